@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "base/cpu_list.hpp"
+
+#include "base/escape.hpp"
+
+#include <charconv>
+#include <optional>
+
+namespace pinfold {
+namespace {
+
+std::optional<unsigned> cpuNumber(std::string_view text) {
+    unsigned value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (text.empty() || error != std::errc{} || end != text.data() + text.size() || value > CpuList::kMaxCpu)
+        return std::nullopt;
+    return value;
+}
+
+} // namespace
+
+Result<CpuList> CpuList::parse(std::string_view text) {
+    const auto invalid = [&] {
+        return Error{ErrorCode::InvalidArgument,
+                     "CPU list '" + printable(text, 100) + "' is not valid: use numbers and ranges such as \"0-3,8\", up to 8191"};
+    };
+    CpuList list;
+    for (std::size_t start = 0; start <= text.size();) {
+        const auto end = std::min(text.find(',', start), text.size());
+        const auto part = text.substr(start, end - start);
+        const auto dash = part.find('-');
+        const auto first = cpuNumber(part.substr(0, dash));
+        const auto last = dash == std::string_view::npos ? first : cpuNumber(part.substr(dash + 1));
+        if (!first || !last || *last < *first)
+            return invalid();
+        if (list.cpus_.size() <= *last)
+            list.cpus_.resize(*last + 1);
+        for (auto cpu = *first; cpu <= *last; ++cpu)
+            list.cpus_[cpu] = true;
+        start = end + 1;
+    }
+    return list;
+}
+
+std::string CpuList::toString() const {
+    std::string text;
+    for (std::size_t cpu = 0; cpu < cpus_.size(); ++cpu) {
+        if (!cpus_[cpu])
+            continue;
+        auto last = cpu;
+        while (last + 1 < cpus_.size() && cpus_[last + 1])
+            ++last;
+        text += (text.empty() ? "" : ",") + std::to_string(cpu) + (last > cpu ? "-" + std::to_string(last) : "");
+        cpu = last;
+    }
+    return text;
+}
+
+std::vector<std::uint8_t> CpuList::toBitmap() const {
+    std::vector<std::uint8_t> bitmap((cpus_.size() + 7) / 8);
+    for (std::size_t cpu = 0; cpu < cpus_.size(); ++cpu)
+        if (cpus_[cpu])
+            bitmap[cpu / 8] = static_cast<std::uint8_t>(bitmap[cpu / 8] | (1U << (cpu % 8)));
+    return bitmap;
+}
+
+bool CpuList::contains(const CpuList& other) const {
+    for (std::size_t cpu = 0; cpu < other.cpus_.size(); ++cpu)
+        if (other.cpus_[cpu] && (cpu >= cpus_.size() || !cpus_[cpu]))
+            return false;
+    return true;
+}
+
+} // namespace pinfold

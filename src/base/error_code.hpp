@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The closed list of what can go wrong, and the one table from it to D-Bus, exit status and PAM.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace pinfold {
+
+enum class ErrorCode {
+    InvalidArgument,
+    LimitInvalid,
+    LimitUnenforceable,
+    AlreadyExists,
+    NoSuchJob,
+    NoSuchReceipt,
+    JobEnding,
+    PidGone,
+    Denied,
+    Busy,
+    ConfigInvalid,
+    SystemdFailed,
+    Unreachable,
+    TimedOut,
+    Internal,
+};
+
+/// Exit status of `pinfold` (reference: pinfold(1)).
+enum class ExitStatus : int {
+    Ok = 0,
+    Failed = 1,
+    Usage = 2,
+    NotRunning = 3,
+    NoSuchJob = 4,
+    Denied = 5,
+    Unreachable = 6,
+    TimedOut = 124,
+};
+
+/// Exit status of `pinfold-run` for its own outcomes, after env(1) and chroot(1).
+constexpr int kRunFailed = 125;
+constexpr int kRunNotExecutable = 126;
+constexpr int kRunNotFound = 127;
+
+struct ErrorRow {
+    ErrorCode code;
+    std::string_view dbusName; ///< after "org.pinfold1.Error."
+    ExitStatus exitStatus;
+    int pamCode; ///< PAM_* of security/_pam_types.h; pam_pinfold asserts the equality
+};
+
+/// One row per ErrorCode, in the order of the enumeration.
+std::span<const ErrorRow> errorTable();
+
+const ErrorRow& errorRow(ErrorCode code);
+
+/// "org.pinfold1.Error.Denied" → Denied; nullopt for a name that is none of ours.
+std::optional<ErrorCode> errorCodeFromDbusName(std::string_view name);
+
+/// "org.pinfold1.Error."
+extern const std::string_view kDbusErrorPrefix;
+
+} // namespace pinfold

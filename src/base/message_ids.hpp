@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// One fixed id for each kind of journal entry that somebody may search for; units/pinfold.catalog has their texts.
+#pragma once
+
+namespace pinfold {
+
+constexpr const char* kMessageJobStarted = "c0f8792efdfb4120b4e909c76b3b9dc5";
+constexpr const char* kMessageJobEnded = "779999fde6b24118a35635a30162bb5d";
+constexpr const char* kMessageLeftovers = "f32b1973b3a04ad7986868ce9c3a22a7";
+constexpr const char* kMessageLeftover = "a9a6a11556064168aed22959280b908e";
+constexpr const char* kMessageLimitUnenforced = "c6815ca417d148ddbc888fa3a3260ebc";
+constexpr const char* kMessageUnkillable = "49c2960e835d452e922aaf0c56676851";
+constexpr const char* kMessageConfigRejected = "14972265717543f790ff665945f14cad";
+constexpr const char* kMessageRunUnconfined = "c7022423c2614349afc3df64d57013d2";
+
+} // namespace pinfold
