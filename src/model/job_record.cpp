@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// JSON for records and receipts. nlohmann's exceptions end here.
+#include "model/job_record.hpp"
+
+#include "base/escape.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <type_traits>
+
+namespace pinfold {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kRecordVersion = 1;
+
+template <class T> Json optionalToJson(const std::optional<T>& value) {
+    if (!value)
+        return nullptr;
+    if constexpr (std::is_same_v<T, CpuList>)
+        return value->toString();
+    else
+        return *value;
+}
+
+template <class T> void optionalFromJson(const Json& json, const char* name, std::optional<T>& value) {
+    const auto it = json.find(name);
+    if (it == json.end() || it->is_null())
+        return;
+    if constexpr (std::is_same_v<T, CpuList>) {
+        auto list = CpuList::parse(it->template get<std::string>());
+        if (!list)
+            throw std::invalid_argument(list.error().message);
+        value = std::move(*list);
+    } else {
+        value = it->template get<T>();
+    }
+}
+
+void putLimits(Json& json, const ResourceLimits& limits) {
+    forEachLimit(limits, [&json](const char* name, const auto& limit) { json[name] = optionalToJson(limit); });
+}
+
+void takeLimits(const Json& json, ResourceLimits& limits) {
+    forEachLimit(limits, [&json](const char* name, auto& limit) { optionalFromJson(json, name, limit); });
+}
+
+Json toJson(const std::optional<ProcessIdentity>& process) {
+    if (!process)
+        return nullptr;
+    return {{"pid", process->pid}, {"started", process->started}};
+}
+
+std::optional<ProcessIdentity> processFromJson(const Json& json) {
+    if (json.is_null())
+        return std::nullopt;
+    return ProcessIdentity{json.at("pid").get<pid_t>(), json.at("started").get<std::uint64_t>()};
+}
+
+void putEnd(Json& json, const ExitState& exit, const std::optional<std::uint32_t>& stoppedBy, const Leftovers& leftovers) {
+    json["exit_status"] = optionalToJson(exit.status);
+    json["exit_signal"] = optionalToJson(exit.signal);
+    json["stopped_by"] = optionalToJson(stoppedBy);
+    json["leftovers"] = leftovers.count;
+    json["leftover_cpu"] = leftovers.cpu;
+    json["leftover_commands"] = leftovers.commands;
+}
+
+void takeEnd(const Json& json, ExitState& exit, std::optional<std::uint32_t>& stoppedBy, Leftovers& leftovers) {
+    optionalFromJson(json, "exit_status", exit.status);
+    optionalFromJson(json, "exit_signal", exit.signal);
+    optionalFromJson(json, "stopped_by", stoppedBy);
+    leftovers.count = json.at("leftovers").get<std::uint64_t>();
+    leftovers.cpu = json.at("leftover_cpu").get<std::uint64_t>();
+    leftovers.commands = json.at("leftover_commands").get<std::vector<std::string>>();
+}
+
+template <class T> T required(std::optional<T> value, const char* what) {
+    if (!value)
+        throw std::invalid_argument(std::string("unknown ") + what);
+    return *value;
+}
+
+JobRecord recordFromJson(const Json& json) {
+    if (json.at("version").get<int>() != kRecordVersion)
+        throw std::invalid_argument("version " + json.at("version").dump() + ", this pinfoldd knows version 1");
+    auto key = JobKey::parse(json.at("key").get<std::string>());
+    if (!key)
+        throw std::invalid_argument(key.error().message);
+    JobRecord record(json.at("id").get<std::string>(), json.at("boot_id").get<std::string>(), std::move(*key));
+    record.state = required(jobStateFromString(json.at("state").get<std::string>()), "state");
+    record.uid = json.at("uid").get<std::uint32_t>();
+    record.created = json.at("created").get<std::uint64_t>();
+    record.createdBoot = json.at("created_boot").get<std::uint64_t>();
+    takeLimits(json.at("limits"), record.limits);
+    record.supervisor = processFromJson(json.at("supervisor"));
+    for (const auto& task : json.at("tasks"))
+        record.tasks[task.at("number").get<std::uint32_t>()] = {processFromJson(task.at("leader"))};
+    record.nextTask = json.at("next_task").get<std::uint32_t>();
+    if (const auto& cause = json.at("cause"); !cause.is_null())
+        record.cause = required(jobResultFromString(cause.get<std::string>()), "cause");
+    optionalFromJson(json, "grace", record.grace);
+    takeEnd(json, record.exit, record.stoppedBy, record.leftovers);
+    return record;
+}
+
+Receipt receiptFromJson(const Json& json) {
+    Receipt receipt;
+    receipt.id = json.at("id").get<std::string>();
+    receipt.key = json.at("key").get<std::string>();
+    receipt.uid = json.at("uid").get<std::uint32_t>();
+    receipt.started = json.at("started").get<std::uint64_t>();
+    receipt.ended = json.at("ended").get<std::uint64_t>();
+    receipt.wall = json.at("wall").get<std::uint64_t>();
+    receipt.result = required(jobResultFromString(json.at("result").get<std::string>()), "result");
+    receipt.tasks = json.at("tasks").get<std::uint64_t>();
+    takeEnd(json, receipt.exit, receipt.stoppedBy, receipt.leftovers);
+    forEachUsage(receipt.usage, [&json](const char* name, auto& value) { optionalFromJson(json, name, value); });
+    takeLimits(json, receipt.limits);
+    return receipt;
+}
+
+template <class T, class F> Result<T> decode(std::string_view text, const char* what, F&& fromJson) {
+    try {
+        return fromJson(Json::parse(text));
+    } catch (const std::exception& error) {
+        return Error{ErrorCode::InvalidArgument, std::string(what) + " can't be read: " + printable(error.what(), 300)};
+    }
+}
+
+// Texts in a record have passed printable(), so that nothing in them can make dump() throw.
+std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+} // namespace
+
+std::string encode(const JobRecord& record) {
+    Json json;
+    json["version"] = kRecordVersion;
+    json["id"] = record.id;
+    json["boot_id"] = record.bootId;
+    json["key"] = record.key.text();
+    json["state"] = toString(record.state);
+    json["uid"] = record.uid;
+    json["created"] = record.created;
+    json["created_boot"] = record.createdBoot;
+    putLimits(json["limits"], record.limits);
+    json["supervisor"] = toJson(record.supervisor);
+    json["tasks"] = Json::array();
+    for (const auto& [number, task] : record.tasks)
+        json["tasks"].push_back({{"number", number}, {"leader", toJson(task.leader)}});
+    json["next_task"] = record.nextTask;
+    json["cause"] = record.cause ? Json(toString(*record.cause)) : Json(nullptr);
+    json["grace"] = optionalToJson(record.grace);
+    putEnd(json, record.exit, record.stoppedBy, record.leftovers);
+    return dump(json) + "\n";
+}
+
+Result<JobRecord> decodeJobRecord(std::string_view text) { return decode<JobRecord>(text, "record", recordFromJson); }
+
+std::string encode(const Receipt& receipt) {
+    Json json;
+    json["id"] = receipt.id;
+    json["key"] = receipt.key;
+    json["uid"] = receipt.uid;
+    json["started"] = receipt.started;
+    json["ended"] = receipt.ended;
+    json["wall"] = receipt.wall;
+    json["result"] = toString(receipt.result);
+    json["tasks"] = receipt.tasks;
+    putEnd(json, receipt.exit, receipt.stoppedBy, receipt.leftovers);
+    forEachUsage(receipt.usage, [&json](const char* name, const auto& value) { json[name] = optionalToJson(value); });
+    putLimits(json, receipt.limits);
+    return dump(json);
+}
+
+Result<Receipt> decodeReceipt(std::string_view text) { return decode<Receipt>(text, "receipt", receiptFromJson); }
+
+} // namespace pinfold

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "base/result.hpp"
+#include "model/job_key.hpp"
+#include "model/job_state.hpp"
+#include "model/receipt.hpp"
+#include "model/resource_limits.hpp"
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace pinfold {
+
+/// A process across a restart of pinfoldd: the pid alone could be another's by then.
+struct ProcessIdentity {
+    pid_t pid = 0;
+    std::uint64_t started = 0; ///< microseconds after boot
+
+    bool operator==(const ProcessIdentity&) const = default;
+};
+
+/// A task that is alive. An adopted task has no leader: it ends when its scope is empty.
+struct TaskRecord {
+    std::optional<ProcessIdentity> leader;
+
+    bool operator==(const TaskRecord&) const = default;
+};
+
+/// All that a restarted pinfoldd needs to know of a job; one small file each in the runtime directory.
+struct JobRecord {
+    JobRecord(std::string jobId, std::string boot, JobKey jobKey)
+        : id(std::move(jobId)), bootId(std::move(boot)), key(std::move(jobKey)) {}
+
+    std::string id;
+    std::string bootId; ///< of the boot that it ran in: /proc/sys/kernel/random/boot_id
+    JobKey key;
+    JobState state = JobState::Creating;
+    std::uint32_t uid = 0;
+    std::uint64_t created = 0;     ///< CLOCK_REALTIME, microseconds
+    std::uint64_t createdBoot = 0; ///< CLOCK_BOOTTIME, microseconds
+    ResourceLimits limits;
+    std::optional<ProcessIdentity> supervisor;
+    std::map<std::uint32_t, TaskRecord> tasks;
+    std::uint32_t nextTask = 1;
+
+    // From the moment that the end began:
+    std::optional<JobResult> cause;
+    ExitState exit;
+    std::optional<std::uint32_t> stoppedBy;
+    std::optional<std::uint64_t> grace; ///< asked for by StopJob, microseconds
+    Leftovers leftovers;
+
+    bool operator==(const JobRecord&) const = default;
+};
+
+/// One JSON document with a version. encode() of decode() is the identity.
+std::string encode(const JobRecord& record);
+/// Errors: InvalidArgument for anything that encode() can't have written, newer versions included.
+Result<JobRecord> decodeJobRecord(std::string_view text);
+
+/// Receipts as JSON, for the history and for people. The keys are the names of org.pinfold1.Manager.GetReceipt; unknown is null.
+std::string encode(const Receipt& receipt);
+Result<Receipt> decodeReceipt(std::string_view text);
+
+} // namespace pinfold

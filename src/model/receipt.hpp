@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "model/resource_limits.hpp"
+#include "model/usage.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pinfold {
+
+/// Why a job ended.
+enum class JobResult {
+    Exited,         ///< the leader exited; the status may be unknown (a leader that pinfoldd is no parent of)
+    Signaled,       ///< a signal ended the leader
+    Stopped,        ///< somebody asked for it
+    Timeout,        ///< the run time limit
+    SupervisorLost, ///< pinfold-run was killed
+    Lost,           ///< the node went down, or the units vanished behind our back
+};
+
+std::string_view toString(JobResult result);
+std::optional<JobResult> jobResultFromString(std::string_view text);
+
+/// How a process ended, as wait(2) tells.
+struct ExitState {
+    std::optional<int> status; ///< 0 to 255
+    std::optional<int> signal; ///< 1 to 64
+
+    bool known() const { return status || signal; }
+    bool operator==(const ExitState&) const = default;
+};
+
+/// A process that a job left behind.
+struct Leftovers {
+    std::uint64_t count = 0;
+    std::uint64_t cpu = 0; ///< microseconds, user and system, of all that could be read
+    std::vector<std::string> commands;
+
+    bool operator==(const Leftovers&) const = default;
+};
+
+/// What remains of a job. Times are CLOCK_REALTIME microseconds.
+struct Receipt {
+    std::string id;  ///< unique for ever: history never counts a job twice
+    std::string key;
+    std::uint32_t uid = 0;
+    std::uint64_t started = 0;
+    std::uint64_t ended = 0;
+    std::uint64_t wall = 0; ///< microseconds, by CLOCK_BOOTTIME
+    JobResult result = JobResult::Exited;
+    ExitState exit;
+    std::optional<std::uint32_t> stoppedBy;
+    std::uint64_t tasks = 1;
+    Leftovers leftovers;
+    Usage usage;
+    ResourceLimits limits;
+
+    bool operator==(const Receipt&) const = default;
+};
+
+} // namespace pinfold
