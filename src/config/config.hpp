@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// /etc/pinfold/pinfold.toml, typed. Reference: pinfold.toml(5).
+#pragma once
+
+#include "base/result.hpp"
+#include "model/resource_limits.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pinfold {
+
+enum class OnFailure { Refuse, RunUnconfined };
+enum class UnenforcedLimits { Refuse, Warn };
+enum class CommandLines { None, Name, Full };
+enum class LogLevel { Debug, Info, Warning, Error };
+
+struct Config {
+    struct Daemon {
+        LogLevel logLevel = LogLevel::Info; ///< log_level = "debug" | "info" | "warning" | "error"
+    } daemon;
+
+    struct Jobs {
+        std::uint64_t killGrace = 1'000'000;      ///< kill_grace = "1s": SIGTERM to SIGKILL; 0 to 1 h
+        OnFailure onFailure = OnFailure::Refuse;  ///< on_failure = "refuse" | "run-unconfined"
+        bool allowUserJobs = false;               ///< allow_user_jobs
+        UnenforcedLimits unenforcedLimits = UnenforcedLimits::Refuse; ///< unenforced_limits = "refuse" | "warn"
+        std::uint64_t maxPerUser = 10000;         ///< max_per_user: live jobs of one user
+    } jobs;
+
+    /// [defaults]: what a job gets that doesn't say; for users' own jobs also the ceiling. Keys as in forEachLimit(), written
+    /// the way people write them: memory_max = "4G", cpu_quota = "200%", run_time_max = "12h".
+    ResourceLimits defaults;
+
+    struct LeftoverReport {
+        std::uint32_t reportMax = 50;                 ///< report_max: leftovers named one by one, 0 to 10000; the rest is counted
+        CommandLines commandLines = CommandLines::Full; ///< command_lines = "none" | "name" | "full"
+    } leftovers;
+};
+
+struct LoadedConfig {
+    Config config;
+    std::vector<std::filesystem::path> files; ///< in the order read
+    std::vector<std::string> warnings;        ///< unknown keys, "file:line:column: …"
+};
+
+/// Where configuration is looked for, lowest priority first. The main file is the first that exists from the back; drop-ins
+/// of all three directories are merged by file name, the later directory masks the earlier, a link to /dev/null disables.
+struct ConfigPaths {
+    std::filesystem::path vendor = "/usr/lib/pinfold";
+    std::filesystem::path runtime = "/run/pinfold";
+    std::filesystem::path admin = "/etc/pinfold";
+
+    static ConfigPaths below(const std::filesystem::path& root);
+};
+
+/// Error: ConfigInvalid, "file:line:column: what is wrong, with which value, and what is allowed". No file at all is no error.
+Result<LoadedConfig> loadConfig(const ConfigPaths& paths);
+
+} // namespace pinfold
