@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "os/cgroup.hpp"
+
+#include "base/parse.hpp"
+#include "os/read_file.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <memory>
+
+namespace pinfold {
+namespace {
+
+constexpr int kOpenDirectory = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW;
+
+Error failed(const std::string& what) { return {ErrorCode::Internal, what + ": " + std::strerror(errno)}; }
+
+bool vanished(int error) { return error == ENOENT || error == ENODEV; }
+
+/// Calls f(key, value) for each "key value" line.
+template <class F> void forEachLine(std::string_view text, F&& f) {
+    for (std::size_t start = 0; start < text.size();) {
+        const auto end = std::min(text.find('\n', start), text.size());
+        const auto line = text.substr(start, end - start);
+        const auto blank = line.find(' ');
+        if (blank != std::string_view::npos)
+            f(line.substr(0, blank), line.substr(blank + 1));
+        start = end + 1;
+    }
+}
+
+std::optional<std::uint64_t> valueOf(const std::optional<std::string>& text, std::string_view key) {
+    std::optional<std::uint64_t> found;
+    forEachLine(text.value_or(""), [&](std::string_view name, std::string_view value) {
+        if (name == key)
+            if (const auto parsed = parseUnsigned(value))
+                found = *parsed;
+    });
+    return found;
+}
+
+std::optional<std::uint64_t> single(const std::optional<std::string>& text) {
+    const auto parsed = parseUnsigned(text.value_or(""));
+    return parsed ? std::optional(*parsed) : std::nullopt;
+}
+
+/// io.stat: "8:0 rbytes=1 wbytes=2 …", one line a device.
+void sumIo(const std::string& text, Usage& usage) {
+    usage.ioRead = 0;
+    usage.ioWritten = 0;
+    const auto add = [](std::string_view field, std::string_view name, std::optional<std::uint64_t>& sum) {
+        if (field.starts_with(name))
+            if (const auto bytes = parseUnsigned(field.substr(name.size())))
+                *sum += *bytes;
+    };
+    for (std::size_t start = 0; start < text.size();) {
+        const auto end = std::min(text.find_first_of(" \n", start), text.size());
+        const auto field = std::string_view(text).substr(start, end - start);
+        add(field, "rbytes=", usage.ioRead);
+        add(field, "wbytes=", usage.ioWritten);
+        start = end + 1;
+    }
+}
+
+using Directory = std::unique_ptr<DIR, decltype([](DIR* directory) { ::closedir(directory); })>;
+
+Directory openForListing(int directory) {
+    const int fd = ::openat(directory, ".", kOpenDirectory);
+    DIR* listing = fd >= 0 ? ::fdopendir(fd) : nullptr;
+    if (!listing && fd >= 0)
+        ::close(fd);
+    return Directory(listing);
+}
+
+std::vector<std::string> subdirectories(int directory) {
+    std::vector<std::string> names;
+    const auto listing = openForListing(directory);
+    while (const dirent* entry = listing ? ::readdir(listing.get()) : nullptr)
+        if (entry->d_type == DT_DIR && std::strcmp(entry->d_name, ".") != 0 && std::strcmp(entry->d_name, "..") != 0)
+            names.emplace_back(entry->d_name);
+    return names;
+}
+
+Result<void> collectProcesses(int directory, std::vector<pid_t>& pids) {
+    const auto text = readFile(directory, "cgroup.procs", 64 << 20);
+    if (!text && vanished(errno))
+        return {};
+    if (!text)
+        return failed("cgroup.procs can't be read");
+    for (std::size_t start = 0; start < text->size();) {
+        const auto end = std::min(text->find('\n', start), text->size());
+        const auto pid = parseUnsigned(std::string_view(*text).substr(start, end - start));
+        if (!pid || *pid == 0)
+            return Error{ErrorCode::Internal, "cgroup.procs has a process of another pid namespace: the list is incomplete"};
+        pids.push_back(static_cast<pid_t>(*pid));
+        start = end + 1;
+    }
+    for (const auto& name : subdirectories(directory)) {
+        const UniqueFd child(::openat(directory, name.c_str(), kOpenDirectory));
+        if (!child && vanished(errno))
+            continue;
+        if (!child)
+            return failed("cgroup " + name + " can't be opened");
+        if (auto collected = collectProcesses(child.get(), pids); !collected)
+            return collected;
+    }
+    return {};
+}
+
+Result<void> writeFile(int directory, const char* name, const std::string& text) {
+    const UniqueFd fd(::openat(directory, name, O_WRONLY | O_CLOEXEC));
+    if (!fd)
+        return failed(std::string(name) + " can't be opened");
+    if (::write(fd.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()))
+        return {};
+    if (errno == ESRCH)
+        return Error{ErrorCode::PidGone, "process " + text + " has ended"};
+    return failed(std::string(name) + " can't be written");
+}
+
+} // namespace
+
+bool CgroupDir::populated() const { return valueOf(read("cgroup.events"), "populated").value_or(0) != 0; }
+
+bool CgroupDir::gone() const {
+    struct stat status {};
+    return ::fstatat(directory_.get(), "cgroup.procs", &status, 0) != 0;
+}
+
+Result<std::vector<pid_t>> CgroupDir::processes() const {
+    std::vector<pid_t> pids;
+    if (auto collected = collectProcesses(directory_.get(), pids); !collected)
+        return collected.error();
+    return pids;
+}
+
+Result<void> CgroupDir::kill() const { return writeFile(directory_.get(), "cgroup.kill", "1"); }
+
+Result<void> CgroupDir::attach(pid_t pid) const { return writeFile(directory_.get(), "cgroup.procs", std::to_string(pid)); }
+
+Usage CgroupDir::usage() const {
+    Usage usage;
+    const auto cpu = read("cpu.stat");
+    usage.cpuUser = valueOf(cpu, "user_usec");
+    usage.cpuSystem = valueOf(cpu, "system_usec");
+    usage.memoryCurrent = single(read("memory.current"));
+    usage.memoryPeak = single(read("memory.peak"));
+    usage.tasksCurrent = single(read("pids.current"));
+    usage.tasksPeak = single(read("pids.peak"));
+    if (const auto io = read("io.stat"))
+        sumIo(*io, usage);
+    usage.oomKills = valueOf(read("memory.events"), "oom_kill");
+    return usage;
+}
+
+std::optional<std::string> CgroupDir::read(const char* file) const {
+    auto text = readFile(directory_.get(), file);
+    if (text && text->ends_with('\n'))
+        text->pop_back();
+    return text;
+}
+
+CgroupTree::CgroupTree(const std::filesystem::path& root) : mount_(root / "sys/fs/cgroup"), real_(root == "/") {}
+
+Result<void> CgroupTree::check() const {
+    struct statfs status {};
+    if (::statfs(mount_.c_str(), &status) != 0)
+        return failed(mount_.string() + " is not there; pinfold needs cgroup v2");
+    if (real_ && status.f_type != CGROUP2_SUPER_MAGIC)
+        return Error{ErrorCode::Internal, "cgroup v1 is mounted at /sys/fs/cgroup; pinfold needs cgroup v2: boot with "
+                                          "systemd.unified_cgroup_hierarchy=1 on the kernel command line"};
+    return {};
+}
+
+std::filesystem::path CgroupTree::absolute(std::string_view path) const {
+    return mount_ / path.substr(std::min(path.find_first_not_of('/'), path.size()));
+}
+
+Result<CgroupDir> CgroupTree::open(std::string_view path) const {
+    UniqueFd directory(::open(absolute(path).c_str(), kOpenDirectory));
+    if (!directory)
+        return failed("cgroup " + std::string(path) + " can't be opened");
+    return CgroupDir(std::move(directory));
+}
+
+bool CgroupTree::exists(std::string_view path) const { return ::access(absolute(path).c_str(), F_OK) == 0; }
+
+std::vector<std::string> CgroupTree::children(std::string_view path) const {
+    const UniqueFd directory(::open(absolute(path).c_str(), kOpenDirectory));
+    return directory ? subdirectories(directory.get()) : std::vector<std::string>{};
+}
+
+Result<void> CgroupTree::remove(std::string_view path) const {
+    if (::rmdir(absolute(path).c_str()) == 0 || errno == ENOENT)
+        return {};
+    return failed("cgroup " + std::string(path) + " can't be removed");
+}
+
+std::filesystem::path CgroupTree::eventsFile(std::string_view path) const { return absolute(path) / "cgroup.events"; }
+
+} // namespace pinfold

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The cgroup v2 tree below its mount point (Documentation/admin-guide/cgroup-v2.rst).
+#pragma once
+
+#include "base/result.hpp"
+#include "base/unique_fd.hpp"
+#include "model/usage.hpp"
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pinfold {
+
+/// An open cgroup directory. It stays this cgroup when another one of the same name comes after it.
+class CgroupDir {
+public:
+    explicit CgroupDir(UniqueFd directory) : directory_(std::move(directory)) {}
+
+    /// False too once the cgroup is gone.
+    bool populated() const;
+    /// Removed from the tree (or never there).
+    bool gone() const;
+    /// All processes, of nested cgroups too. Error: Internal when the list is incomplete.
+    Result<std::vector<pid_t>> processes() const;
+    /// SIGKILL to all, atomically, of nested and frozen cgroups too (cgroup.kill, Linux 5.14). Error: Internal.
+    Result<void> kill() const;
+    /// Moves a process here (cgroup.procs). Errors: PidGone; Internal.
+    Result<void> attach(pid_t pid) const;
+    Usage usage() const;
+    /// A file's text without the trailing line break; nullopt when it is not there or the cgroup is gone.
+    std::optional<std::string> read(const char* file) const;
+
+private:
+    UniqueFd directory_;
+};
+
+class CgroupTree {
+public:
+    /// `root` is prefixed to /sys/fs/cgroup.
+    explicit CgroupTree(const std::filesystem::path& root = "/");
+
+    /// Error: Internal, with the remedy, when no cgroup v2 hierarchy is mounted there.
+    Result<void> check() const;
+    /// `path` as in /proc/PID/cgroup. Error: Internal when it is not there.
+    Result<CgroupDir> open(std::string_view path) const;
+    bool exists(std::string_view path) const;
+    /// Names of the direct children. Empty when the cgroup is not there.
+    std::vector<std::string> children(std::string_view path) const;
+    /// Removes an empty cgroup that systemd forgot. Error: Internal.
+    Result<void> remove(std::string_view path) const;
+    /// For inotify.
+    std::filesystem::path eventsFile(std::string_view path) const;
+
+private:
+    std::filesystem::path absolute(std::string_view path) const;
+
+    std::filesystem::path mount_;
+    bool real_;
+};
+
+} // namespace pinfold

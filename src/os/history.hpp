@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The receipts of ended jobs, in sqlite3 (/var/lib/pinfold/history.db).
+#pragma once
+
+#include "base/result.hpp"
+#include "model/receipt.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pinfold {
+
+struct ReceiptFilter {
+    std::optional<std::string> key;
+    std::optional<std::uint32_t> uid;
+    std::optional<std::uint64_t> since; ///< ended at or after, CLOCK_REALTIME microseconds
+    std::optional<std::uint64_t> until; ///< ended before
+    std::uint32_t limit = 100;          ///< 1 to 10000
+};
+
+class History {
+public:
+    enum class Mode { ReadWrite, ReadOnly };
+
+    /// Creates the file when it is not there (ReadWrite). WAL, synchronous=FULL: add() is durable when it returns.
+    /// Error: Internal with sqlite's words and the path.
+    static Result<History> open(const std::filesystem::path& file, Mode mode);
+    History(History&&) noexcept;
+    History& operator=(History&&) noexcept;
+    ~History();
+
+    /// All of them in one transaction, durable on return. A receipt whose id is there already is left as it is: after a crash
+    /// the same job may be accounted again. Error: Internal.
+    Result<void> add(const std::vector<Receipt>& receipts);
+    /// Newest first. Error: Internal.
+    Result<std::vector<Receipt>> list(const ReceiptFilter& filter) const;
+    /// The largest n of any key manual.<n>, or 0. Error: Internal.
+    Result<std::uint64_t> lastManualNumber() const;
+
+private:
+    struct Impl;
+    explicit History(std::unique_ptr<Impl> impl);
+    std::unique_ptr<Impl> impl_;
+};
+
+} // namespace pinfold

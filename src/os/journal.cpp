@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#define SD_JOURNAL_SUPPRESS_LOCATION // the place in our source says nothing to an admin
+#include "os/journal.hpp"
+
+#include <sys/uio.h>
+#include <systemd/sd-journal.h>
+
+namespace pinfold {
+
+void SdJournal::event(const JournalEvent& event) {
+    std::vector<std::string> lines{"MESSAGE=" + event.message, "PRIORITY=" + std::to_string(event.priority),
+                                   "SYSLOG_IDENTIFIER=pinfoldd"};
+    if (!event.messageId.empty())
+        lines.push_back("MESSAGE_ID=" + event.messageId);
+    for (const auto& [name, value] : event.fields)
+        lines.push_back(name + "=" + value);
+    std::vector<iovec> vectors;
+    vectors.reserve(lines.size());
+    for (auto& line : lines)
+        vectors.push_back({line.data(), line.size()});
+    (void)sd_journal_sendv(vectors.data(), static_cast<int>(vectors.size()));
+}
+
+} // namespace pinfold

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Seam: structured entries for the journal.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace pinfold {
+
+struct JournalEvent {
+    int priority = 6;          ///< syslog(3): 3 error, 4 warning, 6 information
+    std::string messageId;     ///< 32 hexadecimal digits, of message_ids.hpp; empty: none
+    std::string message;
+    std::vector<std::pair<std::string, std::string>> fields; ///< names in upper case; values may hold any bytes
+};
+
+class Journal {
+public:
+    virtual ~Journal() = default;
+    virtual void event(const JournalEvent& event) = 0;
+};
+
+/// sd_journal_sendv(3). An entry that the journal doesn't take is lost: there is nowhere else to say it.
+class SdJournal : public Journal {
+public:
+    void event(const JournalEvent& event) override;
+};
+
+} // namespace pinfold

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "os/process.hpp"
+
+#include "base/escape.hpp"
+#include "os/read_file.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+namespace pinfold {
+namespace {
+
+constexpr std::uint64_t kKernelThreadFlag = 0x00200000; // PF_KTHREAD, include/linux/sched.h
+
+Error gone(pid_t pid) { return {ErrorCode::PidGone, "process " + std::to_string(pid) + " has ended"}; }
+
+Error unreadable(pid_t pid, const char* file) {
+    return {ErrorCode::Internal, "/proc/" + std::to_string(pid) + "/" + file + " can't be read"};
+}
+
+template <class T> std::optional<T> number(std::string_view text) {
+    T value{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc{} && end != text.data() ? std::optional(value) : std::nullopt;
+}
+
+/// The value of the line that begins with `name`, as in /proc/PID/status.
+std::optional<std::string_view> lineOf(std::string_view text, std::string_view name) {
+    for (std::size_t start = 0; start < text.size();) {
+        const auto end = std::min(text.find('\n', start), text.size());
+        const auto line = text.substr(start, end - start);
+        if (line.starts_with(name))
+            return line.substr(std::min(line.find_first_not_of(" \t", name.size()), line.size()));
+        start = end + 1;
+    }
+    return std::nullopt;
+}
+
+std::vector<std::string_view> fields(std::string_view text) {
+    std::vector<std::string_view> found;
+    for (std::size_t start = 0; (start = text.find_first_not_of(" \t\n", start)) != std::string_view::npos;) {
+        const auto end = std::min(text.find_first_of(" \t\n", start), text.size());
+        found.push_back(text.substr(start, end - start));
+        start = end;
+    }
+    return found;
+}
+
+std::uint64_t ticksToUsec(std::uint64_t ticks) { return ticks * 1'000'000 / static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK)); }
+
+bool parseStat(std::string_view stat, ProcessInfo& info) {
+    // The name in parentheses may hold anything, ')' and line breaks included: the last ')' ends it.
+    const auto nameEnd = stat.rfind(')');
+    if (nameEnd == std::string_view::npos)
+        return false;
+    const auto rest = fields(stat.substr(nameEnd + 1));
+    if (rest.size() < 22)
+        return false;
+    // proc(5) counts from 1, pid and name being 1 and 2: rest[0] is field 3.
+    const auto at = [&rest](std::size_t field) { return number<std::uint64_t>(rest[field - 3]).value_or(0); };
+    info.state = rest[0].front();
+    info.kernelThread = (at(9) & kKernelThreadFlag) != 0;
+    info.cpu = ticksToUsec(at(14) + at(15));
+    info.started = ticksToUsec(at(22));
+    info.rss = at(24) * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+    const auto nameStart = stat.find('(');
+    info.command = "[" + printable(stat.substr(nameStart + 1, nameEnd - nameStart - 1)) + "]";
+    return true;
+}
+
+bool parseUids(std::string_view status, ProcessInfo& info) {
+    const auto line = lineOf(status, "Uid:");
+    const auto uids = fields(line.value_or(""));
+    if (uids.size() < 3)
+        return false;
+    info.realUid = number<uid_t>(uids[0]).value_or(static_cast<uid_t>(-1));
+    info.effectiveUid = number<uid_t>(uids[1]).value_or(static_cast<uid_t>(-1));
+    info.savedUid = number<uid_t>(uids[2]).value_or(static_cast<uid_t>(-1));
+    return true;
+}
+
+std::string commandLine(std::string raw) {
+    while (!raw.empty() && raw.back() == '\0')
+        raw.pop_back();
+    for (auto& c : raw)
+        if (c == '\0')
+            c = ' ';
+    return printable(raw);
+}
+
+} // namespace
+
+Result<pid_t> ProcessTable::pidOf(int pidfd) const {
+    const auto number_ = std::to_string(pidfd);
+    std::array<char, 64> link{};
+    const auto length = ::readlink(("/proc/self/fd/" + number_).c_str(), link.data(), link.size() - 1);
+    const std::string_view target(link.data(), length > 0 ? static_cast<std::size_t>(length) : 0);
+    // "pidfd:[N]" since Linux 6.9.
+    if (target != "anon_inode:[pidfd]" && !target.starts_with("pidfd:["))
+        return Error{ErrorCode::InvalidArgument, "the descriptor passed for a process is no pidfd: use pidfd_open(2)"};
+    const auto info = readFile(AT_FDCWD, ("/proc/self/fdinfo/" + number_).c_str());
+    const auto pid = number<pid_t>(lineOf(info.value_or(""), "Pid:").value_or(""));
+    if (!pid || *pid == 0)
+        return Error{ErrorCode::InvalidArgument, "the pidfd passed is of a process outside pinfoldd's pid namespace"};
+    if (*pid < 0)
+        return Error{ErrorCode::PidGone, "the process has ended"};
+    return *pid;
+}
+
+Result<std::string> ProcessTable::cgroupOf(pid_t pid) const {
+    const auto text = readFile(AT_FDCWD, (root_ / "proc" / std::to_string(pid) / "cgroup").c_str());
+    if (!text)
+        return gone(pid);
+    auto path = lineOf(*text, "0::");
+    if (!path)
+        return unreadable(pid, "cgroup");
+    constexpr std::string_view deleted = " (deleted)";
+    if (path->ends_with(deleted))
+        path->remove_suffix(deleted.size());
+    return std::string(*path);
+}
+
+Result<ProcessInfo> ProcessTable::read(pid_t pid) const {
+    const auto directory = root_ / "proc" / std::to_string(pid);
+    ProcessInfo info;
+    info.pid = pid;
+    const auto stat = readFile(AT_FDCWD, (directory / "stat").c_str());
+    const auto status = readFile(AT_FDCWD, (directory / "status").c_str());
+    if (!stat || !status)
+        return gone(pid);
+    if (!parseStat(*stat, info) || !parseUids(*status, info))
+        return unreadable(pid, "stat");
+    if (auto command = readFile(AT_FDCWD, (directory / "cmdline").c_str()); command && !command->empty())
+        info.command = commandLine(std::move(*command));
+    return info;
+}
+
+Result<UniqueFd> openPidfd(pid_t pid) {
+    UniqueFd fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+    if (fd)
+        return fd;
+    if (errno == ESRCH)
+        return gone(pid);
+    return Error{ErrorCode::Internal, "pidfd_open of process " + std::to_string(pid) + ": " + std::strerror(errno)};
+}
+
+bool hasEnded(int pidfd) {
+    pollfd poller{pidfd, POLLIN, 0};
+    return ::poll(&poller, 1, 0) > 0;
+}
+
+} // namespace pinfold

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// /proc and pidfds. A process is a pidfd; a pid is a hint that is checked before and after use.
+#pragma once
+
+#include "base/result.hpp"
+#include "base/unique_fd.hpp"
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace pinfold {
+
+/// One process as /proc/PID/{stat,status,cmdline} show it (proc(5)).
+struct ProcessInfo {
+    pid_t pid = 0;
+    uid_t realUid = 0;
+    uid_t effectiveUid = 0;
+    uid_t savedUid = 0;
+    bool kernelThread = false;
+    char state = '?';
+    std::uint64_t started = 0; ///< microseconds after boot (CLOCK_BOOTTIME), to the clock tick
+    std::uint64_t cpu = 0;     ///< microseconds, user and system
+    std::uint64_t rss = 0;     ///< bytes
+    std::string command;       ///< printable(); "[name]" when the command line is empty
+};
+
+class ProcessTable {
+public:
+    /// `root` is prefixed to /proc, except for this process's own descriptors.
+    explicit ProcessTable(std::filesystem::path root = "/") : root_(std::move(root)) {}
+
+    /// The process that a pidfd stands for, from /proc/self/fdinfo.
+    /// Errors: PidGone when it has ended; InvalidArgument when the descriptor is no pidfd.
+    Result<pid_t> pidOf(int pidfd) const;
+
+    /// The cgroup v2 path, "/batch.slice/…"; " (deleted)" is cut off. Errors: PidGone; Internal when it can't be read.
+    Result<std::string> cgroupOf(pid_t pid) const;
+
+    /// Errors: PidGone; Internal when it can't be read or parsed.
+    Result<ProcessInfo> read(pid_t pid) const;
+
+private:
+    std::filesystem::path root_;
+};
+
+/// pidfd_open(2). Errors: PidGone; Internal.
+Result<UniqueFd> openPidfd(pid_t pid);
+
+/// True once the process has ended, which is when its last thread has (reference: pidfd_open(2)).
+bool hasEnded(int pidfd);
+
+} // namespace pinfold

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "os/record_store.hpp"
+
+#include "base/escape.hpp"
+#include "base/unique_fd.hpp"
+#include "os/read_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+namespace pinfold {
+namespace {
+
+constexpr std::string_view kSuffix = ".json";
+constexpr std::string_view kTemporary = ".tmp";
+
+Error failed(const std::filesystem::path& path) { return {ErrorCode::Internal, path.string() + ": " + std::strerror(errno)}; }
+
+} // namespace
+
+Result<void> RecordStore::prepare() const {
+    std::error_code error;
+    std::filesystem::create_directories(directory_, error);
+    if (error || ::chmod(directory_.c_str(), 0700) != 0)
+        return failed(directory_);
+    return {};
+}
+
+Result<void> RecordStore::save(const JobRecord& record) const {
+    const auto file = directory_ / (record.key.escaped() + std::string(kSuffix));
+    const auto temporary = directory_ / ("." + record.key.escaped() + std::string(kTemporary));
+    const auto text = encode(record);
+    {
+        const UniqueFd fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
+        if (!fd || ::write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+            return failed(temporary);
+    }
+    if (std::rename(temporary.c_str(), file.c_str()) != 0)
+        return failed(file);
+    return {};
+}
+
+Result<void> RecordStore::remove(const JobKey& key) const {
+    const auto file = directory_ / (key.escaped() + std::string(kSuffix));
+    if (::unlink(file.c_str()) != 0 && errno != ENOENT)
+        return failed(file);
+    return {};
+}
+
+Result<RecordStore::Loaded> RecordStore::load() const {
+    Loaded loaded;
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(directory_, error)) {
+        const auto name = entry.path().filename().string();
+        if (name.ends_with(kTemporary)) {
+            ::unlink(entry.path().c_str()); // a crash came before its rename: what it replaces is still there
+            continue;
+        }
+        const auto unreadable = [&](const std::string& why) { loaded.unreadable.push_back(printable(entry.path().string()) + ": " + why); };
+        const auto text = readFile(AT_FDCWD, entry.path().c_str());
+        if (!text) {
+            unreadable(std::strerror(errno));
+            continue;
+        }
+        auto record = decodeJobRecord(*text);
+        if (!record)
+            unreadable(record.error().message);
+        else if (record->key.escaped() + std::string(kSuffix) != name)
+            unreadable("it is the record of another job, " + record->key.text());
+        else
+            loaded.records.push_back(std::move(*record));
+    }
+    if (error)
+        return Error{ErrorCode::Internal, directory_.string() + ": " + error.message()};
+    return loaded;
+}
+
+} // namespace pinfold

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "base/result.hpp"
+#include "model/job_record.hpp"
+
+#include <filesystem>
+#include <vector>
+
+namespace pinfold {
+
+/// The records of live jobs: <directory>/<E>.json, mode 0600. Written by a temporary file and rename, so a reader never sees half.
+/// No fsync: /run is memory, and jobs don't outlive it.
+class RecordStore {
+public:
+    explicit RecordStore(std::filesystem::path directory) : directory_(std::move(directory)) {}
+
+    /// Creates the directory (0700). Error: Internal.
+    Result<void> prepare() const;
+    Result<void> save(const JobRecord& record) const;
+    Result<void> remove(const JobKey& key) const;
+
+    struct Loaded {
+        std::vector<JobRecord> records;
+        std::vector<std::string> unreadable; ///< one line each: file and reason. Not empty: kill nothing.
+    };
+    /// Left-over temporary files are removed. Error: Internal when the directory can't be read.
+    Result<Loaded> load() const;
+
+private:
+    std::filesystem::path directory_;
+};
+
+} // namespace pinfold

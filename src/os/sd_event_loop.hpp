@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "base/result.hpp"
+#include "os/event_loop.hpp"
+
+#include <string>
+
+struct sd_event;
+
+namespace pinfold {
+
+/// EventLoop on sd-event(3). Exceptions of handlers end here: they are logged, and the loop goes on.
+class SdEventLoop : public EventLoop {
+public:
+    using LogSink = std::function<void(const std::string&)>;
+
+    /// Throws std::system_error when the kernel has no descriptors left.
+    explicit SdEventLoop(LogSink log);
+    ~SdEventLoop() override;
+    SdEventLoop(const SdEventLoop&) = delete;
+    SdEventLoop& operator=(const SdEventLoop&) = delete;
+
+    EventHandle onReadable(int fd, Handler handler) override;
+    EventHandle after(std::uint64_t delayUsec, Handler handler) override;
+    EventHandle whenIdle(Handler handler) override;
+    std::uint64_t bootTime() const override;
+    std::uint64_t realTime() const override;
+
+    /// Blocks the signal for the process, and calls `handler` each time it comes.
+    EventHandle onSignal(int signal, Handler handler);
+    /// Tells systemd's watchdog that we live, where WatchdogSec= is set.
+    void enableWatchdog();
+    /// Until quit(); its status.
+    int run();
+    void quit(int status);
+
+    sd_event* get() const { return event_; }
+
+private:
+    struct Source;
+
+    sd_event* event_ = nullptr;
+    LogSink log_;
+};
+
+} // namespace pinfold
