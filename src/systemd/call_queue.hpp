@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "systemd/sdbus_compat.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+
+namespace pinfold {
+
+/// Asynchronous calls on one proxy, a bounded number in flight, the rest in the order in which they came.
+class CallQueue {
+public:
+    using Handler = std::function<void(sdbus::MethodReply&, const sdbus::Error*)>;
+
+    CallQueue(sdbus::IProxy& proxy, std::size_t maxInFlight, std::uint64_t timeoutUsec)
+        : proxy_(proxy), maxInFlight_(maxInFlight), timeout_(timeoutUsec) {}
+
+    /// `handler` is called once; it may throw sdbus::Error for a reply that it can't read.
+    void call(sdbus::MethodCall message, Handler handler);
+
+private:
+    struct Waiting {
+        sdbus::MethodCall message;
+        Handler handler;
+    };
+    void send(const sdbus::MethodCall& message, Handler handler);
+    void next();
+
+    sdbus::IProxy& proxy_;
+    std::size_t maxInFlight_;
+    std::uint64_t timeout_;
+    std::size_t inFlight_ = 0;
+    std::deque<Waiting> waiting_;
+};
+
+} // namespace pinfold

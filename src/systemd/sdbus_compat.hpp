@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// One source for sdbus-c++ 1.2 (Debian 12) and 2.x (Debian 13): every difference is in this file.
+#pragma once
+
+#include "build_config.hpp"
+
+#include <sdbus-c++/sdbus-c++.h>
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace pinfold::bus {
+
+using Dict = std::map<std::string, sdbus::Variant>;
+
+#if PINFOLD_SDBUS_2
+
+using ServiceName = sdbus::ServiceName;
+using ReplyError = std::optional<sdbus::Error>;
+
+inline sdbus::Error makeError(const std::string& name, const std::string& message) { return {sdbus::Error::Name{name}, message}; }
+inline std::string errorName(const sdbus::Error& error) { return error.getName(); }
+inline bool pump(sdbus::IConnection& connection) { return connection.processPendingEvent(); }
+/// Absolute CLOCK_MONOTONIC microseconds, UINT64_MAX: none.
+inline std::uint64_t pollTimeout(const sdbus::IConnection::PollData& data) {
+    return data.timeout == std::chrono::microseconds::max() ? UINT64_MAX : static_cast<std::uint64_t>(data.timeout.count());
+}
+inline std::unique_ptr<sdbus::IConnection> systemBus() { return sdbus::createSystemBusConnection(); }
+inline std::unique_ptr<sdbus::IProxy> makeProxy(sdbus::IConnection& connection, const std::string& service, const std::string& path) {
+    return sdbus::createProxy(connection, ServiceName{service}, sdbus::ObjectPath{path});
+}
+inline void requestName(sdbus::IConnection& connection, const std::string& name) { connection.requestName(ServiceName{name}); }
+/// Calls handler(sdbus::Message&) for each message that matches the rule.
+template <class F> auto addMatch(sdbus::IConnection& connection, const std::string& rule, F handler) {
+    return connection.addMatch(rule, [handler = std::move(handler)](sdbus::Message message) { handler(message); }, sdbus::return_slot);
+}
+inline sdbus::MethodCall makeCall(sdbus::IProxy& proxy, const std::string& interface, const std::string& method) {
+    return proxy.createMethodCall(sdbus::InterfaceName{interface}, sdbus::MethodName{method});
+}
+/// Calls handler(sdbus::MethodReply&, const sdbus::Error* or null).
+template <class F> void callAsync(sdbus::IProxy& proxy, const sdbus::MethodCall& call, F handler, std::uint64_t timeoutUsec) {
+    proxy.callMethodAsync(call, [handler = std::move(handler)](sdbus::MethodReply reply, ReplyError error) {
+        handler(reply, error ? &*error : nullptr);
+    }, timeoutUsec);
+}
+/// Calls f(sdbus::Message&) with the message that is being handled. Only within a method's handler.
+template <class Object, class F> auto withCurrentMessage(Object& object, F&& f) {
+    auto message = object.getCurrentlyProcessedMessage();
+    return f(message);
+}
+
+#else
+
+using ServiceName = std::string;
+using ReplyError = const sdbus::Error*;
+
+inline sdbus::Error makeError(const std::string& name, const std::string& message) { return {name, message}; }
+inline std::string errorName(const sdbus::Error& error) { return error.getName(); }
+inline bool pump(sdbus::IConnection& connection) { return connection.processPendingRequest(); }
+inline std::uint64_t pollTimeout(const sdbus::IConnection::PollData& data) { return data.timeout_usec; }
+inline std::unique_ptr<sdbus::IConnection> systemBus() { return sdbus::createSystemBusConnection(); }
+inline std::unique_ptr<sdbus::IProxy> makeProxy(sdbus::IConnection& connection, const std::string& service, const std::string& path) {
+    return sdbus::createProxy(connection, service, path);
+}
+inline void requestName(sdbus::IConnection& connection, const std::string& name) { connection.requestName(name); }
+template <class F> auto addMatch(sdbus::IConnection& connection, const std::string& rule, F handler) {
+    return connection.addMatch(rule, [handler = std::move(handler)](sdbus::Message& message) { handler(message); });
+}
+inline sdbus::MethodCall makeCall(sdbus::IProxy& proxy, const std::string& interface, const std::string& method) {
+    return proxy.createMethodCall(interface, method);
+}
+template <class F> void callAsync(sdbus::IProxy& proxy, const sdbus::MethodCall& call, F handler, std::uint64_t timeoutUsec) {
+    proxy.callMethod(call, sdbus::async_reply_handler([handler = std::move(handler)](sdbus::MethodReply& reply, const sdbus::Error* error) {
+        handler(reply, error);
+    }), timeoutUsec);
+}
+template <class Object, class F> auto withCurrentMessage(Object& object, F&& f) {
+    // const only in the getter's type: it is a handle on a message that reading moves on anyway.
+    return f(const_cast<sdbus::Message&>(*object.getCurrentlyProcessedMessage()));
+}
+
+#endif
+
+using Match = decltype(addMatch(std::declval<sdbus::IConnection&>(), std::string(), [](sdbus::Message&) {}));
+
+} // namespace pinfold::bus

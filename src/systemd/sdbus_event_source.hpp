@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+struct sd_event;
+namespace sdbus {
+class IConnection;
+}
+
+namespace pinfold {
+
+/// Lets an sd-event loop drive a connection; sdbus-c++ 1.2 has no way of its own. Costs no wake-up while the bus is silent.
+class SdbusEventSource {
+public:
+    /// `onLost` is called once when the bus has gone away. Throws std::system_error.
+    SdbusEventSource(sd_event* event, sdbus::IConnection& connection, std::function<void(const std::string&)> onLost);
+    ~SdbusEventSource();
+    SdbusEventSource(const SdbusEventSource&) = delete;
+    SdbusEventSource& operator=(const SdbusEventSource&) = delete;
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+} // namespace pinfold

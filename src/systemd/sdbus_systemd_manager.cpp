@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "systemd/sdbus_systemd_manager.hpp"
+
+#include "base/escape.hpp"
+#include "systemd/call_queue.hpp"
+#include "systemd/sdbus_compat.hpp"
+
+#include <algorithm>
+#include <array>
+#include <list>
+#include <map>
+#include <utility>
+
+namespace pinfold {
+namespace {
+
+constexpr const char* kService = "org.freedesktop.systemd1";
+constexpr const char* kPath = "/org/freedesktop/systemd1";
+constexpr const char* kInterface = "org.freedesktop.systemd1.Manager";
+constexpr std::size_t kMaxInFlight = 64;
+constexpr std::uint64_t kReplyTimeout = 30'000'000;
+constexpr std::uint64_t kJobTimeout = 60'000'000; // starts take up to 10 s while PID 1 reloads
+
+using PropertyList = std::vector<sdbus::Struct<std::string, sdbus::Variant>>;
+using AuxList = std::vector<sdbus::Struct<std::string, PropertyList>>;
+
+PropertyList toBus(const std::vector<UnitProperty>& properties) {
+    PropertyList list;
+    list.reserve(properties.size());
+    for (const auto& property : properties)
+        list.emplace_back(property.name, std::visit([](const auto& value) { return sdbus::Variant(value); }, property.value));
+    return list;
+}
+
+SystemdFault faultOf(const std::string& name, const std::string& message) {
+    constexpr std::array<std::pair<std::string_view, SystemdFault>, 12> table{{
+        {"org.freedesktop.systemd1.UnitExists", SystemdFault::UnitExists},
+        {"org.freedesktop.systemd1.NoSuchUnit", SystemdFault::NoSuchUnit},
+        {"org.freedesktop.systemd1.TransactionIsDestructive", SystemdFault::Destructive},
+        {"org.freedesktop.DBus.Error.UnixProcessIdUnknown", SystemdFault::ProcessGone},
+        {"org.freedesktop.DBus.Error.PropertyReadOnly", SystemdFault::PropertyRefused},
+        {"org.freedesktop.DBus.Error.UnknownProperty", SystemdFault::PropertyRefused},
+        {"org.freedesktop.DBus.Error.InvalidArgs", SystemdFault::PropertyRefused},
+        {"org.freedesktop.DBus.Error.NoReply", SystemdFault::NoReply},
+        {"org.freedesktop.DBus.Error.Timeout", SystemdFault::NoReply},
+        {"org.freedesktop.DBus.Error.Disconnected", SystemdFault::NoReply},
+        {"org.freedesktop.DBus.Error.ServiceUnknown", SystemdFault::NoReply},
+        {"System.Error.ETIMEDOUT", SystemdFault::NoReply},
+    }};
+    // Said with different names, and always in these words.
+    if (message.find("was already loaded or has a fragment file") != std::string::npos)
+        return SystemdFault::UnitExists;
+    for (const auto& [known, fault] : table)
+        if (known == name)
+            return fault;
+    return SystemdFault::Other;
+}
+
+SystemdError toError(const sdbus::Error& error) {
+    return {faultOf(bus::errorName(error), error.getMessage()), printable(error.getMessage(), 500)};
+}
+
+} // namespace
+
+struct SdbusSystemdManager::Impl {
+    Impl(SdbusSystemdManager& ownerArg, sdbus::IConnection& connectionArg, EventLoop& loopArg)
+        : owner(ownerArg), connection(connectionArg), loop(loopArg), proxy(bus::makeProxy(connection, kService, kPath)),
+          calls(*proxy, kMaxInFlight, kReplyTimeout) {
+        const auto signal = [](const std::string& member) {
+            return std::string("type='signal',sender='") + kService + "',path='" + kPath + "',interface='" + kInterface + "',member='" +
+                   member + "'";
+        };
+        matches.push_back(bus::addMatch(connection, signal("JobRemoved"), guarded(&Impl::jobRemoved)));
+        matches.push_back(bus::addMatch(connection, signal("UnitRemoved"), guarded(&Impl::unitRemoved)));
+        matches.push_back(bus::addMatch(connection, signal("Reloading"), guarded(&Impl::reloadingChanged)));
+        matches.push_back(bus::addMatch(connection,
+                                        std::string("type='signal',sender='org.freedesktop.DBus',interface='org.freedesktop.DBus',"
+                                                    "member='NameOwnerChanged',arg0='") +
+                                            kService + "'",
+                                        guarded(&Impl::ownerChanged)));
+        proxy->callMethod("Subscribe").onInterface(kInterface);
+    }
+
+    /// 1.2 has no catch around match handlers at all: what can't be read is ignored.
+    std::function<void(sdbus::Message&)> guarded(void (Impl::*handler)(sdbus::Message&)) {
+        return [this, handler](sdbus::Message& message) {
+            try {
+                (this->*handler)(message);
+            } catch (const std::exception&) { // NOLINT(bugprone-empty-catch): not a signal of systemd's
+            }
+        };
+    }
+
+    // A systemd job of ours. Its end is told by unit, since JobRemoved may come before the method's reply.
+    struct PendingJob {
+        std::string unit;
+        SystemdDone done;
+        EventHandle deadline;
+        std::string path;
+    };
+    using Pending = std::list<PendingJob>::iterator;
+
+    void runJob(const std::string& unit, sdbus::MethodCall call, SystemdDone done) {
+        pending.push_back({unit, std::move(done), nullptr, {}});
+        const auto job = std::prev(pending.end());
+        const auto id = nextId++;
+        byId[id] = job;
+        job->deadline = loop.after(kJobTimeout, [this, id] { finish(id, SystemdError{SystemdFault::NoReply, "no JobRemoved signal within 60 s"}); });
+        calls.call(std::move(call), [this, id](sdbus::MethodReply& reply, const sdbus::Error* error) {
+            if (error)
+                return finish(id, toError(*error));
+            sdbus::ObjectPath path;
+            reply >> path;
+            if (const auto found = byId.find(id); found != byId.end())
+                found->second->path = path;
+        });
+    }
+
+    void finish(std::uint64_t id, SystemdOutcome outcome) {
+        const auto found = byId.find(id);
+        if (found == byId.end())
+            return; // answered twice, or after its deadline
+        const auto done = std::move(found->second->done);
+        pending.erase(found->second);
+        byId.erase(found);
+        done(std::move(outcome));
+    }
+
+    void jobRemoved(sdbus::Message& message) {
+        std::uint32_t number = 0;
+        sdbus::ObjectPath path;
+        std::string unit;
+        std::string result;
+        message >> number >> path >> unit >> result;
+        for (const auto& [id, job] : byId)
+            if (job->unit == unit && (job->path.empty() || job->path == path))
+                return finish(id, result == "done" ? SystemdOutcome()
+                                                   : SystemdError{SystemdFault::JobFailed, "the systemd job ended with result '" + printable(result, 50) + "'"});
+    }
+
+    void unitRemoved(sdbus::Message& message) {
+        std::string unit;
+        message >> unit;
+        if (!reloading && owner.onUnitRemoved)
+            owner.onUnitRemoved(unit);
+    }
+
+    void reloadingChanged(sdbus::Message& message) {
+        message >> reloading;
+        if (!reloading && owner.onReloaded)
+            owner.onReloaded();
+    }
+
+    void ownerChanged(sdbus::Message& message) {
+        std::string name;
+        std::string oldOwner;
+        std::string newOwner;
+        message >> name >> oldOwner >> newOwner;
+        if (newOwner.empty())
+            return;
+        reloading = false;
+        calls.call(bus::makeCall(*proxy, kInterface, "Subscribe"), [this](sdbus::MethodReply&, const sdbus::Error*) {
+            if (owner.onReloaded)
+                owner.onReloaded();
+        });
+    }
+
+    void simpleCall(sdbus::MethodCall call, SystemdDone done) {
+        calls.call(std::move(call), [done = std::move(done)](sdbus::MethodReply&, const sdbus::Error* error) {
+            done(error ? SystemdOutcome(toError(*error)) : std::nullopt);
+        });
+    }
+
+    SdbusSystemdManager& owner;
+    sdbus::IConnection& connection;
+    EventLoop& loop;
+    std::unique_ptr<sdbus::IProxy> proxy;
+    CallQueue calls;
+    std::vector<bus::Match> matches;
+    std::list<PendingJob> pending;
+    std::map<std::uint64_t, Pending> byId;
+    std::uint64_t nextId = 1;
+    bool reloading = false;
+};
+
+SdbusSystemdManager::SdbusSystemdManager(sdbus::IConnection& connection, EventLoop& loop)
+    : impl_(std::make_unique<Impl>(*this, connection, loop)) {}
+
+SdbusSystemdManager::~SdbusSystemdManager() = default;
+
+void SdbusSystemdManager::start(StartRequest request, SystemdDone done) {
+    auto call = bus::makeCall(*impl_->proxy, kInterface, "StartTransientUnit");
+    AuxList aux;
+    if (!request.slice.empty())
+        aux.emplace_back(request.slice, toBus(request.sliceProperties));
+    call << request.scope << "fail" << toBus(request.scopeProperties) << aux;
+    impl_->runJob(request.scope, std::move(call), std::move(done));
+}
+
+void SdbusSystemdManager::stop(const std::string& unit, SystemdDone done) {
+    auto call = bus::makeCall(*impl_->proxy, kInterface, "StopUnit");
+    call << unit << "fail";
+    impl_->runJob(unit, std::move(call), [done = std::move(done)](SystemdOutcome outcome) {
+        done(outcome && outcome->fault == SystemdFault::NoSuchUnit ? std::nullopt : std::move(outcome));
+    });
+}
+
+void SdbusSystemdManager::kill(const std::string& unit, int signal, SystemdDone done) {
+    auto call = bus::makeCall(*impl_->proxy, kInterface, "KillUnit");
+    call << unit << "all" << signal;
+    impl_->simpleCall(std::move(call), std::move(done));
+}
+
+void SdbusSystemdManager::resetFailed(const std::string& unit, SystemdDone done) {
+    auto call = bus::makeCall(*impl_->proxy, kInterface, "ResetFailedUnit");
+    call << unit;
+    impl_->simpleCall(std::move(call), std::move(done));
+}
+
+void SdbusSystemdManager::listUnits(std::vector<std::string> patterns,
+                                    std::function<void(std::variant<std::vector<UnitStatus>, SystemdError>)> done) {
+    using Row = sdbus::Struct<std::string, std::string, std::string, std::string, std::string, std::string, sdbus::ObjectPath, std::uint32_t,
+                              std::string, sdbus::ObjectPath>;
+    auto call = bus::makeCall(*impl_->proxy, kInterface, "ListUnitsByPatterns");
+    call << std::vector<std::string>{} << patterns;
+    impl_->calls.call(std::move(call), [done = std::move(done)](sdbus::MethodReply& reply, const sdbus::Error* error) {
+        if (error)
+            return done(toError(*error));
+        std::vector<Row> rows;
+        reply >> rows;
+        std::vector<UnitStatus> units;
+        units.reserve(rows.size());
+        for (const auto& row : rows)
+            units.push_back({std::get<0>(row), std::get<3>(row), std::get<4>(row)});
+        done(std::move(units));
+    });
+}
+
+} // namespace pinfold

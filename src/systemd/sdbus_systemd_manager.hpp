@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "os/event_loop.hpp"
+#include "systemd/systemd_manager.hpp"
+
+#include <memory>
+
+namespace sdbus {
+class IConnection;
+}
+
+namespace pinfold {
+
+/// SystemdManager over the bus. At most 64 calls are in flight: dbus-daemon refuses the 129th of a connection.
+class SdbusSystemdManager : public SystemdManager {
+public:
+    /// Matches first, then Subscribe, both before any call is answered. Throws sdbus::Error when systemd is not on the bus:
+    /// the one synchronous phase is start-up.
+    SdbusSystemdManager(sdbus::IConnection& connection, EventLoop& loop);
+    ~SdbusSystemdManager() override;
+
+    void start(StartRequest request, SystemdDone done) override;
+    void stop(const std::string& unit, SystemdDone done) override;
+    void kill(const std::string& unit, int signal, SystemdDone done) override;
+    void resetFailed(const std::string& unit, SystemdDone done) override;
+    void listUnits(std::vector<std::string> patterns,
+                   std::function<void(std::variant<std::vector<UnitStatus>, SystemdError>)> done) override;
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+} // namespace pinfold

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Seam: what we ask of PID 1 (org.freedesktop.systemd1(5)). Everything is asynchronous: an answer comes by callback, exactly
+// once, never from within the call itself.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace pinfold {
+
+enum class SystemdFault {
+    UnitExists,      ///< a unit of that name is loaded
+    NoSuchUnit,
+    ProcessGone,     ///< a process of the start request has ended
+    PropertyRefused, ///< this version doesn't know a property, or doesn't take its value
+    Destructive,     ///< the slice is being stopped (TransactionIsDestructive)
+    NoReply,         ///< lost, or too late: PID 1 may or may not have done it
+    JobFailed,       ///< the systemd job ended otherwise than "done"
+    Other,
+};
+
+struct SystemdError {
+    SystemdFault fault = SystemdFault::Other;
+    std::string message; ///< systemd's words, printable
+};
+
+/// Success is nullopt.
+using SystemdOutcome = std::optional<SystemdError>;
+using SystemdDone = std::function<void(SystemdOutcome)>;
+
+struct UnitProperty {
+    using Value = std::variant<bool, std::int32_t, std::uint64_t, std::string, std::vector<std::uint8_t>, std::vector<std::uint32_t>>;
+    std::string name;
+    Value value;
+
+    bool operator==(const UnitProperty&) const = default;
+};
+
+struct StartRequest {
+    std::string scope;
+    std::vector<UnitProperty> scopeProperties; ///< PIDs included
+    std::string slice; ///< to be created with it; empty: it is there already
+    std::vector<UnitProperty> sliceProperties;
+};
+
+struct UnitStatus {
+    std::string name;
+    std::string activeState;
+    std::string subState;
+};
+
+class SystemdManager {
+public:
+    virtual ~SystemdManager() = default;
+
+    /// StartTransientUnit, mode "fail"; done when JobRemoved says "done" for the scope. Waits up to 60 s, since starts take up
+    /// to 10 s while PID 1 reloads.
+    virtual void start(StartRequest request, SystemdDone done) = 0;
+    /// StopUnit, mode "fail"; done when JobRemoved came. An absent unit is success. Success doesn't mean that its cgroup is empty.
+    virtual void stop(const std::string& unit, SystemdDone done) = 0;
+    /// KillUnit, whom "all". `signal` 1 to 64. Slices pass it on to all scopes below.
+    virtual void kill(const std::string& unit, int signal, SystemdDone done) = 0;
+    /// ResetFailedUnit: frees a name that a failed unit blocks.
+    virtual void resetFailed(const std::string& unit, SystemdDone done) = 0;
+    /// ListUnitsByPatterns with shell patterns.
+    virtual void listUnits(std::vector<std::string> patterns,
+                           std::function<void(std::variant<std::vector<UnitStatus>, SystemdError>)> done) = 0;
+
+    /// UnitRemoved, held back between the two Reloading signals of daemon-reload and daemon-reexec, in which PID 1 sends it for
+    /// live units. It may still come late, twice, and for a unit that lives: look at the cgroup.
+    std::function<void(const std::string& unit)> onUnitRemoved;
+    /// After each reload, and after PID 1 came back to the bus: compare everything once.
+    std::function<void()> onReloaded;
+};
+
+} // namespace pinfold
