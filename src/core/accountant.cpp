@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/accountant.hpp"
+
+#include "core/events.hpp"
+
+#include <utility>
+
+namespace pinfold {
+namespace {
+
+constexpr std::uint64_t kHistoryRetry = 5'000'000;
+constexpr std::uint64_t kSliceRetry = 500'000;
+constexpr int kSliceTries = 20;
+
+} // namespace
+
+void Accountant::account(const JobPtr& job) {
+    if (std::exchange(job->accountDue, true))
+        return;
+    job->record.state = JobState::Accounting;
+    job->graceTimer.reset();
+    job->statusTimer.reset();
+    job->sliceWatch.reset();
+    core_.save(*job);
+    core_.observer->jobStateChanged(job->key());
+    due_.push_back(job);
+    if (!flushSource_)
+        flushSource_ = core_.context.loop.whenIdle([this] { flush(); });
+}
+
+void Accountant::flush() {
+    flushSource_.reset();
+    const auto jobs = std::exchange(due_, {});
+    std::vector<Receipt> receipts;
+    std::vector<Receipt> durable;
+    for (const auto& job : jobs) {
+        receipts.push_back(makeReceipt(*job));
+        if (!job->neverRan)
+            durable.push_back(receipts.back());
+    }
+    if (auto added = core_.context.history.add(durable); !added) {
+        // The units stay until the receipts are safe: nothing else knows what the jobs used.
+        for (const auto& job : jobs)
+            logWarning(core_.context, job->key(), "receipt not stored, trying again in 5 s: " + added.error().message);
+        due_.insert(due_.end(), jobs.begin(), jobs.end());
+        flushSource_ = core_.context.loop.after(kHistoryRetry, [this] { flush(); });
+        return;
+    }
+    for (std::size_t i = 0; i < jobs.size(); ++i)
+        removeSlice(jobs[i], receipts[i], 1);
+}
+
+Receipt Accountant::makeReceipt(const Job& job) const {
+    const auto& record = job.record;
+    Receipt receipt;
+    receipt.id = record.id;
+    receipt.key = record.key.text();
+    receipt.uid = record.uid;
+    receipt.started = record.created;
+    receipt.ended = core_.context.loop.realTime();
+    receipt.wall = core_.context.loop.bootTime() - record.createdBoot;
+    receipt.result = record.cause.value_or(JobResult::Lost);
+    if (receipt.result == JobResult::Exited && record.exit.signal)
+        receipt.result = JobResult::Signaled;
+    receipt.exit = record.exit;
+    receipt.stoppedBy = record.stoppedBy;
+    receipt.tasks = record.nextTask;
+    receipt.leftovers = record.leftovers;
+    if (job.slice)
+        receipt.usage = job.slice->usage();
+    receipt.usage.memoryCurrent.reset();
+    receipt.usage.tasksCurrent.reset();
+    receipt.limits = record.limits;
+    return receipt;
+}
+
+void Accountant::removeSlice(const JobPtr& job, const Receipt& receipt, int tries) {
+    core_.context.systemd.stop(job->key().sliceName(), [this, job, receipt, tries](const SystemdOutcome& outcome) {
+        const auto path = slicePath(job->key());
+        // systemd 252 says done and leaves the cgroup behind when a process in it could not be killed in time.
+        if (!outcome && core_.context.cgroups.exists(path))
+            (void)core_.context.cgroups.remove(path);
+        if (!outcome && !core_.context.cgroups.exists(path))
+            return forget(job, receipt);
+        if (tries >= kSliceTries) {
+            logWarning(core_.context, job->key(), "its slice can't be removed: " + (outcome ? outcome->message : "cgroup in use"));
+            return forget(job, receipt);
+        }
+        job->graceTimer = core_.context.loop.after(
+            kSliceRetry, [this, job, receipt, tries] { removeSlice(job, receipt, tries + 1); });
+    });
+}
+
+void Accountant::forget(const JobPtr& job, const Receipt& receipt) {
+    job->graceTimer.reset();
+    if (auto removed = core_.context.records.remove(job->key()); !removed)
+        logWarning(core_.context, job->key(), "its record can't be removed: " + removed.error().message);
+    core_.registry.remove(*job);
+    for (const auto& reply : std::exchange(job->waiters, {}))
+        reply(receipt);
+    if (job->neverRan)
+        return;
+    logJobEnded(core_.context, *job, receipt);
+    core_.observer->jobRemoved(job->key(), receipt);
+}
+
+} // namespace pinfold

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The last step of a job: receipt, then its slice, then its record.
+#pragma once
+
+#include "core/core.hpp"
+
+#include <vector>
+
+namespace pinfold {
+
+class Accountant {
+public:
+    explicit Accountant(Core& core) : core_(core) {}
+
+    /// The job's last process is gone. Its receipt is made durable together with those of other jobs that end in the same
+    /// moment, since each transaction costs a disk's flush; then its units go, and whoever waits for it is told.
+    void account(const JobPtr& job);
+
+private:
+    void flush();
+    Receipt makeReceipt(const Job& job) const;
+    void removeSlice(const JobPtr& job, const Receipt& receipt, int tries);
+    void forget(const JobPtr& job, const Receipt& receipt);
+
+    Core& core_;
+    std::vector<JobPtr> due_;
+    EventHandle flushSource_;
+};
+
+} // namespace pinfold

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "config/config.hpp"
+#include "os/cgroup.hpp"
+#include "os/cgroup_watch.hpp"
+#include "os/event_loop.hpp"
+#include "os/history.hpp"
+#include "os/journal.hpp"
+#include "os/process.hpp"
+#include "os/record_store.hpp"
+#include "systemd/systemd_manager.hpp"
+
+#include <string>
+
+namespace pinfold {
+
+/// What the daemon's logic stands on. Everything outlives the JobManager.
+struct CoreContext {
+    EventLoop& loop;
+    SystemdManager& systemd;
+    const ProcessTable& processes;
+    const CgroupTree& cgroups;
+    CgroupWatch& cgroupWatch;
+    const RecordStore& records;
+    History& history;
+    Journal& journal;
+    const Config& config; ///< replaced as a whole by a reload
+    std::string bootId;
+};
+
+} // namespace pinfold

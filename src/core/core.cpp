@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/core.hpp"
+
+#include "base/escape.hpp"
+#include "core/events.hpp"
+
+namespace pinfold {
+namespace {
+
+class NullObserver : public JobObserver {
+    void jobAdded(const JobSummary&) override {}
+    void jobStateChanged(const JobKey&) override {}
+    void taskAdded(const JobKey&, std::uint32_t) override {}
+    void taskRemoved(const JobKey&, std::uint32_t) override {}
+    void leftoversFound(const JobKey&, std::uint32_t, std::uint64_t) override {}
+    void jobRemoved(const JobKey&, const Receipt&) override {}
+} nullObserver;
+
+} // namespace
+
+Core::Core(CoreContext& coreContext) : context(coreContext), observer(&nullObserver) {}
+
+void Core::save(const Job& job) {
+    if (auto saved = context.records.save(job.record); !saved)
+        logWarning(context, job.key(),
+                   "record not stored, a restart of pinfoldd would not know this job's newest state: " + saved.error().message);
+}
+
+Result<JobPtr> Core::find(const std::string& key) const {
+    if (auto job = registry.find(key))
+        return job;
+    return Error{ErrorCode::NoSuchJob, "no live job '" + printable(key, 300) + "': `pinfold list` shows the live ones"};
+}
+
+} // namespace pinfold

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "core/context.hpp"
+#include "core/job.hpp"
+
+namespace pinfold {
+
+/// What the parts of the daemon's logic share.
+struct Core {
+    explicit Core(CoreContext& coreContext);
+
+    CoreContext& context;
+    Registry registry;
+    JobObserver* observer; ///< never null
+
+    /// Stores the job's record. A failure is logged: the job itself must not suffer from a full /run.
+    void save(const Job& job);
+    /// The job, or NoSuchJob.
+    Result<JobPtr> find(const std::string& key) const;
+};
+
+} // namespace pinfold

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/events.hpp"
+
+#include "base/parse.hpp"
+#include "base/message_ids.hpp"
+
+#include <syslog.h>
+
+#include <string>
+
+namespace pinfold {
+namespace {
+
+std::string taskName(const JobKey& key, std::uint32_t task) {
+    return task == 0 ? key.text() : key.text() + "-" + std::to_string(task);
+}
+
+/// The fields that every entry about a job has. OBJECT_SYSTEMD_UNIT makes `journalctl -u job-….scope` show it.
+JournalEvent jobEvent(int priority, const char* messageId, const char* name, const JobKey& key, std::uint32_t task) {
+    JournalEvent event;
+    event.priority = priority;
+    event.messageId = messageId;
+    event.fields = {{"PINFOLD_EVENT", name},
+                    {"PINFOLD_JOB", key.text()},
+                    {"PINFOLD_TASK", std::to_string(task)},
+                    {"PINFOLD_SCHEDULER", std::string(key.scheduler())},
+                    {"OBJECT_SYSTEMD_UNIT", key.scopeName(task)}};
+    return event;
+}
+
+std::string describe(const Receipt& receipt) {
+    std::string text(toString(receipt.result));
+    if (receipt.exit.status)
+        text += " with status " + std::to_string(*receipt.exit.status);
+    if (receipt.exit.signal)
+        text += " by " + signalName(*receipt.exit.signal);
+    text += " after " + formatDuration(receipt.wall);
+    if (receipt.leftovers.count > 0)
+        text += ", " + std::to_string(receipt.leftovers.count) + " leftover process(es) stopped";
+    return text;
+}
+
+} // namespace
+
+void logJobStarted(const CoreContext& context, const Job& job) {
+    auto event = jobEvent(LOG_INFO, kMessageJobStarted, "job-started", job.key(), 0);
+    event.message = "job " + job.key().text() + " started for user " + std::to_string(job.record.uid);
+    event.fields.emplace_back("PINFOLD_UID", std::to_string(job.record.uid));
+    context.journal.event(event);
+}
+
+void logJobEnded(const CoreContext& context, const Job& job, const Receipt& receipt) {
+    auto event = jobEvent(LOG_INFO, kMessageJobEnded, "job-ended", job.key(), 0);
+    event.message = "job " + job.key().text() + " ended: " + describe(receipt);
+    event.fields.emplace_back("PINFOLD_UID", std::to_string(receipt.uid));
+    event.fields.emplace_back("PINFOLD_RESULT", std::string(toString(receipt.result)));
+    context.journal.event(event);
+}
+
+void logLeftovers(const CoreContext& context, const Job& job, std::uint32_t task, std::uint64_t count,
+                  const std::vector<ProcessInfo>& named) {
+    auto event = jobEvent(LOG_WARNING, kMessageLeftovers, "leftovers", job.key(), task);
+    event.message = "rogue process(es) found for task " + taskName(job.key(), task);
+    event.fields.emplace_back("PINFOLD_UID", std::to_string(job.record.uid));
+    event.fields.emplace_back("PINFOLD_ROGUE_COUNT", std::to_string(count));
+    context.journal.event(event);
+
+    const bool sayCommand = context.config.leftovers.commandLines != CommandLines::None;
+    for (const auto& process : named) {
+        auto rogue = jobEvent(LOG_INFO, kMessageLeftover, "leftover", job.key(), task);
+        rogue.message = "rogue: " + (sayCommand ? process.command : "pid " + std::to_string(process.pid));
+        rogue.fields.emplace_back("OBJECT_PID", std::to_string(process.pid));
+        rogue.fields.emplace_back("PINFOLD_ROGUE_PID", std::to_string(process.pid));
+        rogue.fields.emplace_back("PINFOLD_ROGUE_UID", std::to_string(process.realUid));
+        if (sayCommand)
+            rogue.fields.emplace_back("PINFOLD_ROGUE_COMMAND", process.command);
+        rogue.fields.emplace_back("PINFOLD_ROGUE_CPU_USEC", std::to_string(process.cpu));
+        rogue.fields.emplace_back("PINFOLD_ROGUE_RSS_BYTES", std::to_string(process.rss));
+        const auto now = context.loop.bootTime();
+        rogue.fields.emplace_back("PINFOLD_ROGUE_AGE_USEC", std::to_string(now > process.started ? now - process.started : 0));
+        context.journal.event(rogue);
+    }
+    if (count > named.size()) {
+        auto rest = jobEvent(LOG_INFO, kMessageLeftover, "leftover", job.key(), task);
+        rest.message = "rogue: and " + std::to_string(count - named.size()) + " more";
+        context.journal.event(rest);
+    }
+}
+
+void logLimitUnenforced(const CoreContext& context, const JobKey& key, const std::string& message) {
+    auto event = jobEvent(LOG_WARNING, kMessageLimitUnenforced, "limit-unenforced", key, 0);
+    event.message = "job " + key.text() + " runs without a limit it asked for: " + message;
+    context.journal.event(event);
+}
+
+void logUnkillable(const CoreContext& context, const Job& job, const std::vector<ProcessInfo>& processes) {
+    auto event = jobEvent(LOG_ERR, kMessageUnkillable, "unkillable", job.key(), 0);
+    event.message = "job " + job.key().text() + " can't end: SIGKILL had no effect on";
+    for (const auto& process : processes)
+        event.message += " pid " + std::to_string(process.pid) + " (" + process.command + ", state " + process.state + ")";
+    event.message += "; it ends by itself when they do";
+    context.journal.event(event);
+}
+
+void logUnreadableRecord(const CoreContext& context, const std::string& fileAndReason) {
+    JournalEvent event;
+    event.priority = LOG_ERR;
+    event.message = "record unreadable, nothing of its job is touched: " + fileAndReason +
+                    "; look at the job's units with `systemctl status 'batch-*.slice'`, then stop them and remove the file";
+    context.journal.event(event);
+}
+
+void logWarning(const CoreContext& context, const JobKey& key, const std::string& message) {
+    JournalEvent event;
+    event.priority = LOG_WARNING;
+    event.message = "job " + key.text() + ": " + message;
+    event.fields = {{"PINFOLD_JOB", key.text()}, {"OBJECT_SYSTEMD_UNIT", key.scopeName(0)}};
+    context.journal.event(event);
+}
+
+} // namespace pinfold

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What an admin searches the journal for: one function an event, one place for texts and fields.
+#pragma once
+
+#include "core/context.hpp"
+#include "core/job.hpp"
+#include "os/process.hpp"
+
+#include <string>
+#include <vector>
+
+namespace pinfold {
+
+void logJobStarted(const CoreContext& context, const Job& job);
+void logJobEnded(const CoreContext& context, const Job& job, const Receipt& receipt);
+
+/// The warning "rogue process(es) found for task …" and one line each for the named processes, as Grid Engine words it.
+void logLeftovers(const CoreContext& context, const Job& job, std::uint32_t task, std::uint64_t count,
+                  const std::vector<ProcessInfo>& named);
+
+void logLimitUnenforced(const CoreContext& context, const JobKey& key, const std::string& message);
+void logUnkillable(const CoreContext& context, const Job& job, const std::vector<ProcessInfo>& processes);
+
+void logUnreadableRecord(const CoreContext& context, const std::string& fileAndReason);
+
+/// Ordinary lines that belong to a job.
+void logWarning(const CoreContext& context, const JobKey& key, const std::string& message);
+
+} // namespace pinfold

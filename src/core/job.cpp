@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/job.hpp"
+
+#include <algorithm>
+
+namespace pinfold {
+
+std::string slicePath(const JobKey& key) { return "/" + std::string(kBatchSlice) + "/" + key.sliceName(); }
+
+std::string scopePath(const JobKey& key, std::uint32_t task) { return slicePath(key) + "/" + key.scopeName(task); }
+
+std::optional<UnitIdentity> identifyPath(std::string_view path) {
+    // The scope is the third component; whatever the job nests below it belongs to it.
+    std::optional<UnitIdentity> found;
+    for (std::size_t start = 1; start <= path.size();) {
+        const auto end = std::min(path.find('/', start), path.size());
+        if (auto unit = identifyUnit(path.substr(start, end - start))) {
+            if (found && (found->task || !(found->key == unit->key)))
+                return found;
+            found = std::move(unit);
+        } else if (found) {
+            return found;
+        }
+        start = end + 1;
+    }
+    return found;
+}
+
+JobSummary summarize(const Job& job) {
+    JobSummary summary{job.key(), job.record.state, job.record.uid, 0, job.record.created, job.record.limits, {}};
+    for (const auto& [number, task] : job.record.tasks) {
+        summary.tasks.push_back(number);
+        if (number == 0 && task.leader)
+            summary.leader = task.leader->pid;
+    }
+    return summary;
+}
+
+JobPtr Registry::find(std::string_view key) const {
+    const auto it = jobs_.find(key);
+    return it == jobs_.end() ? nullptr : it->second;
+}
+
+JobPtr Registry::findByLeader(const ProcessIdentity& leader) const {
+    for (const auto& [key, job] : jobs_) {
+        const auto task = job->record.tasks.find(0);
+        if (task != job->record.tasks.end() && task->second.leader == leader)
+            return job;
+    }
+    return nullptr;
+}
+
+std::size_t Registry::countOf(uid_t uid) const {
+    return static_cast<std::size_t>(
+        std::count_if(jobs_.begin(), jobs_.end(), [uid](const auto& entry) { return entry.second->record.uid == uid; }));
+}
+
+} // namespace pinfold

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// A live job: its record, and what watches it.
+#pragma once
+
+#include "core/job_manager.hpp"
+#include "model/job_record.hpp"
+#include "os/cgroup.hpp"
+#include "os/event_loop.hpp"
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pinfold {
+
+struct Task {
+    UniqueFd leader; ///< pidfd; none for adopted processes
+    EventHandle leaderWatch;
+    EventHandle scopeWatch; ///< cgroup.events of the scope; tasks from 1 only, task 0 is watched by the slice
+    EventHandle graceTimer;
+    bool ending = false;
+};
+
+struct Job {
+    explicit Job(JobRecord jobRecord) : record(std::move(jobRecord)) {}
+
+    JobRecord record;
+    std::map<std::uint32_t, Task> tasks;
+    std::optional<CgroupDir> slice;
+    EventHandle sliceWatch;
+    UniqueFd supervisor; ///< pidfd
+    EventHandle supervisorWatch;
+    EventHandle runTimer;
+    EventHandle graceTimer;
+    EventHandle statusTimer;    ///< bounds the wait for EndJob's word on how the leader ended
+    bool leftoversListed = false;
+    bool accountDue = false;    ///< handed to the accountant
+    bool neverRan = false;      ///< its creation failed after the start: no receipt
+    std::vector<Reply<JobSummary>> creators;
+    std::vector<Reply<Receipt>> waiters;
+
+    const JobKey& key() const { return record.key; }
+    bool isLive() const { return record.state == JobState::Creating || record.state == JobState::Running; }
+};
+
+using JobPtr = std::shared_ptr<Job>;
+using WeakJob = std::weak_ptr<Job>; ///< what callbacks hold: the job may be over when they come
+
+/// "/batch.slice/batch-<E>.slice"
+std::string slicePath(const JobKey& key);
+/// "/batch.slice/batch-<E>.slice/job-<E>….scope"
+std::string scopePath(const JobKey& key, std::uint32_t task);
+/// The job and task that a cgroup path as of /proc/PID/cgroup lies in.
+std::optional<UnitIdentity> identifyPath(std::string_view path);
+
+JobSummary summarize(const Job& job);
+
+/// The live jobs by key.
+class Registry {
+public:
+    JobPtr find(std::string_view key) const;
+    JobPtr findByLeader(const ProcessIdentity& leader) const;
+    void add(JobPtr job) { jobs_[job->key().text()] = std::move(job); }
+    void remove(const Job& job) { jobs_.erase(job.key().text()); }
+    const std::map<std::string, JobPtr, std::less<>>& all() const { return jobs_; }
+    std::size_t countOf(uid_t uid) const;
+
+private:
+    std::map<std::string, JobPtr, std::less<>> jobs_;
+};
+
+} // namespace pinfold

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/job_creator.hpp"
+
+#include "core/events.hpp"
+#include "core/job_id.hpp"
+#include "systemd/unit_properties.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace pinfold {
+namespace {
+
+// Ships with pinfold: a slice, whose cgroup stays without any process in it, so that a restart of the batch system's own
+// service doesn't take the supervisors along.
+constexpr std::string_view kSupervisorsHome = "/pinfold.slice";
+
+const char* controllerOf(std::string_view limit) {
+    if (limit == "memory_max")
+        return "memory";
+    if (limit == "cpu_quota" || limit == "cpu_weight")
+        return "cpu";
+    if (limit == "allowed_cpus")
+        return "cpuset";
+    if (limit == "tasks_max")
+        return "pids";
+    return nullptr; // run_time_max is pinfoldd's own
+}
+
+bool hasWord(std::string_view words, std::string_view word) {
+    for (std::size_t start = 0; start <= words.size();) {
+        const auto end = std::min(words.find(' ', start), words.size());
+        if (words.substr(start, end - start) == word)
+            return true;
+        start = end + 1;
+    }
+    return false;
+}
+
+} // namespace
+
+void JobCreator::create(const Caller& caller, CreateRequest request, Reply<JobSummary> reply) {
+    auto leader = checkProcess(core_.context, std::move(request.leader));
+    if (!leader)
+        return reply(leader.error());
+    // A caller whose answer was lost asks again: with pinfoldd killed in between, this is how it finds its job.
+    if (auto known = sameRequestAgain(request.key, *leader); !known)
+        return reply(known.error());
+    else if (*known) {
+        if ((*known)->record.state == JobState::Creating)
+            (*known)->creators.push_back(std::move(reply));
+        else
+            reply(summarize(**known));
+        return;
+    }
+    auto job = prepare(caller, std::move(request), *leader);
+    if (!job)
+        return reply(job.error());
+    (*job)->tasks[0].leader = std::move(leader->pidfd);
+    (*job)->creators.push_back(std::move(reply));
+    core_.registry.add(*job);
+    core_.save(**job); // before systemd hears of it, so that a restart finds whatever comes of the call
+    start(*job);
+}
+
+Result<JobPtr> JobCreator::sameRequestAgain(const std::string& key, const CheckedProcess& leader) const {
+    const auto job = core_.registry.findByLeader(leader.identity);
+    if (job && (key.empty() || key == job->key().text()))
+        return job;
+    if (key.empty() || !core_.registry.find(key))
+        return JobPtr{};
+    return Error{ErrorCode::AlreadyExists, "job '" + key + "' is live already: `pinfold status " + key + "` shows it"};
+}
+
+Result<JobPtr> JobCreator::prepare(const Caller& caller, CreateRequest request, const CheckedProcess& leader) {
+    auto key = request.key.empty() ? Result<JobKey>(JobKey::manual(lastManual_ + 1)) : JobKey::parse(request.key);
+    if (!key)
+        return key.error();
+    if (auto valid = validate(request.limits); !valid)
+        return valid.error();
+
+    const auto& config = core_.context.config;
+    const auto owner = request.owner.value_or(leader.uid);
+    const auto limits = withDefaults(request.limits, config.defaults);
+    Target target;
+    target.owner = owner;
+    target.ownProcesses = leader.soleUid == caller.uid;
+    target.processesInJob = leader.inJob.has_value();
+    target.userJobsAllowed = config.jobs.allowUserJobs;
+    target.looserLimit = looserThan(limits, config.defaults);
+    target.namesOwner = request.owner && *request.owner != caller.uid;
+    if (auto allowed = decide(caller, Verb::Create, target); !allowed)
+        return allowed.error();
+    if (core_.registry.countOf(owner) >= config.jobs.maxPerUser)
+        return Error{ErrorCode::Busy, "user " + std::to_string(owner) + " has " + std::to_string(config.jobs.maxPerUser) +
+                                          " live jobs already (jobs.max_per_user)"};
+    if (auto enforceable = limitsEnforceable(*key, limits); !enforceable)
+        return enforceable.error();
+
+    JobRecord record(newJobId(), core_.context.bootId, *key);
+    record.uid = owner;
+    record.created = core_.context.loop.realTime();
+    record.createdBoot = core_.context.loop.bootTime();
+    record.limits = limits;
+    record.tasks[0] = {leader.identity};
+    auto job = std::make_shared<Job>(std::move(record));
+    if (request.supervisor) {
+        auto supervisor = checkProcess(core_.context, std::move(request.supervisor));
+        if (!supervisor)
+            return supervisor.error();
+        if (!caller.admin && supervisor->soleUid != caller.uid)
+            return Error{ErrorCode::Denied, "the supervisor must be a process of the caller's own"};
+        job->record.supervisor = supervisor->identity;
+        job->supervisor = std::move(supervisor->pidfd);
+    }
+    if (request.key.empty())
+        ++lastManual_;
+    return job;
+}
+
+Result<void> JobCreator::limitsEnforceable(const JobKey& key, const ResourceLimits& limits) const {
+    const auto root = core_.context.cgroups.open("/");
+    const auto controllers = root ? root->read("cgroup.controllers").value_or("") : std::string();
+    std::string missing;
+    forEachLimit(limits, [&](const char* name, const auto& limit) {
+        const auto* controller = controllerOf(name);
+        if (limit && controller && !hasWord(controllers, controller))
+            missing += (missing.empty() ? "" : ", ") + std::string(name) + " (cgroup controller " + controller + ")";
+    });
+    if (missing.empty())
+        return {};
+    const auto message = "this node can't enforce " + missing + ": the controller is missing from /sys/fs/cgroup/cgroup.controllers";
+    if (core_.context.config.jobs.unenforcedLimits == UnenforcedLimits::Refuse)
+        return Error{ErrorCode::LimitUnenforceable, message + "; jobs.unenforced_limits = \"warn\" lets jobs run without"};
+    logLimitUnenforced(core_.context, key, message);
+    return {};
+}
+
+Result<void> JobCreator::limitsInForce(const Job& job) const {
+    for (const auto& expected : expectedCgroupValues(job.record.limits, static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)))) {
+        const auto actual = job.slice->read(expected.file);
+        if (actual == expected.value)
+            continue;
+        const auto message = std::string(expected.limit) + " is not in force: " + expected.file + " says " +
+                             actual.value_or("nothing") + " instead of " + expected.value;
+        if (core_.context.config.jobs.unenforcedLimits == UnenforcedLimits::Refuse)
+            return Error{ErrorCode::LimitUnenforceable, message};
+        logLimitUnenforced(core_.context, job.key(), message);
+    }
+    return {};
+}
+
+void JobCreator::start(const JobPtr& job) {
+    homeSupervisor(*job);
+    const auto& leader = *job->record.tasks.at(0).leader;
+    starter_.start({job->key(), 0, job->record.limits, {leader.pid}},
+                   [this, job](const Result<void>& outcome) { started(job, outcome); });
+}
+
+void JobCreator::resume(const JobPtr& job) { start(job); }
+
+void JobCreator::homeSupervisor(const Job& job) const {
+    if (!job.record.supervisor)
+        return;
+    auto home = core_.context.cgroups.open(kSupervisorsHome);
+    const auto attached = home ? home->attach(job.record.supervisor->pid) : Result<void>(home.error());
+    if (!attached)
+        logWarning(core_.context, job.key(),
+                   "its supervisor stays in the batch system's own cgroup, and a restart of that service would end the job: " +
+                       attached.error().message + "; start it with `systemctl start pinfold.slice`");
+}
+
+void JobCreator::started(const JobPtr& job, const Result<void>& outcome) {
+    if (!outcome)
+        return giveUp(job, outcome.error());
+    if (hasEnded(job->tasks[0].leader.get()))
+        return giveUp(job, {ErrorCode::PidGone, "the process ended while its job was being created"});
+    auto slice = core_.context.cgroups.open(slicePath(job->key()));
+    if (!slice)
+        return giveUp(job, {ErrorCode::SystemdFailed, "the job's slice has no cgroup: " + slice.error().message});
+    job->slice = std::move(*slice);
+    if (auto inForce = limitsInForce(*job); !inForce)
+        return giveUp(job, inForce.error());
+
+    job->record.state = JobState::Running;
+    core_.save(*job);
+    answer(job, summarize(*job));
+    logJobStarted(core_.context, *job);
+    core_.observer->jobAdded(summarize(*job));
+    ender_.watch(job);
+}
+
+void JobCreator::giveUp(const JobPtr& job, const Error& why) {
+    logWarning(core_.context, job->key(), "job not created: " + why.message);
+    answer(job, why);
+    // Whatever was started goes the way that a job's end goes, but there was no job: no receipt. The grace lets a caller that
+    // is the leader itself (--exec) say its own last word.
+    job->neverRan = true;
+    job->record.state = JobState::Running;
+    if (!job->slice)
+        if (auto slice = core_.context.cgroups.open(slicePath(job->key())))
+            job->slice = std::move(*slice);
+    ender_.begin(job, {.cause = JobResult::Lost, .by = {}, .grace = {}});
+    if (job->slice && job->slice->populated())
+        ender_.watch(job);
+}
+
+void JobCreator::answer(const JobPtr& job, const Result<JobSummary>& answer) const {
+    for (const auto& reply : std::exchange(job->creators, {}))
+        reply(answer);
+}
+
+void JobCreator::addTask(const JobPtr& job, std::vector<CheckedProcess> processes, bool firstIsLeader, Reply<TaskAdded> reply) {
+    if (job->record.state != JobState::Running)
+        return reply(Error{ErrorCode::JobEnding, "job '" + job->key().text() + "' is " + std::string(toString(job->record.state)) +
+                                                     " and takes no further task"});
+    const auto number = job->record.nextTask++;
+    job->record.tasks[number] = {};
+    auto& task = job->tasks[number];
+    if (firstIsLeader) {
+        job->record.tasks[number].leader = processes.front().identity;
+        task.leader = std::move(processes.front().pidfd);
+    }
+    core_.save(*job);
+    std::vector<pid_t> pids;
+    for (const auto& process : processes)
+        pids.push_back(process.identity.pid);
+    starter_.start({job->key(), number, {}, std::move(pids)}, [this, job, number, reply](const Result<void>& outcome) {
+        if (!outcome) {
+            job->tasks.erase(number);
+            job->record.tasks.erase(number);
+            core_.save(*job);
+            return reply(outcome.error());
+        }
+        reply(TaskAdded{job->key(), number});
+        core_.observer->taskAdded(job->key(), number);
+        taskEnder_.watch(job, number);
+    });
+}
+
+} // namespace pinfold

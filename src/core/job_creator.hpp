@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// From a request to a running job, and to further tasks of it.
+#pragma once
+
+#include "core/core.hpp"
+#include "core/job_ender.hpp"
+#include "core/process_check.hpp"
+#include "core/task_ender.hpp"
+#include "core/task_starter.hpp"
+
+#include <vector>
+
+namespace pinfold {
+
+class JobCreator {
+public:
+    JobCreator(Core& core, JobEnder& ender, TaskEnder& taskEnder)
+        : core_(core), ender_(ender), taskEnder_(taskEnder), starter_(core.context) {}
+
+    void create(const Caller& caller, CreateRequest request, Reply<JobSummary> reply);
+
+    /// `leader` first and alone for AddTask; `adopted` for Adopt.
+    void addTask(const JobPtr& job, std::vector<CheckedProcess> processes, bool firstIsLeader, Reply<TaskAdded> reply);
+
+    /// Goes on with a creation that an earlier pinfoldd began: the leader may be in its scope by now, or not.
+    void resume(const JobPtr& job);
+
+    /// A job that never came to run: what was started of it goes, without a receipt.
+    void giveUp(const JobPtr& job, const Error& why);
+
+    /// The next manual.<n> is above this.
+    void setLastManualNumber(std::uint64_t number) { lastManual_ = number; }
+
+private:
+    Result<JobPtr> prepare(const Caller& caller, CreateRequest request, const CheckedProcess& leader);
+    Result<JobPtr> sameRequestAgain(const std::string& key, const CheckedProcess& leader) const;
+    Result<void> limitsEnforceable(const JobKey& key, const ResourceLimits& limits) const;
+    Result<void> limitsInForce(const Job& job) const;
+    void start(const JobPtr& job);
+    void started(const JobPtr& job, const Result<void>& outcome);
+    void homeSupervisor(const Job& job) const;
+    void answer(const JobPtr& job, const Result<JobSummary>& answer) const;
+
+    Core& core_;
+    JobEnder& ender_;
+    TaskEnder& taskEnder_;
+    TaskStarter starter_;
+    std::uint64_t lastManual_ = 0;
+};
+
+} // namespace pinfold

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// A running job's watches, and its end: leftovers named, SIGTERM, grace, cgroup.kill, and then over to the accountant.
+#pragma once
+
+#include "core/accountant.hpp"
+#include "core/core.hpp"
+
+#include <cstdint>
+#include <optional>
+
+namespace pinfold {
+
+class JobEnder {
+public:
+    JobEnder(Core& core, Accountant& accountant) : core_(core), accountant_(accountant) {}
+
+    /// Watches leader, supervisor, slice and run time of a running job, and acts at once on what has happened already.
+    void watch(const JobPtr& job);
+
+    struct Request {
+        JobResult cause = JobResult::Exited;
+        std::optional<uid_t> by;
+        std::optional<std::uint64_t> grace; ///< microseconds; unset: the site's
+    };
+    /// Begins the end. For a job that is ending already only a shorter grace has an effect.
+    void begin(const JobPtr& job, Request request);
+
+    /// EndJob's word on how the leader ended.
+    void reportExit(const JobPtr& job, const ExitState& exit);
+
+    /// Goes on with an end that an earlier pinfoldd began.
+    void resume(const JobPtr& job);
+
+    /// Looks at the slice: it may have run empty, or vanished.
+    void check(const JobPtr& job);
+
+private:
+    void stop(const JobPtr& job);
+    void leaderGone(const JobPtr& job);
+    void supervisorGone(const JobPtr& job);
+    void terminate(const JobPtr& job);
+    void kill(const JobPtr& job);
+    void reportUnkillable(const Job& job) const;
+    void emptied(const JobPtr& job);
+    std::uint64_t grace(const Job& job) const;
+
+    Core& core_;
+    Accountant& accountant_;
+};
+
+} // namespace pinfold

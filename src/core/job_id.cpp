@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/job_id.hpp"
+
+#include <systemd/sd-id128.h>
+
+namespace pinfold {
+
+std::string newJobId() {
+    sd_id128_t id{};
+    char text[SD_ID128_STRING_MAX] = "";
+    // Fails only where the kernel has no random numbers, which is before any job.
+    (void)sd_id128_randomize(&id);
+    return sd_id128_to_string(id, text);
+}
+
+} // namespace pinfold

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/job_manager.hpp"
+
+#include "base/escape.hpp"
+#include "core/accountant.hpp"
+#include "core/job_creator.hpp"
+#include "core/job_ender.hpp"
+#include "core/process_check.hpp"
+#include "core/recovery.hpp"
+#include "core/task_ender.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace pinfold {
+namespace {
+
+constexpr std::size_t kMaxAdopted = 16; // dbus-daemon passes no more descriptors in one message
+
+} // namespace
+
+struct JobManager::Impl {
+    explicit Impl(CoreContext& context)
+        : core(context), accountant(core), ender(core, accountant), taskEnder(core), creator(core, ender, taskEnder),
+          recovery(core, {creator, ender, taskEnder}) {
+        context.systemd.onUnitRemoved = [this](const std::string& unit) { look(unit); };
+        context.systemd.onReloaded = [this] { lookAtAll(); };
+    }
+
+    /// The job, if the caller may do this to it.
+    Result<JobPtr> permitted(const Caller& caller, Verb verb, const std::string& key) const {
+        auto job = core.find(key);
+        if (!job)
+            return job;
+        Target target;
+        target.owner = (*job)->record.uid;
+        if (auto allowed = decide(caller, verb, target); !allowed)
+            return allowed.error();
+        return job;
+    }
+
+    /// The processes, if the caller may add them to the job.
+    Result<std::vector<CheckedProcess>> permittedProcesses(const Caller& caller, const Job& job,
+                                                           std::vector<UniqueFd> pidfds) const {
+        std::vector<CheckedProcess> processes;
+        Target target;
+        target.owner = job.record.uid;
+        target.ownProcesses = true;
+        for (auto& pidfd : pidfds) {
+            auto process = checkProcess(core.context, std::move(pidfd));
+            if (!process)
+                return process.error();
+            target.ownProcesses = target.ownProcesses && process->soleUid == caller.uid;
+            target.processesInJob = target.processesInJob || process->inJob;
+            processes.push_back(std::move(*process));
+        }
+        if (auto allowed = decide(caller, Verb::AddProcess, target); !allowed)
+            return allowed.error();
+        return processes;
+    }
+
+    Result<Receipt> newestReceipt(const Caller& caller, Verb verb, const std::string& key, ErrorCode ifNone) const {
+        auto found = core.context.history.list({.key = key, .uid = {}, .since = {}, .until = {}, .limit = 1});
+        if (!found)
+            return found.error();
+        if (found->empty())
+            return Error{ifNone, "no job '" + printable(key, 300) + "' is live or in the history: `pinfold list` and `pinfold history` show what is"};
+        Target target;
+        target.owner = found->front().uid;
+        if (auto allowed = decide(caller, verb, target); !allowed)
+            return allowed.error();
+        return std::move(found->front());
+    }
+
+    void look(const std::string& unit) {
+        const auto identity = identifyUnit(unit);
+        const auto job = identity ? core.registry.find(identity->key.text()) : nullptr;
+        if (!job)
+            return;
+        if (identity->task.value_or(0) == 0)
+            ender.check(job);
+        else if (job->tasks.contains(*identity->task))
+            taskEnder.check(job, *identity->task);
+    }
+
+    void lookAtAll() {
+        const auto jobs = core.registry.all(); // a copy: a check may end the last of a job
+        for (const auto& [key, job] : jobs) {
+            ender.check(job);
+            const auto tasks = job->record.tasks;
+            for (const auto& [number, task] : tasks)
+                if (number != 0 && job->tasks.contains(number))
+                    taskEnder.check(job, number);
+        }
+    }
+
+    Core core;
+    Accountant accountant;
+    JobEnder ender;
+    TaskEnder taskEnder;
+    JobCreator creator;
+    Recovery recovery;
+};
+
+JobManager::JobManager(CoreContext& context) : impl_(std::make_unique<Impl>(context)) {}
+JobManager::~JobManager() {
+    impl_->core.context.systemd.onUnitRemoved = nullptr;
+    impl_->core.context.systemd.onReloaded = nullptr;
+}
+
+void JobManager::setObserver(JobObserver* observer) { impl_->core.observer = observer; }
+
+void JobManager::recover(std::function<void(Result<void>)> ready) {
+    const auto number = impl_->core.context.history.lastManualNumber();
+    if (!number)
+        return ready(number.error());
+    impl_->creator.setLastManualNumber(*number);
+    impl_->recovery.run(std::move(ready));
+}
+
+void JobManager::createJob(const Caller& caller, CreateRequest request, Reply<JobSummary> reply) {
+    impl_->creator.create(caller, std::move(request), std::move(reply));
+}
+
+void JobManager::addTask(const Caller& caller, const std::string& key, UniqueFd leader, Reply<TaskAdded> reply) {
+    auto job = impl_->core.find(key);
+    if (!job)
+        return reply(job.error());
+    std::vector<UniqueFd> processes;
+    processes.push_back(std::move(leader));
+    auto checked = impl_->permittedProcesses(caller, **job, std::move(processes));
+    if (!checked)
+        return reply(checked.error());
+    impl_->creator.addTask(*job, std::move(*checked), true, std::move(reply));
+}
+
+void JobManager::adopt(const Caller& caller, const std::string& key, std::vector<UniqueFd> processes, Reply<TaskAdded> reply) {
+    if (processes.empty() || processes.size() > kMaxAdopted)
+        return reply(Error{ErrorCode::InvalidArgument, std::to_string(processes.size()) + " processes: 1 to 16 can be adopted at once"});
+    auto job = impl_->core.find(key);
+    if (!job)
+        return reply(job.error());
+    auto checked = impl_->permittedProcesses(caller, **job, std::move(processes));
+    if (!checked)
+        return reply(checked.error());
+    impl_->creator.addTask(*job, std::move(*checked), false, std::move(reply));
+}
+
+void JobManager::endJob(const Caller& caller, const std::string& key, EndReport report, Reply<Receipt> reply) {
+    auto job = impl_->permitted(caller, Verb::End, key);
+    if (!job && job.error().code != ErrorCode::NoSuchJob)
+        return reply(job.error());
+    if (!job || (report.leader && summarize(**job).leader != *report.leader))
+        return reply(impl_->newestReceipt(caller, Verb::End, key, ErrorCode::NoSuchJob));
+    (*job)->waiters.push_back(std::move(reply));
+    impl_->ender.reportExit(*job, report.exit);
+}
+
+void JobManager::stopJob(const Caller& caller, const std::string& key, std::optional<std::uint64_t> grace, Reply<void> reply) {
+    auto job = impl_->permitted(caller, Verb::Stop, key);
+    if (!job)
+        return reply(job.error());
+    if ((*job)->record.state == JobState::Creating)
+        return reply(Error{ErrorCode::Busy, "job '" + key + "' is being created: try again"});
+    impl_->ender.begin(*job, {.cause = JobResult::Stopped, .by = caller.uid, .grace = grace});
+    reply({});
+}
+
+void JobManager::killJob(const Caller& caller, const std::string& key, int signal, Reply<void> reply) {
+    auto job = impl_->permitted(caller, Verb::Kill, key);
+    if (!job)
+        return reply(job.error());
+    impl_->core.context.systemd.kill((*job)->key().sliceName(), signal, [reply](const SystemdOutcome& outcome) {
+        reply(outcome ? Result<void>(Error{ErrorCode::SystemdFailed, "systemd did not send the signal: " + outcome->message})
+                      : Result<void>());
+    });
+}
+
+void JobManager::waitJob(const Caller& caller, const std::string& key, Reply<Receipt> reply) {
+    auto job = impl_->permitted(caller, Verb::Wait, key);
+    if (job)
+        return (*job)->waiters.push_back(std::move(reply));
+    if (job.error().code != ErrorCode::NoSuchJob)
+        return reply(job.error());
+    reply(impl_->newestReceipt(caller, Verb::Wait, key, ErrorCode::NoSuchJob));
+}
+
+std::vector<JobSummary> JobManager::jobs() const {
+    std::vector<JobSummary> all;
+    all.reserve(impl_->core.registry.all().size());
+    for (const auto& [key, job] : impl_->core.registry.all())
+        all.push_back(summarize(*job));
+    return all;
+}
+
+std::size_t JobManager::jobCount() const { return impl_->core.registry.all().size(); }
+
+Result<JobSummary> JobManager::job(const std::string& key) const {
+    auto found = impl_->core.find(key);
+    if (!found)
+        return found.error();
+    return summarize(**found);
+}
+
+Result<std::pair<JobSummary, std::uint32_t>> JobManager::jobOfProcess(pid_t pid) const {
+    const auto path = impl_->core.context.processes.cgroupOf(pid);
+    if (!path)
+        return path.error();
+    const auto identity = identifyPath(*path);
+    const auto found = identity ? impl_->core.registry.find(identity->key.text()) : nullptr;
+    if (!found)
+        return Error{ErrorCode::NoSuchJob, "process " + std::to_string(pid) + " is in no job: it is in " + printable(*path, 300)};
+    return std::pair{summarize(*found), identity->task.value_or(0)};
+}
+
+Result<JobSummary> JobManager::jobOfUnit(const std::string& unit) const {
+    const auto identity = identifyUnit(unit);
+    if (!identity)
+        return Error{ErrorCode::InvalidArgument,
+                     "'" + printable(unit, 300) + "' is no unit of a job: those are batch-….slice and job-….scope"};
+    return job(identity->key.text());
+}
+
+Result<std::vector<JobProcess>> JobManager::processes(const Caller& caller, const std::string& key) const {
+    const auto job = impl_->permitted(caller, Verb::ListProcesses, key);
+    if (!job)
+        return job.error();
+    const auto& context = impl_->core.context;
+    std::vector<JobProcess> list;
+    if (!(*job)->slice)
+        return list;
+    const auto pids = (*job)->slice->processes();
+    if (!pids)
+        return pids.error();
+    const auto bootedAt = context.loop.realTime() - context.loop.bootTime();
+    for (const auto pid : *pids) {
+        const auto info = context.processes.read(pid);
+        const auto path = context.processes.cgroupOf(pid);
+        const auto identity = path ? identifyPath(*path) : std::nullopt;
+        if (!info || !identity || !(identity->key == (*job)->key()))
+            continue; // it ended meanwhile, or its number is another's by now
+        list.push_back({pid, identity->task.value_or(0), info->realUid, bootedAt + info->started, info->cpu, info->rss, info->command});
+    }
+    return list;
+}
+
+Result<Usage> JobManager::usage(const Caller& caller, const std::string& key) const {
+    const auto job = impl_->permitted(caller, Verb::GetUsage, key);
+    if (!job)
+        return job.error();
+    return (*job)->slice ? (*job)->slice->usage() : Usage{};
+}
+
+Result<Receipt> JobManager::receipt(const Caller& caller, const std::string& key) const {
+    return impl_->newestReceipt(caller, Verb::ReadReceipt, key, ErrorCode::NoSuchReceipt);
+}
+
+Result<std::vector<Receipt>> JobManager::receipts(const Caller& caller, ReceiptFilter filter) const {
+    if (!caller.admin)
+        filter.uid = caller.uid;
+    return impl_->core.context.history.list(filter);
+}
+
+} // namespace pinfold

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The use cases of org.pinfold1.Manager, without D-Bus. The bus layer decodes, calls, and encodes.
+#pragma once
+
+#include "base/result.hpp"
+#include "base/unique_fd.hpp"
+#include "core/authorizer.hpp"
+#include "model/job_key.hpp"
+#include "model/job_state.hpp"
+#include "model/receipt.hpp"
+#include "os/history.hpp"
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace pinfold {
+
+struct CoreContext;
+
+/// Called exactly once, possibly from within the call that it was passed to.
+template <class T> using Reply = std::function<void(Result<T>)>;
+
+struct CreateRequest {
+    std::string key; ///< empty: manual.<n>
+    UniqueFd leader; ///< pidfd
+    UniqueFd supervisor; ///< pidfd, or none
+    std::optional<uid_t> owner;
+    ResourceLimits limits;
+};
+
+/// What a supervisor says when its child is gone.
+struct EndReport {
+    ExitState exit;
+    std::optional<pid_t> leader; ///< whose end it is: by then a later job may have the same key
+};
+
+struct JobSummary {
+    JobKey key;
+    JobState state = JobState::Creating;
+    uid_t uid = 0;
+    pid_t leader = 0;
+    std::uint64_t created = 0; ///< CLOCK_REALTIME, microseconds
+    ResourceLimits limits;
+    std::vector<std::uint32_t> tasks;
+};
+
+struct TaskAdded {
+    JobKey key;
+    std::uint32_t task = 0;
+};
+
+struct JobProcess {
+    pid_t pid = 0;
+    std::uint32_t task = 0;
+    uid_t uid = 0;
+    std::uint64_t started = 0; ///< CLOCK_REALTIME, microseconds
+    std::uint64_t cpu = 0;     ///< microseconds
+    std::uint64_t rss = 0;     ///< bytes
+    std::string command;
+};
+
+/// What happened, for the bus's signals and objects. Called after the record of it is stored.
+class JobObserver {
+public:
+    virtual ~JobObserver() = default;
+    virtual void jobAdded(const JobSummary& job) = 0;
+    virtual void jobStateChanged(const JobKey& key) = 0;
+    virtual void taskAdded(const JobKey& key, std::uint32_t task) = 0;
+    virtual void taskRemoved(const JobKey& key, std::uint32_t task) = 0;
+    virtual void leftoversFound(const JobKey& key, std::uint32_t task, std::uint64_t count) = 0;
+    /// The job is gone from all queries by now.
+    virtual void jobRemoved(const JobKey& key, const Receipt& receipt) = 0;
+};
+
+class JobManager {
+public:
+    explicit JobManager(CoreContext& context);
+    ~JobManager();
+
+    void setObserver(JobObserver* observer);
+
+    /// Takes up every job that was live when the last pinfoldd ended. `ready` comes once the inventory is complete; nothing is
+    /// stopped and no call is to be let in before. Error: Internal or SystemdFailed: exit and let systemd start us again.
+    void recover(std::function<void(Result<void>)> ready);
+
+    void createJob(const Caller& caller, CreateRequest request, Reply<JobSummary> reply);
+    void addTask(const Caller& caller, const std::string& key, UniqueFd leader, Reply<TaskAdded> reply);
+    void adopt(const Caller& caller, const std::string& key, std::vector<UniqueFd> processes, Reply<TaskAdded> reply);
+    void endJob(const Caller& caller, const std::string& key, EndReport report, Reply<Receipt> reply);
+    void stopJob(const Caller& caller, const std::string& key, std::optional<std::uint64_t> grace, Reply<void> reply);
+    void killJob(const Caller& caller, const std::string& key, int signal, Reply<void> reply);
+    void waitJob(const Caller& caller, const std::string& key, Reply<Receipt> reply);
+
+    std::vector<JobSummary> jobs() const;
+    std::size_t jobCount() const;
+    Result<JobSummary> job(const std::string& key) const;
+    Result<std::pair<JobSummary, std::uint32_t>> jobOfProcess(pid_t pid) const;
+    Result<JobSummary> jobOfUnit(const std::string& unit) const;
+    Result<std::vector<JobProcess>> processes(const Caller& caller, const std::string& key) const;
+    Result<Usage> usage(const Caller& caller, const std::string& key) const;
+    Result<Receipt> receipt(const Caller& caller, const std::string& key) const;
+    Result<std::vector<Receipt>> receipts(const Caller& caller, ReceiptFilter filter) const;
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+} // namespace pinfold

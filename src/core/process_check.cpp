@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/process_check.hpp"
+
+#include "core/job.hpp"
+
+#include <unistd.h>
+
+#include <string>
+
+namespace pinfold {
+
+Result<CheckedProcess> checkProcess(const CoreContext& context, UniqueFd pidfd) {
+    const auto pid = context.processes.pidOf(pidfd.get());
+    if (!pid)
+        return pid.error();
+    const auto refused = [&](const char* what) {
+        return Error{ErrorCode::InvalidArgument, "process " + std::to_string(*pid) + " is " + what + " and can't be part of a job"};
+    };
+    // pid 0 in PIDs= would mean pinfoldd itself to systemd.
+    if (*pid <= 1)
+        return refused("the system's init");
+    if (*pid == ::getpid())
+        return refused("pinfoldd itself");
+
+    const auto info = context.processes.read(*pid);
+    if (!info)
+        return info.error();
+    const auto cgroup = context.processes.cgroupOf(*pid);
+    if (!cgroup)
+        return cgroup.error();
+    // What /proc said is about this process only if it is still there: the number could have been another's meanwhile.
+    if (hasEnded(pidfd.get()))
+        return Error{ErrorCode::PidGone, "process " + std::to_string(*pid) + " has ended"};
+    if (info->kernelThread)
+        return refused("a kernel thread");
+
+    CheckedProcess checked;
+    checked.pidfd = std::move(pidfd);
+    checked.identity = {*pid, info->started};
+    checked.uid = info->realUid;
+    if (info->realUid == info->effectiveUid && info->realUid == info->savedUid)
+        checked.soleUid = info->realUid;
+    checked.inJob = identifyPath(*cgroup);
+    return checked;
+}
+
+std::optional<UniqueFd> reopenProcess(const CoreContext& context, const ProcessIdentity& identity) {
+    auto pidfd = openPidfd(identity.pid);
+    if (!pidfd)
+        return std::nullopt;
+    const auto info = context.processes.read(identity.pid);
+    // The start time tells a later process of the same number; the pidfd tells that /proc spoke of the one it holds.
+    if (!info || info->started != identity.started || hasEnded(pidfd->get()))
+        return std::nullopt;
+    return std::move(*pidfd);
+}
+
+} // namespace pinfold

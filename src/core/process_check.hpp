@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "base/result.hpp"
+#include "base/unique_fd.hpp"
+#include "core/context.hpp"
+#include "model/job_key.hpp"
+#include "model/job_record.hpp"
+
+#include <sys/types.h>
+
+#include <optional>
+
+namespace pinfold {
+
+/// A process that somebody wants in a job, as found behind its pidfd.
+struct CheckedProcess {
+    UniqueFd pidfd;
+    ProcessIdentity identity;
+    uid_t uid = 0;                     ///< real user id
+    std::optional<uid_t> soleUid;      ///< real, effective and saved user id, where they are the same
+    std::optional<UnitIdentity> inJob; ///< the job that it is in already
+};
+
+/// Errors: PidGone; InvalidArgument for pid 1, pinfoldd itself, kernel threads and descriptors that are no pidfd.
+Result<CheckedProcess> checkProcess(const CoreContext& context, UniqueFd pidfd);
+
+/// The same process after a restart of pinfoldd; nullopt when it has ended.
+std::optional<UniqueFd> reopenProcess(const CoreContext& context, const ProcessIdentity& identity);
+
+} // namespace pinfold

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/recovery.hpp"
+
+#include "core/events.hpp"
+
+#include <utility>
+
+namespace pinfold {
+
+void Recovery::run(std::function<void(Result<void>)> ready) {
+    auto loaded = core_.context.records.load();
+    if (!loaded)
+        return ready(loaded.error());
+    loaded_ = std::move(*loaded);
+    // The answer also tells that PID 1 has seen every call that the earlier pinfoldd had sent: the bus keeps the order.
+    core_.context.systemd.listUnits({"batch-*.slice", "job-*.scope"}, [this, ready](const auto& answer) {
+        if (const auto* error = std::get_if<SystemdError>(&answer))
+            return ready(Error{ErrorCode::SystemdFailed, "systemd doesn't list its units: " + error->message});
+        takeStock(std::get<std::vector<UnitStatus>>(answer));
+        ready({});
+    });
+}
+
+void Recovery::takeStock(const std::vector<UnitStatus>& units) {
+    std::set<std::string> known;
+    std::vector<JobPtr> jobs;
+    for (auto& record : std::exchange(loaded_.records, {})) {
+        known.insert(record.key.text());
+        jobs.push_back(reopen(std::move(record)));
+        core_.registry.add(jobs.back());
+    }
+    for (const auto& line : loaded_.unreadable)
+        logUnreadableRecord(core_.context, line);
+    for (const auto& job : jobs)
+        takeUp(job);
+    if (loaded_.unreadable.empty()) // else a unit without a readable record may be a live job's
+        removeStrayUnits(units, known);
+}
+
+JobPtr Recovery::reopen(JobRecord record) const {
+    auto job = std::make_shared<Job>(std::move(record));
+    if (auto slice = core_.context.cgroups.open(slicePath(job->key())))
+        job->slice = std::move(*slice);
+    for (const auto& [number, task] : job->record.tasks) {
+        job->tasks[number];
+        if (task.leader)
+            if (auto leader = reopenProcess(core_.context, *task.leader))
+                job->tasks[number].leader = std::move(*leader);
+    }
+    if (job->record.supervisor)
+        if (auto supervisor = reopenProcess(core_.context, *job->record.supervisor))
+            job->supervisor = std::move(*supervisor);
+    return job;
+}
+
+void Recovery::takeUp(const JobPtr& job) {
+    const bool leaderAlive = static_cast<bool>(job->tasks[0].leader);
+    switch (job->record.state) {
+    case JobState::Creating:
+        if (leaderAlive)
+            return parts_.creator.resume(job);
+        parts_.creator.giveUp(job, {ErrorCode::PidGone, "its leader ended while pinfoldd was away"});
+        return;
+    case JobState::Running:
+        core_.observer->jobAdded(summarize(*job));
+        if (!leaderAlive)
+            parts_.ender.begin(job, {.cause = job->record.supervisor && !job->supervisor ? JobResult::SupervisorLost
+                                                                                         : JobResult::Exited,
+                                     .by = {},
+                                     .grace = {}});
+        else if (job->record.supervisor && !job->supervisor)
+            parts_.ender.begin(job, {.cause = JobResult::SupervisorLost, .by = {}, .grace = {}});
+        if (job->record.state != JobState::Accounting)
+            parts_.ender.watch(job);
+        for (const auto& [number, task] : std::map(job->record.tasks))
+            if (number != 0 && job->isLive())
+                parts_.taskEnder.watch(job, number);
+        return;
+    case JobState::Ending:
+    case JobState::Accounting:
+        core_.observer->jobAdded(summarize(*job));
+        parts_.ender.resume(job);
+        return;
+    }
+}
+
+void Recovery::removeStrayUnits(const std::vector<UnitStatus>& units, const std::set<std::string>& known) {
+    for (const auto& unit : units) {
+        const auto identity = identifyUnit(unit.name);
+        if (!identity || identity->task || known.contains(identity->key.text()))
+            continue;
+        const auto slice = core_.context.cgroups.open(slicePath(identity->key));
+        if (slice && slice->populated()) {
+            logWarning(core_.context, identity->key, "unit " + unit.name + " has processes but no record; left alone");
+            continue;
+        }
+        core_.context.systemd.stop(unit.name, [](const SystemdOutcome&) {});
+    }
+}
+
+} // namespace pinfold

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What pinfoldd does first: take up every job that an earlier one left, after kill -9, restart and upgrade alike.
+#pragma once
+
+#include "core/accountant.hpp"
+#include "core/core.hpp"
+#include "core/job_creator.hpp"
+#include "core/job_ender.hpp"
+#include "core/task_ender.hpp"
+
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace pinfold {
+
+class Recovery {
+public:
+    struct Parts {
+        JobCreator& creator;
+        JobEnder& ender;
+        TaskEnder& taskEnder;
+    };
+    Recovery(Core& core, Parts parts) : core_(core), parts_(parts) {}
+
+    /// Inventory first (records, units, cgroups, processes), actions after: nothing is stopped before it is complete.
+    void run(std::function<void(Result<void>)> ready);
+
+private:
+    void takeStock(const std::vector<UnitStatus>& units);
+    JobPtr reopen(JobRecord record) const;
+    void takeUp(const JobPtr& job);
+    void removeStrayUnits(const std::vector<UnitStatus>& units, const std::set<std::string>& known);
+
+    Core& core_;
+    Parts parts_;
+    RecordStore::Loaded loaded_;
+};
+
+} // namespace pinfold

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/task_ender.hpp"
+
+#include "core/events.hpp"
+#include "core/leftovers.hpp"
+
+#include <csignal>
+
+namespace pinfold {
+
+void TaskEnder::watch(const JobPtr& job, std::uint32_t number) {
+    const WeakJob weak = job;
+    const auto onTask = [this, weak, number](void (TaskEnder::*handler)(const JobPtr&, std::uint32_t)) {
+        return [this, weak, number, handler] {
+            if (const auto live = weak.lock(); live && live->tasks.contains(number))
+                (this->*handler)(live, number);
+        };
+    };
+    auto& task = job->tasks[number];
+    if (task.leader)
+        task.leaderWatch = core_.context.loop.onReadable(task.leader.get(), onTask(&TaskEnder::leaderGone));
+    const auto events = core_.context.cgroups.eventsFile(scopePath(job->key(), number));
+    if (auto watched = core_.context.cgroupWatch.watch(events, onTask(&TaskEnder::check)))
+        task.scopeWatch = std::move(*watched);
+    check(job, number); // it may have run empty before the watch was there
+}
+
+void TaskEnder::check(const JobPtr& job, std::uint32_t number) {
+    const auto scope = core_.context.cgroups.open(scopePath(job->key(), number));
+    if (scope && scope->populated())
+        return;
+    job->tasks.erase(number);
+    job->record.tasks.erase(number);
+    core_.save(*job);
+    core_.observer->taskRemoved(job->key(), number);
+}
+
+void TaskEnder::leaderGone(const JobPtr& job, std::uint32_t number) {
+    auto& task = job->tasks[number];
+    task.leaderWatch.reset();
+    const auto scope = core_.context.cgroups.open(scopePath(job->key(), number));
+    if (!scope || !scope->populated())
+        return check(job, number);
+    if (!job->isLive())
+        return; // the job's own end takes it along
+
+    reportLeftovers(core_, *job, number);
+    const auto unit = job->key().scopeName(number);
+    const auto ignore = [](const SystemdOutcome&) {}; // cgroup.kill follows whatever PID 1 made of it
+    core_.context.systemd.kill(unit, SIGTERM, ignore);
+    core_.context.systemd.kill(unit, SIGCONT, ignore);
+    task.graceTimer = core_.context.loop.after(core_.context.config.jobs.killGrace, [this, weak = WeakJob(job), number] {
+        if (const auto live = weak.lock(); live && live->tasks.contains(number))
+            kill(live, number);
+    });
+}
+
+void TaskEnder::kill(const JobPtr& job, std::uint32_t number) {
+    const auto scope = core_.context.cgroups.open(scopePath(job->key(), number));
+    if (!scope)
+        return check(job, number);
+    if (auto killed = scope->kill(); !killed)
+        logWarning(core_.context, job->key(), killed.error().message);
+}
+
+} // namespace pinfold

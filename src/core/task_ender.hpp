@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Tasks from 1 on: they end by themselves, and the job goes on. (Task 0's end is the job's.)
+#pragma once
+
+#include "core/core.hpp"
+
+namespace pinfold {
+
+class TaskEnder {
+public:
+    explicit TaskEnder(Core& core) : core_(core) {}
+
+    /// Watches the task's leader and scope, and acts at once on what has happened already.
+    void watch(const JobPtr& job, std::uint32_t number);
+
+    /// Looks at the task's scope: it may have run empty.
+    void check(const JobPtr& job, std::uint32_t number);
+
+private:
+    void leaderGone(const JobPtr& job, std::uint32_t number);
+    void kill(const JobPtr& job, std::uint32_t number);
+
+    Core& core_;
+};
+
+} // namespace pinfold

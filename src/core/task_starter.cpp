@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/task_starter.hpp"
+
+#include "core/job.hpp"
+#include "systemd/unit_properties.hpp"
+
+#include <string>
+#include <utility>
+
+namespace pinfold {
+namespace {
+
+// A reexec of PID 1 takes about 0.4 s, in which calls are lost; a unit that just ended keeps its name until PID 1's next idle moment.
+constexpr int kMaxTries = 8;
+constexpr std::uint64_t kRetryLost = 300'000;
+constexpr std::uint64_t kRetryName = 50'000;
+
+Error systemdFailed(const std::string& unit, const std::string& words) {
+    return {ErrorCode::SystemdFailed, "systemd did not start " + unit + ": " + words};
+}
+
+} // namespace
+
+struct TaskStarter::Attempt {
+    Attempt(Request requestArg, Done doneArg) : request(std::move(requestArg)), done(std::move(doneArg)) {}
+
+    Request request;
+    Done done;
+    int tries = 0;
+    EventHandle timer;
+    std::string unit() const { return request.key.scopeName(request.task); }
+    void finish(Result<void> result) { std::exchange(done, nullptr)(std::move(result)); }
+};
+
+void TaskStarter::start(Request request, Done done) {
+    if (request.task == 0) {
+        // systemd 252 leaks the slice's cgroup after an unkillable process, and would hand its counters to this job.
+        const auto path = slicePath(request.key);
+        if (context_.cgroups.exists(path) && context_.cgroups.children(path).empty())
+            (void)context_.cgroups.remove(path); // in use after all: the start below says so
+    }
+    tryOnce(std::make_shared<Attempt>(std::move(request), std::move(done)));
+}
+
+void TaskStarter::tryOnce(std::shared_ptr<Attempt> attempt) {
+    ++attempt->tries;
+    const auto& request = attempt->request;
+    StartRequest start;
+    start.scope = attempt->unit();
+    start.scopeProperties = scopeProperties(request.key, request.task, request.limits, request.pids);
+    if (request.task == 0) {
+        start.slice = request.key.sliceName();
+        start.sliceProperties = sliceProperties(request.key, request.limits);
+    }
+    context_.systemd.start(std::move(start),
+                           [this, attempt](const SystemdOutcome& outcome) { decide(attempt, outcome); });
+}
+
+void TaskStarter::decide(std::shared_ptr<Attempt> attempt, const SystemdOutcome& outcome) {
+    // Whatever systemd says, the kernel knows: an answer may be lost, and "done" may be said of a scope that is dead already.
+    const auto inScope = allInScope(attempt->request);
+    if (!inScope)
+        return attempt->finish(inScope.error());
+    if (*inScope)
+        return attempt->finish({});
+
+    if (!outcome)
+        return retry(attempt, kRetryName, systemdFailed(attempt->unit(), "it says done, but the process is not in it"));
+    const auto failure = systemdFailed(attempt->unit(), outcome->message);
+    switch (outcome->fault) {
+    case SystemdFault::NoReply:
+        return retry(attempt, kRetryLost, failure);
+    case SystemdFault::UnitExists:
+        context_.systemd.resetFailed(attempt->unit(), [](const SystemdOutcome&) {});
+        return retry(attempt, kRetryName,
+                     {ErrorCode::AlreadyExists, "a unit of this job exists already, and it is not ours: " + outcome->message +
+                                                    "; look at `systemctl status " + attempt->request.key.sliceName() + "`"});
+    case SystemdFault::Destructive:
+        return retry(attempt, kRetryName, {ErrorCode::Busy, "the job's slice is being stopped: try again"});
+    case SystemdFault::ProcessGone:
+        return attempt->finish(Error{ErrorCode::PidGone, "the process ended before it was in " + attempt->unit()});
+    case SystemdFault::NoSuchUnit:
+    case SystemdFault::PropertyRefused:
+    case SystemdFault::JobFailed:
+    case SystemdFault::Other:
+        return attempt->finish(failure);
+    }
+}
+
+void TaskStarter::retry(std::shared_ptr<Attempt> attempt, std::uint64_t delay, Error otherwise) {
+    if (attempt->tries >= kMaxTries)
+        return attempt->finish(std::move(otherwise));
+    attempt->timer = context_.loop.after(delay, [this, attempt] {
+        attempt->timer.reset();
+        const auto inScope = allInScope(attempt->request);
+        if (!inScope)
+            return attempt->finish(inScope.error());
+        if (*inScope)
+            return attempt->finish({});
+        tryOnce(attempt);
+    });
+}
+
+Result<bool> TaskStarter::allInScope(const Request& request) const {
+    const auto expected = scopePath(request.key, request.task);
+    for (const auto pid : request.pids) {
+        const auto path = context_.processes.cgroupOf(pid);
+        if (!path)
+            return path.error();
+        if (*path != expected)
+            return false;
+    }
+    return true;
+}
+
+} // namespace pinfold

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Brings processes into a scope of a job, and believes it only when /proc says so.
+#pragma once
+
+#include "base/result.hpp"
+#include "core/context.hpp"
+#include "model/job_key.hpp"
+#include "model/resource_limits.hpp"
+
+#include <sys/types.h>
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace pinfold {
+
+class TaskStarter {
+public:
+    explicit TaskStarter(CoreContext& context) : context_(context) {}
+
+    struct Request {
+        JobKey key;
+        std::uint32_t task = 0; ///< task 0 comes with the job's slice
+        ResourceLimits limits;
+        std::vector<pid_t> pids;
+    };
+    using Done = std::function<void(Result<void>)>;
+
+    /// Success: every process is in the scope. Errors: PidGone, AlreadyExists, Busy, SystemdFailed.
+    void start(Request request, Done done);
+
+private:
+    struct Attempt;
+    void tryOnce(std::shared_ptr<Attempt> attempt);
+    void decide(std::shared_ptr<Attempt> attempt, const SystemdOutcome& outcome);
+    void retry(std::shared_ptr<Attempt> attempt, std::uint64_t delay, Error otherwise);
+    Result<bool> allInScope(const Request& request) const;
+
+    CoreContext& context_;
+};
+
+} // namespace pinfold

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// A batch job's worst children. `escapist WAY [NAME]` leaves a process behind in the way named and exits with status 3, except
+// for "threads", where the main thread ends and the others go on until a byte can be read from standard input.
+// Prints "ready PID" once the process is what it shall be.
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace {
+
+constexpr int kStatus = 3;
+constexpr uid_t kOtherUid = 65534;
+
+int readyPipe[2];
+
+[[noreturn]] void lurk() {
+    const pid_t self = ::getpid();
+    if (::write(readyPipe[1], &self, sizeof self) != sizeof self)
+        ::_exit(1);
+    for (;;)
+        ::pause();
+}
+
+[[noreturn]] void leave() {
+    pid_t lurker = 0;
+    ::close(readyPipe[1]);
+    if (::read(readyPipe[0], &lurker, sizeof lurker) != sizeof lurker)
+        ::_exit(1);
+    std::printf("ready %d\n", lurker);
+    std::fflush(stdout);
+    std::exit(kStatus);
+}
+
+/// Runs `body` in a child and leaves.
+template <class F> [[noreturn]] void leaveBehind(F&& body) {
+    if (::fork() == 0) {
+        body();
+        lurk();
+    }
+    leave();
+}
+
+void dropDescriptors() {
+    const int null = ::open("/dev/null", O_RDWR);
+    for (int fd = 0; fd < 3; ++fd)
+        ::dup2(null, fd);
+}
+
+void setSid() {
+    ::setsid();
+    dropDescriptors();
+}
+
+void doubleFork() {
+    ::setsid();
+    if (::fork() != 0)
+        ::_exit(0);
+    dropDescriptors();
+}
+
+void daemonFunction() {
+    if (::daemon(0, 0) != 0)
+        ::_exit(1);
+}
+
+void reparented() {
+    // The child of a child whose parent ends: three generations, so that the middle one is waited for by nobody of ours.
+    if (::fork() != 0)
+        ::_exit(0);
+    if (::fork() != 0)
+        ::_exit(0);
+    dropDescriptors();
+}
+
+void ignoresTerm() {
+    ::signal(SIGTERM, SIG_IGN);
+    ::signal(SIGHUP, SIG_IGN);
+    setSid();
+}
+
+void stopped() {
+    setSid();
+    const pid_t self = ::getpid();
+    if (::write(readyPipe[1], &self, sizeof self) != sizeof self)
+        ::_exit(1);
+    ::raise(SIGSTOP);
+}
+
+void otherUser() {
+    setSid();
+    if (::setgid(kOtherUid) != 0 || ::setuid(kOtherUid) != 0)
+        ::_exit(1);
+}
+
+/// Four daemons that never stay: each forks, and its parent exits.
+void hop() {
+    setSid();
+    ::signal(SIGTERM, SIG_IGN);
+    for (int i = 0; i < 3; ++i)
+        if (::fork() == 0)
+            break;
+    const pid_t self = ::getpid();
+    if (::write(readyPipe[1], &self, sizeof self) != sizeof self)
+        ::_exit(1);
+    for (;;)
+        if (::fork() > 0)
+            ::_exit(0);
+}
+
+void* waitForByte(void*) {
+    char byte = 0;
+    (void)!::read(STDIN_FILENO, &byte, 1);
+    std::exit(kStatus);
+}
+
+[[noreturn]] void threads() {
+    pthread_t thread{};
+    if (pthread_create(&thread, nullptr, waitForByte, nullptr) != 0)
+        std::exit(1);
+    std::printf("ready %d\n", ::getpid());
+    std::fflush(stdout);
+    pthread_exit(nullptr);
+}
+
+[[noreturn]] void named(const char* name, char** argv) {
+    // A command line and a thread name with whatever the caller wants in it: exec ourselves under that name.
+    if (::fork() == 0) {
+        setSid();
+        const std::string fd = std::to_string(readyPipe[1]);
+        ::fcntl(readyPipe[1], F_SETFD, 0);
+        ::setenv("ESCAPIST_READY", fd.c_str(), 1);
+        std::vector<char> odd(name, name + std::strlen(name) + 1);
+        char* const args[] = {odd.data(), nullptr};
+        ::execv(argv[0], args);
+        ::_exit(1);
+    }
+    leave();
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    if (const char* fd = std::getenv("ESCAPIST_READY")) {
+        readyPipe[1] = std::atoi(fd);
+        ::prctl(PR_SET_NAME, argv[0]);
+        lurk();
+    }
+    if (argc < 2 || ::pipe2(readyPipe, O_CLOEXEC) != 0)
+        return 1;
+    const std::string way = argv[1];
+    if (way == "set-sid")
+        leaveBehind(setSid);
+    if (way == "double-fork")
+        leaveBehind(doubleFork);
+    if (way == "daemon")
+        leaveBehind(daemonFunction);
+    if (way == "re-parented")
+        leaveBehind(reparented);
+    if (way == "ignores-term")
+        leaveBehind(ignoresTerm);
+    if (way == "stopped")
+        leaveBehind(stopped);
+    if (way == "other-user")
+        leaveBehind(otherUser);
+    if (way == "storm")
+        leaveBehind(hop);
+    if (way == "threads")
+        threads();
+    if (way == "named" && argc == 3)
+        named(argv[2], argv);
+    std::fprintf(stderr, "escapist: unknown way '%s'\n", argv[1]);
+    return 1;
+}

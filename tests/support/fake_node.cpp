@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "tests/support/fake_node.hpp"
+
+#include "model/job_key.hpp"
+#include "os/process.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+
+namespace pinfold::test {
+namespace {
+
+// Rewrites in place: inotify watches belong to the file, not to its name.
+void write(const std::filesystem::path& file, const std::string& text) {
+    std::filesystem::create_directories(file.parent_path());
+    std::ofstream(file, std::ios::trunc) << text;
+}
+
+} // namespace
+
+ChildProcess::ChildProcess() : pid_(::fork()) {
+    if (pid_ == 0) {
+        for (;;)
+            ::pause();
+    }
+}
+
+ChildProcess::ChildProcess(ChildProcess&& other) noexcept : pid_(std::exchange(other.pid_, -1)) {}
+
+ChildProcess::~ChildProcess() { end(); }
+
+UniqueFd ChildProcess::pidfd() const { return *openPidfd(pid_); }
+
+void ChildProcess::end() {
+    if (pid_ <= 0)
+        return;
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+    pid_ = -1;
+}
+
+FakeNode::FakeNode(ManualEventLoop& loop) : loop_(loop) {
+    std::string name = "/tmp/pinfold-node-XXXXXX";
+    root_ = ::mkdtemp(name.data());
+    write(root_ / "sys/fs/cgroup/cgroup.controllers", "cpuset cpu io memory pids\n");
+    makeCgroup("/pinfold.slice");
+    makeCgroup("/batch.slice");
+}
+
+FakeNode::~FakeNode() { std::filesystem::remove_all(root_); }
+
+void FakeNode::show(pid_t pid, uid_t uid, const std::string& cgroup, const std::string& command) {
+    const auto proc = root_ / "proc" / std::to_string(pid);
+    const auto id = std::to_string(uid);
+    write(proc / "stat", std::to_string(pid) + " (odd) name) S 1 1 1 0 -1 4194304 0 0 0 0 7 5 0 0 20 0 1 0 " +
+                             std::to_string(1000 + pid) + " 1000000 250 0\n");
+    write(proc / "status", "Name:\todd\nUid:\t" + id + "\t" + id + "\t" + id + "\t" + id + "\n");
+    write(proc / "cmdline", command);
+    write(proc / "cgroup", "0::" + cgroup + "\n");
+    processes_[pid] = cgroup;
+    makeCgroup(cgroup);
+    updateCgroup(cgroup);
+}
+
+void FakeNode::spawnInside(pid_t pid, const std::string& cgroup, uid_t uid, const std::string& command) {
+    show(pid, uid, cgroup, command);
+}
+
+void FakeNode::vanish(pid_t pid) {
+    std::filesystem::remove_all(root_ / "proc" / std::to_string(pid));
+    const auto entry = processes_.extract(pid);
+    if (entry)
+        updateCgroup(entry.mapped());
+}
+
+std::string FakeNode::cgroupOf(pid_t pid) const {
+    const auto it = processes_.find(pid);
+    return it == processes_.end() ? "" : it->second;
+}
+
+void FakeNode::makeCgroup(const std::string& path) {
+    const auto directory = cgroupDir(path);
+    if (std::filesystem::exists(directory / "cgroup.events"))
+        return;
+    if (const auto parent = path.substr(0, path.rfind('/')); !parent.empty())
+        makeCgroup(parent);
+    write(directory / "cgroup.events", "populated 0\nfrozen 0\n");
+    write(directory / "cgroup.procs", "");
+    write(directory / "cgroup.kill", "");
+    write(directory / "cpu.stat", "usage_usec 300\nuser_usec 200\nsystem_usec 100\n");
+    write(directory / "memory.peak", "4096\n");
+    write(directory / "memory.max", "max\n");
+    write(directory / "pids.peak", "3\n");
+}
+
+void FakeNode::updateCgroup(const std::string& path) {
+    std::string procs;
+    for (const auto& [pid, cgroup] : processes_)
+        if (cgroup == path)
+            procs += std::to_string(pid) + "\n";
+    if (std::filesystem::exists(cgroupDir(path)))
+        write(cgroupDir(path) / "cgroup.procs", procs);
+    for (auto at = path; !at.empty(); at = at.substr(0, at.rfind('/'))) {
+        bool populated = false;
+        for (const auto& [pid, cgroup] : processes_)
+            populated = populated || cgroup == at || cgroup.starts_with(at + "/");
+        if (std::filesystem::exists(cgroupDir(at)))
+            write(cgroupDir(at) / "cgroup.events", std::string("populated ") + (populated ? "1" : "0") + "\nfrozen 0\n");
+    }
+}
+
+bool FakeNode::applyCgroupKills() {
+    bool any = false;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(root_ / "sys/fs/cgroup")) {
+        if (entry.path().filename() != "cgroup.kill" || std::filesystem::file_size(entry.path()) == 0)
+            continue;
+        write(entry.path(), "");
+        const auto path = "/" + std::filesystem::relative(entry.path().parent_path(), root_ / "sys/fs/cgroup").string();
+        for (const auto& [pid, cgroup] : std::map(processes_))
+            if (cgroup == path || cgroup.starts_with(path + "/")) {
+                vanish(pid);
+                any = true;
+            }
+    }
+    return any;
+}
+
+std::string FakeNode::pathOf(const std::string& unit) const {
+    const auto identity = identifyUnit(unit);
+    if (!identity)
+        return "";
+    const auto slice = "/batch.slice/" + identity->key.sliceName();
+    return identity->task ? slice + "/" + unit : slice;
+}
+
+void FakeNode::answer(SystemdDone done, SystemdOutcome outcome) {
+    if (holdStarts) {
+        held_.emplace_back(std::move(done), std::move(outcome));
+        return;
+    }
+    answers_.push_back(nullptr);
+    answers_.back() = loop_.whenIdle([done = std::move(done), outcome = std::move(outcome)] { done(outcome); });
+}
+
+void FakeNode::release() {
+    holdStarts = false;
+    for (auto& [done, outcome] : std::exchange(held_, {}))
+        answer(std::move(done), std::move(outcome));
+}
+
+void FakeNode::start(StartRequest request, SystemdDone done) {
+    starts.push_back(request);
+    if (!nextStartFaults.empty()) {
+        const auto fault = nextStartFaults.front();
+        nextStartFaults.pop_front();
+        return answer(std::move(done), fault);
+    }
+    if (units.contains(request.scope) || (!request.slice.empty() && units.contains(request.slice)))
+        return answer(std::move(done), SystemdError{SystemdFault::UnitExists, "Unit was already loaded or has a fragment file."});
+    units.insert(request.scope);
+    if (!request.slice.empty())
+        units.insert(request.slice);
+    const auto path = pathOf(request.scope);
+    makeCgroup(path);
+    for (const auto& property : request.sliceProperties)
+        if (property.name == "MemoryMax" && std::holds_alternative<std::uint64_t>(property.value))
+            write(cgroupDir(pathOf(request.slice)) / "memory.max", std::to_string(std::get<std::uint64_t>(property.value)) + "\n");
+    for (const auto& property : request.scopeProperties)
+        if (property.name == "PIDs" && !startWithoutMoving)
+            for (const auto pid : std::get<std::vector<std::uint32_t>>(property.value)) {
+                const auto old = processes_[static_cast<pid_t>(pid)];
+                write(root_ / "proc" / std::to_string(pid) / "cgroup", "0::" + path + "\n");
+                processes_[static_cast<pid_t>(pid)] = path;
+                updateCgroup(old);
+            }
+    updateCgroup(path);
+    if (std::exchange(loseNextStartAnswer, false))
+        return answer(std::move(done), SystemdError{SystemdFault::NoReply, "Message recipient disconnected"});
+    answer(std::move(done), std::nullopt);
+}
+
+void FakeNode::stop(const std::string& unit, SystemdDone done) {
+    stops.push_back(unit);
+    const auto path = pathOf(unit);
+    for (const auto& [pid, cgroup] : std::map(processes_))
+        if (cgroup == path || cgroup.starts_with(path + "/"))
+            vanish(pid);
+    for (const auto& other : std::set(units))
+        if (const auto otherPath = pathOf(other); otherPath == path || otherPath.starts_with(path + "/"))
+            units.erase(other);
+    if (!path.empty())
+        std::filesystem::remove_all(cgroupDir(path));
+    answer(std::move(done), std::nullopt);
+}
+
+void FakeNode::kill(const std::string& unit, int signal, SystemdDone done) {
+    signals.emplace_back(unit, signal);
+    answer(std::move(done), std::nullopt);
+}
+
+void FakeNode::resetFailed(const std::string&, SystemdDone done) { answer(std::move(done), std::nullopt); }
+
+void FakeNode::listUnits(std::vector<std::string>,
+                         std::function<void(std::variant<std::vector<UnitStatus>, SystemdError>)> done) {
+    std::vector<UnitStatus> list;
+    for (const auto& unit : units)
+        list.push_back({unit, "active", "running"});
+    answers_.push_back(loop_.whenIdle([done = std::move(done), list = std::move(list)] { done(list); }));
+}
+
+} // namespace pinfold::test

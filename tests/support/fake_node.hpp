@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// A node in a temporary directory: /proc, /sys/fs/cgroup, and a systemd that behaves, with faults on request.
+#pragma once
+
+#include "os/cgroup.hpp"
+#include "systemd/systemd_manager.hpp"
+#include "tests/support/manual_event_loop.hpp"
+
+#include <sys/types.h>
+
+#include <deque>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace pinfold::test {
+
+/// A real child process that does nothing until it is ended.
+class ChildProcess {
+public:
+    ChildProcess();
+    ChildProcess(ChildProcess&& other) noexcept;
+    ChildProcess(const ChildProcess&) = delete;
+    ~ChildProcess();
+    pid_t pid() const { return pid_; }
+    UniqueFd pidfd() const;
+    /// Kills and reaps it.
+    void end();
+
+private:
+    pid_t pid_ = -1;
+};
+
+class FakeNode : public SystemdManager {
+public:
+    explicit FakeNode(ManualEventLoop& loop);
+    ~FakeNode() override;
+
+    const std::filesystem::path& root() const { return root_; }
+    /// Lets /proc of the fake node show a process, in the given cgroup.
+    void show(pid_t pid, uid_t uid = 1000, const std::string& cgroup = "/system.slice/batchd.service",
+              const std::string& command = "sleep 1000");
+    /// The process ends: /proc, cgroup.procs and cgroup.events follow, as the kernel does it.
+    void vanish(pid_t pid);
+    std::string cgroupOf(pid_t pid) const;
+    /// Acts on what was written to cgroup.kill files. True when it killed something.
+    bool applyCgroupKills();
+    /// Creates a process inside a cgroup, as a job's fork does.
+    void spawnInside(pid_t pid, const std::string& cgroup, uid_t uid = 1000, const std::string& command = "daemon");
+
+    // Faults: the next start, or all stops, come to this outcome.
+    std::deque<SystemdError> nextStartFaults; ///< one each; the start has not happened
+    bool loseNextStartAnswer = false;         ///< it has happened, the answer says NoReply
+    bool startWithoutMoving = false;          ///< "done", but the process is elsewhere
+    bool holdStarts = false;                  ///< answered by release()
+    void release();
+
+    // SystemdManager
+    void start(StartRequest request, SystemdDone done) override;
+    void stop(const std::string& unit, SystemdDone done) override;
+    void kill(const std::string& unit, int signal, SystemdDone done) override;
+    void resetFailed(const std::string& unit, SystemdDone done) override;
+    void listUnits(std::vector<std::string> patterns,
+                   std::function<void(std::variant<std::vector<UnitStatus>, SystemdError>)> done) override;
+
+    std::set<std::string> units;
+    std::vector<std::pair<std::string, int>> signals; ///< KillUnit calls
+    std::vector<std::string> stops;
+    std::vector<StartRequest> starts;
+
+private:
+    void answer(SystemdDone done, SystemdOutcome outcome);
+    void makeCgroup(const std::string& path);
+    void updateCgroup(const std::string& path);
+    std::string pathOf(const std::string& unit) const;
+    std::filesystem::path cgroupDir(const std::string& path) const { return root_ / "sys/fs/cgroup" / path.substr(1); }
+
+    ManualEventLoop& loop_;
+    std::filesystem::path root_;
+    std::map<pid_t, std::string> processes_; ///< pid → cgroup
+    std::vector<std::pair<SystemdDone, SystemdOutcome>> held_;
+    std::list<EventHandle> answers_;
+};
+
+} // namespace pinfold::test

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// An event loop whose clock the test moves. Descriptors are real.
+#pragma once
+
+#include "os/event_loop.hpp"
+
+#include <poll.h>
+
+#include <list>
+#include <memory>
+#include <vector>
+
+namespace pinfold::test {
+
+class ManualEventLoop : public EventLoop {
+public:
+    EventHandle onReadable(int fd, Handler handler) override { return add({Kind::Fd, fd, 0, std::move(handler)}); }
+    EventHandle after(std::uint64_t delayUsec, Handler handler) override {
+        return add({Kind::Timer, -1, now_ + delayUsec, std::move(handler)});
+    }
+    EventHandle whenIdle(Handler handler) override { return add({Kind::Idle, -1, 0, std::move(handler)}); }
+    std::uint64_t bootTime() const override { return now_; }
+    std::uint64_t realTime() const override { return 1'700'000'000'000'000 + now_; }
+
+    /// Handles all that is pending: descriptors, then idle work, until there is nothing more.
+    void settle() {
+        while (stepDescriptors(0) || stepIdle()) {
+        }
+    }
+    /// Waits for a descriptor, up to the deadline; false when none came.
+    bool waitForEvent(int deadlineMs) {
+        const bool any = stepDescriptors(deadlineMs);
+        settle();
+        return any;
+    }
+    /// Moves the clock and fires what is due, in order.
+    void advance(std::uint64_t usec) {
+        const auto target = now_ + usec;
+        settle();
+        while (auto next = earliest(target)) {
+            now_ = next->due;
+            fireOnce(next);
+            settle();
+        }
+        now_ = target;
+    }
+    std::size_t timers() const {
+        std::size_t count = 0;
+        for (const auto& source : sources_)
+            count += source->kind == Kind::Timer && source->live;
+        return count;
+    }
+
+private:
+    enum class Kind { Fd, Timer, Idle };
+    struct Source {
+        Kind kind;
+        int fd;
+        std::uint64_t due;
+        Handler handler;
+        bool live = true;
+    };
+    using SourcePtr = std::shared_ptr<Source>;
+    struct Handle : EventSource {
+        explicit Handle(SourcePtr s) : source(std::move(s)) {}
+        ~Handle() override { source->live = false; }
+        SourcePtr source;
+    };
+
+    EventHandle add(Source source) {
+        sources_.push_back(std::make_shared<Source>(std::move(source)));
+        return std::make_unique<Handle>(sources_.back());
+    }
+    void fireOnce(const SourcePtr& source) {
+        source->live = false;
+        source->handler();
+        sweep();
+    }
+    bool stepDescriptors(int timeoutMs) {
+        sweep();
+        std::vector<SourcePtr> watched;
+        std::vector<pollfd> fds;
+        for (const auto& source : sources_)
+            if (source->kind == Kind::Fd) {
+                watched.push_back(source);
+                fds.push_back({source->fd, POLLIN, 0});
+            }
+        if (::poll(fds.data(), fds.size(), timeoutMs) <= 0)
+            return false;
+        for (std::size_t i = 0; i < fds.size(); ++i)
+            if (fds[i].revents != 0 && watched[i]->live)
+                watched[i]->handler();
+        sweep();
+        return true;
+    }
+    bool stepIdle() {
+        for (const auto& source : sources_)
+            if (source->kind == Kind::Idle && source->live) {
+                fireOnce(SourcePtr(source));
+                return true;
+            }
+        return false;
+    }
+    SourcePtr earliest(std::uint64_t until) const {
+        SourcePtr found;
+        for (const auto& source : sources_)
+            if (source->kind == Kind::Timer && source->live && source->due <= until && (!found || source->due < found->due))
+                found = source;
+        return found;
+    }
+    void sweep() {
+        sources_.remove_if([](const SourcePtr& source) { return !source->live; });
+    }
+
+    std::uint64_t now_ = 1'000'000'000;
+    std::list<SourcePtr> sources_;
+};
+
+} // namespace pinfold::test

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "core/context.hpp"
+#include "core/job_manager.hpp"
+#include "tests/support/fake_node.hpp"
+#include "tests/support/manual_event_loop.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pinfold::test {
+
+struct RecordingJournal : Journal {
+    void event(const JournalEvent& event) override { events.push_back(event); }
+    std::vector<std::string> messages() const {
+        std::vector<std::string> all;
+        for (const auto& event : events)
+            all.push_back(event.message);
+        return all;
+    }
+    std::vector<JournalEvent> events;
+};
+
+struct RecordingObserver : JobObserver {
+    void jobAdded(const JobSummary& job) override { log.push_back("added " + job.key.text()); }
+    void jobStateChanged(const JobKey&) override {}
+    void taskAdded(const JobKey& key, std::uint32_t task) override { log.push_back("task " + key.text() + " " + std::to_string(task)); }
+    void taskRemoved(const JobKey& key, std::uint32_t task) override {
+        log.push_back("task gone " + key.text() + " " + std::to_string(task));
+    }
+    void leftoversFound(const JobKey& key, std::uint32_t, std::uint64_t count) override {
+        log.push_back("leftovers " + key.text() + " " + std::to_string(count));
+    }
+    void jobRemoved(const JobKey& key, const Receipt& receipt) override {
+        log.push_back("removed " + key.text());
+        receipts.push_back(receipt);
+    }
+    std::vector<std::string> log;
+    std::vector<Receipt> receipts;
+};
+
+/// pinfoldd's logic on a fake node. crash() and restart() are kill -9 and systemd's Restart=.
+class CoreTest : public ::testing::Test {
+protected:
+    CoreTest() : node(loop), cgroups(node.root()), processes(node.root()), records(node.root() / "run/pinfold/jobs") {
+        EXPECT_TRUE(records.prepare());
+        restart();
+    }
+
+    void crash() {
+        manager.reset();
+        context.reset();
+        history.reset();
+        watch.reset();
+    }
+    void restart() {
+        watch.emplace(loop);
+        history.emplace(std::move(*History::open(node.root() / "var/lib/pinfold/history.db", History::Mode::ReadWrite)));
+        context.emplace(CoreContext{loop, node, processes, cgroups, *watch, records, *history, journal, config, "boot"});
+        manager = std::make_unique<JobManager>(*context);
+        manager->setObserver(&observer);
+        std::optional<Result<void>> ready;
+        manager->recover([&](Result<void> result) { ready = std::move(result); });
+        loop.settle();
+        ASSERT_TRUE(ready && *ready);
+    }
+
+    /// Sends CreateJob for a child; the answer lands in `created`.
+    void create(const std::string& key, const ChildProcess& leader, ResourceLimits limits = {},
+                const ChildProcess* supervisor = nullptr, Caller caller = {0, true}) {
+        CreateRequest request;
+        request.key = key;
+        request.leader = leader.pidfd();
+        if (supervisor)
+            request.supervisor = supervisor->pidfd();
+        request.limits = std::move(limits);
+        created.reset();
+        manager->createJob(caller, std::move(request), [this](Result<JobSummary> answer) { created = std::move(answer); });
+        loop.settle();
+    }
+    /// The leader's process ends, and the fake kernel's view follows.
+    void end(ChildProcess& process) {
+        node.vanish(process.pid());
+        process.end();
+        loop.waitForEvent(1000);
+    }
+    ChildProcess child(uid_t uid = 1000, const std::string& cgroup = "/system.slice/batchd.service") {
+        ChildProcess process;
+        node.show(process.pid(), uid, cgroup);
+        return process;
+    }
+    std::vector<Receipt> receipts() const { return *history->list({}); }
+    std::size_t recordFiles() const { return records.load()->records.size(); }
+
+    const Caller root{0, true};
+    ManualEventLoop loop;
+    FakeNode node;
+    CgroupTree cgroups;
+    ProcessTable processes;
+    RecordStore records;
+    Config config;
+    RecordingJournal journal;
+    RecordingObserver observer;
+    std::optional<CgroupWatch> watch;
+    std::optional<History> history;
+    std::optional<CoreContext> context;
+    std::unique_ptr<JobManager> manager;
+    std::optional<Result<JobSummary>> created;
+};
+
+} // namespace pinfold::test

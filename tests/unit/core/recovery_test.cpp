@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "tests/unit/core/core_fixture.hpp"
+
+#include <fstream>
+
+namespace pinfold::test {
+namespace {
+
+TEST_F(CoreTest, aRunningJobGoesOnAfterACrash) {
+    auto leader = child();
+    create("sge.1", leader);
+    crash();
+    restart();
+    EXPECT_EQ(manager->job("sge.1")->state, JobState::Running);
+    EXPECT_TRUE(node.signals.empty());
+    EXPECT_TRUE(node.stops.empty());
+    end(leader);
+    EXPECT_EQ(receipts().size(), 1U);
+}
+
+TEST_F(CoreTest, aLeaderThatDiedMeanwhileIsEndedWithItsLeftovers) {
+    auto leader = child();
+    create("sge.1", leader);
+    auto daemon = child();
+    node.spawnInside(daemon.pid(), "/batch.slice/batch-sge.1.slice/job-sge.1.scope");
+    crash();
+    node.vanish(leader.pid());
+    leader.end();
+    restart();
+    loop.advance(config.jobs.killGrace);
+    EXPECT_TRUE(node.applyCgroupKills());
+    loop.waitForEvent(1000);
+    ASSERT_EQ(receipts().size(), 1U);
+    EXPECT_EQ(receipts()[0].result, JobResult::Exited);
+    EXPECT_EQ(receipts()[0].leftovers.count, 1U);
+    EXPECT_EQ(recordFiles(), 0U);
+}
+
+TEST_F(CoreTest, anotherProcessOfTheLeadersNumberIsNotTheLeader) {
+    auto leader = child();
+    create("sge.1", leader);
+    crash();
+    // The same pid, started later: stat's field 22 differs.
+    std::ofstream(node.root() / "proc" / std::to_string(leader.pid()) / "stat")
+        << leader.pid() << " (x) S 1 1 1 0 -1 4194304 0 0 0 0 7 5 0 0 20 0 1 0 999999999 1000000 250 0\n";
+    restart();
+    EXPECT_NE(manager->job("sge.1")->state, JobState::Running);
+}
+
+TEST_F(CoreTest, aJobWhoseCreationWasCutShortIsFinished) {
+    auto leader = child();
+    node.holdStarts = true;
+    create("sge.1", leader);
+    EXPECT_FALSE(created);
+    crash();
+    node.holdStarts = false;
+    restart();
+    EXPECT_EQ(manager->job("sge.1")->state, JobState::Running);
+    create("sge.1", leader); // the caller, whose answer was lost, asks again
+    ASSERT_TRUE(created && *created);
+    end(leader);
+    EXPECT_EQ(receipts().size(), 1U);
+}
+
+TEST_F(CoreTest, aJobThatWasCutShortAndIsGoneLeavesNothing) {
+    auto leader = child();
+    node.holdStarts = true;
+    create("sge.1", leader);
+    crash();
+    node.holdStarts = false;
+    node.vanish(leader.pid());
+    leader.end();
+    restart();
+    loop.advance(1'000'000);
+    EXPECT_EQ(manager->jobCount(), 0U);
+    EXPECT_TRUE(node.units.empty());
+    EXPECT_EQ(recordFiles(), 0U);
+    EXPECT_TRUE(receipts().empty());
+}
+
+TEST_F(CoreTest, anEndThatWasCutShortGoesOnAndCountsLeftoversOnce) {
+    auto leader = child();
+    create("sge.1", leader);
+    auto daemon = child();
+    node.spawnInside(daemon.pid(), "/batch.slice/batch-sge.1.slice/job-sge.1.scope");
+    end(leader);
+    crash();
+    restart();
+    loop.advance(config.jobs.killGrace);
+    EXPECT_TRUE(node.applyCgroupKills());
+    loop.waitForEvent(1000);
+    ASSERT_EQ(receipts().size(), 1U);
+    EXPECT_EQ(receipts()[0].leftovers.count, 1U);
+}
+
+TEST_F(CoreTest, aReceiptIsNeverCountedTwice) {
+    auto leader = child();
+    create("sge.1", leader);
+    // The record as it was before the receipt: pinfoldd is killed between the receipt and the removal of the record.
+    const auto file = node.root() / "run/pinfold/jobs/sge.1.json";
+    std::filesystem::copy_file(file, node.root() / "kept");
+    end(leader);
+    ASSERT_EQ(receipts().size(), 1U);
+    crash();
+    std::filesystem::copy_file(node.root() / "kept", file);
+    restart();
+    loop.advance(1'000'000);
+    EXPECT_EQ(receipts().size(), 1U);
+    EXPECT_EQ(receipts()[0].result, JobResult::Exited) << "the first word stands";
+    EXPECT_EQ(recordFiles(), 0U);
+}
+
+TEST_F(CoreTest, theTimeLimitCountsOn) {
+    auto leader = child();
+    ResourceLimits limits;
+    limits.runTimeMax = 60'000'000;
+    create("sge.1", leader, limits);
+    loop.advance(50'000'000);
+    crash();
+    restart();
+    loop.advance(9'999'999);
+    EXPECT_TRUE(node.signals.empty());
+    loop.advance(2);
+    EXPECT_FALSE(node.signals.empty());
+}
+
+TEST_F(CoreTest, anUnreadableRecordCostsNobodyAProcess) {
+    auto leader = child();
+    create("sge.1", leader);
+    crash();
+    std::ofstream(node.root() / "run/pinfold/jobs/sge.1.json") << "{\"version\":";
+    restart();
+    EXPECT_TRUE(node.stops.empty());
+    EXPECT_TRUE(node.signals.empty());
+    bool told = false;
+    for (const auto& message : journal.messages())
+        told = told || message.find("sge.1.json") != std::string::npos;
+    EXPECT_TRUE(told);
+}
+
+TEST_F(CoreTest, anEmptySliceWithoutARecordIsRemovedAndAPopulatedOneIsNot) {
+    node.units = {"batch-sge.8.slice", "batch-sge.9.slice", "job-sge.9.scope"};
+    auto stranger = child();
+    node.spawnInside(stranger.pid(), "/batch.slice/batch-sge.9.slice/job-sge.9.scope");
+    crash();
+    restart();
+    EXPECT_EQ(node.stops, (std::vector<std::string>{"batch-sge.8.slice"}));
+}
+
+} // namespace
+} // namespace pinfold::test
