@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "bus/codec.hpp"
+
+#include <memory>
+#include <utility>
+
+namespace pinfold {
+
+/// A method call's answer, to be given once, at any later time. Copies stand for the same call.
+template <class... R> class Answer {
+public:
+    explicit Answer(sdbus::Result<R...>&& result) : result_(std::make_shared<sdbus::Result<R...>>(std::move(result))) {}
+
+    void give(const R&... values) const {
+        guarded([&] { result_->returnResults(values...); });
+    }
+    void fail(const Error& error) const {
+        guarded([&] { result_->returnError(toBusError(error)); });
+    }
+
+private:
+    /// The caller may be gone, or the bus: neither is news.
+    template <class F> static void guarded(F&& send) {
+        try {
+            send();
+        } catch (const sdbus::Error&) { // NOLINT(bugprone-empty-catch): see above
+        }
+    }
+
+    std::shared_ptr<sdbus::Result<R...>> result_;
+};
+
+} // namespace pinfold

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "bus/caller.hpp"
+
+#include "base/escape.hpp"
+
+#include <utility>
+
+namespace pinfold {
+namespace {
+
+constexpr std::size_t kMaxKnown = 1024;
+constexpr std::size_t kMaxWaiting = 128; // what dbus-daemon allows a connection to have unanswered
+constexpr std::uint64_t kTimeout = 5'000'000;
+
+} // namespace
+
+CallerResolver::CallerResolver(sdbus::IConnection& connection)
+    : bus_(bus::makeProxy(connection, "org.freedesktop.DBus", "/org/freedesktop/DBus")) {}
+
+void CallerResolver::resolve(const std::string& sender, Done done) {
+    if (const auto found = known_.find(sender); found != known_.end())
+        return done(make(found->second));
+    auto& waiting = waiting_[sender];
+    if (waiting.size() >= kMaxWaiting)
+        return done(Error{ErrorCode::Busy, "too many calls at once: wait for answers"});
+    waiting.push_back(std::move(done));
+    if (waiting.size() > 1)
+        return;
+    auto call = bus::makeCall(*bus_, "org.freedesktop.DBus", "GetConnectionUnixUser");
+    call << sender;
+    bus::callAsync(
+        *bus_, call,
+        [this, sender](sdbus::MethodReply& reply, const sdbus::Error* error) noexcept {
+            std::uint32_t uid = 0;
+            if (error)
+                return answered(sender, Error{ErrorCode::Denied, "the bus doesn't say who calls: " + printable(error->getMessage(), 200)});
+            reply >> uid;
+            answered(sender, static_cast<uid_t>(uid));
+        },
+        kTimeout);
+}
+
+void CallerResolver::answered(const std::string& sender, Result<uid_t> uid) {
+    if (uid) {
+        known_[sender] = *uid;
+        order_.push_back(sender);
+        if (order_.size() > kMaxKnown) {
+            known_.erase(order_.front());
+            order_.pop_front();
+        }
+    }
+    const auto entry = waiting_.extract(sender);
+    if (!entry)
+        return;
+    for (const auto& done : entry.mapped())
+        done(uid ? Result<Caller>(make(*uid)) : Result<Caller>(uid.error()));
+}
+
+} // namespace pinfold

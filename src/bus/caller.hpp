@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "base/result.hpp"
+#include "core/authorizer.hpp"
+#include "systemd/sdbus_compat.hpp"
+
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace pinfold {
+
+/// Who is behind a unique bus name: the bus's own word (GetConnectionUnixUser, what getCredsEuid() asks), asynchronously,
+/// remembered by unique name, which is never used twice while the bus lives.
+class CallerResolver {
+public:
+    using Done = std::function<void(Result<Caller>)>;
+
+    explicit CallerResolver(sdbus::IConnection& connection);
+
+    /// `done` may be called at once. Errors: Denied when the bus doesn't know (the caller is gone, say); Busy when too many of
+    /// this sender's calls wait already.
+    void resolve(const std::string& sender, Done done);
+
+    /// The users that count as admin besides root, from now on.
+    void setAdmins(std::set<uid_t> admins) { admins_ = std::move(admins); }
+
+private:
+    void answered(const std::string& sender, Result<uid_t> uid);
+    Caller make(uid_t uid) const { return {uid, uid == 0 || admins_.contains(uid)}; }
+
+    std::unique_ptr<sdbus::IProxy> bus_;
+    std::set<uid_t> admins_;
+    std::map<std::string, uid_t> known_;
+    std::list<std::string> order_; ///< oldest first
+    std::map<std::string, std::vector<Done>> waiting_;
+};
+
+} // namespace pinfold

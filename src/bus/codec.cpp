@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "bus/codec.hpp"
+
+#include "base/escape.hpp"
+
+#include <fcntl.h>
+
+#include <csignal>
+#include <functional>
+#include <type_traits>
+#include <utility>
+
+namespace pinfold {
+namespace {
+
+constexpr std::size_t kMaxText = 64 * 1024;
+constexpr std::uint64_t kMaxGrace = 3'600'000'000;
+constexpr std::uint64_t kMaxReceipts = 10'000;
+
+Error invalid(const std::string& what) { return {ErrorCode::InvalidArgument, what}; }
+
+/// Any integer type that a client's language makes of a number.
+Result<std::uint64_t> toNumber(const std::string& name, const sdbus::Variant& value) {
+    const auto type = value.peekValueType();
+    std::int64_t number = 0;
+    if (type == "t")
+        return value.get<std::uint64_t>();
+    if (type == "u")
+        return value.get<std::uint32_t>();
+    if (type == "q")
+        return value.get<std::uint16_t>();
+    if (type == "y")
+        return value.get<std::uint8_t>();
+    if (type == "x")
+        number = value.get<std::int64_t>();
+    else if (type == "i")
+        number = value.get<std::int32_t>();
+    else if (type == "n")
+        number = value.get<std::int16_t>();
+    else
+        return invalid("entry '" + name + "' has type " + type + ": a number is expected");
+    if (number < 0)
+        return invalid("entry '" + name + "' is negative: " + std::to_string(number));
+    return static_cast<std::uint64_t>(number);
+}
+
+Result<std::uint64_t> toNumber(const std::string& name, const sdbus::Variant& value, std::uint64_t least, std::uint64_t most) {
+    auto number = toNumber(name, value);
+    if (number && (*number < least || *number > most))
+        return invalid("entry '" + name + "' is " + std::to_string(*number) + ": use " + std::to_string(least) + " to " + std::to_string(most));
+    return number;
+}
+
+Result<std::string> toText(const std::string& name, const sdbus::Variant& value) {
+    if (value.peekValueType() != "s")
+        return invalid("entry '" + name + "' has type " + value.peekValueType() + ": a string is expected");
+    auto text = value.get<std::string>();
+    if (text.size() > kMaxText)
+        return invalid("entry '" + name + "' is longer than 64 KiB");
+    return text;
+}
+
+template <class T> Result<void> assign(Result<std::uint64_t> number, std::optional<T>& member) {
+    if (!number)
+        return number.error();
+    member = static_cast<T>(*number);
+    return {};
+}
+
+using EntryReader = std::function<Result<void>(const sdbus::Variant&)>;
+
+/// Each entry to its reader; an entry without one is refused.
+Result<void> readEntries(const Dict& dict, const std::map<std::string, EntryReader>& readers) {
+    for (const auto& [name, value] : dict) {
+        const auto reader = readers.find(name);
+        if (reader == readers.end())
+            return invalid("unknown entry '" + printable(name, 100) + "': see org.pinfold1(5)");
+        if (auto read = reader->second(value); !read)
+            return read;
+    }
+    return {};
+}
+
+void addLimitReaders(std::map<std::string, EntryReader>& readers, ResourceLimits& limits) {
+    forEachLimit(limits, [&readers](const char* name, auto& limit) {
+        readers[name] = [name, &limit](const sdbus::Variant& value) -> Result<void> {
+            if constexpr (std::is_same_v<std::decay_t<decltype(limit)>, std::optional<CpuList>>) {
+                const auto text = toText(name, value);
+                if (!text)
+                    return text.error();
+                auto list = CpuList::parse(*text);
+                if (!list)
+                    return list.error();
+                limit = std::move(*list);
+                return {};
+            } else {
+                return assign(toNumber(name, value), limit);
+            }
+        };
+    });
+}
+
+template <class T> void put(Dict& dict, const char* name, const std::optional<T>& value) {
+    if (!value)
+        return;
+    if constexpr (std::is_same_v<T, CpuList>)
+        dict.emplace(name, sdbus::Variant(value->toString()));
+    else
+        dict.emplace(name, sdbus::Variant(*value));
+}
+
+template <class T> void put(Dict& dict, const char* name, const T& value) { dict.emplace(name, sdbus::Variant(value)); }
+
+} // namespace
+
+Result<void> decodeCreateOptions(const Dict& options, CreateRequest& request) {
+    std::map<std::string, EntryReader> readers;
+    readers["supervisor"] = [&](const sdbus::Variant& value) -> Result<void> {
+        if (value.peekValueType() != "h")
+            return invalid("entry 'supervisor' has type " + value.peekValueType() + ": a pidfd (h) is expected");
+        request.supervisor = takeFd(value.get<sdbus::UnixFd>());
+        return {};
+    };
+    readers["uid"] = [&](const sdbus::Variant& value) { return assign(toNumber("uid", value, 0, UINT32_MAX - 1), request.owner); };
+    addLimitReaders(readers, request.limits);
+    return readEntries(options, readers);
+}
+
+Result<EndReport> decodeEndOptions(const Dict& options) {
+    EndReport report;
+    auto read = readEntries(options, {
+        {"exit_status", [&](const sdbus::Variant& v) { return assign(toNumber("exit_status", v, 0, 255), report.exit.status); }},
+        {"exit_signal", [&](const sdbus::Variant& v) { return assign(toNumber("exit_signal", v, 1, SIGRTMAX), report.exit.signal); }},
+        {"leader", [&](const sdbus::Variant& v) { return assign(toNumber("leader", v, 2, INT32_MAX), report.leader); }},
+    });
+    if (!read)
+        return read.error();
+    if (report.exit.status && report.exit.signal)
+        return invalid("exit_status and exit_signal exclude each other");
+    return report;
+}
+
+Result<std::optional<std::uint64_t>> decodeStopOptions(const Dict& options) {
+    std::optional<std::uint64_t> grace;
+    auto read = readEntries(options, {{"grace", [&](const sdbus::Variant& v) { return assign(toNumber("grace", v, 0, kMaxGrace), grace); }}});
+    if (!read)
+        return read.error();
+    return grace;
+}
+
+Result<ReceiptFilter> decodeReceiptFilter(const Dict& filter) {
+    ReceiptFilter decoded;
+    std::optional<std::uint32_t> limit;
+    auto read = readEntries(filter, {
+        {"key", [&](const sdbus::Variant& v) -> Result<void> {
+             auto key = toText("key", v);
+             if (!key)
+                 return key.error();
+             decoded.key = std::move(*key);
+             return {};
+         }},
+        {"uid", [&](const sdbus::Variant& v) { return assign(toNumber("uid", v, 0, UINT32_MAX - 1), decoded.uid); }},
+        {"since", [&](const sdbus::Variant& v) { return assign(toNumber("since", v, 0, INT64_MAX), decoded.since); }},
+        {"until", [&](const sdbus::Variant& v) { return assign(toNumber("until", v, 0, INT64_MAX), decoded.until); }},
+        {"limit", [&](const sdbus::Variant& v) { return assign(toNumber("limit", v, 1, kMaxReceipts), limit); }},
+    });
+    if (!read)
+        return read.error();
+    if (limit)
+        decoded.limit = *limit;
+    return decoded;
+}
+
+Result<void> decodeNoOptions(const Dict& options) { return readEntries(options, {}); }
+
+Dict encodeLimits(const ResourceLimits& limits) {
+    Dict dict;
+    forEachLimit(limits, [&dict](const char* name, const auto& limit) { put(dict, name, limit); });
+    return dict;
+}
+
+Dict encodeUsage(const Usage& usage) {
+    Dict dict;
+    forEachUsage(usage, [&dict](const char* name, const auto& value) { put(dict, name, value); });
+    return dict;
+}
+
+Dict encodeSummary(const JobSummary& job) {
+    Dict dict;
+    put(dict, "key", job.key.text());
+    put(dict, "job", sdbus::ObjectPath(job.key.objectPath()));
+    put(dict, "state", std::string(toString(job.state)));
+    put(dict, "uid", static_cast<std::uint32_t>(job.uid));
+    put(dict, "slice", job.key.sliceName());
+    put(dict, "unit", job.key.scopeName(0));
+    put(dict, "leader", static_cast<std::uint32_t>(job.leader));
+    put(dict, "created", job.created);
+    put(dict, "tasks", static_cast<std::uint32_t>(job.tasks.size()));
+    return dict;
+}
+
+Dict encodeProcess(const JobProcess& process) {
+    Dict dict;
+    put(dict, "pid", static_cast<std::uint32_t>(process.pid));
+    put(dict, "task", process.task);
+    put(dict, "uid", static_cast<std::uint32_t>(process.uid));
+    put(dict, "started", process.started);
+    put(dict, "cpu", process.cpu);
+    put(dict, "rss", process.rss);
+    put(dict, "command", process.command);
+    return dict;
+}
+
+Dict encodeReceipt(const Receipt& receipt, bool withCommands) {
+    auto dict = encodeUsage(receipt.usage);
+    dict.merge(encodeLimits(receipt.limits));
+    put(dict, "id", receipt.id);
+    put(dict, "key", receipt.key);
+    put(dict, "uid", receipt.uid);
+    put(dict, "started", receipt.started);
+    put(dict, "ended", receipt.ended);
+    put(dict, "wall", receipt.wall);
+    put(dict, "result", std::string(toString(receipt.result)));
+    put(dict, "exit_status", receipt.exit.status);
+    put(dict, "exit_signal", receipt.exit.signal);
+    put(dict, "stopped_by", receipt.stoppedBy);
+    put(dict, "tasks", static_cast<std::uint32_t>(receipt.tasks));
+    put(dict, "leftovers", static_cast<std::uint32_t>(receipt.leftovers.count));
+    put(dict, "leftover_cpu", receipt.leftovers.cpu);
+    if (withCommands)
+        put(dict, "leftover_commands", receipt.leftovers.commands);
+    return dict;
+}
+
+UniqueFd takeFd(const sdbus::UnixFd& fd) { return UniqueFd(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 3)); }
+
+sdbus::Error toBusError(const Error& error) {
+    return bus::makeError(std::string(kDbusErrorPrefix) + std::string(errorRow(error.code).dbusName), error.message);
+}
+
+} // namespace pinfold

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Between our values and a{sv}. What comes in is checked name by name; what goes out holds only what is known.
+#pragma once
+
+#include "base/result.hpp"
+#include "core/job_manager.hpp"
+#include "systemd/sdbus_compat.hpp"
+
+namespace pinfold {
+
+using bus::Dict;
+
+/// Fills supervisor, owner and limits. Errors: InvalidArgument, naming the entry.
+Result<void> decodeCreateOptions(const Dict& options, CreateRequest& request);
+Result<EndReport> decodeEndOptions(const Dict& options);
+/// The grace, if any.
+Result<std::optional<std::uint64_t>> decodeStopOptions(const Dict& options);
+Result<ReceiptFilter> decodeReceiptFilter(const Dict& filter);
+/// For a method that has no options yet.
+Result<void> decodeNoOptions(const Dict& options);
+
+Dict encodeLimits(const ResourceLimits& limits);
+Dict encodeUsage(const Usage& usage);
+Dict encodeSummary(const JobSummary& job);
+Dict encodeProcess(const JobProcess& process);
+/// `withCommands`: the leftovers' command lines too, which are not for everybody.
+Dict encodeReceipt(const Receipt& receipt, bool withCommands);
+
+/// A descriptor from a message as our own, closed on exec (sdbus-c++ leaves that out).
+UniqueFd takeFd(const sdbus::UnixFd& fd);
+
+sdbus::Error toBusError(const Error& error);
+
+} // namespace pinfold

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "bus/job_object.hpp"
+
+#include "bus/codec.hpp"
+
+namespace pinfold {
+
+JobObject::JobObject(sdbus::IConnection& connection, const JobManager& manager, JobSummary job)
+    : AdaptorInterfaces(connection, sdbus::ObjectPath(job.key.objectPath())), manager_(manager), job_(std::move(job)) {
+    registerAdaptor();
+    emitInterfacesAddedSignal();
+}
+
+JobObject::~JobObject() {
+    try {
+        emitInterfacesRemovedSignal();
+    } catch (const sdbus::Error&) { // NOLINT(bugprone-empty-catch): the bus is gone, and with it all objects
+    }
+    unregisterAdaptor();
+}
+
+void JobObject::stateChanged() { emitPropertiesChangedSignal(org::pinfold1::Job_adaptor::INTERFACE_NAME, {"State"}); }
+
+std::string JobObject::State() {
+    const auto job = manager_.job(job_.key.text());
+    return std::string(toString(job ? job->state : JobState::Accounting));
+}
+
+std::map<std::string, sdbus::Variant> JobObject::Limits() { return encodeLimits(job_.limits); }
+
+std::vector<sdbus::Struct<std::uint32_t, std::string>> JobObject::Tasks() {
+    std::vector<sdbus::Struct<std::uint32_t, std::string>> tasks;
+    if (const auto job = manager_.job(job_.key.text()))
+        for (const auto task : job->tasks)
+            tasks.emplace_back(task, job->key.scopeName(task));
+    return tasks;
+}
+
+} // namespace pinfold

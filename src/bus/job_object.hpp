@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "core/job_manager.hpp"
+#include "dbus/org.pinfold1.Job_adaptor.hpp"
+#include "systemd/sdbus_compat.hpp"
+
+#include <string>
+#include <vector>
+
+namespace pinfold {
+
+/// /org/pinfold1/job/<key>. Everyone may read properties: nothing private is one.
+class JobObject final : public sdbus::AdaptorInterfaces<org::pinfold1::Job_adaptor, sdbus::Properties_adaptor, sdbus::ManagedObject_adaptor> {
+public:
+    /// Appears on the bus, with InterfacesAdded.
+    JobObject(sdbus::IConnection& connection, const JobManager& manager, JobSummary job);
+    ~JobObject();
+
+    void stateChanged();
+
+private:
+    std::string Key() override { return job_.key.text(); }
+    std::uint32_t UID() override { return job_.uid; }
+    std::string State() override;
+    std::string Slice() override { return job_.key.sliceName(); }
+    std::string Unit() override { return job_.key.scopeName(0); }
+    std::uint32_t Leader() override { return static_cast<std::uint32_t>(job_.leader); }
+    std::uint64_t Created() override { return job_.created; }
+    std::map<std::string, sdbus::Variant> Limits() override;
+    std::vector<sdbus::Struct<std::uint32_t, std::string>> Tasks() override;
+
+    const JobManager& manager_;
+    JobSummary job_; ///< as it was when the object appeared: what of it changes is asked anew
+};
+
+} // namespace pinfold

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// /org/pinfold1: decodes, asks JobManager, encodes. No decision is made here but on who calls too often.
+#pragma once
+
+#include "bus/answer.hpp"
+#include "bus/caller.hpp"
+#include "bus/job_object.hpp"
+#include "bus/quota.hpp"
+#include "core/job_manager.hpp"
+#include "dbus/org.pinfold1.Manager_adaptor.hpp"
+#include "os/event_loop.hpp"
+#include "systemd/sdbus_compat.hpp"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+namespace pinfold {
+
+class ManagerObject : public sdbus::AdaptorInterfaces<org::pinfold1::Manager_adaptor, sdbus::ObjectManager_adaptor>,
+                      public JobObserver {
+public:
+    struct Parts {
+        sdbus::IConnection& connection;
+        const EventLoop& loop;
+        JobManager& jobs;
+        CallerResolver& callers;
+        std::function<Result<void>()> reload;
+        std::function<void(const std::string&)> logError;
+    };
+    explicit ManagerObject(Parts parts);
+    ~ManagerObject() override;
+    ManagerObject(const ManagerObject&) = delete;
+    ManagerObject& operator=(const ManagerObject&) = delete;
+
+    void jobAdded(const JobSummary& job) override;
+    void jobStateChanged(const JobKey& key) override;
+    void taskAdded(const JobKey& key, std::uint32_t task) override;
+    void taskRemoved(const JobKey& key, std::uint32_t task) override;
+    void leftoversFound(const JobKey& key, std::uint32_t task, std::uint64_t count) override;
+    void jobRemoved(const JobKey& key, const Receipt& receipt) override;
+
+private:
+    using Dict = std::map<std::string, sdbus::Variant>;
+    using Dicts = std::vector<Dict>;
+
+    void CreateJob(sdbus::Result<std::string, sdbus::ObjectPath, std::string>&& result, std::string key, sdbus::UnixFd leader,
+                   Dict options) override;
+    void AddTask(sdbus::Result<std::uint32_t, std::string>&& result, std::string key, sdbus::UnixFd leader, Dict options) override;
+    void Adopt(sdbus::Result<std::uint32_t, std::string>&& result, std::string key, std::vector<sdbus::UnixFd> processes) override;
+    void EndJob(sdbus::Result<Dict>&& result, std::string key, Dict options) override;
+    void StopJob(sdbus::Result<>&& result, std::string key, Dict options) override;
+    void KillJob(sdbus::Result<>&& result, std::string key, std::int32_t signal) override;
+    void WaitJob(sdbus::Result<Dict>&& result, std::string key) override;
+    void ListJobs(sdbus::Result<Dicts>&& result) override;
+    void GetJob(sdbus::Result<sdbus::ObjectPath>&& result, std::string key) override;
+    void GetJobByPID(sdbus::Result<std::string, std::uint32_t, sdbus::ObjectPath>&& result, std::uint32_t pid) override;
+    void GetJobByUnit(sdbus::Result<std::string, sdbus::ObjectPath>&& result, std::string unit) override;
+    void ListProcesses(sdbus::Result<Dicts>&& result, std::string key) override;
+    void GetUsage(sdbus::Result<Dict>&& result, std::string key) override;
+    void GetReceipt(sdbus::Result<Dict>&& result, std::string key) override;
+    void ListReceipts(sdbus::Result<Dicts>&& result, Dict filter) override;
+    void Reload(sdbus::Result<>&& result) override;
+    std::string Version() override;
+    std::uint32_t JobCount() override;
+
+    /// Finds out who calls, then body(caller, answer): see manager_object.cpp.
+    template <class... R, class F> void handle(sdbus::Result<R...>&& result, F body);
+    template <class F> void guarded(const char* what, F&& body) const;
+
+    Parts parts_;
+    Quota quota_;
+    std::map<std::string, std::unique_ptr<JobObject>> objects_;
+};
+
+} // namespace pinfold
