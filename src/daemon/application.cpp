@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "daemon/application.hpp"
+
+#include "bus/caller.hpp"
+#include "bus/manager_object.hpp"
+#include "core/context.hpp"
+#include "core/job_manager.hpp"
+#include "daemon/admins.hpp"
+#include "daemon/log.hpp"
+#include "daemon/settings.hpp"
+#include "os/read_file.hpp"
+#include "os/sd_event_loop.hpp"
+#include "systemd/sdbus_event_source.hpp"
+#include "systemd/sdbus_systemd_manager.hpp"
+
+#include <fcntl.h>
+#include <systemd/sd-daemon.h>
+
+#include <csignal>
+#include <optional>
+#include <string>
+
+namespace pinfold {
+namespace {
+
+constexpr int kExitConfig = 78; // EX_CONFIG of sysexits.h; RestartPreventExitStatus= in the unit
+constexpr int kExitRestart = 1;
+constexpr const char* kBusName = "org.pinfold1";
+
+/// What a restart can't cure: said once, clearly, and systemd leaves us down.
+int refuse(const Error& error) {
+    logErrorLine(error.message);
+    sd_notifyf(0, "STATUS=%s", error.message.c_str());
+    return kExitConfig;
+}
+
+std::string readBootId() {
+    auto text = readFile(AT_FDCWD, "/proc/sys/kernel/random/boot_id").value_or("");
+    return text.substr(0, text.find('\n'));
+}
+
+class Application {
+public:
+    Application(const DaemonOptions& options, Settings& settings, Journal& journal, History history)
+        : settings_(settings), loop_(logErrorLine), connection_(bus::systemBus()),
+          busSource_(loop_.get(), *connection_, [this](const std::string& why) { busLost(why); }), systemd_(*connection_, loop_),
+          processes_(options.root), cgroups_(options.root), watch_(loop_), records_(options.root / "run/pinfold/jobs"),
+          history_(std::move(history)),
+          context_{loop_, systemd_, processes_, cgroups_, watch_, records_, history_, journal, settings.config(), readBootId()},
+          jobs_(context_), callers_(*connection_),
+          manager_({*connection_, loop_, jobs_, callers_, [this] { return reload(); }, logErrorLine}),
+          terminate_(loop_.onSignal(SIGTERM, [this] { stop(0); })), interrupt_(loop_.onSignal(SIGINT, [this] { stop(0); })),
+          hangup_(loop_.onSignal(SIGHUP, [this] { (void)reload(); })) {
+        callers_.setAdmins(adminUsers());
+    }
+
+    int run() {
+        if (auto prepared = records_.prepare(); !prepared)
+            return refuse(prepared.error());
+        jobs_.recover([this](const Result<void>& recovered) { ready(recovered); });
+        return loop_.run();
+    }
+
+private:
+    void ready(const Result<void>& recovered) {
+        if (!recovered) {
+            logErrorLine("jobs of an earlier pinfoldd can't be taken up: " + recovered.error().message);
+            return stop(kExitRestart);
+        }
+        try {
+            bus::requestName(*connection_, kBusName);
+        } catch (const sdbus::Error& error) {
+            logErrorLine(std::string("the name org.pinfold1 is not to be had, is another pinfoldd running? ") + error.getMessage());
+            return stop(kExitRestart);
+        }
+        loop_.enableWatchdog();
+        logInfo("ready, " + std::to_string(jobs_.jobCount()) + " job(s) taken up");
+        sd_notify(0, "READY=1\nSTATUS=Ready");
+    }
+
+    Result<void> reload() {
+        auto loaded = settings_.load(); // which logs what is wrong
+        if (loaded)
+            callers_.setAdmins(adminUsers());
+        return loaded;
+    }
+
+    void busLost(const std::string& why) {
+        // No reconnect: a new pinfoldd finds everything by records and units, which is tried all the time.
+        logErrorLine("the bus went away (" + why + "), starting again");
+        stop(kExitRestart);
+    }
+
+    void stop(int status) {
+        sd_notify(0, "STOPPING=1");
+        loop_.quit(status);
+    }
+
+    Settings& settings_;
+    SdEventLoop loop_;
+    std::unique_ptr<sdbus::IConnection> connection_;
+    SdbusEventSource busSource_;
+    SdbusSystemdManager systemd_;
+    ProcessTable processes_;
+    CgroupTree cgroups_;
+    CgroupWatch watch_;
+    RecordStore records_;
+    History history_;
+    CoreContext context_;
+    JobManager jobs_;
+    CallerResolver callers_;
+    ManagerObject manager_;
+    EventHandle terminate_;
+    EventHandle interrupt_;
+    EventHandle hangup_;
+};
+
+} // namespace
+
+int runDaemon(const DaemonOptions& options) {
+    setUpLog();
+    if (auto checked = CgroupTree(options.root).check(); !checked)
+        return refuse(checked.error());
+    SdJournal journal;
+    Settings settings(options.root, journal);
+    if (auto loaded = settings.load(); !loaded)
+        return refuse(loaded.error());
+    auto history = History::open(options.root / "var/lib/pinfold/history.db", History::Mode::ReadWrite);
+    if (!history)
+        return refuse(history.error());
+    return Application(options, settings, journal, std::move(*history)).run();
+}
+
+} // namespace pinfold

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The composition root: makes the parts, joins them, and runs the loop.
+#pragma once
+
+#include "daemon/options.hpp"
+
+namespace pinfold {
+
+/// Exit status: 0 after SIGTERM, 1 for what a restart may cure (bus lost), 78 (EX_CONFIG) for what it can't.
+int runDaemon(const DaemonOptions& options);
+
+} // namespace pinfold

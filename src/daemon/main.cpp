@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "build_config.hpp"
+#include "daemon/application.hpp"
+#include "daemon/options.hpp"
+
+#include <cstdio>
+#include <exception>
+
+namespace {
+
+constexpr int kUsage = 2;
+
+} // namespace
+
+int main(int argc, char** argv) {
+    const auto options = pinfold::parseDaemonOptions(argc, argv);
+    if (!options) {
+        std::fprintf(stderr, "pinfoldd: %s\n", options.error().message.c_str());
+        return kUsage;
+    }
+    if (options->help) {
+        std::fputs(pinfold::kDaemonUsage, stdout);
+        return 0;
+    }
+    if (options->version) {
+        std::puts("pinfoldd " PINFOLD_VERSION);
+        return 0;
+    }
+    try {
+        return pinfold::runDaemon(*options);
+    } catch (const std::exception& error) {
+        // Libraries throw at start-up, before anything is watched; systemd starts us again.
+        std::fprintf(stderr, "<3>pinfoldd: can't start: %s\n", error.what());
+        return 1;
+    }
+}

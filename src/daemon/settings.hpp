@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "base/result.hpp"
+#include "config/config.hpp"
+#include "os/journal.hpp"
+
+#include <filesystem>
+#include <functional>
+
+namespace pinfold {
+
+/// The configuration in force, and its reload.
+class Settings {
+public:
+    Settings(const std::filesystem::path& root, Journal& journal) : root_(root), journal_(journal) {}
+
+    /// Reads the files and puts them in force. When they have an error, what was in force stays. Error: ConfigInvalid.
+    Result<void> load();
+
+    /// Stays the same object for ever; its values change with load().
+    const Config& config() const { return config_; }
+
+private:
+    Result<void> publishFailurePolicy() const;
+
+    std::filesystem::path root_;
+    Journal& journal_;
+    Config config_;
+};
+
+} // namespace pinfold
