@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "base/unique_fd.hpp"
+
+#include <sys/types.h>
+
+#include <csignal>
+#include <optional>
+
+namespace pinfold {
+
+/// The process that becomes the job once it is let go; until then it waits.
+class Child {
+public:
+    /// `mask`: the signal mask that the job gets. Must be called before any disposition is changed: the job gets those too.
+    /// False, with errno, when there is no process to be had.
+    bool fork(char** command, const sigset_t& mask);
+
+    pid_t pid() const { return pid_; }
+    int pidfd() const { return pidfd_.get(); }
+
+    /// In its scope: it may run.
+    void letGo();
+    /// It ends without having run.
+    void giveUp() { go_.reset(); }
+
+    /// Readable when the command was executed, or could not be.
+    int execFd() const { return execResult_.get(); }
+    /// Errno of a failed exec, 0 for success. Closes execFd().
+    int takeExecResult();
+
+private:
+    [[noreturn]] static void waitAndExec(int go, int execResult, char** command, const sigset_t& mask);
+
+    pid_t pid_ = -1;
+    UniqueFd pidfd_;
+    UniqueFd go_;
+    UniqueFd execResult_;
+};
+
+} // namespace pinfold

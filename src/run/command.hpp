@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <string>
+
+namespace pinfold {
+
+/// Replaces this process by the command, found along PATH as execvp(3) does. Returns errno.
+int execCommand(char** command);
+
+/// "COMMAND: No such file or directory"
+std::string describeExecFailure(const char* command, int error);
+
+/// 127 for a command that is not there, 126 for one that can't be executed.
+int execFailureStatus(int error);
+
+} // namespace pinfold

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "run/in_place.hpp"
+
+#include "base/error_code.hpp"
+#include "base/unique_fd.hpp"
+#include "run/command.hpp"
+#include "run/failure_policy.hpp"
+#include "run/requests.hpp"
+#include "run/say.hpp"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace pinfold {
+
+int runInPlace(const RunOptions& options) {
+    const UniqueFd self(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
+    if (!self) {
+        say(std::string("pidfd_open: ") + std::strerror(errno) + "; pinfold needs Linux 5.14 or later");
+        return kRunFailed;
+    }
+    std::string key;
+    {
+        DaemonLink link;
+        beginCreateJob(link, options, self.get(), -1, key);
+        auto outcome = link.advance();
+        while (!outcome) {
+            auto wait = link.waitFor();
+            ::poll(&wait, 1, link.timeoutMs());
+            outcome = link.advance();
+        }
+        if (!*outcome && !mayRunUnconfined(outcome->error(), options.key)) {
+            say(outcome->error().message);
+            return kRunFailed;
+        }
+    }
+    const int error = execCommand(options.command);
+    say(describeExecFailure(options.command[0], error));
+    return execFailureStatus(error);
+}
+
+} // namespace pinfold

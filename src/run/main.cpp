@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "base/error_code.hpp"
+#include "build_config.hpp"
+#include "run/in_place.hpp"
+#include "run/options.hpp"
+#include "run/say.hpp"
+#include "run/supervisor.hpp"
+
+#include <cstdio>
+
+int main(int argc, char** argv) {
+    const auto options = pinfold::parseRunOptions(argc, argv);
+    if (!options) {
+        pinfold::say(options.error().message);
+        return pinfold::kRunFailed;
+    }
+    if (options->help) {
+        std::fputs(pinfold::kRunUsage, stdout);
+        return 0;
+    }
+    if (options->version) {
+        std::puts("pinfold-run " PINFOLD_VERSION);
+        return 0;
+    }
+    return options->inPlace ? pinfold::runInPlace(*options) : pinfold::Supervisor(*options).run();
+}

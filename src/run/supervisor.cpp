@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "run/supervisor.hpp"
+
+#include "base/error_code.hpp"
+#include "base/unique_fd.hpp"
+#include "run/command.hpp"
+#include "run/deadline.hpp"
+#include "run/failure_policy.hpp"
+#include "run/requests.hpp"
+#include "run/say.hpp"
+
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+namespace pinfold {
+namespace {
+
+// A job that is over by then needs no second connection to the bus; a longer one must not hold one: dbus-daemon has 256 a user.
+constexpr std::uint64_t kKeepConnection = 200'000;
+constexpr std::uint64_t kSayWaitingAfter = 30'000'000;
+
+int failed(const char* what) {
+    say(std::string(what) + ": " + std::strerror(errno));
+    return kRunFailed;
+}
+
+} // namespace
+
+int Supervisor::run() {
+    // Orphans of the job come to us and not to PID 1, which a storm of them would keep from everything else.
+    if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
+        return failed("PR_SET_CHILD_SUBREAPER");
+    if (!signals_.block())
+        return failed("signalfd");
+    if (!child_.fork(options_.command, signals_.previous()))
+        return failed("can't start a process");
+    SignalReader::takeBackChild();
+    if (const auto status = create())
+        return *status;
+    child_.letGo();
+    superviseUntilLeaderGone();
+    if (confined_)
+        endJob();
+    if (execError_ != 0)
+        say(describeExecFailure(options_.command[0], execError_));
+    return endAsTheJobEnded();
+}
+
+std::optional<int> Supervisor::create() {
+    const UniqueFd self(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
+    beginCreateJob(link_, options_, child_.pidfd(), self.get(), key_);
+    auto outcome = link_.advance();
+    while (!outcome) {
+        waitOnce(link_.timeoutMs());
+        outcome = link_.advance();
+    }
+    confined_ = static_cast<bool>(*outcome);
+    if (confined_ || mayRunUnconfined(outcome->error(), options_.key))
+        return std::nullopt;
+    child_.giveUp();
+    while (!waitStatus_)
+        waitOnce(-1);
+    say(outcome->error().message);
+    return kRunFailed;
+}
+
+void Supervisor::superviseUntilLeaderGone() {
+    const Deadline keepConnection(kKeepConnection);
+    while (!waitStatus_) {
+        if (link_.connected() && keepConnection.passed())
+            link_.close();
+        waitOnce(link_.connected() ? keepConnection.remainingMs() : -1);
+    }
+}
+
+void Supervisor::endJob() {
+    beginEndJob(link_, key_, child_.pid(), *waitStatus_);
+    const Deadline sayWaiting(kSayWaitingAfter);
+    bool said = false;
+    auto outcome = link_.advance();
+    while (!outcome) {
+        const int linkTimeout = link_.timeoutMs();
+        const int sayTimeout = said ? -1 : sayWaiting.remainingMs();
+        waitOnce(linkTimeout < 0 ? sayTimeout : sayTimeout < 0 ? linkTimeout : std::min(linkTimeout, sayTimeout));
+        if (!said && sayWaiting.passed()) {
+            say("job " + key_ + " is not over yet, waiting for it: see `pinfold status " + key_ + "`");
+            said = true;
+        }
+        outcome = link_.advance();
+    }
+    link_.close();
+    if (!*outcome)
+        say("job " + key_ + ": " + outcome->error().message);
+}
+
+int Supervisor::endAsTheJobEnded() const {
+    if (WIFSIGNALED(*waitStatus_))
+        dieBySignal(WTERMSIG(*waitStatus_));
+    return WEXITSTATUS(*waitStatus_);
+}
+
+void Supervisor::waitOnce(int timeoutMs) {
+    std::array<pollfd, 3> fds{pollfd{signals_.fd(), POLLIN, 0}, pollfd{confined_ || waitStatus_ ? child_.execFd() : -1, POLLIN, 0},
+                              link_.waitFor()};
+    ::poll(fds.data(), fds.size(), timeoutMs);
+    if (fds[1].revents != 0)
+        execError_ = child_.takeExecResult();
+    if (fds[0].revents != 0)
+        handleSignals();
+}
+
+void Supervisor::handleSignals() {
+    while (const auto info = signals_.read()) {
+        if (info->ssi_signo == SIGCHLD) {
+            reap();
+            continue;
+        }
+        if (waitStatus_)
+            continue; // nobody is left to be told
+        if (info->ssi_signo == SIGCONT)
+            leaderStopped_ = false;
+        const bool fromTerminal = cameFromTerminal(*info);
+        if (fromTerminal && isStopSignal(static_cast<int>(info->ssi_signo)))
+            terminalStop_ = true;
+        // The terminal has told the job too, unless the job made a process group of its own.
+        if (!fromTerminal || ::getpgid(child_.pid()) != ::getpgrp())
+            forward(*info, child_.pidfd());
+    }
+    stopWithTheJob();
+}
+
+void Supervisor::reap() {
+    int status = 0;
+    pid_t pid = 0;
+    while ((pid = ::waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0) {
+        if (pid != child_.pid())
+            continue;
+        if (WIFSTOPPED(status))
+            leaderStopped_ = true;
+        else if (WIFCONTINUED(status))
+            leaderStopped_ = false;
+        else
+            waitStatus_ = status;
+    }
+}
+
+void Supervisor::stopWithTheJob() {
+    // The shell behind a terminal waits for us, and gives its prompt back only when we stop as well. A stop that a batch
+    // system sends by kill(2) is the job's alone: we go on watching.
+    if (!terminalStop_ || !leaderStopped_ || waitStatus_)
+        return;
+    terminalStop_ = false;
+    leaderStopped_ = false;
+    ::raise(SIGSTOP);
+}
+
+} // namespace pinfold
