@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The one user of CLI11, which takes seconds to compile.
+#include "cli/command_line.hpp"
+
+#include "base/error_code.hpp"
+#include "base/escape.hpp"
+#include "base/parse.hpp"
+#include "cli/suggestion.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <sstream>
+
+namespace pinfold {
+namespace {
+
+constexpr const char* kExamples = "Examples:\n"
+                                  "  pinfold list                         the jobs of this node\n"
+                                  "  pinfold status sge.4711              one job: limits, use, processes\n"
+                                  "  pinfold why sge.4711                 how a job ended, what it used and left\n"
+                                  "  pinfold history -S -1d --json        yesterday's and today's receipts\n"
+                                  "  pinfold run --job manual.x --memory-max 1G -- ./job.sh\n";
+
+/// Options whose text has a form of its own: the parser's own error is shown.
+template <class T> void addParsed(CLI::App* verb, const std::string& name, std::optional<T>& target,
+                                  Result<T> (*parse)(std::string_view), const std::string& help) {
+    verb->add_option_function<std::string>(
+            name,
+            [&target, parse](const std::string& text) {
+                auto value = parse(text);
+                if (!value)
+                    throw CLI::ValidationError(value.error().message);
+                target = std::move(*value);
+            },
+            help)
+        ->type_name("");
+}
+
+void addJob(CLI::App* verb, CommandLine& line, bool required) {
+    auto* option = verb->add_option("JOB", line.job, "the job's key")->type_name("");
+    if (required)
+        option->required();
+}
+
+void addDryRun(CLI::App* verb, CommandLine& line) { verb->add_flag("--dry-run", line.dryRun, "say what would be done, and do nothing"); }
+
+void addGlobals(CLI::App& app, CommandLine& line) {
+    app.add_flag("--json", line.json, "one JSON document");
+    app.add_flag("!--no-legend", line.legend, "no column headers");
+    app.add_flag("!--no-pager", line.terminal.pager, "never through a pager");
+    app.add_flag("--full", line.terminal.full, "never cut a line");
+    app.add_flag("--bytes", line.rawBytes, "sizes in bytes, times in microseconds");
+    app.add_option_function<std::string>(
+           "--color",
+           [&line](const std::string& mode) {
+               line.terminal.color = mode == "always" ? ColorMode::Always : mode == "never" ? ColorMode::Never : ColorMode::Auto;
+           },
+           "auto, always or never")
+        ->check(CLI::IsMember({"auto", "always", "never"}))
+        ->type_name("");
+}
+
+void addRun(CLI::App& app, CommandLine& line) {
+    auto* run = app.add_subcommand("run", "run a command as a job, see pinfold-run(1)");
+    run->add_option("-j,--job", line.job, "key, <scheduler>.<id>")->type_name("");
+    run->add_flag("--exec", line.inPlace, "become the job in place");
+    addParsed(run, "--memory-max", line.limits.memoryMax, parseSize, "bytes, or with K, M, G, T");
+    addParsed(run, "--cpu-quota", line.limits.cpuQuota, parseCpuQuota, "percent of one CPU: 150%");
+    addParsed(run, "--cpu-weight", line.limits.cpuWeight, parseUnsigned, "1 to 10000");
+    addParsed(run, "--allowed-cpus", line.limits.allowedCpus, CpuList::parse, "0-3,8");
+    addParsed(run, "--tasks-max", line.limits.tasksMax, parseUnsigned, "processes and threads");
+    addParsed(run, "--run-time-max", line.limits.runTimeMax, parseDuration, "2h 30min");
+    addDryRun(run, line);
+    run->prefix_command();
+}
+
+void addQueries(CLI::App& app, CommandLine& line) {
+    auto* list = app.add_subcommand("list", "live jobs");
+    list->add_option("-u,--user", line.user, "of this user (name or id)")->type_name("");
+    list->add_option("--state", line.state, "in this state")->type_name("");
+    list->add_option("-o,--columns", line.columns, "columns, in this order")->delimiter(',')->type_name("");
+    list->add_option("--sort", line.sort, "column to sort by")->type_name("");
+    addJob(app.add_subcommand("status", "the node, or a job by its key or one of its pids"), line, false);
+    auto* show = app.add_subcommand("show", "a job as name=value lines");
+    addJob(show, line, true);
+    show->add_option("-p,--property", line.properties, "only this one; may be repeated")->delimiter(',')->type_name("");
+    show->add_flag("--value", line.valueOnly, "values only");
+    addJob(app.add_subcommand("ps", "a job's processes"), line, true);
+    addJob(app.add_subcommand("why", "how a job ended, what it used and left behind"), line, true);
+    auto* history = app.add_subcommand("history", "receipts of jobs that are over, newest first");
+    history->add_option("-S,--since", line.since, "ended since: 2026-11-20, \"2026-11-20 12:00\", -1h, today (UTC)")->type_name("");
+    history->add_option("-E,--until", line.until, "ended before")->type_name("");
+    history->add_option("-u,--user", line.user, "of this user (name or id)")->type_name("");
+    history->add_option("-j,--job", line.job, "of this job")->type_name("");
+    history->add_option("-n,--number", line.limit, "at most so many, default 100")->check(CLI::Range(1, 10000))->type_name("");
+    history->add_flag("-P,--parsable", line.parsable, "fields with | between");
+}
+
+void addActions(CLI::App& app, CommandLine& line) {
+    auto* stop = app.add_subcommand("stop", "end a job: SIGTERM, the grace time, SIGKILL");
+    addJob(stop, line, true);
+    addParsed(stop, "--grace", line.grace, parseDuration, "between SIGTERM and SIGKILL; default: the site's");
+    stop->add_flag("--wait", line.wait, "until nothing of it is left");
+    stop->add_option_function<std::string>(
+            "--timeout",
+            [&line](const std::string& text) {
+                const auto value = parseDuration(text);
+                if (!value)
+                    throw CLI::ValidationError(value.error().message);
+                line.timeout = *value;
+            },
+            "with --wait: exit status 124 after this, default 5min")
+        ->type_name("");
+    addDryRun(stop, line);
+    auto* kill = app.add_subcommand("kill", "send a signal to every process of a job");
+    addJob(kill, line, true);
+    kill->add_option("-s,--signal", line.signal, "name or number, default TERM")->type_name("");
+    addDryRun(kill, line);
+    auto* adopt = app.add_subcommand("adopt", "take processes into a job as a further task");
+    addJob(adopt, line, true);
+    adopt->add_option("PID", line.arguments, "process ids")->required()->type_name("");
+    addDryRun(adopt, line);
+    auto* check = app.add_subcommand("check-config", "is the configuration right?");
+    check->add_option("--root", line.root, "prefix of its paths")->type_name("");
+    app.add_subcommand("version", "of pinfold, and of the pinfoldd that runs");
+}
+
+std::string oneLine(const CLI::ParseError& error) {
+    const auto text = printable(error.what(), 500);
+    return "pinfold: " + text + "; see pinfold --help\n";
+}
+
+} // namespace
+
+std::variant<CommandLine, EarlyExit> parseCommandLine(int argc, char** argv) {
+    CommandLine line;
+    CLI::App app{std::string("pinfold shows and manages the batch jobs of this node.\n\n") + kExamples};
+    app.name("pinfold")->fallthrough()->require_subcommand(1);
+    app.get_formatter()->column_width(26);
+    addGlobals(app, line);
+    addRun(app, line);
+    addQueries(app, line);
+    addActions(app, line);
+    if (argc < 2)
+        return EarlyExit{static_cast<int>(ExitStatus::Usage), app.help()};
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::CallForHelp&) {
+        const auto chosen = app.get_subcommands();
+        return EarlyExit{0, chosen.empty() ? app.help() : chosen.front()->help()};
+    } catch (const CLI::ParseError& error) {
+        std::vector<std::string> verbs;
+        for (const auto* verb : app.get_subcommands([](const CLI::App*) { return true; }))
+            verbs.push_back(verb->get_name());
+        const auto wanted = firstWord(argc, argv);
+        if (app.get_subcommands().empty() && !wanted.empty())
+            return EarlyExit{static_cast<int>(ExitStatus::Usage), "pinfold: unknown command '" + printable(wanted, 100) + "'" +
+                                                                      suggestion(wanted, verbs) + "; see pinfold --help\n"};
+        return EarlyExit{static_cast<int>(ExitStatus::Usage), oneLine(error)};
+    }
+    line.verb = app.get_subcommands().front()->get_name();
+    return line;
+}
+
+} // namespace pinfold

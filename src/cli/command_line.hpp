@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What the user typed, typed.
+#pragma once
+
+#include "base/result.hpp"
+#include "cli/terminal.hpp"
+#include "model/resource_limits.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace pinfold {
+
+struct CommandLine {
+    std::string verb;
+
+    // For every verb:
+    bool json = false;
+    bool legend = true;
+    bool rawBytes = false; ///< --bytes
+    TerminalOptions terminal;
+
+    std::string job; ///< JOB, for status also a PID
+    std::vector<std::string> arguments; ///< PID...
+    bool dryRun = false;
+
+    std::optional<std::string> user;  ///< list, history: -u
+    std::optional<std::string> state; ///< list
+    std::vector<std::string> columns; ///< list: -o
+    std::string sort = "key";         ///< list
+    std::vector<std::string> properties; ///< show: -p
+    bool valueOnly = false;              ///< show
+    std::string signal = "TERM";         ///< kill: -s
+    std::optional<std::uint64_t> grace;  ///< stop, microseconds
+    bool wait = false;                   ///< stop
+    std::uint64_t timeout = 300'000'000; ///< stop --wait, microseconds
+    std::optional<std::string> since;    ///< history: -S
+    std::optional<std::string> until;    ///< history: -E
+    std::uint32_t limit = 100;           ///< history: -n
+    bool parsable = false;               ///< history: -P
+    std::string root = "/";              ///< check-config
+    bool inPlace = false;                ///< run
+    ResourceLimits limits;               ///< run --dry-run
+};
+
+/// What to do, or what to print and which status to end with (help, usage errors).
+struct EarlyExit {
+    int status = 0;
+    std::string text;
+};
+
+std::variant<CommandLine, EarlyExit> parseCommandLine(int argc, char** argv);
+
+} // namespace pinfold

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cli/format.hpp"
+
+#include "base/escape.hpp"
+#include "base/parse.hpp"
+
+#include <pwd.h>
+
+#include <ctime>
+
+namespace pinfold {
+namespace {
+
+constexpr std::uint64_t kDay = 86'400'000'000;
+constexpr std::uint64_t kPercentUsec = 10'000; // 1 % of a second
+
+std::optional<std::uint64_t> parseUtc(const std::string& text) {
+    for (const char* form : {"%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%d"}) {
+        std::tm parts{};
+        const char* end = ::strptime(text.c_str(), form, &parts);
+        if (end && *end == '\0')
+            return static_cast<std::uint64_t>(::timegm(&parts)) * 1'000'000;
+    }
+    return std::nullopt;
+}
+
+} // namespace
+
+std::string Amounts::number(std::optional<std::uint64_t> value) {
+    return !value ? "-" : *value == kInfinity ? "infinity" : std::to_string(*value);
+}
+
+std::string Amounts::size(std::optional<std::uint64_t> bytes) const { return raw || !bytes ? number(bytes) : formatSize(*bytes); }
+
+std::string Amounts::duration(std::optional<std::uint64_t> usec) const { return raw || !usec ? number(usec) : formatDuration(*usec); }
+
+std::string Amounts::quota(std::optional<std::uint64_t> usecPerSecond) const {
+    if (raw || !usecPerSecond || *usecPerSecond == kInfinity)
+        return number(usecPerSecond);
+    return std::to_string(*usecPerSecond / kPercentUsec) + "%";
+}
+
+std::string userName(uid_t uid) {
+    const passwd* user = ::getpwuid(uid);
+    return user ? printable(user->pw_name, 64) : std::to_string(uid);
+}
+
+Result<std::uint32_t> userId(const std::string& text) {
+    if (const auto number = parseUnsigned(text); number && *number < UINT32_MAX)
+        return static_cast<std::uint32_t>(*number);
+    if (const passwd* user = ::getpwnam(text.c_str()))
+        return user->pw_uid;
+    return Error{ErrorCode::InvalidArgument, "unknown user '" + printable(text, 100) + "'"};
+}
+
+Result<std::uint64_t> parseWhen(const std::string& text, std::uint64_t now) {
+    if (text == "now")
+        return now;
+    if (text == "today")
+        return now / kDay * kDay;
+    if (text.starts_with("-"))
+        if (const auto ago = parseDuration(text.substr(1)); ago && *ago <= now)
+            return now - *ago;
+    if (const auto utc = parseUtc(text))
+        return *utc;
+    return Error{ErrorCode::InvalidArgument,
+                 "time '" + printable(text, 100) + "' is not valid: use 2026-11-20, \"2026-11-20 12:00\", -1h, today or now (UTC)"};
+}
+
+} // namespace pinfold

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "base/result.hpp"
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace pinfold {
+
+/// Amounts for people, or as they are where --bytes asks for it. Unknown is "-".
+struct Amounts {
+    bool raw = false;
+
+    std::string size(std::optional<std::uint64_t> bytes) const;
+    std::string duration(std::optional<std::uint64_t> usec) const;
+    std::string quota(std::optional<std::uint64_t> usecPerSecond) const;
+    static std::string number(std::optional<std::uint64_t> value);
+};
+
+/// The user's name, or the number where there is none.
+std::string userName(uid_t uid);
+
+/// A name or number. Error: InvalidArgument.
+Result<std::uint32_t> userId(const std::string& text);
+
+/// "2026-11-20", "2026-11-20 12:00[:30]", "2026-11-20T12:00:00Z" (all UTC), "-1h", "today", "now" → CLOCK_REALTIME microseconds.
+/// Error: InvalidArgument.
+Result<std::uint64_t> parseWhen(const std::string& text, std::uint64_t now);
+
+} // namespace pinfold

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <string>
+
+namespace pinfold {
+
+/// The last lines of a unit's journal, as far as the caller may read them; empty where there is no journalctl.
+std::string journalLines(const std::string& unit);
+
+} // namespace pinfold

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cli/json.hpp"
+
+#include "base/parse.hpp"
+#include "build_config.hpp"
+#include "cli/format.hpp"
+#include "model/job_record.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <type_traits>
+
+namespace pinfold {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kSchema = 1;
+
+std::string document(Json body) {
+    Json document;
+    document["schema"] = kSchema;
+    document.update(body);
+    return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Json job(const JobInfo& info) {
+    return {{"key", info.key},       {"user", userName(info.uid)}, {"uid", info.uid}, {"state", info.state},
+            {"tasks", info.tasks},   {"leader", info.leader}, {"slice", info.slice}, {"unit", info.unit},
+            {"created", info.created}, {"created_iso", formatUtc(info.created)}};
+}
+
+Json process(const ProcessEntry& entry) {
+    return {{"pid", entry.pid}, {"task", entry.task}, {"uid", entry.uid}, {"started", entry.started},
+            {"started_iso", formatUtc(entry.started)}, {"cpu", entry.cpu}, {"rss", entry.rss}, {"command", entry.command}};
+}
+
+template <class T> Json orNull(const std::optional<T>& value) {
+    if (!value)
+        return nullptr;
+    if constexpr (std::is_same_v<T, CpuList>)
+        return value->toString();
+    else
+        return *value;
+}
+
+Json limits(const ResourceLimits& values) {
+    Json json = Json::object();
+    forEachLimit(values, [&json](const char* name, const auto& value) { json[name] = orNull(value); });
+    return json;
+}
+
+Json receipt(const Receipt& value) {
+    auto json = Json::parse(encode(value)); // the same keys as in the history
+    json["started_iso"] = formatUtc(value.started);
+    json["ended_iso"] = formatUtc(value.ended);
+    return json;
+}
+
+Json properties(const std::vector<UnitProperty>& list) {
+    Json json = Json::object();
+    for (const auto& property : list)
+        json[property.name] = std::visit([](const auto& value) { return Json(value); }, property.value);
+    return json;
+}
+
+} // namespace
+
+std::string jsonJobs(const std::vector<JobInfo>& jobs) {
+    Json list = Json::array();
+    for (const auto& info : jobs)
+        list.push_back(job(info));
+    return document({{"jobs", std::move(list)}});
+}
+
+std::string jsonJob(const JobDetail& detail) {
+    auto json = job(detail.job);
+    json["limits"] = limits(detail.limits);
+    json["usage"] = nullptr;
+    if (detail.usage) {
+        json["usage"] = Json::object();
+        forEachUsage(*detail.usage, [&json](const char* name, const auto& value) { json["usage"][name] = orNull(value); });
+    }
+    json["processes"] = nullptr;
+    if (detail.processes) {
+        json["processes"] = Json::array();
+        for (const auto& entry : *detail.processes)
+            json["processes"].push_back(process(entry));
+    }
+    return document({{"job", std::move(json)}});
+}
+
+std::string jsonProcesses(const std::vector<ProcessEntry>& processes) {
+    Json list = Json::array();
+    for (const auto& entry : processes)
+        list.push_back(process(entry));
+    return document({{"processes", std::move(list)}});
+}
+
+std::string jsonReceipts(const std::vector<Receipt>& receipts) {
+    Json list = Json::array();
+    for (const auto& value : receipts)
+        list.push_back(receipt(value));
+    return document({{"receipts", std::move(list)}});
+}
+
+std::string jsonReceipt(const Receipt& value) { return document({{"receipt", receipt(value)}}); }
+
+std::string jsonNode(const std::string& version, const std::vector<JobInfo>& jobs) {
+    Json states = Json::object();
+    for (const auto& info : jobs)
+        states[info.state] = states.value(info.state, 0) + 1;
+    return document({{"version", version}, {"jobs", jobs.size()}, {"states", std::move(states)}});
+}
+
+std::string jsonConfigCheck(const Result<LoadedConfig>& loaded) {
+    Json json{{"ok", static_cast<bool>(loaded)}, {"error", loaded ? Json(nullptr) : Json(loaded.error().message)}};
+    json["files"] = Json::array();
+    json["warnings"] = Json::array();
+    if (loaded) {
+        for (const auto& file : loaded->files)
+            json["files"].push_back(file.string());
+        json["warnings"] = loaded->warnings;
+    }
+    return document(std::move(json));
+}
+
+std::string jsonUnits(const StartRequest& request) {
+    return document({{"slice", {{"name", request.slice}, {"properties", properties(request.sliceProperties)}}},
+                     {"scope", {{"name", request.scope}, {"properties", properties(request.scopeProperties)}}}});
+}
+
+std::string jsonVersions(const std::optional<std::string>& daemon) {
+    return document({{"pinfold", PINFOLD_VERSION}, {"pinfoldd", daemon ? Json(*daemon) : Json(nullptr)}});
+}
+
+std::string jsonTask(const std::string& key, std::uint32_t task, const std::string& unit) {
+    return document({{"job", key}, {"task", task}, {"unit", unit}});
+}
+
+} // namespace pinfold

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// --json: one document with a schema number. Keys never change their meaning; unknown is null.
+#pragma once
+
+#include "client/manager_client.hpp"
+#include "config/config.hpp"
+#include "systemd/systemd_manager.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pinfold {
+
+struct JobDetail {
+    JobInfo job;
+    ResourceLimits limits;
+    std::optional<Usage> usage;                        ///< where the caller may see it
+    std::optional<std::vector<ProcessEntry>> processes; ///< likewise
+};
+
+std::string jsonJobs(const std::vector<JobInfo>& jobs);
+std::string jsonJob(const JobDetail& detail);
+std::string jsonProcesses(const std::vector<ProcessEntry>& processes);
+std::string jsonReceipts(const std::vector<Receipt>& receipts);
+std::string jsonReceipt(const Receipt& receipt);
+std::string jsonNode(const std::string& version, const std::vector<JobInfo>& jobs);
+std::string jsonConfigCheck(const Result<LoadedConfig>& loaded);
+std::string jsonUnits(const StartRequest& request);
+std::string jsonVersions(const std::optional<std::string>& daemon);
+std::string jsonTask(const std::string& job, std::uint32_t task, const std::string& unit);
+
+} // namespace pinfold

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cli/verbs.hpp"
+
+#include <clocale>
+#include <cstdio>
+#include <exception>
+
+int main(int argc, char** argv) {
+    // Only what characters are: numbers stay as they are for scripts.
+    std::setlocale(LC_CTYPE, "");
+    pinfold::becomePinfoldRun(argc, argv);
+    try {
+        const auto parsed = pinfold::parseCommandLine(argc, argv);
+        if (const auto* early = std::get_if<pinfold::EarlyExit>(&parsed)) {
+            std::fputs(early->text.c_str(), early->status == 0 ? stdout : stderr);
+            return early->status;
+        }
+        const auto& line = std::get<pinfold::CommandLine>(parsed);
+        return static_cast<int>(pinfold::findVerb(line.verb)(pinfold::VerbContext(line)));
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "pinfold: unexpected: %s\n", error.what());
+        return static_cast<int>(pinfold::ExitStatus::Failed);
+    }
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace pinfold {
+
+/// ", did you mean 'list'?" or nothing.
+std::string suggestion(const std::string& typed, const std::vector<std::string>& known);
+
+/// The first argument that is no option.
+std::string firstWord(int argc, char** argv);
+
+} // namespace pinfold

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "base/escape.hpp"
+#include "base/parse.hpp"
+#include "cli/json.hpp"
+#include "cli/verbs.hpp"
+#include "os/process.hpp"
+
+namespace pinfold {
+namespace {
+
+Result<std::vector<UniqueFd>> openAll(const std::vector<std::string>& pids) {
+    std::vector<UniqueFd> processes;
+    for (const auto& text : pids) {
+        const auto pid = parseUnsigned(text);
+        if (!pid || *pid < 2 || *pid > INT32_MAX)
+            return Error{ErrorCode::InvalidArgument, "'" + printable(text, 50) + "' is no process id"};
+        auto process = openPidfd(static_cast<pid_t>(*pid));
+        if (!process)
+            return process.error();
+        processes.push_back(std::move(*process));
+    }
+    return processes;
+}
+
+} // namespace
+
+ExitStatus verbAdopt(const VerbContext& context) {
+    const auto processes = openAll(context.line.arguments);
+    if (!processes)
+        return fail(processes.error());
+    const auto client = ManagerClient::connect();
+    if (!client)
+        return fail(client.error());
+    const auto& key = context.line.job;
+    if (context.line.dryRun) {
+        const auto job = client->job(key);
+        if (!job)
+            return fail(job.error());
+        context.terminal.print("would move " + std::to_string(processes->size()) + " process(es) into a new scope in " + job->slice + "\n");
+        return ExitStatus::Ok;
+    }
+    const auto added = client->adopt(key, *processes);
+    if (!added)
+        return fail(added.error());
+    context.terminal.print(context.line.json ? jsonTask(key, added->first, added->second)
+                                             : "task " + std::to_string(added->first) + " of job " + key + ": " + added->second + "\n");
+    return ExitStatus::Ok;
+}
+
+} // namespace pinfold

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cli/json.hpp"
+#include "cli/verbs.hpp"
+#include "config/config.hpp"
+
+#include <cstdio>
+
+namespace pinfold {
+
+ExitStatus verbCheckConfig(const VerbContext& context) {
+    const auto loaded = loadConfig(ConfigPaths::below(context.line.root));
+    if (context.line.json) {
+        context.terminal.print(jsonConfigCheck(loaded));
+        return loaded ? ExitStatus::Ok : ExitStatus::Failed;
+    }
+    if (!loaded)
+        return fail(loaded.error());
+    for (const auto& warning : loaded->warnings)
+        std::fprintf(stderr, "pinfold: warning: %s\n", warning.c_str());
+    std::string text;
+    for (const auto& file : loaded->files)
+        text += file.string() + "\n";
+    context.terminal.print(text + (loaded->files.empty() ? "no configuration file, the defaults hold\n" : "the configuration is right\n"));
+    return ExitStatus::Ok;
+}
+
+} // namespace pinfold

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "build_config.hpp"
+#include "cli/json.hpp"
+#include "cli/verbs.hpp"
+#include "model/job_key.hpp"
+#include "systemd/unit_properties.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <string_view>
+
+namespace pinfold {
+namespace {
+
+std::string text(const UnitProperty::Value& value) {
+    struct Text {
+        std::string operator()(bool flag) const { return flag ? "yes" : "no"; }
+        std::string operator()(std::int32_t number) const { return std::to_string(number); }
+        std::string operator()(std::uint64_t number) const { return Amounts::number(number); }
+        std::string operator()(const std::string& words) const { return words; }
+        std::string operator()(const std::vector<std::uint8_t>& bitmap) const {
+            std::string out;
+            for (const auto byte : bitmap)
+                out += (out.empty() ? "" : " ") + std::to_string(byte);
+            return out + " (bit mask)";
+        }
+        std::string operator()(const std::vector<std::uint32_t>&) const { return "(the job's leader)"; }
+    };
+    return std::visit(Text{}, value);
+}
+
+std::string unitText(const std::string& unit, const std::vector<UnitProperty>& properties) {
+    std::string out = "[" + unit + "]\n";
+    for (const auto& property : properties)
+        out += property.name + "=" + text(property.value) + "\n";
+    return out;
+}
+
+} // namespace
+
+ExitStatus verbRun(const VerbContext& context) {
+    const auto& line = context.line;
+    if (!line.dryRun) // the word stood among the command's own
+        return fail({ErrorCode::InvalidArgument, "put -- before a command that has --dry-run among its arguments"});
+    const auto key = line.job.empty() ? Result<JobKey>(JobKey::manual(1)) : JobKey::parse(line.job);
+    if (!key)
+        return fail(key.error());
+    if (auto valid = validate(line.limits); !valid)
+        return fail(valid.error());
+    StartRequest request;
+    request.slice = key->sliceName();
+    request.sliceProperties = sliceProperties(*key, line.limits);
+    request.scope = key->scopeName(0);
+    request.scopeProperties = scopeProperties(*key, 0, line.limits, {});
+    context.terminal.print(line.json ? jsonUnits(request)
+                                     : unitText(request.slice, request.sliceProperties) + "\n" + unitText(request.scope, request.scopeProperties));
+    return ExitStatus::Ok;
+}
+
+void becomePinfoldRun(int argc, char** argv) {
+    if (argc < 2 || std::string_view(argv[1]) != "run")
+        return;
+    for (int i = 2; i < argc && std::string_view(argv[i]) != "--"; ++i)
+        if (std::string_view(argv[i]) == "--dry-run")
+            return;
+    std::string name = "pinfold-run";
+    argv[1] = name.data();
+    ::execv(PINFOLD_RUN, argv + 1);
+    std::fprintf(stderr, "pinfold: %s: %s\n", PINFOLD_RUN, std::strerror(errno));
+    ::_exit(kRunFailed);
+}
+
+} // namespace pinfold

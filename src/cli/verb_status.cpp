@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "base/parse.hpp"
+#include "cli/job_page.hpp"
+#include "cli/journal_lines.hpp"
+#include "cli/receipt_text.hpp"
+#include "cli/verbs.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace pinfold {
+namespace {
+
+ExitStatus nodeStatus(const VerbContext& context, const ManagerClient& client) {
+    const auto version = client.version();
+    if (!version)
+        return fail(version.error());
+    const auto jobs = client.listJobs();
+    if (!jobs)
+        return fail(jobs.error());
+    if (context.line.json) {
+        context.terminal.print(jsonNode(*version, *jobs));
+        return ExitStatus::Ok;
+    }
+    std::map<std::string, std::size_t> states;
+    for (const auto& job : *jobs)
+        ++states[job.state];
+    std::string text = "pinfoldd " + *version + " is running, " + std::to_string(jobs->size()) + " live job(s)";
+    for (const auto& [state, count] : states)
+        text += ", " + std::to_string(count) + " " + state;
+    context.terminal.print(text + "\n");
+    return ExitStatus::Ok;
+}
+
+std::string row(const std::string& name, const std::string& value) { return "  " + name + std::string(11 - name.size(), ' ') + value + "\n"; }
+
+std::string against(const std::string& used, const std::string& limit) { return limit == "-" ? used : used + " of " + limit; }
+
+std::string limitLines(const JobDetail& detail, const Amounts& amounts) {
+    const auto usage = detail.usage.value_or(Usage{});
+    const auto& limits = detail.limits;
+    std::string text = row("memory", against(amounts.size(usage.memoryCurrent), amounts.size(limits.memoryMax)) + ", peak " + amounts.size(usage.memoryPeak));
+    const auto cpu = usage.cpuUser && usage.cpuSystem ? std::optional(*usage.cpuUser + *usage.cpuSystem) : std::nullopt;
+    text += row("cpu", amounts.duration(cpu) + (limits.cpuQuota ? ", quota " + amounts.quota(limits.cpuQuota) : "") +
+                           (limits.cpuWeight ? ", weight " + Amounts::number(limits.cpuWeight) : "") +
+                           (limits.allowedCpus ? ", on CPUs " + limits.allowedCpus->toString() : ""));
+    text += row("tasks", against(Amounts::number(usage.tasksCurrent), Amounts::number(limits.tasksMax)) + ", peak " + Amounts::number(usage.tasksPeak));
+    if (limits.runTimeMax)
+        text += row("run time", "at most " + amounts.duration(limits.runTimeMax));
+    return text;
+}
+
+ExitStatus liveStatus(const VerbContext& context, const JobDetail& detail) {
+    if (context.line.json) {
+        context.terminal.print(jsonJob(detail));
+        return ExitStatus::Ok;
+    }
+    const auto& job = detail.job;
+    const auto tone = job.state == "running" ? Tone::Good : Tone::Warning;
+    std::string text = "Job " + job.key + " of user " + userName(job.uid) + ": " + context.terminal.colored(tone, job.state) + "\n\n";
+    text += row("since", formatUtc(job.created));
+    text += row("slice", job.slice);
+    text += row("scope", job.unit + (job.tasks > 1 ? " and " + std::to_string(job.tasks - 1) + " more" : ""));
+    text += limitLines(detail, context.amounts);
+    if (detail.processes)
+        text += "\n" + processTable(*detail.processes, context);
+    if (const auto lines = journalLines(job.unit); !lines.empty())
+        text += "\n" + lines;
+    context.terminal.print(text);
+    return ExitStatus::Ok;
+}
+
+ExitStatus endedStatus(const VerbContext& context, const Receipt& receipt) {
+    context.terminal.print(context.line.json ? jsonReceipt(receipt) : receiptPage(receipt, userName(receipt.uid), context.amounts));
+    return ExitStatus::NotRunning;
+}
+
+} // namespace
+
+ExitStatus verbStatus(const VerbContext& context) {
+    const auto client = ManagerClient::connect();
+    if (!client)
+        return fail(client.error());
+    auto key = context.line.job;
+    if (key.empty())
+        return nodeStatus(context, *client);
+    if (const auto pid = parseUnsigned(key)) { // a key has a dot in it
+        const auto job = client->jobOfProcess(static_cast<pid_t>(std::min<std::uint64_t>(*pid, INT32_MAX)));
+        if (!job)
+            return fail(job.error());
+        key = job->first;
+    }
+    const auto detail = askDetail(*client, key);
+    if (detail)
+        return liveStatus(context, *detail);
+    if (detail.error().code != ErrorCode::NoSuchJob)
+        return fail(detail.error());
+    const auto receipt = client->receipt(key);
+    return receipt ? endedStatus(context, *receipt) : fail(receipt.error());
+}
+
+} // namespace pinfold

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cli/verbs.hpp"
+
+#include <array>
+#include <cstdio>
+#include <utility>
+
+namespace pinfold {
+
+ExitStatus fail(const Error& error) {
+    std::fprintf(stderr, "pinfold: %s\n", error.message.c_str());
+    return errorRow(error.code).exitStatus;
+}
+
+Verb findVerb(const std::string& name) {
+    static constexpr std::array<std::pair<std::string_view, Verb>, 12> verbs{{{"list", verbList},
+                                                                             {"status", verbStatus},
+                                                                             {"show", verbShow},
+                                                                             {"ps", verbPs},
+                                                                             {"why", verbWhy},
+                                                                             {"history", verbHistory},
+                                                                             {"stop", verbStop},
+                                                                             {"kill", verbKill},
+                                                                             {"adopt", verbAdopt},
+                                                                             {"check-config", verbCheckConfig},
+                                                                             {"version", verbVersion},
+                                                                             {"run", verbRun}}};
+    for (const auto& [known, verb] : verbs)
+        if (known == name)
+            return verb;
+    return nullptr;
+}
+
+} // namespace pinfold

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// One function a verb, one file each (verb_*.cpp). They print to standard output, talk on standard error, and return the status.
+#pragma once
+
+#include "base/error_code.hpp"
+#include "base/result.hpp"
+#include "cli/command_line.hpp"
+#include "cli/format.hpp"
+#include "cli/table.hpp"
+#include "cli/terminal.hpp"
+#include "client/manager_client.hpp"
+
+#include <string>
+
+namespace pinfold {
+
+struct VerbContext {
+    explicit VerbContext(const CommandLine& commandLine)
+        : line(commandLine), terminal(commandLine.terminal), amounts{commandLine.rawBytes} {}
+
+    TableStyle tableStyle() const { return {line.legend, terminal.width(), line.parsable}; }
+
+    const CommandLine& line;
+    Terminal terminal;
+    Amounts amounts;
+};
+
+/// Says the error in one line, and returns its exit status.
+ExitStatus fail(const Error& error);
+
+using Verb = ExitStatus (*)(const VerbContext&);
+
+ExitStatus verbList(const VerbContext& context);
+ExitStatus verbStatus(const VerbContext& context);
+ExitStatus verbShow(const VerbContext& context);
+ExitStatus verbPs(const VerbContext& context);
+ExitStatus verbWhy(const VerbContext& context);
+ExitStatus verbHistory(const VerbContext& context);
+ExitStatus verbStop(const VerbContext& context);
+ExitStatus verbKill(const VerbContext& context);
+ExitStatus verbAdopt(const VerbContext& context);
+ExitStatus verbCheckConfig(const VerbContext& context);
+ExitStatus verbVersion(const VerbContext& context);
+/// `pinfold run --dry-run`.
+ExitStatus verbRun(const VerbContext& context);
+
+/// Nullptr for a name that is none.
+Verb findVerb(const std::string& name);
+
+/// `pinfold run` without --dry-run: becomes pinfold-run, which reads the options itself. Returns only to parse on.
+void becomePinfoldRun(int argc, char** argv);
+
+} // namespace pinfold

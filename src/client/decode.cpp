@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "client/decode.hpp"
+
+#include "base/escape.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <type_traits>
+
+namespace pinfold {
+namespace {
+
+template <class T> void take(const bus::Dict& dict, const char* name, std::optional<T>& value) {
+    if (const auto it = dict.find(name); it != dict.end()) {
+        if constexpr (std::is_same_v<T, CpuList>) {
+            if (auto list = CpuList::parse(it->second.get<std::string>()))
+                value = std::move(*list);
+        } else {
+            value = it->second.get<T>();
+        }
+    }
+}
+
+template <class T> T value(const bus::Dict& dict, const char* name) {
+    std::optional<T> found;
+    take(dict, name, found);
+    return found.value_or(T{});
+}
+
+} // namespace
+
+JobInfo decodeJob(const bus::Dict& dict) {
+    JobInfo job;
+    job.key = value<std::string>(dict, "key");
+    job.state = value<std::string>(dict, "state");
+    job.uid = value<std::uint32_t>(dict, "uid");
+    job.slice = value<std::string>(dict, "slice");
+    job.unit = value<std::string>(dict, "unit");
+    job.leader = value<std::uint32_t>(dict, "leader");
+    job.created = value<std::uint64_t>(dict, "created");
+    job.tasks = value<std::uint32_t>(dict, "tasks");
+    return job;
+}
+
+ProcessEntry decodeProcess(const bus::Dict& dict) {
+    ProcessEntry process;
+    process.pid = value<std::uint32_t>(dict, "pid");
+    process.task = value<std::uint32_t>(dict, "task");
+    process.uid = value<std::uint32_t>(dict, "uid");
+    process.started = value<std::uint64_t>(dict, "started");
+    process.cpu = value<std::uint64_t>(dict, "cpu");
+    process.rss = value<std::uint64_t>(dict, "rss");
+    process.command = value<std::string>(dict, "command");
+    return process;
+}
+
+Receipt decodeReceipt(const bus::Dict& dict) {
+    Receipt receipt;
+    receipt.id = value<std::string>(dict, "id");
+    receipt.key = value<std::string>(dict, "key");
+    receipt.uid = value<std::uint32_t>(dict, "uid");
+    receipt.started = value<std::uint64_t>(dict, "started");
+    receipt.ended = value<std::uint64_t>(dict, "ended");
+    receipt.wall = value<std::uint64_t>(dict, "wall");
+    receipt.result = jobResultFromString(value<std::string>(dict, "result")).value_or(JobResult::Lost);
+    take(dict, "exit_status", receipt.exit.status);
+    take(dict, "exit_signal", receipt.exit.signal);
+    take(dict, "stopped_by", receipt.stoppedBy);
+    receipt.tasks = value<std::uint32_t>(dict, "tasks");
+    receipt.leftovers.count = value<std::uint32_t>(dict, "leftovers");
+    receipt.leftovers.cpu = value<std::uint64_t>(dict, "leftover_cpu");
+    receipt.leftovers.commands = value<std::vector<std::string>>(dict, "leftover_commands");
+    receipt.usage = decodeUsage(dict);
+    receipt.limits = decodeLimits(dict);
+    return receipt;
+}
+
+Usage decodeUsage(const bus::Dict& dict) {
+    Usage usage;
+    forEachUsage(usage, [&dict](const char* name, auto& member) { take(dict, name, member); });
+    return usage;
+}
+
+ResourceLimits decodeLimits(const bus::Dict& dict) {
+    ResourceLimits limits;
+    forEachLimit(limits, [&dict](const char* name, auto& member) { take(dict, name, member); });
+    return limits;
+}
+
+bus::Dict encodeFilter(const ReceiptFilter& filter) {
+    bus::Dict dict;
+    if (filter.key)
+        dict.emplace("key", sdbus::Variant(*filter.key));
+    if (filter.uid)
+        dict.emplace("uid", sdbus::Variant(*filter.uid));
+    if (filter.since)
+        dict.emplace("since", sdbus::Variant(*filter.since));
+    if (filter.until)
+        dict.emplace("until", sdbus::Variant(*filter.until));
+    dict.emplace("limit", sdbus::Variant(filter.limit));
+    return dict;
+}
+
+Error fromBusError(const sdbus::Error& error) {
+    const auto name = bus::errorName(error);
+    const auto message = error.getMessage();
+    if (const auto code = errorCodeFromDbusName(name))
+        return {*code, message};
+    const auto words = printable(message.empty() ? name : message, 500);
+    constexpr std::array<std::string_view, 4> slow{"org.freedesktop.DBus.Error.Timeout", "org.freedesktop.DBus.Error.TimedOut",
+                                                   "System.Error.ETIMEDOUT", "org.freedesktop.DBus.Error.NoReply"};
+    if (name == "org.freedesktop.DBus.Error.AccessDenied")
+        return {ErrorCode::Denied, words};
+    if (std::find(slow.begin(), slow.end(), name) != slow.end() && message.find("disconnected") == std::string::npos)
+        return {ErrorCode::TimedOut, "pinfoldd did not answer in time: " + words};
+    return {ErrorCode::Unreachable, "pinfoldd is not reachable: " + words + "; look at `systemctl status pinfoldd`"};
+}
+
+} // namespace pinfold

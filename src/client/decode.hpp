@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "client/manager_client.hpp"
+#include "systemd/sdbus_compat.hpp"
+
+namespace pinfold {
+
+// What a newer pinfoldd adds is left out; what is missing is unset. Throw sdbus::Error for an entry of another type.
+JobInfo decodeJob(const bus::Dict& dict);
+ProcessEntry decodeProcess(const bus::Dict& dict);
+Receipt decodeReceipt(const bus::Dict& dict);
+Usage decodeUsage(const bus::Dict& dict);
+ResourceLimits decodeLimits(const bus::Dict& dict);
+bus::Dict encodeFilter(const ReceiptFilter& filter);
+
+/// What a bus error means to a client.
+Error fromBusError(const sdbus::Error& error);
+
+} // namespace pinfold

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "client/manager_client.hpp"
+
+#include "client/decode.hpp"
+
+#include <tuple>
+
+namespace pinfold {
+namespace {
+
+constexpr const char* kService = "org.pinfold1";
+constexpr const char* kPath = "/org/pinfold1";
+constexpr const char* kManager = "org.pinfold1.Manager";
+constexpr const char* kJob = "org.pinfold1.Job";
+constexpr std::uint64_t kTimeout = 30'000'000;
+
+} // namespace
+
+struct ManagerClient::Impl {
+    std::unique_ptr<sdbus::IConnection> connection;
+    std::unique_ptr<sdbus::IProxy> manager;
+};
+
+namespace {
+
+/// Library exceptions end here.
+template <class F> auto converted(F&& call) -> Result<decltype(call())> {
+    try {
+        if constexpr (std::is_void_v<decltype(call())>) {
+            call();
+            return {};
+        } else {
+            return call();
+        }
+    } catch (const sdbus::Error& error) {
+        return fromBusError(error);
+    }
+}
+
+template <class... Out, class... Args>
+void invoke(sdbus::IProxy& manager, const char* method, std::uint64_t timeout, std::tuple<Out&...> results, const Args&... args) {
+    std::apply(
+        [&](Out&... out) { manager.callMethod(method).onInterface(kManager).withTimeout(timeout).withArguments(args...).storeResultsTo(out...); },
+        results);
+}
+
+template <class T, class... Args> T ask(sdbus::IProxy& manager, const char* method, const Args&... args) {
+    T result;
+    invoke(manager, method, kTimeout, std::tie(result), args...);
+    return result;
+}
+
+} // namespace
+
+ManagerClient::ManagerClient(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+ManagerClient::ManagerClient(ManagerClient&&) noexcept = default;
+ManagerClient& ManagerClient::operator=(ManagerClient&&) noexcept = default;
+ManagerClient::~ManagerClient() = default;
+
+Result<ManagerClient> ManagerClient::connect() {
+    auto impl = converted([] {
+        auto made = std::make_unique<Impl>();
+        made->connection = bus::systemBus();
+        made->manager = bus::makeProxy(*made->connection, kService, kPath);
+        return made;
+    });
+    if (!impl)
+        return Error{ErrorCode::Unreachable, impl.error().message};
+    return ManagerClient(std::move(*impl));
+}
+
+Result<std::string> ManagerClient::version() const {
+    return converted([this] { return impl_->manager->getProperty("Version").onInterface(kManager).get<std::string>(); });
+}
+
+Result<std::vector<JobInfo>> ManagerClient::listJobs() const {
+    return converted([this] {
+        std::vector<JobInfo> jobs;
+        for (const auto& dict : ask<std::vector<bus::Dict>>(*impl_->manager, "ListJobs"))
+            jobs.push_back(decodeJob(dict));
+        return jobs;
+    });
+}
+
+Result<JobInfo> ManagerClient::job(const std::string& key) const {
+    auto jobs = listJobs();
+    if (!jobs)
+        return jobs.error();
+    for (auto& job : *jobs)
+        if (job.key == key)
+            return std::move(job);
+    // Not live: pinfoldd has the words for it.
+    auto path = converted([&] { return ask<sdbus::ObjectPath>(*impl_->manager, "GetJob", key); });
+    return path ? Error{ErrorCode::NoSuchJob, "job '" + key + "' is just coming up: try again"} : path.error();
+}
+
+Result<std::pair<std::string, std::uint32_t>> ManagerClient::jobOfProcess(pid_t pid) const {
+    return converted([&] {
+        std::string key;
+        std::uint32_t task = 0;
+        sdbus::ObjectPath path;
+        invoke(*impl_->manager, "GetJobByPID", kTimeout, std::tie(key, task, path), static_cast<std::uint32_t>(pid));
+        return std::pair(key, task);
+    });
+}
+
+Result<ResourceLimits> ManagerClient::limits(const std::string& key) const {
+    return converted([&] {
+        const auto path = ask<sdbus::ObjectPath>(*impl_->manager, "GetJob", key);
+        const auto job = bus::makeProxy(*impl_->connection, kService, path);
+        return decodeLimits(job->getProperty("Limits").onInterface(kJob).get<bus::Dict>());
+    });
+}
+
+Result<Usage> ManagerClient::usage(const std::string& key) const {
+    return converted([&] { return decodeUsage(ask<bus::Dict>(*impl_->manager, "GetUsage", key)); });
+}
+
+Result<std::vector<ProcessEntry>> ManagerClient::processes(const std::string& key) const {
+    return converted([&] {
+        std::vector<ProcessEntry> processes;
+        for (const auto& dict : ask<std::vector<bus::Dict>>(*impl_->manager, "ListProcesses", key))
+            processes.push_back(decodeProcess(dict));
+        return processes;
+    });
+}
+
+Result<Receipt> ManagerClient::receipt(const std::string& key) const {
+    return converted([&] { return decodeReceipt(ask<bus::Dict>(*impl_->manager, "GetReceipt", key)); });
+}
+
+Result<std::vector<Receipt>> ManagerClient::receipts(const ReceiptFilter& filter) const {
+    return converted([&] {
+        std::vector<Receipt> receipts;
+        for (const auto& dict : ask<std::vector<bus::Dict>>(*impl_->manager, "ListReceipts", encodeFilter(filter)))
+            receipts.push_back(decodeReceipt(dict));
+        return receipts;
+    });
+}
+
+Result<void> ManagerClient::stop(const std::string& key, std::optional<std::uint64_t> grace) const {
+    bus::Dict options;
+    if (grace)
+        options.emplace("grace", sdbus::Variant(*grace));
+    return converted([&] { invoke(*impl_->manager, "StopJob", kTimeout, std::tie(), key, options); });
+}
+
+Result<void> ManagerClient::kill(const std::string& key, int signal) const {
+    return converted([&] { invoke(*impl_->manager, "KillJob", kTimeout, std::tie(), key, static_cast<std::int32_t>(signal)); });
+}
+
+Result<std::pair<std::uint32_t, std::string>> ManagerClient::adopt(const std::string& key, const std::vector<UniqueFd>& processes) const {
+    return converted([&] {
+        std::vector<sdbus::UnixFd> fds;
+        for (const auto& process : processes)
+            fds.emplace_back(process.get());
+        std::uint32_t task = 0;
+        std::string unit;
+        invoke(*impl_->manager, "Adopt", kTimeout, std::tie(task, unit), key, fds);
+        return std::pair(task, unit);
+    });
+}
+
+Result<Receipt> ManagerClient::wait(const std::string& key, std::uint64_t timeout) const {
+    return converted([&] {
+        bus::Dict dict;
+        invoke(*impl_->manager, "WaitJob", timeout, std::tie(dict), key);
+        return decodeReceipt(dict);
+    });
+}
+
+} // namespace pinfold

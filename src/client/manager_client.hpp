@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// org.pinfold1.Manager for programs that ask and wait: one synchronous call a function, each with a time limit of its own.
+#pragma once
+
+#include "base/result.hpp"
+#include "base/unique_fd.hpp"
+#include "model/receipt.hpp"
+#include "model/resource_limits.hpp"
+#include "os/history.hpp"
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace pinfold {
+
+struct JobInfo {
+    std::string key;
+    std::string state;
+    std::uint32_t uid = 0;
+    std::string slice;
+    std::string unit;
+    std::uint32_t leader = 0;
+    std::uint64_t created = 0; ///< CLOCK_REALTIME, microseconds
+    std::uint32_t tasks = 0;
+};
+
+struct ProcessEntry {
+    std::uint32_t pid = 0;
+    std::uint32_t task = 0;
+    std::uint32_t uid = 0;
+    std::uint64_t started = 0; ///< CLOCK_REALTIME, microseconds
+    std::uint64_t cpu = 0;     ///< microseconds
+    std::uint64_t rss = 0;     ///< bytes
+    std::string command;
+};
+
+/// Errors of every call: what org.pinfold1.Error.* says; Unreachable, when pinfoldd or the bus isn't there; TimedOut; Denied.
+class ManagerClient {
+public:
+    /// The system bus.
+    static Result<ManagerClient> connect();
+    ManagerClient(ManagerClient&&) noexcept;
+    ManagerClient& operator=(ManagerClient&&) noexcept;
+    ~ManagerClient();
+
+    Result<std::string> version() const;
+    Result<std::vector<JobInfo>> listJobs() const;
+    Result<JobInfo> job(const std::string& key) const;
+    /// Key and task of the job that a process is in.
+    Result<std::pair<std::string, std::uint32_t>> jobOfProcess(pid_t pid) const;
+    Result<ResourceLimits> limits(const std::string& key) const;
+    Result<Usage> usage(const std::string& key) const;
+    Result<std::vector<ProcessEntry>> processes(const std::string& key) const;
+    Result<Receipt> receipt(const std::string& key) const;
+    Result<std::vector<Receipt>> receipts(const ReceiptFilter& filter) const;
+    Result<void> stop(const std::string& key, std::optional<std::uint64_t> grace) const;
+    Result<void> kill(const std::string& key, int signal) const;
+    /// Task number and unit.
+    Result<std::pair<std::uint32_t, std::string>> adopt(const std::string& key, const std::vector<UniqueFd>& processes) const;
+    /// `timeout` in microseconds.
+    Result<Receipt> wait(const std::string& key, std::uint64_t timeout) const;
+
+private:
+    struct Impl;
+    explicit ManagerClient(std::unique_ptr<Impl> impl);
+    std::unique_ptr<Impl> impl_;
+};
+
+} // namespace pinfold
