@@ -46,8 +46,8 @@ void addDryRun(CLI::App* verb, CommandLine& line) { verb->add_flag("--dry-run", 
 
 void addGlobals(CLI::App& app, CommandLine& line) {
     app.add_flag("--json", line.json, "one JSON document");
-    app.add_flag("!--no-legend", line.legend, "no column headers");
-    app.add_flag("!--no-pager", line.terminal.pager, "never through a pager");
+    app.add_flag_callback("--no-legend", [&line] { line.legend = false; }, "no column headers");
+    app.add_flag_callback("--no-pager", [&line] { line.terminal.pager = false; }, "never through a pager");
     app.add_flag("--full", line.terminal.full, "never cut a line");
     app.add_flag("--bytes", line.rawBytes, "sizes in bytes, times in microseconds");
     app.add_option_function<std::string>(
@@ -71,7 +71,7 @@ void addRun(CLI::App& app, CommandLine& line) {
     addParsed(run, "--tasks-max", line.limits.tasksMax, parseUnsigned, "processes and threads");
     addParsed(run, "--run-time-max", line.limits.runTimeMax, parseDuration, "2h 30min");
     addDryRun(run, line);
-    run->prefix_command();
+    run->add_option("COMMAND", line.arguments, "the command and its arguments, after --")->type_name("");
 }
 
 void addQueries(CLI::App& app, CommandLine& line) {

@@ -35,7 +35,7 @@ std::vector<std::filesystem::path> configFiles(const ConfigPaths& paths) {
             main = directory / kMainFile;
         std::error_code absent;
         for (const auto& entry : std::filesystem::directory_iterator(directory / kDropIns, absent))
-            if (entry.path().extension() == ".toml")
+            if (entry.path().extension() == ".toml" && !entry.path().filename().string().starts_with('.')) // editors' locks
                 dropIns[entry.path().filename().string()] = entry.path();
     }
     std::vector<std::filesystem::path> files;

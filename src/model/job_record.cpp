@@ -156,7 +156,13 @@ std::string encode(const JobRecord& record) {
     return dump(json) + "\n";
 }
 
-Result<JobRecord> decodeJobRecord(std::string_view text) { return decode<JobRecord>(text, "record", recordFromJson); }
+Result<JobRecord> decodeJobRecord(std::string_view text) {
+    auto record = decode<JobRecord>(text, "record", recordFromJson);
+    // get<T>() wraps and truncates numbers, and unknown or repeated members are dropped: uid 2^32 would be root's.
+    if (record && encode(*record) != text)
+        return Error{ErrorCode::InvalidArgument, "record can't be read: it is not as pinfoldd writes it"};
+    return record;
+}
 
 std::string encode(const Receipt& receipt) {
     Json json;

@@ -78,7 +78,7 @@ struct SdbusSystemdManager::Impl {
                                                     "member='NameOwnerChanged',arg0='") +
                                             kService + "'",
                                         guarded(&Impl::ownerChanged)));
-        proxy->callMethod("Subscribe").onInterface(kInterface);
+        proxy->callMethod(bus::makeCall(*proxy, kInterface, "Subscribe"));
     }
 
     /// 1.2 has no catch around match handlers at all: what can't be read is ignored.

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What the tests ask of a node on which pinfold is installed. Waiting is for a state, with a deadline."""
+
+import json
+import os
+import select
+import subprocess
+import time
+from pathlib import Path
+
+CGROUP = Path("/sys/fs/cgroup")
+BATCH = CGROUP / "batch.slice"
+RECORDS = Path("/run/pinfold/jobs")
+ESCAPIST = "/usr/libexec/pinfold-tests/escapist"
+
+
+def run(*command, timeout=60, check=True, **options):
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, errors="surrogateescape",
+                          timeout=timeout, stdin=options.pop("stdin", subprocess.DEVNULL), **options)
+    if check:
+        assert done.returncode == 0, f"{command}: status {done.returncode}\n{done.stdout}{done.stderr}"
+    return done
+
+
+def wait_until(predicate, what, deadline=30.0):
+    """The predicate's first true value."""
+    end = time.monotonic() + deadline
+    while True:
+        value = predicate()
+        if value:
+            return value
+        assert time.monotonic() < end, f"not within {deadline} s: {what}"
+        select.select([], [], [], 0.01)
+
+
+def start_job(key, *command, options=(), **popen):
+    popen.setdefault("stdin", subprocess.DEVNULL)
+    popen.setdefault("stdout", subprocess.PIPE)
+    popen.setdefault("stderr", subprocess.PIPE)
+    return subprocess.Popen(["pinfold-run", "--job", key, *options, "--", *[str(part) for part in command]], text=True, **popen)
+
+
+def finish(process, timeout=60):
+    out, err = process.communicate(timeout=timeout)
+    return process.returncode, out, err
+
+
+def live_jobs():
+    return {job["key"]: job for job in json.loads(run("pinfold", "list", "--json").stdout)["jobs"]}
+
+
+def wait_running(key):
+    return wait_until(lambda: live_jobs().get(key, {}).get("state") == "running", f"{key} running")
+
+
+def receipts(key=None, number=10000):
+    command = ["pinfold", "history", "--json", "-n", number]
+    if key:
+        command += ["-j", key]
+    return json.loads(run(*command).stdout)["receipts"]
+
+
+def journal(key, event=None):
+    """The journal's entries about a job, oldest first."""
+    run("journalctl", "--sync")
+    lines = run("journalctl", "-o", "json", "--no-pager", f"PINFOLD_JOB={key}").stdout.splitlines()
+    entries = [json.loads(line) for line in lines]
+    return [entry for entry in entries if event is None or entry.get("PINFOLD_EVENT") == event]
+
+
+def units():
+    out = run("systemctl", "list-units", "--all", "--no-legend", "--plain", "batch-*.slice", "job-*.scope").stdout
+    return [line.split()[0] for line in out.splitlines() if line.strip()]
+
+
+def leftovers_of_pinfold():
+    """Everything that a job can leave on a node: units, cgroups, records."""
+    cgroups = [path.name for path in BATCH.iterdir() if path.is_dir()] if BATCH.exists() else []
+    records = [path.name for path in RECORDS.iterdir()] if RECORDS.exists() else []
+    return units() + cgroups + records
+
+
+def expect_nothing_left():
+    wait_until(lambda: not leftovers_of_pinfold(), f"nothing left, but there is {leftovers_of_pinfold()[:10]}")
+
+
+def processes_with(text):
+    """Pids whose command line contains the text; this process and its like apart."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            try:
+                if text.encode() in (entry / "cmdline").read_bytes():
+                    found.append(int(entry.name))
+            except OSError:
+                pass
+    return found
+
+
+def main_pid():
+    return int(run("systemctl", "show", "-P", "MainPID", "pinfoldd").stdout)
+
+
+def daemon_ready(other_than=0):
+    """Waits until pinfoldd is up, under another pid than the one given."""
+    def up():
+        pid = main_pid()
+        active = run("systemctl", "show", "-P", "ActiveState", "pinfoldd", check=False).stdout.strip() == "active"
+        return pid if pid not in (0, other_than) and active else None
+    return wait_until(up, "pinfoldd active again")

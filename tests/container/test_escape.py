@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Every way out of a job ends with the job, and the journal names who tried."""
+
+import os
+import subprocess
+
+import pytest
+
+from jobs import ESCAPIST, daemon_ready, expect_nothing_left, finish, journal, receipts, run, start_job, wait_running, wait_until
+
+WAYS = ["set-sid", "double-fork", "daemon", "re-parented", "ignores-term", "stopped", "other-user", "storm"]
+ODD_NAMES = {"blanks": "a  b c", "newline": "a\nb", "parenthesis": "x) S 1 1 (y", "terminal": "\x1b[31mred\x07",
+             "bytes": b"\xff\xfe\x80".decode(errors="surrogateescape")}
+
+
+def left_pid(stdout):
+    return int(stdout.split("ready ")[1].split()[0])
+
+
+def gone(pid):
+    return not os.path.exists(f"/proc/{pid}")
+
+
+@pytest.mark.parametrize("mode", ["supervise", "exec"])
+@pytest.mark.parametrize("way", WAYS)
+def test_caught_at_job_end(way, mode):
+    key = f"esc.{way.replace('-', '')}.{mode}"
+    options = ["--exec"] if mode == "exec" else []
+    status, out, err = finish(start_job(key, ESCAPIST, way, options=options))
+    assert status == 3, err
+    pid = left_pid(out)
+    if mode == "exec":
+        wait_until(lambda: receipts(key), "receipt")
+    assert gone(pid)
+    receipt = receipts(key)[0]
+    assert receipt["result"] == "exited"
+    assert receipt["leftovers"] >= 1
+    warning = journal(key, "leftovers")
+    assert [entry["MESSAGE"] for entry in warning] == [f"rogue process(es) found for task {key}"]
+    assert warning[0]["PRIORITY"] == "4"
+    named = journal(key, "leftover")
+    assert any("escapist" in entry["MESSAGE"] for entry in named), named
+    if way not in ("storm",):
+        assert str(pid) in [entry["PINFOLD_ROGUE_PID"] for entry in named]
+    if way == "other-user":
+        assert "65534" in [entry["PINFOLD_ROGUE_UID"] for entry in named]
+    expect_nothing_left()
+
+
+@pytest.mark.parametrize("name", ODD_NAMES)
+def test_odd_names_are_named_escaped(name):
+    key = f"esc.odd.{name}"
+    status, out, _ = finish(start_job(key, ESCAPIST, "named", ODD_NAMES[name]))
+    assert status == 3
+    assert gone(left_pid(out))
+    messages = [entry["MESSAGE"] for entry in journal(key, "leftover")]
+    assert len(messages) == 1 and messages[0].startswith("rogue: ")
+    assert all(ord(c) >= 0x20 and ord(c) != 0x7f for c in messages[0])
+    expected = {"blanks": "a  b c", "newline": "a\\x0ab", "parenthesis": "x) S 1 1 (y", "terminal": "\\x1b[31mred\\x07",
+                "bytes": "\\xff\\xfe\\x80"}[name]
+    assert expected in messages[0]
+    why = run("pinfold", "why", key).stdout
+    assert expected in why
+
+
+def test_the_unit_shows_it_in_the_journal():
+    finish(start_job("esc.unit", ESCAPIST, "set-sid"))
+    run("journalctl", "--sync")
+    out = run("journalctl", "--no-pager", "-u", "job-esc.unit.scope").stdout
+    assert "rogue process(es) found for task esc.unit" in out
+
+
+@pytest.mark.parametrize("mode", ["supervise", "exec"])
+def test_threads_after_the_main_threads_end_are_the_job(mode):
+    key = f"esc.threads.{mode}"
+    job = start_job(key, ESCAPIST, "threads", options=["--exec"] if mode == "exec" else [], stdin=subprocess.PIPE)
+    assert job.stdout.readline().startswith("ready ")
+    wait_running(key)
+    pid = daemon_ready()
+    # A question to pinfoldd and back: it has seen by then whatever there was to see of the main thread's end.
+    wait_running(key)
+    assert run("systemctl", "is-active", f"job-{key}.scope").stdout.strip() == "active"
+    os.kill(pid, 9)
+    daemon_ready(other_than=pid)
+    wait_running(key)
+    status, _, _ = finish_with(job, "x")
+    assert status == 3
+    wait_until(lambda: receipts(key), "receipt")
+    assert receipts(key)[0]["leftovers"] == 0
+    expect_nothing_left()
+
+
+def finish_with(process, text):
+    out, err = process.communicate(text, timeout=60)
+    return process.returncode, out, err
+
+
+def test_a_child_that_heeds_sigterm_is_gone_within_a_second():
+    process = start_job("esc.quick", "sh", "-c", "setsid sleep 1000 & exec sleep 0.1")
+    status, _, _ = finish(process)
+    assert status == 0
+    receipt = receipts("esc.quick")[0]
+    assert receipt["leftovers"] == 1
+    assert receipt["wall"] < 1_100_000

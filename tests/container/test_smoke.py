@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The whole path once: a real systemd, an activated pinfoldd, a job, its leftover, its receipt."""
+
+from pathlib import Path
+
+import pytest
+
+from jobs import expect_nothing_left, finish, journal, receipts, run, start_job, wait_until
+
+# Ends when its daemon is what it shall be, not when it is still about to become it.
+LEAVES_SLEEP = 'setsid sleep 4711 >&- 2>&- <&- & until read -r name </proc/$!/comm && [ "$name" = sleep ]; do :; done; echo $!'
+
+
+def test_systemd_is_pid_1_and_up():
+    assert Path("/proc/1/comm").read_text() == "systemd\n"
+    wait_until(lambda: run("systemctl", "is-system-running", check=False).stdout.strip() == "running", "systemd running")
+
+
+def test_pinfoldd_is_started_by_the_first_call():
+    run("systemctl", "stop", "pinfoldd.service")
+    assert run("systemctl", "is-active", "pinfoldd.service", check=False).stdout == "inactive\n"
+    answer = run("busctl", "get-property", "org.pinfold1", "/org/pinfold1", "org.pinfold1.Manager", "Version").stdout
+    assert answer.startswith('s "')
+    assert run("systemctl", "is-active", "pinfoldd.service").stdout == "active\n"
+
+
+def test_nothing_that_was_installed_makes_systemd_complain():
+    installed = ["pinfoldd.service", "batch.slice", "pinfold.slice"]
+    assert run("systemd-analyze", "verify", "--man=no", *installed).stderr == ""
+    assert run("systemctl", "show", "-P", "LoadState", *installed).stdout.split() == ["loaded"] * len(installed)
+
+
+@pytest.mark.parametrize("mode", [[], ["--exec"]], ids=["supervise", "exec"])
+@pytest.mark.parametrize("status", [0, 7])
+def test_the_jobs_status_is_pinfold_runs(mode, status):
+    key = f"smoke.status.{status}.{len(mode)}"
+    assert finish(start_job(key, "sh", "-c", f"exit {status}", options=mode))[0] == status
+    receipt = wait_until(lambda: receipts(key), "receipt")[0]
+    if not mode:
+        assert (receipt["result"], receipt["exit_status"]) == ("exited", status)
+    expect_nothing_left()
+
+
+def test_a_leftover_is_named_killed_and_accounted_for():
+    key = "smoke.leftover"
+    status, out, err = finish(start_job(key, "sh", "-c", LEAVES_SLEEP))
+    assert status == 0, err
+    assert not Path(f"/proc/{out.strip()}").exists()
+    assert [entry["MESSAGE"] for entry in journal(key, "leftovers")] == [f"rogue process(es) found for task {key}"]
+    named = journal(key, "leftover")
+    assert [(entry["MESSAGE"], entry["PINFOLD_ROGUE_PID"]) for entry in named] == [("rogue: sleep 4711", out.strip())]
+    assert "rogue: sleep 4711" in run("journalctl", "-o", "cat", "-u", "job-smoke.leftover.scope").stdout
+    assert [receipt["leftovers"] for receipt in receipts(key)] == [1]
+    expect_nothing_left()

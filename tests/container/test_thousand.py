@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A thousand jobs of all endings: afterwards the node is as before, and history knows each of them once."""
+
+import collections
+import signal
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+
+from jobs import ESCAPIST, expect_nothing_left, finish, processes_with, receipts, run, start_job, wait_running
+
+JOBS = 1000
+AT_ONCE = 16
+
+
+def exits_zero(key):
+    assert finish(start_job(key, "true"))[0] == 0
+    return "exited", 0, None, 0
+
+
+def exits_nonzero(key):
+    assert finish(start_job(key, "sh", "-c", "exit 42"))[0] == 42
+    return "exited", 42, None, 0
+
+
+def killed(key):
+    assert finish(start_job(key, "sh", "-c", "kill -SEGV $$"))[0] == -signal.SIGSEGV
+    return "signaled", None, int(signal.SIGSEGV), 0
+
+
+def stop_request(key):
+    process = start_job(key, "sleep", "1000")
+    wait_running(key)
+    run("pinfold", "stop", key)
+    assert finish(process)[0] == -signal.SIGTERM
+    return "stopped", None, int(signal.SIGTERM), 0
+
+
+def time_limit(key):
+    assert finish(start_job(key, "sleep", "1000", options=["--run-time-max", "200ms"]))[0] == -signal.SIGTERM
+    return "timeout", None, int(signal.SIGTERM), 0
+
+
+def leaves_a_daemon(key):
+    assert finish(start_job(key, ESCAPIST, "set-sid"))[0] == 3
+    return "exited", 3, None, 1
+
+
+def in_place(key):
+    assert finish(start_job(key, "true", options=["--exec"]))[0] == 0
+    return "exited", "any", None, 0
+
+
+ENDINGS = [exits_zero, exits_nonzero, killed, stop_request, time_limit, leaves_a_daemon, in_place]
+
+
+def test_a_thousand_jobs():
+    def one(number):
+        key = f"many.{number}"
+        return key, ENDINGS[number % len(ENDINGS)](key)
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        expected = dict(pool.map(one, range(JOBS)))
+    expect_nothing_left()
+    assert processes_with("escapist") == []
+
+    found = [receipt for receipt in receipts() if receipt["key"].startswith("many.")]
+    assert collections.Counter(receipt["key"] for receipt in found) == {key: 1 for key in expected}
+    for receipt in found:
+        result, status, sig, leftovers = expected[receipt["key"]]
+        assert receipt["result"] == result, receipt
+        if status != "any":
+            assert receipt["exit_status"] == status, receipt
+        assert receipt["exit_signal"] == sig, receipt
+        assert receipt["leftovers"] == leftovers, receipt
+
+
+def test_failed_units_are_none():
+    out = subprocess.run(["systemctl", "--failed", "--no-legend", "--plain"], capture_output=True, text=True, timeout=60).stdout
+    assert [line for line in out.splitlines() if "job-" in line or "batch-" in line or "pinfold" in line] == []

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The suites that start, kill and reload what a host lives on run in a box that is thrown away afterwards, and nowhere else."""
+
+from pathlib import Path
+
+import pytest
+
+MARKER = Path("/etc/pinfold-disposable")
+
+
+def require():
+    if not MARKER.exists():
+        pytest.exit(f"refused: these tests could hurt a host, and there is no {MARKER} here; run tools/test instead", returncode=3)

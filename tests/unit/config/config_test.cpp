@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "../mutation.hpp"
+#include "base/parse.hpp"
+#include "config/config.hpp"
+
+#include <gtest/gtest.h>
+
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+namespace pinfold {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kVendor = "usr/lib/pinfold/";
+constexpr const char* kRuntime = "run/pinfold/";
+constexpr const char* kAdmin = "etc/pinfold/";
+
+class ConfigTest : public ::testing::Test {
+protected:
+    ConfigTest() {
+        auto name = (fs::temp_directory_path() / "pinfold-config-XXXXXX").string();
+        root_ = ::mkdtemp(name.data());
+    }
+    ~ConfigTest() override { fs::remove_all(root_); }
+
+    fs::path write(const fs::path& file, std::string_view text) {
+        fs::create_directories((root_ / file).parent_path());
+        std::ofstream(root_ / file, std::ios::binary) << text;
+        return root_ / file;
+    }
+    void mask(const fs::path& file) {
+        fs::create_directories((root_ / file).parent_path());
+        fs::create_symlink("/dev/null", root_ / file);
+    }
+    Result<LoadedConfig> load() const { return loadConfig(ConfigPaths::below(root_)); }
+
+    /// What is loaded when `text` is the admin's main file; it has to be right.
+    LoadedConfig loaded(std::string_view text) {
+        write(mainFile(), text);
+        return loaded();
+    }
+    LoadedConfig loaded() {
+        auto result = load();
+        EXPECT_TRUE(result) << result.error().message;
+        return result ? *std::move(result) : LoadedConfig{};
+    }
+    /// The error when `text` is the admin's main file, without the file's name.
+    std::string errorOf(std::string_view text) {
+        const auto file = write(mainFile(), text);
+        const auto result = load();
+        if (result) {
+            ADD_FAILURE() << "accepted: " << text;
+            return "";
+        }
+        EXPECT_EQ(result.error().code, ErrorCode::ConfigInvalid);
+        EXPECT_EQ(result.error().message.find('\n'), std::string::npos);
+        const auto prefix = file.string() + ":";
+        EXPECT_TRUE(result.error().message.starts_with(prefix)) << result.error().message;
+        return result.error().message.substr(std::min(prefix.size(), result.error().message.size()));
+    }
+    static std::string mainFile() { return std::string(kAdmin) + "pinfold.toml"; }
+    static std::string dropIn(const char* directory, const char* name) {
+        return std::string(directory) + "pinfold.toml.d/" + name;
+    }
+
+    fs::path root_;
+};
+
+TEST_F(ConfigTest, noFileMeansDefaults) {
+    const auto config = loaded();
+    EXPECT_TRUE(config.files.empty());
+    EXPECT_TRUE(config.warnings.empty());
+    EXPECT_EQ(config.config.jobs.killGrace, 1'000'000U);
+    EXPECT_EQ(config.config.jobs.onFailure, OnFailure::Refuse);
+    EXPECT_FALSE(config.config.jobs.allowUserJobs);
+    EXPECT_EQ(config.config.defaults, ResourceLimits{});
+}
+
+TEST_F(ConfigTest, readsEveryKey) {
+    const auto [config, files, warnings] = loaded(R"(
+[daemon]
+log_level = "debug"
+[jobs]
+kill_grace = "2500ms"
+on_failure = "run-unconfined"
+allow_user_jobs = true
+unenforced_limits = "warn"
+max_per_user = 3
+[defaults]
+memory_max = "4G"
+cpu_quota = "200%"
+cpu_weight = 50
+allowed_cpus = "0-3,8"
+tasks_max = 4096
+run_time_max = "12h"
+[leftovers]
+report_max = 0
+command_lines = "name"
+)");
+    EXPECT_EQ(files, std::vector<fs::path>{root_ / mainFile()});
+    EXPECT_TRUE(warnings.empty()) << warnings.front();
+    EXPECT_EQ(config.daemon.logLevel, LogLevel::Debug);
+    EXPECT_EQ(config.jobs.killGrace, 2'500'000U);
+    EXPECT_EQ(config.jobs.onFailure, OnFailure::RunUnconfined);
+    EXPECT_TRUE(config.jobs.allowUserJobs);
+    EXPECT_EQ(config.jobs.unenforcedLimits, UnenforcedLimits::Warn);
+    EXPECT_EQ(config.jobs.maxPerUser, 3U);
+    EXPECT_EQ(config.defaults, (ResourceLimits{.memoryMax = 4ULL << 30,
+                                               .cpuQuota = 2'000'000,
+                                               .cpuWeight = 50,
+                                               .allowedCpus = *CpuList::parse("0-3,8"),
+                                               .tasksMax = 4096,
+                                               .runTimeMax = 43'200'000'000}));
+    EXPECT_EQ(config.leftovers.reportMax, 0U);
+    EXPECT_EQ(config.leftovers.commandLines, CommandLines::Name);
+}
+
+TEST_F(ConfigTest, numbersAreBytesAndSeconds) {
+    const auto config = loaded("[jobs]\nkill_grace = 5\n[defaults]\nmemory_max = 1048576\nrun_time_max = 60\n").config;
+    EXPECT_EQ(config.jobs.killGrace, 5'000'000U);
+    EXPECT_EQ(config.defaults.memoryMax, 1'048'576U);
+    EXPECT_EQ(config.defaults.runTimeMax, 60'000'000U);
+}
+
+TEST_F(ConfigTest, infinityIsNotUnset) {
+    EXPECT_EQ(loaded("[defaults]\nmemory_max = \"infinity\"\n").config.defaults.memoryMax, kInfinity);
+    EXPECT_EQ(loaded("[defaults]\n").config.defaults.memoryMax, std::nullopt);
+}
+
+TEST_F(ConfigTest, unknownKeysAreWarnings) {
+    const auto config = loaded("[jobs]\nallow_user_jobs = true\n  kil_grace = \"1s\"\n\n[job]\nx = 1\n");
+    EXPECT_TRUE(config.config.jobs.allowUserJobs);
+    ASSERT_EQ(config.warnings.size(), 2U);
+    const auto file = (root_ / mainFile()).string();
+    const auto all = config.warnings[0] + "\n" + config.warnings[1];
+    EXPECT_NE(all.find(file + ":3:3: "), std::string::npos) << all;
+    EXPECT_NE(all.find("kil_grace"), std::string::npos) << all;
+    EXPECT_NE(all.find(file + ":5:"), std::string::npos) << all;
+}
+
+TEST_F(ConfigTest, errorsNamePlaceAndValue) {
+    struct Row {
+        const char* text;
+        const char* place;
+        const char* contains;
+    };
+    for (const auto& [text, place, contains] : {
+             Row{"[jobs]\nkill_grace = \"soon\"\n", "2:14: ", "soon"},
+             Row{"[jobs]\nkill_grace = \"61min\"\n", "2:14: ", "61min"},
+             Row{"[jobs]\nkill_grace = -1\n", "2:14: ", "-1"},
+             Row{"[jobs]\nkill_grace = true\n", "2:14: ", "true"},
+             Row{"[jobs]\nkill_grace = \"infinity\"\n", "2:14: ", "infinity"},
+             Row{"[jobs]\non_failure = \"ignore\"\n", "2:14: ", "run-unconfined"},
+             Row{"[jobs]\non_failure = 1\n", "2:14: ", "refuse"},
+             Row{"[jobs]\nallow_user_jobs = \"yes\"\n", "2:19: ", "yes"},
+             Row{"[jobs]\nmax_per_user = \"many\"\n", "2:16: ", "many"},
+             Row{"[jobs]\nmax_per_user = -5\n", "2:16: ", "-5"},
+             Row{"[daemon]\n\nlog_level = \"loud\"\n", "3:13: ", "warning"},
+             Row{"[defaults]\nmemory_max = \"4 apples\"\n", "2:14: ", "4 apples"},
+             Row{"[defaults]\nmemory_max = 5\n", "2:14: ", "memory_max"},
+             Row{"[defaults]\nmemory_max = [1]\n", "2:14: ", "array"},
+             Row{"[defaults]\ncpu_weight = 0\n", "2:14: ", "1 to 10000"},
+             Row{"[defaults]\ncpu_quota = \"fast\"\n", "2:13: ", "fast"},
+             Row{"[defaults]\nallowed_cpus = \"3-1\"\n", "2:16: ", "3-1"},
+             Row{"[defaults]\ntasks_max = 0\n", "2:13: ", "tasks_max"},
+             Row{"[defaults]\nrun_time_max = \"1us\"\n", "2:16: ", "run_time_max"},
+             Row{"[leftovers]\nreport_max = 10001\n", "2:14: ", "10001"},
+             Row{"[leftovers]\ncommand_lines = \"some\"\n", "2:17: ", "some"},
+             Row{"jobs = 5\n", "1:8: ", "jobs"},
+         }) {
+        const auto error = errorOf(text);
+        EXPECT_TRUE(error.starts_with(place)) << error;
+        EXPECT_NE(error.find(contains), std::string::npos) << error;
+    }
+}
+
+TEST_F(ConfigTest, syntaxErrorsNameTheLine) {
+    EXPECT_TRUE(errorOf("[jobs]\nkill_grace = \n").starts_with("2:"));
+    EXPECT_TRUE(errorOf("[jobs]\n\n[jobs\n").starts_with("3:"));
+    EXPECT_TRUE(errorOf("[jobs]\nmax_per_user = 1\nmax_per_user = 2\n").starts_with("3:"));
+    EXPECT_TRUE(errorOf("[jobs]\n# \xff\n").starts_with("2:"));
+}
+
+TEST_F(ConfigTest, valuesInErrorsAreMadeSafe) {
+    const auto error = errorOf("[jobs]\non_failure = \"\\u001b[2J\\n\"\n");
+    EXPECT_NE(error.find("\\x1b[2J"), std::string::npos) << error;
+    EXPECT_EQ(error.find('\x1b'), std::string::npos);
+}
+
+TEST_F(ConfigTest, theHighestMainFileStandsAlone) {
+    const auto vendor = write(std::string(kVendor) + "pinfold.toml", "[jobs]\nmax_per_user = 1\nkill_grace = \"9s\"\n");
+    EXPECT_EQ(loaded().config.jobs.maxPerUser, 1U);
+    const auto runtime = write(std::string(kRuntime) + "pinfold.toml", "[jobs]\nmax_per_user = 2\n");
+    EXPECT_EQ(loaded().files, std::vector{runtime});
+    const auto config = loaded("[jobs]\nmax_per_user = 3\n");
+    EXPECT_EQ(config.files, std::vector{root_ / mainFile()});
+    EXPECT_EQ(config.config.jobs.maxPerUser, 3U);
+    EXPECT_EQ(config.config.jobs.killGrace, Config().jobs.killGrace); // nothing of the vendor's file
+}
+
+TEST_F(ConfigTest, dropInsAreReadByNameAfterTheMainFile) {
+    const auto b = write(dropIn(kVendor, "20-b.toml"), "[jobs]\nmax_per_user = 20\n");
+    const auto a = write(dropIn(kAdmin, "10-a.toml"), "[jobs]\nmax_per_user = 10\nkill_grace = \"7s\"\n");
+    const auto c = write(dropIn(kRuntime, "30-c.toml"), "[daemon]\nlog_level = \"error\"\n");
+    write(dropIn(kAdmin, "README"), "not TOML");
+    fs::create_symlink("editor@host.1", root_ / dropIn(kAdmin, ".#10-a.toml"));
+    const auto config = loaded("[jobs]\nmax_per_user = 1\nallow_user_jobs = true\n");
+    EXPECT_EQ(config.files, (std::vector{root_ / mainFile(), a, b, c}));
+    EXPECT_EQ(config.config.jobs.maxPerUser, 20U);
+    EXPECT_EQ(config.config.jobs.killGrace, 7'000'000U);
+    EXPECT_EQ(config.config.daemon.logLevel, LogLevel::Error);
+    EXPECT_TRUE(config.config.jobs.allowUserJobs);
+}
+
+TEST_F(ConfigTest, aDropInMasksItsNamesake) {
+    write(dropIn(kVendor, "10.toml"), "[jobs]\nmax_per_user = 10\nkill_grace = \"7s\"\n");
+    const auto runtime = write(dropIn(kRuntime, "10.toml"), "[jobs]\nmax_per_user = 11\n");
+    const auto config = loaded();
+    EXPECT_EQ(config.files, std::vector{runtime});
+    EXPECT_EQ(config.config.jobs.maxPerUser, 11U);
+    EXPECT_EQ(config.config.jobs.killGrace, Config().jobs.killGrace);
+    mask(dropIn(kAdmin, "10.toml"));
+    EXPECT_TRUE(loaded().files.empty());
+}
+
+TEST_F(ConfigTest, aMaskedMainFileIsNone) {
+    write(std::string(kVendor) + "pinfold.toml", "[jobs]\nmax_per_user = 1\n");
+    mask(mainFile());
+    const auto config = loaded();
+    EXPECT_TRUE(config.files.empty());
+    EXPECT_EQ(config.config.jobs.maxPerUser, Config().jobs.maxPerUser);
+}
+
+TEST_F(ConfigTest, aLinkToAFileIsFollowed) {
+    const auto target = write("srv/site.toml", "[jobs]\nmax_per_user = 5\n");
+    fs::create_directories(root_ / kAdmin);
+    fs::create_symlink(target, root_ / mainFile());
+    EXPECT_EQ(loaded().config.jobs.maxPerUser, 5U);
+}
+
+TEST_F(ConfigTest, onlyRegularFilesAreRead) {
+    const auto expectRefused = [this] {
+        const auto result = load();
+        ASSERT_FALSE(result);
+        EXPECT_EQ(result.error().code, ErrorCode::ConfigInvalid);
+        EXPECT_TRUE(result.error().message.starts_with((root_ / mainFile()).string())) << result.error().message;
+        fs::remove_all(root_ / mainFile());
+    };
+    fs::create_directories(root_ / mainFile());
+    expectRefused();
+    ASSERT_EQ(::mkfifo((root_ / mainFile()).c_str(), 0600), 0);
+    expectRefused();
+    fs::create_symlink(root_ / "nowhere", root_ / mainFile());
+    expectRefused();
+}
+
+TEST_F(ConfigTest, oneBadFileRefusesAll) {
+    write(mainFile(), "[jobs]\nmax_per_user = 5\n");
+    const auto bad = write(dropIn(kAdmin, "99.toml"), "[jobs]\nmax_per_user = []\n");
+    const auto result = load();
+    ASSERT_FALSE(result);
+    EXPECT_TRUE(result.error().message.starts_with(bad.string() + ":2:16: ")) << result.error().message;
+}
+
+std::string exampleText() {
+    std::ifstream file(PINFOLD_EXAMPLE);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// The example as somebody has it who removes the comment sign from every key.
+std::string uncommented(const std::string& text) {
+    std::istringstream lines(text);
+    std::string result;
+    for (std::string line; std::getline(lines, line);) {
+        const auto name = line.find_first_not_of("abcdefghijklmnopqrstuvwxyz_", 1);
+        const bool key = line.starts_with('#') && name > 1 && name != line.npos && line.substr(name, 3) == " = ";
+        result += line.substr(key ? 1 : 0) + "\n";
+    }
+    return result;
+}
+
+TEST_F(ConfigTest, theExampleChangesNothing) {
+    const auto config = loaded(exampleText());
+    EXPECT_TRUE(config.warnings.empty());
+    EXPECT_EQ(config.config.defaults, ResourceLimits{});
+}
+
+TEST_F(ConfigTest, theExampleShowsEveryDefault) {
+    ASSERT_FALSE(exampleText().empty());
+    const auto config = loaded(uncommented(exampleText()));
+    EXPECT_TRUE(config.warnings.empty()) << config.warnings.front();
+    const Config standard;
+    EXPECT_EQ(config.config.daemon.logLevel, standard.daemon.logLevel);
+    EXPECT_EQ(config.config.jobs.killGrace, standard.jobs.killGrace);
+    EXPECT_EQ(config.config.jobs.onFailure, standard.jobs.onFailure);
+    EXPECT_EQ(config.config.jobs.allowUserJobs, standard.jobs.allowUserJobs);
+    EXPECT_EQ(config.config.jobs.unenforcedLimits, standard.jobs.unenforcedLimits);
+    EXPECT_EQ(config.config.jobs.maxPerUser, standard.jobs.maxPerUser);
+    EXPECT_EQ(config.config.leftovers.reportMax, standard.leftovers.reportMax);
+    EXPECT_EQ(config.config.leftovers.commandLines, standard.leftovers.commandLines);
+    forEachLimit(config.config.defaults, [](const char* name, const auto& limit) { EXPECT_TRUE(limit.has_value()) << name; });
+    for (const char* key : {"log_level", "kill_grace", "on_failure", "allow_user_jobs", "unenforced_limits", "max_per_user",
+                            "report_max", "command_lines"})
+        EXPECT_NE(exampleText().find("\n#" + std::string(key) + " = "), std::string::npos) << key;
+}
+
+TEST_F(ConfigTest, damageNeverThrows) {
+    Mutator mutator;
+    const auto text = uncommented(exampleText());
+    int refused = 0;
+    for (int i = 0; i < 3000; ++i) {
+        write(mainFile(), mutator.mutate(text));
+        const auto result = load();
+        if (!result) {
+            ++refused;
+            EXPECT_EQ(result.error().code, ErrorCode::ConfigInvalid);
+            EXPECT_EQ(result.error().message.find('\n'), std::string::npos);
+        }
+    }
+    EXPECT_GT(refused, 300);
+}
+
+} // namespace
+} // namespace pinfold

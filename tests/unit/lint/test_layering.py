@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The arrow of dependency: a folder includes only those before it, and libraries stay in the folders that own them."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+TOP = Path(__file__).resolve().parents[3]
+SRC = TOP / "src"
+
+ALLOWED = {
+    "base": set(),
+    "model": {"base"},
+    "config": {"base", "model"},
+    "os": {"base", "model"},
+    "systemd": {"base", "model", "os"},
+    "core": {"base", "model", "config", "os", "systemd"},
+    "bus": {"base", "model", "config", "os", "systemd", "core"},
+    "client": {"base", "model", "os", "systemd"},
+    "daemon": {"base", "model", "config", "os", "systemd", "core", "bus"},
+    "cli": {"base", "model", "config", "os", "systemd", "client"},
+    "run": {"base", "model"},
+}
+OWNERS = {
+    "sdbus-c++": {"systemd", "bus", "client"},
+    "toml++": {"config"},
+    "CLI/": {"cli"},
+    "sqlite3": {"os"},
+}
+SOURCES = sorted(p for p in SRC.rglob("*") if p.suffix in (".hpp", ".cpp"))
+
+
+def includes(path):
+    return re.findall(r'^\s*#\s*include\s+[<"]([^>"]+)[>"]', path.read_text(), re.M)
+
+
+def test_every_folder_has_its_place():
+    assert {p.relative_to(SRC).parts[0] for p in SOURCES} == set(ALLOWED)
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(SRC)))
+def test_includes_point_down(path):
+    folder = path.relative_to(SRC).parts[0]
+    for name in includes(path):
+        other = name.split("/")[0]
+        if (SRC / other).is_dir() and "/" in name and other != folder:
+            assert other in ALLOWED[folder], f"{folder} must not include {name}"
+        for library, owners in OWNERS.items():
+            if name.startswith(library):
+                assert folder in owners, f"{name} belongs to {sorted(owners)}"
+
+
+def test_the_core_knows_no_command_line_parser_in_more_than_one_file():
+    assert len([p for p in SOURCES if any(i.startswith("CLI/") for i in includes(p))]) == 1
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(SRC)))
+def test_banned_calls(path):
+    # getCredsUid() reads /proc and is fooled by a caller that execs a setuid program.
+    assert "getCredsUid" not in path.read_text()
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(SRC)))
+def test_size(path):
+    lines = len(path.read_text().splitlines())
+    assert lines <= (200 if path.suffix == ".hpp" else 400), "does it do more than one thing?"
+
+
+@pytest.mark.parametrize("program", ["daemon", "cli", "run"])
+def test_main_is_short(program):
+    assert len((SRC / program / "main.cpp").read_text().splitlines()) <= 60

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What is written twice says the same."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+TOP = Path(__file__).resolve().parents[3]
+
+
+def test_dbus_page_is_made_from_the_xml():
+    done = subprocess.run([TOP / "tools/dbus-page", "--check"], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("page", sorted((TOP / "docs/man").glob("*.scd")), ids=lambda p: p.name)
+def test_man_pages_render(page, tmp_path):
+    made = subprocess.run(["scdoc"], input=page.read_bytes(), capture_output=True, timeout=60)
+    assert made.returncode == 0, made.stderr
+    (tmp_path / page.stem).write_bytes(made.stdout)
+    checked = subprocess.run(["mandoc", "-T", "lint", "-W", "error", tmp_path / page.stem], capture_output=True, text=True, timeout=60)
+    assert checked.returncode == 0, checked.stdout
+
+
+def test_every_configuration_key_is_documented():
+    keys = re.findall(r"^#?\s*(\w+)\s*=", (TOP / "docs/examples/pinfold.toml").read_text(), re.M)
+    page = (TOP / "docs/man/pinfold.toml.5.scd").read_text()
+    assert keys and [key for key in keys if f"*{key}*" not in page] == []
+
+
+def test_xml_is_valid():
+    for xml in (TOP / "dbus").glob("*.xml"):
+        done = subprocess.run(["xmllint", "--nonet", "--noout", xml], capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("script", [p for p in [*(TOP / "tools").rglob("*"), TOP / ".ci/run"]
+                                    if p.is_file() and p.read_bytes().startswith((b"#!/bin/bash", b"#!/usr/bin/env bash", b"#!/bin/sh"))],
+                         ids=lambda p: str(p.relative_to(TOP)))
+def test_shell_scripts(script):
+    done = subprocess.run(["shellcheck", "-x", script], capture_output=True, text=True, timeout=60, cwd=TOP)
+    assert done.returncode == 0, done.stdout

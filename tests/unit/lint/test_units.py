@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What is installed beside the programs: units, D-Bus policy, catalog."""
+
+import re
+import subprocess
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[3]
+UNITS = TOP / "units"
+
+
+def test_the_daemons_sandbox_is_tight(tmp_path):
+    unit = tmp_path / "pinfoldd.service"
+    unit.write_text((UNITS / "pinfoldd.service.in").read_text().replace("@libexecdir@", "/usr/libexec"))
+    # The threshold is in tenths: an exposure below 2.0.
+    done = subprocess.run(["systemd-analyze", "security", "--offline=true", "--threshold=19", "--no-pager", unit],
+                          capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "Overall exposure level for pinfoldd.service" in done.stdout
+
+
+def test_every_message_id_has_its_catalog_entry():
+    ids = re.findall(r'"([0-9a-f]{32})"', (TOP / "src/base/message_ids.hpp").read_text())
+    entries = re.findall(r"^-- ([0-9a-f]{32})$", (UNITS / "pinfold.catalog").read_text(), re.M)
+    assert ids and entries == ids
+
+
+def test_the_catalog_compiles(tmp_path):
+    catalog = tmp_path / "usr/lib/systemd/catalog"
+    catalog.mkdir(parents=True)
+    (tmp_path / "var/lib/systemd/catalog").mkdir(parents=True)
+    (catalog / "pinfold.catalog").write_text((UNITS / "pinfold.catalog").read_text())
+    done = subprocess.run(["journalctl", f"--root={tmp_path}", "--update-catalog"], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "var/lib/systemd/catalog/database").stat().st_size > 0
+
+
+def test_the_bus_lets_through_what_the_interface_has():
+    methods = [m.get("name") for m in ElementTree.parse(TOP / "dbus/org.pinfold1.Manager.xml").iter("method")]
+    rules = list(ElementTree.parse(TOP / "dbus/org.pinfold1.conf").iter("allow"))
+    assert [r.get("send_member") for r in rules if r.get("send_interface") == "org.pinfold1.Manager"] == methods
+    assert [r.get("own") for r in rules if r.get("own")] == ["org.pinfold1"]
+    assert all(r.get("send_destination") == "org.pinfold1" and r.get("send_interface") for r in rules if not r.get("own"))

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "../mutation.hpp"
+#include "model/job_record.hpp"
+
+#include "base/parse.hpp"
+
+#include <gtest/gtest.h>
+
+namespace pinfold {
+namespace {
+
+JobRecord freshRecord() { return {"id-1", "boot-1", *JobKey::parse("sge.4711")}; }
+
+JobRecord fullRecord() {
+    JobRecord record("id-2", "boot-2", *JobKey::parse("pbs.12[7].server"));
+    record.state = JobState::Ending;
+    record.uid = UINT32_MAX;
+    record.created = 1'763'678'000'000'000;
+    record.createdBoot = UINT64_MAX;
+    record.limits = {.memoryMax = 4ULL << 30,
+                     .cpuQuota = kInfinity,
+                     .cpuWeight = 100,
+                     .allowedCpus = *CpuList::parse("0-3,8"),
+                     .tasksMax = 5,
+                     .runTimeMax = 1'000};
+    record.supervisor = {100, 200};
+    record.tasks = {{0, {ProcessIdentity{101, 201}}}, {1, {}}, {UINT32_MAX, {ProcessIdentity{102, 202}}}};
+    record.nextTask = 7;
+    record.cause = JobResult::SupervisorLost;
+    record.exit = {.status = 255, .signal = 64};
+    record.stoppedBy = 0;
+    record.grace = 0;
+    record.leftovers = {.count = 3, .cpu = 17, .commands = {"sleep 9", "\"quoted\" \\\\ grün", ""}};
+    return record;
+}
+
+Receipt fullReceipt() {
+    Receipt receipt;
+    receipt.id = "id-3";
+    receipt.key = "sge.1";
+    receipt.uid = 1000;
+    receipt.started = 1;
+    receipt.ended = 2;
+    receipt.wall = 3;
+    receipt.result = JobResult::Timeout;
+    receipt.exit.signal = 15;
+    receipt.stoppedBy = 1001;
+    receipt.tasks = 4;
+    receipt.leftovers = {.count = 1, .cpu = 2, .commands = {"a b"}};
+    receipt.usage.cpuUser = 0;
+    receipt.usage.memoryPeak = UINT64_MAX;
+    receipt.usage.oomKills = 1;
+    receipt.limits.allowedCpus = *CpuList::parse("5");
+    return receipt;
+}
+
+/// `text` with the first `from` replaced.
+std::string replaced(std::string text, std::string_view from, std::string_view to) {
+    const auto position = text.find(from);
+    EXPECT_NE(position, std::string::npos) << from;
+    return position == std::string::npos ? text : text.replace(position, from.size(), to);
+}
+
+void expectRefused(const std::string& text) {
+    const auto record = decodeJobRecord(text);
+    ASSERT_FALSE(record) << text;
+    EXPECT_EQ(record.error().code, ErrorCode::InvalidArgument);
+    EXPECT_EQ(record.error().message.find('\n'), std::string::npos);
+}
+
+TEST(JobRecord, comesBack) {
+    for (const auto& record : {freshRecord(), fullRecord()}) {
+        const auto decoded = decodeJobRecord(encode(record));
+        ASSERT_TRUE(decoded) << decoded.error().message;
+        EXPECT_EQ(*decoded, record);
+        EXPECT_EQ(encode(*decoded), encode(record));
+    }
+}
+
+TEST(JobRecord, unsetIsNotZeroAndNotInfinity) {
+    for (const std::optional<std::uint64_t> value : {std::optional<std::uint64_t>(), {0}, {kInfinity}}) {
+        auto record = freshRecord();
+        record.limits.memoryMax = value;
+        record.grace = value;
+        const auto decoded = decodeJobRecord(encode(record));
+        ASSERT_TRUE(decoded) << decoded.error().message;
+        EXPECT_EQ(decoded->limits.memoryMax, value);
+        EXPECT_EQ(decoded->grace, value);
+    }
+}
+
+TEST(JobRecord, everyTruncationIsRefused) {
+    const auto text = encode(fullRecord());
+    const auto end = text.rfind('}'); // a missing line break at the end loses nothing
+    for (std::size_t length = 0; length <= end; ++length)
+        EXPECT_FALSE(decodeJobRecord(text.substr(0, length))) << length;
+}
+
+TEST(JobRecord, refusesGarbage) {
+    for (const char* text : {"", "\n", "null", "{}", "[]", "1", "\"x\"", "{\"version\":1}", "\xff\xfe", "{\"version\":{}}"})
+        expectRefused(text);
+    expectRefused(encode(fullRecord()) + encode(fullRecord()));
+    expectRefused(std::string(100'000, '['));
+}
+
+TEST(JobRecord, refusesOtherVersions) {
+    const auto text = encode(fullRecord());
+    for (const char* version : {"0", "2", "99", "-1", "null", "\"1\""})
+        expectRefused(replaced(text, "\"version\":1", std::string("\"version\":") + version));
+}
+
+TEST(JobRecord, refusesUnknownWords) {
+    const auto text = encode(fullRecord());
+    expectRefused(replaced(text, "\"ending\"", "\"undead\""));
+    expectRefused(replaced(text, "\"supervisor-lost\"", "\"bored\""));
+    expectRefused(replaced(text, "pbs.12[7].server", "pbs.1/2"));
+    expectRefused(replaced(text, "0-3,8", "3-0"));
+}
+
+TEST(JobRecord, refusesNumbersThatDoNotFitAndWhatItDoesNotKnow) {
+    const auto text = encode(freshRecord());
+    for (const char* value : {"-1", "4294967296", "1.5", "true", "0,\"uid\":5", "0,\"future\":5"})
+        expectRefused(replaced(text, "\"uid\":0", std::string("\"uid\":") + value));
+    expectRefused(replaced(text, "\"version\":1", "\"version\":4294967297"));
+    expectRefused(replaced(encode(fullRecord()), "\"pid\":100", "\"pid\":4294967396"));
+}
+
+TEST(JobRecord, damageNeverThrows) {
+    Mutator mutator;
+    const auto text = encode(fullRecord());
+    int refused = 0;
+    for (int i = 0; i < 5000; ++i) {
+        const auto decoded = decodeJobRecord(mutator.mutate(text));
+        if (!decoded) {
+            ++refused;
+            EXPECT_EQ(decoded.error().code, ErrorCode::InvalidArgument);
+        }
+    }
+    EXPECT_GT(refused, 2500);
+}
+
+TEST(Receipt, comesBack) {
+    for (const auto& receipt : {Receipt{}, fullReceipt()}) {
+        const auto decoded = decodeReceipt(encode(receipt));
+        ASSERT_TRUE(decoded) << decoded.error().message;
+        EXPECT_EQ(*decoded, receipt);
+    }
+}
+
+TEST(Receipt, unknownIsNull) {
+    const auto text = encode(Receipt{});
+    for (const char* name : {"exit_status", "exit_signal", "stopped_by", "cpu_user", "memory_peak", "memory_max", "allowed_cpus"})
+        EXPECT_NE(text.find("\"" + std::string(name) + "\":null"), std::string::npos) << text;
+}
+
+TEST(Receipt, anOlderOneLacksWhatWasAddedSince) {
+    const auto decoded = decodeReceipt(replaced(encode(fullReceipt()), "\"oom_kills\":1,", ""));
+    ASSERT_TRUE(decoded) << decoded.error().message;
+    EXPECT_EQ(decoded->usage.oomKills, std::nullopt);
+}
+
+TEST(Receipt, damageNeverThrows) {
+    Mutator mutator;
+    const auto text = encode(fullReceipt());
+    int refused = 0;
+    for (int i = 0; i < 5000; ++i)
+        refused += decodeReceipt(mutator.mutate(text)) ? 0 : 1;
+    EXPECT_GT(refused, 2500);
+}
+
+TEST(Encode, bytesThatAreNoUtf8DoNotThrow) {
+    auto record = freshRecord();
+    record.leftovers.commands = {"\xff\xfe"};
+    EXPECT_TRUE(decodeJobRecord(encode(record)));
+}
+
+} // namespace
+} // namespace pinfold

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# shellcheck shell=bash
+# Sourced by the tools: where things are, and how to say things.
+
+set -euo pipefail
+
+# shellcheck disable=SC2034  # used by those who source this
+top=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
+# shellcheck disable=SC2034
+lib=$top/tools/lib
+# shellcheck disable=SC2034
+cache=${PINFOLD_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/pinfold}
+
+say() { printf '%s\n' "$*" >&2; }
+
+die() {
+    say "${0##*/}: $*"
+    exit 1
+}
+
+have() { command -v "$1" >/dev/null 2>&1; }
+
+isRoot() { [[ $EUID -eq 0 ]]; }
+
+# Print why a box of the given kind ("container" or "vm") can't be had here; nothing when it can.
+missingNeed() {
+    isRoot || { echo "not root"; return; }
+    have mmdebstrap || { echo "no mmdebstrap"; return; }
+    case $1 in
+    container)
+        have systemd-nspawn || { echo "no systemd-nspawn"; return; }
+        [[ -d /run/systemd/system || -n $(cgroupTop) ]] || { echo "no writable cgroup v2 tree"; return; }
+        ;;
+    vm)
+        have qemu-system-x86_64 || { echo "no qemu-system-x86_64"; return; }
+        have mke2fs || { echo "no mke2fs"; return; }
+        ;;
+    esac
+}
+
+# The top of this host's cgroup v2 tree, if we may write there: the whole tree, or beside version 1 in "unified".
+cgroupTop() {
+    local dir
+    for dir in /sys/fs/cgroup /sys/fs/cgroup/unified; do
+        if [[ -f $dir/cgroup.procs && -f $dir/cgroup.controllers && -w $dir/cgroup.procs ]]; then
+            echo "$dir"
+            return
+        fi
+    done
+}
