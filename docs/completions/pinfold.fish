@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+
+function __pinfold_jobs
+    pinfold list --no-legend --no-pager -o key 2>/dev/null
+end
+
+set -l verbs run list status show ps why history stop kill adopt check-config version
+complete -c pinfold -f
+complete -c pinfold -n "not __fish_seen_subcommand_from $verbs" -a "$verbs"
+complete -c pinfold -l json -d 'One JSON document'
+complete -c pinfold -l no-legend -d 'No column headers'
+complete -c pinfold -l no-pager -d 'Never through a pager'
+complete -c pinfold -l full -d 'Never cut a line'
+complete -c pinfold -l bytes -d 'Sizes in bytes, times in microseconds'
+complete -c pinfold -l color -xa 'auto always never'
+complete -c pinfold -n '__fish_seen_subcommand_from status show ps why stop kill adopt' -a '(__pinfold_jobs)'
+complete -c pinfold -n '__fish_seen_subcommand_from list history' -s u -l user -xa '(__fish_complete_users)'
+complete -c pinfold -n '__fish_seen_subcommand_from list' -l state -xa 'creating running ending accounting'
+complete -c pinfold -n '__fish_seen_subcommand_from list' -s o -l columns -x
+complete -c pinfold -n '__fish_seen_subcommand_from list' -l sort -x
+complete -c pinfold -n '__fish_seen_subcommand_from show' -s p -l property -x
+complete -c pinfold -n '__fish_seen_subcommand_from show' -l value
+complete -c pinfold -n '__fish_seen_subcommand_from stop' -l grace -x
+complete -c pinfold -n '__fish_seen_subcommand_from stop' -l wait
+complete -c pinfold -n '__fish_seen_subcommand_from stop' -l timeout -x
+complete -c pinfold -n '__fish_seen_subcommand_from kill' -s s -l signal -xa 'TERM KILL INT HUP STOP CONT USR1 USR2'
+complete -c pinfold -n '__fish_seen_subcommand_from stop kill adopt run' -l dry-run
+complete -c pinfold -n '__fish_seen_subcommand_from history' -s S -l since -x
+complete -c pinfold -n '__fish_seen_subcommand_from history' -s E -l until -x
+complete -c pinfold -n '__fish_seen_subcommand_from history' -s n -l number -x
+complete -c pinfold -n '__fish_seen_subcommand_from history' -s P -l parsable
+complete -c pinfold -n '__fish_seen_subcommand_from check-config' -l root -r
