@@ -10,10 +10,10 @@
 namespace pinfold {
 namespace {
 
-// A reexec of PID 1 takes about 0.4 s, in which calls are lost; a unit that just ended keeps its name until PID 1's next idle moment.
-constexpr int kMaxTries = 8;
-constexpr std::uint64_t kRetryLost = 300'000;
-constexpr std::uint64_t kRetryName = 50'000;
+// A reexec of PID 1 takes about 0.4 s, in which calls are lost, and another one may follow.
+constexpr TaskStarter::Patience kAnswerLost{300'000, 45'000'000};
+// A unit that just ended keeps its name until PID 1's next idle moment.
+constexpr TaskStarter::Patience kNameTaken{50'000, 1'000'000};
 
 Error systemdFailed(const std::string& unit, const std::string& words) {
     return {ErrorCode::SystemdFailed, "systemd did not start " + unit + ": " + words};
@@ -26,7 +26,7 @@ struct TaskStarter::Attempt {
 
     Request request;
     Done done;
-    int tries = 0;
+    std::uint64_t begun = 0; ///< CLOCK_BOOTTIME, microseconds
     EventHandle timer;
     std::string unit() const { return request.key.scopeName(request.task); }
     void finish(Result<void> result) { std::exchange(done, nullptr)(std::move(result)); }
@@ -39,11 +39,12 @@ void TaskStarter::start(Request request, Done done) {
         if (context_.cgroups.exists(path) && context_.cgroups.children(path).empty())
             (void)context_.cgroups.remove(path); // in use after all: the start below says so
     }
-    tryOnce(std::make_shared<Attempt>(std::move(request), std::move(done)));
+    auto attempt = std::make_shared<Attempt>(std::move(request), std::move(done));
+    attempt->begun = context_.loop.bootTime();
+    tryOnce(std::move(attempt));
 }
 
 void TaskStarter::tryOnce(std::shared_ptr<Attempt> attempt) {
-    ++attempt->tries;
     const auto& request = attempt->request;
     StartRequest start;
     start.scope = attempt->unit();
@@ -65,18 +66,18 @@ void TaskStarter::decide(std::shared_ptr<Attempt> attempt, const SystemdOutcome&
         return attempt->finish({});
 
     if (!outcome)
-        return retry(attempt, kRetryName, systemdFailed(attempt->unit(), "it says done, but the process is not in it"));
+        return retry(attempt, kNameTaken, systemdFailed(attempt->unit(), "it says done, but the process is not in it"));
     const auto failure = systemdFailed(attempt->unit(), outcome->message);
     switch (outcome->fault) {
     case SystemdFault::NoReply:
-        return retry(attempt, kRetryLost, failure);
+        return retry(attempt, kAnswerLost, failure);
     case SystemdFault::UnitExists:
         context_.systemd.resetFailed(attempt->unit(), [](const SystemdOutcome&) {});
-        return retry(attempt, kRetryName,
+        return retry(attempt, kNameTaken,
                      {ErrorCode::AlreadyExists, "a unit of this job exists already, and it is not ours: " + outcome->message +
                                                     "; look at `systemctl status " + attempt->request.key.sliceName() + "`"});
     case SystemdFault::Destructive:
-        return retry(attempt, kRetryName, {ErrorCode::Busy, "the job's slice is being stopped: try again"});
+        return retry(attempt, kNameTaken, {ErrorCode::Busy, "the job's slice is being stopped: try again"});
     case SystemdFault::ProcessGone:
         return attempt->finish(Error{ErrorCode::PidGone, "the process ended before it was in " + attempt->unit()});
     case SystemdFault::NoSuchUnit:
@@ -87,10 +88,10 @@ void TaskStarter::decide(std::shared_ptr<Attempt> attempt, const SystemdOutcome&
     }
 }
 
-void TaskStarter::retry(std::shared_ptr<Attempt> attempt, std::uint64_t delay, Error otherwise) {
-    if (attempt->tries >= kMaxTries)
+void TaskStarter::retry(std::shared_ptr<Attempt> attempt, const Patience& patience, Error otherwise) {
+    if (context_.loop.bootTime() - attempt->begun >= patience.total)
         return attempt->finish(std::move(otherwise));
-    attempt->timer = context_.loop.after(delay, [this, attempt] {
+    attempt->timer = context_.loop.after(patience.interval, [this, attempt] {
         attempt->timer.reset();
         const auto inScope = allInScope(attempt->request);
         if (!inScope)

@@ -30,11 +30,17 @@ public:
     /// Success: every process is in the scope. Errors: PidGone, AlreadyExists, Busy, SystemdFailed.
     void start(Request request, Done done);
 
+    /// Microseconds from one try to the next, and for all of them.
+    struct Patience {
+        std::uint64_t interval;
+        std::uint64_t total;
+    };
+
 private:
     struct Attempt;
     void tryOnce(std::shared_ptr<Attempt> attempt);
     void decide(std::shared_ptr<Attempt> attempt, const SystemdOutcome& outcome);
-    void retry(std::shared_ptr<Attempt> attempt, std::uint64_t delay, Error otherwise);
+    void retry(std::shared_ptr<Attempt> attempt, const Patience& patience, Error otherwise);
     Result<bool> allInScope(const Request& request) const;
 
     CoreContext& context_;

@@ -79,12 +79,17 @@ Directory openForListing(int directory) {
     return Directory(listing);
 }
 
-std::vector<std::string> subdirectories(int directory) {
+Result<std::vector<std::string>> subdirectories(int directory) {
     std::vector<std::string> names;
     const auto listing = openForListing(directory);
+    if (!listing && vanished(errno))
+        return names;
+    errno = 0; // readdir() tells its end and an error by the same value
     while (const dirent* entry = listing ? ::readdir(listing.get()) : nullptr)
         if (entry->d_type == DT_DIR && std::strcmp(entry->d_name, ".") != 0 && std::strcmp(entry->d_name, "..") != 0)
             names.emplace_back(entry->d_name);
+    if (!listing || errno != 0)
+        return failed("nested cgroups can't be listed");
     return names;
 }
 
@@ -102,7 +107,10 @@ Result<void> collectProcesses(int directory, std::vector<pid_t>& pids) {
         pids.push_back(static_cast<pid_t>(*pid));
         start = end + 1;
     }
-    for (const auto& name : subdirectories(directory)) {
+    const auto names = subdirectories(directory);
+    if (!names)
+        return names.error();
+    for (const auto& name : *names) {
         const UniqueFd child(::openat(directory, name.c_str(), kOpenDirectory));
         if (!child && vanished(errno))
             continue;
@@ -125,9 +133,19 @@ Result<void> writeFile(int directory, const char* name, const std::string& text)
     return failed(std::string(name) + " can't be written");
 }
 
+bool isCgroup2(const std::filesystem::path& directory) {
+    struct statfs status {};
+    return ::statfs(directory.c_str(), &status) == 0 && status.f_type == CGROUP2_SUPER_MAGIC;
+}
+
 } // namespace
 
-bool CgroupDir::populated() const { return valueOf(read("cgroup.events"), "populated").value_or(0) != 0; }
+bool CgroupDir::populated() const {
+    const auto events = read("cgroup.events");
+    if (!events)
+        return !vanished(errno); // no descriptor left, say: nobody knows, so nothing may be ended for it
+    return valueOf(events, "populated").value_or(0) != 0;
+}
 
 bool CgroupDir::gone() const {
     struct stat status {};
@@ -170,13 +188,16 @@ std::optional<std::string> CgroupDir::read(const char* file) const {
 CgroupTree::CgroupTree(const std::filesystem::path& root) : mount_(root / "sys/fs/cgroup"), real_(root == "/") {}
 
 Result<void> CgroupTree::check() const {
-    struct statfs status {};
-    if (::statfs(mount_.c_str(), &status) != 0)
-        return failed(mount_.string() + " is not there; pinfold needs cgroup v2");
-    if (real_ && status.f_type != CGROUP2_SUPER_MAGIC)
-        return Error{ErrorCode::Internal, "cgroup v1 is mounted at /sys/fs/cgroup; pinfold needs cgroup v2: boot with "
-                                          "systemd.unified_cgroup_hierarchy=1 on the kernel command line"};
-    return {};
+    std::error_code ignored;
+    if (!std::filesystem::is_directory(mount_, ignored))
+        return Error{ErrorCode::Internal, mount_.string() + " is no directory; pinfold needs cgroup v2 mounted there"};
+    if (!real_ || isCgroup2(mount_))
+        return {};
+    const std::string found =
+        isCgroup2(mount_ / "unified") ? "cgroup v1 and v2 are mounted side by side" : "cgroup v1 is mounted";
+    return Error{ErrorCode::Internal, found + " at " + mount_.string() +
+                                          "; pinfold needs cgroup v2 alone: boot with systemd.unified_cgroup_hierarchy=1 on the "
+                                          "kernel command line"};
 }
 
 std::filesystem::path CgroupTree::absolute(std::string_view path) const {
@@ -194,7 +215,8 @@ bool CgroupTree::exists(std::string_view path) const { return ::access(absolute(
 
 std::vector<std::string> CgroupTree::children(std::string_view path) const {
     const UniqueFd directory(::open(absolute(path).c_str(), kOpenDirectory));
-    return directory ? subdirectories(directory.get()) : std::vector<std::string>{};
+    auto names = directory ? subdirectories(directory.get()) : std::vector<std::string>{};
+    return names ? *std::move(names) : std::vector<std::string>{};
 }
 
 Result<void> CgroupTree::remove(std::string_view path) const {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "os/history.hpp"
 
+#include "base/unique_fd.hpp"
 #include "model/job_record.hpp"
 
+#include <fcntl.h>
 #include <sqlite3.h>
-#include <sys/stat.h>
 
-#include <cerrno>
-#include <cstring>
+#include <algorithm>
 
 namespace pinfold {
 namespace {
@@ -49,7 +49,7 @@ void bindText(sqlite3_stmt* statement, int index, const std::string& text) {
 }
 
 void bindNumber(sqlite3_stmt* statement, int index, std::uint64_t number) {
-    sqlite3_bind_int64(statement, index, static_cast<sqlite3_int64>(number));
+    sqlite3_bind_int64(statement, index, static_cast<sqlite3_int64>(std::min<std::uint64_t>(number, INT64_MAX)));
 }
 
 Result<std::uint64_t> queryNumber(sqlite3* db, const char* sql) {
@@ -59,6 +59,47 @@ Result<std::uint64_t> queryNumber(sqlite3* db, const char* sql) {
     if (sqlite3_step(statement->get()) != SQLITE_ROW)
         return failed(db, "history");
     return static_cast<std::uint64_t>(sqlite3_column_int64(statement->get(), 0));
+}
+
+/// `name` is the file's path or an URI of it.
+Result<Database> connect(const std::filesystem::path& file, const std::string& name, int flags) {
+    sqlite3* raw = nullptr;
+    const int opened = sqlite3_open_v2(name.c_str(), &raw, flags, nullptr);
+    Database db(raw);
+    if (opened != SQLITE_OK)
+        return failed(raw, file.string());
+    sqlite3_busy_timeout(raw, kBusyTimeoutMs);
+    const auto version = queryNumber(raw, "PRAGMA user_version");
+    if (!version)
+        return Error{ErrorCode::Internal, file.string() + ": " + version.error().message};
+    if (*version > kSchema)
+        return Error{ErrorCode::Internal, file.string() + " was written by a newer pinfold (schema " + std::to_string(*version) +
+                                              "): install that version, or move the file away"};
+    return db;
+}
+
+std::string immutableUri(const std::filesystem::path& file) {
+    std::string uri = "file:";
+    for (const char c : file.string())
+        uri += c == '%' ? "%25" : c == '?' ? "%3f" : c == '#' ? "%23" : std::string(1, c);
+    return uri + "?immutable=1";
+}
+
+Result<Database> connectReadOnly(const std::filesystem::path& file) {
+    auto db = connect(file, file.string(), SQLITE_OPEN_READONLY);
+    std::error_code ignored; // of a directory that we may not search: sqlite said so above
+    // sqlite wants to create its log's index even to read, which a read-only file system refuses. Without a log, the file is all.
+    if (db || std::filesystem::exists(file.string() + "-wal", ignored))
+        return db;
+    return connect(file, immutableUri(file), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+}
+
+/// Nobody else reads what users ran, from the file's first moment on. sqlite gives its log the same mode.
+void createPrivate(const std::filesystem::path& file) {
+    std::error_code ignored; // sqlite says what is wrong with the path
+    if (std::filesystem::create_directories(file.parent_path(), ignored))
+        std::filesystem::permissions(file.parent_path(), std::filesystem::perms::owner_all, ignored);
+    const UniqueFd created(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
 }
 
 } // namespace
@@ -74,29 +115,17 @@ History& History::operator=(History&&) noexcept = default;
 History::~History() = default;
 
 Result<History> History::open(const std::filesystem::path& file, Mode mode) {
+    if (mode == Mode::ReadWrite)
+        createPrivate(file);
+    auto connected = mode == Mode::ReadWrite ? connect(file, file.string(), SQLITE_OPEN_READWRITE) : connectReadOnly(file);
+    if (!connected)
+        return connected.error();
     auto impl = std::make_unique<Impl>();
-    sqlite3* db = nullptr;
-    const bool write = mode == Mode::ReadWrite;
-    if (write) {
-        std::error_code ignored; // sqlite says what is wrong with the path
-        std::filesystem::create_directories(file.parent_path(), ignored);
-    }
-    const int flags = write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
-    const int opened = sqlite3_open_v2(file.c_str(), &db, flags | SQLITE_OPEN_NOFOLLOW, nullptr);
-    impl->db.reset(db);
-    if (opened != SQLITE_OK)
-        return failed(db, file.string());
-    sqlite3_busy_timeout(db, kBusyTimeoutMs);
-    const auto version = queryNumber(db, "PRAGMA user_version");
-    if (!version)
-        return Error{ErrorCode::Internal, file.string() + ": " + version.error().message};
-    if (*version > kSchema)
-        return Error{ErrorCode::Internal, file.string() + " was written by a newer pinfold (schema " + std::to_string(*version) +
-                                              "): install that version, or move the file away"};
-    if (!write)
+    impl->db = *std::move(connected);
+    if (mode == Mode::ReadOnly)
         return History(std::move(impl));
 
-    ::chmod(file.c_str(), 0600);
+    auto* db = impl->db.get();
     // FULL: a transaction is on the disk when it returns. The cache is small: pinfoldd only adds.
     for (const char* sql : {"PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL", "PRAGMA cache_size = -512", kCreate})
         if (auto done = run(db, sql); !done)
@@ -177,8 +206,9 @@ Result<std::vector<Receipt>> History::list(const ReceiptFilter& filter) const {
 }
 
 Result<std::uint64_t> History::lastManualNumber() const {
-    return queryNumber(impl_->db.get(),
-                       "SELECT coalesce(max(cast(substr(key, 8) AS INTEGER)), 0) FROM receipts WHERE key >= 'manual.' AND key < 'manual/'");
+    return queryNumber(
+        impl_->db.get(),
+        "SELECT coalesce(max(cast(substr(key, 8) AS INTEGER)), 0) FROM receipts WHERE key >= 'manual.' AND key < 'manual/'");
 }
 
 } // namespace pinfold

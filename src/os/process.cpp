@@ -23,6 +23,13 @@ constexpr std::uint64_t kKernelThreadFlag = 0x00200000; // PF_KTHREAD, include/l
 
 Error gone(pid_t pid) { return {ErrorCode::PidGone, "process " + std::to_string(pid) + " has ended"}; }
 
+/// After a failed read of /proc/PID/…: a process that can't be looked at, for want of a descriptor say, has not ended.
+Error notRead(pid_t pid) {
+    if (errno == ENOENT || errno == ESRCH)
+        return gone(pid);
+    return {ErrorCode::Internal, "/proc/" + std::to_string(pid) + ": " + std::strerror(errno)};
+}
+
 Error unreadable(pid_t pid, const char* file) {
     return {ErrorCode::Internal, "/proc/" + std::to_string(pid) + "/" + file + " can't be read"};
 }
@@ -100,15 +107,17 @@ std::string commandLine(std::string raw) {
 } // namespace
 
 Result<pid_t> ProcessTable::pidOf(int pidfd) const {
-    const auto number_ = std::to_string(pidfd);
+    const auto fd = std::to_string(pidfd);
     std::array<char, 64> link{};
-    const auto length = ::readlink(("/proc/self/fd/" + number_).c_str(), link.data(), link.size() - 1);
+    const auto length = ::readlink(("/proc/self/fd/" + fd).c_str(), link.data(), link.size() - 1);
     const std::string_view target(link.data(), length > 0 ? static_cast<std::size_t>(length) : 0);
     // "pidfd:[N]" since Linux 6.9.
     if (target != "anon_inode:[pidfd]" && !target.starts_with("pidfd:["))
         return Error{ErrorCode::InvalidArgument, "the descriptor passed for a process is no pidfd: use pidfd_open(2)"};
-    const auto info = readFile(AT_FDCWD, ("/proc/self/fdinfo/" + number_).c_str());
-    const auto pid = number<pid_t>(lineOf(info.value_or(""), "Pid:").value_or(""));
+    const auto info = readFile(AT_FDCWD, ("/proc/self/fdinfo/" + fd).c_str());
+    if (!info)
+        return Error{ErrorCode::Internal, "/proc/self/fdinfo: " + std::string(std::strerror(errno))};
+    const auto pid = number<pid_t>(lineOf(*info, "Pid:").value_or(""));
     if (!pid || *pid == 0)
         return Error{ErrorCode::InvalidArgument, "the pidfd passed is of a process outside pinfoldd's pid namespace"};
     if (*pid < 0)
@@ -119,7 +128,7 @@ Result<pid_t> ProcessTable::pidOf(int pidfd) const {
 Result<std::string> ProcessTable::cgroupOf(pid_t pid) const {
     const auto text = readFile(AT_FDCWD, (root_ / "proc" / std::to_string(pid) / "cgroup").c_str());
     if (!text)
-        return gone(pid);
+        return notRead(pid);
     auto path = lineOf(*text, "0::");
     if (!path)
         return unreadable(pid, "cgroup");
@@ -134,9 +143,9 @@ Result<ProcessInfo> ProcessTable::read(pid_t pid) const {
     ProcessInfo info;
     info.pid = pid;
     const auto stat = readFile(AT_FDCWD, (directory / "stat").c_str());
-    const auto status = readFile(AT_FDCWD, (directory / "status").c_str());
-    if (!stat || !status)
-        return gone(pid);
+    const auto status = stat ? readFile(AT_FDCWD, (directory / "status").c_str()) : std::nullopt;
+    if (!status)
+        return notRead(pid);
     if (!parseStat(*stat, info) || !parseUids(*status, info))
         return unreadable(pid, "stat");
     if (auto command = readFile(AT_FDCWD, (directory / "cmdline").c_str()); command && !command->empty())
@@ -155,7 +164,7 @@ Result<UniqueFd> openPidfd(pid_t pid) {
 
 bool hasEnded(int pidfd) {
     pollfd poller{pidfd, POLLIN, 0};
-    return ::poll(&poller, 1, 0) > 0;
+    return ::poll(&poller, 1, 0) > 0 && (poller.revents & POLLIN) != 0;
 }
 
 } // namespace pinfold

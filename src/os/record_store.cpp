@@ -37,7 +37,10 @@ Result<void> RecordStore::save(const JobRecord& record) const {
     const auto text = encode(record);
     {
         const UniqueFd fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
-        if (!fd || ::write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+        const auto written = fd ? ::write(fd.get(), text.data(), text.size()) : -1;
+        if (written >= 0 && written < static_cast<ssize_t>(text.size()))
+            errno = ENOSPC; // a short write doesn't say why
+        if (written != static_cast<ssize_t>(text.size()))
             return failed(temporary);
     }
     if (std::rename(temporary.c_str(), file.c_str()) != 0)
@@ -55,14 +58,17 @@ Result<void> RecordStore::remove(const JobKey& key) const {
 Result<RecordStore::Loaded> RecordStore::load() const {
     Loaded loaded;
     std::error_code error;
-    for (const auto& entry : std::filesystem::directory_iterator(directory_, error)) {
-        const auto name = entry.path().filename().string();
+    for (std::filesystem::directory_iterator entry(directory_, error), end; !error && entry != end; entry.increment(error)) {
+        const auto file = entry->path();
+        const auto name = file.filename().string();
         if (name.ends_with(kTemporary)) {
-            ::unlink(entry.path().c_str()); // a crash came before its rename: what it replaces is still there
+            ::unlink(file.c_str()); // a crash came before its rename: what it replaces is still there
             continue;
         }
-        const auto unreadable = [&](const std::string& why) { loaded.unreadable.push_back(printable(entry.path().string()) + ": " + why); };
-        const auto text = readFile(AT_FDCWD, entry.path().c_str());
+        const auto unreadable = [&](const std::string& why) {
+            loaded.unreadable.push_back(printable(file.string()) + ": " + why);
+        };
+        const auto text = readFile(AT_FDCWD, file.c_str());
         if (!text) {
             unreadable(std::strerror(errno));
             continue;

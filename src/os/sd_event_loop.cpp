@@ -5,6 +5,7 @@
 
 #include <sys/epoll.h>
 
+#include <algorithm>
 #include <csignal>
 #include <ctime>
 #include <exception>
@@ -15,6 +16,7 @@ namespace pinfold {
 namespace {
 
 constexpr std::uint64_t kTimerAccuracy = 1000;
+constexpr std::uint64_t kLongestDelay = UINT64_MAX / 2; // sd-event refuses a sum beyond 64 bits
 
 std::uint64_t clockUsec(clockid_t clock) {
     timespec now{};
@@ -60,8 +62,8 @@ SdEventLoop::~SdEventLoop() { sd_event_unref(event_); }
 EventHandle SdEventLoop::onReadable(int fd, Handler handler) {
     auto source = std::make_unique<Source>(std::move(handler), log_);
     check(sd_event_add_io(
-              event_, &source->source, fd, EPOLLIN, [](sd_event_source*, int, std::uint32_t, void* data) { return Source::call(data); },
-              source.get()),
+              event_, &source->source, fd, EPOLLIN,
+              [](sd_event_source*, int, std::uint32_t, void* data) { return Source::call(data); }, source.get()),
           "sd_event_add_io");
     return source;
 }
@@ -69,7 +71,7 @@ EventHandle SdEventLoop::onReadable(int fd, Handler handler) {
 EventHandle SdEventLoop::after(std::uint64_t delayUsec, Handler handler) {
     auto source = std::make_unique<Source>(std::move(handler), log_);
     check(sd_event_add_time_relative(
-              event_, &source->source, CLOCK_BOOTTIME, delayUsec, kTimerAccuracy,
+              event_, &source->source, CLOCK_BOOTTIME, std::min(delayUsec, kLongestDelay), kTimerAccuracy,
               [](sd_event_source*, std::uint64_t, void* data) { return Source::call(data); }, source.get()),
           "sd_event_add_time_relative");
     return source;
@@ -77,7 +79,8 @@ EventHandle SdEventLoop::after(std::uint64_t delayUsec, Handler handler) {
 
 EventHandle SdEventLoop::whenIdle(Handler handler) {
     auto source = std::make_unique<Source>(std::move(handler), log_);
-    check(sd_event_add_defer(event_, &source->source, [](sd_event_source*, void* data) { return Source::call(data); }, source.get()),
+    check(sd_event_add_defer(
+              event_, &source->source, [](sd_event_source*, void* data) { return Source::call(data); }, source.get()),
           "sd_event_add_defer");
     check(sd_event_source_set_priority(source->source, SD_EVENT_PRIORITY_IDLE), "sd_event_source_set_priority");
     return source;
@@ -90,8 +93,8 @@ EventHandle SdEventLoop::onSignal(int signal, Handler handler) {
     check(-pthread_sigmask(SIG_BLOCK, &set, nullptr), "pthread_sigmask");
     auto source = std::make_unique<Source>(std::move(handler), log_);
     check(sd_event_add_signal(
-              event_, &source->source, signal, [](sd_event_source*, const signalfd_siginfo*, void* data) { return Source::call(data); },
-              source.get()),
+              event_, &source->source, signal,
+              [](sd_event_source*, const signalfd_siginfo*, void* data) { return Source::call(data); }, source.get()),
           "sd_event_add_signal");
     return source;
 }

@@ -16,7 +16,6 @@ from jobs import (ESCAPIST, daemon_ready, expect_nothing_left, finish, live_jobs
 # Prints a line for every signal that it gets, until its standard input ends; then exits with 5.
 WITNESS = """
 import os, signal, sys
-signal.set_wakeup_fd(os.dup2(os.memfd_create("x"), 50), warn_on_full_buffer=False)
 for s in range(1, 65):
     if s not in (9, 19, 17) and not 32 <= s <= 33:
         signal.signal(s, lambda n, f: os.write(1, b"signal %d\\n" % n))
@@ -48,6 +47,7 @@ def upgrade():
 
 
 def restart_bus():
+    run("systemctl", "reset-failed", "dbus.service", check=False)  # systemd counts starts, and this is the third in a second
     run("systemctl", "restart", "dbus.service")
 
 
@@ -177,7 +177,7 @@ def test_an_admins_systemctl_stop_ends_the_job():
     expect_nothing_left()
 
 
-def test_limits_survive(request):
+def test_limits_survive():
     job = start_job("limit.time", "sleep", "1000", options=["--run-time-max", "3s"])
     wait_running("limit.time")
     kill_daemon()

@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <string>
 #include <vector>
 
@@ -102,8 +103,8 @@ void otherUser() {
         ::_exit(1);
 }
 
-/// Four daemons that never stay: each forks, and its parent exits.
-void hop() {
+/// Four daemons that never stay: each forks, and its parent exits. For ever, or for so many seconds.
+void hop(long seconds) {
     setSid();
     ::signal(SIGTERM, SIG_IGN);
     for (int i = 0; i < 3; ++i)
@@ -112,14 +113,35 @@ void hop() {
     const pid_t self = ::getpid();
     if (::write(readyPipe[1], &self, sizeof self) != sizeof self)
         ::_exit(1);
-    for (;;)
+    const auto end = ::time(nullptr) + seconds;
+    while (seconds == 0 || ::time(nullptr) < end)
         if (::fork() > 0)
             ::_exit(0);
+    ::_exit(0);
 }
 
 void* waitForByte(void*) {
     char byte = 0;
     (void)!::read(STDIN_FILENO, &byte, 1);
+    std::exit(kStatus);
+}
+
+/// As many daemons as asked for; the leader waits for a byte before it exits.
+[[noreturn]] void many(long count) {
+    for (long i = 0; i < count; ++i)
+        if (::fork() == 0) {
+            ::setsid();
+            dropDescriptors();
+            lurk();
+        }
+    for (long i = 0; i < count; ++i) {
+        pid_t lurker = 0;
+        if (::read(readyPipe[0], &lurker, sizeof lurker) != sizeof lurker)
+            ::_exit(1);
+    }
+    std::printf("ready %d\n", ::getpid());
+    std::fflush(stdout);
+    waitForByte(nullptr);
     std::exit(kStatus);
 }
 
@@ -173,7 +195,9 @@ int main(int argc, char** argv) {
     if (way == "other-user")
         leaveBehind(otherUser);
     if (way == "storm")
-        leaveBehind(hop);
+        leaveBehind([argc, argv] { hop(argc == 3 ? std::atol(argv[2]) : 0); });
+    if (way == "many" && argc == 3)
+        many(std::atol(argv[2]));
     if (way == "threads")
         threads();
     if (way == "named" && argc == 3)

@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""pinfold against systemd-run and against itself, inside the container: tools/bench runs it. Every ratio comes from one run, the
+two sides taking turns."""
+
+import os
+import re
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import dbus
+
+sys.path[:0] = [str(Path(__file__).resolve().parents[1] / part) for part in ("support", "container")]
+import disposable
+from jobs import ESCAPIST, expect_nothing_left, live_jobs, main_pid, run, start_job, wait_running, wait_until
+
+disposable.require()
+
+SYSTEMD_RUN = ["systemd-run", "--scope", "-q", "--", "true"]
+SUPERVISE = ["pinfold-run", "--", "true"]
+IN_PLACE = ["pinfold-run", "--exec", "--", "true"]
+ROUNDS = 60
+rows = []
+
+
+def report(figure, value, reach, ok):
+    rows.append((figure, value, reach, ok))
+    print(f"{'meets ' if ok else 'MISSES'}  {figure}: {value} (reach {reach})", flush=True)
+
+
+def seconds(command):
+    begun = time.perf_counter()
+    subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
+    return time.perf_counter() - begun
+
+
+def in_turns(*commands, rounds=ROUNDS):
+    """The median of each command."""
+    times = [[] for _ in commands]
+    for command in commands:
+        seconds(command)
+    for _ in range(rounds):
+        for command, taken in zip(commands, times):
+            taken.append(seconds(command))
+    return [statistics.median(taken) for taken in times]
+
+
+def start_to_exit():
+    in_place, supervise, systemd = in_turns(IN_PLACE, SUPERVISE, SYSTEMD_RUN)
+    report("pinfold-run --exec, start to exit, against systemd-run --scope", f"{in_place / systemd:.2f} ({in_place * 1e3:.1f} ms)", "<= 0.6",
+           in_place / systemd <= 0.6)
+    report("pinfold-run, all gone and receipt durable, against systemd-run --scope",
+           f"{supervise / systemd:.2f} ({supervise * 1e3:.1f} ms)", "<= 1.0", supervise / systemd <= 1.0)
+    return in_place, supervise
+
+
+def throughput(jobs=320, at_once=16):
+    def batch(command):
+        begun = time.perf_counter()
+        subprocess.run(["xargs", "-P", str(at_once), "-I", "{}", *command], input="\n".join(map(str, range(jobs))), text=True, check=True)
+        return jobs / (time.perf_counter() - begun)
+
+    ours, theirs = [], []
+    for _ in range(3):
+        ours.append(batch(SUPERVISE))
+        theirs.append(batch(SYSTEMD_RUN))
+    ratio = statistics.median(ours) / statistics.median(theirs)
+    report("jobs a second, 16 at a time, against systemd-run --scope", f"{ratio:.2f} ({statistics.median(ours):.0f} a second)", ">= 1.5",
+           ratio >= 1.5)
+
+
+def private_memory(pid):
+    text = Path(f"/proc/{pid}/smaps_rollup").read_text()
+    return sum(int(kilobytes) * 1024 for kilobytes in re.findall(r"Private_(?:Clean|Dirty):\s+(\d+) kB", text))
+
+
+def asleep(pid):
+    """The connection to the bus is closed."""
+    return not any("socket" in os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd"))
+
+
+def supervisor_memory():
+    job = start_job("bench.memory", "sleep", "1000", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    wait_running("bench.memory")
+    wait_until(lambda: asleep(job.pid), "the supervisor asleep")
+    used = private_memory(job.pid)
+    report("supervisor's private memory", f"{used / 1024:.0f} KiB", "<= 1024 KiB", used <= 1 << 20)
+    job.terminate()
+    job.wait()
+
+
+def ping(interface):
+    begun = time.perf_counter()
+    interface.Ping(timeout=60)
+    return time.perf_counter() - begun
+
+
+def storm():
+    bus = dbus.SystemBus()
+    pid1 = dbus.Interface(bus.get_object("org.freedesktop.systemd1", "/org/freedesktop/systemd1"), "org.freedesktop.DBus.Peer")
+    job = start_job("bench.storm", "sh", "-c", f"{ESCAPIST} storm; read line", stdin=subprocess.PIPE)
+    assert "ready" in job.stdout.readline()
+    pings = []
+    end = time.monotonic() + 5
+    while time.monotonic() < end:
+        pings.append(ping(pid1))
+    begun = time.perf_counter()
+    job.communicate("\n")
+    gone = time.perf_counter() - begun
+    p99 = sorted(pings)[int(len(pings) * 0.99)]
+    report("storm of pid-hopping daemons: PID 1's answer to a ping, 99th percentile", f"{p99 * 1e3:.0f} ms of {len(pings)}", "<= 100 ms", p99 <= 0.1)
+    report("storm: leader's exit to all gone", f"{gone:.2f} s", "<= 2 s", gone <= 2)
+
+    # The other side bounds its storm itself: systemctl stop takes as long as that lasts.
+    theirs = subprocess.Popen(["systemd-run", "--scope", "-q", "--unit=bench-storm", "--", "sh", "-c", f"{ESCAPIST} storm 10; sleep 1000"],
+                              stdout=subprocess.PIPE, text=True)
+    assert "ready" in theirs.stdout.readline()
+    begun = time.perf_counter()
+    run("systemctl", "stop", "bench-storm.scope", timeout=300)
+    print(f"        for comparison: systemctl stop of such a scope, storm of 10 s: {time.perf_counter() - begun:.2f} s", flush=True)
+    theirs.wait()
+
+
+def until_empty(directory):
+    events = directory / "cgroup.events"
+    while True:
+        try:
+            if "populated 0" in events.read_text():
+                return time.perf_counter()
+        except OSError:
+            return time.perf_counter()
+
+
+def thousand_leftovers(count=1000):
+    drop_in = Path("/etc/pinfold/pinfold.toml.d/bench.toml")
+    drop_in.parent.mkdir(parents=True, exist_ok=True)
+    drop_in.write_text('[jobs]\nkill_grace = "0s"\n')
+    run("systemctl", "reload", "pinfoldd")
+    ours, kernel = [], []
+    for number in range(5):
+        key = f"bench.many{number}"
+        job = start_job(key, ESCAPIST, "many", str(count), stdin=subprocess.PIPE)
+        assert "ready" in job.stdout.readline()
+        begun = time.perf_counter()
+        job.stdin.write("\n")
+        job.stdin.flush()
+        ours.append(until_empty(Path(f"/sys/fs/cgroup/batch.slice/batch-{key}.slice")) - begun)
+        job.communicate()
+
+        directory = Path("/sys/fs/cgroup/bench")
+        directory.mkdir()
+        tree = subprocess.Popen([ESCAPIST, "many", str(count)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                preexec_fn=lambda: (directory / "cgroup.procs").write_text("0"))
+        assert "ready" in tree.stdout.readline()
+        begun = time.perf_counter()
+        (directory / "cgroup.kill").write_text("1")
+        kernel.append(until_empty(directory) - begun)
+        tree.wait()
+        wait_until(lambda: rmdir(directory), "cgroup removed")
+    drop_in.unlink()
+    run("systemctl", "reload", "pinfoldd")
+    ratio = statistics.median(ours) / statistics.median(kernel)
+    report(f"{count} leftovers, leader's exit to empty cgroup, against cgroup.kill",
+           f"{ratio:.2f} ({statistics.median(ours) * 1e3:.0f} ms)", "<= 3", ratio <= 3)
+
+
+def rmdir(directory):
+    try:
+        directory.rmdir()
+    except OSError:
+        return False
+    return True
+
+
+def resident():
+    return int(re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{main_pid()}/status").read_text()).group(1)) * 1024
+
+
+def switches():
+    text = Path(f"/proc/{main_pid()}/status").read_text()
+    return sum(int(number) for number in re.findall(r"voluntary_ctxt_switches:\s+(\d+)", text))
+
+
+def live(prefix, count):
+    started = [subprocess.Popen(["pinfold-run", "--job", f"{prefix}.{number}", "--exec", "--", "sleep", "100000"], stdin=subprocess.DEVNULL)
+               for number in range(count)]
+    wait_until(lambda: sum(job["state"] == "running" for job in live_jobs().values()) >= count, f"{count} jobs running", deadline=180)
+    return started
+
+
+def end(started):
+    for process in started:
+        process.kill()
+    for process in started:
+        process.wait()
+    wait_until(lambda: not live_jobs(), "all over", deadline=180)
+
+
+def quiet():
+    started = live("quiet", 100)
+    run("journalctl", "--sync")
+    before = switches()
+    traced = subprocess.run(["timeout", "10", "strace", "-f", "-qq", "-o", "/tmp/quiet.strace", "-p", str(main_pid())])
+    assert traced.returncode in (0, 124, 130)
+    calls = [line for line in Path("/tmp/quiet.strace").read_text().splitlines()
+             if "epoll_wait" not in line and "restart_syscall" not in line and "SIG" not in line]
+    watchdog = any("WATCHDOG=1" in line for line in calls)
+    report("system calls in 10 s with 100 live, quiet jobs", f"{len(calls)}{' with the watchdog' if watchdog else ''}", "0 besides the watchdog",
+           not calls or watchdog and len(calls) <= 8)
+    print(f"        context switches meanwhile, strace's own included: {switches() - before}", flush=True)
+    end(started)
+
+
+def thousand_live(at_none):
+    started = live("live", 1000)
+    used = resident()
+    report("pinfoldd's memory at 1,000 live jobs", f"{used / (1 << 20):.1f} MiB", "<= 24 MB", used <= 24_000_000)
+    in_place, supervise = in_turns(IN_PLACE, SUPERVISE, rounds=30)
+    report("--exec at 1,000 live jobs against itself at none", f"{in_place / at_none[0]:.2f}", "<= 2.0", in_place / at_none[0] <= 2)
+    report("supervised at 1,000 live jobs against itself at none", f"{supervise / at_none[1]:.2f}", "<= 2.0", supervise / at_none[1] <= 2)
+    end(started)
+
+
+def many_jobs():
+    def jobs(count):
+        subprocess.run(["xargs", "-P", "16", "-I", "{}", *SUPERVISE], input="\n".join(map(str, range(count))), text=True, check=True)
+
+    jobs(1000)
+    early = resident()
+    jobs(19000)
+    late = resident()
+    report("pinfoldd's memory after 20,000 jobs against after 1,000", f"{late / early:.3f} ({late / (1 << 20):.1f} MiB)", "<= 1.05", late / early <= 1.05)
+
+
+def main():
+    run("systemctl", "start", "pinfoldd")
+    if "--long" in sys.argv:
+        run("systemctl", "restart", "pinfoldd")
+        many_jobs()
+    at_none = start_to_exit()
+    throughput()
+    supervisor_memory()
+    thousand_leftovers()
+    storm()
+    quiet()
+    thousand_live(at_none)
+    expect_nothing_left()
+    missed = [row for row in rows if not row[3]]
+    print(f"{len(rows) - len(missed)} of {len(rows)} figures reach what is wanted")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "os/cgroup.hpp"
+
+#include "os/read_file.hpp"
+#include "temporary_directory.hpp"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/resource.h>
+#include <sys/vfs.h>
+
+#include <algorithm>
+
+namespace pinfold::test {
+namespace {
+
+constexpr const char* kPath = "/batch.slice/batch-sge.1.slice";
+
+class Cgroups : public TemporaryDirectory {
+protected:
+    Cgroups() : tree(top()) { put("cgroup.procs", ""); }
+
+    /// A file of the cgroup, or of one below it.
+    void put(const std::string& file, std::string_view text) const { write(relative() / file, text); }
+    std::string get(const std::string& file) const {
+        return readFile(AT_FDCWD, (top() / relative() / file).c_str()).value_or("(none)");
+    }
+    CgroupDir open() const { return *tree.open(kPath); }
+    void removeAll() const { std::filesystem::remove_all(top() / relative()); }
+    static std::filesystem::path relative() { return std::filesystem::path("sys/fs/cgroup") / (kPath + 1); }
+
+    CgroupTree tree;
+};
+
+} // namespace
+
+TEST_F(Cgroups, PopulatedFollowsTheEventsFile) {
+    const auto cgroup = open();
+    put("cgroup.events", "populated 1\nfrozen 0\n");
+    EXPECT_TRUE(cgroup.populated());
+    put("cgroup.events", "frozen 1\npopulated 0\n");
+    EXPECT_FALSE(cgroup.populated());
+}
+
+TEST_F(Cgroups, ACgroupThatWentIsNeitherPopulatedNorThere) {
+    const auto cgroup = open();
+    put("cgroup.events", "populated 1\n");
+    EXPECT_FALSE(cgroup.gone());
+    removeAll();
+    EXPECT_FALSE(cgroup.populated());
+    EXPECT_TRUE(cgroup.gone());
+    EXPECT_TRUE(cgroup.processes()->empty());
+    EXPECT_FALSE(cgroup.read("memory.max"));
+    EXPECT_EQ(cgroup.usage(), Usage{});
+}
+
+TEST_F(Cgroups, AnOpenDirectoryIsNotItsSuccessor) {
+    const auto first = open();
+    std::filesystem::rename(top() / relative(), top() / "moved away");
+    put("cgroup.events", "populated 1\n");
+    EXPECT_FALSE(first.populated());
+    EXPECT_TRUE(open().populated());
+}
+
+TEST_F(Cgroups, WithoutADescriptorLeftNothingIsTakenForEmpty) {
+    const auto cgroup = open();
+    put("cgroup.events", "populated 0\n");
+    put("cgroup.procs", "");
+    put("child/cgroup.procs", "7\n");
+    rlimit limit{};
+    ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
+    const rlimit none{0, limit.rlim_max};
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+    const bool populated = cgroup.populated();
+    const bool gone = cgroup.gone();
+    const auto processes = cgroup.processes();
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
+    EXPECT_TRUE(populated);
+    EXPECT_FALSE(gone);
+    EXPECT_FALSE(processes);
+}
+
+TEST_F(Cgroups, ProcessesAreThoseOfNestedCgroupsToo) {
+    put("cgroup.procs", "10\n11\n");
+    put("a/cgroup.procs", "20\n");
+    put("a/b c/cgroup.procs", "4194304\n");
+    put("empty/cgroup.procs", "");
+    auto pids = *open().processes();
+    std::sort(pids.begin(), pids.end());
+    EXPECT_EQ(pids, (std::vector<pid_t>{10, 11, 20, 4194304}));
+}
+
+TEST_F(Cgroups, AnIncompleteListIsAnError) {
+    put("cgroup.procs", "10\n");
+    put("a/cgroup.procs", "0\n20\n"); // 0: of another pid namespace
+    const auto pids = open().processes();
+    ASSERT_FALSE(pids);
+    EXPECT_EQ(pids.error().code, ErrorCode::Internal);
+    EXPECT_NE(pids.error().message.find("incomplete"), std::string::npos) << pids.error().message;
+    put("a/cgroup.procs", "junk\n");
+    EXPECT_FALSE(open().processes());
+}
+
+TEST_F(Cgroups, ASymbolicLinkLeadsNowhere) {
+    put("cgroup.procs", "10\n");
+    write("elsewhere/cgroup.procs", "99\n");
+    std::filesystem::create_directory_symlink(top() / "elsewhere", top() / relative() / "link");
+    EXPECT_EQ(*open().processes(), std::vector<pid_t>{10});
+    EXPECT_FALSE(tree.open(std::string(kPath) + "/link"));
+}
+
+TEST_F(Cgroups, KillAndAttachWriteWhatTheKernelReads) {
+    put("cgroup.kill", "");
+    ASSERT_TRUE(open().kill());
+    EXPECT_EQ(get("cgroup.kill"), "1");
+    ASSERT_TRUE(open().attach(4711));
+    EXPECT_EQ(get("cgroup.procs"), "4711");
+}
+
+TEST_F(Cgroups, KillAndAttachNameTheFileThatFailed) {
+    const auto killed = open().kill();
+    ASSERT_FALSE(killed);
+    EXPECT_EQ(killed.error().code, ErrorCode::Internal);
+    EXPECT_NE(killed.error().message.find("cgroup.kill"), std::string::npos) << killed.error().message;
+    const auto cgroup = open();
+    removeAll();
+    EXPECT_EQ(cgroup.attach(1).error().code, ErrorCode::Internal);
+}
+
+TEST_F(Cgroups, UsageSumsAndKeepsUnknownApartFromZero) {
+    put("cpu.stat", "usage_usec 300\nuser_usec 200\nsystem_usec 100\nnr_periods 0\n");
+    put("memory.current", "4096\n");
+    put("memory.peak", "18446744073709551615\n");
+    put("pids.current", "0\n");
+    put("pids.peak", "12\n");
+    put("io.stat", "8:0 rbytes=10 wbytes=1 rios=5 wios=1 dbytes=9 dios=0\n253:1 rbytes=20 wbytes=2\n7:0 \n");
+    put("memory.events", "low 0\nhigh 0\nmax 5\noom 1\noom_kill 2\noom_group_kill 9\n");
+    Usage expected;
+    expected.cpuUser = 200;
+    expected.cpuSystem = 100;
+    expected.memoryCurrent = 4096;
+    expected.memoryPeak = UINT64_MAX;
+    expected.tasksCurrent = 0;
+    expected.tasksPeak = 12;
+    expected.ioRead = 30;
+    expected.ioWritten = 3;
+    expected.oomKills = 2;
+    EXPECT_EQ(open().usage(), expected);
+}
+
+TEST_F(Cgroups, NoControllerNoNumberButNoTrafficIsZero) {
+    EXPECT_EQ(open().usage(), Usage{});
+    put("io.stat", "");
+    EXPECT_EQ(open().usage().ioRead, 0U);
+    EXPECT_EQ(open().usage().ioWritten, 0U);
+    EXPECT_FALSE(open().usage().memoryPeak);
+}
+
+TEST_F(Cgroups, AFileIsReadWithoutItsLastLineBreak) {
+    put("memory.max", "max\n");
+    put("memory.events", "oom 0\noom_kill 0\n");
+    EXPECT_EQ(open().read("memory.max"), "max");
+    EXPECT_EQ(open().read("memory.events"), "oom 0\noom_kill 0");
+    EXPECT_FALSE(open().read("io.max"));
+}
+
+TEST_F(Cgroups, TheTreeIsWalkedByKernelPaths) {
+    put("one/cgroup.procs", "");
+    put("two/cgroup.procs", "");
+    EXPECT_TRUE(tree.exists(kPath));
+    EXPECT_TRUE(tree.exists("/"));
+    EXPECT_FALSE(tree.exists("/batch.slice/other.slice"));
+    auto children = tree.children(kPath);
+    std::sort(children.begin(), children.end());
+    EXPECT_EQ(children, (std::vector<std::string>{"one", "two"}));
+    EXPECT_TRUE(tree.children("/nowhere").empty());
+    EXPECT_EQ(tree.eventsFile(kPath), top() / relative() / "cgroup.events");
+    const auto missing = tree.open("/nowhere");
+    ASSERT_FALSE(missing);
+    EXPECT_NE(missing.error().message.find("/nowhere"), std::string::npos);
+}
+
+TEST_F(Cgroups, OnlyAnEmptyCgroupIsRemoved) {
+    const auto path = std::string(kPath) + "/leaf";
+    std::filesystem::create_directories(top() / relative() / "leaf/child");
+    EXPECT_EQ(tree.remove(path).error().code, ErrorCode::Internal);
+    EXPECT_TRUE(tree.exists(path));
+    ASSERT_TRUE(tree.remove(path + "/child"));
+    ASSERT_TRUE(tree.remove(path));
+    EXPECT_FALSE(tree.exists(path));
+    EXPECT_TRUE(tree.remove(path)) << "gone already is as good";
+}
+
+TEST_F(Cgroups, TheCheckWantsADirectory) {
+    EXPECT_TRUE(tree.check());
+    const auto missing = CgroupTree(top() / "nothing").check();
+    ASSERT_FALSE(missing);
+    EXPECT_NE(missing.error().message.find((top() / "nothing/sys/fs/cgroup").string()), std::string::npos);
+}
+
+TEST(CgroupMount, TheCheckSaysWhatThisKernelSays) {
+    struct statfs status {};
+    const bool v2 = ::statfs("/sys/fs/cgroup", &status) == 0 && status.f_type == CGROUP2_SUPER_MAGIC;
+    const auto checked = CgroupTree().check();
+    EXPECT_EQ(static_cast<bool>(checked), v2);
+    if (!checked) {
+        EXPECT_NE(checked.error().message.find("cgroup v2"), std::string::npos) << checked.error().message;
+    }
+}
+
+} // namespace pinfold::test

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "os/cgroup_watch.hpp"
+
+#include "temporary_directory.hpp"
+#include "tests/support/manual_event_loop.hpp"
+
+#include <optional>
+#include <vector>
+
+namespace pinfold::test {
+namespace {
+
+class Watches : public TemporaryDirectory {
+protected:
+    Watches()
+        : events(write("cgroup.events", "populated 1\n")), other(write("other", "populated 1\n")), watch(std::in_place, loop) {}
+
+    /// Through an open file, as the kernel: one change, one event.
+    static void change(const std::filesystem::path& file) {
+        std::ofstream(file, std::ios::in | std::ios::out) << "populated 0\n" << std::flush;
+    }
+    EventHandle on(const std::filesystem::path& file, std::function<void()> handler) {
+        auto watched = watch->watch(file, std::move(handler));
+        EXPECT_TRUE(watched) << watched.error().message;
+        return watched ? *std::move(watched) : nullptr;
+    }
+
+    ManualEventLoop loop;
+    std::filesystem::path events;
+    std::filesystem::path other;
+    std::optional<CgroupWatch> watch;
+};
+
+} // namespace
+
+TEST_F(Watches, AChangeIsTold) {
+    int told = 0;
+    const auto handle = on(events, [&] { ++told; });
+    loop.settle();
+    EXPECT_EQ(told, 0);
+    change(events);
+    loop.settle();
+    EXPECT_EQ(told, 1);
+    change(events);
+    loop.settle();
+    EXPECT_EQ(told, 2);
+    change(other);
+    loop.settle();
+    EXPECT_EQ(told, 2);
+}
+
+TEST_F(Watches, TheRemovalIsTold) {
+    int told = 0;
+    auto handle = on(events, [&] { ++told; });
+    std::filesystem::remove(events);
+    loop.settle();
+    EXPECT_GE(told, 1);
+    handle.reset(); // the kernel has ended its watch already
+    const auto again = on(write("cgroup.events", ""), [&] { told = 100; });
+    change(events);
+    loop.settle();
+    EXPECT_EQ(told, 100);
+}
+
+TEST_F(Watches, SeveralOnOneFileAreEachTold) {
+    int first = 0;
+    int second = 0;
+    auto one = on(events, [&] { ++first; });
+    const auto two = on(events, [&] { ++second; });
+    change(events);
+    loop.settle();
+    EXPECT_EQ(first, 1);
+    EXPECT_EQ(second, 1);
+    one.reset();
+    change(events);
+    loop.settle();
+    EXPECT_EQ(first, 1);
+    EXPECT_EQ(second, 2);
+}
+
+TEST_F(Watches, AHandlerMayEndItself) {
+    int told = 0;
+    EventHandle handle;
+    handle = on(events, [&, alive = std::make_shared<int>(7)] {
+        handle.reset();
+        told += *alive; // what the handler holds must outlast its registration
+    });
+    change(events);
+    change(events);
+    loop.settle();
+    EXPECT_EQ(told, 7);
+}
+
+TEST_F(Watches, AHandlerMayEndTheOthersWhoseEventsAreOnTheWay) {
+    std::vector<EventHandle> handles(3);
+    int told = 0;
+    const auto endAll = [&] {
+        ++told;
+        handles.clear();
+    };
+    handles[0] = on(events, endAll);
+    handles[1] = on(events, endAll);
+    handles[2] = on(other, endAll);
+    change(events);
+    change(other);
+    loop.settle();
+    EXPECT_EQ(told, 1);
+}
+
+TEST_F(Watches, AHandlerMayAddOnTheSameFile) {
+    int late = 0;
+    EventHandle added;
+    const auto first = on(events, [&] {
+        if (!added)
+            added = on(events, [&] { ++late; });
+    });
+    change(events);
+    loop.settle();
+    EXPECT_EQ(late, 0) << "a change before the registration is not told";
+    change(events);
+    loop.settle();
+    EXPECT_EQ(late, 1);
+}
+
+TEST_F(Watches, AHandleMayOutliveTheWatch) {
+    auto one = on(events, [] {});
+    auto two = on(other, [] {});
+    watch.reset();
+    one.reset();
+    two.reset();
+    change(events);
+    loop.settle();
+    watch.emplace(loop);
+    int told = 0;
+    const auto fresh = on(events, [&] { ++told; });
+    change(events);
+    loop.settle();
+    EXPECT_EQ(told, 1);
+}
+
+TEST_F(Watches, AFileThatIsNotThereIsAnError) {
+    const auto watched = watch->watch(top() / "nowhere", [] {});
+    ASSERT_FALSE(watched);
+    EXPECT_EQ(watched.error().code, ErrorCode::Internal);
+    EXPECT_NE(watched.error().message.find("nowhere"), std::string::npos);
+}
+
+TEST_F(Watches, AFullQueueTellsAll) {
+    std::ifstream limit("/proc/sys/fs/inotify/max_queued_events");
+    int most = 0;
+    ASSERT_TRUE(limit >> most);
+    int quiet = 0;
+    const auto one = on(events, [] {});
+    const auto two = on(other, [] {});
+    const auto three = on(write("quiet", ""), [&] { ++quiet; });
+    for (int i = 0; i <= most / 2; ++i) { // in turn, since equal events in a row are one
+        change(events);
+        change(other);
+    }
+    loop.settle();
+    EXPECT_EQ(quiet, 1);
+}
+
+} // namespace pinfold::test

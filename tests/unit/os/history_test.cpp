@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "os/history.hpp"
+
+#include "temporary_directory.hpp"
+
+#include <sqlite3.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace pinfold::test {
+namespace {
+
+Receipt receipt(const std::string& id, const std::string& key, std::uint64_t ended, std::uint32_t uid = 1000) {
+    Receipt made;
+    made.id = id;
+    made.key = key;
+    made.uid = uid;
+    made.started = ended - 5;
+    made.ended = ended;
+    made.wall = 5;
+    made.exit.status = 0;
+    made.usage.cpuUser = 17;
+    made.leftovers = {1, 2, {"sleep 9", "it's; DROP TABLE receipts"}};
+    return made;
+}
+
+ReceiptFilter filter(std::optional<std::string> key, std::optional<std::uint32_t> uid = {},
+                     std::optional<std::uint64_t> since = {}, std::optional<std::uint64_t> until = {},
+                     std::uint32_t limit = 100) {
+    return {std::move(key), uid, since, until, limit};
+}
+
+std::vector<std::string> idsOf(const Result<std::vector<Receipt>>& receipts) {
+    std::vector<std::string> ids;
+    EXPECT_TRUE(receipts) << receipts.error().message;
+    if (receipts)
+        for (const auto& one : *receipts)
+            ids.push_back(one.id);
+    return ids;
+}
+
+using Ids = std::vector<std::string>;
+
+class HistoryFile : public TemporaryDirectory {
+protected:
+    Result<History> tryOpen(History::Mode mode = History::Mode::ReadWrite) const { return History::open(file(), mode); }
+    History open(History::Mode mode = History::Mode::ReadWrite) const {
+        auto opened = tryOpen(mode);
+        EXPECT_TRUE(opened) << opened.error().message;
+        return *std::move(opened);
+    }
+    void sql(const std::string& statement) const {
+        sqlite3* db = nullptr;
+        ASSERT_EQ(sqlite3_open(file().c_str(), &db), SQLITE_OK);
+        EXPECT_EQ(sqlite3_exec(db, statement.c_str(), nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(db);
+        sqlite3_close(db);
+    }
+    std::filesystem::path file() const { return top() / "lib dir/history#1?%41.db"; }
+};
+
+} // namespace
+
+TEST_F(HistoryFile, AReceiptComesBackAsItWas) {
+    const auto written = receipt("a", "sge.1", 100);
+    ASSERT_TRUE(open().add({written}));
+    EXPECT_EQ(*open().list({}), std::vector<Receipt>{written});
+}
+
+TEST_F(HistoryFile, ItIsPrivate) {
+    auto history = open();
+    ASSERT_TRUE(history.add({receipt("a", "sge.1", 100)}));
+    EXPECT_EQ(modeOf(file().parent_path()), "700");
+    EXPECT_EQ(modeOf(file()), "600");
+    EXPECT_EQ(modeOf(file().string() + "-wal"), "600");
+}
+
+TEST_F(HistoryFile, TheModeThatAnAdminChoseStays) {
+    ASSERT_TRUE(open().add({receipt("a", "sge.1", 100)}));
+    std::filesystem::permissions(file(), std::filesystem::perms(0640));
+    EXPECT_EQ(idsOf(open().list({})), Ids{"a"});
+    EXPECT_EQ(modeOf(file()), "640");
+}
+
+TEST_F(HistoryFile, NoJobIsCountedTwice) {
+    auto history = open();
+    auto first = receipt("a", "sge.1", 100);
+    ASSERT_TRUE(history.add({first, receipt("b", "sge.1", 101)}));
+    ASSERT_TRUE(history.add({receipt("a", "sge.9", 999), receipt("c", "sge.3", 102)}));
+    EXPECT_EQ(idsOf(history.list({})), (Ids{"c", "b", "a"}));
+    EXPECT_EQ(history.list(filter({}, {}, {}, {}, 3))->back(), first);
+    EXPECT_TRUE(history.add({}));
+}
+
+TEST_F(HistoryFile, TheFilterNarrows) {
+    auto history = open();
+    ASSERT_TRUE(history.add({receipt("a", "sge.1", 100, 1), receipt("b", "sge.2", 200, 1), receipt("c", "sge.1", 300, 2),
+                             receipt("d", "sge.1", 400, UINT32_MAX)}));
+    EXPECT_EQ(idsOf(history.list({})), (Ids{"d", "c", "b", "a"}));
+    EXPECT_EQ(idsOf(history.list(filter("sge.1"))), (Ids{"d", "c", "a"}));
+    EXPECT_EQ(idsOf(history.list(filter("sge.%"))), Ids{});
+    EXPECT_EQ(idsOf(history.list(filter({}, 1))), (Ids{"b", "a"}));
+    EXPECT_EQ(idsOf(history.list(filter({}, UINT32_MAX))), Ids{"d"});
+    EXPECT_EQ(idsOf(history.list(filter({}, {}, 200))), (Ids{"d", "c", "b"}));
+    EXPECT_EQ(idsOf(history.list(filter({}, {}, {}, 200))), Ids{"a"});
+    EXPECT_EQ(idsOf(history.list(filter({}, {}, 100, 400, 2))), (Ids{"c", "b"}));
+    EXPECT_EQ(idsOf(history.list(filter("sge.1", 2, 300, 301))), Ids{"c"});
+    EXPECT_EQ(idsOf(history.list(filter({}, {}, {}, UINT64_MAX))).size(), 4U);
+    EXPECT_EQ(idsOf(history.list(filter({}, {}, UINT64_MAX))), Ids{});
+}
+
+TEST_F(HistoryFile, TheLastManualNumberIsTheLargest) {
+    auto history = open();
+    EXPECT_EQ(*history.lastManualNumber(), 0U);
+    ASSERT_TRUE(history.add({receipt("a", "manual.9", 3), receipt("b", "manual.10", 2), receipt("c", "sge.77", 4),
+                             receipt("d", "manual.nightly", 5), receipt("e", "manuals.500", 6), receipt("f", "manua.600", 6)}));
+    EXPECT_EQ(*history.lastManualNumber(), 10U);
+}
+
+TEST_F(HistoryFile, AReaderSeesWhatTheWriterAddsMeanwhile) {
+    auto writer = open();
+    ASSERT_TRUE(writer.add({receipt("a", "sge.1", 100)}));
+    auto reader = open(History::Mode::ReadOnly);
+    EXPECT_EQ(idsOf(reader.list({})), Ids{"a"});
+    ASSERT_TRUE(writer.add({receipt("b", "sge.1", 101)}));
+    EXPECT_EQ(idsOf(reader.list({})), (Ids{"b", "a"}));
+    EXPECT_EQ(reader.add({receipt("c", "sge.1", 102)}).error().code, ErrorCode::Internal);
+}
+
+TEST_F(HistoryFile, AReaderNeedsNoWritableDirectory) {
+    ASSERT_TRUE(open().add({receipt("a", "sge.1", 100)}));
+    ASSERT_FALSE(std::filesystem::exists(file().string() + "-wal"));
+    for (const auto& path : {top(), file().parent_path()})
+        std::filesystem::permissions(path, std::filesystem::perms(0555));
+    std::filesystem::permissions(file(), std::filesystem::perms(0444));
+    const auto child = ::fork();
+    if (child == 0) {
+        if (::geteuid() == 0 && ::setuid(65534) != 0) // no permission binds root
+            ::_exit(2);
+        const auto reader = tryOpen(History::Mode::ReadOnly);
+        const auto receipts = reader ? reader->list({}) : Result<std::vector<Receipt>>(reader.error());
+        ::_exit(receipts && receipts->size() == 1 ? 0 : 1);
+    }
+    int status = -1;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 0);
+    for (const auto& path : {top(), file().parent_path()})
+        std::filesystem::permissions(path, std::filesystem::perms(0755));
+}
+
+TEST_F(HistoryFile, AReaderCreatesNothing) {
+    const auto reader = tryOpen(History::Mode::ReadOnly);
+    ASSERT_FALSE(reader);
+    EXPECT_NE(reader.error().message.find(file().string()), std::string::npos) << reader.error().message;
+    EXPECT_FALSE(std::filesystem::exists(file().parent_path()));
+}
+
+TEST_F(HistoryFile, ANewerSchemaIsLeftAlone) {
+    ASSERT_TRUE(open().add({receipt("a", "sge.1", 100)}));
+    sql("PRAGMA user_version = 2");
+    for (const auto mode : {History::Mode::ReadWrite, History::Mode::ReadOnly}) {
+        const auto opened = tryOpen(mode);
+        ASSERT_FALSE(opened);
+        EXPECT_NE(opened.error().message.find("newer pinfold (schema 2): install that version"), std::string::npos)
+            << opened.error().message;
+    }
+}
+
+TEST_F(HistoryFile, WhatIsNoDatabaseIsSaidAndKept) {
+    write("lib dir/history#1?%41.db", std::string(4096, 'x'));
+    const auto opened = tryOpen();
+    ASSERT_FALSE(opened);
+    EXPECT_EQ(opened.error().message, file().string() + ": history: file is not a database");
+    EXPECT_EQ(std::filesystem::file_size(file()), 4096U);
+}
+
+TEST_F(HistoryFile, ADamagedReceiptIsAnError) {
+    ASSERT_TRUE(open().add({receipt("a", "sge.1", 100)}));
+    sql("UPDATE receipts SET receipt = '{'");
+    EXPECT_FALSE(open().list({}));
+}
+
+TEST_F(HistoryFile, AnAddThatFailsAddsNothing) {
+    auto history = open();
+    sql("CREATE TRIGGER full BEFORE INSERT ON receipts WHEN new.id = 'b' BEGIN SELECT raise(FAIL, 'disk full'); END");
+    const auto failed = history.add({receipt("a", "sge.1", 100), receipt("b", "sge.2", 101)});
+    ASSERT_FALSE(failed);
+    EXPECT_NE(failed.error().message.find("disk full"), std::string::npos) << failed.error().message;
+    EXPECT_EQ(idsOf(history.list({})), Ids{});
+    EXPECT_TRUE(history.add({receipt("a", "sge.1", 100)}));
+}
+
+} // namespace pinfold::test

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "os/process.hpp"
+
+#include "child.hpp"
+#include "os/read_file.hpp"
+#include "temporary_directory.hpp"
+
+#include <pthread.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+#include <ctime>
+
+namespace pinfold::test {
+namespace {
+
+std::uint64_t bootUsec() {
+    timespec now{};
+    ::clock_gettime(CLOCK_BOOTTIME, &now);
+    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000 + static_cast<std::uint64_t>(now.tv_nsec) / 1000;
+}
+
+/// Ends the main thread once another one runs, which stays until the process is killed.
+void leaveOnlyAThread() {
+    pthread_t thread{};
+    ::pthread_create(
+        &thread, nullptr,
+        [](void*) -> void* {
+            for (;;)
+                ::pause();
+        },
+        nullptr);
+    // glibc's pthread_exit() would unwind through the test; the bare call ends this thread only.
+    ::syscall(SYS_exit, 0);
+}
+
+/// A process whose main thread has ended while another one runs.
+class Headless {
+public:
+    Headless() {
+        pid_ = ::fork();
+        if (pid_ == 0)
+            leaveOnlyAThread();
+        pidfd_ = *openPidfd(pid_);
+    }
+    Headless(const Headless&) = delete;
+    Headless& operator=(const Headless&) = delete;
+    ~Headless() {
+        ::kill(pid_, SIGKILL);
+        ::waitpid(pid_, nullptr, 0);
+    }
+    pid_t pid() const { return pid_; }
+    int pidfd() const { return pidfd_.get(); }
+
+private:
+    pid_t pid_ = -1;
+    UniqueFd pidfd_;
+};
+
+} // namespace
+
+TEST(Process, AProcessIsReadAsItIs) {
+    const auto before = bootUsec();
+    const Child child;
+    const auto info = ProcessTable().read(child.pid());
+    ASSERT_TRUE(info) << info.error().message;
+    EXPECT_EQ(info->pid, child.pid());
+    EXPECT_EQ(info->realUid, ::getuid());
+    EXPECT_EQ(info->effectiveUid, ::geteuid());
+    EXPECT_EQ(info->savedUid, ::geteuid());
+    EXPECT_FALSE(info->kernelThread);
+    EXPECT_TRUE(info->state == 'S' || info->state == 'R') << info->state;
+    EXPECT_GT(info->rss, 0U);
+    EXPECT_NE(info->command.find("os_test"), std::string::npos) << info->command;
+    // A clock tick is 10 ms; the kernel cuts off what is less.
+    EXPECT_GE(info->started + 10'000, before);
+    EXPECT_LE(info->started, bootUsec());
+}
+
+TEST(Process, TheStartStaysTheSame) {
+    const Child child;
+    EXPECT_EQ(ProcessTable().read(child.pid())->started, ProcessTable().read(child.pid())->started);
+}
+
+TEST(Process, CpuTimeIsCounted) {
+    const Child child([] {
+        rusage used{};
+        while (used.ru_utime.tv_usec + used.ru_stime.tv_usec < 50'000 && used.ru_utime.tv_sec + used.ru_stime.tv_sec == 0)
+            ::getrusage(RUSAGE_SELF, &used);
+    });
+    EXPECT_GE(ProcessTable().read(child.pid())->cpu, 30'000U);
+}
+
+TEST(Process, EveryNameIsRead) {
+    for (const char* name : {"a b", ")", "a) R 1", "x\ny", "\nUid:\t7\t7", "\x1b[31m", "((()", " ", "\xff\xfe"}) {
+        const Child child([name] { ::prctl(PR_SET_NAME, name); });
+        const auto info = ProcessTable().read(child.pid());
+        ASSERT_TRUE(info) << name;
+        EXPECT_EQ(info->realUid, ::getuid()) << name;
+        EXPECT_TRUE(info->state == 'S' || info->state == 'R') << name << info->state;
+        EXPECT_GT(info->started, 0U) << name;
+    }
+}
+
+TEST(Process, AZombieShowsItsNameAndHasEnded) {
+    Child child([] { ::prctl(PR_SET_NAME, "odd ) \nname"); });
+    EXPECT_FALSE(hasEnded(child.pidfd()));
+    child.kill();
+    EXPECT_TRUE(hasEnded(child.pidfd()));
+    const auto info = ProcessTable().read(child.pid());
+    ASSERT_TRUE(info);
+    EXPECT_EQ(info->state, 'Z');
+    EXPECT_EQ(info->command, "[odd ) \\x0aname]");
+}
+
+TEST(Process, AnEndedMainThreadIsNotTheEnd) {
+    const Headless process;
+    // No event tells that a main thread has ended, so look until it has, yielding.
+    const auto deadline = bootUsec() + kDeadlineMs * 1000ULL;
+    auto info = ProcessTable().read(process.pid());
+    while (info && info->state != 'Z' && bootUsec() < deadline) {
+        ::sched_yield();
+        info = ProcessTable().read(process.pid());
+    }
+    ASSERT_TRUE(info);
+    ASSERT_EQ(info->state, 'Z');
+    EXPECT_EQ(info->command.front(), '[') << "a command line of " << info->command;
+    EXPECT_FALSE(hasEnded(process.pidfd()));
+    EXPECT_EQ(*ProcessTable().pidOf(process.pidfd()), process.pid());
+}
+
+TEST(Process, AProcessThatIsNotThereIsGone) {
+    Child child;
+    child.kill();
+    child.reap();
+    EXPECT_EQ(ProcessTable().read(child.pid()).error().code, ErrorCode::PidGone);
+    EXPECT_EQ(ProcessTable().cgroupOf(child.pid()).error().code, ErrorCode::PidGone);
+    EXPECT_EQ(openPidfd(child.pid()).error().code, ErrorCode::PidGone);
+    EXPECT_EQ(ProcessTable().pidOf(child.pidfd()).error().code, ErrorCode::PidGone);
+    EXPECT_TRUE(hasEnded(child.pidfd()));
+}
+
+TEST(Process, WithoutADescriptorLeftNobodyIsGone) {
+    const Child child;
+    rlimit limit{};
+    ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
+    const rlimit none{0, limit.rlim_max};
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+    const auto info = ProcessTable().read(child.pid());
+    const auto cgroup = ProcessTable().cgroupOf(child.pid());
+    const auto pid = ProcessTable().pidOf(child.pidfd());
+    const auto pidfd = openPidfd(child.pid());
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
+    EXPECT_EQ(info.error().code, ErrorCode::Internal);
+    EXPECT_EQ(cgroup.error().code, ErrorCode::Internal);
+    EXPECT_EQ(pid.error().code, ErrorCode::Internal);
+    EXPECT_EQ(pidfd.error().code, ErrorCode::Internal);
+}
+
+TEST(Process, APidfdTellsItsPid) {
+    const Child child;
+    EXPECT_EQ(*ProcessTable().pidOf(child.pidfd()), child.pid());
+}
+
+TEST(Process, OnlyAPidfdIsTaken) {
+    int ends[2] = {-1, -1};
+    ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+    const UniqueFd in(ends[0]);
+    const UniqueFd out(ends[1]);
+    const UniqueFd directory(::open("/proc/self", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    for (const int fd : {in.get(), directory.get(), -1}) {
+        const auto pid = ProcessTable().pidOf(fd);
+        ASSERT_FALSE(pid);
+        EXPECT_EQ(pid.error().code, ErrorCode::InvalidArgument);
+        EXPECT_NE(pid.error().message.find("pidfd_open(2)"), std::string::npos) << pid.error().message;
+    }
+    EXPECT_FALSE(hasEnded(in.get()));
+    EXPECT_FALSE(hasEnded(-1));
+}
+
+TEST(Process, TheCgroupIsThatOfTheUnifiedHierarchy) {
+    const Child child;
+    const auto path = ProcessTable().cgroupOf(child.pid());
+    ASSERT_TRUE(path) << path.error().message;
+    EXPECT_EQ(path->front(), '/');
+    const auto text = readFile(AT_FDCWD, ("/proc/" + std::to_string(child.pid()) + "/cgroup").c_str());
+    EXPECT_NE(text->find("0::" + *path + "\n"), std::string::npos) << *text;
+}
+
+class ProcessFiles : public TemporaryDirectory {
+protected:
+    void show(std::string_view stat, std::string_view status, std::string_view commandLine = "") {
+        write("proc/42/stat", stat);
+        write("proc/42/status", status);
+        write("proc/42/cmdline", commandLine);
+    }
+    Result<ProcessInfo> read() const { return ProcessTable(top()).read(42); }
+
+    static constexpr std::string_view kStat =
+        "42 (sh) S 1 42 42 0 -1 4194560 100 0 0 0 7 5 0 0 20 0 1 0 1234 8000000 25 18446744073709551615 1 1 0 0 0 0 0 0 0\n";
+    static constexpr std::string_view kStatus = "Name:\tsh\nUmask:\t0022\nUid:\t1000\t1001\t1002\t1003\nGid:\t1\t1\t1\t1\n";
+};
+
+TEST_F(ProcessFiles, NumbersComeFromTheirFields) {
+    show(kStat, kStatus, std::string_view("sh\0-c\0a\nb\0", 10));
+    const auto info = read();
+    ASSERT_TRUE(info) << info.error().message;
+    const auto tick = 1'000'000U / static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK));
+    EXPECT_EQ(info->started, 1234 * tick);
+    EXPECT_EQ(info->cpu, 12 * tick);
+    EXPECT_EQ(info->rss, 25U * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)));
+    EXPECT_EQ(info->state, 'S');
+    EXPECT_EQ(info->realUid, 1000U);
+    EXPECT_EQ(info->effectiveUid, 1001U);
+    EXPECT_EQ(info->savedUid, 1002U);
+    EXPECT_EQ(info->command, "sh -c a\\x0ab");
+}
+
+TEST_F(ProcessFiles, AKernelThreadIsToldByItsFlag) {
+    show("2 (kthreadd) S 0 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 20 0 1 0 5 0 0 0 0 0\n", kStatus);
+    EXPECT_TRUE(read()->kernelThread);
+    EXPECT_EQ(read()->command, "[kthreadd]");
+    show(kStat, kStatus);
+    EXPECT_FALSE(read()->kernelThread);
+}
+
+TEST_F(ProcessFiles, DamagedFilesAreAnErrorNotAGuess) {
+    for (const std::string_view stat : {"", "42 (sh", "42 (sh) S 1 2 3", ")"}) {
+        show(stat, kStatus);
+        ASSERT_FALSE(read()) << stat;
+        EXPECT_EQ(read().error().code, ErrorCode::Internal) << stat;
+    }
+    for (const std::string_view status : {"", "Uid:", "Uid:\t1\t2\n", "Name:\tUid:\t1\t2\t3\n"}) {
+        show(kStat, status);
+        ASSERT_FALSE(read()) << status;
+        EXPECT_EQ(read().error().code, ErrorCode::Internal) << status;
+    }
+}
+
+TEST_F(ProcessFiles, ADeletedCgroupKeepsItsPath) {
+    write("proc/42/cgroup", "12:cpuset:/other\n1:name=systemd:/other\n0::/batch.slice/job-a.scope (deleted)\n");
+    EXPECT_EQ(*ProcessTable(top()).cgroupOf(42), "/batch.slice/job-a.scope");
+    write("proc/42/cgroup", "12:cpuset:/other\n");
+    EXPECT_EQ(ProcessTable(top()).cgroupOf(42).error().code, ErrorCode::Internal);
+}
+
+} // namespace pinfold::test

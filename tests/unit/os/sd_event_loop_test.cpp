@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "os/sd_event_loop.hpp"
+
+#include "base/unique_fd.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <ctime>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace pinfold::test {
+namespace {
+
+constexpr std::uint64_t kDeadline = 10'000'000;
+constexpr int kTooLate = 99;
+
+struct Pipe {
+    Pipe() {
+        int ends[2] = {-1, -1};
+        EXPECT_EQ(::pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
+        in.reset(ends[0]);
+        out.reset(ends[1]);
+    }
+    void send() const { EXPECT_EQ(::write(out.get(), "x", 1), 1); }
+    void take() const {
+        char byte = 0;
+        EXPECT_EQ(::read(in.get(), &byte, 1), 1);
+    }
+    UniqueFd in;
+    UniqueFd out;
+};
+
+class Loop : public ::testing::Test {
+protected:
+    Loop()
+        : loop([this](const std::string& line) { log.push_back(line); }),
+          deadline(loop.after(kDeadline, [this] { loop.quit(kTooLate); })) {}
+
+    std::vector<std::string> log;
+    SdEventLoop loop;
+    EventHandle deadline;
+};
+
+} // namespace
+
+TEST_F(Loop, RunGivesTheStatusOfQuit) {
+    const auto handle = loop.whenIdle([this] { loop.quit(7); });
+    EXPECT_EQ(loop.run(), 7);
+}
+
+TEST_F(Loop, AReadableDescriptorIsToldUntilItIsRead) {
+    const Pipe pipe;
+    pipe.send();
+    int told = 0;
+    const auto handle = loop.onReadable(pipe.in.get(), [&] {
+        if (++told == 3) {
+            pipe.take();
+            loop.quit(0);
+        }
+    });
+    EXPECT_EQ(loop.run(), 0);
+    EXPECT_EQ(told, 3);
+}
+
+TEST_F(Loop, AHangUpIsReadable) {
+    Pipe pipe;
+    const auto handle = loop.onReadable(pipe.in.get(), [this] { loop.quit(0); });
+    pipe.out.reset();
+    EXPECT_EQ(loop.run(), 0);
+}
+
+TEST_F(Loop, ATimerFiresOnceAndNotEarly) {
+    const auto start = loop.bootTime();
+    int told = 0;
+    std::uint64_t fired = 0;
+    const auto handle = loop.after(20'000, [&] {
+        ++told;
+        fired = loop.bootTime();
+    });
+    const auto end = loop.after(60'000, [this] { loop.quit(0); });
+    EXPECT_EQ(loop.run(), 0);
+    EXPECT_EQ(told, 1);
+    EXPECT_GE(fired, start + 20'000);
+}
+
+TEST_F(Loop, ADelayBeyondAllTimeIsOnlyFarAway) {
+    const auto never = loop.after(UINT64_MAX, [this] { loop.quit(1); });
+    const auto almost = loop.after(UINT64_MAX - 1, [this] { loop.quit(1); });
+    const auto now = loop.after(0, [this] { loop.quit(0); });
+    EXPECT_EQ(loop.run(), 0);
+}
+
+TEST_F(Loop, IdleWorkComesOnceAndAfterAllThatIsPending) {
+    std::string order;
+    const Pipe one;
+    const Pipe two;
+    one.send();
+    two.send();
+    const auto idle = loop.whenIdle([&] {
+        order += 'i';
+        loop.quit(0);
+    });
+    const auto first = loop.onReadable(one.in.get(), [&] {
+        one.take();
+        order += 'r';
+    });
+    const auto second = loop.onReadable(two.in.get(), [&] {
+        two.take();
+        order += 'r';
+    });
+    EXPECT_EQ(loop.run(), 0);
+    EXPECT_EQ(order, "rri");
+}
+
+TEST_F(Loop, ADestroyedHandleIsSilent) {
+    const Pipe pipe;
+    pipe.send();
+    bool told = false;
+    auto readable = loop.onReadable(pipe.in.get(), [&] { told = true; });
+    auto timer = loop.after(0, [&] { told = true; });
+    auto idle = loop.whenIdle([&] { told = true; });
+    readable.reset();
+    timer.reset();
+    idle.reset();
+    const auto end = loop.after(10'000, [this] { loop.quit(0); });
+    EXPECT_EQ(loop.run(), 0);
+    EXPECT_FALSE(told);
+}
+
+TEST_F(Loop, AHandlerMayDestroyItsOwnHandle) {
+    const Pipe pipe;
+    pipe.send();
+    int told = 0;
+    EventHandle readable;
+    EventHandle timer;
+    EventHandle idle;
+    const auto endAndCount = [&](EventHandle& handle) {
+        return [&, alive = std::make_shared<int>(1)] {
+            handle.reset();
+            told += *alive;
+            if (told == 3)
+                loop.quit(0);
+        };
+    };
+    readable = loop.onReadable(pipe.in.get(), endAndCount(readable));
+    timer = loop.after(0, endAndCount(timer));
+    idle = loop.whenIdle(endAndCount(idle));
+    EXPECT_EQ(loop.run(), 0);
+    EXPECT_EQ(told, 3);
+}
+
+TEST_F(Loop, AnExceptionIsLoggedAndTheLoopGoesOn) {
+    const Pipe pipe;
+    pipe.send();
+    int told = 0;
+    EventHandle bad = loop.onReadable(pipe.in.get(), [&] {
+        if (++told == 2)
+            bad.reset(); // and throws with its handle gone
+        throw std::runtime_error("no such luck");
+    });
+    const auto odd = loop.after(0, [] { throw 5; });
+    const auto end = loop.after(10'000, [this] { loop.quit(3); });
+    EXPECT_EQ(loop.run(), 3);
+    EXPECT_EQ(told, 2);
+    std::sort(log.begin(), log.end());
+    EXPECT_EQ(log, (std::vector<std::string>{"unexpected: an unknown exception", "unexpected: no such luck",
+                                             "unexpected: no such luck"}));
+}
+
+TEST_F(Loop, ASignalIsBlockedAndTold) {
+    int told = 0;
+    const auto handle = loop.onSignal(SIGUSR1, [&] {
+        ++told;
+        loop.quit(0);
+    });
+    ASSERT_EQ(::kill(::getpid(), SIGUSR1), 0); // would end this process were it not blocked
+    EXPECT_EQ(loop.run(), 0);
+    EXPECT_EQ(told, 1);
+}
+
+TEST_F(Loop, WithoutAWatchdogAskingForItIsHarmless) {
+    ::unsetenv("WATCHDOG_USEC");
+    loop.enableWatchdog();
+    const auto end = loop.whenIdle([this] { loop.quit(0); });
+    EXPECT_EQ(loop.run(), 0);
+}
+
+TEST_F(Loop, ADescriptorThatIsNoneThrows) {
+    EXPECT_THROW((void)loop.onReadable(-1, [] {}), std::system_error);
+}
+
+TEST_F(Loop, TheClocksAreTheKernels) {
+    const auto before = static_cast<std::uint64_t>(::time(nullptr)) * 1'000'000;
+    EXPECT_GE(loop.realTime(), before - 1'000'000);
+    const auto boot = loop.bootTime();
+    EXPECT_GT(boot, 0U);
+    EXPECT_LE(boot, loop.bootTime());
+    EXPECT_LT(boot, loop.realTime());
+}
+
+} // namespace pinfold::test
