@@ -26,8 +26,10 @@ void TaskEnder::watch(const JobPtr& job, std::uint32_t number) {
 }
 
 void TaskEnder::check(const JobPtr& job, std::uint32_t number) {
-    const auto scope = core_.context.cgroups.open(scopePath(job->key(), number));
-    if (scope && scope->populated())
+    const auto path = scopePath(job->key(), number);
+    const auto scope = core_.context.cgroups.open(path);
+    // Not to be opened, for want of a descriptor say, is not gone.
+    if (scope ? scope->populated() : core_.context.cgroups.exists(path))
         return;
     job->tasks.erase(number);
     job->record.tasks.erase(number);

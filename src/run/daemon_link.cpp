@@ -29,14 +29,15 @@ template <std::size_t N> bool isOneOf(std::string_view name, const std::array<st
 
 /// pinfoldd or the bus went away before it answered.
 bool answerLost(std::string_view name) {
-    constexpr std::array<std::string_view, 4> names{"org.freedesktop.DBus.Error.NoReply", "org.freedesktop.DBus.Error.Disconnected",
-                                                    "org.freedesktop.DBus.Error.Timeout", "org.freedesktop.DBus.Error.TimedOut"};
+    constexpr std::array<std::string_view, 3> names{"org.freedesktop.DBus.Error.NoReply", "org.freedesktop.DBus.Error.Disconnected",
+                                                    "org.freedesktop.DBus.Error.Timeout"};
     return isOneOf(name, names);
 }
 
 /// Nobody was there to answer.
 bool nobodyThere(std::string_view name) {
-    constexpr std::array<std::string_view, 2> names{"org.freedesktop.DBus.Error.ServiceUnknown", "org.freedesktop.DBus.Error.NameHasNoOwner"};
+    constexpr std::array<std::string_view, 3> names{"org.freedesktop.DBus.Error.ServiceUnknown", "org.freedesktop.DBus.Error.NameHasNoOwner",
+                                                    "org.freedesktop.DBus.Error.TimedOut"};
     return isOneOf(name, names) || name.starts_with("org.freedesktop.DBus.Error.Spawn") || name.starts_with("org.freedesktop.systemd1.");
 }
 

@@ -209,6 +209,7 @@ def quiet():
     watchdog = any("WATCHDOG=1" in line for line in calls)
     report("system calls in 10 s with 100 live, quiet jobs", f"{len(calls)}{' with the watchdog' if watchdog else ''}", "0 besides the watchdog",
            not calls or watchdog and len(calls) <= 8)
+    print("        " + "\n        ".join(calls[:5]), flush=True)
     print(f"        context switches meanwhile, strace's own included: {switches() - before}", flush=True)
     end(started)
 

@@ -154,6 +154,13 @@ TEST_F(HistoryFile, AReaderCreatesNothing) {
     EXPECT_FALSE(std::filesystem::exists(file().parent_path()));
 }
 
+TEST_F(HistoryFile, ItsDirectoryMayBeElsewhere) {
+    std::filesystem::create_directory(top() / "big disk");
+    std::filesystem::create_directory_symlink(top() / "big disk", file().parent_path());
+    ASSERT_TRUE(open().add({receipt("a", "sge.1", 100)}));
+    EXPECT_EQ(idsOf(open(History::Mode::ReadOnly).list({})), Ids{"a"});
+}
+
 TEST_F(HistoryFile, ANewerSchemaIsLeftAlone) {
     ASSERT_TRUE(open().add({receipt("a", "sge.1", 100)}));
     sql("PRAGMA user_version = 2");

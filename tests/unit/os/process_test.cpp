@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "os/process.hpp"
 
+#include "base/escape.hpp"
 #include "child.hpp"
 #include "os/read_file.hpp"
 #include "temporary_directory.hpp"
@@ -10,6 +11,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
+#include <cerrno>
 #include <ctime>
 
 namespace pinfold::test {
@@ -72,7 +74,7 @@ TEST(Process, AProcessIsReadAsItIs) {
     EXPECT_FALSE(info->kernelThread);
     EXPECT_TRUE(info->state == 'S' || info->state == 'R') << info->state;
     EXPECT_GT(info->rss, 0U);
-    EXPECT_NE(info->command.find("os_test"), std::string::npos) << info->command;
+    EXPECT_TRUE(info->command.starts_with(printable(program_invocation_name))) << info->command;
     // A clock tick is 10 ms; the kernel cuts off what is less.
     EXPECT_GE(info->started + 10'000, before);
     EXPECT_LE(info->started, bootUsec());

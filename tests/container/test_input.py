@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Bad input gets one clear line that says what is wrong and what to do."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from jobs import daemon_ready, finish, receipts, run, start_job, wait_running, wait_until
+
+CONFIG = Path("/etc/pinfold/pinfold.toml.d/test.toml")
+
+
+def one_line(done, status, *words):
+    assert done.returncode == status, (done.stdout, done.stderr)
+    assert done.stderr.count("\n") == 1, done.stderr
+    for word in words:
+        assert word in done.stderr
+
+
+@pytest.mark.parametrize("options, words", [
+    (["--nonsense", "--", "true"], ["unknown option '--nonsense'", "--help"]),
+    (["--memory-max", "much", "--", "true"], ["--memory-max", "'much'", "K, M, G"]),
+    (["--cpu-quota", "2", "--", "true"], ["--cpu-quota", "150%"]),
+    (["--allowed-cpus", "3-1", "--", "true"], ["'3-1'", "0-3,8"]),
+    (["--run-time-max", "soon", "--", "true"], ["'soon'", "2h 30min"]),
+    (["--job"], ["needs a value"]),
+    ([], ["no command"]),
+    (["--cpu-weight", "0", "--", "true"], ["cpu_weight 0 is out of range", "1 to 10000"]),
+])
+def test_pinfold_run(options, words):
+    one_line(run("pinfold-run", *options, check=False), 125, *words)
+
+
+@pytest.mark.parametrize("arguments, status, words", [
+    (["lits"], 2, ["unknown command 'lits'", "did you mean 'list'"]),
+    (["list", "--nonsense"], 2, ["--nonsense"]),
+    (["list", "-o", "kye"], 2, ["unknown column 'kye'", "did you mean 'key'"]),
+    (["status", "no.such"], 4, ["no.such", "pinfold history"]),
+    (["show", "no.such"], 4, ["no.such", "pinfold list"]),
+    (["why", "no.such"], 4, ["no.such", "pinfold history"]),
+    (["stop", "no.such"], 4, ["no.such"]),
+    (["kill", "-s", "NOPE", "no.such"], 2, ["'NOPE'"]),
+    (["adopt", "no.such", "x"], 2, ["'x' is no process id"]),
+    (["history", "-S", "yesteryear"], 2, ["'yesteryear'", "-1h"]),
+    (["status", "1"], 2, ["process 1"]),
+])
+def test_pinfold(arguments, status, words):
+    one_line(run("pinfold", *arguments, check=False), status, *words)
+
+
+def test_a_duplicate_job():
+    job = start_job("dup.1", "sleep", "1000")
+    wait_running("dup.1")
+    one_line(run("pinfold-run", "--job", "dup.1", "--", "true", check=False), 125, "dup.1", "live already")
+    run("pinfold", "stop", "dup.1")
+    finish(job)
+
+
+def test_not_found_and_not_executable(tmp_path):
+    for mode in ([], ["--exec"]):
+        one_line(run("pinfold-run", *mode, "--", "/no/such/program", check=False), 127, "/no/such/program", "No such file")
+        one_line(run("pinfold-run", *mode, "--", tmp_path, check=False), 126, "Permission denied")
+
+
+@pytest.fixture
+def config():
+    CONFIG.parent.mkdir(parents=True, exist_ok=True)
+    yield CONFIG
+    CONFIG.unlink(missing_ok=True)
+    run("systemctl", "reload-or-restart", "pinfoldd")
+
+
+def test_a_wrong_value_keeps_the_old_configuration(config):
+    config.write_text('[jobs]\nkill_grace = "7s"\n')
+    run("systemctl", "reload", "pinfoldd")
+    config.write_text('[jobs]\nkill_grace = "never"\n')
+    one_line(run("pinfold", "check-config", check=False), 1, f"{config}:2:", "kill_grace", "'never'")
+    reload = run("busctl", "call", "org.pinfold1", "/org/pinfold1", "org.pinfold1.Manager", "Reload", check=False)
+    assert reload.returncode != 0 and f"{config}:2:" in reload.stderr
+    run("journalctl", "--sync")
+    assert f"{config}:2:" in run("journalctl", "-o", "cat", "-u", "pinfoldd", "PINFOLD_EVENT=config-rejected").stdout
+    # The old grace is in force: a job that ignores SIGTERM lives on after the default second.
+    job = start_job("config.old", "sh", "-c", "trap '' TERM; while :; do read line; done", stdin=subprocess.PIPE)
+    wait_running("config.old")
+    run("pinfold", "stop", "config.old")
+    with pytest.raises(subprocess.TimeoutExpired):
+        job.wait(timeout=2)
+    run("pinfold", "stop", "--grace", "0", "config.old")
+    job.wait(timeout=20)
+
+
+def test_an_unknown_key_is_a_warning(config):
+    config.write_text('[jobs]\nkill_grease = "7s"\n')
+    done = run("pinfold", "check-config")
+    assert f"{config}:2:1: unknown key 'kill_grease' in [jobs]" in done.stderr
+    assert json.loads(run("pinfold", "check-config", "--json").stdout)["ok"] is True
+
+
+def test_a_wrong_configuration_at_start_is_said_once(config):
+    config.write_text("[jobs\n")
+    run("systemctl", "restart", "pinfoldd", check=False)
+    assert run("systemctl", "show", "-P", "ExecMainStatus", "pinfoldd").stdout.strip() == "78"
+    assert run("systemctl", "is-active", "pinfoldd", check=False).stdout.strip() == "failed"
+    one_line(run("pinfold", "list", check=False), 6, "not reachable", "systemctl status pinfoldd")
+    config.unlink()
+    run("systemctl", "restart", "pinfoldd")
+    daemon_ready()
+
+
+@pytest.fixture
+def no_daemon():
+    run("systemctl", "stop", "pinfoldd")
+    run("systemctl", "mask", "--runtime", "pinfoldd")
+    yield
+    run("systemctl", "unmask", "--runtime", "pinfoldd")
+    run("systemctl", "start", "pinfoldd")
+
+
+def test_daemon_not_reachable(no_daemon):
+    one_line(run("pinfold", "list", check=False), 6, "not reachable", "systemctl status pinfoldd")
+    for mode in ([], ["--exec"]):
+        one_line(run("pinfold-run", *mode, "--", "touch", "/tmp/must-not-run", check=False), 125, "not reachable")
+    assert not Path("/tmp/must-not-run").exists(), "fail closed"
+
+
+def test_receipts_can_be_read_without_the_daemon(no_daemon):
+    done = run("pinfold", "history")
+    assert "reading /var/lib/pinfold/history.db" in done.stderr and "KEY" in done.stdout
+
+
+def test_run_unconfined_where_the_site_says_so(config):
+    config.write_text('[jobs]\non_failure = "run-unconfined"\n')
+    run("systemctl", "reload", "pinfoldd")
+    wait_until(lambda: Path("/run/pinfold/on-failure").read_text() == "run-unconfined\n", "policy published")
+    run("systemctl", "stop", "pinfoldd")
+    run("systemctl", "mask", "--runtime", "pinfoldd")
+    try:
+        for mode in ([], ["--exec"]):
+            done = run("pinfold-run", *mode, "--", "sh", "-c", "cat /proc/self/cgroup; exit 9", check=False)
+            assert done.returncode == 9 and "batch" not in done.stdout
+            assert "without a scope" in done.stderr
+        assert finish(start_job("no/key", "true"))[0] == 0, "an outage comes before any question of the key"
+    finally:
+        run("systemctl", "unmask", "--runtime", "pinfoldd")
+        run("systemctl", "start", "pinfoldd")
+    run("journalctl", "--sync")
+    warnings = run("journalctl", "-o", "json", "PINFOLD_EVENT=run-unconfined").stdout.splitlines()
+    assert len(warnings) == 3 and all(json.loads(line)["PRIORITY"] == "4" for line in warnings)
+
+
+def test_tables_are_not_cut_when_piped():
+    key = "wide." + "x" * 150
+    job = start_job(key, "sleep", "1000")
+    wait_running(key)
+    out = run("pinfold", "list", env={**os.environ, "COLUMNS": "40"}).stdout
+    assert key in out and "\x1b" not in out
+    assert run("pinfold", "list", "--color=always", "--no-legend", "-o", "key").stdout == key + "\n"
+    assert run("pinfold", "show", key, "-p", "state", "--value").stdout == "running\n"
+    leader = run("pinfold", "show", key, "-p", "leader", "--value").stdout.strip()
+    assert run("pinfold", "status", leader).stdout.startswith(f"Job {key} of user root: running")
+    run("pinfold", "stop", "--wait", key)
+    finish(job)
+    assert run("pinfold", "status", key, check=False).returncode == 3
+
+
+def test_dry_run_says_what_would_be():
+    out = run("pinfold", "run", "--dry-run", "--job", "dry.1", "--tasks-max", "7", "--", "true").stdout
+    assert "[batch-dry.1.slice]" in out and "[job-dry.1.scope]" in out and out.count("TasksMax=7\n") == 2
+    assert receipts("dry.1") == []
+    job = start_job("dry.2", "sleep", "1000")
+    wait_running("dry.2")
+    assert "would send SIGTERM" in run("pinfold", "stop", "--dry-run", "dry.2").stdout
+    assert "would send SIGUSR1" in run("pinfold", "kill", "-s", "USR1", "--dry-run", "dry.2").stdout
+    assert "would move 1 process(es)" in run("pinfold", "adopt", "--dry-run", "dry.2", str(os.getpid())).stdout
+    assert job.poll() is None
+    run("pinfold", "stop", "dry.2")
+    finish(job)

@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What a user may not do, and what nobody can make pinfoldd believe."""
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from jobs import expect_nothing_left, finish, live_jobs, receipts, run, start_job, wait_running, wait_until
+
+USER, OTHER = "alice", "bob"
+
+# Run as another user: calls a method, prints the reply or the error's name.
+CALL = """
+import dbus, os, subprocess, sys
+m = dbus.Interface(dbus.SystemBus().get_object("org.pinfold1", "/org/pinfold1"), "org.pinfold1.Manager")
+own = subprocess.Popen(["sleep", "100"])
+fd = lambda pid: dbus.types.UnixFd(os.pidfd_open(pid))
+try:
+    print(repr(eval(sys.argv[1])))
+except dbus.DBusException as e:
+    print(e.get_dbus_name())
+own.kill()
+"""
+
+
+def as_user(user, expression):
+    return run("setpriv", f"--reuid={user}", f"--regid={user}", "--init-groups", "/usr/bin/python3", "-c", CALL, expression).stdout.strip()
+
+
+def pinfold_as(user, *arguments):
+    return run("setpriv", f"--reuid={user}", f"--regid={user}", "--init-groups", "pinfold", *arguments, check=False)
+
+
+DENIED = "org.pinfold1.Error.Denied"
+
+
+@pytest.fixture
+def alices_job():
+    job = subprocess.Popen(["setpriv", f"--reuid={USER}", f"--regid={USER}", "--init-groups", "sleep", "1000"])
+    wait_until(lambda: Path(f"/proc/{job.pid}/comm").read_text() == "sleep\n", "sleep")
+    run("busctl", "status", "org.pinfold1", check=False)
+    create = f"m.CreateJob('user.alice', fd({job.pid}), {{}})[0]"
+    assert as_user("root", create) == "dbus.String('user.alice')"
+    yield job
+    job.kill()
+    job.wait()
+    expect_nothing_left()
+
+
+@pytest.mark.parametrize("call", ["m.StopJob('user.alice', {})", "m.KillJob('user.alice', 15)", "m.ListProcesses('user.alice')",
+                                  "m.GetUsage('user.alice')", "m.EndJob('user.alice', {})", "m.WaitJob('user.alice')",
+                                  "m.AddTask('user.alice', fd(own.pid), {})"])
+def test_another_users_job(alices_job, call):
+    assert as_user(OTHER, call) == DENIED
+    assert alices_job.poll() is None
+
+
+def test_the_owner_looks_and_stops(alices_job):
+    assert str(alices_job.pid) in as_user(USER, "[int(p['pid']) for p in m.ListProcesses('user.alice')]")
+    assert "cpu_user" in as_user(USER, "m.GetUsage('user.alice')")
+    assert as_user(USER, "m.StopJob('user.alice', {})") == "None"
+    assert alices_job.wait(timeout=20) == -signal.SIGTERM
+    wait_until(lambda: receipts("user.alice"), "receipt")
+    assert "user.alice" in as_user(USER, "m.GetReceipt('user.alice')")
+    assert as_user(OTHER, "m.GetReceipt('user.alice')") == DENIED
+    assert "user.alice" not in as_user(OTHER, "m.ListReceipts({})")
+    assert pinfold_as(OTHER, "why", "user.alice").returncode in (4, 5)
+
+
+def test_the_group_of_admins(alices_job):
+    assert str(alices_job.pid) in as_user("carol", "[int(p['pid']) for p in m.ListProcesses('user.alice')]")
+
+
+@pytest.mark.parametrize("call", ["m.CreateJob('user.own', fd(own.pid), {})", "m.CreateJob('user.other', fd(1), {})", "m.Reload()"])
+def test_users_by_default(call):
+    assert as_user(USER, call) in (DENIED, "org.pinfold1.Error.InvalidArgument")
+    assert live_jobs() == {}
+
+
+@pytest.fixture
+def user_jobs_allowed():
+    drop_in = Path("/etc/pinfold/pinfold.toml.d/users.toml")
+    drop_in.parent.mkdir(parents=True, exist_ok=True)
+    drop_in.write_text('[jobs]\nallow_user_jobs = true\n[defaults]\nrun_time_max = "1h"\n')
+    run("busctl", "call", "org.pinfold1", "/org/pinfold1", "org.pinfold1.Manager", "Reload")
+    yield
+    drop_in.unlink()
+    run("busctl", "call", "org.pinfold1", "/org/pinfold1", "org.pinfold1.Manager", "Reload")
+    expect_nothing_left()
+
+
+def test_users_own_jobs_where_allowed(user_jobs_allowed):
+    assert as_user(USER, "m.CreateJob('user.own', fd(own.pid), {})[0]") == "dbus.String('user.own')"
+    wait_until(lambda: receipts("user.own"), "receipt")
+    assert receipts("user.own")[0]["run_time_max"] == 3600 * 10**6
+    stranger = subprocess.Popen(["sleep", "1000"])
+    assert as_user(USER, f"m.CreateJob('user.theft', fd({stranger.pid}), {{}})") == DENIED
+    assert as_user(USER, "m.CreateJob('user.long', fd(own.pid), {'run_time_max': dbus.UInt64(7200 * 10**6)})") == DENIED
+    assert as_user(USER, "m.CreateJob('user.uid', fd(own.pid), {'uid': dbus.UInt32(0)})") == DENIED
+    stranger.kill()
+    stranger.wait()
+
+
+def test_nobody_leaves_a_tight_job_for_a_loose_one():
+    job = start_job("tight.1", "sleep", "1000", options=["--run-time-max", "1h"])
+    wait_running("tight.1")
+    inside = int(live_jobs()["tight.1"]["leader"])
+    assert as_user("root", f"m.CreateJob('loose.1', fd({inside}), {{}})") == DENIED
+    other = start_job("loose.2", "sleep", "1000")
+    wait_running("loose.2")
+    assert as_user("root", f"m.Adopt('loose.2', [fd({inside})])") == DENIED
+    assert "job-tight.1.scope" in Path(f"/proc/{inside}/cgroup").read_text()
+    for key, process in (("tight.1", job), ("loose.2", other)):
+        run("pinfold", "stop", "--grace", "0", key)
+        finish(process)
+
+
+def test_pinfoldd_and_init_are_no_jobs():
+    pid = int(run("systemctl", "show", "-P", "MainPID", "pinfoldd").stdout)
+    for target in (1, pid, 2):
+        if Path(f"/proc/{target}").exists():
+            assert as_user("root", f"m.CreateJob('evil.{target}', fd({target}), {{}})") in (
+                "org.pinfold1.Error.InvalidArgument", "org.pinfold1.Error.PidGone")
+    assert run("systemctl", "is-active", "pinfoldd").stdout == "active\n"
+
+
+def test_a_setuid_program_lends_no_rights(tmp_path):
+    """The caller sends its call and execs a setuid program at once: by /proc it would be root by the time it is looked at."""
+    su = tmp_path / "sleep"
+    run("cp", "/bin/sleep", su)
+    os.chmod(tmp_path, 0o755)
+    for part in tmp_path.parents:
+        os.chmod(part, os.stat(part).st_mode | 0o711)
+    os.chmod(su, 0o4755)
+    program = ("import dbus, os; b = dbus.SystemBus(); "
+               "b.call_async('org.pinfold1', '/org/pinfold1', 'org.pinfold1.Manager', 'Reload', '', (), None, None); b.flush(); "
+               "[os.set_inheritable(int(f), True) for f in os.listdir('/proc/self/fd') if int(f) > 2 and os.path.exists(f'/proc/self/fd/{f}')]; "
+               f"os.execv('{su}', ['sleep', '1'])")
+    run("busctl", "get-property", "org.pinfold1", "/org/pinfold1", "org.pinfold1.Manager", "Version")
+    before = Path("/run/pinfold/on-failure").stat().st_mtime_ns
+    run("setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", "/usr/bin/python3", "-c", program)
+    run("busctl", "get-property", "org.pinfold1", "/org/pinfold1", "org.pinfold1.Manager", "Version")
+    assert Path("/run/pinfold/on-failure").stat().st_mtime_ns == before, "a reload would have written it again"
+
+
+def test_a_bus_in_the_environment_is_not_believed(tmp_path):
+    fake = subprocess.Popen(["dbus-daemon", "--session", "--nofork", "--print-address", f"--address=unix:path={tmp_path}/bus"],
+                            stdout=subprocess.PIPE, text=True)
+    address = fake.stdout.readline().strip()
+    environment = {**os.environ, "DBUS_SYSTEM_BUS_ADDRESS": address, "SYSTEMD_BUS_TIMEOUT": "1us"}
+    status, out, err = finish(start_job("env.bus", "sh", "-c", 'echo "$DBUS_SYSTEM_BUS_ADDRESS $SYSTEMD_BUS_TIMEOUT"; cat /proc/self/cgroup',
+                                        env=environment))
+    assert (status, err) == (0, "")
+    assert out.splitlines()[0] == f"{address} 1us", "the job's environment is its own"
+    assert "job-env.bus.scope" in out
+    fake.terminate()
+    fake.wait()
+
+
+ODD_KEYS = [f"odd.{chr(code)}x{chr(code)}" for code in range(0x21, 0x7f) if chr(code) != "/"]
+
+
+def test_every_odd_character_in_a_key():
+    for key in ODD_KEYS:
+        status, _, err = finish(start_job(key, "true"))
+        assert (status, err) == (0, ""), key
+        assert len(receipts(key)) == 1, key
+    expect_nothing_left()
+
+
+@pytest.mark.parametrize("key", ["odd.a/b", "odd.a b", "odd.a\nb", "odd.", "odd", ".x", "Odd.x", "od d.x", "odd.\x1b[31m", "odd.ä", "x." + "y" * 300])
+def test_keys_that_are_refused(key):
+    status, _, err = finish(start_job(key, "true"))
+    assert status == 125
+    assert err.startswith("pinfold-run: job key") and err.count("\n") == 1 and "\x1b" not in err
+    assert live_jobs() == {}
+
+
+def test_no_text_becomes_a_unit_setting():
+    """Line breaks in every text that a user has a say in; a daemon-reload would make settings of them."""
+    evil = "x\nTasksMax=7\nRuntimeMaxSec=1"
+    job = subprocess.Popen(["pinfold-run", "--job", "evil.text", "--", "sh", "-c", "exec sleep 1000", evil], cwd="/tmp", env={**os.environ, "X": evil})
+    wait_running("evil.text")
+    run("systemctl", "daemon-reload")
+    for unit in ("job-evil.text.scope", "batch-evil.text.slice"):
+        text = Path(f"/run/systemd/transient/{unit}").read_text()
+        assert "RuntimeMax" not in text and "TasksMax=7" not in text
+        assert run("systemctl", "show", "-P", "TasksMax", unit).stdout.strip() != "7"
+    run("pinfold", "stop", "evil.text")
+    job.wait(timeout=20)
+
+
+def test_a_flood_of_one_user_does_not_hold_up_another():
+    flood = ("import dbus, dbus.mainloop.glib\n"
+             "buses = [dbus.bus.BusConnection(dbus.bus.BusConnection.TYPE_SYSTEM) for _ in range(8)]\n"
+             "print('up', flush=True)\n"
+             "while True:\n"
+             "  for b in buses:\n"
+             "    for _ in range(100):\n"
+             "      m = dbus.lowlevel.MethodCallMessage('org.pinfold1', '/org/pinfold1', 'org.pinfold1.Manager', 'ListJobs')\n"
+             "      m.set_no_reply(True); b.send_message(m)\n"
+             "    b.flush()\n")
+    flooder = subprocess.Popen(["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", "/usr/bin/python3", "-c", flood],
+                               stdout=subprocess.PIPE, text=True)
+    assert flooder.stdout.readline() == "up\n"
+    slowest = 0
+    script = ("import dbus, time, sys\nm = dbus.Interface(dbus.SystemBus().get_object('org.pinfold1', '/org/pinfold1'), 'org.pinfold1.Manager')\n"
+              "worst = 0\nfor _ in range(20):\n  t = time.monotonic(); m.ListJobs(); worst = max(worst, time.monotonic() - t)\nprint(worst)")
+    try:
+        out = run("setpriv", f"--reuid={OTHER}", f"--regid={OTHER}", "--clear-groups", "/usr/bin/python3", "-c", script).stdout
+        slowest = float(out)
+    finally:
+        flooder.kill()
+        flooder.wait()
+    assert slowest < 1.0
