@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "bus/manager_object.hpp"
 
+#include "base/escape.hpp"
 #include "bus/duplicates.hpp"
 
 #include <csignal>
@@ -12,12 +13,6 @@ namespace {
 constexpr const char* kPath = "/org/pinfold1";
 constexpr std::size_t kMaxName = 1024; // keys and unit names: longer ones can't be right, and are not looked at
 
-Result<void> checkName(const std::string& name) {
-    if (name.size() > kMaxName)
-        return Error{ErrorCode::InvalidArgument, "a key or unit name of " + std::to_string(name.size()) + " bytes: at most 1024 are looked at"};
-    return {};
-}
-
 template <class T, class... R> Reply<T> replyWith(const Answer<R...>& answer, std::function<void(const T&)> give) {
     return [answer, give = std::move(give)](const Result<T>& result) {
         if (result)
@@ -27,8 +22,14 @@ template <class T, class... R> Reply<T> replyWith(const Answer<R...>& answer, st
     };
 }
 
-template <class Dict> Reply<Receipt> replyReceipt(const Answer<Dict>& answer) {
-    return replyWith<Receipt>(answer, [answer](const Receipt& receipt) { answer.give(encodeReceipt(receipt, true)); });
+/// `wait` is held until the answer is given.
+template <class Dict> Reply<Receipt> replyReceipt(const Answer<Dict>& answer, std::shared_ptr<void> wait) {
+    return replyWith<Receipt>(
+        answer, [answer, wait = std::move(wait)](const Receipt& receipt) { answer.give(encodeReceipt(receipt, true)); });
+}
+
+Error tooManyWaits(uid_t uid) {
+    return {ErrorCode::Busy, "too many calls of user " + std::to_string(uid) + " wait for jobs to end: wait for answers"};
 }
 
 } // namespace
@@ -45,109 +46,130 @@ ManagerObject::~ManagerObject() {
 }
 
 /// The one guard around what a message leads to: 1.2 lets exceptions fly through libsystemd's C frames.
-template <class F> void ManagerObject::guarded(const char* what, F&& body) const {
+template <class F> bool ManagerObject::guarded(const char* what, F&& body) const {
     try {
         body();
+        return true;
     } catch (const std::exception& error) {
         parts_.logError(std::string("unexpected in ") + what + ": " + error.what());
+        return false;
     }
 }
 
-template <class... R, class F> void ManagerObject::handle(sdbus::Result<R...>&& result, F body) {
+template <class... R, class F> void ManagerObject::handle(sdbus::Result<R...>&& result, const std::string& name, F body) {
     const Answer<R...> answer(std::move(result));
-    const auto act = [this, answer, body = std::move(body)](const Result<Caller>& caller) {
+    const auto guardedCall = [this, answer](auto&& call) {
+        if (!guarded("a call", call))
+            answer.fail({ErrorCode::Internal, "unexpected error in pinfoldd, see its journal"});
+    };
+    auto act = [this, answer, guardedCall, body = std::move(body)](const Result<Caller>& caller) {
         if (!caller)
             return answer.fail(caller.error());
-        if (!caller->admin && !quota_.take(caller->uid, parts_.loop.bootTime()))
+        const auto begun = parts_.loop.bootTime();
+        if (!caller->admin && !quota_.take(caller->uid, begun))
             return answer.fail({ErrorCode::Busy, "too many calls of user " + std::to_string(caller->uid) + ": wait a second"});
-        try {
-            body(*caller, answer);
-        } catch (const std::exception& error) {
-            parts_.logError(std::string("unexpected in a call: ") + error.what());
-            answer.fail({ErrorCode::Internal, "unexpected error in pinfoldd, see its journal"});
-        }
+        guardedCall([&] { body(*caller, answer); });
+        quota_.charge(caller->uid, parts_.loop.bootTime() - begun);
     };
-    guarded("a call", [&] {
+    guardedCall([&] {
+        if (name.size() > kMaxName)
+            return answer.fail({ErrorCode::InvalidArgument,
+                                "a key or unit name of " + std::to_string(name.size()) + " bytes: at most 1024 are looked at"});
         const auto [sender, repeated] = bus::withCurrentMessage(
             getObject(), [](sdbus::Message& message) { return std::pair(message.getSender(), repeatedEntry(message)); });
         if (repeated)
-            return answer.fail({ErrorCode::InvalidArgument, "entry '" + *repeated + "' is there more than once"});
-        parts_.callers.resolve(sender, act);
+            return answer.fail({ErrorCode::InvalidArgument, "entry '" + printable(*repeated, 100) + "' is there more than once"});
+        parts_.callers.resolve(sender, std::move(act));
     });
 }
 
-void ManagerObject::CreateJob(sdbus::Result<std::string, sdbus::ObjectPath, std::string>&& result, std::string key, sdbus::UnixFd leader,
-                              Dict options) {
-    auto request = std::make_shared<CreateRequest>();
-    auto decoded = checkName(key);
-    if (decoded)
-        decoded = decodeCreateOptions(options, *request);
-    request->key = std::move(key);
-    request->leader = takeFd(leader);
-    handle(std::move(result), [this, request, decoded](const Caller& caller, const auto& answer) {
-        if (!decoded)
-            return answer.fail(decoded.error());
-        parts_.jobs.createJob(caller, std::move(*request), replyWith<JobSummary>(answer, [answer](const JobSummary& job) {
-                                  answer.give(job.key.text(), sdbus::ObjectPath(job.key.objectPath()), job.key.scopeName(0));
-                              }));
-    });
+std::shared_ptr<void> ManagerObject::enterWait(const Caller& caller) {
+    return caller.admin ? std::make_shared<bool>() : waits_.enter(caller.uid);
 }
 
-void ManagerObject::AddTask(sdbus::Result<std::uint32_t, std::string>&& result, std::string key, sdbus::UnixFd leader, Dict options) {
-    const auto decoded = decodeNoOptions(options);
-    const auto fd = std::make_shared<UniqueFd>(takeFd(leader));
-    handle(std::move(result), [this, key = std::move(key), fd, decoded](const Caller& caller, const auto& answer) {
-        if (!decoded)
-            return answer.fail(decoded.error());
-        parts_.jobs.addTask(caller, key, std::move(*fd), replyWith<TaskAdded>(answer, [answer](const TaskAdded& added) {
-                                answer.give(added.task, added.key.scopeName(added.task));
-                            }));
-    });
+void ManagerObject::CreateJob(sdbus::Result<std::string, sdbus::ObjectPath, std::string>&& result, std::string key,
+                              sdbus::UnixFd leader, Dict options) {
+    handle(std::move(result), key,
+           [this, key, leader = std::move(leader), options = std::move(options)](const Caller& caller, const auto& answer) {
+               CreateRequest request;
+               if (auto decoded = decodeCreateOptions(options, request); !decoded)
+                   return answer.fail(decoded.error());
+               request.key = key;
+               request.leader = takeFd(leader);
+               parts_.jobs.createJob(caller, std::move(request), replyWith<JobSummary>(answer, [answer](const JobSummary& job) {
+                                         answer.give(job.key.text(), sdbus::ObjectPath(job.key.objectPath()),
+                                                     job.key.scopeName(0));
+                                     }));
+           });
 }
 
-void ManagerObject::Adopt(sdbus::Result<std::uint32_t, std::string>&& result, std::string key, std::vector<sdbus::UnixFd> processes) {
-    const auto fds = std::make_shared<std::vector<UniqueFd>>();
-    for (const auto& process : processes)
-        fds->push_back(takeFd(process));
-    handle(std::move(result), [this, key = std::move(key), fds](const Caller& caller, const auto& answer) {
-        parts_.jobs.adopt(caller, key, std::move(*fds), replyWith<TaskAdded>(answer, [answer](const TaskAdded& added) {
+void ManagerObject::AddTask(sdbus::Result<std::uint32_t, std::string>&& result, std::string key, sdbus::UnixFd leader,
+                            Dict options) {
+    handle(std::move(result), key,
+           [this, key, leader = std::move(leader), options = std::move(options)](const Caller& caller, const auto& answer) {
+               if (auto decoded = decodeNoOptions(options); !decoded)
+                   return answer.fail(decoded.error());
+               parts_.jobs.addTask(caller, key, takeFd(leader), replyWith<TaskAdded>(answer, [answer](const TaskAdded& added) {
+                                       answer.give(added.task, added.key.scopeName(added.task));
+                                   }));
+           });
+}
+
+void ManagerObject::Adopt(sdbus::Result<std::uint32_t, std::string>&& result, std::string key,
+                          std::vector<sdbus::UnixFd> processes) {
+    handle(std::move(result), key, [this, key, processes = std::move(processes)](const Caller& caller, const auto& answer) {
+        std::vector<UniqueFd> pidfds;
+        for (const auto& process : processes)
+            pidfds.push_back(takeFd(process));
+        parts_.jobs.adopt(caller, key, std::move(pidfds), replyWith<TaskAdded>(answer, [answer](const TaskAdded& added) {
                               answer.give(added.task, added.key.scopeName(added.task));
                           }));
     });
 }
 
 void ManagerObject::EndJob(sdbus::Result<Dict>&& result, std::string key, Dict options) {
-    handle(std::move(result), [this, key = std::move(key), report = decodeEndOptions(options)](const Caller& caller, const auto& answer) {
+    handle(std::move(result), key, [this, key, options = std::move(options)](const Caller& caller, const auto& answer) {
+        const auto report = decodeEndOptions(options);
         if (!report)
             return answer.fail(report.error());
-        parts_.jobs.endJob(caller, key, *report, replyReceipt(answer));
+        auto wait = enterWait(caller);
+        if (!wait)
+            return answer.fail(tooManyWaits(caller.uid));
+        parts_.jobs.endJob(caller, key, *report, replyReceipt(answer, std::move(wait)));
     });
 }
 
 void ManagerObject::StopJob(sdbus::Result<>&& result, std::string key, Dict options) {
-    handle(std::move(result), [this, key = std::move(key), grace = decodeStopOptions(options)](const Caller& caller, const auto& answer) {
+    handle(std::move(result), key, [this, key, options = std::move(options)](const Caller& caller, const auto& answer) {
+        const auto grace = decodeStopOptions(options);
         if (!grace)
             return answer.fail(grace.error());
-        parts_.jobs.stopJob(caller, key, *grace, [answer](const Result<void>& done) { done ? answer.give() : answer.fail(done.error()); });
+        parts_.jobs.stopJob(caller, key, *grace,
+                            [answer](const Result<void>& done) { done ? answer.give() : answer.fail(done.error()); });
     });
 }
 
 void ManagerObject::KillJob(sdbus::Result<>&& result, std::string key, std::int32_t signal) {
-    handle(std::move(result), [this, key = std::move(key), signal](const Caller& caller, const auto& answer) {
+    handle(std::move(result), key, [this, key, signal](const Caller& caller, const auto& answer) {
         if (signal < 1 || signal > SIGRTMAX)
-            return answer.fail({ErrorCode::InvalidArgument, "signal " + std::to_string(signal) + " is out of range: use 1 to 64"});
-        parts_.jobs.killJob(caller, key, signal, [answer](const Result<void>& done) { done ? answer.give() : answer.fail(done.error()); });
+            return answer.fail(
+                {ErrorCode::InvalidArgument, "signal " + std::to_string(signal) + " is out of range: use 1 to 64"});
+        parts_.jobs.killJob(caller, key, signal,
+                            [answer](const Result<void>& done) { done ? answer.give() : answer.fail(done.error()); });
     });
 }
 
 void ManagerObject::WaitJob(sdbus::Result<Dict>&& result, std::string key) {
-    handle(std::move(result), [this, key = std::move(key)](const Caller& caller, const auto& answer) {
-        parts_.jobs.waitJob(caller, key, replyReceipt(answer));
+    handle(std::move(result), key, [this, key](const Caller& caller, const auto& answer) {
+        auto wait = enterWait(caller);
+        if (!wait)
+            return answer.fail(tooManyWaits(caller.uid));
+        parts_.jobs.waitJob(caller, key, replyReceipt(answer, std::move(wait)));
     });
 }
 
 void ManagerObject::ListJobs(sdbus::Result<Dicts>&& result) {
-    handle(std::move(result), [this](const Caller&, const auto& answer) {
+    handle(std::move(result), {}, [this](const Caller&, const auto& answer) {
         Dicts list;
         for (const auto& job : parts_.jobs.jobs())
             list.push_back(encodeSummary(job));
@@ -156,14 +178,14 @@ void ManagerObject::ListJobs(sdbus::Result<Dicts>&& result) {
 }
 
 void ManagerObject::GetJob(sdbus::Result<sdbus::ObjectPath>&& result, std::string key) {
-    handle(std::move(result), [this, key = std::move(key)](const Caller&, const auto& answer) {
+    handle(std::move(result), key, [this, key](const Caller&, const auto& answer) {
         const auto job = parts_.jobs.job(key);
         job ? answer.give(sdbus::ObjectPath(job->key.objectPath())) : answer.fail(job.error());
     });
 }
 
 void ManagerObject::GetJobByPID(sdbus::Result<std::string, std::uint32_t, sdbus::ObjectPath>&& result, std::uint32_t pid) {
-    handle(std::move(result), [this, pid](const Caller&, const auto& answer) {
+    handle(std::move(result), {}, [this, pid](const Caller&, const auto& answer) {
         if (pid < 2 || pid > INT32_MAX)
             return answer.fail({ErrorCode::InvalidArgument, "process " + std::to_string(pid) + " can't be part of a job"});
         const auto found = parts_.jobs.jobOfProcess(static_cast<pid_t>(pid));
@@ -174,14 +196,14 @@ void ManagerObject::GetJobByPID(sdbus::Result<std::string, std::uint32_t, sdbus:
 }
 
 void ManagerObject::GetJobByUnit(sdbus::Result<std::string, sdbus::ObjectPath>&& result, std::string unit) {
-    handle(std::move(result), [this, unit = std::move(unit)](const Caller&, const auto& answer) {
+    handle(std::move(result), unit, [this, unit](const Caller&, const auto& answer) {
         const auto job = parts_.jobs.jobOfUnit(unit);
         job ? answer.give(job->key.text(), sdbus::ObjectPath(job->key.objectPath())) : answer.fail(job.error());
     });
 }
 
 void ManagerObject::ListProcesses(sdbus::Result<Dicts>&& result, std::string key) {
-    handle(std::move(result), [this, key = std::move(key)](const Caller& caller, const auto& answer) {
+    handle(std::move(result), key, [this, key](const Caller& caller, const auto& answer) {
         const auto processes = parts_.jobs.processes(caller, key);
         if (!processes)
             return answer.fail(processes.error());
@@ -193,21 +215,22 @@ void ManagerObject::ListProcesses(sdbus::Result<Dicts>&& result, std::string key
 }
 
 void ManagerObject::GetUsage(sdbus::Result<Dict>&& result, std::string key) {
-    handle(std::move(result), [this, key = std::move(key)](const Caller& caller, const auto& answer) {
+    handle(std::move(result), key, [this, key](const Caller& caller, const auto& answer) {
         const auto usage = parts_.jobs.usage(caller, key);
         usage ? answer.give(encodeUsage(*usage)) : answer.fail(usage.error());
     });
 }
 
 void ManagerObject::GetReceipt(sdbus::Result<Dict>&& result, std::string key) {
-    handle(std::move(result), [this, key = std::move(key)](const Caller& caller, const auto& answer) {
+    handle(std::move(result), key, [this, key](const Caller& caller, const auto& answer) {
         const auto receipt = parts_.jobs.receipt(caller, key);
         receipt ? answer.give(encodeReceipt(*receipt, true)) : answer.fail(receipt.error());
     });
 }
 
 void ManagerObject::ListReceipts(sdbus::Result<Dicts>&& result, Dict filter) {
-    handle(std::move(result), [this, decoded = decodeReceiptFilter(filter)](const Caller& caller, const auto& answer) {
+    handle(std::move(result), {}, [this, filter = std::move(filter)](const Caller& caller, const auto& answer) {
+        const auto decoded = decodeReceiptFilter(filter);
         if (!decoded)
             return answer.fail(decoded.error());
         const auto receipts = parts_.jobs.receipts(caller, *decoded);
@@ -221,7 +244,7 @@ void ManagerObject::ListReceipts(sdbus::Result<Dicts>&& result, Dict filter) {
 }
 
 void ManagerObject::Reload(sdbus::Result<>&& result) {
-    handle(std::move(result), [this](const Caller& caller, const auto& answer) {
+    handle(std::move(result), {}, [this](const Caller& caller, const auto& answer) {
         auto done = decide(caller, Verb::Reload, {});
         if (done)
             done = parts_.reload();

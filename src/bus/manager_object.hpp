@@ -6,6 +6,7 @@
 #include "bus/caller.hpp"
 #include "bus/job_object.hpp"
 #include "bus/quota.hpp"
+#include "bus/waits.hpp"
 #include "core/job_manager.hpp"
 #include "dbus/org.pinfold1.Manager_adaptor.hpp"
 #include "os/event_loop.hpp"
@@ -47,8 +48,10 @@ private:
 
     void CreateJob(sdbus::Result<std::string, sdbus::ObjectPath, std::string>&& result, std::string key, sdbus::UnixFd leader,
                    Dict options) override;
-    void AddTask(sdbus::Result<std::uint32_t, std::string>&& result, std::string key, sdbus::UnixFd leader, Dict options) override;
-    void Adopt(sdbus::Result<std::uint32_t, std::string>&& result, std::string key, std::vector<sdbus::UnixFd> processes) override;
+    void AddTask(sdbus::Result<std::uint32_t, std::string>&& result, std::string key, sdbus::UnixFd leader,
+                 Dict options) override;
+    void Adopt(sdbus::Result<std::uint32_t, std::string>&& result, std::string key,
+               std::vector<sdbus::UnixFd> processes) override;
     void EndJob(sdbus::Result<Dict>&& result, std::string key, Dict options) override;
     void StopJob(sdbus::Result<>&& result, std::string key, Dict options) override;
     void KillJob(sdbus::Result<>&& result, std::string key, std::int32_t signal) override;
@@ -65,12 +68,16 @@ private:
     std::string Version() override;
     std::uint32_t JobCount() override;
 
-    /// Finds out who calls, then body(caller, answer): see manager_object.cpp.
-    template <class... R, class F> void handle(sdbus::Result<R...>&& result, F body);
-    template <class F> void guarded(const char* what, F&& body) const;
+    /// Finds out who calls, then body(caller, answer). `name` is the key or unit name that the call is about.
+    template <class... R, class F> void handle(sdbus::Result<R...>&& result, const std::string& name, F body);
+    /// False when the body threw.
+    template <class F> bool guarded(const char* what, F&& body) const;
+    /// What a call that waits for a job's end holds until then; null when the caller has too many.
+    std::shared_ptr<void> enterWait(const Caller& caller);
 
     Parts parts_;
     Quota quota_;
+    Waits waits_;
     std::map<std::string, std::unique_ptr<JobObject>> objects_;
 };
 

@@ -25,4 +25,11 @@ bool Quota::take(uid_t uid, std::uint64_t now) {
     return true;
 }
 
+void Quota::charge(uid_t uid, std::uint64_t spent) {
+    // Not below one burst: a disk that hung for a minute is not the user's fault.
+    if (const auto bucket = buckets_.find(uid); bucket != buckets_.end())
+        bucket->second.tokens =
+            std::max(-kBurst, bucket->second.tokens - static_cast<double>(spent) / 1e3 * kPerMillisecondSpent);
+}
+
 } // namespace pinfold

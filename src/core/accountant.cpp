@@ -22,7 +22,6 @@ void Accountant::account(const JobPtr& job) {
     job->statusTimer.reset();
     job->sliceWatch.reset();
     core_.save(*job);
-    core_.observer->jobStateChanged(job->key());
     due_.push_back(job);
     if (!flushSource_)
         flushSource_ = core_.context.loop.whenIdle([this] { flush(); });

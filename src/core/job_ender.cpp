@@ -92,7 +92,6 @@ void JobEnder::begin(const JobPtr& job, Request request) {
     record.grace = request.grace;
     job->runTimer.reset();
     core_.save(*job);
-    core_.observer->jobStateChanged(job->key());
     stop(job);
 }
 
@@ -117,6 +116,7 @@ void JobEnder::stop(const JobPtr& job) {
 }
 
 void JobEnder::terminate(const JobPtr& job) {
+    core_.observer->jobStateChanged(job->key()); // a clean end is over in a moment, and JobRemoved tells of it
     const auto delay = grace(*job);
     if (delay == 0)
         return kill(job);

@@ -4,6 +4,9 @@
 #include "core/job.hpp"
 #include "systemd/unit_properties.hpp"
 
+#include <malloc.h>
+
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -18,6 +21,8 @@ constexpr TaskStarter::Patience kNameTaken{50'000, 1'000'000};
 Error systemdFailed(const std::string& unit, const std::string& words) {
     return {ErrorCode::SystemdFailed, "systemd did not start " + unit + ": " + words};
 }
+
+constexpr std::size_t kBurst = 64;
 
 } // namespace
 
@@ -39,9 +44,21 @@ void TaskStarter::start(Request request, Done done) {
         if (context_.cgroups.exists(path) && context_.cgroups.children(path).empty())
             (void)context_.cgroups.remove(path); // in use after all: the start below says so
     }
-    auto attempt = std::make_shared<Attempt>(std::move(request), std::move(done));
+    highest_ = std::max(highest_, ++inFlight_);
+    auto attempt = std::make_shared<Attempt>(std::move(request), [this, done = std::move(done)](Result<void> result) {
+        done(std::move(result));
+        finished();
+    });
     attempt->begun = context_.loop.bootTime();
     tryOnce(std::move(attempt));
+}
+
+void TaskStarter::finished() {
+    if (--inFlight_ > 0)
+        return;
+    // The messages of a burst leave holes between what lives on, which the allocator would keep for ever.
+    if (std::exchange(highest_, 0) >= kBurst)
+        ::malloc_trim(0);
 }
 
 void TaskStarter::tryOnce(std::shared_ptr<Attempt> attempt) {

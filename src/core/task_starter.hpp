@@ -42,8 +42,11 @@ private:
     void decide(std::shared_ptr<Attempt> attempt, const SystemdOutcome& outcome);
     void retry(std::shared_ptr<Attempt> attempt, const Patience& patience, Error otherwise);
     Result<bool> allInScope(const Request& request) const;
+    void finished();
 
     CoreContext& context_;
+    std::size_t inFlight_ = 0;
+    std::size_t highest_ = 0; ///< in flight at once since there was none
 };
 
 } // namespace pinfold

@@ -141,6 +141,8 @@ std::optional<Result<void>> DaemonLink::advance() {
     return outcome_;
 }
 
+bool DaemonLink::away() const { return !bus_ || retryAt_ != 0 || sd_bus_is_ready(bus_) <= 0; }
+
 pollfd DaemonLink::waitFor() const {
     if (!bus_ || retryAt_ != 0)
         return {-1, 0, 0};

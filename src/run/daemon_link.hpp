@@ -41,6 +41,8 @@ public:
     int timeoutMs() const;
 
     bool connected() const { return bus_ != nullptr; }
+    /// Nobody has taken the call: between two tries, or before the bus has let us in.
+    bool away() const;
     void close();
 
 private:

@@ -2,6 +2,7 @@
 #include "run/supervisor.hpp"
 
 #include "base/error_code.hpp"
+#include "base/parse.hpp"
 #include "base/unique_fd.hpp"
 #include "run/command.hpp"
 #include "run/deadline.hpp"
@@ -27,6 +28,8 @@ namespace {
 // A job that is over by then needs no second connection to the bus; a longer one must not hold one: dbus-daemon has 256 a user.
 constexpr std::uint64_t kKeepConnection = 200'000;
 constexpr std::uint64_t kSayWaitingAfter = 30'000'000;
+
+bool asksToEnd(int signal) { return signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGQUIT; }
 
 int failed(const char* what) {
     say(std::string(what) + ": " + std::strerror(errno));
@@ -59,16 +62,18 @@ std::optional<int> Supervisor::create() {
     const UniqueFd self(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
     beginCreateJob(link_, options_, child_.pidfd(), self.get(), key_);
     auto outcome = link_.advance();
-    while (!outcome) {
+    while (!outcome && !shallGiveUpWaiting()) {
         waitOnce(link_.timeoutMs());
         outcome = link_.advance();
     }
-    confined_ = static_cast<bool>(*outcome);
-    if (confined_ || mayRunUnconfined(outcome->error(), options_.key))
+    confined_ = outcome && *outcome;
+    if (confined_ || (outcome && mayRunUnconfined(outcome->error(), options_.key)))
         return std::nullopt;
     child_.giveUp();
     while (!waitStatus_)
         waitOnce(-1);
+    if (!outcome)
+        dieBySignal(endRequest_);
     say(outcome->error().message);
     return kRunFailed;
 }
@@ -83,11 +88,12 @@ void Supervisor::superviseUntilLeaderGone() {
 }
 
 void Supervisor::endJob() {
+    endRequest_ = 0; // what came while the job ran was for the job
     beginEndJob(link_, key_, child_.pid(), *waitStatus_);
     const Deadline sayWaiting(kSayWaitingAfter);
     bool said = false;
     auto outcome = link_.advance();
-    while (!outcome) {
+    while (!outcome && !shallGiveUpWaiting()) {
         const int linkTimeout = link_.timeoutMs();
         const int sayTimeout = said ? -1 : sayWaiting.remainingMs();
         waitOnce(linkTimeout < 0 ? sayTimeout : sayTimeout < 0 ? linkTimeout : std::min(linkTimeout, sayTimeout));
@@ -98,7 +104,9 @@ void Supervisor::endJob() {
         outcome = link_.advance();
     }
     link_.close();
-    if (!*outcome)
+    if (!outcome)
+        say("job " + key_ + " is left to pinfoldd, which is not there yet: asked to end by " + signalName(endRequest_));
+    else if (!*outcome)
         say("job " + key_ + ": " + outcome->error().message);
 }
 
@@ -124,6 +132,9 @@ void Supervisor::handleSignals() {
             reap();
             continue;
         }
+        // At a shutdown pinfoldd and the bus may be gone for good: then nobody else would let us go.
+        if (asksToEnd(static_cast<int>(info->ssi_signo)))
+            endRequest_ = static_cast<int>(info->ssi_signo);
         if (waitStatus_)
             continue; // nobody is left to be told
         if (info->ssi_signo == SIGCONT)

@@ -31,6 +31,7 @@ private:
     void handleSignals();
     void reap();
     void stopWithTheJob();
+    bool shallGiveUpWaiting() const { return endRequest_ != 0 && link_.away(); }
 
     const RunOptions& options_;
     SignalReader signals_;
@@ -42,6 +43,7 @@ private:
     bool terminalStop_ = false;      ///< a terminal told the whole group to stop
     int execError_ = 0;
     std::optional<int> waitStatus_;  ///< the leader's, once it is gone
+    int endRequest_ = 0;             ///< the signal that asked us to end while we waited for pinfoldd
 };
 
 } // namespace pinfold

@@ -4,10 +4,10 @@
 namespace pinfold {
 
 void CallQueue::call(sdbus::MethodCall message, Handler handler) {
-    if (inFlight_ < maxInFlight_)
+    if (inFlight_ < maxInFlight_ && waiting_.empty())
         send(message, std::move(handler));
     else
-        waiting_.push_back({std::move(message), std::move(handler)});
+        waiting_.push_back({std::move(message), std::move(handler), loop_.bootTime()});
 }
 
 void CallQueue::send(const sdbus::MethodCall& message, Handler handler) {
@@ -27,11 +27,15 @@ void CallQueue::send(const sdbus::MethodCall& message, Handler handler) {
 }
 
 void CallQueue::next() {
-    if (waiting_.empty() || inFlight_ >= maxInFlight_)
-        return;
-    auto first = std::move(waiting_.front());
-    waiting_.pop_front();
-    send(first.message, std::move(first.handler));
+    while (!waiting_.empty() && inFlight_ < maxInFlight_) {
+        auto first = std::move(waiting_.front());
+        waiting_.pop_front();
+        if (loop_.bootTime() - first.since < timeout_)
+            return send(first.message, std::move(first.handler));
+        sdbus::MethodReply none;
+        const auto tooLate = bus::makeError("org.freedesktop.DBus.Error.NoReply", "systemd was too busy to be asked in time");
+        first.handler(none, &tooLate);
+    }
 }
 
 } // namespace pinfold

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "os/event_loop.hpp"
 #include "systemd/sdbus_compat.hpp"
 
 #include <cstddef>
@@ -15,21 +16,24 @@ class CallQueue {
 public:
     using Handler = std::function<void(sdbus::MethodReply&, const sdbus::Error*)>;
 
-    CallQueue(sdbus::IProxy& proxy, std::size_t maxInFlight, std::uint64_t timeoutUsec)
-        : proxy_(proxy), maxInFlight_(maxInFlight), timeout_(timeoutUsec) {}
+    CallQueue(sdbus::IProxy& proxy, const EventLoop& loop, std::size_t maxInFlight, std::uint64_t timeoutUsec)
+        : proxy_(proxy), loop_(loop), maxInFlight_(maxInFlight), timeout_(timeoutUsec) {}
 
-    /// `handler` is called once; it may throw sdbus::Error for a reply that it can't read.
+    /// `handler` is called once; it may throw sdbus::Error for a reply that it can't read. A call that has waited for longer
+    /// than the time-out is not sent any more and fails with NoReply: what it names may be another's by now.
     void call(sdbus::MethodCall message, Handler handler);
 
 private:
     struct Waiting {
         sdbus::MethodCall message;
         Handler handler;
+        std::uint64_t since;
     };
     void send(const sdbus::MethodCall& message, Handler handler);
     void next();
 
     sdbus::IProxy& proxy_;
+    const EventLoop& loop_;
     std::size_t maxInFlight_;
     std::uint64_t timeout_;
     std::size_t inFlight_ = 0;

@@ -11,6 +11,9 @@
 namespace pinfold {
 namespace {
 
+// Then it's the others' turn: a flood on the bus must not keep timers and dying processes waiting.
+constexpr int kMessagesPerTurn = 64;
+
 void check(int result, const char* what) {
     if (result < 0)
         throw std::system_error(-result, std::generic_category(), what);
@@ -28,7 +31,7 @@ struct SdbusEventSource::Impl {
 
     void drain() {
         try {
-            while (bus::pump(connection)) {
+            for (int messages = 0; messages < kMessagesPerTurn && bus::pump(connection); ++messages) {
             }
         } catch (const std::exception& error) {
             sd_event_source_set_enabled(io, SD_EVENT_OFF);
@@ -59,7 +62,8 @@ struct SdbusEventSource::Impl {
     sd_event_source* timer = nullptr;
 };
 
-SdbusEventSource::SdbusEventSource(sd_event* event, sdbus::IConnection& connection, std::function<void(const std::string&)> onLost)
+SdbusEventSource::SdbusEventSource(sd_event* event, sdbus::IConnection& connection,
+                                   std::function<void(const std::string&)> onLost)
     : impl_(std::make_unique<Impl>(connection, std::move(onLost))) {
     const auto data = connection.getEventLoopPollData();
     auto* impl = impl_.get();
@@ -71,7 +75,8 @@ SdbusEventSource::SdbusEventSource(sd_event* event, sdbus::IConnection& connecti
               event, &impl->timer, CLOCK_MONOTONIC, 0, 0,
               [](sd_event_source*, std::uint64_t, void* self) { return static_cast<Impl*>(self)->drain(), 0; }, impl),
           "sd_event_add_time");
-    check(sd_event_source_set_prepare(impl->io, [](sd_event_source*, void* self) { return static_cast<Impl*>(self)->refresh(), 0; }),
+    check(sd_event_source_set_prepare(impl->io,
+                                      [](sd_event_source*, void* self) { return static_cast<Impl*>(self)->refresh(), 0; }),
           "sd_event_source_set_prepare");
 }
 

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <list>
 #include <map>
 #include <utility>
 
@@ -20,6 +19,7 @@ constexpr const char* kInterface = "org.freedesktop.systemd1.Manager";
 constexpr std::size_t kMaxInFlight = 64;
 constexpr std::uint64_t kReplyTimeout = 30'000'000;
 constexpr std::uint64_t kJobTimeout = 60'000'000; // starts take up to 10 s while PID 1 reloads
+constexpr std::size_t kMaxEarly = 16;
 
 using PropertyList = std::vector<sdbus::Struct<std::string, sdbus::Variant>>;
 using AuxList = std::vector<sdbus::Struct<std::string, PropertyList>>;
@@ -65,19 +65,20 @@ SystemdError toError(const sdbus::Error& error) {
 struct SdbusSystemdManager::Impl {
     Impl(SdbusSystemdManager& ownerArg, sdbus::IConnection& connectionArg, EventLoop& loopArg)
         : owner(ownerArg), connection(connectionArg), loop(loopArg), proxy(bus::makeProxy(connection, kService, kPath)),
-          calls(*proxy, kMaxInFlight, kReplyTimeout) {
+          calls(*proxy, loop, kMaxInFlight, kReplyTimeout) {
         const auto signal = [](const std::string& member) {
-            return std::string("type='signal',sender='") + kService + "',path='" + kPath + "',interface='" + kInterface + "',member='" +
-                   member + "'";
+            return std::string("type='signal',sender='") + kService + "',path='" + kPath + "',interface='" + kInterface +
+                   "',member='" + member + "'";
         };
         matches.push_back(bus::addMatch(connection, signal("JobRemoved"), guarded(&Impl::jobRemoved)));
         matches.push_back(bus::addMatch(connection, signal("UnitRemoved"), guarded(&Impl::unitRemoved)));
         matches.push_back(bus::addMatch(connection, signal("Reloading"), guarded(&Impl::reloadingChanged)));
-        matches.push_back(bus::addMatch(connection,
-                                        std::string("type='signal',sender='org.freedesktop.DBus',interface='org.freedesktop.DBus',"
-                                                    "member='NameOwnerChanged',arg0='") +
-                                            kService + "'",
-                                        guarded(&Impl::ownerChanged)));
+        matches.push_back(
+            bus::addMatch(connection,
+                          std::string("type='signal',sender='org.freedesktop.DBus',interface='org.freedesktop.DBus',"
+                                      "member='NameOwnerChanged',arg0='") +
+                              kService + "'",
+                          guarded(&Impl::ownerChanged)));
         proxy->callMethod(bus::makeCall(*proxy, kInterface, "Subscribe"));
     }
 
@@ -91,39 +92,45 @@ struct SdbusSystemdManager::Impl {
         };
     }
 
-    // A systemd job of ours. Its end is told by unit, since JobRemoved may come before the method's reply.
+    // A systemd job of ours. PID 1 may tell its end before the call's reply has told its path.
     struct PendingJob {
         std::string unit;
         SystemdDone done;
         EventHandle deadline;
         std::string path;
+        std::map<std::string, SystemdOutcome> ended; ///< this unit's jobs, by path, while ours is not known
     };
-    using Pending = std::list<PendingJob>::iterator;
 
     void runJob(const std::string& unit, sdbus::MethodCall call, SystemdDone done) {
-        pending.push_back({unit, std::move(done), nullptr, {}});
-        const auto job = std::prev(pending.end());
         const auto id = nextId++;
-        byId[id] = job;
-        job->deadline = loop.after(kJobTimeout, [this, id] { finish(id, SystemdError{SystemdFault::NoReply, "no JobRemoved signal within 60 s"}); });
+        auto& job = pending[id];
+        job.unit = unit;
+        job.done = std::move(done);
+        job.deadline = loop.after(kJobTimeout, [this, id] {
+            finish(id, SystemdError{SystemdFault::NoReply, "no JobRemoved signal within 60 s"});
+        });
         calls.call(std::move(call), [this, id](sdbus::MethodReply& reply, const sdbus::Error* error) {
             if (error)
                 return finish(id, toError(*error));
             sdbus::ObjectPath path;
             reply >> path;
-            if (const auto found = byId.find(id); found != byId.end())
-                found->second->path = path;
+            started(id, path);
         });
     }
 
+    void started(std::uint64_t id, const std::string& path) {
+        const auto found = pending.find(id);
+        if (found == pending.end())
+            return; // after its deadline
+        found->second.path = path;
+        if (const auto ended = found->second.ended.find(path); ended != found->second.ended.end())
+            finish(id, SystemdOutcome(ended->second));
+    }
+
     void finish(std::uint64_t id, SystemdOutcome outcome) {
-        const auto found = byId.find(id);
-        if (found == byId.end())
-            return; // answered twice, or after its deadline
-        const auto done = std::move(found->second->done);
-        pending.erase(found->second);
-        byId.erase(found);
-        done(std::move(outcome));
+        const auto job = pending.extract(id);
+        if (job)
+            job.mapped().done(std::move(outcome));
     }
 
     void jobRemoved(sdbus::Message& message) {
@@ -132,10 +139,18 @@ struct SdbusSystemdManager::Impl {
         std::string unit;
         std::string result;
         message >> number >> path >> unit >> result;
-        for (const auto& [id, job] : byId)
-            if (job->unit == unit && (job->path.empty() || job->path == path))
-                return finish(id, result == "done" ? SystemdOutcome()
-                                                   : SystemdError{SystemdFault::JobFailed, "the systemd job ended with result '" + printable(result, 50) + "'"});
+        SystemdOutcome outcome;
+        if (result != "done")
+            outcome = SystemdError{SystemdFault::JobFailed, "the systemd job ended with result '" + printable(result, 50) + "'"};
+        std::vector<std::uint64_t> ended; // several: PID 1 merges stops of one unit into one job
+        for (auto& [id, job] : pending) {
+            if (job.path == path)
+                ended.push_back(id);
+            else if (job.path.empty() && job.unit == unit && job.ended.size() < kMaxEarly)
+                job.ended.emplace(path, outcome);
+        }
+        for (const auto id : ended)
+            finish(id, outcome);
     }
 
     void unitRemoved(sdbus::Message& message) {
@@ -177,8 +192,7 @@ struct SdbusSystemdManager::Impl {
     std::unique_ptr<sdbus::IProxy> proxy;
     CallQueue calls;
     std::vector<bus::Match> matches;
-    std::list<PendingJob> pending;
-    std::map<std::uint64_t, Pending> byId;
+    std::map<std::uint64_t, PendingJob> pending;
     std::uint64_t nextId = 1;
     bool reloading = false;
 };
@@ -219,8 +233,8 @@ void SdbusSystemdManager::resetFailed(const std::string& unit, SystemdDone done)
 
 void SdbusSystemdManager::listUnits(std::vector<std::string> patterns,
                                     std::function<void(std::variant<std::vector<UnitStatus>, SystemdError>)> done) {
-    using Row = sdbus::Struct<std::string, std::string, std::string, std::string, std::string, std::string, sdbus::ObjectPath, std::uint32_t,
-                              std::string, sdbus::ObjectPath>;
+    using Row = sdbus::Struct<std::string, std::string, std::string, std::string, std::string, std::string, sdbus::ObjectPath,
+                              std::uint32_t, std::string, sdbus::ObjectPath>;
     auto call = bus::makeCall(*impl_->proxy, kInterface, "ListUnitsByPatterns");
     call << std::vector<std::string>{} << patterns;
     impl_->calls.call(std::move(call), [done = std::move(done)](sdbus::MethodReply& reply, const sdbus::Error* error) {

@@ -3,6 +3,7 @@
 
 import json
 import os
+import signal
 import subprocess
 from pathlib import Path
 
@@ -124,6 +125,15 @@ def test_daemon_not_reachable(no_daemon):
     for mode in ([], ["--exec"]):
         one_line(run("pinfold-run", *mode, "--", "touch", "/tmp/must-not-run", check=False), 125, "not reachable")
     assert not Path("/tmp/must-not-run").exists(), "fail closed"
+
+
+def test_a_wait_for_nobody_can_be_ended(no_daemon):
+    """As at a shutdown, when pinfoldd and the bus have gone first."""
+    waiting = start_job("shut.down", "true")
+    wait_until(lambda: "pinfold-run" in Path(f"/proc/{waiting.pid}/cmdline").read_text(), "exec")
+    wait_until(lambda: len(list(Path(f"/proc/{waiting.pid}/task/{waiting.pid}/children").read_text().split())) == 1, "the waiting child")
+    waiting.terminate()
+    assert finish(waiting, timeout=4)[0] == -signal.SIGTERM
 
 
 def test_receipts_can_be_read_without_the_daemon(no_daemon):

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The real pinfoldd on a private bus, against a systemd that can be told to misbehave. Nothing of this host is touched."""
+
+import os
+import select
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import dbus
+import dbus.bus
+import pytest
+
+HERE = Path(__file__).resolve().parent
+BUILD = Path(os.environ.get("PINFOLD_BUILD", HERE.parents[1] / "build"))
+
+# As a system bus: everyone may connect, and a connection may have 128 calls unanswered.
+CONFIG = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+ "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+<busconfig>
+  <type>system</type>
+  <listen>unix:path={directory}/bus</listen>
+  <auth>EXTERNAL</auth>
+  <policy context="default">
+    <allow user="*"/><allow own="*"/>
+    <allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/>
+  </policy>
+  <limit name="max_replies_per_connection">128</limit>
+</busconfig>
+"""
+
+
+def wait_until(predicate, what, deadline=20.0):
+    end = time.monotonic() + deadline
+    while not (value := predicate()):
+        assert time.monotonic() < end, f"not within {deadline} s: {what}"
+        select.select([], [], [], 0.01)
+    return value
+
+
+class World:
+    def __init__(self, directory):
+        self.directory, self.root = directory, directory / "root"
+        self.root.mkdir()
+        self.processes = []
+        os.chmod(directory, 0o755)
+        (directory / "bus.conf").write_text(CONFIG.format(directory=directory))
+        self.address = f"unix:path={directory}/bus"
+        self.environment = {**os.environ, "DBUS_SYSTEM_BUS_ADDRESS": self.address}
+        self.start("dbus-daemon", "--nofork", f"--config-file={directory}/bus.conf")
+        wait_until((directory / "bus").exists, "the bus")
+        self.bus = dbus.bus.BusConnection(self.address)
+        self.start(sys.executable, HERE / "fake_systemd.py", self.root)
+        wait_until(lambda: self.bus.name_has_owner("org.freedesktop.systemd1"), "the fake systemd")
+        self.systemd = dbus.Interface(self.bus.get_object("org.freedesktop.systemd1", "/org/freedesktop/systemd1", introspect=False),
+                                      "org.pinfold.Fake")
+        self.daemon = self.start_daemon()
+
+    def start(self, *command):
+        process = subprocess.Popen([str(part) for part in command], env=self.environment, stderr=subprocess.PIPE)
+        self.processes.append(process)
+        return process
+
+    def start_daemon(self):
+        daemon = self.start(BUILD / "src/daemon/pinfoldd", "--root", self.root)
+        wait_until(lambda: daemon.poll() is not None or self.bus.name_has_owner("org.pinfold1"), "pinfoldd on the bus")
+        assert daemon.poll() is None, daemon.stderr.read()
+        return daemon
+
+    def manager(self, bus=None):
+        return dbus.Interface((bus or self.bus).get_object("org.pinfold1", "/org/pinfold1", introspect=False), "org.pinfold1.Manager")
+
+    def process(self, command=("sleep", "1000"), **options):
+        process = subprocess.Popen(command, **options)
+        self.processes.append(process)
+        wait_until(lambda: Path(f"/proc/{process.pid}/cmdline").read_bytes().startswith(command[0].encode()), "exec")
+        self.systemd.Show(dbus.UInt32(process.pid))
+        return process
+
+    def create(self, key, process, options=None, timeout=100, bus=None):
+        return self.manager(bus).CreateJob(key, pidfd(process), options or dbus.Dictionary({}, signature="sv"), timeout=timeout)
+
+    def live(self):
+        return {str(job["key"]): str(job["state"]) for job in self.manager().ListJobs()}
+
+    def records(self):
+        return sorted(path.name for path in (self.root / "run/pinfold/jobs").iterdir())
+
+    def end(self, key, process):
+        process.kill()
+        process.wait()
+        return self.manager().WaitJob(key)
+
+    def close(self):
+        for process in reversed(self.processes):
+            if process.poll() is None:
+                process.kill()
+            process.wait()
+            if process.stderr:
+                process.stderr.close()
+
+
+def pidfd(process):
+    return dbus.types.UnixFd(os.pidfd_open(process.pid))
+
+
+def error_name(call):
+    with pytest.raises(dbus.DBusException) as caught:
+        call()
+    return caught.value.get_dbus_name()
+
+
+@pytest.fixture
+def world():
+    # Not tmp_path: other users come to this bus, and pytest's directories are root's alone.
+    with tempfile.TemporaryDirectory(prefix="pinfold-bus-") as directory:
+        world = World(Path(directory))
+        yield world
+        world.close()

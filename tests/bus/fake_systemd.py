@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A systemd that behaves, with faults on request: `fake_systemd.py ROOT` owns org.freedesktop.systemd1 on the bus that
+DBUS_SYSTEM_BUS_ADDRESS names, and keeps /proc and /sys/fs/cgroup below ROOT for pinfoldd --root ROOT. Processes are real ones."""
+
+import os
+import shutil
+import signal
+import sys
+from pathlib import Path
+
+import dbus
+import dbus.service
+from dbus.mainloop.glib import DBusGMainLoop
+from gi.repository import GLib
+
+MANAGER = "org.freedesktop.systemd1.Manager"
+PATH = "/org/freedesktop/systemd1"
+CONTROL = "org.pinfold.Fake"
+
+
+class Refused(dbus.DBusException):
+    def __init__(self, name, message):
+        super().__init__(message)
+        self._dbus_error_name = name
+
+
+UNIT_EXISTS = ("org.freedesktop.systemd1.UnitExists", "Unit was already loaded or has a fragment file.")
+FAULTS = {
+    "refuse-property": ("org.freedesktop.DBus.Error.PropertyReadOnly", "Cannot set property OOMPolicy, or unknown property."),
+    "name-taken": UNIT_EXISTS,
+    "process-gone": ("org.freedesktop.DBus.Error.UnixProcessIdUnknown", "Process with ID 4711 does not exist."),
+    "lost": ("org.freedesktop.DBus.Error.NoReply", "Message recipient disconnected from message bus without replying"),
+    "stopping": ("org.freedesktop.systemd1.TransactionIsDestructive", "Transaction is destructive."),
+}
+
+
+def put(file, text):
+    """Never empty in between: cgroup.events is read at each change."""
+    fd = os.open(file, os.O_WRONLY | os.O_CREAT, 0o644)
+    os.pwrite(fd, text.encode(), 0)
+    os.ftruncate(fd, len(text))
+    os.close(fd)
+
+
+class Node:
+    """The kernel's part."""
+
+    def __init__(self, root):
+        self.root = root
+        self.processes = {}  # pid -> cgroup
+        (root / "proc").mkdir(parents=True)
+        (root / "sys/fs/cgroup").mkdir(parents=True)
+        (root / "sys/fs/cgroup/cgroup.controllers").write_text("cpuset cpu io memory pids\n")
+        self.make("/pinfold.slice")
+        self.make("/batch.slice")
+        GLib.timeout_add(10, self.apply_kills)
+
+    def directory(self, path):
+        return self.root / "sys/fs/cgroup" / path.lstrip("/")
+
+    def make(self, path):
+        parent = path.rpartition("/")[0]
+        if parent:
+            self.make(parent)
+        directory = self.directory(path)
+        directory.mkdir(parents=True, exist_ok=True)
+        for name, text in {"cgroup.events": "populated 0\n", "cgroup.procs": "", "cgroup.kill": "", "cpu.stat": "user_usec 7\nsystem_usec 5\n"}.items():
+            if not (directory / name).exists():
+                (directory / name).write_text(text)
+
+    def show(self, pid, cgroup="/system.slice/batchd.service"):
+        proc = self.root / "proc" / str(pid)
+        proc.mkdir(exist_ok=True)
+        for name in ("stat", "status", "cmdline"):
+            (proc / name).write_bytes(Path(f"/proc/{pid}/{name}").read_bytes())
+        self.move(pid, cgroup)
+        GLib.unix_fd_add_full(GLib.PRIORITY_DEFAULT, os.pidfd_open(pid), GLib.IOCondition.IN, self.ended, pid)
+
+    def move(self, pid, cgroup):
+        self.make(cgroup)
+        old = self.processes.get(pid)
+        self.processes[pid] = cgroup
+        put(self.root / "proc" / str(pid) / "cgroup", f"0::{cgroup}\n")
+        for path in {old, cgroup} - {None}:
+            self.update(path)
+
+    def ended(self, fd, _condition, pid):
+        os.close(fd)
+        shutil.rmtree(self.root / "proc" / str(pid), ignore_errors=True)
+        self.update(self.processes.pop(pid))
+        return False
+
+    def members(self, path):
+        return [pid for pid, cgroup in self.processes.items() if cgroup == path or cgroup.startswith(path + "/")]
+
+    def update(self, path):
+        procs = self.directory(path) / "cgroup.procs"
+        if procs.exists():
+            put(procs, "".join(f"{pid}\n" for pid, cgroup in self.processes.items() if cgroup == path))
+        while path:
+            events = self.directory(path) / "cgroup.events"
+            if events.exists():
+                put(events, f"populated {int(bool(self.members(path)))}\n")
+            path = path.rpartition("/")[0]
+
+    def kill(self, path, number):
+        for pid in self.members(path):
+            try:
+                os.kill(pid, number)
+            except ProcessLookupError:
+                pass
+
+    def apply_kills(self):
+        for file in self.root.glob("sys/fs/cgroup/**/cgroup.kill"):
+            if file.stat().st_size:
+                file.write_text("")
+                self.kill("/" + str(file.parent.relative_to(self.root / "sys/fs/cgroup")), signal.SIGKILL)
+        return True
+
+
+def path_of(unit):
+    name, _, kind = unit.rpartition(".")
+    if kind == "slice":
+        return f"/batch.slice/{unit}"
+    key = name.removeprefix("job-").partition("-")[0]
+    return f"/batch.slice/batch-{key}.slice/{unit}"
+
+
+class FakeSystemd(dbus.service.Object):
+    def __init__(self, name, node):
+        super().__init__(name, PATH)
+        self.name, self.node = name, node
+        self.units, self.jobs = set(), 0
+        self.faults = []
+        self.delay = 0
+        self.calls = []
+
+    # What a test says.
+    @dbus.service.method(CONTROL, in_signature="u")
+    def Show(self, pid):
+        self.node.show(int(pid))
+
+    @dbus.service.method(CONTROL, in_signature="as")
+    def Faults(self, faults):
+        """For the next starts, one each."""
+        self.faults = [str(fault) for fault in faults]
+
+    @dbus.service.method(CONTROL, in_signature="u")
+    def Delay(self, milliseconds):
+        """From now on each start is answered so late."""
+        self.delay = int(milliseconds)
+
+    @dbus.service.method(CONTROL, out_signature="as")
+    def Units(self):
+        return dbus.Array(sorted(self.units), signature="s")
+
+    @dbus.service.method(CONTROL, out_signature="as")
+    def Calls(self):
+        return dbus.Array(self.calls, signature="s")
+
+    @dbus.service.method(CONTROL, in_signature="u")
+    def DropOffTheBus(self, milliseconds):
+        bus = self.connection
+        bus.release_name("org.freedesktop.systemd1")
+        GLib.timeout_add(int(milliseconds), lambda: bus.request_name("org.freedesktop.systemd1") and False)
+
+    # What systemd does.
+    @dbus.service.method(MANAGER)
+    def Subscribe(self):
+        pass
+
+    @dbus.service.method(MANAGER, in_signature="asas", out_signature="a(ssssssouso)")
+    def ListUnitsByPatterns(self, _states, _patterns):
+        return dbus.Array([(unit, "", "loaded", "active", "running", "", dbus.ObjectPath("/x"), dbus.UInt32(0), "", dbus.ObjectPath("/"))
+                           for unit in self.units], signature="(ssssssouso)")
+
+    @dbus.service.method(MANAGER, in_signature="ssa(sv)a(sa(sv))", out_signature="o", async_callbacks=("reply", "error"))
+    def StartTransientUnit(self, name, mode, properties, aux, reply, error):
+        assert mode == "fail"
+        self.calls.append(f"start {name}")
+        fault = self.faults.pop(0) if self.faults else ""
+        if fault in FAULTS:
+            return error(Refused(*FAULTS[fault]))
+        if fault == "ignored":
+            return None
+        if name in self.units or any(unit in self.units for unit, _ in aux):
+            return error(Refused(*UNIT_EXISTS))
+        GLib.timeout_add(self.delay, self.start, str(name), dict(properties), [str(unit) for unit, _ in aux], fault, reply)
+        return None
+
+    def start(self, name, properties, slices, fault, reply):
+        self.units.update([name, *slices])
+        for pid in properties["PIDs"]:
+            if int(pid) in self.node.processes:
+                self.node.move(int(pid), path_of(name))
+        job = self.new_job()
+        if fault == "signal-first":
+            self.done(job, name)
+            GLib.timeout_add(200, lambda: reply(job) and False)
+            return False
+        if fault not in ("no-reply", "silent"):
+            reply(job)
+        if fault == "silent":
+            return False
+        for unit in [*slices, name]:
+            self.done(job if unit == name else self.new_job(), unit)
+        if fault == "twice":
+            self.done(job, name)
+        return False
+
+    @dbus.service.method(MANAGER, in_signature="ss", out_signature="o")
+    def StopUnit(self, name, mode):
+        assert mode == "fail"
+        self.calls.append(f"stop {name}")
+        path = path_of(name)
+        self.node.kill(path, signal.SIGKILL)
+        self.units = {unit for unit in self.units if not path_of(unit).startswith(path)}
+        job = self.new_job()
+        GLib.timeout_add(5, self.stopped, job, str(name))
+        return job
+
+    def stopped(self, job, name):
+        if self.node.members(path_of(name)):
+            return True
+        shutil.rmtree(self.node.directory(path_of(name)), ignore_errors=True)
+        self.done(job, name)
+        self.UnitRemoved(name, dbus.ObjectPath("/x"))
+        return False
+
+    @dbus.service.method(MANAGER, in_signature="ssi")
+    def KillUnit(self, name, whom, number):
+        assert whom == "all"
+        self.calls.append(f"kill {name} {number}")
+        self.node.kill(path_of(name), int(number))
+
+    @dbus.service.method(MANAGER, in_signature="s")
+    def ResetFailedUnit(self, name):
+        self.calls.append(f"reset {name}")
+
+    @dbus.service.signal(MANAGER, signature="uoss")
+    def JobRemoved(self, number, job, unit, result):
+        pass
+
+    @dbus.service.signal(MANAGER, signature="so")
+    def UnitRemoved(self, unit, path):
+        pass
+
+    @dbus.service.signal(MANAGER, signature="b")
+    def Reloading(self, active):
+        pass
+
+    @dbus.service.method(CONTROL)
+    def Reload(self):
+        """daemon-reload: UnitRemoved for everything that lives, between the two Reloading signals."""
+        self.Reloading(True)
+        for unit in self.units:
+            self.UnitRemoved(unit, dbus.ObjectPath("/x"))
+        self.Reloading(False)
+
+    def new_job(self):
+        self.jobs += 1
+        return dbus.ObjectPath(f"{PATH}/job/{self.jobs}")
+
+    def done(self, job, unit):
+        self.JobRemoved(dbus.UInt32(self.jobs), job, unit, "done")
+
+
+def main():
+    DBusGMainLoop(set_as_default=True)
+    bus = dbus.SystemBus()
+    name = dbus.service.BusName("org.freedesktop.systemd1", bus)
+    FakeSystemd(name, Node(Path(sys.argv[1])))
+    GLib.MainLoop().run()
+
+
+if __name__ == "__main__":
+    main()

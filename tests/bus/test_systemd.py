@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""systemd refuses, is late, silent, talks twice or in the wrong order, or goes away."""
+
+import threading
+
+import dbus
+import dbus.bus
+import pytest
+
+from conftest import error_name, pidfd, wait_until
+
+
+def test_a_job_from_creation_to_receipt(world):
+    leader = world.process()
+    assert world.create("bus.1", leader)[2] == "job-bus.1.scope"
+    assert world.live() == {"bus.1": "running"}
+    receipt = world.end("bus.1", leader)
+    assert (receipt["result"], receipt["cpu_user"]) == ("exited", 7)
+    assert (world.live(), world.records(), list(world.systemd.Units())) == ({}, [], [])
+
+
+@pytest.mark.parametrize("fault, error", [("refuse-property", "SystemdFailed"), ("process-gone", "PidGone")])
+def test_a_refusal_leaves_nothing(world, fault, error):
+    world.systemd.Faults([fault])
+    leader = world.process()
+    assert error_name(lambda: world.create("bus.1", leader)) == f"org.pinfold1.Error.{error}"
+    wait_until(lambda: not world.live() and not world.records(), "nothing left")
+    assert leader.poll() is None, "a job that never was has no process to lose"
+    assert world.create("bus.1", leader)[0] == "bus.1", "the key is free again"
+    world.end("bus.1", leader)
+
+
+def test_the_refused_property_is_named(world):
+    world.systemd.Faults(["refuse-property"])
+    leader = world.process()
+    with pytest.raises(dbus.DBusException, match="OOMPolicy"):
+        world.create("bus.1", leader)
+
+
+@pytest.mark.parametrize("fault", ["signal-first", "twice", "no-reply"])
+def test_answers_out_of_order(world, fault):
+    world.systemd.Faults([fault])
+    leader = world.process()
+    world.create("bus.1", leader)
+    assert world.live() == {"bus.1": "running"}
+    assert [call for call in world.systemd.Calls() if call.startswith("start")] == ["start job-bus.1.scope"]
+    world.end("bus.1", leader)
+    assert world.records() == []
+
+
+def test_a_late_answer(world):
+    world.systemd.Delay(dbus.UInt32(2000))
+    leader = world.process()
+    world.create("bus.1", leader)
+    world.systemd.Delay(dbus.UInt32(0))
+    world.end("bus.1", leader)
+
+
+def test_never_an_answer_but_done(world):
+    """Neither reply nor signal: after the reply's 30 s the kernel is asked, and shows the leader in its scope."""
+    world.systemd.Faults(["silent"])
+    leader = world.process()
+    world.create("bus.1", leader)
+    assert world.live() == {"bus.1": "running"}
+    world.end("bus.1", leader)
+
+
+def test_a_lost_call_is_repeated(world):
+    world.systemd.Faults(["lost", "lost"])
+    leader = world.process()
+    world.create("bus.1", leader)
+    assert list(world.systemd.Calls()).count("start job-bus.1.scope") == 3
+    world.end("bus.1", leader)
+
+
+def test_a_name_that_frees_itself(world):
+    world.systemd.Faults(["name-taken", "stopping"])
+    leader = world.process()
+    world.create("bus.1", leader)
+    assert "reset job-bus.1.scope" in world.systemd.Calls()
+    world.end("bus.1", leader)
+
+
+def test_a_name_that_stays_taken(world):
+    world.systemd.Faults(["name-taken"] * 100)
+    leader = world.process()
+    with pytest.raises(dbus.DBusException, match="systemctl status batch-bus.1.slice") as caught:
+        world.create("bus.1", leader)
+    assert caught.value.get_dbus_name() == "org.pinfold1.Error.AlreadyExists"
+
+
+def test_systemd_drops_off_the_bus(world):
+    first = world.process()
+    world.create("bus.1", first)
+    world.systemd.DropOffTheBus(dbus.UInt32(500))
+    wait_until(lambda: not world.bus.name_has_owner("org.freedesktop.systemd1"), "systemd gone")
+    assert world.live() == {"bus.1": "running"}
+    wait_until(lambda: world.bus.name_has_owner("org.freedesktop.systemd1"), "systemd back")
+    again = world.process()
+    world.create("bus.2", again)
+    world.end("bus.2", again)
+    world.end("bus.1", first)
+
+
+def test_a_reload_ends_no_job(world):
+    leader = world.process()
+    world.create("bus.1", leader)
+    world.systemd.Reload()
+    assert world.live() == {"bus.1": "running"}
+    assert [call for call in world.systemd.Calls() if not call.startswith("start")] == []
+    world.end("bus.1", leader)
+
+
+def test_more_calls_than_the_bus_allows_unanswered(world):
+    """dbus-daemon refuses a connection's 129th unanswered call: pinfoldd must not have more of its own."""
+    world.systemd.Delay(dbus.UInt32(300))
+    leaders = [world.process() for _ in range(200)]
+    failures = []
+
+    def lane(number):
+        bus = dbus.bus.BusConnection(world.address)
+        for index in range(number, 200, 50):
+            try:
+                world.manager(bus).CreateJob(f"bus.{index}", pidfd(leaders[index]), dbus.Dictionary({}, signature="sv"), timeout=100)
+            except dbus.DBusException as error:
+                failures.append(error)
+        bus.close()
+
+    lanes = [threading.Thread(target=lane, args=(number,)) for number in range(50)]
+    for each in lanes:
+        each.start()
+    for each in lanes:
+        each.join()
+    assert failures == []
+    assert len(world.live()) == 200
+
+
+def test_a_daemon_killed_while_it_creates(world):
+    world.systemd.Delay(dbus.UInt32(700))
+    leader = world.process()
+    errors = []
+
+    def ask():
+        try:
+            world.create("bus.1", leader, bus=dbus.bus.BusConnection(world.address))
+        except dbus.DBusException as error:
+            errors.append(error.get_dbus_name())
+
+    asked = threading.Thread(target=ask)
+    asked.start()
+    wait_until(lambda: "start job-bus.1.scope" in world.systemd.Calls(), "the start")
+    world.daemon.kill()
+    world.daemon.wait()
+    asked.join()
+    assert errors == ["org.freedesktop.DBus.Error.NoReply"]
+    world.daemon = world.start_daemon()
+    assert world.create("bus.1", leader)[0] == "bus.1", "asked again, it is the same job"
+    assert list(world.systemd.Calls()).count("start job-bus.1.scope") <= 3
+    world.end("bus.1", leader)
+    assert (world.records(), list(world.systemd.Units())) == ([], [])
