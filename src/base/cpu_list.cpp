@@ -21,8 +21,8 @@ std::optional<unsigned> cpuNumber(std::string_view text) {
 
 Result<CpuList> CpuList::parse(std::string_view text) {
     const auto invalid = [&] {
-        return Error{ErrorCode::InvalidArgument,
-                     "CPU list '" + printable(text, 100) + "' is not valid: use numbers and ranges such as \"0-3,8\", up to 8191"};
+        return Error{ErrorCode::InvalidArgument, "CPU list '" + printable(text, 100) +
+                                                     "' is not valid: use numbers and ranges such as \"0-3,8\", up to 8191"};
     };
     CpuList list;
     for (std::size_t start = 0; start <= text.size();) {

@@ -59,11 +59,12 @@ struct Unit {
     double factor;
 };
 
-constexpr std::array kDurationUnits{
-    Unit{"usec", 1},  Unit{"us", 1},       Unit{"µs", 1},      Unit{"msec", 1e3},    Unit{"ms", 1e3},  Unit{"seconds", 1e6},
-    Unit{"second", 1e6}, Unit{"sec", 1e6}, Unit{"s", 1e6},     Unit{"minutes", 6e7}, Unit{"minute", 6e7}, Unit{"min", 6e7},
-    Unit{"m", 6e7},   Unit{"hours", 3.6e9}, Unit{"hour", 3.6e9}, Unit{"hr", 3.6e9},  Unit{"h", 3.6e9}, Unit{"days", 8.64e10},
-    Unit{"day", 8.64e10}, Unit{"d", 8.64e10}, Unit{"weeks", 6.048e11}, Unit{"week", 6.048e11}, Unit{"w", 6.048e11}, Unit{"", 1e6}};
+constexpr std::array kDurationUnits{Unit{"usec", 1},         Unit{"us", 1},          Unit{"µs", 1},        Unit{"msec", 1e3},
+                                    Unit{"ms", 1e3},         Unit{"seconds", 1e6},   Unit{"second", 1e6},  Unit{"sec", 1e6},
+                                    Unit{"s", 1e6},          Unit{"minutes", 6e7},   Unit{"minute", 6e7},  Unit{"min", 6e7},
+                                    Unit{"m", 6e7},          Unit{"hours", 3.6e9},   Unit{"hour", 3.6e9},  Unit{"hr", 3.6e9},
+                                    Unit{"h", 3.6e9},        Unit{"days", 8.64e10},  Unit{"day", 8.64e10}, Unit{"d", 8.64e10},
+                                    Unit{"weeks", 6.048e11}, Unit{"week", 6.048e11}, Unit{"w", 6.048e11},  Unit{"", 1e6}};
 
 constexpr const char* kDurationForms = "\"90\" (seconds), \"1.5s\", \"250ms\", \"2h 30min\", \"1d\" or \"infinity\"";
 

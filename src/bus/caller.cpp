@@ -33,7 +33,8 @@ void CallerResolver::resolve(const std::string& sender, Done done) {
         [this, sender](sdbus::MethodReply& reply, const sdbus::Error* error) noexcept {
             std::uint32_t uid = 0;
             if (error)
-                return answered(sender, Error{ErrorCode::Denied, "the bus doesn't say who calls: " + printable(error->getMessage(), 200)});
+                return answered(
+                    sender, Error{ErrorCode::Denied, "the bus doesn't say who calls: " + printable(error->getMessage(), 200)});
             reply >> uid;
             answered(sender, static_cast<uid_t>(uid));
         },

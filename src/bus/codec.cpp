@@ -47,7 +47,8 @@ Result<std::uint64_t> toNumber(const std::string& name, const sdbus::Variant& va
 Result<std::uint64_t> toNumber(const std::string& name, const sdbus::Variant& value, std::uint64_t least, std::uint64_t most) {
     auto number = toNumber(name, value);
     if (number && (*number < least || *number > most))
-        return invalid("entry '" + name + "' is " + std::to_string(*number) + ": use " + std::to_string(least) + " to " + std::to_string(most));
+        return invalid("entry '" + name + "' is " + std::to_string(*number) + ": use " + std::to_string(least) + " to " +
+                       std::to_string(most));
     return number;
 }
 
@@ -121,18 +122,24 @@ Result<void> decodeCreateOptions(const Dict& options, CreateRequest& request) {
         request.supervisor = takeFd(value.get<sdbus::UnixFd>());
         return {};
     };
-    readers["uid"] = [&](const sdbus::Variant& value) { return assign(toNumber("uid", value, 0, UINT32_MAX - 1), request.owner); };
+    readers["uid"] = [&](const sdbus::Variant& value) {
+        return assign(toNumber("uid", value, 0, UINT32_MAX - 1), request.owner);
+    };
     addLimitReaders(readers, request.limits);
     return readEntries(options, readers);
 }
 
 Result<EndReport> decodeEndOptions(const Dict& options) {
     EndReport report;
-    auto read = readEntries(options, {
-        {"exit_status", [&](const sdbus::Variant& v) { return assign(toNumber("exit_status", v, 0, 255), report.exit.status); }},
-        {"exit_signal", [&](const sdbus::Variant& v) { return assign(toNumber("exit_signal", v, 1, SIGRTMAX), report.exit.signal); }},
-        {"leader", [&](const sdbus::Variant& v) { return assign(toNumber("leader", v, 2, INT32_MAX), report.leader); }},
-    });
+    auto read = readEntries(
+        options,
+        {
+            {"exit_status",
+             [&](const sdbus::Variant& v) { return assign(toNumber("exit_status", v, 0, 255), report.exit.status); }},
+            {"exit_signal",
+             [&](const sdbus::Variant& v) { return assign(toNumber("exit_signal", v, 1, SIGRTMAX), report.exit.signal); }},
+            {"leader", [&](const sdbus::Variant& v) { return assign(toNumber("leader", v, 2, INT32_MAX), report.leader); }},
+        });
     if (!read)
         return read.error();
     if (report.exit.status && report.exit.signal)
@@ -142,7 +149,8 @@ Result<EndReport> decodeEndOptions(const Dict& options) {
 
 Result<std::optional<std::uint64_t>> decodeStopOptions(const Dict& options) {
     std::optional<std::uint64_t> grace;
-    auto read = readEntries(options, {{"grace", [&](const sdbus::Variant& v) { return assign(toNumber("grace", v, 0, kMaxGrace), grace); }}});
+    auto read = readEntries(
+        options, {{"grace", [&](const sdbus::Variant& v) { return assign(toNumber("grace", v, 0, kMaxGrace), grace); }}});
     if (!read)
         return read.error();
     return grace;
@@ -151,19 +159,21 @@ Result<std::optional<std::uint64_t>> decodeStopOptions(const Dict& options) {
 Result<ReceiptFilter> decodeReceiptFilter(const Dict& filter) {
     ReceiptFilter decoded;
     std::optional<std::uint32_t> limit;
-    auto read = readEntries(filter, {
-        {"key", [&](const sdbus::Variant& v) -> Result<void> {
-             auto key = toText("key", v);
-             if (!key)
-                 return key.error();
-             decoded.key = std::move(*key);
-             return {};
-         }},
-        {"uid", [&](const sdbus::Variant& v) { return assign(toNumber("uid", v, 0, UINT32_MAX - 1), decoded.uid); }},
-        {"since", [&](const sdbus::Variant& v) { return assign(toNumber("since", v, 0, INT64_MAX), decoded.since); }},
-        {"until", [&](const sdbus::Variant& v) { return assign(toNumber("until", v, 0, INT64_MAX), decoded.until); }},
-        {"limit", [&](const sdbus::Variant& v) { return assign(toNumber("limit", v, 1, kMaxReceipts), limit); }},
-    });
+    auto read = readEntries(
+        filter, {
+                    {"key",
+                     [&](const sdbus::Variant& v) -> Result<void> {
+                         auto key = toText("key", v);
+                         if (!key)
+                             return key.error();
+                         decoded.key = std::move(*key);
+                         return {};
+                     }},
+                    {"uid", [&](const sdbus::Variant& v) { return assign(toNumber("uid", v, 0, UINT32_MAX - 1), decoded.uid); }},
+                    {"since", [&](const sdbus::Variant& v) { return assign(toNumber("since", v, 0, INT64_MAX), decoded.since); }},
+                    {"until", [&](const sdbus::Variant& v) { return assign(toNumber("until", v, 0, INT64_MAX), decoded.until); }},
+                    {"limit", [&](const sdbus::Variant& v) { return assign(toNumber("limit", v, 1, kMaxReceipts), limit); }},
+                });
     if (!read)
         return read.error();
     if (limit)

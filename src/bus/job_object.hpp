@@ -11,7 +11,8 @@
 namespace pinfold {
 
 /// /org/pinfold1/job/<key>. Everyone may read properties: nothing private is one.
-class JobObject final : public sdbus::AdaptorInterfaces<org::pinfold1::Job_adaptor, sdbus::Properties_adaptor, sdbus::ManagedObject_adaptor> {
+class JobObject final
+    : public sdbus::AdaptorInterfaces<org::pinfold1::Job_adaptor, sdbus::Properties_adaptor, sdbus::ManagedObject_adaptor> {
 public:
     /// Appears on the bus, with InterfacesAdded.
     JobObject(sdbus::IConnection& connection, const JobManager& manager, JobSummary job);

@@ -42,12 +42,16 @@ void addJob(CLI::App* verb, CommandLine& line, bool required) {
         option->required();
 }
 
-void addDryRun(CLI::App* verb, CommandLine& line) { verb->add_flag("--dry-run", line.dryRun, "say what would be done, and do nothing"); }
+void addDryRun(CLI::App* verb, CommandLine& line) {
+    verb->add_flag("--dry-run", line.dryRun, "say what would be done, and do nothing");
+}
 
 void addGlobals(CLI::App& app, CommandLine& line) {
     app.add_flag("--json", line.json, "one JSON document");
-    app.add_flag_callback("--no-legend", [&line] { line.legend = false; }, "no column headers");
-    app.add_flag_callback("--no-pager", [&line] { line.terminal.pager = false; }, "never through a pager");
+    app.add_flag_callback(
+        "--no-legend", [&line] { line.legend = false; }, "no column headers");
+    app.add_flag_callback(
+        "--no-pager", [&line] { line.terminal.pager = false; }, "never through a pager");
     app.add_flag("--full", line.terminal.full, "never cut a line");
     app.add_flag("--bytes", line.rawBytes, "sizes in bytes, times in microseconds");
     app.add_option_function<std::string>(
@@ -88,7 +92,8 @@ void addQueries(CLI::App& app, CommandLine& line) {
     addJob(app.add_subcommand("ps", "a job's processes"), line, true);
     addJob(app.add_subcommand("why", "how a job ended, what it used and left behind"), line, true);
     auto* history = app.add_subcommand("history", "receipts of jobs that are over, newest first");
-    history->add_option("-S,--since", line.since, "ended since: 2026-11-20, \"2026-11-20 12:00\", -1h, today (UTC)")->type_name("");
+    history->add_option("-S,--since", line.since, "ended since: 2026-11-20, \"2026-11-20 12:00\", -1h, today (UTC)")
+        ->type_name("");
     history->add_option("-E,--until", line.until, "ended before")->type_name("");
     history->add_option("-u,--user", line.user, "of this user (name or id)")->type_name("");
     history->add_option("-j,--job", line.job, "of this job")->type_name("");

@@ -23,14 +23,14 @@ struct CommandLine {
     bool rawBytes = false; ///< --bytes
     TerminalOptions terminal;
 
-    std::string job; ///< JOB, for status also a PID
+    std::string job;                    ///< JOB, for status also a PID
     std::vector<std::string> arguments; ///< PID...
     bool dryRun = false;
 
-    std::optional<std::string> user;  ///< list, history: -u
-    std::optional<std::string> state; ///< list
-    std::vector<std::string> columns; ///< list: -o
-    std::string sort = "key";         ///< list
+    std::optional<std::string> user;     ///< list, history: -u
+    std::optional<std::string> state;    ///< list
+    std::vector<std::string> columns;    ///< list: -o
+    std::string sort = "key";            ///< list
     std::vector<std::string> properties; ///< show: -p
     bool valueOnly = false;              ///< show
     std::string signal = "TERM";         ///< kill: -s

@@ -32,7 +32,9 @@ std::string Amounts::number(std::optional<std::uint64_t> value) {
 
 std::string Amounts::size(std::optional<std::uint64_t> bytes) const { return raw || !bytes ? number(bytes) : formatSize(*bytes); }
 
-std::string Amounts::duration(std::optional<std::uint64_t> usec) const { return raw || !usec ? number(usec) : formatDuration(*usec); }
+std::string Amounts::duration(std::optional<std::uint64_t> usec) const {
+    return raw || !usec ? number(usec) : formatDuration(*usec);
+}
 
 std::string Amounts::quota(std::optional<std::uint64_t> usecPerSecond) const {
     if (raw || !usecPerSecond || *usecPerSecond == kInfinity)
@@ -63,8 +65,8 @@ Result<std::uint64_t> parseWhen(const std::string& text, std::uint64_t now) {
             return now - *ago;
     if (const auto utc = parseUtc(text))
         return *utc;
-    return Error{ErrorCode::InvalidArgument,
-                 "time '" + printable(text, 100) + "' is not valid: use 2026-11-20, \"2026-11-20 12:00\", -1h, today or now (UTC)"};
+    return Error{ErrorCode::InvalidArgument, "time '" + printable(text, 100) +
+                                                 "' is not valid: use 2026-11-20, \"2026-11-20 12:00\", -1h, today or now (UTC)"};
 }
 
 } // namespace pinfold

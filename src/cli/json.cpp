@@ -26,14 +26,22 @@ std::string document(Json body) {
 }
 
 Json job(const JobInfo& info) {
-    return {{"key", info.key},       {"user", userName(info.uid)}, {"uid", info.uid}, {"state", info.state},
-            {"tasks", info.tasks},   {"leader", info.leader}, {"slice", info.slice}, {"unit", info.unit},
+    return {{"key", info.key},         {"user", userName(info.uid)},
+            {"uid", info.uid},         {"state", info.state},
+            {"tasks", info.tasks},     {"leader", info.leader},
+            {"slice", info.slice},     {"unit", info.unit},
             {"created", info.created}, {"created_iso", formatUtc(info.created)}};
 }
 
 Json process(const ProcessEntry& entry) {
-    return {{"pid", entry.pid}, {"task", entry.task}, {"uid", entry.uid}, {"started", entry.started},
-            {"started_iso", formatUtc(entry.started)}, {"cpu", entry.cpu}, {"rss", entry.rss}, {"command", entry.command}};
+    return {{"pid", entry.pid},
+            {"task", entry.task},
+            {"uid", entry.uid},
+            {"started", entry.started},
+            {"started_iso", formatUtc(entry.started)},
+            {"cpu", entry.cpu},
+            {"rss", entry.rss},
+            {"command", entry.command}};
 }
 
 template <class T> Json orNull(const std::optional<T>& value) {

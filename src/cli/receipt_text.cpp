@@ -22,7 +22,10 @@ std::string line(const std::string& name, const std::string& value) {
 }
 
 std::string percent(std::uint64_t part, std::uint64_t whole) {
-    return whole == 0 ? "-" : std::to_string(static_cast<std::uint64_t>(static_cast<double>(part) * 100.0 / static_cast<double>(whole) + 0.5)) + "%";
+    return whole == 0 ? "-"
+                      : std::to_string(
+                            static_cast<std::uint64_t>(static_cast<double>(part) * 100.0 / static_cast<double>(whole) + 0.5)) +
+                            "%";
 }
 
 /// CPUs that the job asked for: by quota, else by its CPU list; in microseconds of CPU time a second.
@@ -55,7 +58,8 @@ std::string memoryLine(const Receipt& receipt, const Amounts& amounts) {
         return line("memory", "not known");
     auto text = amounts.size(receipt.usage.memoryPeak) + " at its peak";
     if (receipt.limits.memoryMax && *receipt.limits.memoryMax != kInfinity)
-        text += " of " + amounts.size(receipt.limits.memoryMax) + ", " + percent(*receipt.usage.memoryPeak, *receipt.limits.memoryMax);
+        text += " of " + amounts.size(receipt.limits.memoryMax) + ", " +
+                percent(*receipt.usage.memoryPeak, *receipt.limits.memoryMax);
     return line("memory", text);
 }
 
@@ -63,11 +67,13 @@ std::string leftoverLines(const Receipt& receipt, const Amounts& amounts) {
     const auto& leftovers = receipt.leftovers;
     if (leftovers.count == 0)
         return line("left behind", "nothing");
-    auto text = line("left behind", std::to_string(leftovers.count) + " process(es), CPU " + amounts.duration(leftovers.cpu) + ", stopped by pinfold:");
+    auto text = line("left behind", std::to_string(leftovers.count) + " process(es), CPU " + amounts.duration(leftovers.cpu) +
+                                        ", stopped by pinfold:");
     for (const auto& command : leftovers.commands)
         text += "    " + command + "\n";
     if (leftovers.count > leftovers.commands.size())
-        text += "    " + std::string(leftovers.commands.empty() ? "" : "and ") + std::to_string(leftovers.count - leftovers.commands.size()) +
+        text += "    " + std::string(leftovers.commands.empty() ? "" : "and ") +
+                std::to_string(leftovers.count - leftovers.commands.size()) +
                 (leftovers.commands.empty() ? " not named\n" : " more\n");
     return text;
 }
@@ -113,10 +119,13 @@ std::string receiptPage(const Receipt& receipt, const std::string& user, const A
     text += line("ended", formatUtc(receipt.ended) + ", after " + amounts.duration(receipt.wall));
     text += cpuLine(receipt, amounts);
     text += memoryLine(receipt, amounts);
-    text += line("tasks", std::to_string(receipt.tasks) +
-                              (receipt.usage.tasksPeak ? ", " + std::to_string(*receipt.usage.tasksPeak) + " process(es) and thread(s) at the peak" : ""));
+    text +=
+        line("tasks", std::to_string(receipt.tasks) + (receipt.usage.tasksPeak ? ", " + std::to_string(*receipt.usage.tasksPeak) +
+                                                                                     " process(es) and thread(s) at the peak"
+                                                                               : ""));
     if (receipt.usage.ioRead && receipt.usage.ioWritten)
-        text += line("disks", "read " + amounts.size(receipt.usage.ioRead) + ", written " + amounts.size(receipt.usage.ioWritten));
+        text +=
+            line("disks", "read " + amounts.size(receipt.usage.ioRead) + ", written " + amounts.size(receipt.usage.ioWritten));
     text += leftoverLines(receipt, amounts);
     if (const auto hint = advice(receipt); !hint.empty())
         text += "\n" + hint + "\n";

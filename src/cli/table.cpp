@@ -54,8 +54,8 @@ std::string joined(const std::vector<std::string>& fields) {
     return line + "\n";
 }
 
-std::string aligned(const std::vector<Column>& columns, const std::vector<std::size_t>& widths, const std::vector<std::string>& fields,
-                    std::size_t limit) {
+std::string aligned(const std::vector<Column>& columns, const std::vector<std::size_t>& widths,
+                    const std::vector<std::string>& fields, std::size_t limit) {
     std::string line;
     std::size_t used = 0;
     for (std::size_t i = 0; i < columns.size(); ++i) {
@@ -85,7 +85,8 @@ std::size_t displayWidth(const std::string& text) {
     return width;
 }
 
-std::string formatTable(const std::vector<Column>& columns, const std::vector<std::vector<std::string>>& rows, const TableStyle& style) {
+std::string formatTable(const std::vector<Column>& columns, const std::vector<std::vector<std::string>>& rows,
+                        const TableStyle& style) {
     std::vector<std::string> header;
     for (const auto& column : columns)
         header.push_back(upper(column.name));

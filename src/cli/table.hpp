@@ -8,7 +8,7 @@
 namespace pinfold {
 
 struct Column {
-    std::string name; ///< equal to the JSON key
+    std::string name;    ///< equal to the JSON key
     bool number = false; ///< right-aligned
 };
 
@@ -19,7 +19,8 @@ struct TableStyle {
 };
 
 /// Lines with a line break each. No borders. Only the last column is cut, with an ellipsis.
-std::string formatTable(const std::vector<Column>& columns, const std::vector<std::vector<std::string>>& rows, const TableStyle& style);
+std::string formatTable(const std::vector<Column>& columns, const std::vector<std::vector<std::string>>& rows,
+                        const TableStyle& style);
 
 /// Terminal columns that UTF-8 text takes (wcwidth(3)).
 std::size_t displayWidth(const std::string& text);

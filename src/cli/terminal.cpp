@@ -62,7 +62,7 @@ void Terminal::print(const std::string& text) const {
     const auto command = pagerCommand();
     std::FILE* out = nullptr;
     if (isTerminal_ && options_.pager && command != "cat") {
-        std::signal(SIGPIPE, SIG_IGN); // a reader who leaves the pager early has seen enough
+        std::signal(SIGPIPE, SIG_IGN);       // a reader who leaves the pager early has seen enough
         out = ::popen(command.c_str(), "w"); // NOLINT(cert-env33-c): PAGER is a command line by convention
     }
     std::fputs(text.c_str(), out ? out : stdout);

@@ -36,14 +36,16 @@ ExitStatus verbAdopt(const VerbContext& context) {
         const auto job = client->job(key);
         if (!job)
             return fail(job.error());
-        context.terminal.print("would move " + std::to_string(processes->size()) + " process(es) into a new scope in " + job->slice + "\n");
+        context.terminal.print("would move " + std::to_string(processes->size()) + " process(es) into a new scope in " +
+                               job->slice + "\n");
         return ExitStatus::Ok;
     }
     const auto added = client->adopt(key, *processes);
     if (!added)
         return fail(added.error());
-    context.terminal.print(context.line.json ? jsonTask(key, added->first, added->second)
-                                             : "task " + std::to_string(added->first) + " of job " + key + ": " + added->second + "\n");
+    context.terminal.print(context.line.json
+                               ? jsonTask(key, added->first, added->second)
+                               : "task " + std::to_string(added->first) + " of job " + key + ": " + added->second + "\n");
     return ExitStatus::Ok;
 }
 

@@ -20,7 +20,8 @@ ExitStatus verbCheckConfig(const VerbContext& context) {
     std::string text;
     for (const auto& file : loaded->files)
         text += file.string() + "\n";
-    context.terminal.print(text + (loaded->files.empty() ? "no configuration file, the defaults hold\n" : "the configuration is right\n"));
+    context.terminal.print(
+        text + (loaded->files.empty() ? "no configuration file, the defaults hold\n" : "the configuration is right\n"));
     return ExitStatus::Ok;
 }
 

@@ -50,16 +50,17 @@ ExitStatus verbHistory(const VerbContext& context) {
         context.terminal.print(jsonReceipts(*receipts));
         return ExitStatus::Ok;
     }
-    const std::vector<Column> columns{{"ended"},         {"key"},          {"user"},           {"result"},         {"exit", true},
-                                      {"wall", true},    {"cpu", true},    {"memory_peak", true}, {"leftovers", true}};
+    const std::vector<Column> columns{{"ended"},          {"key"},        {"user"},      {"result"},
+                                      {"exit", true},     {"wall", true}, {"cpu", true}, {"memory_peak", true},
+                                      {"leftovers", true}};
     std::vector<std::vector<std::string>> rows;
     const auto& amounts = context.amounts;
     for (const auto& receipt : *receipts) {
         const auto& usage = receipt.usage;
         const auto cpu = usage.cpuUser && usage.cpuSystem ? std::optional(*usage.cpuUser + *usage.cpuSystem) : std::nullopt;
         rows.push_back({formatUtc(receipt.ended), receipt.key, userName(receipt.uid), std::string(toString(receipt.result)),
-                        exitText(receipt.exit), amounts.duration(receipt.wall), amounts.duration(cpu), amounts.size(usage.memoryPeak),
-                        std::to_string(receipt.leftovers.count)});
+                        exitText(receipt.exit), amounts.duration(receipt.wall), amounts.duration(cpu),
+                        amounts.size(usage.memoryPeak), std::to_string(receipt.leftovers.count)});
     }
     context.terminal.print(formatTable(columns, rows, context.tableStyle()));
     return ExitStatus::Ok;

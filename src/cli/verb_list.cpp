@@ -24,7 +24,9 @@ struct ListColumn {
 };
 
 std::vector<ListColumn> allColumns(const Amounts& amounts) {
-    const auto byText = [](auto member) { return [member](const JobInfo& a, const JobInfo& b) { return a.*member < b.*member; }; };
+    const auto byText = [](auto member) {
+        return [member](const JobInfo& a, const JobInfo& b) { return a.*member < b.*member; };
+    };
     const auto age = [amounts](const JobInfo& job) {
         const auto now = nowUsec();
         return amounts.duration(now > job.created ? now - job.created : 0);
@@ -53,7 +55,8 @@ Result<ListColumn> columnNamed(const std::vector<ListColumn>& columns, const std
     std::string all;
     for (const auto& known : names)
         all += (all.empty() ? "" : ", ") + known;
-    return Error{ErrorCode::InvalidArgument, "unknown column '" + printable(name, 100) + "'" + suggestion(name, names) + "; use " + all};
+    return Error{ErrorCode::InvalidArgument,
+                 "unknown column '" + printable(name, 100) + "'" + suggestion(name, names) + "; use " + all};
 }
 
 Result<void> narrow(std::vector<JobInfo>& jobs, const CommandLine& line) {

@@ -56,7 +56,8 @@ ExitStatus verbRun(const VerbContext& context) {
     request.scope = key->scopeName(0);
     request.scopeProperties = scopeProperties(*key, 0, line.limits, {});
     context.terminal.print(line.json ? jsonUnits(request)
-                                     : unitText(request.slice, request.sliceProperties) + "\n" + unitText(request.scope, request.scopeProperties));
+                                     : unitText(request.slice, request.sliceProperties) + "\n" +
+                                           unitText(request.scope, request.scopeProperties));
     return ExitStatus::Ok;
 }
 

@@ -63,7 +63,8 @@ ExitStatus verbShow(const VerbContext& context) {
             std::vector<std::string> names;
             for (const auto& pair : pairs)
                 names.push_back(pair.first);
-            return fail({ErrorCode::InvalidArgument, "unknown property '" + printable(wanted, 100) + "'" + suggestion(wanted, names)});
+            return fail(
+                {ErrorCode::InvalidArgument, "unknown property '" + printable(wanted, 100) + "'" + suggestion(wanted, names)});
         }
         add(*found);
     }

@@ -32,19 +32,23 @@ ExitStatus nodeStatus(const VerbContext& context, const ManagerClient& client) {
     return ExitStatus::Ok;
 }
 
-std::string row(const std::string& name, const std::string& value) { return "  " + name + std::string(11 - name.size(), ' ') + value + "\n"; }
+std::string row(const std::string& name, const std::string& value) {
+    return "  " + name + std::string(11 - name.size(), ' ') + value + "\n";
+}
 
 std::string against(const std::string& used, const std::string& limit) { return limit == "-" ? used : used + " of " + limit; }
 
 std::string limitLines(const JobDetail& detail, const Amounts& amounts) {
     const auto usage = detail.usage.value_or(Usage{});
     const auto& limits = detail.limits;
-    std::string text = row("memory", against(amounts.size(usage.memoryCurrent), amounts.size(limits.memoryMax)) + ", peak " + amounts.size(usage.memoryPeak));
+    std::string text = row("memory", against(amounts.size(usage.memoryCurrent), amounts.size(limits.memoryMax)) + ", peak " +
+                                         amounts.size(usage.memoryPeak));
     const auto cpu = usage.cpuUser && usage.cpuSystem ? std::optional(*usage.cpuUser + *usage.cpuSystem) : std::nullopt;
     text += row("cpu", amounts.duration(cpu) + (limits.cpuQuota ? ", quota " + amounts.quota(limits.cpuQuota) : "") +
                            (limits.cpuWeight ? ", weight " + Amounts::number(limits.cpuWeight) : "") +
                            (limits.allowedCpus ? ", on CPUs " + limits.allowedCpus->toString() : ""));
-    text += row("tasks", against(Amounts::number(usage.tasksCurrent), Amounts::number(limits.tasksMax)) + ", peak " + Amounts::number(usage.tasksPeak));
+    text += row("tasks", against(Amounts::number(usage.tasksCurrent), Amounts::number(limits.tasksMax)) + ", peak " +
+                             Amounts::number(usage.tasksPeak));
     if (limits.runTimeMax)
         text += row("run time", "at most " + amounts.duration(limits.runTimeMax));
     return text;
@@ -57,7 +61,8 @@ ExitStatus liveStatus(const VerbContext& context, const JobDetail& detail) {
     }
     const auto& job = detail.job;
     const auto tone = job.state == "running" ? Tone::Good : Tone::Warning;
-    std::string text = "Job " + job.key + " of user " + userName(job.uid) + ": " + context.terminal.colored(tone, job.state) + "\n\n";
+    std::string text =
+        "Job " + job.key + " of user " + userName(job.uid) + ": " + context.terminal.colored(tone, job.state) + "\n\n";
     text += row("since", formatUtc(job.created));
     text += row("slice", job.slice);
     text += row("scope", job.unit + (job.tasks > 1 ? " and " + std::to_string(job.tasks - 1) + " more" : ""));
@@ -71,7 +76,8 @@ ExitStatus liveStatus(const VerbContext& context, const JobDetail& detail) {
 }
 
 ExitStatus endedStatus(const VerbContext& context, const Receipt& receipt) {
-    context.terminal.print(context.line.json ? jsonReceipt(receipt) : receiptPage(receipt, userName(receipt.uid), context.amounts));
+    context.terminal.print(context.line.json ? jsonReceipt(receipt)
+                                             : receiptPage(receipt, userName(receipt.uid), context.amounts));
     return ExitStatus::NotRunning;
 }
 

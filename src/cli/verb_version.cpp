@@ -10,8 +10,9 @@ ExitStatus verbVersion(const VerbContext& context) {
     if (const auto client = ManagerClient::connect())
         if (auto version = client->version())
             daemon = std::move(*version);
-    context.terminal.print(context.line.json ? jsonVersions(daemon)
-                                             : "pinfold " PINFOLD_VERSION "\npinfoldd " + daemon.value_or("is not reachable") + "\n");
+    context.terminal.print(context.line.json
+                               ? jsonVersions(daemon)
+                               : "pinfold " PINFOLD_VERSION "\npinfoldd " + daemon.value_or("is not reachable") + "\n");
     return ExitStatus::Ok;
 }
 

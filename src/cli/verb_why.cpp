@@ -28,9 +28,11 @@ ExitStatus verbWhy(const VerbContext& context) {
     if (!receipts)
         return fail(receipts.error());
     if (receipts->empty())
-        return fail({ErrorCode::NoSuchReceipt, "no receipt of a job '" + printable(key, 300) + "' that you may see: `pinfold history` lists them"});
+        return fail({ErrorCode::NoSuchReceipt,
+                     "no receipt of a job '" + printable(key, 300) + "' that you may see: `pinfold history` lists them"});
     const auto& receipt = receipts->front();
-    context.terminal.print(context.line.json ? jsonReceipt(receipt) : receiptPage(receipt, userName(receipt.uid), context.amounts));
+    context.terminal.print(context.line.json ? jsonReceipt(receipt)
+                                             : receiptPage(receipt, userName(receipt.uid), context.amounts));
     return ExitStatus::Ok;
 }
 

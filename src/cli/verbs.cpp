@@ -14,17 +14,17 @@ ExitStatus fail(const Error& error) {
 
 Verb findVerb(const std::string& name) {
     static constexpr std::array<std::pair<std::string_view, Verb>, 12> verbs{{{"list", verbList},
-                                                                             {"status", verbStatus},
-                                                                             {"show", verbShow},
-                                                                             {"ps", verbPs},
-                                                                             {"why", verbWhy},
-                                                                             {"history", verbHistory},
-                                                                             {"stop", verbStop},
-                                                                             {"kill", verbKill},
-                                                                             {"adopt", verbAdopt},
-                                                                             {"check-config", verbCheckConfig},
-                                                                             {"version", verbVersion},
-                                                                             {"run", verbRun}}};
+                                                                              {"status", verbStatus},
+                                                                              {"show", verbShow},
+                                                                              {"ps", verbPs},
+                                                                              {"why", verbWhy},
+                                                                              {"history", verbHistory},
+                                                                              {"stop", verbStop},
+                                                                              {"kill", verbKill},
+                                                                              {"adopt", verbAdopt},
+                                                                              {"check-config", verbCheckConfig},
+                                                                              {"version", verbVersion},
+                                                                              {"run", verbRun}}};
     for (const auto& [known, verb] : verbs)
         if (known == name)
             return verb;

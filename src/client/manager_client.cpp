@@ -40,7 +40,9 @@ template <class F> auto converted(F&& call) -> Result<decltype(call())> {
 template <class... Out, class... Args>
 void invoke(sdbus::IProxy& manager, const char* method, std::uint64_t timeout, std::tuple<Out&...> results, const Args&... args) {
     std::apply(
-        [&](Out&... out) { manager.callMethod(method).onInterface(kManager).withTimeout(timeout).withArguments(args...).storeResultsTo(out...); },
+        [&](Out&... out) {
+            manager.callMethod(method).onInterface(kManager).withTimeout(timeout).withArguments(args...).storeResultsTo(out...);
+        },
         results);
 }
 
@@ -149,7 +151,8 @@ Result<void> ManagerClient::kill(const std::string& key, int signal) const {
     return converted([&] { invoke(*impl_->manager, "KillJob", kTimeout, std::tie(), key, static_cast<std::int32_t>(signal)); });
 }
 
-Result<std::pair<std::uint32_t, std::string>> ManagerClient::adopt(const std::string& key, const std::vector<UniqueFd>& processes) const {
+Result<std::pair<std::uint32_t, std::string>> ManagerClient::adopt(const std::string& key,
+                                                                   const std::vector<UniqueFd>& processes) const {
     return converted([&] {
         std::vector<sdbus::UnixFd> fds;
         for (const auto& process : processes)

@@ -24,11 +24,11 @@ struct Config {
     } daemon;
 
     struct Jobs {
-        std::uint64_t killGrace = 1'000'000;      ///< kill_grace = "1s": SIGTERM to SIGKILL; 0 to 1 h
-        OnFailure onFailure = OnFailure::Refuse;  ///< on_failure = "refuse" | "run-unconfined"
-        bool allowUserJobs = false;               ///< allow_user_jobs
+        std::uint64_t killGrace = 1'000'000;                          ///< kill_grace = "1s": SIGTERM to SIGKILL; 0 to 1 h
+        OnFailure onFailure = OnFailure::Refuse;                      ///< on_failure = "refuse" | "run-unconfined"
+        bool allowUserJobs = false;                                   ///< allow_user_jobs
         UnenforcedLimits unenforcedLimits = UnenforcedLimits::Refuse; ///< unenforced_limits = "refuse" | "warn"
-        std::uint64_t maxPerUser = 10000;         ///< max_per_user: live jobs of one user
+        std::uint64_t maxPerUser = 10000;                             ///< max_per_user: live jobs of one user
     } jobs;
 
     /// [defaults]: what a job gets that doesn't say; for users' own jobs also the ceiling. Keys as in forEachLimit(), written
@@ -36,7 +36,7 @@ struct Config {
     ResourceLimits defaults;
 
     struct LeftoverReport {
-        std::uint32_t reportMax = 50;                 ///< report_max: leftovers named one by one, 0 to 10000; the rest is counted
+        std::uint32_t reportMax = 50; ///< report_max: leftovers named one by one, 0 to 10000; the rest is counted
         CommandLines commandLines = CommandLines::Full; ///< command_lines = "none" | "name" | "full"
     } leftovers;
 };

@@ -34,11 +34,12 @@ std::string show(const toml::node& node) {
 }
 
 /// What people may write as a number or as text: integers stand for `integerUnit` each.
-Result<std::uint64_t> amount(const toml::node& node, Result<std::uint64_t> (*parse)(std::string_view), std::uint64_t integerUnit) {
+Result<std::uint64_t> amount(const toml::node& node, Result<std::uint64_t> (*parse)(std::string_view),
+                             std::uint64_t integerUnit) {
     if (const auto* text = node.as_string())
         return parse(text->get());
-    if (const auto* number = node.as_integer(); number && number->get() >= 0 &&
-                                                static_cast<std::uint64_t>(number->get()) <= UINT64_MAX / 2 / integerUnit)
+    if (const auto* number = node.as_integer();
+        number && number->get() >= 0 && static_cast<std::uint64_t>(number->get()) <= UINT64_MAX / 2 / integerUnit)
         return static_cast<std::uint64_t>(number->get()) * integerUnit;
     return wrong(show(node) + " is no amount: use a number or a string with a unit");
 }
@@ -120,7 +121,10 @@ const std::map<std::string_view, Section>& sections() {
     static const std::map<std::string_view, Section> table{
         {"daemon",
          {{"log_level", word<LogLevel>([](Config& c) -> LogLevel& { return c.daemon.logLevel; },
-                                       {{"debug", LogLevel::Debug}, {"info", LogLevel::Info}, {"warning", LogLevel::Warning}, {"error", LogLevel::Error}})}}},
+                                       {{"debug", LogLevel::Debug},
+                                        {"info", LogLevel::Info},
+                                        {"warning", LogLevel::Warning},
+                                        {"error", LogLevel::Error}})}}},
         {"jobs",
          {{"kill_grace", duration([](Config& c) -> std::uint64_t& { return c.jobs.killGrace; }, 3'600'000'000, "0 to 1 h")},
           {"on_failure", word<OnFailure>([](Config& c) -> OnFailure& { return c.jobs.onFailure; },
@@ -138,8 +142,9 @@ const std::map<std::string_view, Section>& sections() {
           {"run_time_max", limit(&ResourceLimits::runTimeMax, parseDuration, 1'000'000)}}},
         {"leftovers",
          {{"report_max", count<std::uint32_t>([](Config& c) -> std::uint32_t& { return c.leftovers.reportMax; }, 0, 10'000)},
-          {"command_lines", word<CommandLines>([](Config& c) -> CommandLines& { return c.leftovers.commandLines; },
-                                               {{"none", CommandLines::None}, {"name", CommandLines::Name}, {"full", CommandLines::Full}})}}},
+          {"command_lines",
+           word<CommandLines>([](Config& c) -> CommandLines& { return c.leftovers.commandLines; },
+                              {{"none", CommandLines::None}, {"name", CommandLines::Name}, {"full", CommandLines::Full}})}}},
     };
     return table;
 }
@@ -152,7 +157,8 @@ Result<void> apply(const std::filesystem::path& file, const toml::table& documen
     for (const auto& [sectionName, sectionNode] : document) {
         const auto section = sections().find(sectionName.str());
         if (section == sections().end()) {
-            loaded.warnings.push_back(place(file, sectionName.source()) + "unknown section or key '" + printable(sectionName.str(), 100) + "', ignored");
+            loaded.warnings.push_back(place(file, sectionName.source()) + "unknown section or key '" +
+                                      printable(sectionName.str(), 100) + "', ignored");
             continue;
         }
         const auto* keys = sectionNode.as_table();

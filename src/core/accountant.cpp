@@ -17,11 +17,11 @@ constexpr int kSliceTries = 20;
 void Accountant::account(const JobPtr& job) {
     if (std::exchange(job->accountDue, true))
         return;
-    job->record.state = JobState::Accounting;
+    if (job->record.state != JobState::Accounting) // else an earlier pinfoldd had come so far
+        core_.enter(*job, JobState::Accounting);
     job->graceTimer.reset();
     job->statusTimer.reset();
     job->sliceWatch.reset();
-    core_.save(*job);
     due_.push_back(job);
     if (!flushSource_)
         flushSource_ = core_.context.loop.whenIdle([this] { flush(); });
@@ -82,11 +82,12 @@ void Accountant::removeSlice(const JobPtr& job, const Receipt& receipt, int trie
         if (!outcome && !core_.context.cgroups.exists(path))
             return forget(job, receipt);
         if (tries >= kSliceTries) {
-            logWarning(core_.context, job->key(), "its slice can't be removed: " + (outcome ? outcome->message : "cgroup in use"));
+            logWarning(core_.context, job->key(),
+                       "its slice can't be removed: " + (outcome ? outcome->message : "cgroup in use"));
             return forget(job, receipt);
         }
-        job->graceTimer = core_.context.loop.after(
-            kSliceRetry, [this, job, receipt, tries] { removeSlice(job, receipt, tries + 1); });
+        job->graceTimer =
+            core_.context.loop.after(kSliceRetry, [this, job, receipt, tries] { removeSlice(job, receipt, tries + 1); });
     });
 }
 

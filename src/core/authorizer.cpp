@@ -19,7 +19,8 @@ Result<void> decideCreate(const Caller& caller, const Target& target) {
     if (!target.ownProcesses)
         return denied(userWord(caller.uid) + " may create a job only for a process of their own");
     if (target.looserLimit)
-        return denied(std::string(target.looserLimit) + " is above the site's default, which only root and pinfold-admin may exceed");
+        return denied(std::string(target.looserLimit) +
+                      " is above the site's default, which only root and pinfold-admin may exceed");
     return {};
 }
 

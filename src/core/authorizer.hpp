@@ -20,12 +20,12 @@ enum class Verb { Create, AddProcess, End, Stop, Kill, Wait, List, ListProcesses
 
 /// What a decision looks at besides caller and verb.
 struct Target {
-    std::optional<uid_t> owner;       ///< of the job; unset for node-wide verbs
-    bool ownProcesses = false;        ///< real, effective and saved uid of every process passed are the caller's
-    bool processesInJob = false;      ///< one of the processes passed is in a job already
-    bool userJobsAllowed = false;     ///< jobs.allow_user_jobs
+    std::optional<uid_t> owner;        ///< of the job; unset for node-wide verbs
+    bool ownProcesses = false;         ///< real, effective and saved uid of every process passed are the caller's
+    bool processesInJob = false;       ///< one of the processes passed is in a job already
+    bool userJobsAllowed = false;      ///< jobs.allow_user_jobs
     const char* looserLimit = nullptr; ///< the limit that is above the site's default
-    bool namesOwner = false;          ///< the request names an owner other than the caller
+    bool namesOwner = false;           ///< the request names an owner other than the caller
 };
 
 /// Error: Denied, with the rule that refused.

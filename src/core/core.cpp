@@ -26,6 +26,17 @@ void Core::save(const Job& job) {
                    "record not stored, a restart of pinfoldd would not know this job's newest state: " + saved.error().message);
 }
 
+bool Core::enter(Job& job, JobState next) {
+    if (!mayFollow(job.record.state, next)) {
+        logWarning(context, job.key(),
+                   "it can't go from " + std::string(toString(job.record.state)) + " to " + std::string(toString(next)));
+        return false;
+    }
+    job.record.state = next;
+    save(job);
+    return true;
+}
+
 Result<JobPtr> Core::find(const std::string& key) const {
     if (auto job = registry.find(key))
         return job;

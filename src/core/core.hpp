@@ -16,6 +16,8 @@ struct Core {
 
     /// Stores the job's record. A failure is logged: the job itself must not suffer from a full /run.
     void save(const Job& job);
+    /// The job's next state, stored. One that the transition table doesn't have is a bug: logged, and not entered.
+    bool enter(Job& job, JobState next);
     /// The job, or NoSuchJob.
     Result<JobPtr> find(const std::string& key) const;
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "core/events.hpp"
 
-#include "base/parse.hpp"
 #include "base/message_ids.hpp"
+#include "base/parse.hpp"
 
 #include <syslog.h>
 

@@ -34,10 +34,10 @@ struct Job {
     EventHandle supervisorWatch;
     EventHandle runTimer;
     EventHandle graceTimer;
-    EventHandle statusTimer;    ///< bounds the wait for EndJob's word on how the leader ended
+    EventHandle statusTimer; ///< bounds the wait for EndJob's word on how the leader ended
     bool leftoversListed = false;
-    bool accountDue = false;    ///< handed to the accountant
-    bool neverRan = false;      ///< its creation failed after the start: no receipt
+    bool accountDue = false; ///< handed to the accountant
+    bool neverRan = false;   ///< its creation failed after the start: no receipt
     std::vector<Reply<JobSummary>> creators;
     std::vector<Reply<Receipt>> waiters;
 

@@ -132,7 +132,8 @@ Result<void> JobCreator::limitsEnforceable(const JobKey& key, const ResourceLimi
     });
     if (missing.empty())
         return {};
-    const auto message = "this node can't enforce " + missing + ": the controller is missing from /sys/fs/cgroup/cgroup.controllers";
+    const auto message =
+        "this node can't enforce " + missing + ": the controller is missing from /sys/fs/cgroup/cgroup.controllers";
     if (core_.context.config.jobs.unenforcedLimits == UnenforcedLimits::Refuse)
         return Error{ErrorCode::LimitUnenforceable, message + "; jobs.unenforced_limits = \"warn\" lets jobs run without"};
     logLimitUnenforced(core_.context, key, message);
@@ -185,8 +186,7 @@ void JobCreator::started(const JobPtr& job, const Result<void>& outcome) {
     if (auto inForce = limitsInForce(*job); !inForce)
         return giveUp(job, inForce.error());
 
-    job->record.state = JobState::Running;
-    core_.save(*job);
+    core_.enter(*job, JobState::Running);
     answer(job, summarize(*job));
     logJobStarted(core_.context, *job);
     core_.observer->jobAdded(summarize(*job));
@@ -199,7 +199,7 @@ void JobCreator::giveUp(const JobPtr& job, const Error& why) {
     // Whatever was started goes the way that a job's end goes, but there was no job: no receipt. The grace lets a caller that
     // is the leader itself (--exec) say its own last word.
     job->neverRan = true;
-    job->record.state = JobState::Running;
+    core_.enter(*job, JobState::Running);
     if (!job->slice)
         if (auto slice = core_.context.cgroups.open(slicePath(job->key())))
             job->slice = std::move(*slice);
@@ -215,8 +215,8 @@ void JobCreator::answer(const JobPtr& job, const Result<JobSummary>& answer) con
 
 void JobCreator::addTask(const JobPtr& job, std::vector<CheckedProcess> processes, bool firstIsLeader, Reply<TaskAdded> reply) {
     if (job->record.state != JobState::Running)
-        return reply(Error{ErrorCode::JobEnding, "job '" + job->key().text() + "' is " + std::string(toString(job->record.state)) +
-                                                     " and takes no further task"});
+        return reply(Error{ErrorCode::JobEnding, "job '" + job->key().text() + "' is " +
+                                                     std::string(toString(job->record.state)) + " and takes no further task"});
     const auto number = job->record.nextTask++;
     job->record.tasks[number] = {};
     auto& task = job->tasks[number];

@@ -38,10 +38,12 @@ void JobEnder::watch(const JobPtr& job) {
         leader.leaderWatch = core_.context.loop.onReadable(leader.leader.get(), onJob(&JobEnder::leaderGone));
     if (job->supervisor)
         job->supervisorWatch = core_.context.loop.onReadable(job->supervisor.get(), onJob(&JobEnder::supervisorGone));
-    if (auto watched = core_.context.cgroupWatch.watch(core_.context.cgroups.eventsFile(slicePath(job->key())), onJob(&JobEnder::check)))
+    if (auto watched =
+            core_.context.cgroupWatch.watch(core_.context.cgroups.eventsFile(slicePath(job->key())), onJob(&JobEnder::check)))
         job->sliceWatch = std::move(*watched);
     else
-        logWarning(core_.context, job->key(), "cgroup.events not watched, only the leader's end is seen: " + watched.error().message);
+        logWarning(core_.context, job->key(),
+                   "cgroup.events not watched, only the leader's end is seen: " + watched.error().message);
 
     if (job->record.state == JobState::Running && job->record.limits.runTimeMax && *job->record.limits.runTimeMax != kInfinity) {
         const auto age = core_.context.loop.bootTime() - job->record.createdBoot;
@@ -86,12 +88,11 @@ void JobEnder::begin(const JobPtr& job, Request request) {
     }
     if (record.state != JobState::Running)
         return;
-    record.state = JobState::Ending;
     record.cause = request.cause;
     record.stoppedBy = request.by;
     record.grace = request.grace;
     job->runTimer.reset();
-    core_.save(*job);
+    core_.enter(*job, JobState::Ending);
     stop(job);
 }
 
@@ -124,7 +125,8 @@ void JobEnder::terminate(const JobPtr& job) {
     if (!job->neverRan) {
         const auto ignore = [](const SystemdOutcome&) {}; // cgroup.kill follows whatever PID 1 made of it
         core_.context.systemd.kill(job->key().sliceName(), SIGTERM, ignore);
-        core_.context.systemd.kill(job->key().sliceName(), SIGCONT, ignore); // a stopped process acts on SIGTERM only when it runs
+        core_.context.systemd.kill(job->key().sliceName(), SIGCONT,
+                                   ignore); // a stopped process acts on SIGTERM only when it runs
     }
     job->graceTimer = core_.context.loop.after(delay, [this, weak = WeakJob(job)] {
         if (const auto live = weak.lock())

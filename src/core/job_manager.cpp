@@ -64,7 +64,8 @@ struct JobManager::Impl {
         if (!found)
             return found.error();
         if (found->empty())
-            return Error{ifNone, "no job '" + printable(key, 300) + "' is live or in the history: `pinfold list` and `pinfold history` show what is"};
+            return Error{ifNone, "no job '" + printable(key, 300) +
+                                     "' is live or in the history: `pinfold list` and `pinfold history` show what is"};
         Target target;
         target.owner = found->front().uid;
         if (auto allowed = decide(caller, verb, target); !allowed)
@@ -136,7 +137,8 @@ void JobManager::addTask(const Caller& caller, const std::string& key, UniqueFd 
 
 void JobManager::adopt(const Caller& caller, const std::string& key, std::vector<UniqueFd> processes, Reply<TaskAdded> reply) {
     if (processes.empty() || processes.size() > kMaxAdopted)
-        return reply(Error{ErrorCode::InvalidArgument, std::to_string(processes.size()) + " processes: 1 to 16 can be adopted at once"});
+        return reply(
+            Error{ErrorCode::InvalidArgument, std::to_string(processes.size()) + " processes: 1 to 16 can be adopted at once"});
     auto job = impl_->core.find(key);
     if (!job)
         return reply(job.error());
@@ -239,7 +241,8 @@ Result<std::vector<JobProcess>> JobManager::processes(const Caller& caller, cons
         const auto identity = path ? identifyPath(*path) : std::nullopt;
         if (!info || !identity || !(identity->key == (*job)->key()))
             continue; // it ended meanwhile, or its number is another's by now
-        list.push_back({pid, identity->task.value_or(0), info->realUid, bootedAt + info->started, info->cpu, info->rss, info->command});
+        list.push_back(
+            {pid, identity->task.value_or(0), info->realUid, bootedAt + info->started, info->cpu, info->rss, info->command});
     }
     return list;
 }

@@ -28,8 +28,8 @@ struct CoreContext;
 template <class T> using Reply = std::function<void(Result<T>)>;
 
 struct CreateRequest {
-    std::string key; ///< empty: manual.<n>
-    UniqueFd leader; ///< pidfd
+    std::string key;     ///< empty: manual.<n>
+    UniqueFd leader;     ///< pidfd
     UniqueFd supervisor; ///< pidfd, or none
     std::optional<uid_t> owner;
     ResourceLimits limits;

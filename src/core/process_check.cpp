@@ -14,7 +14,8 @@ Result<CheckedProcess> checkProcess(const CoreContext& context, UniqueFd pidfd) 
     if (!pid)
         return pid.error();
     const auto refused = [&](const char* what) {
-        return Error{ErrorCode::InvalidArgument, "process " + std::to_string(*pid) + " is " + what + " and can't be part of a job"};
+        return Error{ErrorCode::InvalidArgument,
+                     "process " + std::to_string(*pid) + " is " + what + " and can't be part of a job"};
     };
     // pid 0 in PIDs= would mean pinfoldd itself to systemd.
     if (*pid <= 1)

@@ -64,10 +64,10 @@ void Recovery::takeUp(const JobPtr& job) {
     case JobState::Running:
         core_.observer->jobAdded(summarize(*job));
         if (!leaderAlive)
-            parts_.ender.begin(job, {.cause = job->record.supervisor && !job->supervisor ? JobResult::SupervisorLost
-                                                                                         : JobResult::Exited,
-                                     .by = {},
-                                     .grace = {}});
+            parts_.ender.begin(
+                job, {.cause = job->record.supervisor && !job->supervisor ? JobResult::SupervisorLost : JobResult::Exited,
+                      .by = {},
+                      .grace = {}});
         else if (job->record.supervisor && !job->supervisor)
             parts_.ender.begin(job, {.cause = JobResult::SupervisorLost, .by = {}, .grace = {}});
         if (job->record.state != JobState::Accounting)

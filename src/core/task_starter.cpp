@@ -70,8 +70,7 @@ void TaskStarter::tryOnce(std::shared_ptr<Attempt> attempt) {
         start.slice = request.key.sliceName();
         start.sliceProperties = sliceProperties(request.key, request.limits);
     }
-    context_.systemd.start(std::move(start),
-                           [this, attempt](const SystemdOutcome& outcome) { decide(attempt, outcome); });
+    context_.systemd.start(std::move(start), [this, attempt](const SystemdOutcome& outcome) { decide(attempt, outcome); });
 }
 
 void TaskStarter::decide(std::shared_ptr<Attempt> attempt, const SystemdOutcome& outcome) {

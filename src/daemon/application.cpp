@@ -45,8 +45,8 @@ public:
         : settings_(settings), loop_(logErrorLine), connection_(bus::systemBus()),
           busSource_(loop_.get(), *connection_, [this](const std::string& why) { busLost(why); }), systemd_(*connection_, loop_),
           processes_(options.root), cgroups_(options.root), watch_(loop_), records_(options.root / "run/pinfold/jobs"),
-          history_(std::move(history)),
-          context_{loop_, systemd_, processes_, cgroups_, watch_, records_, history_, journal, settings.config(), readBootId()},
+          history_(std::move(history)), context_{loop_,    systemd_, processes_, cgroups_,          watch_,
+                                                 records_, history_, journal,    settings.config(), readBootId()},
           jobs_(context_), callers_(*connection_),
           manager_({*connection_, loop_, jobs_, callers_, [this] { return reload(); }, logErrorLine}),
           terminate_(loop_.onSignal(SIGTERM, [this] { stop(0); })), interrupt_(loop_.onSignal(SIGINT, [this] { stop(0); })),
@@ -70,7 +70,8 @@ private:
         try {
             bus::requestName(*connection_, kBusName);
         } catch (const sdbus::Error& error) {
-            logErrorLine(std::string("the name org.pinfold1 is not to be had, is another pinfoldd running? ") + error.getMessage());
+            logErrorLine(std::string("the name org.pinfold1 is not to be had, is another pinfoldd running? ") +
+                         error.getMessage());
             return stop(kExitRestart);
         }
         loop_.enableWatchdog();

@@ -14,7 +14,10 @@ namespace {
 class Priority : public spdlog::custom_flag_formatter {
 public:
     void format(const spdlog::details::log_msg& message, const std::tm&, spdlog::memory_buf_t& out) override {
-        const char digit = message.level >= spdlog::level::err ? '3' : message.level == spdlog::level::warn ? '4' : message.level == spdlog::level::info ? '6' : '7';
+        const char digit = message.level >= spdlog::level::err    ? '3'
+                           : message.level == spdlog::level::warn ? '4'
+                           : message.level == spdlog::level::info ? '6'
+                                                                  : '7';
         out.push_back(digit);
     }
     std::unique_ptr<custom_flag_formatter> clone() const override { return std::make_unique<Priority>(); }

@@ -37,7 +37,8 @@ Result<DaemonOptions> parseDaemonOptions(int argc, char** argv) {
             options.version = true;
             break;
         default:
-            return Error{ErrorCode::InvalidArgument, "unknown option or missing value: '" + printable(argv[optind - 1]) + "'; see pinfoldd --help"};
+            return Error{ErrorCode::InvalidArgument,
+                         "unknown option or missing value: '" + printable(argv[optind - 1]) + "'; see pinfoldd --help"};
         }
     }
     if (optind < argc)

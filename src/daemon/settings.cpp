@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "daemon/settings.hpp"
 
-#include "daemon/log.hpp"
 #include "base/message_ids.hpp"
+#include "daemon/log.hpp"
 
 #include <sys/stat.h>
 #include <syslog.h>
@@ -16,7 +16,9 @@ namespace pinfold {
 Result<void> Settings::load() {
     auto loaded = loadConfig(ConfigPaths::below(root_));
     if (!loaded) {
-        journal_.event({LOG_ERR, kMessageConfigRejected, "configuration rejected, the old one stays in force: " + loaded.error().message,
+        journal_.event({LOG_ERR,
+                        kMessageConfigRejected,
+                        "configuration rejected, the old one stays in force: " + loaded.error().message,
                         {{"PINFOLD_EVENT", "config-rejected"}}});
         return loaded.error();
     }

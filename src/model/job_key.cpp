@@ -15,7 +15,8 @@ constexpr std::string_view kScopePrefix = "job-";
 constexpr std::string_view kScopeSuffix = ".scope";
 
 Error invalidKey(std::string_view text, const std::string& why) {
-    return {ErrorCode::InvalidArgument, "job key '" + printable(text, 100) + "' " + why + ": use <scheduler>.<id>, for instance sge.4711.3"};
+    return {ErrorCode::InvalidArgument,
+            "job key '" + printable(text, 100) + "' " + why + ": use <scheduler>.<id>, for instance sge.4711.3"};
 }
 
 /// What is between prefix and suffix, or nothing.

@@ -26,9 +26,9 @@ public:
     std::string_view scheduler() const;
     /// E of the unit names.
     const std::string& escaped() const { return escaped_; }
-    std::string sliceName() const;                  ///< batch-<E>.slice
+    std::string sliceName() const;                   ///< batch-<E>.slice
     std::string scopeName(std::uint32_t task) const; ///< job-<E>.scope, job-<E>-<n>.scope
-    std::string objectPath() const;                 ///< /org/pinfold1/job/<label>
+    std::string objectPath() const;                  ///< /org/pinfold1/job/<label>
 
     auto operator<=>(const JobKey& other) const { return text_ <=> other.text_; }
     bool operator==(const JobKey& other) const { return text_ == other.text_; }

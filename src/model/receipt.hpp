@@ -45,7 +45,7 @@ struct Leftovers {
 
 /// What remains of a job. Times are CLOCK_REALTIME microseconds.
 struct Receipt {
-    std::string id;  ///< unique for ever: history never counts a job twice
+    std::string id; ///< unique for ever: history never counts a job twice
     std::string key;
     std::uint32_t uid = 0;
     std::uint64_t started = 0;

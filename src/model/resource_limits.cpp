@@ -50,7 +50,8 @@ Result<void> validate(const ResourceLimits& limits) {
         if constexpr (std::is_same_v<std::decay_t<decltype(limit)>, std::optional<std::uint64_t>>) {
             const auto& range = rangeOf(name);
             if (limit && (*limit < range.least || *limit > range.most) && result)
-                result = Error{ErrorCode::LimitInvalid, std::string(name) + " " + std::to_string(*limit) + " is out of range: use " + range.words};
+                result = Error{ErrorCode::LimitInvalid,
+                               std::string(name) + " " + std::to_string(*limit) + " is out of range: use " + range.words};
         }
     });
     return result;

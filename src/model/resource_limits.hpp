@@ -11,9 +11,9 @@ namespace pinfold {
 
 /// A job's limits. Unset: the kernel's default; kInfinity: explicitly none.
 struct ResourceLimits {
-    std::optional<std::uint64_t> memoryMax;  ///< bytes, from 1 MiB
-    std::optional<std::uint64_t> cpuQuota;   ///< microseconds of CPU time per second, from 10000
-    std::optional<std::uint64_t> cpuWeight;  ///< 1 to 10000
+    std::optional<std::uint64_t> memoryMax; ///< bytes, from 1 MiB
+    std::optional<std::uint64_t> cpuQuota;  ///< microseconds of CPU time per second, from 10000
+    std::optional<std::uint64_t> cpuWeight; ///< 1 to 10000
     std::optional<CpuList> allowedCpus;
     std::optional<std::uint64_t> tasksMax;   ///< processes and threads, from 1
     std::optional<std::uint64_t> runTimeMax; ///< microseconds of wall time, from 1 ms

@@ -14,9 +14,9 @@ struct Usage {
     std::optional<std::uint64_t> memoryPeak;    ///< bytes
     std::optional<std::uint64_t> tasksCurrent;  ///< live jobs only
     std::optional<std::uint64_t> tasksPeak;
-    std::optional<std::uint64_t> ioRead;        ///< bytes, all devices
-    std::optional<std::uint64_t> ioWritten;     ///< bytes, all devices
-    std::optional<std::uint64_t> oomKills;      ///< processes
+    std::optional<std::uint64_t> ioRead;    ///< bytes, all devices
+    std::optional<std::uint64_t> ioWritten; ///< bytes, all devices
+    std::optional<std::uint64_t> oomKills;  ///< processes
 
     bool operator==(const Usage&) const = default;
 };

@@ -9,8 +9,8 @@
 namespace pinfold {
 
 struct JournalEvent {
-    int priority = 6;          ///< syslog(3): 3 error, 4 warning, 6 information
-    std::string messageId;     ///< 32 hexadecimal digits, of message_ids.hpp; empty: none
+    int priority = 6;      ///< syslog(3): 3 error, 4 warning, 6 information
+    std::string messageId; ///< 32 hexadecimal digits, of message_ids.hpp; empty: none
     std::string message;
     std::vector<std::pair<std::string, std::string>> fields; ///< names in upper case; values may hold any bytes
 };

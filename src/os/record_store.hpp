@@ -9,8 +9,8 @@
 
 namespace pinfold {
 
-/// The records of live jobs: <directory>/<E>.json, mode 0600. Written by a temporary file and rename, so a reader never sees half.
-/// No fsync: /run is memory, and jobs don't outlive it.
+/// The records of live jobs: <directory>/<E>.json, mode 0600. Written by a temporary file and rename, so a reader never sees
+/// half. No fsync: /run is memory, and jobs don't outlive it.
 class RecordStore {
 public:
     explicit RecordStore(std::filesystem::path directory) : directory_(std::move(directory)) {}

@@ -29,16 +29,18 @@ template <std::size_t N> bool isOneOf(std::string_view name, const std::array<st
 
 /// pinfoldd or the bus went away before it answered.
 bool answerLost(std::string_view name) {
-    constexpr std::array<std::string_view, 3> names{"org.freedesktop.DBus.Error.NoReply", "org.freedesktop.DBus.Error.Disconnected",
-                                                    "org.freedesktop.DBus.Error.Timeout"};
+    constexpr std::array<std::string_view, 3> names{
+        "org.freedesktop.DBus.Error.NoReply", "org.freedesktop.DBus.Error.Disconnected", "org.freedesktop.DBus.Error.Timeout"};
     return isOneOf(name, names);
 }
 
 /// Nobody was there to answer.
 bool nobodyThere(std::string_view name) {
-    constexpr std::array<std::string_view, 3> names{"org.freedesktop.DBus.Error.ServiceUnknown", "org.freedesktop.DBus.Error.NameHasNoOwner",
+    constexpr std::array<std::string_view, 3> names{"org.freedesktop.DBus.Error.ServiceUnknown",
+                                                    "org.freedesktop.DBus.Error.NameHasNoOwner",
                                                     "org.freedesktop.DBus.Error.TimedOut"};
-    return isOneOf(name, names) || name.starts_with("org.freedesktop.DBus.Error.Spawn") || name.starts_with("org.freedesktop.systemd1.");
+    return isOneOf(name, names) || name.starts_with("org.freedesktop.DBus.Error.Spawn") ||
+           name.starts_with("org.freedesktop.systemd1.");
 }
 
 Error unreachable(const std::string& why) {
@@ -76,7 +78,8 @@ int DaemonLink::send() {
             return result;
     }
     sd_bus_message* call = nullptr;
-    result = sd_bus_message_new_method_call(bus_, &call, "org.pinfold1", "/org/pinfold1", "org.pinfold1.Manager", method_.c_str());
+    result =
+        sd_bus_message_new_method_call(bus_, &call, "org.pinfold1", "/org/pinfold1", "org.pinfold1.Manager", method_.c_str());
     if (result >= 0)
         result = build_(call);
     // The end of a job takes as long as it takes: EndJob's answer has no time-out of its own, only the loss of its sender.
@@ -96,7 +99,8 @@ void DaemonLink::answered(sd_bus_message* reply) {
     const sd_bus_error* error = sd_bus_message_get_error(reply);
     if (!error) {
         const int read = read_(reply);
-        outcome_ = read < 0 ? Result<void>(Error{ErrorCode::Internal, std::string("pinfoldd's answer can't be read: ") + std::strerror(-read)})
+        outcome_ = read < 0 ? Result<void>(Error{ErrorCode::Internal,
+                                                 std::string("pinfoldd's answer can't be read: ") + std::strerror(-read)})
                             : Result<void>();
         return;
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "run/failure_policy.hpp"
 
-#include "base/unique_fd.hpp"
 #include "base/message_ids.hpp"
+#include "base/unique_fd.hpp"
 #include "run/say.hpp"
 
 #include <fcntl.h>
@@ -24,7 +24,8 @@ constexpr const char* kPolicyFile = "/run/pinfold/on-failure";
 bool siteAllowsUnconfined() {
     const UniqueFd file(::open(kPolicyFile, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
     struct stat status {};
-    if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != 0 || (status.st_mode & 022) != 0)
+    if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != 0 ||
+        (status.st_mode & 022) != 0)
         return false;
     std::array<char, 32> text{};
     const auto length = ::read(file.get(), text.data(), text.size());
@@ -32,7 +33,8 @@ bool siteAllowsUnconfined() {
 }
 
 bool isOutage(ErrorCode code) {
-    return code == ErrorCode::Unreachable || code == ErrorCode::TimedOut || code == ErrorCode::SystemdFailed || code == ErrorCode::Busy;
+    return code == ErrorCode::Unreachable || code == ErrorCode::TimedOut || code == ErrorCode::SystemdFailed ||
+           code == ErrorCode::Busy;
 }
 
 } // namespace
@@ -42,8 +44,8 @@ bool mayRunUnconfined(const Error& failure, const std::string& key) {
         return false;
     say("running without a scope, as this site allows: " + failure.message);
     sd_journal_send("MESSAGE=job %s runs unconfined: %s", key.empty() ? "without a key" : key.c_str(), failure.message.c_str(),
-                    "PRIORITY=%d", LOG_WARNING, "MESSAGE_ID=%s", kMessageRunUnconfined, "PINFOLD_EVENT=run-unconfined", "PINFOLD_JOB=%s",
-                    key.c_str(), nullptr);
+                    "PRIORITY=%d", LOG_WARNING, "MESSAGE_ID=%s", kMessageRunUnconfined, "PINFOLD_EVENT=run-unconfined",
+                    "PINFOLD_JOB=%s", key.c_str(), nullptr);
     return true;
 }
 

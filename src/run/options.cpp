@@ -76,26 +76,25 @@ bool underOurName(const char* name) {
 
 } // namespace
 
-const char* const kRunUsage =
-    "Usage: pinfold-run [--job KEY] [LIMITS] [--exec] -- COMMAND [ARGS...]\n"
-    "\n"
-    "Runs a command as a batch job in its own systemd scope. Ends as the command\n"
-    "ended, after the last process it left behind is gone.\n"
-    "\n"
-    "  pinfold-run --job sge.4711 --memory-max 4G -- ./job.sh\n"
-    "\n"
-    "  -j, --job KEY         <scheduler>.<id>; default: pinfoldd picks manual.<n>\n"
-    "      --exec            become the job in place, don't stay as its supervisor\n"
-    "      --memory-max SIZE     bytes, or with K, M, G, T\n"
-    "      --cpu-quota PERCENT   of one CPU: 150%\n"
-    "      --cpu-weight N        1 to 10000\n"
-    "      --allowed-cpus LIST   0-3,8\n"
-    "      --tasks-max N         processes and threads\n"
-    "      --run-time-max TIME   2h 30min\n"
-    "      --help, --version\n"
-    "\n"
-    "Exit status: the command's own; 125 pinfold-run failed, 126 the command can't\n"
-    "be executed, 127 it was not found. See pinfold-run(1).\n";
+const char* const kRunUsage = "Usage: pinfold-run [--job KEY] [LIMITS] [--exec] -- COMMAND [ARGS...]\n"
+                              "\n"
+                              "Runs a command as a batch job in its own systemd scope. Ends as the command\n"
+                              "ended, after the last process it left behind is gone.\n"
+                              "\n"
+                              "  pinfold-run --job sge.4711 --memory-max 4G -- ./job.sh\n"
+                              "\n"
+                              "  -j, --job KEY         <scheduler>.<id>; default: pinfoldd picks manual.<n>\n"
+                              "      --exec            become the job in place, don't stay as its supervisor\n"
+                              "      --memory-max SIZE     bytes, or with K, M, G, T\n"
+                              "      --cpu-quota PERCENT   of one CPU: 150%\n"
+                              "      --cpu-weight N        1 to 10000\n"
+                              "      --allowed-cpus LIST   0-3,8\n"
+                              "      --tasks-max N         processes and threads\n"
+                              "      --run-time-max TIME   2h 30min\n"
+                              "      --help, --version\n"
+                              "\n"
+                              "Exit status: the command's own; 125 pinfold-run failed, 126 the command can't\n"
+                              "be executed, 127 it was not found. See pinfold-run(1).\n";
 
 Result<RunOptions> parseRunOptions(int argc, char** argv) {
     RunOptions options;
@@ -105,9 +104,11 @@ Result<RunOptions> parseRunOptions(int argc, char** argv) {
         for (int c = 0; (c = getopt_long(argc, argv, "+:j:", kOptions.data(), nullptr)) != -1;) {
             // optopt is 0 for a long option that is not known, and then the word itself says it best.
             if (c == ':')
-                return Error{ErrorCode::InvalidArgument, "option '" + printable(argv[optind - 1], 100) + "' needs a value; see pinfold-run --help"};
+                return Error{ErrorCode::InvalidArgument,
+                             "option '" + printable(argv[optind - 1], 100) + "' needs a value; see pinfold-run --help"};
             if (c == '?')
-                return Error{ErrorCode::InvalidArgument, "unknown option '" + printable(argv[optind - 1], 100) + "'; see pinfold-run --help"};
+                return Error{ErrorCode::InvalidArgument,
+                             "unknown option '" + printable(argv[optind - 1], 100) + "'; see pinfold-run --help"};
             if (auto applied = apply(c, options); !applied)
                 return applied.error();
         }

@@ -16,7 +16,8 @@ class SignalReader {
 public:
     /// Blocks; `previous()` is what the job gets. False, with errno, when there is no descriptor.
     bool block();
-    /// After the fork: from here on a disposition of ours may be changed. SIGCHLD inherited as ignored would reap behind our back.
+    /// After the fork: from here on a disposition of ours may be changed. SIGCHLD inherited as ignored would reap behind our
+    /// back.
     static void takeBackChild();
 
     const sigset_t& previous() const { return previous_; }

@@ -117,8 +117,8 @@ int Supervisor::endAsTheJobEnded() const {
 }
 
 void Supervisor::waitOnce(int timeoutMs) {
-    std::array<pollfd, 3> fds{pollfd{signals_.fd(), POLLIN, 0}, pollfd{confined_ || waitStatus_ ? child_.execFd() : -1, POLLIN, 0},
-                              link_.waitFor()};
+    std::array<pollfd, 3> fds{pollfd{signals_.fd(), POLLIN, 0},
+                              pollfd{confined_ || waitStatus_ ? child_.execFd() : -1, POLLIN, 0}, link_.waitFor()};
     ::poll(fds.data(), fds.size(), timeoutMs);
     if (fds[1].revents != 0)
         execError_ = child_.takeExecResult();

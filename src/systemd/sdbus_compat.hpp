@@ -31,22 +31,25 @@ inline std::uint64_t pollTimeout(const sdbus::IConnection::PollData& data) {
     return data.timeout == std::chrono::microseconds::max() ? UINT64_MAX : static_cast<std::uint64_t>(data.timeout.count());
 }
 inline std::unique_ptr<sdbus::IConnection> systemBus() { return sdbus::createSystemBusConnection(); }
-inline std::unique_ptr<sdbus::IProxy> makeProxy(sdbus::IConnection& connection, const std::string& service, const std::string& path) {
+inline std::unique_ptr<sdbus::IProxy> makeProxy(sdbus::IConnection& connection, const std::string& service,
+                                                const std::string& path) {
     return sdbus::createProxy(connection, ServiceName{service}, sdbus::ObjectPath{path});
 }
 inline void requestName(sdbus::IConnection& connection, const std::string& name) { connection.requestName(ServiceName{name}); }
 /// Calls handler(sdbus::Message&) for each message that matches the rule.
 template <class F> auto addMatch(sdbus::IConnection& connection, const std::string& rule, F handler) {
-    return connection.addMatch(rule, [handler = std::move(handler)](sdbus::Message message) { handler(message); }, sdbus::return_slot);
+    return connection.addMatch(
+        rule, [handler = std::move(handler)](sdbus::Message message) { handler(message); }, sdbus::return_slot);
 }
 inline sdbus::MethodCall makeCall(sdbus::IProxy& proxy, const std::string& interface, const std::string& method) {
     return proxy.createMethodCall(sdbus::InterfaceName{interface}, sdbus::MethodName{method});
 }
 /// Calls handler(sdbus::MethodReply&, const sdbus::Error* or null).
 template <class F> void callAsync(sdbus::IProxy& proxy, const sdbus::MethodCall& call, F handler, std::uint64_t timeoutUsec) {
-    proxy.callMethodAsync(call, [handler = std::move(handler)](sdbus::MethodReply reply, ReplyError error) {
-        handler(reply, error ? &*error : nullptr);
-    }, timeoutUsec);
+    proxy.callMethodAsync(
+        call,
+        [handler = std::move(handler)](sdbus::MethodReply reply, ReplyError error) { handler(reply, error ? &*error : nullptr); },
+        timeoutUsec);
 }
 /// Calls f(sdbus::Message&) with the message that is being handled. Only within a method's handler.
 template <class Object, class F> auto withCurrentMessage(Object& object, F&& f) {
@@ -64,7 +67,8 @@ inline std::string errorName(const sdbus::Error& error) { return error.getName()
 inline bool pump(sdbus::IConnection& connection) { return connection.processPendingRequest(); }
 inline std::uint64_t pollTimeout(const sdbus::IConnection::PollData& data) { return data.timeout_usec; }
 inline std::unique_ptr<sdbus::IConnection> systemBus() { return sdbus::createSystemBusConnection(); }
-inline std::unique_ptr<sdbus::IProxy> makeProxy(sdbus::IConnection& connection, const std::string& service, const std::string& path) {
+inline std::unique_ptr<sdbus::IProxy> makeProxy(sdbus::IConnection& connection, const std::string& service,
+                                                const std::string& path) {
     return sdbus::createProxy(connection, service, path);
 }
 inline void requestName(sdbus::IConnection& connection, const std::string& name) { connection.requestName(name); }
@@ -75,9 +79,11 @@ inline sdbus::MethodCall makeCall(sdbus::IProxy& proxy, const std::string& inter
     return proxy.createMethodCall(interface, method);
 }
 template <class F> void callAsync(sdbus::IProxy& proxy, const sdbus::MethodCall& call, F handler, std::uint64_t timeoutUsec) {
-    proxy.callMethod(call, sdbus::async_reply_handler([handler = std::move(handler)](sdbus::MethodReply& reply, const sdbus::Error* error) {
-        handler(reply, error);
-    }), timeoutUsec);
+    proxy.callMethod(
+        call, sdbus::async_reply_handler([handler = std::move(handler)](sdbus::MethodReply& reply, const sdbus::Error* error) {
+            handler(reply, error);
+        }),
+        timeoutUsec);
 }
 template <class Object, class F> auto withCurrentMessage(Object& object, F&& f) {
     // const only in the getter's type: it is a handle on a message that reading moves on anyway.

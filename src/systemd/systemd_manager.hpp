@@ -15,7 +15,7 @@
 namespace pinfold {
 
 enum class SystemdFault {
-    UnitExists,      ///< a unit of that name is loaded
+    UnitExists, ///< a unit of that name is loaded
     NoSuchUnit,
     ProcessGone,     ///< a process of the start request has ended
     PropertyRefused, ///< this version doesn't know a property, or doesn't take its value
@@ -35,7 +35,8 @@ using SystemdOutcome = std::optional<SystemdError>;
 using SystemdDone = std::function<void(SystemdOutcome)>;
 
 struct UnitProperty {
-    using Value = std::variant<bool, std::int32_t, std::uint64_t, std::string, std::vector<std::uint8_t>, std::vector<std::uint32_t>>;
+    using Value =
+        std::variant<bool, std::int32_t, std::uint64_t, std::string, std::vector<std::uint8_t>, std::vector<std::uint32_t>>;
     std::string name;
     Value value;
 
@@ -45,7 +46,7 @@ struct UnitProperty {
 struct StartRequest {
     std::string scope;
     std::vector<UnitProperty> scopeProperties; ///< PIDs included
-    std::string slice; ///< to be created with it; empty: it is there already
+    std::string slice;                         ///< to be created with it; empty: it is there already
     std::vector<UnitProperty> sliceProperties;
 };
 
@@ -62,7 +63,8 @@ public:
     /// StartTransientUnit, mode "fail"; done when JobRemoved says "done" for the scope. Waits up to 60 s, since starts take up
     /// to 10 s while PID 1 reloads.
     virtual void start(StartRequest request, SystemdDone done) = 0;
-    /// StopUnit, mode "fail"; done when JobRemoved came. An absent unit is success. Success doesn't mean that its cgroup is empty.
+    /// StopUnit, mode "fail"; done when JobRemoved came. An absent unit is success. Success doesn't mean that its cgroup is
+    /// empty.
     virtual void stop(const std::string& unit, SystemdDone done) = 0;
     /// KillUnit, whom "all". `signal` 1 to 64. Slices pass it on to all scopes below.
     virtual void kill(const std::string& unit, int signal, SystemdDone done) = 0;

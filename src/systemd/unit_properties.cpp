@@ -80,7 +80,8 @@ std::vector<UnitProperty> scopeProperties(const JobKey& key, std::uint32_t task,
 std::vector<ExpectedCgroupValue> expectedCgroupValues(const ResourceLimits& limits, std::uint64_t pageSize) {
     std::vector<ExpectedCgroupValue> expected;
     if (limits.memoryMax)
-        expected.push_back({"memory_max", "memory.max", *limits.memoryMax == kInfinity ? "max" : std::to_string(*limits.memoryMax / pageSize * pageSize)});
+        expected.push_back({"memory_max", "memory.max",
+                            *limits.memoryMax == kInfinity ? "max" : std::to_string(*limits.memoryMax / pageSize * pageSize)});
     if (limits.cpuQuota)
         expected.push_back({"cpu_quota", "cpu.max", cpuMax(*limits.cpuQuota)});
     if (limits.cpuWeight)

@@ -23,8 +23,8 @@ std::vector<UnitProperty> scopeProperties(const JobKey& key, std::uint32_t task,
 
 /// One limit as the cgroup shows it once systemd has set it.
 struct ExpectedCgroupValue {
-    const char* limit;    ///< name as in forEachLimit()
-    const char* file;     ///< below the slice's cgroup
+    const char* limit; ///< name as in forEachLimit()
+    const char* file;  ///< below the slice's cgroup
     std::string value;
 };
 /// What to read back after the start: where a controller is missing systemd accepts a property and nothing happens.

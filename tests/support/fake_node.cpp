@@ -168,7 +168,8 @@ void FakeNode::start(StartRequest request, SystemdDone done) {
     makeCgroup(path);
     for (const auto& property : request.sliceProperties)
         if (property.name == "MemoryMax" && std::holds_alternative<std::uint64_t>(property.value))
-            write(cgroupDir(pathOf(request.slice)) / "memory.max", std::to_string(std::get<std::uint64_t>(property.value)) + "\n");
+            write(cgroupDir(pathOf(request.slice)) / "memory.max",
+                  std::to_string(std::get<std::uint64_t>(property.value)) + "\n");
     for (const auto& property : request.scopeProperties)
         if (property.name == "PIDs" && !startWithoutMoving)
             for (const auto pid : std::get<std::vector<std::uint32_t>>(property.value)) {

@@ -54,14 +54,21 @@ std::vector<Row> rows() {
         {"root creates", kRoot, Verb::Create, ofOwner(), true},
         {"admin creates", kAdmin, Verb::Create, ofOwner(), true},
         {"user creates own where allowed", kOwner, Verb::Create, createOwn(), true},
-        {"user creates where not allowed", kOwner, Verb::Create, with(createOwn(), [](Target& t) { t.userJobsAllowed = false; }), false},
-        {"user creates with another's process", kOwner, Verb::Create, with(createOwn(), [](Target& t) { t.ownProcesses = false; }), false},
-        {"user creates from inside a job", kOwner, Verb::Create, with(createOwn(), [](Target& t) { t.processesInJob = true; }), false},
-        {"user creates above the default", kOwner, Verb::Create, with(createOwn(), [](Target& t) { t.looserLimit = "memory_max"; }), false},
+        {"user creates where not allowed", kOwner, Verb::Create, with(createOwn(), [](Target& t) { t.userJobsAllowed = false; }),
+         false},
+        {"user creates with another's process", kOwner, Verb::Create,
+         with(createOwn(), [](Target& t) { t.ownProcesses = false; }), false},
+        {"user creates from inside a job", kOwner, Verb::Create, with(createOwn(), [](Target& t) { t.processesInJob = true; }),
+         false},
+        {"user creates above the default", kOwner, Verb::Create,
+         with(createOwn(), [](Target& t) { t.looserLimit = "memory_max"; }), false},
         {"user names an owner", kOwner, Verb::Create, with(createOwn(), [](Target& t) { t.namesOwner = true; }), false},
-        {"root creates above the default", kRoot, Verb::Create, with(ofOwner(), [](Target& t) { t.looserLimit = "memory_max"; }), true},
-        {"root moves a process between jobs", kRoot, Verb::Create, with(ofOwner(), [](Target& t) { t.processesInJob = true; }), false},
-        {"root adopts out of another job", kRoot, Verb::AddProcess, with(ofOwner(), [](Target& t) { t.processesInJob = true; }), false},
+        {"root creates above the default", kRoot, Verb::Create, with(ofOwner(), [](Target& t) { t.looserLimit = "memory_max"; }),
+         true},
+        {"root moves a process between jobs", kRoot, Verb::Create, with(ofOwner(), [](Target& t) { t.processesInJob = true; }),
+         false},
+        {"root adopts out of another job", kRoot, Verb::AddProcess, with(ofOwner(), [](Target& t) { t.processesInJob = true; }),
+         false},
         {"root adopts", kRoot, Verb::AddProcess, ofOwner(), true},
         {"owner adopts own", kOwner, Verb::AddProcess, createOwn(), true},
         {"owner adopts another's process", kOwner, Verb::AddProcess, ofOwner(), false},
@@ -71,7 +78,8 @@ std::vector<Row> rows() {
         {"reload by user", kOwner, Verb::Reload, {}, false},
         {"list by anyone", kOther, Verb::List, {}, true},
     };
-    for (const auto verb : {Verb::End, Verb::Stop, Verb::Kill, Verb::Wait, Verb::ListProcesses, Verb::GetUsage, Verb::ReadReceipt}) {
+    for (const auto verb :
+         {Verb::End, Verb::Stop, Verb::Kill, Verb::Wait, Verb::ListProcesses, Verb::GetUsage, Verb::ReadReceipt}) {
         table.push_back({"root on a user's job", kRoot, verb, ofOwner(), true});
         table.push_back({"admin on a user's job", kAdmin, verb, ofOwner(), true});
         table.push_back({"owner", kOwner, verb, ofOwner(), true});

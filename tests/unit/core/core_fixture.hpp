@@ -29,7 +29,9 @@ struct RecordingJournal : Journal {
 struct RecordingObserver : JobObserver {
     void jobAdded(const JobSummary& job) override { log.push_back("added " + job.key.text()); }
     void jobStateChanged(const JobKey&) override {}
-    void taskAdded(const JobKey& key, std::uint32_t task) override { log.push_back("task " + key.text() + " " + std::to_string(task)); }
+    void taskAdded(const JobKey& key, std::uint32_t task) override {
+        log.push_back("task " + key.text() + " " + std::to_string(task));
+    }
     void taskRemoved(const JobKey& key, std::uint32_t task) override {
         log.push_back("task gone " + key.text() + " " + std::to_string(task));
     }

@@ -65,7 +65,8 @@ TEST_F(CoreTest, aSupervisorsWordOnTheStatusIsAwaited) {
     end(leader);
     EXPECT_TRUE(receipts().empty());
     std::optional<Result<Receipt>> receipt;
-    manager->endJob(root, "sge.1", {{.status = 7, .signal = {}}, leader.pid()}, [&](Result<Receipt> r) { receipt = std::move(r); });
+    manager->endJob(root, "sge.1", {{.status = 7, .signal = {}}, leader.pid()},
+                    [&](Result<Receipt> r) { receipt = std::move(r); });
     EXPECT_TRUE(receipts().empty()) << "the wrong leader's word is not taken";
     receipt.reset();
     manager->endJob(root, "sge.1", {{.status = 7, .signal = {}}, {}}, [&](Result<Receipt> r) { receipt = std::move(r); });
