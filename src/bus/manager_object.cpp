@@ -4,6 +4,8 @@
 #include "base/escape.hpp"
 #include "bus/duplicates.hpp"
 
+#include <malloc.h>
+
 #include <csignal>
 #include <utility>
 
@@ -26,6 +28,15 @@ template <class T, class... R> Reply<T> replyWith(const Answer<R...>& answer, st
 template <class Dict> Reply<Receipt> replyReceipt(const Answer<Dict>& answer, std::shared_ptr<void> wait) {
     return replyWith<Receipt>(
         answer, [answer, wait = std::move(wait)](const Receipt& receipt) { answer.give(encodeReceipt(receipt, true)); });
+}
+
+/// Each value of a dictionary is a message of its own until it is sent: what a long list took goes back to the system.
+template <class Answer, class List> void giveList(const Answer& answer, List list) {
+    const bool isLong = list.size() > 100;
+    answer.give(list);
+    list = {};
+    if (isLong)
+        ::malloc_trim(0);
 }
 
 Error tooManyWaits(uid_t uid) {
@@ -173,7 +184,7 @@ void ManagerObject::ListJobs(sdbus::Result<Dicts>&& result) {
         Dicts list;
         for (const auto& job : parts_.jobs.jobs())
             list.push_back(encodeSummary(job));
-        answer.give(list);
+        giveList(answer, std::move(list));
     });
 }
 
@@ -210,7 +221,7 @@ void ManagerObject::ListProcesses(sdbus::Result<Dicts>&& result, std::string key
         Dicts list;
         for (const auto& process : *processes)
             list.push_back(encodeProcess(process));
-        answer.give(list);
+        giveList(answer, std::move(list));
     });
 }
 
@@ -239,7 +250,7 @@ void ManagerObject::ListReceipts(sdbus::Result<Dicts>&& result, Dict filter) {
         Dicts list;
         for (const auto& receipt : *receipts)
             list.push_back(encodeReceipt(receipt, true));
-        answer.give(list);
+        giveList(answer, std::move(list));
     });
 }
 

@@ -122,6 +122,8 @@ Result<JobPtr> JobCreator::prepare(const Caller& caller, CreateRequest request, 
 }
 
 Result<void> JobCreator::limitsEnforceable(const JobKey& key, const ResourceLimits& limits) const {
+    if (limits == ResourceLimits{})
+        return {};
     const auto root = core_.context.cgroups.open("/");
     const auto controllers = root ? root->read("cgroup.controllers").value_or("") : std::string();
     std::string missing;
@@ -155,7 +157,6 @@ Result<void> JobCreator::limitsInForce(const Job& job) const {
 }
 
 void JobCreator::start(const JobPtr& job) {
-    homeSupervisor(*job);
     const auto& leader = *job->record.tasks.at(0).leader;
     starter_.start({job->key(), 0, job->record.limits, {leader.pid}},
                    [this, job](const Result<void>& outcome) { started(job, outcome); });
@@ -188,6 +189,7 @@ void JobCreator::started(const JobPtr& job, const Result<void>& outcome) {
 
     core_.enter(*job, JobState::Running);
     answer(job, summarize(*job));
+    homeSupervisor(*job); // after the answer: moving a process between cgroups waits for the kernel's other CPUs
     logJobStarted(core_.context, *job);
     core_.observer->jobAdded(summarize(*job));
     ender_.watch(job);

@@ -39,7 +39,13 @@ void appendCommon(Properties& properties, std::string description) {
         properties.push_back({accounting, true});
 }
 
-std::string describe(const char* what, const JobKey& key) { return std::string(what) + key.escaped().substr(0, 100); }
+std::string describe(const char* what, const JobKey& key) {
+    auto shown = key.escaped().substr(0, 100);
+    // A torn "\\xNN" would leave a backslash at the end, with which the line goes on in the next setting after a daemon-reload.
+    if (const auto escape = shown.rfind('\\'); escape != std::string::npos && escape + 4 > shown.size())
+        shown.resize(escape);
+    return what + shown;
+}
 
 std::string cpuMax(std::uint64_t quotaPerSecond) {
     if (quotaPerSecond == kInfinity)

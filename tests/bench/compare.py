@@ -4,6 +4,7 @@ two sides taking turns."""
 
 import os
 import re
+import select
 import statistics
 import subprocess
 import sys
@@ -180,7 +181,7 @@ def resident():
 
 def switches():
     text = Path(f"/proc/{main_pid()}/status").read_text()
-    return sum(int(number) for number in re.findall(r"voluntary_ctxt_switches:\s+(\d+)", text))
+    return sum(int(number) for number in re.findall(r"^voluntary_ctxt_switches:\s+(\d+)", text, re.M))
 
 
 def live(prefix, count):
@@ -202,15 +203,10 @@ def quiet():
     started = live("quiet", 100)
     run("journalctl", "--sync")
     before = switches()
-    traced = subprocess.run(["timeout", "10", "strace", "-f", "-qq", "-o", "/tmp/quiet.strace", "-p", str(main_pid())])
-    assert traced.returncode in (0, 124, 130)
-    calls = [line for line in Path("/tmp/quiet.strace").read_text().splitlines()
-             if "epoll_wait" not in line and "restart_syscall" not in line and "SIG" not in line]
-    watchdog = any("WATCHDOG=1" in line for line in calls)
-    report("system calls in 10 s with 100 live, quiet jobs", f"{len(calls)}{' with the watchdog' if watchdog else ''}", "0 besides the watchdog",
-           not calls or watchdog and len(calls) <= 8)
-    print("        " + "\n        ".join(calls[:5]), flush=True)
-    print(f"        context switches meanwhile, strace's own included: {switches() - before}", flush=True)
+    # From outside: a tracer would wake it itself. Who does not wake up makes no system call.
+    select.select([], [], [], 10)
+    woken = switches() - before
+    report("pinfoldd's wake-ups in 10 s with 100 live, quiet jobs", str(woken), "0 besides the watchdog, which comes every 15 s or so", woken <= 1)
     end(started)
 
 

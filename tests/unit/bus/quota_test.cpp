@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "bus/quota.hpp"
+#include "bus/waits.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace pinfold {
+namespace {
+
+constexpr std::uint64_t kSecond = 1'000'000;
+
+int takeAll(Quota& quota, uid_t uid, std::uint64_t now) {
+    int taken = 0;
+    while (taken < 10'000 && quota.take(uid, now))
+        ++taken;
+    return taken;
+}
+
+TEST(Quota, isABurstAndThenARate) {
+    Quota quota;
+    EXPECT_EQ(takeAll(quota, 1000, kSecond), 200);
+    EXPECT_FALSE(quota.take(1000, kSecond));
+    EXPECT_EQ(takeAll(quota, 1000, 2 * kSecond), 100);
+    EXPECT_EQ(takeAll(quota, 1000, 2 * kSecond + kSecond / 2), 50);
+    EXPECT_EQ(takeAll(quota, 1000, 1000 * kSecond), 200) << "an hour's rest is no bigger burst";
+}
+
+TEST(Quota, ofOneUserIsNotAnothers) {
+    Quota quota;
+    takeAll(quota, 1000, kSecond);
+    EXPECT_EQ(takeAll(quota, 1001, kSecond), 200);
+}
+
+TEST(Quota, countsWhatACallCosts) {
+    Quota quota;
+    ASSERT_TRUE(quota.take(1000, kSecond));
+    quota.charge(1000, 150'000); // 150 ms
+    EXPECT_EQ(takeAll(quota, 1000, kSecond), 49);
+}
+
+TEST(Quota, forgivesOneHangWithinSeconds) {
+    Quota quota;
+    ASSERT_TRUE(quota.take(1000, kSecond));
+    quota.charge(1000, 60 * kSecond);
+    EXPECT_FALSE(quota.take(1000, 2 * kSecond));
+    EXPECT_FALSE(quota.take(1000, 3 * kSecond));
+    EXPECT_TRUE(quota.take(1000, 4 * kSecond));
+}
+
+TEST(Quota, ofManyUsersIsRememberedOnlyAsLongAsItCounts) {
+    Quota quota;
+    takeAll(quota, 1, kSecond);
+    for (uid_t uid = 2; uid < 10'000; ++uid)
+        EXPECT_TRUE(quota.take(uid, kSecond));
+    EXPECT_FALSE(quota.take(1, kSecond)) << "many others don't refill a bucket";
+    EXPECT_EQ(takeAll(quota, 1, 4 * kSecond), 200);
+}
+
+TEST(Waits, endWithTheirLastCopy) {
+    Waits waits;
+    std::vector<std::shared_ptr<void>> held;
+    for (std::size_t i = 0; i < Waits::kMost; ++i)
+        held.push_back(waits.enter(1000));
+    EXPECT_TRUE(held.back());
+    EXPECT_FALSE(waits.enter(1000));
+    EXPECT_TRUE(waits.enter(1001)) << "each user has their own";
+    const auto copy = held.back();
+    held.pop_back();
+    EXPECT_FALSE(waits.enter(1000));
+    held.pop_back();
+    EXPECT_TRUE(waits.enter(1000));
+}
+
+TEST(Waits, mayOutliveTheCounter) {
+    std::shared_ptr<void> wait;
+    {
+        Waits waits;
+        wait = waits.enter(1000);
+    }
+    EXPECT_EQ(wait.use_count(), 1);
+    wait.reset(); // would touch freed memory, which the sanitizers' build sees
+    EXPECT_FALSE(wait);
+}
+
+} // namespace
+} // namespace pinfold

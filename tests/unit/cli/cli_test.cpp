@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cli/command_line.hpp"
+#include "cli/format.hpp"
+#include "cli/json.hpp"
+#include "cli/receipt_text.hpp"
+#include "cli/suggestion.hpp"
+#include "cli/table.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <clocale>
+
+namespace pinfold {
+namespace {
+
+std::variant<CommandLine, EarlyExit> parse(std::vector<std::string> words) {
+    words.insert(words.begin(), "pinfold");
+    std::vector<char*> argv;
+    for (auto& word : words)
+        argv.push_back(word.data());
+    argv.push_back(nullptr);
+    return parseCommandLine(static_cast<int>(words.size()), argv.data());
+}
+
+Receipt sample() {
+    Receipt receipt;
+    receipt.id = "1";
+    receipt.key = "sge.4711";
+    receipt.started = 1'700'000'000'000'000;
+    receipt.ended = receipt.started + 10'000'000;
+    receipt.wall = 10'000'000;
+    receipt.exit.status = 3;
+    receipt.usage.cpuUser = 4'000'000;
+    receipt.usage.cpuSystem = 1'000'000;
+    receipt.usage.memoryPeak = 512 << 20;
+    receipt.limits.memoryMax = 1 << 30;
+    receipt.limits.cpuQuota = 2'000'000;
+    receipt.leftovers = {2, 1'500'000, {"sleep 1000"}};
+    return receipt;
+}
+
+TEST(Table, numbersToTheRightAndNothingCutWhenPiped) {
+    const std::string wide(200, 'x');
+    EXPECT_EQ(formatTable({{"key"}, {"tasks", true}, {"unit"}}, {{"a", "7", wide}, {"bcd", "1234567", "u"}}, {}),
+              "KEY    TASKS  UNIT\na          7  " + wide + "\nbcd  1234567  u\n");
+}
+
+TEST(Table, theLastColumnIsCutOnATerminalWithAnEllipsis) {
+    std::setlocale(LC_CTYPE, "C.UTF-8");
+    EXPECT_EQ(formatTable({{"key"}, {"command"}}, {{"a", "0123456789"}}, {.legend = false, .width = 8, .parsable = false}), "a  0123…\n");
+    EXPECT_EQ(formatTable({{"key"}, {"command"}}, {{"漢", "x"}, {"a", "y"}}, {.legend = false}), "漢  x\na   y\n");
+}
+
+TEST(Table, parsableHasNothingButTheFields) {
+    EXPECT_EQ(formatTable({{"key"}, {"n", true}}, {{"a", "1"}}, {.legend = true, .width = 0, .parsable = true}), "KEY|N\na|1\n");
+}
+
+TEST(ReceiptPage, saysWhatHappenedAgainstWhatWasAskedFor) {
+    const auto page = receiptPage(sample(), "alice", {});
+    EXPECT_NE(page.find("Job sge.4711 of user alice is over. It exited with status 3."), std::string::npos) << page;
+    EXPECT_NE(page.find("5s (user 4s, system 1s), 25% of what it asked for"), std::string::npos) << page;
+    EXPECT_NE(page.find("512M at its peak of 1G, 50%"), std::string::npos) << page;
+    EXPECT_NE(page.find("2 process(es), CPU 1s 500ms"), std::string::npos) << page;
+    EXPECT_NE(page.find("    sleep 1000\n    and 1 more\n"), std::string::npos) << page;
+}
+
+TEST(ReceiptPage, everyCauseHasItsSentence) {
+    for (const auto& [result, words] : {std::pair{JobResult::Signaled, "was ended by SIGSEGV"}, {JobResult::Stopped, "stopped on request"},
+                                        {JobResult::Timeout, "run time limit"}, {JobResult::SupervisorLost, "pinfold-run, was killed"},
+                                        {JobResult::Lost, "was lost"}}) {
+        auto receipt = sample();
+        receipt.result = result;
+        receipt.exit = {std::nullopt, result == JobResult::Signaled ? std::optional(11) : std::nullopt};
+        EXPECT_NE(causeInWords(receipt).find(words), std::string::npos) << causeInWords(receipt);
+    }
+}
+
+TEST(ReceiptPage, theUnknownIsNotZero) {
+    Receipt receipt;
+    receipt.exit = {};
+    const auto page = receiptPage(receipt, "alice", {});
+    EXPECT_NE(page.find("memory       not known"), std::string::npos) << page;
+    EXPECT_EQ(page.find(" 0 at its peak"), std::string::npos) << page;
+}
+
+TEST(Json, hasASchemaAndNullForTheUnknown) {
+    const auto document = nlohmann::json::parse(jsonReceipts({sample()}));
+    EXPECT_EQ(document["schema"], 1);
+    const auto& receipt = document["receipts"][0];
+    EXPECT_EQ(receipt["exit_status"], 3);
+    EXPECT_TRUE(receipt["exit_signal"].is_null());
+    EXPECT_TRUE(receipt["io_read"].is_null());
+    EXPECT_EQ(receipt["ended_iso"], "2023-11-14T22:13:30Z");
+}
+
+TEST(CommandLine, verbsAndTheirOptions) {
+    const auto stop = std::get<CommandLine>(parse({"stop", "--grace", "2s", "--wait", "sge.1", "--json"}));
+    EXPECT_EQ(stop.verb, "stop");
+    EXPECT_EQ(stop.job, "sge.1");
+    EXPECT_EQ(stop.grace, 2'000'000U);
+    EXPECT_TRUE(stop.wait && stop.json);
+    const auto adopt = std::get<CommandLine>(parse({"adopt", "sge.1", "12", "13", "--dry-run"}));
+    EXPECT_EQ(adopt.arguments, (std::vector<std::string>{"12", "13"}));
+    EXPECT_TRUE(adopt.dryRun);
+    const auto list = std::get<CommandLine>(parse({"--no-legend", "list", "-o", "key,user"}));
+    EXPECT_EQ(list.columns, (std::vector<std::string>{"key", "user"}));
+    EXPECT_FALSE(list.legend);
+    const auto run = std::get<CommandLine>(parse({"run", "--dry-run", "--memory-max", "1G", "--", "x", "--not-ours"}));
+    EXPECT_EQ(run.limits.memoryMax, 1U << 30);
+}
+
+TEST(CommandLine, mistakesAreOneLineAndStatusTwo) {
+    for (const auto& words : std::vector<std::vector<std::string>>{
+             {"lsit"}, {"stop"}, {"stop", "a", "b"}, {"list", "--nonsense"}, {"stop", "x", "--grace", "soon"}, {"history", "-n", "0"}}) {
+        const auto result = parse(words);
+        ASSERT_TRUE(std::holds_alternative<EarlyExit>(result)) << words.front();
+        EXPECT_EQ(std::get<EarlyExit>(result).status, 2);
+        EXPECT_EQ(std::count(std::get<EarlyExit>(result).text.begin(), std::get<EarlyExit>(result).text.end(), '\n'), 1);
+    }
+    EXPECT_NE(std::get<EarlyExit>(parse({"lsit"})).text.find("did you mean 'list'"), std::string::npos);
+}
+
+TEST(CommandLine, helpLeadsWithExamplesAndFitsATerminal) {
+    const auto help = std::get<EarlyExit>(parse({"--help"}));
+    EXPECT_EQ(help.status, 0);
+    EXPECT_LT(help.text.find("Examples:"), help.text.find("Options:"));
+    for (std::size_t start = 0, end = 0; (end = help.text.find('\n', start)) != std::string::npos; start = end + 1)
+        EXPECT_LE(end - start, 80U) << help.text.substr(start, end - start);
+}
+
+TEST(Suggestion, onlyWhatIsNear) {
+    EXPECT_EQ(suggestion("hsitory", {"list", "history"}), ", did you mean 'history'?");
+    EXPECT_EQ(suggestion("zzz", {"list", "history"}), "");
+}
+
+TEST(Format, pointsInTime) {
+    constexpr std::uint64_t now = 1'700'000'000'000'000; // 2023-11-14T22:13:20Z
+    EXPECT_EQ(*parseWhen("now", now), now);
+    EXPECT_EQ(*parseWhen("-1h", now), now - 3'600'000'000);
+    EXPECT_EQ(*parseWhen("today", now), 1'699'920'000'000'000U);
+    EXPECT_EQ(*parseWhen("2023-11-14 22:13", now), 1'699'999'980'000'000U);
+    EXPECT_FALSE(parseWhen("tomorrow-ish", now));
+}
+
+TEST(Format, amountsForPeopleAndForScripts) {
+    EXPECT_EQ(Amounts{}.size(1536), "1.5K");
+    EXPECT_EQ(Amounts{true}.size(1536), "1536");
+    EXPECT_EQ(Amounts{}.size(std::nullopt), "-");
+    EXPECT_EQ(Amounts{}.quota(1'500'000), "150%");
+}
+
+} // namespace
+} // namespace pinfold
