@@ -48,7 +48,8 @@ TEST(Table, numbersToTheRightAndNothingCutWhenPiped) {
 
 TEST(Table, theLastColumnIsCutOnATerminalWithAnEllipsis) {
     std::setlocale(LC_CTYPE, "C.UTF-8");
-    EXPECT_EQ(formatTable({{"key"}, {"command"}}, {{"a", "0123456789"}}, {.legend = false, .width = 8, .parsable = false}), "a  0123…\n");
+    EXPECT_EQ(formatTable({{"key"}, {"command"}}, {{"a", "0123456789"}}, {.legend = false, .width = 8, .parsable = false}),
+              "a  0123…\n");
     EXPECT_EQ(formatTable({{"key"}, {"command"}}, {{"漢", "x"}, {"a", "y"}}, {.legend = false}), "漢  x\na   y\n");
 }
 
@@ -66,8 +67,10 @@ TEST(ReceiptPage, saysWhatHappenedAgainstWhatWasAskedFor) {
 }
 
 TEST(ReceiptPage, everyCauseHasItsSentence) {
-    for (const auto& [result, words] : {std::pair{JobResult::Signaled, "was ended by SIGSEGV"}, {JobResult::Stopped, "stopped on request"},
-                                        {JobResult::Timeout, "run time limit"}, {JobResult::SupervisorLost, "pinfold-run, was killed"},
+    for (const auto& [result, words] : {std::pair{JobResult::Signaled, "was ended by SIGSEGV"},
+                                        {JobResult::Stopped, "stopped on request"},
+                                        {JobResult::Timeout, "run time limit"},
+                                        {JobResult::SupervisorLost, "pinfold-run, was killed"},
                                         {JobResult::Lost, "was lost"}}) {
         auto receipt = sample();
         receipt.result = result;
@@ -111,8 +114,12 @@ TEST(CommandLine, verbsAndTheirOptions) {
 }
 
 TEST(CommandLine, mistakesAreOneLineAndStatusTwo) {
-    for (const auto& words : std::vector<std::vector<std::string>>{
-             {"lsit"}, {"stop"}, {"stop", "a", "b"}, {"list", "--nonsense"}, {"stop", "x", "--grace", "soon"}, {"history", "-n", "0"}}) {
+    for (const auto& words : std::vector<std::vector<std::string>>{{"lsit"},
+                                                                   {"stop"},
+                                                                   {"stop", "a", "b"},
+                                                                   {"list", "--nonsense"},
+                                                                   {"stop", "x", "--grace", "soon"},
+                                                                   {"history", "-n", "0"}}) {
         const auto result = parse(words);
         ASSERT_TRUE(std::holds_alternative<EarlyExit>(result)) << words.front();
         EXPECT_EQ(std::get<EarlyExit>(result).status, 2);

@@ -33,8 +33,8 @@ struct Parsed {
 using Words = std::vector<std::string>;
 
 TEST(RunOptions, limitsAndCommand) {
-    const Parsed parsed({"/usr/bin/pinfold-run", "--job", "sge.1", "--memory-max", "1G", "--cpu-quota=150%", "--allowed-cpus", "0-3", "--exec",
-                         "--run-time-max", "1h", "--", "sh", "-c", "x"});
+    const Parsed parsed({"/usr/bin/pinfold-run", "--job", "sge.1", "--memory-max", "1G", "--cpu-quota=150%", "--allowed-cpus",
+                         "0-3", "--exec", "--run-time-max", "1h", "--", "sh", "-c", "x"});
     ASSERT_TRUE(*parsed.options) << parsed.options->error().message;
     const auto& options = **parsed.options;
     EXPECT_EQ(options.key, "sge.1");
@@ -63,12 +63,13 @@ TEST(RunOptions, underAnotherNameNothingIsAnOption) {
 }
 
 TEST(RunOptions, mistakesNameTheWord) {
-    for (const auto& [words, named] : std::vector<std::pair<Words, std::string>>{{{"pinfold-run"}, "no command"},
-                                                                                  {{"starter"}, "no command"},
-                                                                                  {{"pinfold-run", "--nope", "x"}, "'--nope'"},
-                                                                                  {{"pinfold-run", "--job"}, "'--job' needs a value"},
-                                                                                  {{"pinfold-run", "--tasks-max", "-1", "x"}, "'-1'"},
-                                                                                  {{"pinfold-run", "--memory-max", "x\ny", "x"}, "x\\x0ay"}}) {
+    for (const auto& [words, named] :
+         std::vector<std::pair<Words, std::string>>{{{"pinfold-run"}, "no command"},
+                                                    {{"starter"}, "no command"},
+                                                    {{"pinfold-run", "--nope", "x"}, "'--nope'"},
+                                                    {{"pinfold-run", "--job"}, "'--job' needs a value"},
+                                                    {{"pinfold-run", "--tasks-max", "-1", "x"}, "'-1'"},
+                                                    {{"pinfold-run", "--memory-max", "x\ny", "x"}, "x\\x0ay"}}) {
         const Parsed parsed(words);
         ASSERT_FALSE(*parsed.options) << named;
         EXPECT_NE(parsed.options->error().message.find(named), std::string::npos) << parsed.options->error().message;
