@@ -8,7 +8,7 @@
 int main(int argc, char** argv) {
     // Only what characters are: numbers stay as they are for scripts.
     std::setlocale(LC_CTYPE, "");
-    pinfold::becomePinfoldRun(argc, argv);
+    argc = pinfold::becomePinfoldRun(argc, argv);
     try {
         const auto parsed = pinfold::parseCommandLine(argc, argv);
         if (const auto* early = std::get_if<pinfold::EarlyExit>(&parsed)) {

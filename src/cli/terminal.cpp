@@ -2,6 +2,7 @@
 #include "cli/terminal.hpp"
 
 #include <sys/ioctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -37,7 +38,18 @@ std::string pagerCommand() {
     for (const char* name : {"PINFOLD_PAGER", "PAGER"})
         if (const char* command = environment(name))
             return command;
-    return "less -FRSX";
+    return "command -v less >/dev/null && exec less -FRSX; exit 127";
+}
+
+/// False: there is no such pager (the shell's 127), and nobody has read the text.
+bool page(const std::string& text) {
+    std::signal(SIGPIPE, SIG_IGN);                           // a reader who leaves the pager early has seen enough
+    std::FILE* pager = ::popen(pagerCommand().c_str(), "w"); // NOLINT(cert-env33-c): PAGER is a command line by convention
+    if (!pager)
+        return false;
+    std::fputs(text.c_str(), pager);
+    const int status = ::pclose(pager);
+    return !WIFEXITED(status) || WEXITSTATUS(status) != 127;
 }
 
 } // namespace
@@ -59,17 +71,10 @@ std::string Terminal::colored(Tone tone, const std::string& text) const {
 }
 
 void Terminal::print(const std::string& text) const {
-    const auto command = pagerCommand();
-    std::FILE* out = nullptr;
-    if (isTerminal_ && options_.pager && command != "cat") {
-        std::signal(SIGPIPE, SIG_IGN);       // a reader who leaves the pager early has seen enough
-        out = ::popen(command.c_str(), "w"); // NOLINT(cert-env33-c): PAGER is a command line by convention
-    }
-    std::fputs(text.c_str(), out ? out : stdout);
-    if (out)
-        ::pclose(out);
-    else
-        std::fflush(stdout);
+    if (isTerminal_ && options_.pager && page(text))
+        return;
+    std::fputs(text.c_str(), stdout);
+    std::fflush(stdout);
 }
 
 } // namespace pinfold

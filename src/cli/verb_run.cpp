@@ -7,9 +7,11 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 #include <string_view>
 
 namespace pinfold {
@@ -39,12 +41,22 @@ std::string unitText(const std::string& unit, const std::vector<UnitProperty>& p
     return out;
 }
 
+/// Of the options before the command: does its value stand in the next word?
+bool takesValue(std::string_view option) {
+    if (option == "-j")
+        return true;
+    static constexpr std::string_view kFlags[] = {"--exec",  "--dry-run",   "--json",     "--full",
+                                                  "--bytes", "--no-legend", "--no-pager", "--help"};
+    return option.starts_with("--") && option.find('=') == option.npos &&
+           std::find(std::begin(kFlags), std::end(kFlags), option) == std::end(kFlags);
+}
+
 } // namespace
 
 ExitStatus verbRun(const VerbContext& context) {
     const auto& line = context.line;
-    if (!line.dryRun) // the word stood among the command's own
-        return fail({ErrorCode::InvalidArgument, "put -- before a command that has --dry-run among its arguments"});
+    if (!line.dryRun) // else pinfold-run would have it
+        return fail({ErrorCode::InvalidArgument, "'run' comes first: pinfold run [LIMITS] -- COMMAND"});
     const auto key = line.job.empty() ? Result<JobKey>(JobKey::manual(1)) : JobKey::parse(line.job);
     if (!key)
         return fail(key.error());
@@ -61,12 +73,22 @@ ExitStatus verbRun(const VerbContext& context) {
     return ExitStatus::Ok;
 }
 
-void becomePinfoldRun(int argc, char** argv) {
+std::optional<int> wordsOfDryRun(int argc, char** argv) {
+    bool dryRun = false;
+    int command = 2;
+    for (; command < argc && *argv[command] == '-' && std::string_view(argv[command]) != "--"; ++command) {
+        dryRun = dryRun || std::string_view(argv[command]) == "--dry-run";
+        if (takesValue(argv[command]))
+            ++command;
+    }
+    return dryRun ? std::optional(std::min(command, argc)) : std::nullopt;
+}
+
+int becomePinfoldRun(int argc, char** argv) {
     if (argc < 2 || std::string_view(argv[1]) != "run")
-        return;
-    for (int i = 2; i < argc && std::string_view(argv[i]) != "--"; ++i)
-        if (std::string_view(argv[i]) == "--dry-run")
-            return;
+        return argc;
+    if (const auto words = wordsOfDryRun(argc, argv))
+        return *words;
     std::string name = "pinfold-run";
     argv[1] = name.data();
     ::execv(PINFOLD_RUN, argv + 1);

@@ -47,7 +47,10 @@ ExitStatus verbRun(const VerbContext& context);
 /// Nullptr for a name that is none.
 Verb findVerb(const std::string& name);
 
-/// `pinfold run` without --dry-run: becomes pinfold-run, which reads the options itself. Returns only to parse on.
-void becomePinfoldRun(int argc, char** argv);
+/// Of a `pinfold run` with --dry-run before the command: how many words there are before the command, which are pinfold's own.
+std::optional<int> wordsOfDryRun(int argc, char** argv);
+
+/// `pinfold run` without --dry-run: becomes pinfold-run, which reads the options itself. Returns how many words to parse.
+int becomePinfoldRun(int argc, char** argv);
 
 } // namespace pinfold

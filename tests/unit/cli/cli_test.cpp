@@ -5,9 +5,15 @@
 #include "cli/receipt_text.hpp"
 #include "cli/suggestion.hpp"
 #include "cli/table.hpp"
+#include "cli/terminal.hpp"
+#include "cli/verbs.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+
+#include <pty.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <clocale>
 
@@ -55,6 +61,48 @@ TEST(Table, theLastColumnIsCutOnATerminalWithAnEllipsis) {
 
 TEST(Table, parsableHasNothingButTheFields) {
     EXPECT_EQ(formatTable({{"key"}, {"n", true}}, {{"a", "1"}}, {.legend = true, .width = 0, .parsable = true}), "KEY|N\na|1\n");
+}
+
+TEST(Run, dryRunIsAnOptionOnlyBeforeTheCommand) {
+    const auto words = [](std::vector<std::string> line) {
+        std::vector<char*> argv;
+        for (auto& word : line)
+            argv.push_back(word.data());
+        argv.push_back(nullptr);
+        return wordsOfDryRun(static_cast<int>(line.size()), argv.data());
+    };
+    EXPECT_EQ(words({"pinfold", "run", "make", "--dry-run"}), std::nullopt);
+    EXPECT_EQ(words({"pinfold", "run", "--", "make", "--dry-run"}), std::nullopt);
+    EXPECT_EQ(words({"pinfold", "run", "--job", "--dry-run", "make"}), std::nullopt);
+    EXPECT_EQ(words({"pinfold", "run", "--exec", "make", "--dry-run"}), std::nullopt);
+    EXPECT_EQ(words({"pinfold", "run", "-j", "a.1", "--memory-max=1G", "--dry-run", "make", "-j4"}), 6);
+    EXPECT_EQ(words({"pinfold", "run", "--tasks-max", "7", "--json", "--dry-run", "--", "make"}), 6);
+    EXPECT_EQ(words({"pinfold", "run", "--dry-run", "--job"}), 4);
+}
+
+/// What a terminal shows of `text`, printed with that pager.
+std::string shown(const std::string& text, const char* pager) {
+    int terminal = -1;
+    const pid_t child = ::forkpty(&terminal, nullptr, nullptr, nullptr);
+    if (child == 0) {
+        ::setenv("PINFOLD_PAGER", pager, 1);
+        Terminal(TerminalOptions{}).print(text);
+        ::_exit(0);
+    }
+    std::string out;
+    char buffer[4096];
+    for (ssize_t got = 0; (got = ::read(terminal, buffer, sizeof buffer)) > 0;)
+        out.append(buffer, static_cast<std::size_t>(got));
+    ::close(terminal);
+    ::waitpid(child, nullptr, 0);
+    return out;
+}
+
+TEST(Terminal, whatNoPagerHasReadIsPrinted) {
+    EXPECT_NE(shown("the receipt\n", "/nonexistent/pager").find("the receipt\r\n"), std::string::npos);
+    EXPECT_EQ(shown("the receipt\n", "sed s/the/one/"), "one receipt\r\n");
+    EXPECT_EQ(shown("the receipt\n", "true"), "") << "who leaves the pager has seen enough";
+    EXPECT_EQ(shown("the receipt\n", "cat"), "the receipt\r\n");
 }
 
 TEST(ReceiptPage, saysWhatHappenedAgainstWhatWasAskedFor) {
