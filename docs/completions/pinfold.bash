@@ -1,7 +1,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # shellcheck shell=bash
 
-_pinfold_jobs() { pinfold list --no-legend --no-pager -o key 2>/dev/null; }
+# Keys are other users' text: they are compared and quoted, and never given to compgen -W, which would expand them.
+_pinfold_offer_jobs() {
+    local word=$1 key quoted
+    while IFS= read -r key; do
+        printf -v quoted %q "$key"
+        [[ $key == "$word"* || $quoted == "$word"* ]] && COMPREPLY+=("$quoted")
+    done < <(pinfold list --no-legend --no-pager -o key 2>/dev/null)
+}
 
 _pinfold() {
     local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} verb='' i
@@ -9,7 +16,7 @@ _pinfold() {
     for ((i = 1; i < COMP_CWORD; i++)); do
         [[ ${COMP_WORDS[i]} == -* ]] || { verb=${COMP_WORDS[i]}; break; }
     done
-    local words=''
+    local words='' jobs=no
     case $previous in
     --color) words='auto always never' ;;
     -u | --user) words=$(compgen -u) ;;
@@ -21,16 +28,17 @@ _pinfold() {
         list) words="-u --user --state -o --columns --sort $globals" ;;
         run) words='--job --exec --memory-max --cpu-quota --cpu-weight --allowed-cpus --tasks-max --run-time-max --dry-run --' ;;
         history) words="-S --since -E --until -u --user -j --job -n --number -P --parsable $globals" ;;
-        status | ps | why) words="$(_pinfold_jobs) $globals" ;;
-        show) words="$(_pinfold_jobs) -p --property --value $globals" ;;
-        stop) words="$(_pinfold_jobs) --grace --wait --timeout --dry-run $globals" ;;
-        kill) words="$(_pinfold_jobs) -s --signal --dry-run $globals" ;;
-        adopt) words="$(_pinfold_jobs) --dry-run $globals" ;;
+        status | ps | why) jobs=yes words=$globals ;;
+        show) jobs=yes words="-p --property --value $globals" ;;
+        stop) jobs=yes words="--grace --wait --timeout --dry-run $globals" ;;
+        kill) jobs=yes words="-s --signal --dry-run $globals" ;;
+        adopt) jobs=yes words="--dry-run $globals" ;;
         check-config) words="--root $globals" ;;
         esac
         ;;
     esac
     mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+    [[ $jobs == no ]] || _pinfold_offer_jobs "$word"
 }
 
 complete -F _pinfold pinfold
