@@ -17,6 +17,11 @@ constexpr std::uint64_t kTimeout = 5'000'000;
 CallerResolver::CallerResolver(sdbus::IConnection& connection)
     : bus_(bus::makeProxy(connection, "org.freedesktop.DBus", "/org/freedesktop/DBus")) {}
 
+std::optional<Caller> CallerResolver::known(const std::string& sender) const {
+    const auto found = known_.find(sender);
+    return found == known_.end() ? std::nullopt : std::optional(make(found->second));
+}
+
 void CallerResolver::resolve(const std::string& sender, Done done) {
     if (const auto found = known_.find(sender); found != known_.end())
         return done(make(found->second));

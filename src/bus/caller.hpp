@@ -9,6 +9,7 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -26,6 +27,9 @@ public:
     /// `done` may be called at once. Errors: Denied when the bus doesn't know (the caller is gone, say); Busy when too many of
     /// this sender's calls wait already.
     void resolve(const std::string& sender, Done done);
+
+    /// What an earlier resolve() found out.
+    std::optional<Caller> known(const std::string& sender) const;
 
     /// The users that count as admin besides root, from now on.
     void setAdmins(std::set<uid_t> admins) { admins_ = std::move(admins); }

@@ -19,9 +19,12 @@ constexpr std::uint64_t kMaxReceipts = 10'000;
 
 Error invalid(const std::string& what) { return {ErrorCode::InvalidArgument, what}; }
 
+/// Text of its own: in 2.x it is a pointer, and == would compare addresses.
+std::string typeOf(const sdbus::Variant& value) { return value.peekValueType(); }
+
 /// Any integer type that a client's language makes of a number.
 Result<std::uint64_t> toNumber(const std::string& name, const sdbus::Variant& value) {
-    const auto type = value.peekValueType();
+    const auto type = typeOf(value);
     std::int64_t number = 0;
     if (type == "t")
         return value.get<std::uint64_t>();
@@ -53,8 +56,8 @@ Result<std::uint64_t> toNumber(const std::string& name, const sdbus::Variant& va
 }
 
 Result<std::string> toText(const std::string& name, const sdbus::Variant& value) {
-    if (value.peekValueType() != "s")
-        return invalid("entry '" + name + "' has type " + value.peekValueType() + ": a string is expected");
+    if (typeOf(value) != "s")
+        return invalid("entry '" + name + "' has type " + typeOf(value) + ": a string is expected");
     auto text = value.get<std::string>();
     if (text.size() > kMaxText)
         return invalid("entry '" + name + "' is longer than 64 KiB");
@@ -117,8 +120,8 @@ template <class T> void put(Dict& dict, const char* name, const T& value) { dict
 Result<void> decodeCreateOptions(const Dict& options, CreateRequest& request) {
     std::map<std::string, EntryReader> readers;
     readers["supervisor"] = [&](const sdbus::Variant& value) -> Result<void> {
-        if (value.peekValueType() != "h")
-            return invalid("entry 'supervisor' has type " + value.peekValueType() + ": a pidfd (h) is expected");
+        if (typeOf(value) != "h")
+            return invalid("entry 'supervisor' has type " + typeOf(value) + ": a pidfd (h) is expected");
         request.supervisor = takeFd(value.get<sdbus::UnixFd>());
         return {};
     };

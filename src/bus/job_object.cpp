@@ -19,7 +19,9 @@ JobObject::~JobObject() {
     unregisterAdaptor();
 }
 
-void JobObject::stateChanged() { emitPropertiesChangedSignal(org::pinfold1::Job_adaptor::INTERFACE_NAME, {"State"}); }
+void JobObject::stateChanged() {
+    emitPropertiesChangedSignal(bus::InterfaceName(org::pinfold1::Job_adaptor::INTERFACE_NAME), {bus::PropertyName("State")});
+}
 
 std::string JobObject::State() {
     const auto job = manager_.job(job_.key.text());

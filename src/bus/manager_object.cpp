@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "bus/manager_object.hpp"
 
-#include "base/escape.hpp"
-#include "bus/duplicates.hpp"
-
 #include <malloc.h>
 
 #include <csignal>
@@ -46,7 +43,8 @@ Error tooManyWaits(uid_t uid) {
 } // namespace
 
 ManagerObject::ManagerObject(Parts parts)
-    : AdaptorInterfaces(parts.connection, sdbus::ObjectPath(kPath)), parts_(std::move(parts)) {
+    : AdaptorInterfaces(parts.connection, sdbus::ObjectPath(kPath)), parts_(std::move(parts)),
+      gate_(parts_.connection, parts_.callers, parts_.loop, [this] { return parts_.jobs.jobCount(); }) {
     registerAdaptor();
     parts_.jobs.setObserver(this);
 }
@@ -73,24 +71,21 @@ template <class... R, class F> void ManagerObject::handle(sdbus::Result<R...>&& 
         if (!guarded("a call", call))
             answer.fail({ErrorCode::Internal, "unexpected error in pinfoldd, see its journal"});
     };
-    auto act = [this, answer, guardedCall, body = std::move(body)](const Result<Caller>& caller) {
+    const auto call = gate_.call();
+    auto act = [this, answer, guardedCall, call, body = std::move(body)](const Result<Caller>& caller) {
         if (!caller)
             return answer.fail(caller.error());
-        const auto begun = parts_.loop.bootTime();
-        if (!caller->admin && !quota_.take(caller->uid, begun))
+        const auto begun = call.counted ? call.begun : parts_.loop.bootTime(); // with the reading, but not the wait for the bus
+        if (!caller->admin && !call.counted && !gate_.quota().take(caller->uid, begun))
             return answer.fail({ErrorCode::Busy, "too many calls of user " + std::to_string(caller->uid) + ": wait a second"});
         guardedCall([&] { body(*caller, answer); });
-        quota_.charge(caller->uid, parts_.loop.bootTime() - begun);
+        gate_.quota().charge(caller->uid, parts_.loop.bootTime() - begun);
     };
     guardedCall([&] {
         if (name.size() > kMaxName)
             return answer.fail({ErrorCode::InvalidArgument,
                                 "a key or unit name of " + std::to_string(name.size()) + " bytes: at most 1024 are looked at"});
-        const auto [sender, repeated] = bus::withCurrentMessage(
-            getObject(), [](sdbus::Message& message) { return std::pair(message.getSender(), repeatedEntry(message)); });
-        if (repeated)
-            return answer.fail({ErrorCode::InvalidArgument, "entry '" + printable(*repeated, 100) + "' is there more than once"});
-        parts_.callers.resolve(sender, std::move(act));
+        parts_.callers.resolve(call.sender, std::move(act));
     });
 }
 

@@ -4,8 +4,8 @@
 
 #include "bus/answer.hpp"
 #include "bus/caller.hpp"
+#include "bus/gate.hpp"
 #include "bus/job_object.hpp"
-#include "bus/quota.hpp"
 #include "bus/waits.hpp"
 #include "core/job_manager.hpp"
 #include "dbus/org.pinfold1.Manager_adaptor.hpp"
@@ -76,7 +76,7 @@ private:
     std::shared_ptr<void> enterWait(const Caller& caller);
 
     Parts parts_;
-    Quota quota_;
+    Gate gate_;
     Waits waits_;
     std::map<std::string, std::unique_ptr<JobObject>> objects_;
 };

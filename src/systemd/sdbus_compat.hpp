@@ -5,6 +5,7 @@
 #include "build_config.hpp"
 
 #include <sdbus-c++/sdbus-c++.h>
+#include <systemd/sd-bus.h>
 
 #include <chrono>
 #include <cstdint>
@@ -21,6 +22,8 @@ using Dict = std::map<std::string, sdbus::Variant>;
 #if PINFOLD_SDBUS_2
 
 using ServiceName = sdbus::ServiceName;
+using InterfaceName = sdbus::InterfaceName;
+using PropertyName = sdbus::PropertyName;
 using ReplyError = std::optional<sdbus::Error>;
 
 inline sdbus::Error makeError(const std::string& name, const std::string& message) { return {sdbus::Error::Name{name}, message}; }
@@ -51,15 +54,12 @@ template <class F> void callAsync(sdbus::IProxy& proxy, const sdbus::MethodCall&
         [handler = std::move(handler)](sdbus::MethodReply reply, ReplyError error) { handler(reply, error ? &*error : nullptr); },
         timeoutUsec);
 }
-/// Calls f(sdbus::Message&) with the message that is being handled. Only within a method's handler.
-template <class Object, class F> auto withCurrentMessage(Object& object, F&& f) {
-    auto message = object.getCurrentlyProcessedMessage();
-    return f(message);
-}
 
 #else
 
 using ServiceName = std::string;
+using InterfaceName = std::string;
+using PropertyName = std::string;
 using ReplyError = const sdbus::Error*;
 
 inline sdbus::Error makeError(const std::string& name, const std::string& message) { return {name, message}; }
@@ -85,12 +85,17 @@ template <class F> void callAsync(sdbus::IProxy& proxy, const sdbus::MethodCall&
         }),
         timeoutUsec);
 }
-template <class Object, class F> auto withCurrentMessage(Object& object, F&& f) {
-    // const only in the getter's type: it is a handle on a message that reading moves on anyway.
-    return f(const_cast<sdbus::Message&>(*object.getCurrentlyProcessedMessage()));
-}
 
 #endif
+
+/// libsystemd's connection under sdbus-c++'s, of which every message knows.
+inline sd_bus* rawBus(sdbus::IConnection& connection) {
+    struct Raw : sdbus::Message {
+        static void* of(const sdbus::Message& message) { return message.*&Raw::msg_; }
+    };
+    const auto proxy = makeProxy(connection, "org.freedesktop.DBus", "/org/freedesktop/DBus");
+    return sd_bus_message_get_bus(static_cast<sd_bus_message*>(Raw::of(makeCall(*proxy, "org.freedesktop.DBus.Peer", "Ping"))));
+}
 
 using Match = decltype(addMatch(std::declval<sdbus::IConnection&>(), std::string(), [](sdbus::Message&) {}));
 

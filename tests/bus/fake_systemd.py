@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import dbus
+import dbus.lowlevel
 import dbus.service
 from dbus.mainloop.glib import DBusGMainLoop
 from gi.repository import GLib
@@ -127,12 +128,15 @@ def path_of(unit):
 
 
 class FakeSystemd(dbus.service.Object):
-    def __init__(self, name, node):
-        super().__init__(name, PATH)
-        self.name, self.node = name, node
+    SUPPORTS_MULTIPLE_CONNECTIONS = True  # one after the other
+
+    def __init__(self, bus, node):
+        super().__init__(bus, PATH)
+        self.bus, self.node = bus, node
         self.units, self.jobs = set(), 0
         self.faults = []
         self.delay = 0
+        self.hold, self.held = False, []
         self.calls = []
 
     # What a test says.
@@ -150,6 +154,18 @@ class FakeSystemd(dbus.service.Object):
         """From now on each start is answered so late."""
         self.delay = int(milliseconds)
 
+    @dbus.service.method(CONTROL, in_signature="b")
+    def Hold(self, hold):
+        """Starts wait for their answer, until Hold(False)."""
+        self.hold = bool(hold)
+        held, self.held = self.held, []
+        for start in held:
+            start()
+
+    @dbus.service.method(CONTROL, out_signature="u")
+    def Held(self):
+        return dbus.UInt32(len(self.held))
+
     @dbus.service.method(CONTROL, out_signature="as")
     def Units(self):
         return dbus.Array(sorted(self.units), signature="s")
@@ -158,9 +174,35 @@ class FakeSystemd(dbus.service.Object):
     def Calls(self):
         return dbus.Array(self.calls, signature="s")
 
+    def vanish(self, milliseconds):
+        """Off the bus with its calls unanswered, and back on a new connection: pinfoldd gets NoReply for them."""
+        self.remove_from_connection(self.bus, PATH)
+        self.bus.close()
+
+        def back():
+            self.bus = private_bus()
+            self.add_to_connection(self.bus, PATH)
+            self.bus.request_name("org.freedesktop.systemd1")
+            return False
+
+        GLib.timeout_add(milliseconds, back)
+
+    @dbus.service.method(CONTROL, in_signature="s")
+    def SayRemoved(self, unit):
+        """UnitRemoved of a unit that lives, as a mere query of it may cause."""
+        self.UnitRemoved(str(unit), dbus.ObjectPath("/x"))
+
+    @dbus.service.method(CONTROL, in_signature="u")
+    def MakeKernelThread(self, pid):
+        stat = self.node.root / "proc" / str(pid) / "stat"
+        before, after = stat.read_text().rsplit(") ", 1)
+        fields = after.split(" ")
+        fields[6] = str(int(fields[6]) | 0x200000)
+        stat.write_text(before + ") " + " ".join(fields))
+
     @dbus.service.method(CONTROL, in_signature="u")
     def DropOffTheBus(self, milliseconds):
-        bus = self.connection
+        bus = self.bus
         bus.release_name("org.freedesktop.systemd1")
         GLib.timeout_add(int(milliseconds), lambda: bus.request_name("org.freedesktop.systemd1") and False)
 
@@ -174,8 +216,9 @@ class FakeSystemd(dbus.service.Object):
         return dbus.Array([(unit, "", "loaded", "active", "running", "", dbus.ObjectPath("/x"), dbus.UInt32(0), "", dbus.ObjectPath("/"))
                            for unit in self.units], signature="(ssssssouso)")
 
-    @dbus.service.method(MANAGER, in_signature="ssa(sv)a(sa(sv))", out_signature="o", async_callbacks=("reply", "error"))
-    def StartTransientUnit(self, name, mode, properties, aux, reply, error):
+    @dbus.service.method(MANAGER, in_signature="ssa(sv)a(sa(sv))", out_signature="o", async_callbacks=("reply", "error"),
+                         message_keyword="message")
+    def StartTransientUnit(self, name, mode, properties, aux, reply, error, message):
         assert mode == "fail"
         self.calls.append(f"start {name}")
         fault = self.faults.pop(0) if self.faults else ""
@@ -185,10 +228,28 @@ class FakeSystemd(dbus.service.Object):
             return None
         if name in self.units or any(unit in self.units for unit, _ in aux):
             return error(Refused(*UNIT_EXISTS))
-        GLib.timeout_add(self.delay, self.start, str(name), dict(properties), [str(unit) for unit, _ in aux], fault, reply)
+        if fault == "vanish":
+            return self.vanish(300)
+        if fault == "answered-twice":
+            GLib.timeout_add(self.delay + 20, lambda: self.bus.send_message(dbus.lowlevel.MethodReturnMessage(message)) and False)
+        start = [str(name), dict(properties), [str(unit) for unit, _ in aux], fault, reply]
+        if self.hold:
+            self.held.append(lambda: self.start(*start))
+        else:
+            GLib.timeout_add(self.delay, self.start, *start)
         return None
 
     def start(self, name, properties, slices, fault, reply):
+        if fault.startswith("result "):
+            job = self.new_job()
+            reply(job)
+            self.JobRemoved(dbus.UInt32(self.jobs), job, name, fault.removeprefix("result "))
+            return False
+        if fault == "unmoved":
+            job = self.new_job()
+            reply(job)
+            self.done(job, name)
+            return False
         self.units.update([name, *slices])
         for pid in properties["PIDs"]:
             if int(pid) in self.node.processes:
@@ -265,11 +326,17 @@ class FakeSystemd(dbus.service.Object):
         self.JobRemoved(dbus.UInt32(self.jobs), job, unit, "done")
 
 
+def private_bus():
+    bus = dbus.SystemBus(private=True)
+    bus.set_exit_on_disconnect(False)
+    return bus
+
+
 def main():
     DBusGMainLoop(set_as_default=True)
-    bus = dbus.SystemBus()
-    name = dbus.service.BusName("org.freedesktop.systemd1", bus)
-    FakeSystemd(name, Node(Path(sys.argv[1])))
+    bus = private_bus()
+    FakeSystemd(bus, Node(Path(sys.argv[1])))  # before it has its name: who sees that may call
+    bus.request_name("org.freedesktop.systemd1")
     GLib.MainLoop().run()
 
 

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "bus/gate.hpp"
+
+#include "bus/request_check.hpp"
+#include "systemd/sdbus_compat.hpp"
+
+#include "base/error_code.hpp"
+
+#include <systemd/sd-bus.h>
+
+#include <system_error>
+
+namespace pinfold {
+namespace {
+
+constexpr const char* kManager = "org.pinfold1.Manager";
+constexpr const char* kListAll = "GetManagedObjects";
+constexpr std::uint64_t kUsecPerObject = 200;
+// Senders whose user the bus has not told yet share a bucket for what is answered without asking.
+constexpr uid_t kNewcomers = static_cast<uid_t>(-1);
+
+int refuse(sd_bus_message* message, const Error& error) {
+    const auto name = std::string(kDbusErrorPrefix) + std::string(errorRow(error.code).dbusName);
+    sd_bus_reply_method_errorf(message, name.c_str(), "%s", error.message.c_str());
+    return 1;
+}
+
+} // namespace
+
+Gate::Gate(sdbus::IConnection& connection, CallerResolver& callers, const EventLoop& loop, std::function<std::size_t()> jobCount)
+    : callers_(callers), loop_(loop), jobCount_(std::move(jobCount)) {
+    // noexcept: a bug ends pinfoldd rather than let an exception fly through libsystemd's C frames.
+    const auto filter = [](sd_bus_message* message, void* self, sd_bus_error*) noexcept {
+        return static_cast<Gate*>(self)->look(message);
+    };
+    if (const int result = sd_bus_add_filter(bus::rawBus(connection), &slot_, filter, this); result < 0)
+        throw std::system_error(-result, std::generic_category(), "sd_bus_add_filter");
+}
+
+Gate::~Gate() { sd_bus_slot_unref(slot_); }
+
+int Gate::look(sd_bus_message* message) {
+    const char* sender = sd_bus_message_get_sender(message);
+    if (!sd_bus_message_is_method_call(message, nullptr, nullptr) || !sender)
+        return 0;
+    call_ = {sender, loop_.bootTime(), false};
+    if (!letIn(message, call_.sender))
+        return refuse(message, {ErrorCode::Busy, "too many calls: wait a second"});
+    if (auto checked = checkRequest(message); !checked)
+        return refuse(message, checked.error());
+    sd_bus_message_rewind(message, true);
+    return 0;
+}
+
+bool Gate::letIn(sd_bus_message* message, const std::string& sender) {
+    const auto caller = callers_.known(sender);
+    if (caller && caller->admin)
+        return true;
+    const bool ours = sd_bus_message_is_method_call(message, kManager, nullptr) > 0;
+    if (!caller) {
+        if (ours)
+            return true; // its handler finds out who it is, and counts
+        callers_.resolve(sender, [](const Result<Caller>&) {});
+    }
+    const auto uid = caller ? caller->uid : kNewcomers;
+    if (!quota_.take(uid, call_.begun))
+        return false;
+    call_.counted = true;
+    if (sd_bus_message_is_method_call(message, nullptr, kListAll) > 0)
+        quota_.charge(uid, jobCount_() * kUsecPerObject);
+    return true;
+}
+
+} // namespace pinfold

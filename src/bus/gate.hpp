@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "bus/caller.hpp"
+#include "bus/quota.hpp"
+#include "os/event_loop.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+struct sd_bus_message;
+struct sd_bus_slot;
+
+namespace pinfold {
+
+/// Looks at every call before sdbus-c++ reads it. Reading is what costs most, and a user who sends faster than pinfoldd reads
+/// would hold up all others: who calls too often, and what is no request of ours, is refused here for next to nothing.
+class Gate {
+public:
+    /// `jobCount`: what listing all objects costs grows with it.
+    Gate(sdbus::IConnection& connection, CallerResolver& callers, const EventLoop& loop, std::function<std::size_t()> jobCount);
+    ~Gate();
+    Gate(const Gate&) = delete;
+    Gate& operator=(const Gate&) = delete;
+
+    /// Of the call that is being handled.
+    struct Call {
+        std::string sender;
+        std::uint64_t begun = 0; ///< EventLoop::bootTime()
+        bool counted = false;    ///< a token was taken for it
+    };
+    const Call& call() const { return call_; }
+
+    Quota& quota() { return quota_; }
+
+private:
+    /// 0 lets the message through.
+    int look(sd_bus_message* message);
+    bool letIn(sd_bus_message* message, const std::string& sender);
+
+    CallerResolver& callers_;
+    const EventLoop& loop_;
+    std::function<std::size_t()> jobCount_;
+    Quota quota_;
+    Call call_;
+    sd_bus_slot* slot_ = nullptr;
+};
+
+} // namespace pinfold

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "bus/request_check.hpp"
+
+#include "base/escape.hpp"
+
+#include <systemd/sd-bus.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pinfold {
+namespace {
+
+constexpr std::size_t kMaxEntries = 32;
+constexpr std::size_t kMaxDescriptors = 16; // dbus-daemon passes no more in one message, but a list may name one many times
+
+Error invalid(std::string what) { return {ErrorCode::InvalidArgument, std::move(what)}; }
+
+Error unreadable() { return invalid("the message can't be read"); }
+
+Result<void> checkEntry(sd_bus_message* message, std::vector<std::string_view>& seen) {
+    const char* key = nullptr;
+    const char* type = nullptr;
+    if (sd_bus_message_read_basic(message, SD_BUS_TYPE_STRING, &key) < 0 ||
+        sd_bus_message_peek_type(message, nullptr, &type) <= 0)
+        return unreadable();
+    if (std::find(seen.begin(), seen.end(), key) != seen.end())
+        return invalid("entry '" + printable(key, 100) + "' is there more than once");
+    if (std::string_view(type).size() != 1 || *type == SD_BUS_TYPE_VARIANT)
+        return invalid("entry '" + printable(key, 100) + "' has type " + printable(type, 100) +
+                       ", which no entry has: see org.pinfold1(5)");
+    seen.emplace_back(key);
+    if (seen.size() > kMaxEntries)
+        return invalid("more than 32 entries in a dictionary: see org.pinfold1(5)");
+    return sd_bus_message_skip(message, "v") < 0 ? unreadable() : Result<void>();
+}
+
+Result<void> checkDictionary(sd_bus_message* message) {
+    std::vector<std::string_view> seen; // text in the message itself
+    if (sd_bus_message_enter_container(message, SD_BUS_TYPE_ARRAY, "{sv}") < 0)
+        return unreadable();
+    while (sd_bus_message_enter_container(message, SD_BUS_TYPE_DICT_ENTRY, "sv") > 0) {
+        if (auto checked = checkEntry(message, seen); !checked)
+            return checked;
+        if (sd_bus_message_exit_container(message) < 0)
+            return unreadable();
+    }
+    return sd_bus_message_exit_container(message) < 0 ? unreadable() : Result<void>();
+}
+
+Result<void> checkDescriptors(sd_bus_message* message) {
+    if (sd_bus_message_enter_container(message, SD_BUS_TYPE_ARRAY, "h") < 0)
+        return unreadable();
+    int fd = -1;
+    for (std::size_t count = 0; sd_bus_message_read_basic(message, SD_BUS_TYPE_UNIX_FD, &fd) > 0;)
+        if (++count > kMaxDescriptors)
+            return invalid("more than 16 processes: adopt them in several calls");
+    return sd_bus_message_exit_container(message) < 0 ? unreadable() : Result<void>();
+}
+
+} // namespace
+
+Result<void> checkRequest(sd_bus_message* message) {
+    char type = 0;
+    const char* contents = nullptr;
+    while (sd_bus_message_peek_type(message, &type, &contents) > 0) {
+        Result<void> checked;
+        if (type != SD_BUS_TYPE_ARRAY)
+            checked = sd_bus_message_skip(message, std::string(1, type).c_str()) < 0 ? unreadable() : Result<void>();
+        else if (std::string_view(contents) == "{sv}")
+            checked = checkDictionary(message);
+        else if (std::string_view(contents) == "h")
+            checked = checkDescriptors(message);
+        else
+            return invalid("an argument of type a" + printable(contents, 100) + ", which no method takes");
+        if (!checked)
+            return checked;
+    }
+    return {};
+}
+
+} // namespace pinfold

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""More of what systemd may do to a call, and to the jobs that are there when it does."""
+
+import os
+
+import dbus
+import dbus.bus
+import pytest
+from dbus.mainloop.glib import DBusGMainLoop
+from gi.repository import GLib
+
+from conftest import error_name, pidfd, wait_until
+
+ERROR = "org.pinfold1.Error."
+NONE = dbus.Dictionary({}, signature="sv")
+
+
+class Asker:
+    """Calls whose answers come when they come."""
+
+    def __init__(self, world, connections=1):
+        self.buses = [dbus.bus.BusConnection(world.address, mainloop=DBusGMainLoop()) for _ in range(connections)]
+        self.answers = {}
+
+    def create(self, key, process):
+        fd = pidfd(process)
+        bus = self.buses[len(self.answers) % len(self.buses)]
+        self.answers[key] = None
+        bus.call_async("org.pinfold1", "/org/pinfold1", "org.pinfold1.Manager", "CreateJob", "sha{sv}", (key, fd, NONE),
+                       lambda *reply: self.answers.update({key: str(reply[2])}),
+                       lambda error: self.answers.update({key: error.get_dbus_name()}), timeout=120)
+        bus.flush()
+        os.close(fd.take())
+
+    def answered(self):
+        while GLib.MainContext.default().iteration(False):
+            pass
+        return all(self.answers.values())
+
+
+def expect_nothing_left(world):
+    wait_until(lambda: not world.live() and not world.records() and not world.systemd.Units(), "nothing left")
+
+
+def test_no_more_than_64_calls_are_unanswered(world):
+    """200 creations at once, of which systemd answers none: dbus-daemon would refuse pinfoldd the 129th."""
+    world.systemd.Hold(True)
+    asker = Asker(world, connections=4)
+    for number in range(200):
+        asker.create(f"bus.{number}", world.process())
+    wait_until(lambda: len(world.live()) == 200 and world.systemd.Held() >= 64, "200 creations under way")
+    assert set(world.live().values()) == {"creating"}
+    assert world.systemd.Held() == 64
+    world.systemd.Hold(False)
+    wait_until(asker.answered, "200 answers", 60)
+    assert asker.answers == {f"bus.{number}": f"job-bus.{number}.scope" for number in range(200)}
+    assert list(world.live().values()) == ["running"] * 200
+
+
+def test_never_an_answer_and_nothing_done(world):
+    """The one creation is given up, after the time that systemd may take; others are not held up by it."""
+    world.systemd.Faults(["ignored"] * 3)
+    asker = Asker(world)
+    leader, other = world.process(), world.process()
+    asker.create("bus.1", leader)
+    wait_until(lambda: "start job-bus.1.scope" in world.systemd.Calls(), "the start")
+    world.systemd.Faults(dbus.Array([], signature="s"))
+    world.create("bus.2", other, timeout=5)
+    world.end("bus.2", other)
+    world.systemd.Faults(["ignored"] * 3)
+    wait_until(asker.answered, "the end of patience", 100)
+    assert asker.answers == {"bus.1": ERROR + "SystemdFailed"}
+    expect_nothing_left(world)
+    assert leader.poll() is None
+
+
+def test_systemd_is_gone_with_the_call_in_flight(world):
+    world.systemd.Faults(["vanish"])
+    asker = Asker(world)
+    asker.create("bus.1", world.process())
+    wait_until(asker.answered, "the answer")
+    assert asker.answers == {"bus.1": "job-bus.1.scope"}
+    assert world.live() == {"bus.1": "running"}
+
+
+def test_a_job_that_ends_while_systemd_is_away(world):
+    leader = world.process()
+    world.create("bus.1", leader)
+    world.systemd.DropOffTheBus(dbus.UInt32(1500))
+    wait_until(lambda: not world.bus.name_has_owner("org.freedesktop.systemd1"), "systemd gone")
+    receipt = world.end("bus.1", leader)
+    assert receipt["result"] == "exited"
+    expect_nothing_left(world)
+    assert len(world.manager().ListReceipts(dbus.Dictionary({"key": "bus.1"}, signature="sv"))) == 1
+
+
+@pytest.mark.parametrize("word", ["failed", "canceled", "timeout", "dependency", "frozen"])
+def test_a_start_that_systemd_does_not_finish(world, word):
+    world.systemd.Faults([f"result {word}"])
+    leader = world.process()
+    with pytest.raises(dbus.DBusException, match=f"'{word}'") as caught:
+        world.create("bus.1", leader)
+    assert caught.value.get_dbus_name() == ERROR + "SystemdFailed"
+    expect_nothing_left(world)
+    assert leader.poll() is None
+
+
+def test_done_is_not_believed(world):
+    world.systemd.Faults(["unmoved"] * 100)
+    leader = world.process()
+    assert error_name(lambda: world.create("bus.1", leader)) == ERROR + "SystemdFailed"
+    expect_nothing_left(world)
+    assert leader.poll() is None
+
+
+def test_one_call_answered_twice(world):
+    world.systemd.Faults(["answered-twice"])
+    leader, other = world.process(), world.process()
+    world.create("bus.1", leader)
+    world.create("bus.2", other)
+    assert world.live() == {"bus.1": "running", "bus.2": "running"}
+    world.end("bus.1", leader)
+    world.end("bus.2", other)
+
+
+def test_units_that_are_said_to_be_gone_and_are_not(world):
+    leader = world.process()
+    world.create("bus.1", leader)
+    for unit in ("job-bus.1.scope", "batch-bus.1.slice", "job-bus.1-7.scope", "job-bus.2.scope", "batch.slice", "job-.scope"):
+        world.systemd.SayRemoved(unit)
+    assert world.live() == {"bus.1": "running"}
+    assert [call for call in world.systemd.Calls() if not call.startswith("start")] == []
+    world.end("bus.1", leader)
+
+
+def test_descriptors_are_given_back(world):
+    """Those of refused calls, and those of jobs that are over."""
+    open_now = lambda: len(os.listdir(f"/proc/{world.daemon.pid}/fd"))
+    leader = world.process()
+    world.create("bus.0", leader)
+    world.end("bus.0", leader)
+    before = open_now()
+    stays = world.process()
+    for number in range(50):
+        assert error_name(lambda: world.create("no key", stays)) == ERROR + "InvalidArgument"
+        leader = world.process()
+        world.create(f"bus.{number}", leader)
+        world.end(f"bus.{number}", leader)
+    wait_until(lambda: open_now() <= before, f"no more than {before} descriptors")
