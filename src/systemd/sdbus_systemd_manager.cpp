@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <map>
 #include <utility>
 
@@ -16,6 +17,8 @@ namespace {
 constexpr const char* kService = "org.freedesktop.systemd1";
 constexpr const char* kPath = "/org/freedesktop/systemd1";
 constexpr const char* kInterface = "org.freedesktop.systemd1.Manager";
+// dbus-daemon gives a connection 128 unanswered calls; and 512 match rules, of which PID 1 takes one for each job that a client
+// waits for. At the 513th it leaves the bus for good, and takes the whole node's with it (252).
 constexpr std::size_t kMaxInFlight = 64;
 constexpr std::uint64_t kReplyTimeout = 30'000'000;
 constexpr std::uint64_t kJobTimeout = 60'000'000; // starts take up to 10 s while PID 1 reloads
@@ -101,7 +104,31 @@ struct SdbusSystemdManager::Impl {
         std::map<std::string, SystemdOutcome> ended; ///< this unit's jobs, by path, while ours is not known
     };
 
+    struct QueuedJob {
+        std::string unit;
+        sdbus::MethodCall call;
+        SystemdDone done;
+        std::uint64_t since;
+    };
+
     void runJob(const std::string& unit, sdbus::MethodCall call, SystemdDone done) {
+        queued.push_back({unit, std::move(call), std::move(done), loop.bootTime()});
+        runQueued();
+    }
+
+    void runQueued() {
+        while (!queued.empty() && pending.size() < kMaxInFlight) {
+            auto job = std::move(queued.front());
+            queued.pop_front();
+            // What it names may be another's by now.
+            if (loop.bootTime() - job.since >= kReplyTimeout)
+                job.done(SystemdError{SystemdFault::NoReply, "systemd was too busy to be asked in time"});
+            else
+                send(job.unit, std::move(job.call), std::move(job.done));
+        }
+    }
+
+    void send(const std::string& unit, sdbus::MethodCall call, SystemdDone done) {
         const auto id = nextId++;
         auto& job = pending[id];
         job.unit = unit;
@@ -131,6 +158,7 @@ struct SdbusSystemdManager::Impl {
         const auto job = pending.extract(id);
         if (job)
             job.mapped().done(std::move(outcome));
+        runQueued();
     }
 
     void jobRemoved(sdbus::Message& message) {
@@ -193,6 +221,7 @@ struct SdbusSystemdManager::Impl {
     CallQueue calls;
     std::vector<bus::Match> matches;
     std::map<std::uint64_t, PendingJob> pending;
+    std::deque<QueuedJob> queued;
     std::uint64_t nextId = 1;
     bool reloading = false;
 };

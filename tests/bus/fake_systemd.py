@@ -137,6 +137,7 @@ class FakeSystemd(dbus.service.Object):
         self.faults = []
         self.delay = 0
         self.hold, self.held = False, []
+        self.hold_ends, self.held_ends = False, []
         self.calls = []
 
     # What a test says.
@@ -161,6 +162,14 @@ class FakeSystemd(dbus.service.Object):
         held, self.held = self.held, []
         for start in held:
             start()
+
+    @dbus.service.method(CONTROL, in_signature="b")
+    def HoldEnds(self, hold):
+        """Calls are answered, and their jobs go on until HoldEnds(False)."""
+        self.hold_ends = bool(hold)
+        held, self.held_ends = self.held_ends, []
+        for end in held:
+            self.done(*end)
 
     @dbus.service.method(CONTROL, out_signature="u")
     def Held(self):
@@ -323,6 +332,8 @@ class FakeSystemd(dbus.service.Object):
         return dbus.ObjectPath(f"{PATH}/job/{self.jobs}")
 
     def done(self, job, unit):
+        if self.hold_ends:
+            return self.held_ends.append((job, unit))
         self.JobRemoved(dbus.UInt32(self.jobs), job, unit, "done")
 
 

@@ -57,6 +57,21 @@ def test_no_more_than_64_calls_are_unanswered(world):
     assert list(world.live().values()) == ["running"] * 200
 
 
+def test_no_more_than_64_systemd_jobs_are_under_way(world):
+    """PID 1 holds a match rule for each, and leaves the bus when dbus-daemon refuses it the 513th."""
+    world.systemd.HoldEnds(True)
+    asker = Asker(world, connections=4)
+    for number in range(200):
+        asker.create(f"bus.{number}", world.process())
+    starts = lambda: len([call for call in world.systemd.Calls() if call.startswith("start")])
+    wait_until(lambda: len(world.live()) == 200 and starts() >= 64, "200 creations under way")
+    assert starts() == 64
+    world.systemd.HoldEnds(False)
+    wait_until(asker.answered, "200 answers", 60)
+    assert starts() == 200
+    assert list(world.live().values()) == ["running"] * 200
+
+
 def test_never_an_answer_and_nothing_done(world):
     """The one creation is given up, after the time that systemd may take; others are not held up by it."""
     world.systemd.Faults(["ignored"] * 3)

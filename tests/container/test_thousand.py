@@ -6,7 +6,7 @@ import signal
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 
-from jobs import ESCAPIST, expect_nothing_left, finish, processes_with, receipts, run, start_job, wait_running
+from jobs import ESCAPIST, expect_nothing_left, finish, live_jobs, processes_with, receipts, run, start_job, wait_running, wait_until
 
 JOBS = 1000
 AT_ONCE = 16
@@ -77,3 +77,18 @@ def test_a_thousand_jobs():
 def test_failed_units_are_none():
     out = subprocess.run(["systemctl", "--failed", "--no-legend", "--plain"], capture_output=True, text=True, timeout=60).stdout
     assert [line for line in out.splitlines() if "job-" in line or "batch-" in line or "pinfold" in line] == []
+
+
+def test_a_thousand_ends_at_once():
+    """PID 1 has a match rule on the bus for each systemd job that pinfoldd waits for, and leaves the bus when there are 512."""
+    jobs = [subprocess.Popen(["pinfold-run", "--job", f"flock.{number}", "--exec", "--", "sleep", "1000"], stdin=subprocess.DEVNULL)
+            for number in range(JOBS)]
+    wait_until(lambda: sum(job["state"] == "running" for job in live_jobs().values()) == JOBS, "all running", deadline=120)
+    for job in jobs:
+        job.kill()
+    for job in jobs:
+        assert job.wait() == -signal.SIGKILL
+    wait_until(lambda: not live_jobs(), "all over", deadline=120)
+    expect_nothing_left()
+    assert run("busctl", "get-property", "org.freedesktop.systemd1", "/org/freedesktop/systemd1", "org.freedesktop.systemd1.Manager", "Version")
+    assert "match rules" not in run("journalctl", "-b", "-o", "cat", "_COMM=dbus-daemon").stdout
