@@ -5,10 +5,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
-#include <cmath>
 #include <csignal>
+#include <cstdint>
 #include <cstring>
 #include <ctime>
 #include <optional>
@@ -16,12 +15,15 @@
 namespace pinfold {
 namespace {
 
-// A double holds every integer up to here exactly; larger fractions make no sense.
-constexpr double kMaxExact = 9007199254740992.0;
+__extension__ typedef unsigned __int128 Wide;
 
 Error invalid(const char* what, std::string_view text, const char* allowed) {
     return {ErrorCode::InvalidArgument, std::string(what) + " '" + printable(text, 100) + "' is not valid: use " + allowed};
 }
+
+constexpr std::string_view kSizeSuffixes = "KMGTPE";
+
+char toUpper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
 
 std::string_view trim(std::string_view text) {
     while (!text.empty() && text.front() == ' ')
@@ -35,40 +37,66 @@ bool equalsIgnoringCase(std::string_view a, std::string_view b) {
     return a.size() == b.size() && strncasecmp(a.data(), b.data(), a.size()) == 0;
 }
 
+/// digits / scale. No floating point: what people write is decimal, and libm is one library more for pinfold-run to load.
+struct Decimal {
+    std::uint64_t digits = 0;
+    std::uint64_t scale = 1;
+};
+
+bool isDigit(char c) { return c >= '0' && c <= '9'; }
+
 /// Takes a decimal number with an optional fraction off the front.
-std::optional<double> takeNumber(std::string_view& text) {
-    if (text.empty() || std::isdigit(static_cast<unsigned char>(text.front())) == 0)
-        return std::nullopt;
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
+std::optional<Decimal> takeNumber(std::string_view& text) {
+    Decimal number;
+    const char* const end = text.data() + text.size();
+    auto [rest, error] = std::from_chars(text.data(), end, number.digits);
     if (error != std::errc{})
         return std::nullopt;
-    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-    return value;
+    if (rest != end && *rest == '.') {
+        const char* const point = rest;
+        for (++rest; rest != end && isDigit(*rest); ++rest) {
+            if (number.digits > (UINT64_MAX - 9) / 10 || number.scale > UINT64_MAX / 10)
+                return std::nullopt;
+            number.digits = number.digits * 10 + static_cast<std::uint64_t>(*rest - '0');
+            number.scale *= 10;
+        }
+        if (rest == point + 1)
+            return std::nullopt;
+    }
+    text.remove_prefix(static_cast<std::size_t>(rest - text.data()));
+    return number;
 }
 
-std::optional<std::uint64_t> scale(double value, double factor) {
-    const double scaled = std::round(value * factor);
-    if (!(scaled >= 0) || scaled > kMaxExact)
-        return std::nullopt;
-    return static_cast<std::uint64_t>(scaled);
+/// Rounded to the nearest; nullopt when that is no number below kInfinity.
+std::optional<std::uint64_t> times(const Decimal& number, std::uint64_t factor) {
+    const Wide product = (Wide{number.digits} * factor + number.scale / 2) / number.scale;
+    return product < kInfinity ? std::optional(static_cast<std::uint64_t>(product)) : std::nullopt;
 }
 
 struct Unit {
     std::string_view name;
-    double factor;
+    std::uint64_t factor;
 };
 
-constexpr std::array kDurationUnits{Unit{"usec", 1},         Unit{"us", 1},          Unit{"µs", 1},        Unit{"msec", 1e3},
-                                    Unit{"ms", 1e3},         Unit{"seconds", 1e6},   Unit{"second", 1e6},  Unit{"sec", 1e6},
-                                    Unit{"s", 1e6},          Unit{"minutes", 6e7},   Unit{"minute", 6e7},  Unit{"min", 6e7},
-                                    Unit{"m", 6e7},          Unit{"hours", 3.6e9},   Unit{"hour", 3.6e9},  Unit{"hr", 3.6e9},
-                                    Unit{"h", 3.6e9},        Unit{"days", 8.64e10},  Unit{"day", 8.64e10}, Unit{"d", 8.64e10},
-                                    Unit{"weeks", 6.048e11}, Unit{"week", 6.048e11}, Unit{"w", 6.048e11},  Unit{"", 1e6}};
+constexpr std::uint64_t kMinute = 60'000'000;
+constexpr std::uint64_t kHour = 60 * kMinute;
+constexpr std::uint64_t kDay = 24 * kHour;
+constexpr std::uint64_t kMonth = 2'629'800'000'000; // a twelfth of a year of 365.25 days, as systemd.time(7)
+
+constexpr std::array kDurationUnits{Unit{"usec", 1},           Unit{"us", 1},           Unit{"µs", 1},
+                                    Unit{"msec", 1'000},       Unit{"ms", 1'000},       Unit{"seconds", 1'000'000},
+                                    Unit{"second", 1'000'000}, Unit{"sec", 1'000'000},  Unit{"s", 1'000'000},
+                                    Unit{"minutes", kMinute},  Unit{"minute", kMinute}, Unit{"min", kMinute},
+                                    Unit{"m", kMinute},        Unit{"hours", kHour},    Unit{"hour", kHour},
+                                    Unit{"hr", kHour},         Unit{"h", kHour},        Unit{"days", kDay},
+                                    Unit{"day", kDay},         Unit{"d", kDay},         Unit{"weeks", 7 * kDay},
+                                    Unit{"week", 7 * kDay},    Unit{"w", 7 * kDay},     Unit{"months", kMonth},
+                                    Unit{"month", kMonth},     Unit{"M", kMonth},       Unit{"years", 12 * kMonth},
+                                    Unit{"year", 12 * kMonth}, Unit{"y", 12 * kMonth},  Unit{"", 1'000'000}};
 
 constexpr const char* kDurationForms = "\"90\" (seconds), \"1.5s\", \"250ms\", \"2h 30min\", \"1d\" or \"infinity\"";
 
-std::optional<double> durationFactor(std::string_view unit) {
+std::optional<std::uint64_t> durationFactor(std::string_view unit) {
     for (const auto& known : kDurationUnits)
         if (known.name == unit)
             return known.factor;
@@ -78,31 +106,22 @@ std::optional<double> durationFactor(std::string_view unit) {
 } // namespace
 
 Result<std::uint64_t> parseSize(std::string_view text) {
-    constexpr const char* forms = "bytes, or a number with K, M, G, T or P (powers of 1024), or \"infinity\"";
-    constexpr std::string_view suffixes = "KMGTP";
+    constexpr const char* forms = "bytes, or a number with K, M, G, T, P or E (powers of 1024), or \"infinity\"";
     auto rest = trim(text);
     if (equalsIgnoringCase(rest, "infinity"))
         return kInfinity;
-    std::uint64_t whole = 0;
-    if (const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), whole);
-        error == std::errc{} && end == rest.data() + rest.size() && whole != kInfinity)
-        return whole;
     const auto number = takeNumber(rest);
     if (!number)
         return invalid("size", text, forms);
     rest = trim(rest);
-    double factor = 1;
-    if (!rest.empty()) {
-        const auto index = suffixes.find(static_cast<char>(std::toupper(static_cast<unsigned char>(rest.front()))));
-        if (index != std::string_view::npos) {
-            factor = std::ldexp(1.0, 10 * (static_cast<int>(index) + 1));
-            rest.remove_prefix(1);
-        }
-        if (!rest.empty() && !equalsIgnoringCase(rest, "B") && !(factor > 1 && equalsIgnoringCase(rest, "iB")))
-            return invalid("size", text, forms);
-    }
-    const auto bytes = scale(*number, factor);
-    return bytes ? Result<std::uint64_t>(*bytes) : invalid("size", text, forms);
+    const auto index = rest.empty() ? kSizeSuffixes.npos : kSizeSuffixes.find(toUpper(rest.front()));
+    const bool hasSuffix = index != kSizeSuffixes.npos;
+    if (hasSuffix)
+        rest.remove_prefix(1);
+    const bool unitKnown = rest.empty() || equalsIgnoringCase(rest, "B") || (hasSuffix && equalsIgnoringCase(rest, "iB"));
+    const bool partOfAByte = !hasSuffix && number->scale != 1;
+    const auto bytes = times(*number, hasSuffix ? std::uint64_t{1} << (10 * (index + 1)) : 1);
+    return unitKnown && !partOfAByte && bytes ? Result<std::uint64_t>(*bytes) : invalid("size", text, forms);
 }
 
 Result<std::uint64_t> parseDuration(std::string_view text) {
@@ -118,11 +137,11 @@ Result<std::uint64_t> parseDuration(std::string_view text) {
             return invalid("duration", text, kDurationForms);
         rest = trim(rest);
         std::size_t length = 0;
-        while (length < rest.size() && std::isdigit(static_cast<unsigned char>(rest[length])) == 0 && rest[length] != ' ')
+        while (length < rest.size() && !isDigit(rest[length]) && rest[length] != ' ')
             ++length;
         const auto factor = durationFactor(rest.substr(0, length));
-        const auto part = factor ? scale(*number, *factor) : std::nullopt;
-        if (!part || total + *part < total)
+        const auto part = factor ? times(*number, *factor) : std::nullopt;
+        if (!part || *part >= kInfinity - total)
             return invalid("duration", text, kDurationForms);
         total += *part;
         rest = trim(rest.substr(length));
@@ -136,7 +155,7 @@ Result<std::uint64_t> parseCpuQuota(std::string_view text) {
     if (equalsIgnoringCase(rest, "infinity"))
         return kInfinity;
     const auto number = takeNumber(rest);
-    const auto usec = number && rest == "%" ? scale(*number, 1e4) : std::nullopt;
+    const auto usec = number && rest == "%" ? times(*number, 10'000) : std::nullopt;
     return usec ? Result<std::uint64_t>(*usec) : invalid("CPU quota", text, forms);
 }
 
@@ -183,18 +202,19 @@ std::string signalName(int signal) {
 std::string formatSize(std::uint64_t bytes) {
     if (bytes == kInfinity)
         return "infinity";
-    constexpr std::string_view suffixes = "KMGTPE";
     if (bytes < 1024)
         return std::to_string(bytes);
-    double value = static_cast<double>(bytes);
+    const auto tenths = [bytes](std::size_t index) {
+        const Wide unit = Wide{1} << (10 * (index + 1));
+        return static_cast<std::uint64_t>((Wide{bytes} * 10 + unit / 2) / unit);
+    };
     std::size_t index = 0;
-    for (value /= 1024; value >= 1023.95 && index + 1 < suffixes.size(); ++index)
-        value /= 1024;
-    const auto tenths = static_cast<std::uint64_t>(std::llround(value * 10));
-    auto text = std::to_string(tenths / 10);
-    if (tenths % 10 != 0)
-        text += "." + std::to_string(tenths % 10);
-    return text + suffixes[index];
+    while (tenths(index) >= 10'240 && index + 1 < kSizeSuffixes.size())
+        ++index;
+    auto text = std::to_string(tenths(index) / 10);
+    if (tenths(index) % 10 != 0)
+        text += "." + std::to_string(tenths(index) % 10);
+    return text + kSizeSuffixes[index];
 }
 
 std::string formatDuration(std::uint64_t usec) {

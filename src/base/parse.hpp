@@ -14,7 +14,7 @@ namespace pinfold {
 /// The value that systemd and org.pinfold1 use for "no limit".
 constexpr std::uint64_t kInfinity = UINT64_MAX;
 
-/// "4096", "64K", "1.5G" (powers of 1024; suffixes K M G T P, "B" and "iB" may follow), "infinity" → bytes.
+/// "4096", "64K", "1.5G" (powers of 1024; suffixes K M G T P E, "B" and "iB" may follow), "infinity" → bytes.
 /// Error: InvalidArgument.
 Result<std::uint64_t> parseSize(std::string_view text);
 
