@@ -14,17 +14,17 @@ constexpr std::uint64_t kTimeout = 5'000'000;
 
 } // namespace
 
-CallerResolver::CallerResolver(sdbus::IConnection& connection)
-    : bus_(bus::makeProxy(connection, "org.freedesktop.DBus", "/org/freedesktop/DBus")) {}
+CallerResolver::CallerResolver(sdbus::IConnection& connection, const Clients& clients)
+    : bus_(bus::makeProxy(connection, "org.freedesktop.DBus", "/org/freedesktop/DBus")), clients_(clients) {}
 
 std::optional<Caller> CallerResolver::known(const std::string& sender) const {
     const auto found = known_.find(sender);
-    return found == known_.end() ? std::nullopt : std::optional(make(found->second));
+    return found == known_.end() ? std::nullopt : std::optional(clients_.caller(found->second));
 }
 
 void CallerResolver::resolve(const std::string& sender, Done done) {
     if (const auto found = known_.find(sender); found != known_.end())
-        return done(make(found->second));
+        return done(clients_.caller(found->second));
     auto& waiting = waiting_[sender];
     if (waiting.size() >= kMaxWaiting)
         return done(Error{ErrorCode::Busy, "too many calls at once: wait for answers"});
@@ -59,7 +59,7 @@ void CallerResolver::answered(const std::string& sender, Result<uid_t> uid) {
     if (!entry)
         return;
     for (const auto& done : entry.mapped())
-        done(uid ? Result<Caller>(make(*uid)) : Result<Caller>(uid.error()));
+        done(uid ? Result<Caller>(clients_.caller(*uid)) : Result<Caller>(uid.error()));
 }
 
 } // namespace pinfold

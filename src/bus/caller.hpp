@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "core/authorizer.hpp"
+#include "core/clients.hpp"
 #include "systemd/sdbus_compat.hpp"
 
 #include <functional>
@@ -10,7 +10,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -22,7 +21,7 @@ class CallerResolver {
 public:
     using Done = std::function<void(Result<Caller>)>;
 
-    explicit CallerResolver(sdbus::IConnection& connection);
+    CallerResolver(sdbus::IConnection& connection, const Clients& clients);
 
     /// `done` may be called at once. Errors: Denied when the bus doesn't know (the caller is gone, say); Busy when too many of
     /// this sender's calls wait already.
@@ -31,15 +30,11 @@ public:
     /// What an earlier resolve() found out.
     std::optional<Caller> known(const std::string& sender) const;
 
-    /// The users that count as admin besides root, from now on.
-    void setAdmins(std::set<uid_t> admins) { admins_ = std::move(admins); }
-
 private:
     void answered(const std::string& sender, Result<uid_t> uid);
-    Caller make(uid_t uid) const { return {uid, uid == 0 || admins_.contains(uid)}; }
 
     std::unique_ptr<sdbus::IProxy> bus_;
-    std::set<uid_t> admins_;
+    const Clients& clients_;
     std::map<std::string, uid_t> known_;
     std::list<std::string> order_; ///< oldest first
     std::map<std::string, std::vector<Done>> waiting_;

@@ -27,8 +27,9 @@ int refuse(sd_bus_message* message, const Error& error) {
 
 } // namespace
 
-Gate::Gate(sdbus::IConnection& connection, CallerResolver& callers, const EventLoop& loop, std::function<std::size_t()> jobCount)
-    : callers_(callers), loop_(loop), jobCount_(std::move(jobCount)) {
+Gate::Gate(sdbus::IConnection& connection, CallerResolver& callers, Clients& clients, const EventLoop& loop,
+           std::function<std::size_t()> jobCount)
+    : callers_(callers), clients_(clients), loop_(loop), jobCount_(std::move(jobCount)) {
     // noexcept: a bug ends pinfoldd rather than let an exception fly through libsystemd's C frames.
     const auto filter = [](sd_bus_message* message, void* self, sd_bus_error*) noexcept {
         return static_cast<Gate*>(self)->look(message);
@@ -63,11 +64,11 @@ bool Gate::letIn(sd_bus_message* message, const std::string& sender) {
         callers_.resolve(sender, [](const Result<Caller>&) {});
     }
     const auto uid = caller ? caller->uid : kNewcomers;
-    if (!quota_.take(uid, call_.begun))
+    if (!clients_.quota.take(uid, call_.begun))
         return false;
     call_.counted = true;
     if (sd_bus_message_is_method_call(message, nullptr, kListAll) > 0)
-        quota_.charge(uid, jobCount_() * kUsecPerObject);
+        clients_.quota.charge(uid, jobCount_() * kUsecPerObject);
     return true;
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "bus/caller.hpp"
-#include "bus/quota.hpp"
+#include "core/clients.hpp"
 #include "os/event_loop.hpp"
 
 #include <cstddef>
@@ -20,7 +20,8 @@ namespace pinfold {
 class Gate {
 public:
     /// `jobCount`: what listing all objects costs grows with it.
-    Gate(sdbus::IConnection& connection, CallerResolver& callers, const EventLoop& loop, std::function<std::size_t()> jobCount);
+    Gate(sdbus::IConnection& connection, CallerResolver& callers, Clients& clients, const EventLoop& loop,
+         std::function<std::size_t()> jobCount);
     ~Gate();
     Gate(const Gate&) = delete;
     Gate& operator=(const Gate&) = delete;
@@ -33,17 +34,15 @@ public:
     };
     const Call& call() const { return call_; }
 
-    Quota& quota() { return quota_; }
-
 private:
     /// 0 lets the message through.
     int look(sd_bus_message* message);
     bool letIn(sd_bus_message* message, const std::string& sender);
 
     CallerResolver& callers_;
+    Clients& clients_;
     const EventLoop& loop_;
     std::function<std::size_t()> jobCount_;
-    Quota quota_;
     Call call_;
     sd_bus_slot* slot_ = nullptr;
 };

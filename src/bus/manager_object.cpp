@@ -36,15 +36,11 @@ template <class Answer, class List> void giveList(const Answer& answer, List lis
         ::malloc_trim(0);
 }
 
-Error tooManyWaits(uid_t uid) {
-    return {ErrorCode::Busy, "too many calls of user " + std::to_string(uid) + " wait for jobs to end: wait for answers"};
-}
-
 } // namespace
 
 ManagerObject::ManagerObject(Parts parts)
     : AdaptorInterfaces(parts.connection, sdbus::ObjectPath(kPath)), parts_(std::move(parts)),
-      gate_(parts_.connection, parts_.callers, parts_.loop, [this] { return parts_.jobs.jobCount(); }) {
+      gate_(parts_.connection, parts_.callers, parts_.clients, parts_.loop, [this] { return parts_.jobs.jobCount(); }) {
     registerAdaptor();
     parts_.jobs.setObserver(this);
 }
@@ -76,10 +72,10 @@ template <class... R, class F> void ManagerObject::handle(sdbus::Result<R...>&& 
         if (!caller)
             return answer.fail(caller.error());
         const auto begun = call.counted ? call.begun : parts_.loop.bootTime(); // with the reading, but not the wait for the bus
-        if (!caller->admin && !call.counted && !gate_.quota().take(caller->uid, begun))
+        if (!caller->admin && !call.counted && !parts_.clients.quota.take(caller->uid, begun))
             return answer.fail({ErrorCode::Busy, "too many calls of user " + std::to_string(caller->uid) + ": wait a second"});
         guardedCall([&] { body(*caller, answer); });
-        gate_.quota().charge(caller->uid, parts_.loop.bootTime() - begun);
+        parts_.clients.quota.charge(caller->uid, parts_.loop.bootTime() - begun);
     };
     guardedCall([&] {
         if (name.size() > kMaxName)
@@ -87,10 +83,6 @@ template <class... R, class F> void ManagerObject::handle(sdbus::Result<R...>&& 
                                 "a key or unit name of " + std::to_string(name.size()) + " bytes: at most 1024 are looked at"});
         parts_.callers.resolve(call.sender, std::move(act));
     });
-}
-
-std::shared_ptr<void> ManagerObject::enterWait(const Caller& caller) {
-    return caller.admin ? std::make_shared<bool>() : waits_.enter(caller.uid);
 }
 
 void ManagerObject::CreateJob(sdbus::Result<std::string, sdbus::ObjectPath, std::string>&& result, std::string key,
@@ -138,10 +130,10 @@ void ManagerObject::EndJob(sdbus::Result<Dict>&& result, std::string key, Dict o
         const auto report = decodeEndOptions(options);
         if (!report)
             return answer.fail(report.error());
-        auto wait = enterWait(caller);
+        auto wait = parts_.clients.enterWait(caller);
         if (!wait)
-            return answer.fail(tooManyWaits(caller.uid));
-        parts_.jobs.endJob(caller, key, *report, replyReceipt(answer, std::move(wait)));
+            return answer.fail(wait.error());
+        parts_.jobs.endJob(caller, key, *report, replyReceipt(answer, std::move(*wait)));
     });
 }
 
@@ -167,10 +159,10 @@ void ManagerObject::KillJob(sdbus::Result<>&& result, std::string key, std::int3
 
 void ManagerObject::WaitJob(sdbus::Result<Dict>&& result, std::string key) {
     handle(std::move(result), key, [this, key](const Caller& caller, const auto& answer) {
-        auto wait = enterWait(caller);
+        auto wait = parts_.clients.enterWait(caller);
         if (!wait)
-            return answer.fail(tooManyWaits(caller.uid));
-        parts_.jobs.waitJob(caller, key, replyReceipt(answer, std::move(wait)));
+            return answer.fail(wait.error());
+        parts_.jobs.waitJob(caller, key, replyReceipt(answer, std::move(*wait)));
     });
 }
 

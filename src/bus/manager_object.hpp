@@ -6,7 +6,6 @@
 #include "bus/caller.hpp"
 #include "bus/gate.hpp"
 #include "bus/job_object.hpp"
-#include "bus/waits.hpp"
 #include "core/job_manager.hpp"
 #include "dbus/org.pinfold1.Manager_adaptor.hpp"
 #include "os/event_loop.hpp"
@@ -27,6 +26,7 @@ public:
         const EventLoop& loop;
         JobManager& jobs;
         CallerResolver& callers;
+        Clients& clients;
         std::function<Result<void>()> reload;
         std::function<void(const std::string&)> logError;
     };
@@ -72,12 +72,9 @@ private:
     template <class... R, class F> void handle(sdbus::Result<R...>&& result, const std::string& name, F body);
     /// False when the body threw.
     template <class F> bool guarded(const char* what, F&& body) const;
-    /// What a call that waits for a job's end holds until then; null when the caller has too many.
-    std::shared_ptr<void> enterWait(const Caller& caller);
 
     Parts parts_;
     Gate gate_;
-    Waits waits_;
     std::map<std::string, std::unique_ptr<JobObject>> objects_;
 };
 

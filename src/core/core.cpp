@@ -26,13 +26,19 @@ void Core::save(const Job& job) {
                    "record not stored, a restart of pinfoldd would not know this job's newest state: " + saved.error().message);
 }
 
-bool Core::enter(Job& job, JobState next) {
+bool Core::advance(Job& job, JobState next) {
     if (!mayFollow(job.record.state, next)) {
         logWarning(context, job.key(),
                    "it can't go from " + std::string(toString(job.record.state)) + " to " + std::string(toString(next)));
         return false;
     }
     job.record.state = next;
+    return true;
+}
+
+bool Core::enter(Job& job, JobState next) {
+    if (!advance(job, next))
+        return false;
     save(job);
     return true;
 }

@@ -18,6 +18,8 @@ struct Core {
     void save(const Job& job);
     /// The job's next state, stored. One that the transition table doesn't have is a bug: logged, and not entered.
     bool enter(Job& job, JobState next);
+    /// The same, not stored.
+    bool advance(Job& job, JobState next);
     /// The job, or NoSuchJob.
     Result<JobPtr> find(const std::string& key) const;
 };

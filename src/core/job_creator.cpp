@@ -14,10 +14,6 @@
 namespace pinfold {
 namespace {
 
-// Ships with pinfold: a slice, whose cgroup stays without any process in it, so that a restart of the batch system's own
-// service doesn't take the supervisors along.
-constexpr std::string_view kSupervisorsHome = "/pinfold.slice";
-
 const char* controllerOf(std::string_view limit) {
     if (limit == "memory_max")
         return "memory";
@@ -164,17 +160,6 @@ void JobCreator::start(const JobPtr& job) {
 
 void JobCreator::resume(const JobPtr& job) { start(job); }
 
-void JobCreator::homeSupervisor(const Job& job) const {
-    if (!job.record.supervisor)
-        return;
-    auto home = core_.context.cgroups.open(kSupervisorsHome);
-    const auto attached = home ? home->attach(job.record.supervisor->pid) : Result<void>(home.error());
-    if (!attached)
-        logWarning(core_.context, job.key(),
-                   "its supervisor stays in the batch system's own cgroup, and a restart of that service would end the job: " +
-                       attached.error().message + "; start it with `systemctl start pinfold.slice`");
-}
-
 void JobCreator::started(const JobPtr& job, const Result<void>& outcome) {
     if (!outcome)
         return giveUp(job, outcome.error());
@@ -189,7 +174,7 @@ void JobCreator::started(const JobPtr& job, const Result<void>& outcome) {
 
     core_.enter(*job, JobState::Running);
     answer(job, summarize(*job));
-    homeSupervisor(*job); // after the answer: moving a process between cgroups waits for the kernel's other CPUs
+    home_.expect(job);
     logJobStarted(core_.context, *job);
     core_.observer->jobAdded(summarize(*job));
     ender_.watch(job);

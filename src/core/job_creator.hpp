@@ -5,6 +5,7 @@
 #include "core/core.hpp"
 #include "core/job_ender.hpp"
 #include "core/process_check.hpp"
+#include "core/supervisor_home.hpp"
 #include "core/task_ender.hpp"
 #include "core/task_starter.hpp"
 
@@ -14,8 +15,8 @@ namespace pinfold {
 
 class JobCreator {
 public:
-    JobCreator(Core& core, JobEnder& ender, TaskEnder& taskEnder)
-        : core_(core), ender_(ender), taskEnder_(taskEnder), starter_(core.context) {}
+    JobCreator(Core& core, SupervisorHome& home, JobEnder& ender, TaskEnder& taskEnder)
+        : core_(core), home_(home), ender_(ender), taskEnder_(taskEnder), starter_(core.context) {}
 
     void create(const Caller& caller, CreateRequest request, Reply<JobSummary> reply);
 
@@ -38,10 +39,10 @@ private:
     Result<void> limitsInForce(const Job& job) const;
     void start(const JobPtr& job);
     void started(const JobPtr& job, const Result<void>& outcome);
-    void homeSupervisor(const Job& job) const;
     void answer(const JobPtr& job, const Result<JobSummary>& answer) const;
 
     Core& core_;
+    SupervisorHome& home_;
     JobEnder& ender_;
     TaskEnder& taskEnder_;
     TaskStarter starter_;

@@ -92,6 +92,10 @@ void JobEnder::begin(const JobPtr& job, Request request) {
     record.stoppedBy = request.by;
     record.grace = request.grace;
     job->runTimer.reset();
+    if (!populated(*job)) {
+        core_.advance(*job, JobState::Ending); // a restart would see the same: the record can wait for what comes next
+        return emptied(job);
+    }
     core_.enter(*job, JobState::Ending);
     stop(job);
 }
@@ -156,7 +160,7 @@ void JobEnder::reportUnkillable(const Job& job) const {
     std::vector<ProcessInfo> stuck;
     if (const auto pids = job.slice->processes())
         for (const auto pid : *pids)
-            if (auto process = core_.context.processes.read(pid))
+            if (auto process = core_.context.processes.readWithCommand(pid))
                 stuck.push_back(std::move(*process));
     logUnkillable(core_.context, job, stuck);
 }

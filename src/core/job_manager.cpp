@@ -7,6 +7,7 @@
 #include "core/job_ender.hpp"
 #include "core/process_check.hpp"
 #include "core/recovery.hpp"
+#include "core/supervisor_home.hpp"
 #include "core/task_ender.hpp"
 
 #include <algorithm>
@@ -21,8 +22,8 @@ constexpr std::size_t kMaxAdopted = 16; // dbus-daemon passes no more descriptor
 
 struct JobManager::Impl {
     explicit Impl(CoreContext& context)
-        : core(context), accountant(core), ender(core, accountant), taskEnder(core), creator(core, ender, taskEnder),
-          recovery(core, {creator, ender, taskEnder}) {
+        : core(context), accountant(core), home(core), ender(core, accountant), taskEnder(core),
+          creator(core, home, ender, taskEnder), recovery(core, {creator, home, ender, taskEnder}) {
         context.systemd.onUnitRemoved = [this](const std::string& unit) { look(unit); };
         context.systemd.onReloaded = [this] { lookAtAll(); };
     }
@@ -97,6 +98,7 @@ struct JobManager::Impl {
 
     Core core;
     Accountant accountant;
+    SupervisorHome home;
     JobEnder ender;
     TaskEnder taskEnder;
     JobCreator creator;
@@ -236,7 +238,7 @@ Result<std::vector<JobProcess>> JobManager::processes(const Caller& caller, cons
         return pids.error();
     const auto bootedAt = context.loop.realTime() - context.loop.bootTime();
     for (const auto pid : *pids) {
-        const auto info = context.processes.read(pid);
+        const auto info = context.processes.readWithCommand(pid);
         const auto path = context.processes.cgroupOf(pid);
         const auto identity = path ? identifyPath(*path) : std::nullopt;
         if (!info || !identity || !(identity->key == (*job)->key()))

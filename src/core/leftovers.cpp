@@ -37,7 +37,7 @@ void reportLeftovers(Core& core, Job& job, std::uint32_t task) {
     for (const auto pid : *pids) {
         if (named.size() >= policy.reportMax)
             break;
-        if (auto process = core.context.processes.read(pid)) {
+        if (auto process = core.context.processes.readWithCommand(pid)) {
             process->command = commandForReport(*process, policy.commandLines);
             named.push_back(std::move(*process));
         }

@@ -63,6 +63,7 @@ void Recovery::takeUp(const JobPtr& job) {
         return;
     case JobState::Running:
         core_.observer->jobAdded(summarize(*job));
+        parts_.home.expect(job);
         if (!leaderAlive)
             parts_.ender.begin(
                 job, {.cause = job->record.supervisor && !job->supervisor ? JobResult::SupervisorLost : JobResult::Exited,

@@ -19,6 +19,7 @@ class Recovery {
 public:
     struct Parts {
         JobCreator& creator;
+        SupervisorHome& home;
         JobEnder& ender;
         TaskEnder& taskEnder;
     };

@@ -10,6 +10,7 @@
 #include "daemon/settings.hpp"
 #include "os/read_file.hpp"
 #include "os/sd_event_loop.hpp"
+#include "socket/wrapper_socket.hpp"
 #include "systemd/sdbus_event_source.hpp"
 #include "systemd/sdbus_systemd_manager.hpp"
 
@@ -27,8 +28,19 @@ constexpr int kExitConfig = 78; // EX_CONFIG of sysexits.h; RestartPreventExitSt
 constexpr int kExitRestart = 1;
 constexpr const char* kBusName = "org.pinfold1";
 
-/// What a restart can't cure: said once, clearly, and systemd leaves us down.
+/// pinfoldd.socket's, sd_listen_fds(3); -1: there is none.
+int passedSocket() {
+    if (sd_listen_fds(0) <= 0)
+        return -1;
+    (void)::fcntl(SD_LISTEN_FDS_START, F_SETFL, O_NONBLOCK);
+    return SD_LISTEN_FDS_START;
+}
+
+/// What a restart can't cure: said once, clearly, and systemd leaves us down. Each wrapper that comes starts us again, which
+/// is how the cure is noticed; it is told why its job can't run, and must not stay in the queue, where it would start us for
+/// ever.
 int refuse(const Error& error) {
+    turnAway(passedSocket(), {ErrorCode::Unreachable, "pinfoldd does not start: " + error.message});
     logErrorLine(error.message);
     sd_notifyf(0, "STATUS=%s", error.message.c_str());
     return kExitConfig;
@@ -47,11 +59,12 @@ public:
           processes_(options.root), cgroups_(options.root), watch_(loop_), records_(options.root / "run/pinfold/jobs"),
           history_(std::move(history)), context_{loop_,    systemd_, processes_, cgroups_,          watch_,
                                                  records_, history_, journal,    settings.config(), readBootId()},
-          jobs_(context_), callers_(*connection_),
-          manager_({*connection_, loop_, jobs_, callers_, [this] { return reload(); }, logErrorLine}),
+          jobs_(context_), callers_(*connection_, clients_),
+          manager_({*connection_, loop_, jobs_, callers_, clients_, [this] { return reload(); }, logErrorLine}),
+          socket_(UniqueFd(passedSocket()), {loop_, jobs_, clients_, logErrorLine}),
           terminate_(loop_.onSignal(SIGTERM, [this] { stop(0); })), interrupt_(loop_.onSignal(SIGINT, [this] { stop(0); })),
           hangup_(loop_.onSignal(SIGHUP, [this] { (void)reload(); })) {
-        callers_.setAdmins(adminUsers());
+        clients_.setAdmins(adminUsers());
     }
 
     int run() {
@@ -74,6 +87,10 @@ private:
                          error.getMessage());
             return stop(kExitRestart);
         }
+        if (passedSocket() >= 0)
+            socket_.open();
+        else
+            logWarningLine("started without pinfoldd.socket: pinfold-run can't reach this pinfoldd");
         loop_.enableWatchdog();
         logInfo("ready, " + std::to_string(jobs_.jobCount()) + " job(s) taken up");
         sd_notify(0, "READY=1\nSTATUS=Ready");
@@ -82,7 +99,7 @@ private:
     Result<void> reload() {
         auto loaded = settings_.load(); // which logs what is wrong
         if (loaded)
-            callers_.setAdmins(adminUsers());
+            clients_.setAdmins(adminUsers());
         return loaded;
     }
 
@@ -109,8 +126,10 @@ private:
     History history_;
     CoreContext context_;
     JobManager jobs_;
+    Clients clients_;
     CallerResolver callers_;
     ManagerObject manager_;
+    WrapperSocket socket_;
     EventHandle terminate_;
     EventHandle interrupt_;
     EventHandle hangup_;

@@ -1,50 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// JSON for records and receipts. nlohmann's exceptions end here.
+// JSON for records and receipts.
 #include "model/job_record.hpp"
 
-#include "base/escape.hpp"
-
-#include <nlohmann/json.hpp>
-
-#include <type_traits>
+#include "model/json.hpp"
 
 namespace pinfold {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr int kRecordVersion = 1;
-
-template <class T> Json optionalToJson(const std::optional<T>& value) {
-    if (!value)
-        return nullptr;
-    if constexpr (std::is_same_v<T, CpuList>)
-        return value->toString();
-    else
-        return *value;
-}
-
-template <class T> void optionalFromJson(const Json& json, const char* name, std::optional<T>& value) {
-    const auto it = json.find(name);
-    if (it == json.end() || it->is_null())
-        return;
-    if constexpr (std::is_same_v<T, CpuList>) {
-        auto list = CpuList::parse(it->template get<std::string>());
-        if (!list)
-            throw std::invalid_argument(list.error().message);
-        value = std::move(*list);
-    } else {
-        value = it->template get<T>();
-    }
-}
-
-void putLimits(Json& json, const ResourceLimits& limits) {
-    forEachLimit(limits, [&json](const char* name, const auto& limit) { json[name] = optionalToJson(limit); });
-}
-
-void takeLimits(const Json& json, ResourceLimits& limits) {
-    forEachLimit(limits, [&json](const char* name, auto& limit) { optionalFromJson(json, name, limit); });
-}
 
 Json toJson(const std::optional<ProcessIdentity>& process) {
     if (!process)
@@ -120,17 +83,6 @@ Receipt receiptFromJson(const Json& json) {
     takeLimits(json, receipt.limits);
     return receipt;
 }
-
-template <class T, class F> Result<T> decode(std::string_view text, const char* what, F&& fromJson) {
-    try {
-        return fromJson(Json::parse(text));
-    } catch (const std::exception& error) {
-        return Error{ErrorCode::InvalidArgument, std::string(what) + " can't be read: " + printable(error.what(), 300)};
-    }
-}
-
-// Texts in a record have passed printable(), so that nothing in them can make dump() throw.
-std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 } // namespace
 

@@ -11,6 +11,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <memory>
@@ -141,10 +142,13 @@ bool isCgroup2(const std::filesystem::path& directory) {
 } // namespace
 
 bool CgroupDir::populated() const {
-    const auto events = read("cgroup.events");
-    if (!events)
+    if (!events_)
+        events_.reset(::openat(directory_.get(), "cgroup.events", O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    std::array<char, 256> text{};
+    const auto length = events_ ? ::pread(events_.get(), text.data(), text.size(), 0) : -1;
+    if (length < 0)
         return !vanished(errno); // no descriptor left, say: nobody knows, so nothing may be ended for it
-    return valueOf(events, "populated").value_or(0) != 0;
+    return std::string_view(text.data(), static_cast<std::size_t>(length)).find("populated 1") != std::string_view::npos;
 }
 
 bool CgroupDir::gone() const {

@@ -37,6 +37,7 @@ public:
 
 private:
     UniqueFd directory_;
+    mutable UniqueFd events_; ///< cgroup.events, asked for most often: opened with the first question
 };
 
 class CgroupTree {

@@ -148,8 +148,14 @@ Result<ProcessInfo> ProcessTable::read(pid_t pid) const {
         return notRead(pid);
     if (!parseStat(*stat, info) || !parseUids(*status, info))
         return unreadable(pid, "stat");
-    if (auto command = readFile(AT_FDCWD, (directory / "cmdline").c_str()); command && !command->empty())
-        info.command = commandLine(std::move(*command));
+    return info;
+}
+
+Result<ProcessInfo> ProcessTable::readWithCommand(pid_t pid) const {
+    auto info = read(pid);
+    const auto file = root_ / "proc" / std::to_string(pid) / "cmdline";
+    if (auto command = info ? readFile(AT_FDCWD, file.c_str()) : std::nullopt; command && !command->empty())
+        info->command = commandLine(std::move(*command));
     return info;
 }
 

@@ -25,7 +25,7 @@ struct ProcessInfo {
     std::uint64_t started = 0; ///< microseconds after boot (CLOCK_BOOTTIME), to the clock tick
     std::uint64_t cpu = 0;     ///< microseconds, user and system
     std::uint64_t rss = 0;     ///< bytes
-    std::string command;       ///< printable(); "[name]" when the command line is empty
+    std::string command;       ///< printable(); "[name]" when the command line is empty or was not asked for
 };
 
 class ProcessTable {
@@ -40,8 +40,9 @@ public:
     /// The cgroup v2 path, "/batch.slice/…"; " (deleted)" is cut off. Errors: PidGone; Internal when it can't be read.
     Result<std::string> cgroupOf(pid_t pid) const;
 
-    /// Errors: PidGone; Internal when it can't be read or parsed.
+    /// Without the command line. Errors: PidGone; Internal when it can't be read or parsed.
     Result<ProcessInfo> read(pid_t pid) const;
+    Result<ProcessInfo> readWithCommand(pid_t pid) const;
 
 private:
     std::filesystem::path root_;

@@ -25,9 +25,7 @@ public:
     /// It ends without having run.
     void giveUp() { go_.reset(); }
 
-    /// Readable when the command was executed, or could not be.
-    int execFd() const { return execResult_.get(); }
-    /// Errno of a failed exec, 0 for success. Closes execFd().
+    /// Errno of a failed exec, 0 for success. To be asked once it has ended.
     int takeExecResult();
 
 private:

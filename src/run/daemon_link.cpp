@@ -1,162 +1,137 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "run/daemon_link.hpp"
 
-#include "base/escape.hpp"
 #include "run/deadline.hpp"
 
-#include <malloc.h>
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
-#include <string_view>
-#include <utility>
+#include <iterator>
+#include <vector>
 
 namespace pinfold {
 namespace {
 
-// Never from the environment, which is the job's: a "system bus" of its own making could say that all is well.
-constexpr const char* kBusAddress = "unix:path=/run/dbus/system_bus_socket";
-constexpr std::uint64_t kCallTimeout = 60'000'000;
+// Longer than a restart of pinfoldd, of the bus or of systemd takes.
+constexpr std::uint64_t kCreatePatience = 90'000'000;
 constexpr std::uint64_t kRetryInterval = 100'000;
 // When nobody is there at all, waiting longer than a restart takes helps nobody.
 constexpr std::uint64_t kPatienceIfNotThere = 5'000'000;
 
-template <std::size_t N> bool isOneOf(std::string_view name, const std::array<std::string_view, N>& names) {
-    return std::find(names.begin(), names.end(), name) != names.end();
+Error unreachable(const char* why) {
+    return {ErrorCode::Unreachable,
+            std::string("pinfoldd is not reachable: ") + why + "; look at `systemctl status pinfoldd.socket pinfoldd`"};
 }
 
-/// pinfoldd or the bus went away before it answered.
-bool answerLost(std::string_view name) {
-    constexpr std::array<std::string_view, 3> names{
-        "org.freedesktop.DBus.Error.NoReply", "org.freedesktop.DBus.Error.Disconnected", "org.freedesktop.DBus.Error.Timeout"};
-    return isOneOf(name, names);
+Result<UniqueFd> connectTo(const std::string& path) {
+    UniqueFd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
+    // EAGAIN: more connections than pinfoldd's socket lets wait.
+    if (!socket || ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+        return unreachable(std::strerror(errno));
+    return socket;
 }
 
-/// Nobody was there to answer.
-bool nobodyThere(std::string_view name) {
-    constexpr std::array<std::string_view, 3> names{"org.freedesktop.DBus.Error.ServiceUnknown",
-                                                    "org.freedesktop.DBus.Error.NameHasNoOwner",
-                                                    "org.freedesktop.DBus.Error.TimedOut"};
-    return isOneOf(name, names) || name.starts_with("org.freedesktop.DBus.Error.Spawn") ||
-           name.starts_with("org.freedesktop.systemd1.");
-}
-
-Error unreachable(const std::string& why) {
-    return {ErrorCode::Unreachable, "pinfoldd is not reachable: " + why + "; look at `systemctl status pinfoldd`"};
+bool send(int socket, const std::string& packet, const std::array<int, 2>& pidfds) {
+    std::vector<int> fds;
+    std::copy_if(pidfds.begin(), pidfds.end(), std::back_inserter(fds), [](int fd) { return fd >= 0; });
+    iovec part{const_cast<char*>(packet.data()), packet.size()};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(2 * sizeof(int))> control{};
+    if (!fds.empty()) {
+        message.msg_control = control.data();
+        message.msg_controllen = CMSG_SPACE(fds.size() * sizeof(int));
+        cmsghdr* header = CMSG_FIRSTHDR(&message);
+        header->cmsg_level = SOL_SOCKET;
+        header->cmsg_type = SCM_RIGHTS;
+        header->cmsg_len = CMSG_LEN(fds.size() * sizeof(int));
+        std::memcpy(CMSG_DATA(header), fds.data(), fds.size() * sizeof(int));
+    }
+    return ::sendmsg(socket, &message, MSG_NOSIGNAL) >= 0;
 }
 
 } // namespace
 
-DaemonLink::~DaemonLink() { close(); }
+void DaemonLink::create(const WrapperCreate& request, Pidfds pidfds) { begin(request, pidfds, kCreatePatience); }
 
-void DaemonLink::close() {
-    slot_ = sd_bus_slot_unref(slot_);
-    bus_ = sd_bus_flush_close_unref(bus_);
-    ::malloc_trim(0); // a supervisor sleeps for as long as its job runs: what the bus needed goes back
-}
+void DaemonLink::end(const WrapperEnd& request) { begin(request, {}, UINT64_MAX); }
 
-void DaemonLink::begin(const char* method, std::uint64_t patience, Build build, Read read) {
-    method_ = method;
-    build_ = std::move(build);
-    read_ = std::move(read);
-    outcome_.reset();
-    begun_ = monotonicNow();
+void DaemonLink::begin(const WrapperRequest& request, Pidfds pidfds, std::uint64_t patience) {
+    packet_ = encode(request);
+    pidfds_ = {pidfds.leader, pidfds.supervisor};
     patience_ = patience;
-    retryAt_ = 0;
-    if (const int sent = send(); sent < 0)
-        lost(unreachable(std::strerror(-sent)), true);
+    begun_ = monotonicNow();
+    outcome_.reset();
+    attempt();
 }
 
-int DaemonLink::send() {
-    int result = 0;
-    if (!bus_) {
-        if ((result = sd_bus_new(&bus_)) < 0 || (result = sd_bus_set_address(bus_, kBusAddress)) < 0 ||
-            (result = sd_bus_set_bus_client(bus_, 1)) < 0 || (result = sd_bus_set_method_call_timeout(bus_, kCallTimeout)) < 0 ||
-            (result = sd_bus_start(bus_)) < 0)
-            return result;
-    }
-    sd_bus_message* call = nullptr;
-    result =
-        sd_bus_message_new_method_call(bus_, &call, "org.pinfold1", "/org/pinfold1", "org.pinfold1.Manager", method_.c_str());
-    if (result >= 0)
-        result = build_(call);
-    // The end of a job takes as long as it takes: EndJob's answer has no time-out of its own, only the loss of its sender.
-    if (result >= 0)
-        result = sd_bus_call_async(bus_, &slot_, call, onReply, this, patience_ == UINT64_MAX ? UINT64_MAX : kCallTimeout);
-    sd_bus_message_unref(call);
-    return result;
-}
-
-int DaemonLink::onReply(sd_bus_message* reply, void* self, sd_bus_error*) {
-    static_cast<DaemonLink*>(self)->answered(reply);
-    return 0;
-}
-
-void DaemonLink::answered(sd_bus_message* reply) {
-    slot_ = sd_bus_slot_unref(slot_);
-    const sd_bus_error* error = sd_bus_message_get_error(reply);
-    if (!error) {
-        const int read = read_(reply);
-        outcome_ = read < 0 ? Result<void>(Error{ErrorCode::Internal,
-                                                 std::string("pinfoldd's answer can't be read: ") + std::strerror(-read)})
-                            : Result<void>();
+void DaemonLink::attempt() {
+    if (packet_.size() > kMaxWrapperPacket) {
+        outcome_ = Error{ErrorCode::InvalidArgument,
+                         "a request of " + std::to_string(packet_.size()) + " bytes: at most 65536 are looked at"};
         return;
     }
-    const std::string_view name = error->name ? error->name : "";
-    const auto message = printable(error->message ? error->message : error->name, 1000);
-    if (const auto code = errorCodeFromDbusName(name)) {
-        // What pinfoldd says has gone through printable() already.
-        outcome_ = Error{*code, error->message ? error->message : message};
+    auto connected = connectTo(path_);
+    if (!connected)
+        return lost(connected.error(), errno != EAGAIN);
+    socket_ = std::move(*connected);
+    if (!send(socket_.get(), packet_, pidfds_))
+        lost(unreachable(std::strerror(errno)), false);
+}
+
+void DaemonLink::receive() {
+    std::array<char, kMaxWrapperPacket>
+        packet; // NOLINT(cppcoreguidelines-pro-type-member-init): pages that nobody touches cost nothing
+    const auto length = ::recv(socket_.get(), packet.data(), packet.size(), 0);
+    if (length < 0 && (errno == EAGAIN || errno == EINTR))
         return;
-    }
-    if (answerLost(name) || nobodyThere(name))
-        return lost(unreachable(message), nobodyThere(name));
-    const bool denied = name == "org.freedesktop.DBus.Error.AccessDenied";
-    outcome_ = Error{denied ? ErrorCode::Denied : ErrorCode::Internal, message};
+    if (length <= 0)
+        return lost(unreachable(length == 0 ? "it went away before it answered" : std::strerror(errno)), false);
+    outcome_ = decodeWrapperReply({packet.data(), static_cast<std::size_t>(length)});
+    socket_.reset();
 }
 
 void DaemonLink::lost(Error error, bool notThere) {
+    socket_.reset();
     const auto patience = notThere && patience_ != UINT64_MAX ? std::min(patience_, kPatienceIfNotThere) : patience_;
-    if (monotonicNow() - begun_ >= patience) {
+    if (monotonicNow() - begun_ >= patience)
         outcome_ = std::move(error);
-        return;
-    }
-    retryAt_ = monotonicNow() + kRetryInterval;
+    else
+        nextAttempt_ = monotonicNow() + kRetryInterval;
 }
 
-std::optional<Result<void>> DaemonLink::advance() {
-    if (retryAt_ == 0 && bus_) {
-        int processed = 0;
-        while (!outcome_ && retryAt_ == 0 && (processed = sd_bus_process(bus_, nullptr)) > 0) {
-        }
-        if (processed < 0 && !outcome_ && retryAt_ == 0)
-            lost(unreachable(std::strerror(-processed)), false);
-    }
-    if (retryAt_ != 0 && !outcome_) {
-        close(); // whatever went wrong, a new connection is a new start
-        if (monotonicNow() >= retryAt_) {
-            retryAt_ = 0;
-            if (const int sent = send(); sent < 0)
-                lost(unreachable(std::strerror(-sent)), true);
-        }
-    }
+std::optional<Result<std::string>> DaemonLink::advance() {
+    if (outcome_)
+        return outcome_;
+    if (!socket_ && monotonicNow() >= nextAttempt_)
+        attempt();
+    if (socket_)
+        receive();
+    if (socket_ && patience_ != UINT64_MAX && monotonicNow() - begun_ >= patience_)
+        lost(unreachable("it does not answer"), false);
     return outcome_;
 }
 
-bool DaemonLink::away() const { return !bus_ || retryAt_ != 0 || sd_bus_is_ready(bus_) <= 0; }
-
-pollfd DaemonLink::waitFor() const {
-    if (!bus_ || retryAt_ != 0)
-        return {-1, 0, 0};
-    return {sd_bus_get_fd(bus_), static_cast<short>(std::max(0, sd_bus_get_events(bus_))), 0};
+bool DaemonLink::away() const {
+    int unread = 0;
+    return !socket_ || (::ioctl(socket_.get(), SIOCOUTQ, &unread) == 0 && unread > 0);
 }
 
 int DaemonLink::timeoutMs() const {
-    std::uint64_t until = retryAt_;
-    if (until == 0 && (!bus_ || sd_bus_get_timeout(bus_, &until) < 0 || until == UINT64_MAX))
+    if (outcome_)
+        return 0;
+    if (socket_ && patience_ == UINT64_MAX)
         return -1;
+    const auto until = socket_ ? begun_ + patience_ : nextAttempt_;
     const auto current = monotonicNow();
     return until <= current ? 0 : static_cast<int>(std::min<std::uint64_t>((until - current + 999) / 1000, INT32_MAX));
 }

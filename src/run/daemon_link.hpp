@@ -1,65 +1,60 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// One call to pinfoldd at a time, for a caller that has other things to watch meanwhile.
+// One request to pinfoldd at a time, for a caller that has other things to watch meanwhile.
 #pragma once
 
 #include "base/result.hpp"
+#include "base/unique_fd.hpp"
+#include "model/wrapper_protocol.hpp"
 
 #include <poll.h>
-#include <systemd/sd-bus.h>
 
+#include <array>
 #include <cstdint>
-#include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 
 namespace pinfold {
 
-/// Repeats a call whose answer was lost because pinfoldd or the bus went away: pinfoldd takes the repetition for what it is.
+/// Repeats a request whose answer was lost because pinfoldd went away: pinfoldd takes the repetition for what it is.
 class DaemonLink {
 public:
-    /// Appends the arguments; a negative errno on failure.
-    using Build = std::function<int(sd_bus_message*)>;
-    /// Reads the answer; a negative errno on failure.
-    using Read = std::function<int(sd_bus_message*)>;
+    /// Never a path from the environment, which is the job's: a pinfoldd of its own making could say that all is well.
+    explicit DaemonLink(std::string path = kWrapperSocket) : path_(std::move(path)) {}
 
-    DaemonLink() = default;
-    ~DaemonLink();
-    DaemonLink(const DaemonLink&) = delete;
-    DaemonLink& operator=(const DaemonLink&) = delete;
+    /// -1: no such process. The descriptors stay the caller's, open until there is an outcome.
+    struct Pidfds {
+        int leader = -1;
+        int supervisor = -1;
+    };
+    void create(const WrapperCreate& request, Pidfds pidfds);
+    /// Asks until there is an answer, however long pinfoldd is away.
+    void end(const WrapperEnd& request);
 
-    /// Begins a call of org.pinfold1.Manager. `patience`: how long, in microseconds, it is repeated while pinfoldd is away;
-    /// UINT64_MAX: for ever.
-    void begin(const char* method, std::uint64_t patience, Build build, Read read);
-
-    /// Does what can be done now. The outcome, once there is one: Unreachable, or what pinfoldd says.
-    std::optional<Result<void>> advance();
+    /// Does what can be done now. The outcome, once there is one: the job's key, Unreachable, or what pinfoldd says.
+    std::optional<Result<std::string>> advance();
 
     /// What to wait for before advance() has something to do: the descriptor is -1 when there is only the time-out.
-    pollfd waitFor() const;
+    pollfd waitFor() const { return {socket_.get(), POLLIN, 0}; }
     /// Milliseconds, -1: none.
     int timeoutMs() const;
 
-    bool connected() const { return bus_ != nullptr; }
-    /// Nobody has taken the call: between two tries, or before the bus has let us in.
+    /// Nobody has read the request.
     bool away() const;
-    void close();
 
 private:
-    static int onReply(sd_bus_message* reply, void* self, sd_bus_error* unused);
-    int send();
-    void answered(sd_bus_message* reply);
+    void begin(const WrapperRequest& request, Pidfds pidfds, std::uint64_t patience);
+    void attempt();
+    void receive();
     void lost(Error error, bool notThere);
 
-    sd_bus* bus_ = nullptr;
-    sd_bus_slot* slot_ = nullptr;
-    std::string method_;
-    Build build_;
-    Read read_;
-    std::optional<Result<void>> outcome_;
+    std::string path_;
+    std::string packet_;
+    std::array<int, 2> pidfds_{-1, -1};
+    UniqueFd socket_;
+    std::optional<Result<std::string>> outcome_;
     std::uint64_t begun_ = 0;
-    std::uint64_t patience_ = 0;
-    std::uint64_t retryAt_ = 0; ///< CLOCK_MONOTONIC microseconds; 0: a try is under way
+    std::uint64_t patience_ = 0;    ///< microseconds, UINT64_MAX: for ever
+    std::uint64_t nextAttempt_ = 0; ///< CLOCK_MONOTONIC microseconds, while there is no connection
 };
 
 } // namespace pinfold

@@ -4,8 +4,8 @@
 #include "base/error_code.hpp"
 #include "base/unique_fd.hpp"
 #include "run/command.hpp"
+#include "run/daemon_link.hpp"
 #include "run/failure_policy.hpp"
-#include "run/requests.hpp"
 #include "run/say.hpp"
 
 #include <sys/syscall.h>
@@ -22,10 +22,9 @@ int runInPlace(const RunOptions& options) {
         say(std::string("pidfd_open: ") + std::strerror(errno) + "; pinfold needs Linux 5.14 or later");
         return kRunFailed;
     }
-    std::string key;
     {
         DaemonLink link;
-        beginCreateJob(link, options, self.get(), -1, key);
+        link.create({options.key, options.limits}, {.leader = self.get()});
         auto outcome = link.advance();
         while (!outcome) {
             auto wait = link.waitFor();

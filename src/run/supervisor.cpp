@@ -7,7 +7,6 @@
 #include "run/command.hpp"
 #include "run/deadline.hpp"
 #include "run/failure_policy.hpp"
-#include "run/requests.hpp"
 #include "run/say.hpp"
 
 #include <poll.h>
@@ -25,11 +24,15 @@
 namespace pinfold {
 namespace {
 
-// A job that is over by then needs no second connection to the bus; a longer one must not hold one: dbus-daemon has 256 a user.
-constexpr std::uint64_t kKeepConnection = 200'000;
 constexpr std::uint64_t kSayWaitingAfter = 30'000'000;
 
 bool asksToEnd(int signal) { return signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGQUIT; }
+
+ExitState exitState(int waitStatus) {
+    if (WIFEXITED(waitStatus))
+        return {.status = WEXITSTATUS(waitStatus), .signal = {}};
+    return {.status = {}, .signal = WTERMSIG(waitStatus)};
+}
 
 int failed(const char* what) {
     say(std::string(what) + ": " + std::strerror(errno));
@@ -53,20 +56,22 @@ int Supervisor::run() {
     superviseUntilLeaderGone();
     if (confined_)
         endJob();
-    if (execError_ != 0)
-        say(describeExecFailure(options_.command[0], execError_));
+    if (const int error = child_.takeExecResult(); error != 0)
+        say(describeExecFailure(options_.command[0], error));
     return endAsTheJobEnded();
 }
 
 std::optional<int> Supervisor::create() {
     const UniqueFd self(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
-    beginCreateJob(link_, options_, child_.pidfd(), self.get(), key_);
+    link_.create({options_.key, options_.limits}, {child_.pidfd(), self.get()});
     auto outcome = link_.advance();
     while (!outcome && !shallGiveUpWaiting()) {
         waitOnce(link_.timeoutMs());
         outcome = link_.advance();
     }
     confined_ = outcome && *outcome;
+    if (confined_)
+        key_ = **outcome;
     if (confined_ || (outcome && mayRunUnconfined(outcome->error(), options_.key)))
         return std::nullopt;
     child_.giveUp();
@@ -79,17 +84,13 @@ std::optional<int> Supervisor::create() {
 }
 
 void Supervisor::superviseUntilLeaderGone() {
-    const Deadline keepConnection(kKeepConnection);
-    while (!waitStatus_) {
-        if (link_.connected() && keepConnection.passed())
-            link_.close();
-        waitOnce(link_.connected() ? keepConnection.remainingMs() : -1);
-    }
+    while (!waitStatus_)
+        waitOnce(-1);
 }
 
 void Supervisor::endJob() {
     endRequest_ = 0; // what came while the job ran was for the job
-    beginEndJob(link_, key_, child_.pid(), *waitStatus_);
+    link_.end({key_, child_.pid(), exitState(*waitStatus_)});
     const Deadline sayWaiting(kSayWaitingAfter);
     bool said = false;
     auto outcome = link_.advance();
@@ -103,7 +104,6 @@ void Supervisor::endJob() {
         }
         outcome = link_.advance();
     }
-    link_.close();
     if (!outcome)
         say("job " + key_ + " is left to pinfoldd, which is not there yet: asked to end by " + signalName(endRequest_));
     else if (!*outcome)
@@ -117,11 +117,8 @@ int Supervisor::endAsTheJobEnded() const {
 }
 
 void Supervisor::waitOnce(int timeoutMs) {
-    std::array<pollfd, 3> fds{pollfd{signals_.fd(), POLLIN, 0},
-                              pollfd{confined_ || waitStatus_ ? child_.execFd() : -1, POLLIN, 0}, link_.waitFor()};
+    std::array<pollfd, 2> fds{pollfd{signals_.fd(), POLLIN, 0}, link_.waitFor()};
     ::poll(fds.data(), fds.size(), timeoutMs);
-    if (fds[1].revents != 0)
-        execError_ = child_.takeExecResult();
     if (fds[0].revents != 0)
         handleSignals();
 }

@@ -26,7 +26,7 @@ private:
     void endJob();
     int endAsTheJobEnded() const;
 
-    /// Waits for signals, the command's exec and pinfoldd's answers, and handles the first two.
+    /// Waits for signals and pinfoldd's answers, and handles the first.
     void waitOnce(int timeoutMs);
     void handleSignals();
     void reap();
@@ -41,7 +41,6 @@ private:
     bool confined_ = false;
     bool leaderStopped_ = false;
     bool terminalStop_ = false; ///< a terminal told the whole group to stop
-    int execError_ = 0;
     std::optional<int> waitStatus_; ///< the leader's, once it is gone
     int endRequest_ = 0;            ///< the signal that asked us to end while we waited for pinfoldd
 };

@@ -25,7 +25,7 @@ def test_pinfoldd_is_started_by_the_first_call():
 
 
 def test_nothing_that_was_installed_makes_systemd_complain():
-    installed = ["pinfoldd.service", "batch.slice", "pinfold.slice"]
+    installed = ["pinfoldd.service", "pinfoldd.socket", "batch.slice", "pinfold.slice"]
     assert run("systemd-analyze", "verify", "--man=no", *installed).stderr == ""
     assert run("systemctl", "show", "-P", "LoadState", *installed).stdout.split() == ["loaded"] * len(installed)
 

@@ -17,8 +17,9 @@ ALLOWED = {
     "systemd": {"base", "model", "os"},
     "core": {"base", "model", "config", "os", "systemd"},
     "bus": {"base", "model", "config", "os", "systemd", "core"},
+    "socket": {"base", "model", "os", "core"},
     "client": {"base", "model", "os", "systemd"},
-    "daemon": {"base", "model", "config", "os", "systemd", "core", "bus"},
+    "daemon": {"base", "model", "config", "os", "systemd", "core", "bus", "socket"},
     "cli": {"base", "model", "config", "os", "systemd", "client"},
     "run": {"base", "model"},
 }

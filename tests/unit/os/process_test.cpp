@@ -65,7 +65,7 @@ private:
 TEST(Process, AProcessIsReadAsItIs) {
     const auto before = bootUsec();
     const Child child;
-    const auto info = ProcessTable().read(child.pid());
+    const auto info = ProcessTable().readWithCommand(child.pid());
     ASSERT_TRUE(info) << info.error().message;
     EXPECT_EQ(info->pid, child.pid());
     EXPECT_EQ(info->realUid, ::getuid());
@@ -97,7 +97,7 @@ TEST(Process, CpuTimeIsCounted) {
 TEST(Process, EveryNameIsRead) {
     for (const char* name : {"a b", ")", "a) R 1", "x\ny", "\nUid:\t7\t7", "\x1b[31m", "((()", " ", "\xff\xfe"}) {
         const Child child([name] { ::prctl(PR_SET_NAME, name); });
-        const auto info = ProcessTable().read(child.pid());
+        const auto info = ProcessTable().readWithCommand(child.pid());
         ASSERT_TRUE(info) << name;
         EXPECT_EQ(info->realUid, ::getuid()) << name;
         EXPECT_TRUE(info->state == 'S' || info->state == 'R') << name << info->state;
@@ -110,7 +110,7 @@ TEST(Process, AZombieShowsItsNameAndHasEnded) {
     EXPECT_FALSE(hasEnded(child.pidfd()));
     child.kill();
     EXPECT_TRUE(hasEnded(child.pidfd()));
-    const auto info = ProcessTable().read(child.pid());
+    const auto info = ProcessTable().readWithCommand(child.pid());
     ASSERT_TRUE(info);
     EXPECT_EQ(info->state, 'Z');
     EXPECT_EQ(info->command, "[odd ) \\x0aname]");
@@ -120,10 +120,10 @@ TEST(Process, AnEndedMainThreadIsNotTheEnd) {
     const Headless process;
     // No event tells that a main thread has ended, so look until it has, yielding.
     const auto deadline = bootUsec() + kDeadlineMs * 1000ULL;
-    auto info = ProcessTable().read(process.pid());
+    auto info = ProcessTable().readWithCommand(process.pid());
     while (info && info->state != 'Z' && bootUsec() < deadline) {
         ::sched_yield();
-        info = ProcessTable().read(process.pid());
+        info = ProcessTable().readWithCommand(process.pid());
     }
     ASSERT_TRUE(info);
     ASSERT_EQ(info->state, 'Z');
@@ -149,7 +149,7 @@ TEST(Process, WithoutADescriptorLeftNobodyIsGone) {
     ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
     const rlimit none{0, limit.rlim_max};
     ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
-    const auto info = ProcessTable().read(child.pid());
+    const auto info = ProcessTable().readWithCommand(child.pid());
     const auto cgroup = ProcessTable().cgroupOf(child.pid());
     const auto pid = ProcessTable().pidOf(child.pidfd());
     const auto pidfd = openPidfd(child.pid());
@@ -197,7 +197,7 @@ protected:
         write("proc/42/status", status);
         write("proc/42/cmdline", commandLine);
     }
-    Result<ProcessInfo> read() const { return ProcessTable(top()).read(42); }
+    Result<ProcessInfo> read() const { return ProcessTable(top()).readWithCommand(42); }
 
     static constexpr std::string_view kStat =
         "42 (sh) S 1 42 42 0 -1 4194560 100 0 0 0 7 5 0 0 20 0 1 0 1234 8000000 25 18446744073709551615 1 1 0 0 0 0 0 0 0\n";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "bus/quota.hpp"
+#include "core/quota.hpp"
 
 #include <algorithm>
 

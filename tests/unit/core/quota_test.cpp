@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "bus/quota.hpp"
-#include "bus/waits.hpp"
+#include "core/quota.hpp"
+#include "core/per_user_limit.hpp"
 
 #include <gtest/gtest.h>
 
@@ -58,10 +58,10 @@ TEST(Quota, ofManyUsersIsRememberedOnlyAsLongAsItCounts) {
     EXPECT_EQ(takeAll(quota, 1, 4 * kSecond), 200);
 }
 
-TEST(Waits, endWithTheirLastCopy) {
-    Waits waits;
+TEST(PerUserLimit, eachEndsWithItsLastCopy) {
+    PerUserLimit waits(3);
     std::vector<std::shared_ptr<void>> held;
-    for (std::size_t i = 0; i < Waits::kMost; ++i)
+    for (std::size_t i = 0; i < 3; ++i)
         held.push_back(waits.enter(1000));
     EXPECT_TRUE(held.back());
     EXPECT_FALSE(waits.enter(1000));
@@ -73,10 +73,10 @@ TEST(Waits, endWithTheirLastCopy) {
     EXPECT_TRUE(waits.enter(1000));
 }
 
-TEST(Waits, mayOutliveTheCounter) {
+TEST(PerUserLimit, mayOutliveTheCounter) {
     std::shared_ptr<void> wait;
     {
-        Waits waits;
+        PerUserLimit waits(1);
         wait = waits.enter(1000);
     }
     EXPECT_EQ(wait.use_count(), 1);

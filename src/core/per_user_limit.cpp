@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "bus/waits.hpp"
+#include "core/per_user_limit.hpp"
 
 namespace pinfold {
 
-std::shared_ptr<void> Waits::enter(uid_t uid) {
+std::shared_ptr<void> PerUserLimit::enter(uid_t uid) {
     auto& count = (*counts_)[uid];
-    if (count >= kMost)
+    if (count >= most_)
         return nullptr;
     ++count;
     return {&count, [counts = counts_, uid](void*) {

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "base/result.hpp"
+#include "core/authorizer.hpp"
+#include "core/per_user_limit.hpp"
+#include "core/quota.hpp"
+
+#include <sys/types.h>
+
+#include <memory>
+#include <set>
+#include <string>
+
+namespace pinfold {
+
+/// What holds for a user whichever way the calls come, by the bus or by the wrapper's socket. Admins have no limits.
+class Clients {
+public:
+    /// A user may well have 10,000 jobs with a supervisor each.
+    static constexpr std::size_t kMostWaits = 16384;
+
+    /// The users that count as admin besides root, from now on.
+    void setAdmins(std::set<uid_t> admins) { admins_ = std::move(admins); }
+    Caller caller(uid_t uid) const { return {uid, uid == 0 || admins_.contains(uid)}; }
+
+    /// What a call that waits for a job's end holds until it is answered. Each costs memory until then, also when its sender
+    /// has gone. Error: Busy.
+    Result<std::shared_ptr<void>> enterWait(const Caller& caller) {
+        if (caller.admin)
+            return std::shared_ptr<void>();
+        if (auto wait = waits_.enter(caller.uid))
+            return wait;
+        return Error{ErrorCode::Busy,
+                     "too many calls of user " + std::to_string(caller.uid) + " wait for jobs to end: wait for answers"};
+    }
+
+    Quota quota;
+
+private:
+    std::set<uid_t> admins_;
+    PerUserLimit waits_{kMostWaits};
+};
+
+} // namespace pinfold

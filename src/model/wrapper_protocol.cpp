@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "model/wrapper_protocol.hpp"
+
+#include "model/json.hpp"
+
+namespace pinfold {
+namespace {
+
+// A supervisor may be older than the pinfoldd that it reports to: members are only ever added, and written only when set.
+constexpr int kVersion = 1;
+
+template <class T> void putIfSet(Json& json, const char* name, const std::optional<T>& value) {
+    if (value)
+        json[name] = optionalToJson(value);
+}
+
+Json toJson(const WrapperCreate& request) {
+    Json json{{"version", kVersion}, {"call", "create"}, {"key", request.key}, {"limits", Json::object()}};
+    forEachLimit(request.limits, [&](const char* name, const auto& limit) { putIfSet(json["limits"], name, limit); });
+    return json;
+}
+
+Json toJson(const WrapperEnd& request) {
+    Json json{{"version", kVersion}, {"call", "end"}, {"key", request.key}, {"leader", request.leader}};
+    putIfSet(json, "exit_status", request.exit.status);
+    putIfSet(json, "exit_signal", request.exit.signal);
+    return json;
+}
+
+WrapperRequest requestFromJson(const Json& json) {
+    if (const auto version = json.at("version").get<int>(); version != kVersion)
+        throw std::invalid_argument("version " + std::to_string(version) + ", this pinfoldd knows version 1");
+    const auto key = json.at("key").get<std::string>();
+    const auto call = json.at("call").get<std::string>();
+    if (call == "create") {
+        WrapperCreate create{key, {}};
+        takeLimits(json.at("limits"), create.limits);
+        return create;
+    }
+    if (call != "end")
+        throw std::invalid_argument("unknown call '" + call + "'");
+    WrapperEnd end{key, json.at("leader").get<pid_t>(), {}};
+    optionalFromJson(json, "exit_status", end.exit.status);
+    optionalFromJson(json, "exit_signal", end.exit.signal);
+    const bool exited = end.exit.status && !end.exit.signal && *end.exit.status >= 0 && *end.exit.status <= 255;
+    const bool signaled = end.exit.signal && !end.exit.status && *end.exit.signal >= 1 && *end.exit.signal <= 64;
+    if (!exited && !signaled)
+        throw std::invalid_argument("either exit_status, 0 to 255, or exit_signal, 1 to 64");
+    return end;
+}
+
+Result<std::string> replyFromJson(const Json& json) {
+    if (json.contains("key"))
+        return json.at("key").get<std::string>();
+    const auto code = errorCodeFromDbusName(std::string(kDbusErrorPrefix) + json.at("error").get<std::string>());
+    return Error{code.value_or(ErrorCode::Internal), json.at("message").get<std::string>()};
+}
+
+} // namespace
+
+std::string encode(const WrapperRequest& request) {
+    return dump(std::visit([](const auto& call) { return toJson(call); }, request));
+}
+
+Result<WrapperRequest> decodeWrapperRequest(std::string_view packet) {
+    auto request = decode<WrapperRequest>(packet, "request", requestFromJson);
+    if (request && encode(*request) != packet)
+        return Error{ErrorCode::InvalidArgument, "request can't be read: it is not as pinfold-run writes it"};
+    return request;
+}
+
+std::string encodeWrapperReply(const Result<std::string>& reply) {
+    if (reply)
+        return dump({{"key", *reply}});
+    return dump({{"error", errorRow(reply.error().code).dbusName}, {"message", reply.error().message}});
+}
+
+Result<std::string> decodeWrapperReply(std::string_view packet) {
+    auto reply = decode<Result<std::string>>(packet, "pinfoldd's answer", replyFromJson);
+    return reply ? std::move(*reply) : Result<std::string>(Error{ErrorCode::Internal, reply.error().message});
+}
+
+} // namespace pinfold

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Between pinfold-run and pinfoldd, on a SOCK_SEQPACKET socket (unix(7)): a connection a request, one packet each way. A third
+// of what a job costs on the bus would be its broker's work; and a job must start while the bus is away.
+#pragma once
+
+#include "base/result.hpp"
+#include "model/receipt.hpp"
+#include "model/resource_limits.hpp"
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <variant>
+
+namespace pinfold {
+
+constexpr const char* kWrapperSocket = "/run/pinfold/wrapper.sock";
+constexpr std::size_t kMaxWrapperPacket = 64 << 10; ///< bytes
+
+/// As CreateJob of org.pinfold1. With it go the leader's pidfd and, if there is one, the supervisor's.
+struct WrapperCreate {
+    std::string key; ///< empty: pinfoldd picks one
+    ResourceLimits limits;
+
+    bool operator==(const WrapperCreate&) const = default;
+};
+
+/// As EndJob of org.pinfold1.
+struct WrapperEnd {
+    std::string key;
+    pid_t leader = 0; ///< whose end it is: by then a later job may have the same key
+    ExitState exit;
+
+    bool operator==(const WrapperEnd&) const = default;
+};
+
+using WrapperRequest = std::variant<WrapperCreate, WrapperEnd>;
+
+std::string encode(const WrapperRequest& request);
+/// Error: InvalidArgument. Takes only what encode() writes: nothing unknown, repeated, wrapped around or cut short.
+Result<WrapperRequest> decodeWrapperRequest(std::string_view packet);
+
+/// The answer to either: the job's key, or why not.
+std::string encodeWrapperReply(const Result<std::string>& reply);
+/// What can't be read is an error of its own: Internal.
+Result<std::string> decodeWrapperReply(std::string_view packet);
+
+} // namespace pinfold

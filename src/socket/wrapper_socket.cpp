@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "socket/wrapper_socket.hpp"
+
+#include "model/wrapper_protocol.hpp"
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <exception>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace pinfold {
+namespace {
+
+// Between two looks at everything else that goes on.
+constexpr int kAcceptedAtOnce = 16;
+constexpr std::uint64_t kPauseWithoutDescriptors = 100'000;
+constexpr std::size_t kMostPidfds = 2;
+constexpr int kTurnAwayWaitMs = 100;
+
+UniqueFd acceptFrom(int listener) { return UniqueFd(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)); }
+
+void send(int socket, const Result<std::string>& reply) {
+    const auto packet = encodeWrapperReply(reply);
+    // Who doesn't take the one packet that is for them is gone, and that is not news.
+    (void)!::send(socket, packet.data(), packet.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+Error tooLarge() { return {ErrorCode::InvalidArgument, "a request is at most 65536 bytes with two pidfds"}; }
+
+} // namespace
+
+struct WrapperSocket::Packet {
+    std::string text;
+    std::vector<UniqueFd> fds;
+    bool cut = false; ///< there was more of it
+};
+
+struct WrapperSocket::Connection {
+    UniqueFd socket;
+    Caller caller;
+    std::shared_ptr<void> counted; ///< null for an admin
+    EventHandle readable;
+
+    void answer(const Result<std::string>& reply) {
+        send(socket.get(), reply);
+        socket.reset();
+    }
+};
+
+std::optional<WrapperSocket::Packet> WrapperSocket::receivePacket(int socket) {
+    std::array<char, kMaxWrapperPacket> text;
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(kMostPidfds * sizeof(int))> control{};
+    iovec part{text.data(), text.size()};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
+    const auto length = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+    if (length < 0 && (errno == EAGAIN || errno == EINTR))
+        return std::nullopt;
+    Packet packet;
+    for (auto* header = CMSG_FIRSTHDR(&message); header; header = CMSG_NXTHDR(&message, header)) {
+        if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS)
+            continue;
+        std::array<int, kMostPidfds> fds{};
+        const auto count = std::min((header->cmsg_len - CMSG_LEN(0)) / sizeof(int), fds.size());
+        std::memcpy(fds.data(), CMSG_DATA(header), count * sizeof(int));
+        for (std::size_t i = 0; i < count; ++i)
+            packet.fds.emplace_back(fds[i]);
+    }
+    packet.cut = (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0;
+    if (length > 0)
+        packet.text.assign(text.data(), static_cast<std::size_t>(length));
+    return packet;
+}
+
+WrapperSocket::WrapperSocket(UniqueFd listener, Parts parts) : listener_(std::move(listener)), parts_(std::move(parts)) {}
+
+WrapperSocket::~WrapperSocket() = default;
+
+void WrapperSocket::open() {
+    pause_.reset();
+    readable_ = parts_.loop.onReadable(listener_.get(), [this] { acceptSome(); });
+}
+
+void WrapperSocket::acceptSome() {
+    for (int i = 0; i < kAcceptedAtOnce; ++i) {
+        auto socket = acceptFrom(listener_.get());
+        if (socket) {
+            acceptOne(std::move(socket));
+            continue;
+        }
+        if (errno == EAGAIN)
+            return;
+        if (errno != EMFILE && errno != ENFILE && errno != ENOMEM && errno != ENOBUFS)
+            continue;
+        parts_.logError(std::string("wrapper's socket: ") + std::strerror(errno) + ", waiting for others to go");
+        readable_.reset();
+        pause_ = parts_.loop.after(kPauseWithoutDescriptors, [this] { open(); });
+        return;
+    }
+}
+
+void WrapperSocket::acceptOne(UniqueFd socket) {
+    ucred peer{};
+    socklen_t size = sizeof peer;
+    // The effective user id at connect(2): whatever program the process becomes later.
+    if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
+        return;
+    const auto caller = parts_.clients.caller(peer.uid);
+    auto counted = caller.admin ? nullptr : connections_.enter(caller.uid);
+    if (!caller.admin && !counted)
+        return; // closed unread: the wrapper tries again in a moment
+    auto connection = std::make_shared<Connection>();
+    connection->socket = std::move(socket);
+    connection->caller = caller;
+    connection->counted = std::move(counted);
+    if (receive(connection)) // most have sent already
+        return;
+    const auto place = silent_.insert(silent_.end(), connection);
+    connection->readable = parts_.loop.onReadable(connection->socket.get(), [this, place] {
+        const auto ready = *place;
+        if (!receive(ready))
+            return;
+        ready->readable.reset();
+        silent_.erase(place);
+    });
+}
+
+bool WrapperSocket::receive(const ConnectionPtr& connection) {
+    auto packet = receivePacket(connection->socket.get());
+    if (!packet)
+        return false;
+    if (!packet->text.empty())
+        serve(connection, std::move(*packet));
+    return true;
+}
+
+void WrapperSocket::serve(const ConnectionPtr& connection, Packet packet) {
+    if (packet.cut)
+        return connection->answer(tooLarge());
+    const auto begun = parts_.loop.bootTime();
+    const auto& caller = connection->caller;
+    if (!caller.admin && !parts_.clients.quota.take(caller.uid, begun))
+        return connection->answer(
+            Error{ErrorCode::Busy, "too many calls of user " + std::to_string(caller.uid) + ": wait a second"});
+    try {
+        handle(connection, std::move(packet));
+    } catch (const std::exception& error) {
+        parts_.logError(std::string("unexpected in a request: ") + error.what());
+        connection->answer(Error{ErrorCode::Internal, "unexpected error in pinfoldd, see its journal"});
+    }
+    parts_.clients.quota.charge(caller.uid, parts_.loop.bootTime() - begun);
+}
+
+void WrapperSocket::handle(const ConnectionPtr& connection, Packet packet) {
+    const auto request = decodeWrapperRequest(packet.text);
+    if (!request)
+        return connection->answer(request.error());
+    if (const auto* create = std::get_if<WrapperCreate>(&*request)) {
+        if (packet.fds.empty())
+            return connection->answer(Error{ErrorCode::InvalidArgument, "the leader's pidfd is missing"});
+        CreateRequest job;
+        job.key = create->key;
+        job.limits = create->limits;
+        job.leader = std::move(packet.fds[0]);
+        if (packet.fds.size() > 1)
+            job.supervisor = std::move(packet.fds[1]);
+        return parts_.jobs.createJob(connection->caller, std::move(job), [connection](const Result<JobSummary>& created) {
+            connection->answer(created ? Result<std::string>(created->key.text()) : Result<std::string>(created.error()));
+        });
+    }
+    const auto& end = std::get<WrapperEnd>(*request);
+    auto wait = parts_.clients.enterWait(connection->caller);
+    if (!wait)
+        return connection->answer(wait.error());
+    parts_.jobs.endJob(connection->caller, end.key, {end.exit, end.leader},
+                       [connection, held = std::move(*wait)](const Result<Receipt>& receipt) {
+                           connection->answer(receipt ? Result<std::string>(receipt->key) : Result<std::string>(receipt.error()));
+                       });
+}
+
+void turnAway(int listener, const Error& why) {
+    while (const auto socket = acceptFrom(listener)) {
+        // Closed with the request unread, it would be reset, and the answer lost.
+        pollfd asked{socket.get(), POLLIN, 0};
+        ::poll(&asked, 1, kTurnAwayWaitMs);
+        (void)WrapperSocket::receivePacket(socket.get());
+        send(socket.get(), why);
+    }
+}
+
+} // namespace pinfold

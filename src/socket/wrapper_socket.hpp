@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What pinfold-run asks for, without the bus between (model/wrapper_protocol.hpp).
+#pragma once
+
+#include "base/unique_fd.hpp"
+#include "core/clients.hpp"
+#include "core/job_manager.hpp"
+#include "os/event_loop.hpp"
+
+#include <functional>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace pinfold {
+
+class WrapperSocket {
+public:
+    /// A user's supervisors connect for as long as a request takes.
+    static constexpr std::size_t kMostConnections = 1024;
+
+    struct Parts {
+        EventLoop& loop;
+        JobManager& jobs;
+        Clients& clients;
+        std::function<void(const std::string&)> logError;
+    };
+    /// `listener`: as pinfoldd.socket makes it. Lets nobody in before open().
+    WrapperSocket(UniqueFd listener, Parts parts);
+    ~WrapperSocket();
+    WrapperSocket(const WrapperSocket&) = delete;
+    WrapperSocket& operator=(const WrapperSocket&) = delete;
+
+    void open();
+
+private:
+    struct Connection;
+    using ConnectionPtr = std::shared_ptr<Connection>;
+    struct Packet;
+
+    void acceptSome();
+    void acceptOne(UniqueFd socket);
+    /// False: nothing has come yet.
+    bool receive(const ConnectionPtr& connection);
+    void serve(const ConnectionPtr& connection, Packet packet);
+    void handle(const ConnectionPtr& connection, Packet packet);
+    friend void turnAway(int listener, const Error& why);
+    /// Nullopt: nothing has come yet. An empty text: the other end is closed.
+    static std::optional<Packet> receivePacket(int socket);
+
+    UniqueFd listener_;
+    Parts parts_;
+    PerUserLimit connections_{kMostConnections};
+    std::list<ConnectionPtr> silent_; ///< those that have not asked for anything yet
+    EventHandle readable_;
+    EventHandle pause_;
+};
+
+/// Tells everyone who waits at the socket that pinfoldd does not start, and why.
+void turnAway(int listener, const Error& why);
+
+} // namespace pinfold

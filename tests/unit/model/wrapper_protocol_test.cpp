@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "model/wrapper_protocol.hpp"
+
+#include <gtest/gtest.h>
+
+namespace pinfold {
+namespace {
+
+WrapperRequest everyLimit() {
+    WrapperCreate create{"sge.4711", {}};
+    create.limits.memoryMax = 1 << 30;
+    create.limits.cpuQuota = UINT64_MAX;
+    create.limits.allowedCpus = *CpuList::parse("0-3,8");
+    create.limits.runTimeMax = 1'000;
+    return create;
+}
+
+TEST(WrapperProtocol, requestsComeBackAsTheyWere) {
+    for (const WrapperRequest& request : {WrapperRequest(WrapperCreate{"", {}}), everyLimit(),
+                                          WrapperRequest(WrapperEnd{"sge.1", 77, {.status = 255, .signal = {}}}),
+                                          WrapperRequest(WrapperEnd{"sge.1", 77, {.status = {}, .signal = 9}})}) {
+        const auto decoded = decodeWrapperRequest(encode(request));
+        ASSERT_TRUE(decoded) << decoded.error().message;
+        EXPECT_EQ(*decoded, request);
+    }
+}
+
+TEST(WrapperProtocol, bytesThatAreNoTextArriveReplacedAndMakeNoTrouble) {
+    const auto decoded = decodeWrapperRequest(encode(WrapperCreate{"sge.\xff\n", {}}));
+    ASSERT_TRUE(decoded);
+    EXPECT_EQ(std::get<WrapperCreate>(*decoded).key, "sge.\xef\xbf\xbd\n");
+}
+
+TEST(WrapperProtocol, takesOnlyWhatPinfoldRunWrites) {
+    const std::string deep(60'000, '[');
+    for (const std::string& packet : std::initializer_list<std::string>{
+             "",
+             "{}",
+             "null",
+             "create",
+             deep,
+             deep + std::string(60'000, ']'),
+             R"({"version":2,"call":"create","key":"a.1","limits":{}})",
+             R"({"version":1,"call":"stop","key":"a.1"})",
+             R"({"version":1,"call":"create","key":7,"limits":{}})",
+             R"({"version":1,"call":"create","key":"a.1"})",
+             R"({"version":1,"call":"create","key":"a.1","key":"b.1","limits":{}})",
+             R"({"version":1,"call":"create","key":"a.1","limits":{},"owner":0})",
+             R"({"version":1,"call":"create","key":"a.1","limits":{"memory_max":-1}})",
+             R"({"version":1,"call":"create","key":"a.1","limits":{"memory_max":1.5}})",
+             R"({"version":1,"call":"create","key":"a.1","limits":{"memory_max":18446744073709551616}})",
+             R"({"version":1,"call":"create","key":"a.1","limits":{"allowed_cpus":"0-"}})",
+             R"({"version":1,"call":"create","key":"a.1","limits":{"memory_maxx":1}})",
+             R"({"version":1,"call":"create","key":"a.1","limits":{}} )",
+             R"({"version":1,"call":"end","key":"a.1","leader":5})",
+             R"({"version":1,"call":"end","key":"a.1","leader":4294967301,"exit_status":0})",
+             R"({"version":1,"call":"end","key":"a.1","leader":5,"exit_status":256})",
+             R"({"version":1,"call":"end","key":"a.1","leader":5,"exit_signal":0})",
+             R"({"version":1,"call":"end","key":"a.1","leader":5,"exit_status":0,"exit_signal":9})"}) {
+        const auto decoded = decodeWrapperRequest(packet);
+        ASSERT_FALSE(decoded) << packet.substr(0, 100);
+        EXPECT_EQ(decoded.error().code, ErrorCode::InvalidArgument);
+        EXPECT_EQ(decoded.error().message.find('\n'), std::string::npos) << decoded.error().message;
+    }
+}
+
+TEST(WrapperProtocol, answers) {
+    EXPECT_EQ(*decodeWrapperReply(encodeWrapperReply(std::string("sge.1"))), "sge.1");
+    for (const auto& row : errorTable()) {
+        const auto reply = decodeWrapperReply(encodeWrapperReply(Error{row.code, "what was wrong"}));
+        ASSERT_FALSE(reply);
+        EXPECT_EQ(reply.error().code, row.code);
+        EXPECT_EQ(reply.error().message, "what was wrong");
+    }
+    for (const char* packet : {"", "{}", "[]", R"({"key":1})", R"({"error":"Denied"})"})
+        EXPECT_EQ(decodeWrapperReply(packet).error().code, ErrorCode::Internal) << packet;
+    EXPECT_EQ(decodeWrapperReply(R"({"error":"FromTheFuture","message":"x"})").error().code, ErrorCode::Internal);
+}
+
+} // namespace
+} // namespace pinfold
