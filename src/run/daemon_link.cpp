@@ -3,9 +3,11 @@
 
 #include "run/deadline.hpp"
 
+#include <fcntl.h>
 #include <linux/sockios.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 
 #include <algorithm>
@@ -20,6 +22,7 @@ namespace {
 // Longer than a restart of pinfoldd, of the bus or of systemd takes.
 constexpr std::uint64_t kCreatePatience = 90'000'000;
 constexpr std::uint64_t kRetryInterval = 100'000;
+constexpr suseconds_t kInLine = 100'000;
 // When nobody is there at all, waiting longer than a restart takes helps nobody.
 constexpr std::uint64_t kPatienceIfNotThere = 5'000'000;
 
@@ -29,13 +32,16 @@ Error unreachable(const char* why) {
 }
 
 Result<UniqueFd> connectTo(const std::string& path) {
-    UniqueFd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    UniqueFd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+    // Where the queue is full, waiting in line is fairer than coming again: a flood of others would always be there first.
+    const timeval inLine{.tv_sec = 0, .tv_usec = kInLine};
+    (void)::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &inLine, sizeof inLine);
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
-    // EAGAIN: more connections than pinfoldd's socket lets wait.
     if (!socket || ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
         return unreachable(std::strerror(errno));
+    (void)::fcntl(socket.get(), F_SETFL, O_NONBLOCK);
     return socket;
 }
 
@@ -95,7 +101,7 @@ void DaemonLink::receive() {
     if (length < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     if (length <= 0)
-        return lost(unreachable(length == 0 ? "it went away before it answered" : std::strerror(errno)), false);
+        return lost(unreachable("it closed the connection: it is being restarted, or this user's jobs ask it too often"), false);
     outcome_ = decodeWrapperReply({packet.data(), static_cast<std::size_t>(length)});
     socket_.reset();
 }

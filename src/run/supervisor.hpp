@@ -40,7 +40,7 @@ private:
     std::string key_;
     bool confined_ = false;
     bool leaderStopped_ = false;
-    bool terminalStop_ = false; ///< a terminal told the whole group to stop
+    bool terminalStop_ = false;     ///< a terminal told the whole group to stop
     std::optional<int> waitStatus_; ///< the leader's, once it is gone
     int endRequest_ = 0;            ///< the signal that asked us to end while we waited for pinfoldd
 };

@@ -117,8 +117,9 @@ void WrapperSocket::acceptOne(UniqueFd socket) {
         return;
     const auto caller = parts_.clients.caller(peer.uid);
     auto counted = caller.admin ? nullptr : connections_.enter(caller.uid);
-    if (!caller.admin && !counted)
-        return; // closed unread: the wrapper tries again in a moment
+    // Too often or too many: closed unread, which costs next to nothing, and the wrapper comes again in a moment.
+    if (!caller.admin && (!counted || !parts_.clients.quota.take(caller.uid, parts_.loop.bootTime())))
+        return;
     auto connection = std::make_shared<Connection>();
     connection->socket = std::move(socket);
     connection->caller = caller;
@@ -149,9 +150,6 @@ void WrapperSocket::serve(const ConnectionPtr& connection, Packet packet) {
         return connection->answer(tooLarge());
     const auto begun = parts_.loop.bootTime();
     const auto& caller = connection->caller;
-    if (!caller.admin && !parts_.clients.quota.take(caller.uid, begun))
-        return connection->answer(
-            Error{ErrorCode::Busy, "too many calls of user " + std::to_string(caller.uid) + ": wait a second"});
     try {
         handle(connection, std::move(packet));
     } catch (const std::exception& error) {

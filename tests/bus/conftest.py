@@ -3,6 +3,7 @@
 
 import os
 import select
+import socket
 import subprocess
 import sys
 import tempfile
@@ -45,6 +46,11 @@ class World:
         self.directory, self.root = directory, directory / "root"
         self.root.mkdir()
         self.processes = []
+        self.socket = directory / "wrapper.sock"
+        self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.listener.bind(str(self.socket))
+        self.listener.listen(4096)
+        os.chmod(self.socket, 0o666)
         os.chmod(directory, 0o755)
         (directory / "bus.conf").write_text(CONFIG.format(directory=directory))
         self.address = f"unix:path={directory}/bus"
@@ -59,12 +65,17 @@ class World:
         self.daemon = self.start_daemon()
 
     def start(self, *command):
-        process = subprocess.Popen([str(part) for part in command], env=self.environment, stderr=subprocess.PIPE)
+        process = subprocess.Popen([str(part) for part in command], env=self.environment, stderr=subprocess.PIPE,
+                                   pass_fds=[self.listener.fileno()])
         self.processes.append(process)
         return process
 
+    def daemon_command(self, program):
+        """With the wrapper's socket, passed as systemd does (sd_listen_fds(3))."""
+        return ["bash", "-c", f'exec 3<&{self.listener.fileno()}; LISTEN_FDS=1 LISTEN_PID=$$ exec "$@"', "bash", program, "--root", self.root]
+
     def start_daemon(self):
-        daemon = self.start(BUILD / "src/daemon/pinfoldd", "--root", self.root)
+        daemon = self.start(*self.daemon_command(BUILD / "src/daemon/pinfoldd"))
         wait_until(lambda: daemon.poll() is not None or self.bus.name_has_owner("org.pinfold1"), "pinfoldd on the bus")
         assert daemon.poll() is None, daemon.stderr.read()
         return daemon
@@ -94,6 +105,7 @@ class World:
         return self.manager().WaitJob(key)
 
     def close(self):
+        self.listener.close()
         for process in reversed(self.processes):
             if process.poll() is None:
                 process.kill()

@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -106,6 +107,11 @@ def test_a_wrong_configuration_at_start_is_said_once(config):
     assert run("systemctl", "show", "-P", "ExecMainStatus", "pinfoldd").stdout.strip() == "78"
     assert run("systemctl", "is-active", "pinfoldd", check=False).stdout.strip() == "failed"
     one_line(run("pinfold", "list", check=False), 6, "not reachable", "systemctl status pinfoldd")
+    for mode in ([], ["--exec"]):
+        begun = time.monotonic()
+        one_line(run("pinfold-run", *mode, "--", "touch", "/tmp/must-not-run", check=False), 125, "does not start", f"{config}:1:")
+        assert time.monotonic() - begun < 4, "said at once, and not after a time-out"
+    assert not Path("/tmp/must-not-run").exists()
     config.unlink()
     run("systemctl", "restart", "pinfoldd")
     daemon_ready()

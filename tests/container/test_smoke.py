@@ -24,6 +24,13 @@ def test_pinfoldd_is_started_by_the_first_call():
     assert run("systemctl", "is-active", "pinfoldd.service").stdout == "active\n"
 
 
+def test_pinfoldd_is_started_by_the_first_job():
+    run("systemctl", "stop", "pinfoldd.service")
+    assert run("systemctl", "is-active", "pinfoldd.service", check=False).stdout == "inactive\n"
+    assert finish(start_job("first.1", "true"))[0] == 0
+    assert run("systemctl", "is-active", "pinfoldd.service").stdout == "active\n"
+
+
 def test_nothing_that_was_installed_makes_systemd_complain():
     installed = ["pinfoldd.service", "pinfoldd.socket", "batch.slice", "pinfold.slice"]
     assert run("systemd-analyze", "verify", "--man=no", *installed).stderr == ""

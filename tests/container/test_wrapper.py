@@ -123,13 +123,15 @@ def has_socket(pid):
 
 
 def test_a_sleeping_supervisor_is_small_and_holds_no_connection():
-    job = start_job("small.1", "sleep", "1000")
+    job, other = start_job("small.1", "sleep", "1000"), start_job("small.2", "sleep", "1000")
     wait_running("small.1")
+    wait_running("small.2")  # the program's own pages are everyone's who runs it
     wait_until(lambda: not has_socket(job.pid), "connection closed")
     assert private_bytes(job.pid) <= 1 << 20
     wait_until(lambda: Path(f"/proc/{job.pid}/cgroup").read_text().endswith("/pinfold.slice\n"), "out of the batch system's own cgroup")
-    run("pinfold", "stop", "small.1")
-    finish(job)
+    for key, supervisor in (("small.1", job), ("small.2", other)):
+        run("pinfold", "stop", key)
+        finish(supervisor)
 
 
 def test_stop_and_continue_from_a_terminal():

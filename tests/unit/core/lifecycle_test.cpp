@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "os/read_file.hpp"
 #include "tests/unit/core/core_fixture.hpp"
+
+#include <fcntl.h>
 
 #include <algorithm>
 #include <csignal>
@@ -9,6 +12,11 @@ namespace {
 
 bool contains(const std::vector<std::string>& lines, const std::string& part) {
     return std::any_of(lines.begin(), lines.end(), [&](const auto& line) { return line.find(part) != std::string::npos; });
+}
+
+/// What was written to pinfold.slice's cgroup.procs.
+std::string movedHome(const FakeNode& node) {
+    return readFile(AT_FDCWD, (node.root() / "sys/fs/cgroup/pinfold.slice/cgroup.procs").c_str()).value_or("");
 }
 
 TEST_F(CoreTest, aJobIsCreatedWithOneCallAndItsLeaderInside) {
@@ -84,6 +92,35 @@ TEST_F(CoreTest, aSilentSupervisorIsNotAwaitedForEver) {
     loop.advance(10'000'000);
     ASSERT_EQ(receipts().size(), 1U);
     EXPECT_FALSE(receipts()[0].exit.known());
+}
+
+TEST_F(CoreTest, supervisorsOfJobsThatLastMoveHome) {
+    auto leader = child();
+    auto supervisor = child(0);
+    create("sge.1", leader, {}, &supervisor);
+    EXPECT_EQ(movedHome(node), "") << "not yet: the job may be over in a moment";
+    loop.advance(200'000);
+    EXPECT_EQ(movedHome(node), std::to_string(supervisor.pid()));
+    EXPECT_EQ(loop.timers(), 0U);
+}
+
+TEST_F(CoreTest, supervisorsOfJobsThatAreOverDoNot) {
+    auto leader = child();
+    auto supervisor = child(0);
+    create("sge.1", leader, {}, &supervisor);
+    end(supervisor);
+    loop.advance(200'000);
+    EXPECT_EQ(movedHome(node), "");
+}
+
+TEST_F(CoreTest, aRestartMovesThoseWhoWaitedForIt) {
+    auto leader = child();
+    auto supervisor = child(0);
+    create("sge.1", leader, {}, &supervisor);
+    crash();
+    restart();
+    loop.advance(200'000);
+    EXPECT_EQ(movedHome(node), std::to_string(supervisor.pid()));
 }
 
 TEST_F(CoreTest, aKilledSupervisorEndsTheJob) {

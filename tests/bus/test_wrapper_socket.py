@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The wrapper's socket: who may ask there, what it takes, and who is held up by whom."""
+
+import json
+import os
+import socket
+import struct
+import subprocess
+import sys
+import time
+
+import dbus
+import pytest
+
+from conftest import BUILD, wait_until
+from test_callers import USER, allow_user_jobs, owned
+
+CREATE = {"version": 1, "call": "create", "key": "wrapper.1", "limits": {}}
+
+
+def connect(world):
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    for timeout in (socket.SO_SNDTIMEO, socket.SO_RCVTIMEO):  # and not settimeout(): a full queue is to be waited in
+        connection.setsockopt(socket.SOL_SOCKET, timeout, struct.pack("ll", 20, 0))
+    connection.connect(str(world.socket))
+    return connection
+
+
+def packet(request):
+    return request if isinstance(request, bytes) else json.dumps(request, separators=(",", ":")).encode()
+
+
+def ask(world, request, fds=()):
+    with connect(world) as connection:
+        socket.send_fds(connection, [packet(request)], list(fds))
+        return json.loads(connection.recv(65536))
+
+
+def create(world, process, key="wrapper.1", limits=None, more=()):
+    fd = os.pidfd_open(process.pid)
+    try:
+        return ask(world, {**CREATE, "key": key, "limits": limits or {}}, [fd, *more])
+    finally:
+        os.close(fd)
+
+
+AS_USER = """
+import json, os, socket, sys
+os.setgroups([]); os.setgid({uid}); os.setuid({uid})
+connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+connection.connect({path!r})
+socket.send_fds(connection, [{packet!r}], [os.pidfd_open({pid})])
+print(connection.recv(65536).decode())
+"""
+
+
+def ask_as_user(world, request, pid):
+    program = AS_USER.format(uid=USER, path=str(world.socket), packet=packet(request), pid=pid)
+    return json.loads(subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True).stdout)
+
+
+def test_a_job_from_its_start_to_its_receipt(world):
+    leader, supervisor = world.process(), world.process()
+    fd = os.pidfd_open(supervisor.pid)
+    assert create(world, leader, limits={"run_time_max": 7_000_000_000}, more=[fd]) == {"key": "wrapper.1"}
+    os.close(fd)
+    assert world.live() == {"wrapper.1": "running"}
+    job = world.bus.get_object("org.pinfold1", world.manager().GetJob("wrapper.1"), introspect=False)
+    assert job.Get("org.pinfold1.Job", "Limits", dbus_interface="org.freedesktop.DBus.Properties")["run_time_max"] == 7_000_000_000
+    pid = leader.pid
+    leader.kill()
+    leader.wait()
+    assert ask(world, {"version": 1, "call": "end", "key": "wrapper.1", "leader": pid, "exit_signal": 9}) == {"key": "wrapper.1"}
+    assert world.live() == {} and world.records() == []
+    assert world.manager().GetReceipt("wrapper.1")["exit_signal"] == 9
+    supervisor.kill()
+
+
+def test_the_same_request_again_finds_the_job(world):
+    leader = world.process()
+    assert create(world, leader) == create(world, leader) == {"key": "wrapper.1"}
+    refused = create(world, world.process())
+    assert refused["error"] == "AlreadyExists" and "wrapper.1" in refused["message"]
+
+
+def test_the_rules_are_those_of_the_bus(world):
+    own, strange = world.process(**owned(True)), world.process()
+    assert ask_as_user(world, CREATE, own.pid)["error"] == "Denied"
+    allow_user_jobs(world)
+    assert ask_as_user(world, CREATE, strange.pid)["error"] == "Denied"
+    assert ask_as_user(world, CREATE, own.pid) == {"key": "wrapper.1"}
+    assert create(world, strange, key="wrapper.2") == {"key": "wrapper.2"}
+    end = {"version": 1, "call": "end", "key": "wrapper.2", "leader": strange.pid, "exit_status": 0}
+    assert ask_as_user(world, end, own.pid)["error"] == "Denied"
+    assert ask_as_user(world, {**CREATE, "key": "wrapper.3"}, own.pid)["error"] == "Denied", "it is in a job already"
+
+
+def test_who_connected_is_who_asks(world):
+    """As a setuid program that a user starts: root by the time it asks, or while it connects."""
+    own = world.process()
+    fd = os.pidfd_open(own.pid)
+    os.setegid(USER)
+    os.seteuid(USER)
+    try:
+        connection = connect(world)
+    finally:
+        os.seteuid(0)
+        os.setegid(0)
+    with connection:
+        socket.send_fds(connection, [packet(CREATE)], [fd])
+        assert json.loads(connection.recv(65536))["error"] == "Denied"
+    os.close(fd)
+
+
+NO_REQUESTS = {
+    "nothing known": b"hello",
+    "no JSON": b"\xff\xfe",
+    "nested": b"[" * 60_000,
+    "unknown member": {**CREATE, "owner": 0},
+    "unknown limit": {**CREATE, "limits": {"Slice": "system.slice"}},
+    "member twice": packet(CREATE)[:-1] + b',"key":"wrapper.2"}',
+    "newer": {**CREATE, "version": 2},
+    "line break": {**CREATE, "key": "wrapper.1\nTasksMax=7"},
+    "limit out of range": {**CREATE, "limits": {"memory_max": 1}},
+    "too long": {**CREATE, "key": "wrapper." + "x" * 70_000},
+    "end of nothing": {"version": 1, "call": "end", "key": "wrapper.9", "leader": 5, "exit_status": 0},
+}
+
+
+@pytest.mark.parametrize("name", NO_REQUESTS)
+def test_what_is_no_request_is_told_in_one_line(world, name):
+    fd = os.pidfd_open(world.process().pid)
+    answer = ask(world, NO_REQUESTS[name], [fd])
+    os.close(fd)
+    assert answer["error"] in ("InvalidArgument", "LimitInvalid", "NoSuchJob") and answer["message"].isprintable()
+    assert list(world.systemd.Calls()) == [] and world.live() == {}
+
+
+def test_descriptors(world):
+    open_now = lambda: len(os.listdir(f"/proc/{world.daemon.pid}/fd"))
+    process = world.process()
+    assert ask(world, CREATE)["error"] == "InvalidArgument", "none"
+    before = open_now()
+    with open(os.devnull) as file:
+        assert "no pidfd" in ask(world, CREATE, [file.fileno()])["message"]
+        assert ask(world, CREATE, [file.fileno()] * 100)["error"] == "InvalidArgument"
+        with connect(world) as connection:
+            socket.send_fds(connection, [b"x"], [file.fileno()] * 3)
+    for pid in (1, world.daemon.pid):
+        fd = os.pidfd_open(pid)
+        assert ask(world, CREATE, [fd])["error"] == "InvalidArgument"
+        os.close(fd)
+    wait_until(lambda: open_now() <= before, "all descriptors given back")
+    assert create(world, process) == {"key": "wrapper.1"}
+
+
+def test_those_who_connect_and_say_nothing(world):
+    """A user's are counted; nobody waits for them; and what they hold is given back."""
+    program = AS_USER.split("connection =")[0] + """
+held = []
+while True:
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    try:
+        connection.connect({path!r})
+    except OSError:
+        break
+    held.append(connection)
+    if len(held) == 3000:
+        break
+print("up", flush=True)
+sys.stdin.read()
+"""
+    import resource
+    limits = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (8192, 8192))
+    silent = subprocess.Popen([sys.executable, "-c", program.format(uid=USER, path=str(world.socket))], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, text=True, preexec_fn=limits)
+    world.processes.append(silent)
+    assert silent.stdout.readline() == "up\n"
+    open_now = lambda: len(os.listdir(f"/proc/{world.daemon.pid}/fd"))
+    assert create(world, world.process()) == {"key": "wrapper.1"}
+    assert 200 <= open_now() < 1200, "200 at once, a hundred more each second, 1024 in all"
+    silent.stdin.close()
+    silent.stdout.close()
+    silent.wait(timeout=20)
+    wait_until(lambda: open_now() < 100, "descriptors given back")
+
+
+FLOOD = AS_USER.split("connection =")[0] + """
+print("up", flush=True)
+while True:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
+        try:
+            connection.connect({path!r})
+            connection.send({packet!r})
+        except OSError:
+            pass
+"""
+
+
+@pytest.mark.parametrize("request_", [packet(CREATE), b"[" * 60_000], ids=["creations", "large packets"])
+def test_a_flood_by_one_user_holds_nobody_up(world, request_):
+    flooder = subprocess.Popen([sys.executable, "-c", FLOOD.format(uid=USER, path=str(world.socket), packet=request_)],
+                               stdout=subprocess.PIPE, text=True)
+    world.processes.append(flooder)
+    assert flooder.stdout.readline() == "up\n"
+    slowest = 0
+    for number in range(20):
+        process = world.process()
+        begun = time.monotonic()
+        assert create(world, process, key=f"wrapper.{number}") == {"key": f"wrapper.{number}"}
+        slowest = max(slowest, time.monotonic() - begun)
+        begun = time.monotonic()
+        world.manager().ListJobs()
+        slowest = max(slowest, time.monotonic() - begun)
+    assert slowest < 1.0
+    flooder.kill()
+    flooder.stdout.close()
+
+
+def test_one_who_leaves_before_the_answer(world):
+    world.systemd.Hold(True)
+    leader = world.process()
+    fd = os.pidfd_open(leader.pid)
+    with connect(world) as connection:
+        socket.send_fds(connection, [packet(CREATE)], [fd])
+        wait_until(lambda: world.systemd.Held() == 1, "the start")
+    os.close(fd)
+    world.systemd.Hold(False)
+    wait_until(lambda: world.live() == {"wrapper.1": "running"}, "the job running")
+
+
+def test_requests_wait_while_pinfoldd_is_down(world):
+    leader = world.process()
+    world.daemon.kill()
+    world.daemon.wait()
+    fd = os.pidfd_open(leader.pid)
+    with connect(world) as connection:
+        socket.send_fds(connection, [packet(CREATE)], [fd])
+        world.daemon = world.start_daemon()
+        assert json.loads(connection.recv(65536)) == {"key": "wrapper.1"}
+    os.close(fd)
+
+
+def test_a_pinfoldd_that_refuses_to_start_says_why(world):
+    world.daemon.kill()
+    world.daemon.wait()
+    config = world.root / "etc/pinfold"
+    config.mkdir(parents=True)
+    (config / "pinfold.toml").write_text("[jobs\n")
+    with connect(world) as first, connect(world) as silent:
+        first.send(packet(CREATE))
+        refused = world.start(*world.daemon_command(BUILD / "src/daemon/pinfoldd"))
+        answer = json.loads(first.recv(65536))
+        assert answer["error"] == "Unreachable"
+        assert "does not start" in answer["message"] and "pinfold.toml:1:" in answer["message"]
+        assert json.loads(silent.recv(65536)) == answer
+    assert refused.wait(timeout=20) == 78
