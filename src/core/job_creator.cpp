@@ -96,7 +96,7 @@ Result<JobPtr> JobCreator::prepare(const Caller& caller, CreateRequest request, 
     if (auto enforceable = limitsEnforceable(*key, limits); !enforceable)
         return enforceable.error();
 
-    JobRecord record(newJobId(), core_.context.bootId, *key);
+    JobRecord record(newJobId(core_.context.loop.realTime()), core_.context.bootId, *key);
     record.uid = owner;
     record.created = core_.context.loop.realTime();
     record.createdBoot = core_.context.loop.bootTime();

@@ -5,11 +5,13 @@
 
 namespace pinfold {
 
-std::string newJobId() {
+std::string newJobId(std::uint64_t realtimeUsec) {
     sd_id128_t id{};
     char text[SD_ID128_STRING_MAX] = "";
     // Fails only where the kernel has no random numbers, which is before any job.
     (void)sd_id128_randomize(&id);
+    for (int byte = 5; byte >= 0; --byte)
+        id.bytes[byte] = static_cast<std::uint8_t>(realtimeUsec / 1000 >> (8 * (5 - byte)));
     return sd_id128_to_string(id, text);
 }
 

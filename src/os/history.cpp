@@ -15,9 +15,10 @@ namespace {
 constexpr int kSchema = 1;
 constexpr int kBusyTimeoutMs = 2000;
 
+// By row number, so that new receipts go to the end and not all over the file.
 constexpr const char* kCreate = "CREATE TABLE IF NOT EXISTS receipts ("
-                                " id TEXT PRIMARY KEY, key TEXT NOT NULL, uid INTEGER NOT NULL, ended INTEGER NOT NULL,"
-                                " receipt TEXT NOT NULL) WITHOUT ROWID;"
+                                " number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, key TEXT NOT NULL, uid INTEGER NOT NULL,"
+                                " ended INTEGER NOT NULL, receipt TEXT NOT NULL);"
                                 "CREATE INDEX IF NOT EXISTS by_ended ON receipts (ended);"
                                 "CREATE INDEX IF NOT EXISTS by_key ON receipts (key, ended);"
                                 "CREATE INDEX IF NOT EXISTS by_uid ON receipts (uid, ended);"

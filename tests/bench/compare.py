@@ -73,7 +73,7 @@ def start_to_exit():
     return in_place, supervise
 
 
-def throughput(jobs=640, at_once=16):
+def throughput(jobs=400, at_once=16):
     def batch(command):
         settle(0)
         begun = time.perf_counter()
@@ -84,13 +84,11 @@ def throughput(jobs=640, at_once=16):
                 os.posix_spawnp(command[0], command, os.environ)
         return jobs / (time.perf_counter() - begun)
 
-    ours, theirs = [], []
-    for _ in range(5):
-        ours.append(batch(SUPERVISE))
-        theirs.append(batch(SYSTEMD_RUN))
-    ratio = statistics.median(ours) / statistics.median(theirs)
-    report("jobs a second, 16 at a time, against systemd-run --scope", f"{ratio:.2f} ({statistics.median(ours):.0f} a second)", ">= 1.5",
-           ratio >= 1.5)
+    # Each ratio is of neighbours: what else this machine does changes from one second to the next.
+    pairs = [(batch(SUPERVISE), batch(SYSTEMD_RUN)) for _ in range(9)]
+    ratio = statistics.median(ours / theirs for ours, theirs in pairs)
+    report("jobs a second, 16 at a time, against systemd-run --scope",
+           f"{ratio:.2f} ({statistics.median(ours for ours, _ in pairs):.0f} a second)", ">= 1.5", ratio >= 1.5)
 
 
 def private_memory(pid):
