@@ -7,8 +7,11 @@
 #include "run/supervisor.hpp"
 
 #include <cstdio>
+#include <exception>
 
-int main(int argc, char** argv) {
+namespace {
+
+int run(int argc, char** argv) {
     const auto options = pinfold::parseRunOptions(argc, argv);
     if (!options) {
         pinfold::say(options.error().message);
@@ -23,4 +26,15 @@ int main(int argc, char** argv) {
         return 0;
     }
     return options->inPlace ? pinfold::runInPlace(*options) : pinfold::Supervisor(*options).run();
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    try {
+        return run(argc, argv);
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "pinfold-run: unexpected: %s\n", error.what());
+        return pinfold::kRunFailed;
+    }
 }
