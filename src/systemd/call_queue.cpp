@@ -23,7 +23,14 @@ void CallQueue::send(const sdbus::MethodCall& message, Handler handler) {
         }
         next();
     };
-    bus::callAsync(proxy_, message, answered, timeout_);
+    try {
+        bus::callAsync(proxy_, message, answered, timeout_);
+    } catch (const sdbus::Error& notSent) {
+        // The bus is gone, and pinfoldd is about to start again: an answer that is lost, and no refusal.
+        sdbus::MethodReply none;
+        const auto lost = bus::makeError("org.freedesktop.DBus.Error.Disconnected", notSent.getMessage());
+        answered(none, &lost);
+    }
 }
 
 void CallQueue::next() {

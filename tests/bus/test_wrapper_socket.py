@@ -3,6 +3,7 @@
 
 import json
 import os
+import signal
 import socket
 import struct
 import subprocess
@@ -238,6 +239,28 @@ def test_requests_wait_while_pinfoldd_is_down(world):
         socket.send_fds(connection, [packet(CREATE)], [fd])
         world.daemon = world.start_daemon()
         assert json.loads(connection.recv(65536)) == {"key": "wrapper.1"}
+    os.close(fd)
+
+
+@pytest.mark.parametrize("attempt", range(5))
+def test_a_bus_that_goes_away_refuses_no_job(world, attempt):
+    """pinfoldd sees the request and the bus's end in one moment: it may go without an answer, which the wrapper asks for again."""
+    fd = os.pidfd_open(world.process().pid)
+    world.daemon.send_signal(signal.SIGSTOP)
+    world.processes[0].kill()
+    world.processes[0].wait()
+    connections = [connect(world) for _ in range(3)]
+    for number, connection in enumerate(connections):
+        socket.send_fds(connection, [packet({**CREATE, "key": f"wrapper.{number}"})], [fd])
+    world.daemon.send_signal(signal.SIGCONT)
+    assert world.daemon.wait(timeout=20) == 1
+    for connection in connections:
+        with connection:
+            connection.setblocking(False)
+            try:
+                assert connection.recv(65536) == b""
+            except (BlockingIOError, ConnectionResetError):
+                pass  # not accepted yet; closed unread
     os.close(fd)
 
 
