@@ -13,7 +13,7 @@
 namespace pinfold {
 namespace {
 
-constexpr std::size_t kMaxText = 64 * 1024;
+constexpr std::size_t kMaxText = 65'536;
 constexpr std::uint64_t kMaxGrace = 3'600'000'000;
 constexpr std::uint64_t kMaxReceipts = 10'000;
 

@@ -64,7 +64,7 @@ template <class F> bool ManagerObject::guarded(const char* what, F&& body) const
 template <class... R, class F> void ManagerObject::handle(sdbus::Result<R...>&& result, const std::string& name, F body) {
     const Answer<R...> answer(std::move(result));
     const auto guardedCall = [this, answer](auto&& call) {
-        if (!guarded("a call", call))
+        if (!this->guarded("a call", call))
             answer.fail({ErrorCode::Internal, "unexpected error in pinfoldd, see its journal"});
     };
     const auto call = gate_.call();

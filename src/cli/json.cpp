@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kSchema = 1;
 
-std::string document(Json body) {
+std::string document(const Json& body) {
     Json document;
     document["schema"] = kSchema;
     document.update(body);
@@ -131,7 +131,7 @@ std::string jsonConfigCheck(const Result<LoadedConfig>& loaded) {
             json["files"].push_back(file.string());
         json["warnings"] = loaded->warnings;
     }
-    return document(std::move(json));
+    return document(json);
 }
 
 std::string jsonUnits(const StartRequest& request) {

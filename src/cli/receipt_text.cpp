@@ -3,6 +3,7 @@
 
 #include "base/parse.hpp"
 
+#include <cmath>
 #include <cstdint>
 
 namespace pinfold {
@@ -22,10 +23,7 @@ std::string line(const std::string& name, const std::string& value) {
 }
 
 std::string percent(std::uint64_t part, std::uint64_t whole) {
-    return whole == 0 ? "-"
-                      : std::to_string(
-                            static_cast<std::uint64_t>(static_cast<double>(part) * 100.0 / static_cast<double>(whole) + 0.5)) +
-                            "%";
+    return whole == 0 ? "-" : std::to_string(std::llround(static_cast<double>(part) * 100.0 / static_cast<double>(whole))) + "%";
 }
 
 /// CPUs that the job asked for: by quota, else by its CPU list; in microseconds of CPU time a second.

@@ -104,7 +104,7 @@ bus::Dict encodeFilter(const ReceiptFilter& filter) {
 
 Error fromBusError(const sdbus::Error& error) {
     const auto name = bus::errorName(error);
-    const auto message = error.getMessage();
+    const std::string& message = error.getMessage();
     if (const auto code = errorCodeFromDbusName(name))
         return {*code, message};
     const auto words = printable(message.empty() ? name : message, 500);

@@ -200,7 +200,8 @@ void JobCreator::answer(const JobPtr& job, const Result<JobSummary>& answer) con
         reply(answer);
 }
 
-void JobCreator::addTask(const JobPtr& job, std::vector<CheckedProcess> processes, bool firstIsLeader, Reply<TaskAdded> reply) {
+void JobCreator::addTask(const JobPtr& job, std::vector<CheckedProcess> processes, bool firstIsLeader,
+                         const Reply<TaskAdded>& reply) {
     if (job->record.state != JobState::Running)
         return reply(Error{ErrorCode::JobEnding, "job '" + job->key().text() + "' is " +
                                                      std::string(toString(job->record.state)) + " and takes no further task"});

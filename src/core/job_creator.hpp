@@ -21,7 +21,7 @@ public:
     void create(const Caller& caller, CreateRequest request, Reply<JobSummary> reply);
 
     /// `leader` first and alone for AddTask; `adopted` for Adopt.
-    void addTask(const JobPtr& job, std::vector<CheckedProcess> processes, bool firstIsLeader, Reply<TaskAdded> reply);
+    void addTask(const JobPtr& job, std::vector<CheckedProcess> processes, bool firstIsLeader, const Reply<TaskAdded>& reply);
 
     /// Goes on with a creation that an earlier pinfoldd began: the leader may be in its scope by now, or not.
     void resume(const JobPtr& job);

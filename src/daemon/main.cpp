@@ -10,9 +10,7 @@ namespace {
 
 constexpr int kUsage = 2;
 
-} // namespace
-
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
     const auto options = pinfold::parseDaemonOptions(argc, argv);
     if (!options) {
         std::fprintf(stderr, "pinfoldd: %s\n", options.error().message.c_str());
@@ -26,8 +24,14 @@ int main(int argc, char** argv) {
         std::puts("pinfoldd " PINFOLD_VERSION);
         return 0;
     }
+    return pinfold::runDaemon(*options);
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
     try {
-        return pinfold::runDaemon(*options);
+        return run(argc, argv);
     } catch (const std::exception& error) {
         // Libraries throw at start-up, before anything is watched; systemd starts us again.
         std::fprintf(stderr, "<3>pinfoldd: can't start: %s\n", error.what());

@@ -13,7 +13,7 @@ void SdJournal::event(const JournalEvent& event) {
     if (!event.messageId.empty())
         lines.push_back("MESSAGE_ID=" + event.messageId);
     for (const auto& [name, value] : event.fields)
-        lines.push_back(name + "=" + value);
+        lines.push_back(std::string(name).append("=").append(value));
     std::vector<iovec> vectors;
     vectors.reserve(lines.size());
     for (auto& line : lines)
