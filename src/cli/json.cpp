@@ -123,7 +123,7 @@ std::string jsonNode(const std::string& version, const std::vector<JobInfo>& job
 }
 
 std::string jsonConfigCheck(const Result<LoadedConfig>& loaded) {
-    Json json{{"ok", static_cast<bool>(loaded)}, {"error", loaded ? Json(nullptr) : Json(loaded.error().message)}};
+    Json json{{"ok", loaded && loaded->warnings.empty()}, {"error", loaded ? Json(nullptr) : Json(loaded.error().message)}};
     json["files"] = Json::array();
     json["warnings"] = Json::array();
     if (loaded) {

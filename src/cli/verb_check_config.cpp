@@ -11,12 +11,14 @@ ExitStatus verbCheckConfig(const VerbContext& context) {
     const auto loaded = loadConfig(ConfigPaths::below(context.line.root));
     if (context.line.json) {
         context.terminal.print(jsonConfigCheck(loaded));
-        return loaded ? ExitStatus::Ok : ExitStatus::Failed;
+        return loaded && loaded->warnings.empty() ? ExitStatus::Ok : ExitStatus::Failed;
     }
     if (!loaded)
         return fail(loaded.error());
     for (const auto& warning : loaded->warnings)
-        std::fprintf(stderr, "pinfold: warning: %s\n", warning.c_str());
+        std::fprintf(stderr, "pinfold: %s\n", warning.c_str());
+    if (!loaded->warnings.empty())
+        return ExitStatus::Failed;
     std::string text;
     for (const auto& file : loaded->files)
         text += file.string() + "\n";

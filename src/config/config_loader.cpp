@@ -158,7 +158,7 @@ Result<void> apply(const std::filesystem::path& file, const toml::table& documen
         const auto section = sections().find(sectionName.str());
         if (section == sections().end()) {
             loaded.warnings.push_back(place(file, sectionName.source()) + "unknown section or key '" +
-                                      printable(sectionName.str(), 100) + "', ignored");
+                                      printable(sectionName.str(), 100) + "', see pinfold.toml(5)");
             continue;
         }
         const auto* keys = sectionNode.as_table();
@@ -169,7 +169,7 @@ Result<void> apply(const std::filesystem::path& file, const toml::table& documen
             const auto setter = section->second.find(key.str());
             if (setter == section->second.end()) {
                 loaded.warnings.push_back(place(file, key.source()) + "unknown key '" + printable(key.str(), 100) + "' in [" +
-                                          std::string(sectionName.str()) + "], ignored");
+                                          std::string(sectionName.str()) + "], see pinfold.toml(5)");
                 continue;
             }
             if (auto set = setter->second(value, loaded.config); !set)

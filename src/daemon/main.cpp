@@ -34,7 +34,8 @@ int main(int argc, char** argv) {
         return run(argc, argv);
     } catch (const std::exception& error) {
         // Libraries throw at start-up, before anything is watched; systemd starts us again.
-        std::fprintf(stderr, "<3>pinfoldd: can't start: %s\n", error.what());
+        std::fprintf(stderr, "<3>pinfoldd: can't start: %s; it needs the system bus and systemd on it: systemctl status dbus\n",
+                     error.what());
         return 1;
     }
 }

@@ -15,18 +15,25 @@ namespace pinfold {
 
 Result<void> Settings::load() {
     auto loaded = loadConfig(ConfigPaths::below(root_));
-    if (!loaded) {
-        journal_.event({LOG_ERR,
-                        kMessageConfigRejected,
-                        "configuration rejected, the old one stays in force: " + loaded.error().message,
-                        {{"PINFOLD_EVENT", "config-rejected"}}});
-        return loaded.error();
-    }
+    if (!loaded)
+        return reject(loaded.error());
     for (const auto& warning : loaded->warnings)
         logWarningLine(warning);
+    // At the start there is nothing to fall back on, and a node that is behind its site's configuration must come up.
+    if (inForce_ && !loaded->warnings.empty())
+        return reject({ErrorCode::ConfigInvalid, loaded->warnings.front()});
     config_ = std::move(loaded->config);
+    inForce_ = true;
     setLogLevel(config_.daemon.logLevel);
     return publishFailurePolicy();
+}
+
+Error Settings::reject(const Error& why) const {
+    journal_.event({LOG_ERR,
+                    kMessageConfigRejected,
+                    "configuration rejected" + std::string(inForce_ ? ", the old one stays in force" : "") + ": " + why.message,
+                    {{"PINFOLD_EVENT", "config-rejected"}}});
+    return why;
 }
 
 Result<void> Settings::publishFailurePolicy() const {

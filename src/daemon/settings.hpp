@@ -15,18 +15,21 @@ class Settings {
 public:
     Settings(const std::filesystem::path& root, Journal& journal) : root_(root), journal_(journal) {}
 
-    /// Reads the files and puts them in force. When they have an error, what was in force stays. Error: ConfigInvalid.
+    /// Reads the files and puts them in force. When they have an error, or a key that is not known while another configuration is
+    /// in force, that one stays. Error: ConfigInvalid.
     Result<void> load();
 
     /// Stays the same object for ever; its values change with load().
     const Config& config() const { return config_; }
 
 private:
+    Error reject(const Error& why) const;
     Result<void> publishFailurePolicy() const;
 
     std::filesystem::path root_;
     Journal& journal_;
     Config config_;
+    bool inForce_ = false;
 };
 
 } // namespace pinfold

@@ -9,7 +9,7 @@ import pytest
 from dbus.mainloop.glib import DBusGMainLoop
 from gi.repository import GLib
 
-from conftest import error_name, pidfd, wait_until
+from conftest import BUILD, error_name, pidfd, wait_until
 
 ERROR = "org.pinfold1.Error."
 NONE = dbus.Dictionary({}, signature="sv")
@@ -162,3 +162,18 @@ def test_descriptors_are_given_back(world):
         world.create(f"bus.{number}", leader)
         world.end(f"bus.{number}", leader)
     wait_until(lambda: open_now() <= before, f"no more than {before} descriptors")
+
+
+@pytest.mark.parametrize("missing", ["systemd", "bus"])
+def test_nothing_to_start_on(world, missing):
+    """One line that says what is missing and what to do; systemd tries again."""
+    world.daemon.kill()
+    world.daemon.wait()
+    process = world.processes[1 if missing == "systemd" else 0]
+    process.kill()
+    process.wait()
+    daemon = world.start(*world.daemon_command(BUILD / "src/daemon/pinfoldd"))
+    assert daemon.wait(timeout=20) == 1
+    [line] = daemon.stderr.read().decode().splitlines()
+    assert "can't start" in line and "systemctl status dbus" in line
+    assert ("org.freedesktop.systemd1" in line) == (missing == "systemd")

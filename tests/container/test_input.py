@@ -94,11 +94,23 @@ def test_a_wrong_value_keeps_the_old_configuration(config):
     job.wait(timeout=20)
 
 
-def test_an_unknown_key_is_a_warning(config):
-    config.write_text('[jobs]\nkill_grease = "7s"\n')
-    done = run("pinfold", "check-config")
-    assert f"{config}:2:1: unknown key 'kill_grease' in [jobs]" in done.stderr
-    assert json.loads(run("pinfold", "check-config", "--json").stdout)["ok"] is True
+def test_an_unknown_key_keeps_the_old_configuration(config):
+    config.write_text('[jobs]\nallow_user_jobs = false\nkill_grease = "7s"\n')
+    told = f"{config}:3:1: unknown key 'kill_grease' in [jobs]"
+    one_line(run("pinfold", "check-config", check=False), 1, told)
+    checked = json.loads(run("pinfold", "check-config", "--json", check=False).stdout)
+    assert checked["ok"] is False and told in checked["warnings"][0]
+    config.write_text("[jobs]\nallow_user_jobs = true\n")
+    run("systemctl", "reload", "pinfoldd")
+    config.write_text('[jobs]\nallow_user_jobs = false\nkill_grease = "7s"\n')
+    reload = run("busctl", "call", "org.pinfold1", "/org/pinfold1", "org.pinfold1.Manager", "Reload", check=False)
+    assert reload.returncode != 0 and told in reload.stderr
+    assert run("runuser", "-u", "alice", "--", "pinfold-run", "--", "true").returncode == 0, "the old one is in force: users may"
+    run("systemctl", "restart", "pinfoldd")
+    daemon_ready()
+    one_line(run("runuser", "-u", "alice", "--", "pinfold-run", "--", "true", check=False), 125, "may not create jobs")
+    run("journalctl", "--sync")
+    assert told in run("journalctl", "-o", "cat", "-u", "pinfoldd").stdout
 
 
 def test_a_wrong_configuration_at_start_is_said_once(config):
