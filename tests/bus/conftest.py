@@ -55,6 +55,9 @@ class World:
         (directory / "bus.conf").write_text(CONFIG.format(directory=directory))
         self.address = f"unix:path={directory}/bus"
         self.environment = {**os.environ, "DBUS_SYSTEM_BUS_ADDRESS": self.address}
+
+    def boot(self):
+        directory = self.directory
         self.start("dbus-daemon", "--nofork", f"--config-file={directory}/bus.conf")
         wait_until((directory / "bus").exists, "the bus")
         self.bus = dbus.bus.BusConnection(self.address)
@@ -129,5 +132,8 @@ def world():
     # Not tmp_path: other users come to this bus, and pytest's directories are root's alone.
     with tempfile.TemporaryDirectory(prefix="pinfold-bus-") as directory:
         world = World(Path(directory))
-        yield world
-        world.close()
+        try:
+            world.boot()
+            yield world
+        finally:
+            world.close()
