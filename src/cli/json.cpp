@@ -5,16 +5,12 @@
 #include "build_config.hpp"
 #include "cli/format.hpp"
 #include "model/job_record.hpp"
-
-#include <nlohmann/json.hpp>
+#include "model/json.hpp"
 
 #include <algorithm>
-#include <type_traits>
 
 namespace pinfold {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr int kSchema = 1;
 
@@ -44,18 +40,9 @@ Json process(const ProcessEntry& entry) {
             {"command", entry.command}};
 }
 
-template <class T> Json orNull(const std::optional<T>& value) {
-    if (!value)
-        return nullptr;
-    if constexpr (std::is_same_v<T, CpuList>)
-        return value->toString();
-    else
-        return *value;
-}
-
 Json limits(const ResourceLimits& values) {
     Json json = Json::object();
-    forEachLimit(values, [&json](const char* name, const auto& value) { json[name] = orNull(value); });
+    putLimits(json, values);
     return json;
 }
 
@@ -88,7 +75,8 @@ std::string jsonJob(const JobDetail& detail) {
     json["usage"] = nullptr;
     if (detail.usage) {
         json["usage"] = Json::object();
-        forEachUsage(*detail.usage, [&json](const char* name, const auto& value) { json["usage"][name] = orNull(value); });
+        forEachUsage(*detail.usage,
+                     [&json](const char* name, const auto& value) { json["usage"][name] = optionalToJson(value); });
     }
     json["processes"] = nullptr;
     if (detail.processes) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What this folder's JSON has in common. Included by its sources only: nlohmann's header is seconds of compiling.
+// What all JSON has in common. Included by sources only: nlohmann's header is seconds of compiling.
 #pragma once
 
 #include "base/escape.hpp"
