@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Who may do what to a job, in each of its states: nothing that a job goes through opens it to a stranger or closes it to its
+// owner.
+#include "tests/unit/core/core_fixture.hpp"
+
+#include <csignal>
+#include <tuple>
+
+namespace pinfold::test {
+namespace {
+
+struct Who {
+    const char* name;
+    Caller caller;
+    bool mayAct;
+};
+
+constexpr Who kWho[] = {
+    {"root", {0, true}, true}, {"admin", {500, true}, true}, {"owner", {1000, false}, true}, {"stranger", {1001, false}, false}};
+constexpr JobState kStates[] = {JobState::Creating, JobState::Running, JobState::Ending, JobState::Accounting};
+
+using Answer = std::optional<ErrorCode>; ///< what was refused; nothing for an answer that is yet to come
+
+template <class T> Reply<T> into(Answer& answer) {
+    return [&answer](const Result<T>& result) {
+        if (!result)
+            answer = result.error().code;
+    };
+}
+
+template <class T> Answer codeOf(const Result<T>& result) { return result ? Answer() : Answer(result.error().code); }
+
+struct Call {
+    const char* name;
+    Answer (*ask)(JobManager&, const Caller&, const ChildProcess& other, Answer& later);
+};
+
+const Call kCalls[] = {
+    {"AddTask",
+     [](JobManager& manager, const Caller& caller, const ChildProcess& other, Answer& later) {
+         manager.addTask(caller, "sge.1", other.pidfd(), into<TaskAdded>(later));
+         return Answer();
+     }},
+    {"EndJob",
+     [](JobManager& manager, const Caller& caller, const ChildProcess&, Answer& later) {
+         manager.endJob(caller, "sge.1", {}, into<Receipt>(later));
+         return Answer();
+     }},
+    {"StopJob",
+     [](JobManager& manager, const Caller& caller, const ChildProcess&, Answer& later) {
+         manager.stopJob(caller, "sge.1", {}, into<void>(later));
+         return Answer();
+     }},
+    {"KillJob",
+     [](JobManager& manager, const Caller& caller, const ChildProcess&, Answer& later) {
+         manager.killJob(caller, "sge.1", SIGUSR1, into<void>(later));
+         return Answer();
+     }},
+    {"WaitJob",
+     [](JobManager& manager, const Caller& caller, const ChildProcess&, Answer& later) {
+         manager.waitJob(caller, "sge.1", into<Receipt>(later));
+         return Answer();
+     }},
+    {"ListProcesses", [](JobManager& manager, const Caller& caller, const ChildProcess&,
+                         Answer&) { return codeOf(manager.processes(caller, "sge.1")); }},
+    {"GetUsage", [](JobManager& manager, const Caller& caller, const ChildProcess&,
+                    Answer&) { return codeOf(manager.usage(caller, "sge.1")); }},
+};
+
+class TrustTable : public CoreTest, public ::testing::WithParamInterface<std::tuple<Who, Call, JobState>> {
+protected:
+    void bring(ChildProcess& leader, ChildProcess& leftover, JobState state) {
+        node.holdStarts = state == JobState::Creating;
+        create("sge.1", leader);
+        node.holdStarts = state == JobState::Accounting;
+        if (state == JobState::Ending)
+            node.spawnInside(leftover.pid(), "/batch.slice/batch-sge.1.slice/job-sge.1.scope");
+        if (state == JobState::Ending || state == JobState::Accounting)
+            end(leader);
+        node.holdStarts = state == JobState::Creating || state == JobState::Accounting;
+    }
+};
+
+TEST_P(TrustTable, holdsInEachState) {
+    const auto& [who, call, state] = GetParam();
+    auto leader = child();
+    auto leftover = child();
+    const auto other = child();
+    bring(leader, leftover, state);
+    ASSERT_EQ(manager->job("sge.1")->state, state);
+    const auto signalsBefore = node.signals.size();
+    Answer later;
+    const auto atOnce = call.ask(*manager, who.caller, other, later);
+    const auto refused = atOnce ? atOnce : later;
+    EXPECT_EQ(refused == ErrorCode::Denied, !who.mayAct);
+    if (!who.mayAct) {
+        EXPECT_EQ(node.signals.size(), signalsBefore);
+        EXPECT_EQ(manager->job("sge.1")->state, state);
+    }
+    // The manager may still answer, into what ends with this test.
+    node.release();
+    manager.reset();
+}
+
+INSTANTIATE_TEST_SUITE_P(Users, TrustTable,
+                         ::testing::Combine(::testing::ValuesIn(kWho), ::testing::ValuesIn(kCalls), ::testing::ValuesIn(kStates)),
+                         [](const auto& entry) {
+                             return std::string(std::get<0>(entry.param).name) + std::get<1>(entry.param).name +
+                                    std::string(toString(std::get<2>(entry.param)));
+                         });
+
+} // namespace
+} // namespace pinfold::test
