@@ -12,6 +12,7 @@ _pinfold_offer_jobs() {
 
 _pinfold() {
     local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} verb='' i
+    local limits='--memory-max --memory-high --memory-low --memory-swap-max --memory-zswap-max --oom-policy --cpu-quota --cpu-weight --allowed-cpus --allowed-memory-nodes --tasks-max --io-weight --io-read-bandwidth-max --io-write-bandwidth-max --io-read-iops-max --io-write-iops-max --device-profile --run-time-max --run-time-grace --kill-signal --kill-grace'
     local globals='--json --no-legend --no-pager --full --bytes --color --help'
     for ((i = 1; i < COMP_CWORD; i++)); do
         [[ ${COMP_WORDS[i]} == -* ]] || { verb=${COMP_WORDS[i]}; break; }
@@ -21,12 +22,15 @@ _pinfold() {
     --color) words='auto always never' ;;
     -u | --user) words=$(compgen -u) ;;
     -s | --signal) words='TERM KILL INT HUP STOP CONT USR1 USR2' ;;
-    --state) words='creating running ending accounting' ;;
+    --oom-policy) words='job process' ;;
+    --state) words='creating running suspended ending accounting' ;;
     *)
         case $verb in
-        '') words="run list status show ps why history stop kill adopt check-config version $globals" ;;
+        '') words="run list status show ps why history stop kill limits suspend resume adopt check-config version $globals" ;;
         list) words="-u --user --state -o --columns --sort $globals" ;;
-        run) words='--job --exec --memory-max --cpu-quota --cpu-weight --allowed-cpus --tasks-max --run-time-max --dry-run --' ;;
+        run) words="--job --exec $limits --dry-run --" ;;
+        limits) jobs=yes words="$limits --force --dry-run $globals" ;;
+        suspend | resume) jobs=yes words="--dry-run $globals" ;;
         history) words="-S --since -E --until -u --user -j --job -n --number -P --parsable $globals" ;;
         status | ps | why) jobs=yes words=$globals ;;
         show) jobs=yes words="-p --property --value $globals" ;;

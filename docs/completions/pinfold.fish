@@ -4,7 +4,7 @@ function __pinfold_jobs
     pinfold list --no-legend --no-pager -o key 2>/dev/null
 end
 
-set -l verbs run list status show ps why history stop kill adopt check-config version
+set -l verbs run list status show ps why history stop kill limits suspend resume adopt check-config version
 complete -c pinfold -f
 complete -c pinfold -n "not __fish_seen_subcommand_from $verbs" -a "$verbs"
 complete -c pinfold -l json -d 'One JSON document'
@@ -13,9 +13,9 @@ complete -c pinfold -l no-pager -d 'Never through a pager'
 complete -c pinfold -l full -d 'Never cut a line'
 complete -c pinfold -l bytes -d 'Sizes in bytes, times in microseconds'
 complete -c pinfold -l color -xa 'auto always never'
-complete -c pinfold -n '__fish_seen_subcommand_from status show ps why stop kill adopt' -a '(__pinfold_jobs)'
+complete -c pinfold -n '__fish_seen_subcommand_from status show ps why stop kill limits suspend resume adopt' -a '(__pinfold_jobs)'
 complete -c pinfold -n '__fish_seen_subcommand_from list history' -s u -l user -xa '(__fish_complete_users)'
-complete -c pinfold -n '__fish_seen_subcommand_from list' -l state -xa 'creating running ending accounting'
+complete -c pinfold -n '__fish_seen_subcommand_from list' -l state -xa 'creating running suspended ending accounting'
 complete -c pinfold -n '__fish_seen_subcommand_from list' -s o -l columns -x
 complete -c pinfold -n '__fish_seen_subcommand_from list' -l sort -x
 complete -c pinfold -n '__fish_seen_subcommand_from show' -s p -l property -x
@@ -24,7 +24,11 @@ complete -c pinfold -n '__fish_seen_subcommand_from stop' -l grace -x
 complete -c pinfold -n '__fish_seen_subcommand_from stop' -l wait
 complete -c pinfold -n '__fish_seen_subcommand_from stop' -l timeout -x
 complete -c pinfold -n '__fish_seen_subcommand_from kill' -s s -l signal -xa 'TERM KILL INT HUP STOP CONT USR1 USR2'
-complete -c pinfold -n '__fish_seen_subcommand_from stop kill adopt run' -l dry-run
+complete -c pinfold -n '__fish_seen_subcommand_from stop kill limits suspend resume adopt run' -l dry-run
+for limit in memory-max memory-high memory-low memory-swap-max memory-zswap-max oom-policy cpu-quota cpu-weight allowed-cpus allowed-memory-nodes tasks-max io-weight io-read-bandwidth-max io-write-bandwidth-max io-read-iops-max io-write-iops-max device-profile run-time-max run-time-grace kill-signal kill-grace
+    complete -c pinfold -n '__fish_seen_subcommand_from run limits' -l $limit -x
+end
+complete -c pinfold -n '__fish_seen_subcommand_from limits' -l force
 complete -c pinfold -n '__fish_seen_subcommand_from history' -s S -l since -x
 complete -c pinfold -n '__fish_seen_subcommand_from history' -s E -l until -x
 complete -c pinfold -n '__fish_seen_subcommand_from history' -s n -l number -x

@@ -12,5 +12,9 @@ constexpr const char* kMessageLimitUnenforced = "c6815ca417d148ddbc888fa3a3260eb
 constexpr const char* kMessageUnkillable = "49c2960e835d452e922aaf0c56676851";
 constexpr const char* kMessageConfigRejected = "14972265717543f790ff665945f14cad";
 constexpr const char* kMessageRunUnconfined = "c7022423c2614349afc3df64d57013d2";
+constexpr const char* kMessageLimitsChanged = "d6d6f3216c004ef1b6fc0fe138df634a";
+constexpr const char* kMessageSuspended = "3747447547274e6b95e531ffcdd993e4";
+constexpr const char* kMessageResumed = "ff8cc4fc236340608aee58b8e92089d4";
+constexpr const char* kMessageOutOfMemory = "dbd31de9f9f348659f81f8e3fe981b37";
 
 } // namespace pinfold

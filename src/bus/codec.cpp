@@ -2,6 +2,7 @@
 #include "bus/codec.hpp"
 
 #include "base/escape.hpp"
+#include "model/limit_table.hpp"
 
 #include <fcntl.h>
 
@@ -88,28 +89,18 @@ Result<void> readEntries(const Dict& dict, const std::map<std::string, EntryRead
 void addLimitReaders(std::map<std::string, EntryReader>& readers, ResourceLimits& limits) {
     forEachLimit(limits, [&readers](const char* name, auto& limit) {
         readers[name] = [name, &limit](const sdbus::Variant& value) -> Result<void> {
-            if constexpr (std::is_same_v<std::decay_t<decltype(limit)>, std::optional<CpuList>>) {
-                const auto text = toText(name, value);
-                if (!text)
-                    return text.error();
-                auto list = CpuList::parse(*text);
-                if (!list)
-                    return list.error();
-                limit = std::move(*list);
-                return {};
-            } else {
+            if constexpr (kIsNumber<decltype(limit)>) {
                 return assign(toNumber(name, value), limit);
+            } else {
+                const auto text = toText(name, value);
+                return text ? setLimitText(*text, limit) : Result<void>(text.error());
             }
         };
     });
 }
 
 template <class T> void put(Dict& dict, const char* name, const std::optional<T>& value) {
-    if (!value)
-        return;
-    if constexpr (std::is_same_v<T, CpuList>)
-        dict.emplace(name, sdbus::Variant(value->toString()));
-    else
+    if (value)
         dict.emplace(name, sdbus::Variant(*value));
 }
 
@@ -123,6 +114,12 @@ Result<void> decodeCreateOptions(const Dict& options, CreateRequest& request) {
         if (typeOf(value) != "h")
             return invalid("entry 'supervisor' has type " + typeOf(value) + ": a pidfd (h) is expected");
         request.supervisor = takeFd(value.get<sdbus::UnixFd>());
+        return {};
+    };
+    readers["output"] = [&](const sdbus::Variant& value) -> Result<void> {
+        if (typeOf(value) != "h")
+            return invalid("entry 'output' has type " + typeOf(value) + ": a descriptor (h) is expected");
+        request.output = takeFd(value.get<sdbus::UnixFd>());
         return {};
     };
     readers["uid"] = [&](const sdbus::Variant& value) {
@@ -148,6 +145,25 @@ Result<EndReport> decodeEndOptions(const Dict& options) {
     if (report.exit.status && report.exit.signal)
         return invalid("exit_status and exit_signal exclude each other");
     return report;
+}
+
+Result<ResourceLimits> decodeLimits(const Dict& options) {
+    ResourceLimits limits;
+    std::map<std::string, EntryReader> readers;
+    addLimitReaders(readers, limits);
+    auto read = readEntries(options, readers);
+    return read ? Result<ResourceLimits>(std::move(limits)) : Result<ResourceLimits>(read.error());
+}
+
+Result<bool> decodeForce(const Dict& options) {
+    bool force = false;
+    auto read = readEntries(options, {{"force", [&](const sdbus::Variant& v) -> Result<void> {
+                                           if (typeOf(v) != "b")
+                                               return invalid("entry 'force' has type " + typeOf(v) + ": a boolean is expected");
+                                           force = v.get<bool>();
+                                           return {};
+                                       }}});
+    return read ? Result<bool>(force) : Result<bool>(read.error());
 }
 
 Result<std::optional<std::uint64_t>> decodeStopOptions(const Dict& options) {
@@ -188,13 +204,32 @@ Result<void> decodeNoOptions(const Dict& options) { return readEntries(options, 
 
 Dict encodeLimits(const ResourceLimits& limits) {
     Dict dict;
-    forEachLimit(limits, [&dict](const char* name, const auto& limit) { put(dict, name, limit); });
+    forEachLimit(limits, [&dict](const char* name, const auto& limit) {
+        if constexpr (kIsNumber<decltype(limit)>)
+            put(dict, name, limit);
+        else if (limit)
+            put(dict, name, limitText(*limit));
+    });
     return dict;
 }
 
 Dict encodeUsage(const Usage& usage) {
     Dict dict;
     forEachUsage(usage, [&dict](const char* name, const auto& value) { put(dict, name, value); });
+    std::vector<DeviceIoStruct> devices;
+    devices.reserve(usage.ioDevices.size());
+    for (const auto& io : usage.ioDevices)
+        devices.emplace_back(io.device, io.read, io.written, io.reads, io.writes);
+    if (usage.ioRead)
+        put(dict, "io_devices", devices);
+    return dict;
+}
+
+Dict encodeOom(const OomVerdict& verdict) {
+    Dict dict;
+    put(dict, "oom_cause", std::string(toString(verdict.cause)));
+    put(dict, "oom_at", verdict.at);
+    forEachOomDetail(verdict, [&dict](const char* name, const auto& value) { put(dict, name, value); });
     return dict;
 }
 
@@ -202,7 +237,7 @@ Dict encodeSummary(const JobSummary& job) {
     Dict dict;
     put(dict, "key", job.key.text());
     put(dict, "job", sdbus::ObjectPath(job.key.objectPath()));
-    put(dict, "state", std::string(toString(job.state)));
+    put(dict, "state", std::string(stateWord(job)));
     put(dict, "uid", static_cast<std::uint32_t>(job.uid));
     put(dict, "slice", job.key.sliceName());
     put(dict, "unit", job.key.scopeName(0));
@@ -227,12 +262,15 @@ Dict encodeProcess(const JobProcess& process) {
 Dict encodeReceipt(const Receipt& receipt, bool withCommands) {
     auto dict = encodeUsage(receipt.usage);
     dict.merge(encodeLimits(receipt.limits));
+    if (receipt.oom)
+        dict.merge(encodeOom(*receipt.oom));
     put(dict, "id", receipt.id);
     put(dict, "key", receipt.key);
     put(dict, "uid", receipt.uid);
     put(dict, "started", receipt.started);
     put(dict, "ended", receipt.ended);
     put(dict, "wall", receipt.wall);
+    put(dict, "suspended", receipt.suspended);
     put(dict, "result", std::string(toString(receipt.result)));
     put(dict, "exit_status", receipt.exit.status);
     put(dict, "exit_signal", receipt.exit.signal);

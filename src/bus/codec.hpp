@@ -9,6 +9,8 @@
 namespace pinfold {
 
 using bus::Dict;
+/// device, bytes read and written, reads, writes
+using DeviceIoStruct = sdbus::Struct<std::string, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t>;
 
 /// Fills supervisor, owner and limits. Errors: InvalidArgument, naming the entry.
 Result<void> decodeCreateOptions(const Dict& options, CreateRequest& request);
@@ -16,11 +18,16 @@ Result<EndReport> decodeEndOptions(const Dict& options);
 /// The grace, if any.
 Result<std::optional<std::uint64_t>> decodeStopOptions(const Dict& options);
 Result<ReceiptFilter> decodeReceiptFilter(const Dict& filter);
+/// Named and typed as in CreateJob.
+Result<ResourceLimits> decodeLimits(const Dict& options);
+/// SetLimits' option.
+Result<bool> decodeForce(const Dict& options);
 /// For a method that has no options yet.
 Result<void> decodeNoOptions(const Dict& options);
 
 Dict encodeLimits(const ResourceLimits& limits);
 Dict encodeUsage(const Usage& usage);
+Dict encodeOom(const OomVerdict& verdict);
 Dict encodeSummary(const JobSummary& job);
 Dict encodeProcess(const JobProcess& process);
 /// `withCommands`: the leftovers' command lines too, which are not for everybody.

@@ -19,16 +19,19 @@ JobObject::~JobObject() {
     unregisterAdaptor();
 }
 
-void JobObject::stateChanged() {
-    emitPropertiesChangedSignal(bus::InterfaceName(org::pinfold1::Job_adaptor::INTERFACE_NAME), {bus::PropertyName("State")});
+void JobObject::changed(const char* property) {
+    emitPropertiesChangedSignal(bus::InterfaceName(org::pinfold1::Job_adaptor::INTERFACE_NAME), {bus::PropertyName(property)});
 }
 
 std::string JobObject::State() {
     const auto job = manager_.job(job_.key.text());
-    return std::string(toString(job ? job->state : JobState::Accounting));
+    return std::string(job ? stateWord(*job) : toString(JobState::Accounting));
 }
 
-std::map<std::string, sdbus::Variant> JobObject::Limits() { return encodeLimits(job_.limits); }
+std::map<std::string, sdbus::Variant> JobObject::Limits() {
+    const auto job = manager_.job(job_.key.text());
+    return encodeLimits(job ? job->limits : job_.limits);
+}
 
 std::vector<sdbus::Struct<std::uint32_t, std::string>> JobObject::Tasks() {
     std::vector<sdbus::Struct<std::uint32_t, std::string>> tasks;

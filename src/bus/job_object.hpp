@@ -18,9 +18,12 @@ public:
     JobObject(sdbus::IConnection& connection, const JobManager& manager, JobSummary job);
     ~JobObject();
 
-    void stateChanged();
+    void stateChanged() { changed("State"); }
+    void limitsChanged() { changed("Limits"); }
 
 private:
+    void changed(const char* property);
+
     std::string Key() override { return job_.key.text(); }
     std::uint32_t UID() override { return job_.uid; }
     std::string State() override;

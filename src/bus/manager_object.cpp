@@ -21,6 +21,10 @@ template <class T, class... R> Reply<T> replyWith(const Answer<R...>& answer, st
     };
 }
 
+Reply<void> replyNothing(const Answer<>& answer) {
+    return [answer](const Result<void>& done) { done ? answer.give() : answer.fail(done.error()); };
+}
+
 /// `wait` is held until the answer is given.
 template <class Dict> Reply<Receipt> replyReceipt(const Answer<Dict>& answer, std::shared_ptr<void> wait) {
     return replyWith<Receipt>(
@@ -142,8 +146,7 @@ void ManagerObject::StopJob(sdbus::Result<>&& result, std::string key, Dict opti
         const auto grace = decodeStopOptions(options);
         if (!grace)
             return answer.fail(grace.error());
-        parts_.jobs.stopJob(caller, key, *grace,
-                            [answer](const Result<void>& done) { done ? answer.give() : answer.fail(done.error()); });
+        parts_.jobs.stopJob(caller, key, *grace, replyNothing(answer));
     });
 }
 
@@ -152,9 +155,34 @@ void ManagerObject::KillJob(sdbus::Result<>&& result, std::string key, std::int3
         if (signal < 1 || signal > SIGRTMAX)
             return answer.fail(
                 {ErrorCode::InvalidArgument, "signal " + std::to_string(signal) + " is out of range: use 1 to 64"});
-        parts_.jobs.killJob(caller, key, signal,
-                            [answer](const Result<void>& done) { done ? answer.give() : answer.fail(done.error()); });
+        parts_.jobs.killJob(caller, key, signal, replyNothing(answer));
     });
+}
+
+void ManagerObject::SuspendJob(sdbus::Result<>&& result, std::string key) {
+    handle(std::move(result), key,
+           [this, key](const Caller& caller, const auto& answer) { parts_.jobs.suspendJob(caller, key, replyNothing(answer)); });
+}
+
+void ManagerObject::ResumeJob(sdbus::Result<>&& result, std::string key) {
+    handle(std::move(result), key,
+           [this, key](const Caller& caller, const auto& answer) { parts_.jobs.resumeJob(caller, key, replyNothing(answer)); });
+}
+
+void ManagerObject::SetLimits(sdbus::Result<Dict>&& result, std::string key, Dict limits, Dict options) {
+    handle(std::move(result), key,
+           [this, key, limits = std::move(limits), options = std::move(options)](const Caller& caller, const auto& answer) {
+               auto change = decodeLimits(limits);
+               if (!change)
+                   return answer.fail(change.error());
+               const auto force = decodeForce(options);
+               if (!force)
+                   return answer.fail(force.error());
+               parts_.jobs.setLimits(caller, key, std::move(*change), *force,
+                                     replyWith<ResourceLimits>(answer, [answer](const ResourceLimits& inForce) {
+                                         answer.give(encodeLimits(inForce));
+                                     }));
+           });
 }
 
 void ManagerObject::WaitJob(sdbus::Result<Dict>&& result, std::string key) {
@@ -265,6 +293,17 @@ void ManagerObject::jobStateChanged(const JobKey& key) {
     guarded("PropertiesChanged", [&] {
         if (const auto object = objects_.find(key.text()); object != objects_.end())
             object->second->stateChanged();
+    });
+}
+
+void ManagerObject::outOfMemory(const JobKey& key, const OomVerdict& verdict) {
+    guarded("OutOfMemory", [&] { emitOutOfMemory(key.text(), encodeOom(verdict)); });
+}
+
+void ManagerObject::limitsChanged(const JobKey& key) {
+    guarded("PropertiesChanged", [&] {
+        if (const auto object = objects_.find(key.text()); object != objects_.end())
+            object->second->limitsChanged();
     });
 }
 

@@ -37,6 +37,8 @@ public:
 
     void jobAdded(const JobSummary& job) override;
     void jobStateChanged(const JobKey& key) override;
+    void outOfMemory(const JobKey& key, const OomVerdict& verdict) override;
+    void limitsChanged(const JobKey& key) override;
     void taskAdded(const JobKey& key, std::uint32_t task) override;
     void taskRemoved(const JobKey& key, std::uint32_t task) override;
     void leftoversFound(const JobKey& key, std::uint32_t task, std::uint64_t count) override;
@@ -55,6 +57,9 @@ private:
     void EndJob(sdbus::Result<Dict>&& result, std::string key, Dict options) override;
     void StopJob(sdbus::Result<>&& result, std::string key, Dict options) override;
     void KillJob(sdbus::Result<>&& result, std::string key, std::int32_t signal) override;
+    void SuspendJob(sdbus::Result<>&& result, std::string key) override;
+    void ResumeJob(sdbus::Result<>&& result, std::string key) override;
+    void SetLimits(sdbus::Result<Dict>&& result, std::string key, Dict limits, Dict options) override;
     void WaitJob(sdbus::Result<Dict>&& result, std::string key) override;
     void ListJobs(sdbus::Result<Dicts>&& result) override;
     void GetJob(sdbus::Result<sdbus::ObjectPath>&& result, std::string key) override;

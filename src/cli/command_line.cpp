@@ -6,6 +6,7 @@
 #include "base/escape.hpp"
 #include "base/parse.hpp"
 #include "cli/suggestion.hpp"
+#include "model/limit_table.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -64,16 +65,23 @@ void addGlobals(CLI::App& app, CommandLine& line) {
         ->type_name("");
 }
 
+void addLimits(CLI::App* verb, ResourceLimits& limits) {
+    for (const auto& row : limitTable())
+        verb->add_option_function<std::string>(
+                limitOption(row.name),
+                [&limits, name = row.name](const std::string& text) {
+                    if (auto set = setLimit(limits, name, text); !set)
+                        throw CLI::ValidationError(set.error().message);
+                },
+                row.help)
+            ->type_name("");
+}
+
 void addRun(CLI::App& app, CommandLine& line) {
     auto* run = app.add_subcommand("run", "run a command as a job, see pinfold-run(1)");
     run->add_option("-j,--job", line.job, "key, <scheduler>.<id>")->type_name("");
     run->add_flag("--exec", line.inPlace, "become the job in place");
-    addParsed(run, "--memory-max", line.limits.memoryMax, parseSize, "bytes, or with K, M, G, T");
-    addParsed(run, "--cpu-quota", line.limits.cpuQuota, parseCpuQuota, "percent of one CPU: 150%");
-    addParsed(run, "--cpu-weight", line.limits.cpuWeight, parseUnsigned, "1 to 10000");
-    addParsed(run, "--allowed-cpus", line.limits.allowedCpus, CpuList::parse, "0-3,8");
-    addParsed(run, "--tasks-max", line.limits.tasksMax, parseUnsigned, "processes and threads");
-    addParsed(run, "--run-time-max", line.limits.runTimeMax, parseDuration, "2h 30min");
+    addLimits(run, line.limits);
     addDryRun(run, line);
     run->add_option("COMMAND", line.arguments, "the command and its arguments, after --")->type_name("");
 }
@@ -121,6 +129,16 @@ void addActions(CLI::App& app, CommandLine& line) {
     addJob(kill, line, true);
     kill->add_option("-s,--signal", line.signal, "name or number, default TERM")->type_name("");
     addDryRun(kill, line);
+    auto* limits = app.add_subcommand("limits", "show a job's limits, or change them as it runs");
+    addJob(limits, line, true);
+    addLimits(limits, line.limits);
+    limits->add_flag("--force", line.force, "lower memory-max also below what the job holds: kills");
+    addDryRun(limits, line);
+    for (const auto& [name, help] : {std::pair("suspend", "freeze all processes of a job"), std::pair("resume", "let them run on")}) {
+        auto* verb = app.add_subcommand(name, help);
+        addJob(verb, line, true);
+        addDryRun(verb, line);
+    }
     auto* adopt = app.add_subcommand("adopt", "take processes into a job as a further task");
     addJob(adopt, line, true);
     adopt->add_option("PID", line.arguments, "process ids")->required()->type_name("");

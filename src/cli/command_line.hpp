@@ -43,7 +43,8 @@ struct CommandLine {
     bool parsable = false;               ///< history: -P
     std::string root = "/";              ///< check-config
     bool inPlace = false;                ///< run
-    ResourceLimits limits;               ///< run --dry-run
+    ResourceLimits limits;               ///< run --dry-run, limits
+    bool force = false;                  ///< limits
 };
 
 /// What to do, or what to print and which status to end with (help, usage errors).

@@ -75,8 +75,7 @@ std::string jsonJob(const JobDetail& detail) {
     json["usage"] = nullptr;
     if (detail.usage) {
         json["usage"] = Json::object();
-        forEachUsage(*detail.usage,
-                     [&json](const char* name, const auto& value) { json["usage"][name] = optionalToJson(value); });
+        putUsage(json["usage"], *detail.usage, [](const char*) { return true; });
     }
     json["processes"] = nullptr;
     if (detail.processes) {
@@ -85,6 +84,10 @@ std::string jsonJob(const JobDetail& detail) {
             json["processes"].push_back(process(entry));
     }
     return document({{"job", std::move(json)}});
+}
+
+std::string jsonLimits(const std::string& key, const ResourceLimits& values) {
+    return document({{"job", key}, {"limits", limits(values)}});
 }
 
 std::string jsonProcesses(const std::vector<ProcessEntry>& processes) {

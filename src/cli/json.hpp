@@ -21,6 +21,7 @@ struct JobDetail {
 
 std::string jsonJobs(const std::vector<JobInfo>& jobs);
 std::string jsonJob(const JobDetail& detail);
+std::string jsonLimits(const std::string& job, const ResourceLimits& limits);
 std::string jsonProcesses(const std::vector<ProcessEntry>& processes);
 std::string jsonReceipts(const std::vector<Receipt>& receipts);
 std::string jsonReceipt(const Receipt& receipt);

@@ -61,6 +61,11 @@ std::string memoryLine(const Receipt& receipt, const Amounts& amounts) {
     return line("memory", text);
 }
 
+/// A kill that the job as a whole outlived.
+std::string oomLines(const Receipt& receipt) {
+    return receipt.oom && receipt.result != JobResult::OutOfMemory ? line("killed", oomLine(*receipt.oom, {})) : "";
+}
+
 std::string leftoverLines(const Receipt& receipt, const Amounts& amounts) {
     const auto& leftovers = receipt.leftovers;
     if (leftovers.count == 0)
@@ -76,16 +81,57 @@ std::string leftoverLines(const Receipt& receipt, const Amounts& amounts) {
     return text;
 }
 
+std::string oomAdvice(const Receipt& receipt) {
+    switch (receipt.oom->cause) {
+    case OomCause::OwnLimit:
+        return "It needed more memory than it had asked for: ask for more, or use less. Page cache does not count: the kernel "
+               "takes\n"
+               "it back before it kills.";
+    case OomCause::Node:
+        return "It was within its own limit: the node was short of memory, most often for other jobs without a limit. Tell the "
+               "site,\nor ask for what the job needs, so that the node is not filled beyond what it has.";
+    case OomCause::Oomd:
+        return "systemd-oomd ended it because of memory pressure on the node: tell the site.";
+    case OomCause::Administrator:
+        return "The limit was lowered below what the job used, or the kernel was told to kill: ask the administrator.";
+    }
+    return "";
+}
+
 std::string advice(const Receipt& receipt) {
     if (receipt.result == JobResult::Timeout)
         return "It hit its run time limit: ask for more time, or let it save its state and go on in a further job.";
-    if (receipt.usage.oomKills.value_or(0) > 0)
-        return "The kernel killed process(es) of it for want of memory: ask for more memory, or use less.";
+    if (receipt.oom)
+        return oomAdvice(receipt);
     if (receipt.result == JobResult::SupervisorLost)
         return "Its pinfold-run was killed, most often with the batch system's own daemon: look at that system's log.";
     if (receipt.leftovers.count > 0)
         return "It left processes behind: have the job wait for what it starts, they are stopped at its end.";
     return "";
+}
+
+std::string oomInWords(const Receipt& receipt) {
+    const auto& oom = *receipt.oom;
+    std::string text;
+    switch (oom.cause) {
+    case OomCause::OwnLimit:
+        text = "It was killed because it needed more memory than its limit" +
+               (oom.limit && *oom.limit != kInfinity ? " of " + formatSize(*oom.limit) : std::string());
+        break;
+    case OomCause::Node:
+        text = "It was killed because the node ran out of memory";
+        break;
+    case OomCause::Oomd:
+        text = "It was killed by systemd-oomd";
+        break;
+    case OomCause::Administrator:
+        text = "It was killed for memory by the administrator's doing";
+        break;
+    }
+    if (oom.victimName)
+        text += "; the kernel chose " + *oom.victimName + " (process " + std::to_string(*oom.victim) + ", " +
+                formatSize(oom.victimRss.value_or(0)) + " resident)";
+    return text + ".";
 }
 
 } // namespace
@@ -103,6 +149,8 @@ std::string causeInWords(const Receipt& receipt) {
         return "It was stopped at its run time limit" +
                (receipt.limits.runTimeMax ? " of " + formatDuration(*receipt.limits.runTimeMax) : std::string()) +
                (receipt.exit.known() ? ", and " + exitWords(receipt.exit) : std::string()) + ".";
+    case JobResult::OutOfMemory:
+        return receipt.oom ? oomInWords(receipt) : "It was killed for want of memory.";
     case JobResult::SupervisorLost:
         return "Its supervisor, pinfold-run, was killed; what was left of the job was stopped then.";
     case JobResult::Lost:
@@ -124,6 +172,7 @@ std::string receiptPage(const Receipt& receipt, const std::string& user, const A
     if (receipt.usage.ioRead && receipt.usage.ioWritten)
         text +=
             line("disks", "read " + amounts.size(receipt.usage.ioRead) + ", written " + amounts.size(receipt.usage.ioWritten));
+    text += oomLines(receipt);
     text += leftoverLines(receipt, amounts);
     if (const auto hint = advice(receipt); !hint.empty())
         text += "\n" + hint + "\n";

@@ -29,6 +29,18 @@ std::string text(const UnitProperty::Value& value) {
                 out += (out.empty() ? "" : " ") + std::to_string(byte);
             return out + " (bit mask)";
         }
+        std::string operator()(const UnitProperty::DeviceAmounts& list) const {
+            std::string out;
+            for (const auto& [device, amount] : list)
+                out += (out.empty() ? "" : ", ") + device + " " + Amounts::number(amount);
+            return out;
+        }
+        std::string operator()(const UnitProperty::DeviceRules& rules) const {
+            std::string out;
+            for (const auto& [device, access] : rules)
+                out += (out.empty() ? "" : ", ") + device + " " + access;
+            return out;
+        }
         std::string operator()(const std::vector<std::uint32_t>&) const { return "(the job's leader)"; }
     };
     return std::visit(Text{}, value);
@@ -64,9 +76,9 @@ ExitStatus verbRun(const VerbContext& context) {
         return fail(valid.error());
     StartRequest request;
     request.slice = key->sliceName();
-    request.sliceProperties = sliceProperties(*key, line.limits);
+    request.sliceProperties = sliceProperties(*key, {line.limits, {}});
     request.scope = key->scopeName(0);
-    request.scopeProperties = scopeProperties(*key, 0, line.limits, {});
+    request.scopeProperties = scopeProperties(*key, 0, {line.limits, {}}, {});
     context.terminal.print(line.json ? jsonUnits(request)
                                      : unitText(request.slice, request.sliceProperties) + "\n" +
                                            unitText(request.scope, request.scopeProperties));

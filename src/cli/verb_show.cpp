@@ -3,6 +3,7 @@
 #include "cli/job_page.hpp"
 #include "cli/suggestion.hpp"
 #include "cli/verbs.hpp"
+#include "model/limit_table.hpp"
 
 #include <algorithm>
 #include <type_traits>
@@ -17,10 +18,10 @@ using Pairs = std::vector<std::pair<std::string, std::string>>;
 template <class T> std::string text(const std::optional<T>& value) {
     if (!value)
         return "";
-    if constexpr (std::is_same_v<T, CpuList>)
-        return value->toString();
-    else
+    if constexpr (kIsNumber<std::optional<T>>)
         return Amounts::number(value);
+    else
+        return limitText(*value);
 }
 
 /// The names are the JSON keys; what is unset or unknown is empty.

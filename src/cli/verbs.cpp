@@ -13,7 +13,7 @@ ExitStatus fail(const Error& error) {
 }
 
 Verb findVerb(const std::string& name) {
-    static constexpr std::array<std::pair<std::string_view, Verb>, 12> verbs{{{"list", verbList},
+    static constexpr std::array<std::pair<std::string_view, Verb>, 15> verbs{{{"list", verbList},
                                                                               {"status", verbStatus},
                                                                               {"show", verbShow},
                                                                               {"ps", verbPs},
@@ -21,7 +21,10 @@ Verb findVerb(const std::string& name) {
                                                                               {"history", verbHistory},
                                                                               {"stop", verbStop},
                                                                               {"kill", verbKill},
-                                                                              {"adopt", verbAdopt},
+                                                                              {"limits", verbLimits},
+{"suspend", verbSuspend},
+{"resume", verbResume},
+{"adopt", verbAdopt},
                                                                               {"check-config", verbCheckConfig},
                                                                               {"version", verbVersion},
                                                                               {"run", verbRun}}};

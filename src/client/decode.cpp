@@ -2,6 +2,7 @@
 #include "client/decode.hpp"
 
 #include "base/escape.hpp"
+#include "model/limit_table.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,14 +13,8 @@ namespace pinfold {
 namespace {
 
 template <class T> void take(const bus::Dict& dict, const char* name, std::optional<T>& value) {
-    if (const auto it = dict.find(name); it != dict.end()) {
-        if constexpr (std::is_same_v<T, CpuList>) {
-            if (auto list = CpuList::parse(it->second.get<std::string>()))
-                value = std::move(*list);
-        } else {
-            value = it->second.get<T>();
-        }
-    }
+    if (const auto it = dict.find(name); it != dict.end())
+        value = it->second.get<T>();
 }
 
 template <class T> T value(const bus::Dict& dict, const char* name) {
@@ -63,6 +58,7 @@ Receipt decodeReceipt(const bus::Dict& dict) {
     receipt.started = value<std::uint64_t>(dict, "started");
     receipt.ended = value<std::uint64_t>(dict, "ended");
     receipt.wall = value<std::uint64_t>(dict, "wall");
+    receipt.suspended = value<std::uint64_t>(dict, "suspended");
     receipt.result = jobResultFromString(value<std::string>(dict, "result")).value_or(JobResult::Lost);
     take(dict, "exit_status", receipt.exit.status);
     take(dict, "exit_signal", receipt.exit.signal);
@@ -72,6 +68,12 @@ Receipt decodeReceipt(const bus::Dict& dict) {
     receipt.leftovers.cpu = value<std::uint64_t>(dict, "leftover_cpu");
     receipt.leftovers.commands = value<std::vector<std::string>>(dict, "leftover_commands");
     receipt.usage = decodeUsage(dict);
+    if (const auto cause = oomCauseFromString(value<std::string>(dict, "oom_cause"))) {
+        receipt.oom.emplace();
+        receipt.oom->cause = *cause;
+        receipt.oom->at = value<std::uint64_t>(dict, "oom_at");
+        forEachOomDetail(*receipt.oom, [&dict](const char* name, auto& member) { take(dict, name, member); });
+    }
     receipt.limits = decodeLimits(dict);
     return receipt;
 }
@@ -79,13 +81,38 @@ Receipt decodeReceipt(const bus::Dict& dict) {
 Usage decodeUsage(const bus::Dict& dict) {
     Usage usage;
     forEachUsage(usage, [&dict](const char* name, auto& member) { take(dict, name, member); });
+    using Struct = sdbus::Struct<std::string, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t>;
+    for (const auto& io : value<std::vector<Struct>>(dict, "io_devices"))
+        usage.ioDevices.push_back({std::get<0>(io), std::get<1>(io), std::get<2>(io), std::get<3>(io), std::get<4>(io)});
     return usage;
 }
 
 ResourceLimits decodeLimits(const bus::Dict& dict) {
     ResourceLimits limits;
-    forEachLimit(limits, [&dict](const char* name, auto& member) { take(dict, name, member); });
+    forEachLimit(limits, [&dict](const char* name, auto& member) {
+        if constexpr (kIsNumber<decltype(member)>) {
+            take(dict, name, member);
+        } else {
+            std::optional<std::string> text;
+            take(dict, name, text);
+            if (text)
+                (void)setLimitText(*text, member); // a newer pinfoldd's word is left out
+        }
+    });
     return limits;
+}
+
+bus::Dict encodeLimits(const ResourceLimits& limits) {
+    bus::Dict dict;
+    forEachLimit(limits, [&dict](const char* name, const auto& limit) {
+        if constexpr (kIsNumber<decltype(limit)>) {
+            if (limit)
+                dict.emplace(name, sdbus::Variant(*limit));
+        } else if (limit) {
+            dict.emplace(name, sdbus::Variant(limitText(*limit)));
+        }
+    });
+    return dict;
 }
 
 bus::Dict encodeFilter(const ReceiptFilter& filter) {

@@ -12,6 +12,7 @@ ProcessEntry decodeProcess(const bus::Dict& dict);
 Receipt decodeReceipt(const bus::Dict& dict);
 Usage decodeUsage(const bus::Dict& dict);
 ResourceLimits decodeLimits(const bus::Dict& dict);
+bus::Dict encodeLimits(const ResourceLimits& limits);
 bus::Dict encodeFilter(const ReceiptFilter& filter);
 
 /// What a bus error means to a client.

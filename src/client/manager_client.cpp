@@ -147,6 +147,21 @@ Result<void> ManagerClient::stop(const std::string& key, std::optional<std::uint
     return converted([&] { invoke(*impl_->manager, "StopJob", kTimeout, std::tie(), key, options); });
 }
 
+Result<void> ManagerClient::suspend(const std::string& key) const {
+    return converted([&] { invoke(*impl_->manager, "SuspendJob", kTimeout, std::tie(), key); });
+}
+
+Result<void> ManagerClient::resume(const std::string& key) const {
+    return converted([&] { invoke(*impl_->manager, "ResumeJob", kTimeout, std::tie(), key); });
+}
+
+Result<ResourceLimits> ManagerClient::setLimits(const std::string& key, const ResourceLimits& change, bool force) const {
+    bus::Dict options;
+    if (force)
+        options.emplace("force", sdbus::Variant(true));
+    return converted([&] { return decodeLimits(ask<bus::Dict>(*impl_->manager, "SetLimits", key, encodeLimits(change), options)); });
+}
+
 Result<void> ManagerClient::kill(const std::string& key, int signal) const {
     return converted([&] { invoke(*impl_->manager, "KillJob", kTimeout, std::tie(), key, static_cast<std::int32_t>(signal)); });
 }

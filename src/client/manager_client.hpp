@@ -60,6 +60,10 @@ public:
     Result<Receipt> receipt(const std::string& key) const;
     Result<std::vector<Receipt>> receipts(const ReceiptFilter& filter) const;
     Result<void> stop(const std::string& key, std::optional<std::uint64_t> grace) const;
+    Result<void> suspend(const std::string& key) const;
+    Result<void> resume(const std::string& key) const;
+    /// What is in force afterwards.
+    Result<ResourceLimits> setLimits(const std::string& key, const ResourceLimits& change, bool force) const;
     Result<void> kill(const std::string& key, int signal) const;
     /// Task number and unit.
     Result<std::pair<std::uint32_t, std::string>> adopt(const std::string& key, const std::vector<UniqueFd>& processes) const;

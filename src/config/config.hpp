@@ -3,10 +3,12 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "model/device_rule.hpp"
 #include "model/resource_limits.hpp"
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,6 +36,9 @@ struct Config {
     /// [defaults]: what a job gets that doesn't say; for users' own jobs also the ceiling. Keys as in forEachLimit(), written
     /// the way people write them: memory_max = "4G", cpu_quota = "200%", run_time_max = "12h".
     ResourceLimits defaults;
+
+    /// [devices.NAME] allow = ["/dev/fuse rw"]: what a job with device_profile = "NAME" may open besides the harmless devices.
+    std::map<std::string, DeviceRules> devices;
 
     struct LeftoverReport {
         std::uint32_t reportMax = 50; ///< report_max: leftovers named one by one, 0 to 10000; the rest is counted

@@ -4,9 +4,11 @@
 #include "base/parse.hpp"
 #include "config/config.hpp"
 #include "config/config_files.hpp"
+#include "model/limit_table.hpp"
 
 #include <toml++/toml.h>
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <map>
@@ -97,24 +99,22 @@ Setter flag(bool& (*member)(Config&)) {
     };
 }
 
-using Limit = std::optional<std::uint64_t> ResourceLimits::*;
-
-Setter limit(Limit member, Result<std::uint64_t> (*parse)(std::string_view), std::uint64_t integerUnit) {
-    return [=](const toml::node& node, Config& config) -> Result<void> {
-        const auto value = amount(node, parse, integerUnit);
-        if (!value)
-            return value.error();
-        config.defaults.*member = *value;
-        return validate(config.defaults);
+/// As on the command line; an integer stands for its digits.
+Setter limit(std::string_view name) {
+    return [name](const toml::node& node, Config& config) -> Result<void> {
+        if (const auto* text = node.as_string())
+            return setLimit(config.defaults, name, text->get());
+        if (const auto* number = node.as_integer(); number && number->get() >= 0)
+            return setLimit(config.defaults, name, std::to_string(number->get()));
+        return wrong(show(node) + " is no amount: use a number or a string with a unit");
     };
 }
 
-Result<void> setAllowedCpus(const toml::node& node, Config& config) {
-    auto list = CpuList::parse(node.value<std::string_view>().value_or(""));
-    if (!list)
-        return list.error();
-    config.defaults.allowedCpus = std::move(*list);
-    return {};
+Section limits() {
+    Section section;
+    for (const auto& row : limitTable())
+        section.emplace(row.name, limit(row.name));
+    return section;
 }
 
 const std::map<std::string_view, Section>& sections() {
@@ -133,13 +133,8 @@ const std::map<std::string_view, Section>& sections() {
           {"unenforced_limits", word<UnenforcedLimits>([](Config& c) -> UnenforcedLimits& { return c.jobs.unenforcedLimits; },
                                                        {{"refuse", UnenforcedLimits::Refuse}, {"warn", UnenforcedLimits::Warn}})},
           {"max_per_user", count<std::uint64_t>([](Config& c) -> std::uint64_t& { return c.jobs.maxPerUser; }, 1, 1'000'000)}}},
-        {"defaults",
-         {{"memory_max", limit(&ResourceLimits::memoryMax, parseSize, 1)},
-          {"cpu_quota", limit(&ResourceLimits::cpuQuota, parseCpuQuota, 1)},
-          {"cpu_weight", limit(&ResourceLimits::cpuWeight, parseUnsigned, 1)},
-          {"allowed_cpus", setAllowedCpus},
-          {"tasks_max", limit(&ResourceLimits::tasksMax, parseUnsigned, 1)},
-          {"run_time_max", limit(&ResourceLimits::runTimeMax, parseDuration, 1'000'000)}}},
+        {"defaults", limits()},
+        {"devices", {}}, // any name is a key there
         {"leftovers",
          {{"report_max", count<std::uint32_t>([](Config& c) -> std::uint32_t& { return c.leftovers.reportMax; }, 0, 10'000)},
           {"command_lines",
@@ -147,6 +142,40 @@ const std::map<std::string_view, Section>& sections() {
                               {{"none", CommandLines::None}, {"name", CommandLines::Name}, {"full", CommandLines::Full}})}}},
     };
     return table;
+}
+
+/// "/dev/fuse rw", "char-pts rwm": one line of DeviceAllow=.
+Result<DeviceRule> deviceRule(const toml::node& node) {
+    const auto text = node.value<std::string>().value_or("");
+    const auto blank = text.find(' ');
+    const auto device = text.substr(0, blank);
+    const auto access = blank == std::string::npos ? std::string("rw") : text.substr(blank + 1);
+    const bool isPath = device.starts_with("/dev/") && device.find("..") == std::string::npos;
+    const bool isGroup = device.starts_with("char-") || device.starts_with("block-");
+    const bool printable = std::all_of(device.begin(), device.end(), [](char c) { return c > ' ' && c < 0x7f; });
+    if ((!isPath && !isGroup) || !printable || access.empty() || access.find_first_not_of("rwm") != std::string::npos)
+        return wrong(show(node) + " is no device: use \"/dev/NAME rw\", \"char-GROUP rw\" or \"block-GROUP r\", with letters of rwm");
+    return DeviceRule{device, access};
+}
+
+/// [devices.NAME] allow = [...]
+Result<void> setDevices(std::string_view name, const toml::node& node, Config& config) {
+    std::optional<std::string> checked;
+    if (auto set = setLimitText(name, checked); !set)
+        return set;
+    const auto* profile = node.as_table();
+    const auto* allow = profile && profile->size() == 1 && profile->contains("allow") ? profile->get("allow")->as_array() : nullptr;
+    if (!allow)
+        return wrong(show(node) + " is no device profile: use [devices." + std::string(name) + "] with allow = [\"/dev/NAME rw\"]");
+    DeviceRules rules;
+    for (const auto& entry : *allow) {
+        auto rule = deviceRule(entry);
+        if (!rule)
+            return rule.error();
+        rules.push_back(std::move(*rule));
+    }
+    config.devices[*checked] = std::move(rules);
+    return {};
 }
 
 std::string place(const std::filesystem::path& file, const toml::source_region& region) {
@@ -166,6 +195,11 @@ Result<void> apply(const std::filesystem::path& file, const toml::table& documen
             return wrong(place(file, sectionNode.source()) + std::string(sectionName.str()) + " is a section: write [" +
                          std::string(sectionName.str()) + "]");
         for (const auto& [key, value] : *keys) {
+            if (sectionName.str() == "devices") {
+                if (auto set = setDevices(key.str(), value, loaded.config); !set)
+                    return wrong(place(file, value.source()) + "devices." + printable(key.str(), 100) + ": " + set.error().message);
+                continue;
+            }
             const auto setter = section->second.find(key.str());
             if (setter == section->second.end()) {
                 loaded.warnings.push_back(place(file, key.source()) + "unknown key '" + printable(key.str(), 100) + "' in [" +

@@ -3,6 +3,7 @@
 
 #include "core/events.hpp"
 
+#include <csignal>
 #include <utility>
 
 namespace pinfold {
@@ -11,6 +12,18 @@ namespace {
 constexpr std::uint64_t kHistoryRetry = 5'000'000;
 constexpr std::uint64_t kSliceRetry = 500'000;
 constexpr int kSliceTries = 20;
+
+/// The leader was killed with the rest, or was the one.
+bool endedForMemory(const JobRecord& record, JobResult result) {
+    if (!record.oom || (result != JobResult::Exited && result != JobResult::Signaled && result != JobResult::Lost))
+        return false;
+    const auto leader = record.tasks.find(0);
+    const bool victimWasLeader = leader != record.tasks.end() && leader->second.leader && record.oom->victim &&
+                                 leader->second.leader->pid == static_cast<pid_t>(*record.oom->victim);
+    if (record.exit.known())
+        return record.exit.signal == SIGKILL;
+    return victimWasLeader || record.limits.oomPolicy.value_or(OomPolicy::Job) == OomPolicy::Job;
+}
 
 } // namespace
 
@@ -22,6 +35,7 @@ void Accountant::account(const JobPtr& job) {
     job->graceTimer.reset();
     job->statusTimer.reset();
     job->sliceWatch.reset();
+    job->memoryWatch.reset();
     due_.push_back(job);
     if (!flushSource_)
         flushSource_ = core_.context.loop.whenIdle([this] { flush(); });
@@ -33,6 +47,7 @@ void Accountant::flush() {
     std::vector<Receipt> receipts;
     std::vector<Receipt> durable;
     for (const auto& job : jobs) {
+        judge_.conclude(job);
         receipts.push_back(makeReceipt(*job));
         if (!job->neverRan)
             durable.push_back(receipts.back());
@@ -49,7 +64,7 @@ void Accountant::flush() {
         removeSlice(jobs[i], receipts[i], 1);
 }
 
-Receipt Accountant::makeReceipt(const Job& job) const {
+Receipt Accountant::makeReceipt(Job& job) const {
     const auto& record = job.record;
     Receipt receipt;
     receipt.id = record.id;
@@ -58,17 +73,24 @@ Receipt Accountant::makeReceipt(const Job& job) const {
     receipt.started = record.created;
     receipt.ended = core_.context.loop.realTime();
     receipt.wall = core_.context.loop.bootTime() - record.createdBoot;
+    receipt.suspended = record.suspended;
     receipt.result = record.cause.value_or(JobResult::Lost);
     if (receipt.result == JobResult::Exited && record.exit.signal)
         receipt.result = JobResult::Signaled;
+    if (endedForMemory(record, receipt.result))
+        receipt.result = JobResult::OutOfMemory;
     receipt.exit = record.exit;
     receipt.stoppedBy = record.stoppedBy;
     receipt.tasks = record.nextTask;
     receipt.leftovers = record.leftovers;
-    if (job.slice)
-        receipt.usage = job.slice->usage();
-    receipt.usage.memoryCurrent.reset();
-    receipt.usage.tasksCurrent.reset();
+    receipt.usage = lookAtUsage(job);
+    receipt.oom = record.oom;
+    receipt.oomSaid = record.oomSaid;
+    if (record.oom && record.oom->cause == OomCause::OwnLimit && record.oom->anon) { // at its limit it was at its peak
+        receipt.usage.memoryPeakAnon = record.oom->anon;
+        receipt.usage.memoryPeakFile = record.oom->file;
+    }
+    dropCurrent(receipt.usage);
     receipt.limits = record.limits;
     return receipt;
 }
@@ -86,6 +108,8 @@ void Accountant::removeSlice(const JobPtr& job, const Receipt& receipt, int trie
                        "its slice can't be removed: " + (outcome ? outcome->message : "cgroup in use"));
             return forget(job, receipt);
         }
+        // 257 doesn't stop what somebody has frozen behind our back.
+        core_.context.systemd.thaw(job->key().sliceName(), [](const SystemdOutcome&) {});
         job->graceTimer =
             core_.context.loop.after(kSliceRetry, [this, job, receipt, tries] { removeSlice(job, receipt, tries + 1); });
     });

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/core.hpp"
+#include "core/oom_judge.hpp"
 
 #include <vector>
 
@@ -10,7 +11,7 @@ namespace pinfold {
 
 class Accountant {
 public:
-    explicit Accountant(Core& core) : core_(core) {}
+    Accountant(Core& core, OomJudge& judge) : core_(core), judge_(judge) {}
 
     /// The job's last process is gone. Its receipt is made durable together with those of other jobs that end in the same
     /// moment, since each transaction costs a disk's flush; then its units go, and whoever waits for it is told.
@@ -18,11 +19,12 @@ public:
 
 private:
     void flush();
-    Receipt makeReceipt(const Job& job) const;
+    Receipt makeReceipt(Job& job) const;
     void removeSlice(const JobPtr& job, const Receipt& receipt, int tries);
     void forget(const JobPtr& job, const Receipt& receipt);
 
     Core& core_;
+    OomJudge& judge_;
     std::vector<JobPtr> due_;
     EventHandle flushSource_;
 };

@@ -42,9 +42,17 @@ Result<void> decide(const Caller& caller, Verb verb, const Target& target) {
         if (!target.ownProcesses)
             return denied(userWord(caller.uid) + " may add only processes of their own");
         return {};
+    case Verb::SetLimits:
+        if (target.owner != caller.uid)
+            return denied("the job belongs to another user");
+        if (target.looserLimit)
+            return denied(std::string(target.looserLimit) +
+                          " would be looser than it is: only root and pinfold-admin may do that, the owner may tighten");
+        return {};
     case Verb::End:
     case Verb::Stop:
     case Verb::Kill:
+    case Verb::Suspend:
     case Verb::Wait:
     case Verb::ListProcesses:
     case Verb::GetUsage:
@@ -54,6 +62,8 @@ Result<void> decide(const Caller& caller, Verb verb, const Target& target) {
         return {};
     case Verb::List:
         return {};
+    case Verb::VacuumHistory:
+        return denied("only root and pinfold-admin may remove receipts");
     case Verb::Reload:
         return denied("only root and pinfold-admin may reload the configuration");
     }

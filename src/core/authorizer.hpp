@@ -16,7 +16,22 @@ struct Caller {
     bool admin = false;
 };
 
-enum class Verb { Create, AddProcess, End, Stop, Kill, Wait, List, ListProcesses, GetUsage, ReadReceipt, Reload };
+enum class Verb {
+    Create,
+    AddProcess,
+    End,
+    Stop,
+    Kill,
+    Suspend, ///< and resume
+    SetLimits,
+    Wait,
+    List,
+    ListProcesses,
+    GetUsage,
+    ReadReceipt,
+    Reload,
+    VacuumHistory,
+};
 
 /// What a decision looks at besides caller and verb.
 struct Target {
@@ -24,7 +39,7 @@ struct Target {
     bool ownProcesses = false;         ///< real, effective and saved uid of every process passed are the caller's
     bool processesInJob = false;       ///< one of the processes passed is in a job already
     bool userJobsAllowed = false;      ///< jobs.allow_user_jobs
-    const char* looserLimit = nullptr; ///< the limit that is above the site's default
+    const char* looserLimit = nullptr; ///< the limit that is above the site's default, or above what is in force
     bool namesOwner = false;           ///< the request names an owner other than the caller
 };
 

@@ -7,6 +7,7 @@
 #include "os/event_loop.hpp"
 #include "os/history.hpp"
 #include "os/journal.hpp"
+#include "os/kernel_log.hpp"
 #include "os/process.hpp"
 #include "os/record_store.hpp"
 #include "systemd/systemd_manager.hpp"
@@ -25,6 +26,7 @@ struct CoreContext {
     const RecordStore& records;
     History& history;
     Journal& journal;
+    KernelLog& kernelLog;
     const Config& config; ///< replaced as a whole by a reload
     std::string bootId;
 };

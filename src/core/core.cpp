@@ -10,6 +10,8 @@ namespace {
 class NullObserver : public JobObserver {
     void jobAdded(const JobSummary&) override {}
     void jobStateChanged(const JobKey&) override {}
+    void outOfMemory(const JobKey&, const OomVerdict&) override {}
+    void limitsChanged(const JobKey&) override {}
     void taskAdded(const JobKey&, std::uint32_t) override {}
     void taskRemoved(const JobKey&, std::uint32_t) override {}
     void leftoversFound(const JobKey&, std::uint32_t, std::uint64_t) override {}

@@ -3,9 +3,11 @@
 
 #include "base/message_ids.hpp"
 #include "base/parse.hpp"
+#include "model/limit_table.hpp"
 
 #include <syslog.h>
 
+#include <map>
 #include <string>
 
 namespace pinfold {
@@ -26,6 +28,19 @@ JournalEvent jobEvent(int priority, const char* messageId, const char* name, con
                     {"PINFOLD_SCHEDULER", std::string(key.scheduler())},
                     {"OBJECT_SYSTEMD_UNIT", key.scopeName(task)}};
     return event;
+}
+
+std::map<std::string, std::string> limitTexts(const ResourceLimits& limits) {
+    std::map<std::string, std::string> texts;
+    forEachLimit(limits, [&texts](const char* name, const auto& limit) {
+        if constexpr (kIsNumber<decltype(limit)>) {
+            if (limit)
+                texts[name] = *limit == kInfinity ? "infinity" : std::to_string(*limit);
+        } else if (limit) {
+            texts[name] = limitText(*limit);
+        }
+    });
+    return texts;
 }
 
 std::string describe(const Receipt& receipt) {
@@ -90,6 +105,42 @@ void logLeftovers(const CoreContext& context, const Job& job, std::uint32_t task
 void logLimitUnenforced(const CoreContext& context, const JobKey& key, const std::string& message) {
     auto event = jobEvent(LOG_WARNING, kMessageLimitUnenforced, "limit-unenforced", key, 0);
     event.message = "job " + key.text() + " runs without a limit it asked for: " + message;
+    context.journal.event(event);
+}
+
+void logOutOfMemory(const CoreContext& context, const Job& job, std::optional<std::uint64_t> peak) {
+    const auto& verdict = *job.record.oom;
+    auto event = jobEvent(LOG_WARNING, kMessageOutOfMemory, "out-of-memory", job.key(), 0);
+    event.message = "job " + job.key().text() + ": " + oomLine(verdict, peak);
+    event.fields.emplace_back("PINFOLD_UID", std::to_string(job.record.uid));
+    event.fields.emplace_back("PINFOLD_OOM_CAUSE", std::string(toString(verdict.cause)));
+    if (verdict.victim)
+        event.fields.emplace_back("PINFOLD_OOM_VICTIM", std::to_string(*verdict.victim));
+    if (verdict.victimName)
+        event.fields.emplace_back("PINFOLD_OOM_VICTIM_NAME", *verdict.victimName);
+    context.journal.event(event);
+}
+
+void logLimitsChanged(const CoreContext& context, const Job& job, uid_t by, const ResourceLimits& before) {
+    auto event = jobEvent(LOG_INFO, kMessageLimitsChanged, "limits-changed", job.key(), 0);
+    event.message = "job " + job.key().text() + ": user " + std::to_string(by) + " changed";
+    event.fields.emplace_back("PINFOLD_BY_UID", std::to_string(by));
+    const auto was = limitTexts(before);
+    for (const auto& [name, text] : limitTexts(job.record.limits)) {
+        const auto old = was.find(name);
+        if (old != was.end() && old->second == text)
+            continue;
+        event.message += " " + name + " from " + (old == was.end() ? "unset" : old->second) + " to " + text + ",";
+    }
+    event.message.pop_back();
+    context.journal.event(event);
+}
+
+void logSuspension(const CoreContext& context, const Job& job, bool suspended, uid_t by) {
+    auto event =
+        jobEvent(LOG_INFO, suspended ? kMessageSuspended : kMessageResumed, suspended ? "suspended" : "resumed", job.key(), 0);
+    event.message = "job " + job.key().text() + (suspended ? " suspended" : " resumed") + " by user " + std::to_string(by);
+    event.fields.emplace_back("PINFOLD_BY_UID", std::to_string(by));
     context.journal.event(event);
 }
 

@@ -6,6 +6,7 @@
 #include "core/job.hpp"
 #include "os/process.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,10 @@ void logLeftovers(const CoreContext& context, const Job& job, std::uint32_t task
 
 void logLimitUnenforced(const CoreContext& context, const JobKey& key, const std::string& message);
 void logUnkillable(const CoreContext& context, const Job& job, const std::vector<ProcessInfo>& processes);
+
+void logOutOfMemory(const CoreContext& context, const Job& job, std::optional<std::uint64_t> peak);
+void logLimitsChanged(const CoreContext& context, const Job& job, uid_t by, const ResourceLimits& before);
+void logSuspension(const CoreContext& context, const Job& job, bool suspended, uid_t by);
 
 void logUnreadableRecord(const CoreContext& context, const std::string& fileAndReason);
 

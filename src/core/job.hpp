@@ -6,6 +6,8 @@
 #include "model/job_record.hpp"
 #include "os/cgroup.hpp"
 #include "os/event_loop.hpp"
+#include "os/job_output.hpp"
+#include "os/kernel_log.hpp"
 
 #include <map>
 #include <memory>
@@ -23,6 +25,13 @@ struct Task {
     bool ending = false;
 };
 
+/// What the memory peak was made of, seen while it was reached.
+struct PeakSplit {
+    std::uint64_t peak = 0; ///< bytes
+    std::uint64_t anon = 0;
+    std::uint64_t file = 0;
+};
+
 struct Job {
     explicit Job(JobRecord jobRecord) : record(std::move(jobRecord)) {}
 
@@ -34,7 +43,13 @@ struct Job {
     EventHandle supervisorWatch;
     EventHandle runTimer;
     EventHandle graceTimer;
-    EventHandle statusTimer; ///< bounds the wait for EndJob's word on how the leader ended
+    EventHandle memoryWatch; ///< memory.events of the slice
+    EventHandle oomTimer;    ///< bounds the wait for the kernel's word on the victim
+    std::optional<OomReport> oomReport;
+    JobOutput output; ///< the job's standard error, until a restart of pinfoldd
+    std::optional<PeakSplit> peakSplit;
+    EventHandle statusTimer;     ///< bounds the wait for EndJob's word on how the leader ended
+    bool changingLimits = false; ///< a change is on its way through systemd
     bool leftoversListed = false;
     bool accountDue = false; ///< handed to the accountant
     bool neverRan = false;   ///< its creation failed after the start: no receipt
@@ -56,6 +71,9 @@ std::string scopePath(const JobKey& key, std::uint32_t task);
 std::optional<UnitIdentity> identifyPath(std::string_view path);
 
 JobSummary summarize(const Job& job);
+
+/// What the job's slice counts now; keeps what the peak is made of, if this is it.
+Usage lookAtUsage(Job& job);
 
 /// The live jobs by key.
 class Registry {

@@ -3,9 +3,6 @@
 
 #include "core/events.hpp"
 #include "core/job_id.hpp"
-#include "systemd/unit_properties.hpp"
-
-#include <unistd.h>
 
 #include <algorithm>
 #include <string>
@@ -14,26 +11,14 @@
 namespace pinfold {
 namespace {
 
-const char* controllerOf(std::string_view limit) {
-    if (limit == "memory_max")
-        return "memory";
-    if (limit == "cpu_quota" || limit == "cpu_weight")
-        return "cpu";
-    if (limit == "allowed_cpus")
-        return "cpuset";
-    if (limit == "tasks_max")
-        return "pids";
-    return nullptr; // run_time_max is pinfoldd's own
-}
-
-bool hasWord(std::string_view words, std::string_view word) {
-    for (std::size_t start = 0; start <= words.size();) {
-        const auto end = std::min(words.find(' ', start), words.size());
-        if (words.substr(start, end - start) == word)
-            return true;
-        start = end + 1;
-    }
-    return false;
+/// What users may have at most for jobs of their own.
+ResourceLimits ceilingOf(const Config& config) {
+    auto ceiling = config.defaults;
+    if (!ceiling.killGrace)
+        ceiling.killGrace = config.jobs.killGrace;
+    if (!ceiling.runTimeGrace)
+        ceiling.runTimeGrace = ceiling.killGrace;
+    return ceiling;
 }
 
 } // namespace
@@ -86,21 +71,22 @@ Result<JobPtr> JobCreator::prepare(const Caller& caller, CreateRequest request, 
     target.ownProcesses = leader.soleUid == caller.uid;
     target.processesInJob = leader.inJob.has_value();
     target.userJobsAllowed = config.jobs.allowUserJobs;
-    target.looserLimit = looserThan(limits, config.defaults);
+    target.looserLimit = looserThan(limits, ceilingOf(config));
     target.namesOwner = request.owner && *request.owner != caller.uid;
     if (auto allowed = decide(caller, Verb::Create, target); !allowed)
         return allowed.error();
     if (core_.registry.countOf(owner) >= config.jobs.maxPerUser)
         return Error{ErrorCode::Busy, "user " + std::to_string(owner) + " has " + std::to_string(config.jobs.maxPerUser) +
                                           " live jobs already (jobs.max_per_user)"};
-    if (auto enforceable = limitsEnforceable(*key, limits); !enforceable)
+    auto enforceable = keeper_.enforceable(*key, limits);
+    if (!enforceable)
         return enforceable.error();
 
     JobRecord record(newJobId(core_.context.loop.realTime()), core_.context.bootId, *key);
     record.uid = owner;
     record.created = core_.context.loop.realTime();
     record.createdBoot = core_.context.loop.bootTime();
-    record.limits = limits;
+    record.limits = std::move(*enforceable);
     record.tasks[0] = {leader.identity};
     auto job = std::make_shared<Job>(std::move(record));
     if (request.supervisor) {
@@ -112,50 +98,24 @@ Result<JobPtr> JobCreator::prepare(const Caller& caller, CreateRequest request, 
         job->record.supervisor = supervisor->identity;
         job->supervisor = std::move(supervisor->pidfd);
     }
+    job->output = JobOutput(std::move(request.output));
     if (request.key.empty())
         ++lastManual_;
     return job;
 }
 
-Result<void> JobCreator::limitsEnforceable(const JobKey& key, const ResourceLimits& limits) const {
-    if (limits == ResourceLimits{})
-        return {};
-    const auto root = core_.context.cgroups.open("/");
-    const auto controllers = root ? root->read("cgroup.controllers").value_or("") : std::string();
-    std::string missing;
-    forEachLimit(limits, [&](const char* name, const auto& limit) {
-        const auto* controller = controllerOf(name);
-        if (limit && controller && !hasWord(controllers, controller))
-            missing += (missing.empty() ? "" : ", ") + std::string(name) + " (cgroup controller " + controller + ")";
-    });
-    if (missing.empty())
-        return {};
-    const auto message =
-        "this node can't enforce " + missing + ": the controller is missing from /sys/fs/cgroup/cgroup.controllers";
-    if (core_.context.config.jobs.unenforcedLimits == UnenforcedLimits::Refuse)
-        return Error{ErrorCode::LimitUnenforceable, message + "; jobs.unenforced_limits = \"warn\" lets jobs run without"};
-    logLimitUnenforced(core_.context, key, message);
-    return {};
-}
-
-Result<void> JobCreator::limitsInForce(const Job& job) const {
-    for (const auto& expected : expectedCgroupValues(job.record.limits, static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)))) {
-        const auto actual = job.slice->read(expected.file);
-        if (actual == expected.value)
-            continue;
-        const auto message = std::string(expected.limit) + " is not in force: " + expected.file + " says " +
-                             actual.value_or("nothing") + " instead of " + expected.value;
-        if (core_.context.config.jobs.unenforcedLimits == UnenforcedLimits::Refuse)
-            return Error{ErrorCode::LimitUnenforceable, message};
-        logLimitUnenforced(core_.context, job.key(), message);
-    }
-    return {};
-}
-
 void JobCreator::start(const JobPtr& job) {
     const auto& leader = *job->record.tasks.at(0).leader;
-    starter_.start({job->key(), 0, job->record.limits, {leader.pid}},
+    starter_.start({job->key(), 0, {job->record.limits, devicesOf(job->record)}, {leader.pid}},
                    [this, job](const Result<void>& outcome) { started(job, outcome); });
+}
+
+std::optional<DeviceRules> JobCreator::devicesOf(const JobRecord& record) const {
+    if (!record.limits.deviceProfile)
+        return std::nullopt;
+    const auto profile = core_.context.config.devices.find(*record.limits.deviceProfile);
+    // A profile that a reload has taken away meanwhile allows nothing.
+    return profile == core_.context.config.devices.end() ? DeviceRules{} : profile->second;
 }
 
 void JobCreator::resume(const JobPtr& job) { start(job); }
@@ -169,7 +129,7 @@ void JobCreator::started(const JobPtr& job, const Result<void>& outcome) {
     if (!slice)
         return giveUp(job, {ErrorCode::SystemdFailed, "the job's slice has no cgroup: " + slice.error().message});
     job->slice = std::move(*slice);
-    if (auto inForce = limitsInForce(*job); !inForce)
+    if (auto inForce = keeper_.inForce(*job); !inForce)
         return giveUp(job, inForce.error());
 
     core_.enter(*job, JobState::Running);
@@ -205,6 +165,8 @@ void JobCreator::addTask(const JobPtr& job, std::vector<CheckedProcess> processe
     if (job->record.state != JobState::Running)
         return reply(Error{ErrorCode::JobEnding, "job '" + job->key().text() + "' is " +
                                                      std::string(toString(job->record.state)) + " and takes no further task"});
+    if (job->record.suspendedSince) // 257 starts nothing in what is frozen
+        return reply(Error{ErrorCode::Busy, "job '" + job->key().text() + "' is suspended: resume it first"});
     const auto number = job->record.nextTask++;
     job->record.tasks[number] = {};
     auto& task = job->tasks[number];

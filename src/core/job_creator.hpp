@@ -4,6 +4,7 @@
 
 #include "core/core.hpp"
 #include "core/job_ender.hpp"
+#include "core/limit_keeper.hpp"
 #include "core/process_check.hpp"
 #include "core/supervisor_home.hpp"
 #include "core/task_ender.hpp"
@@ -15,8 +16,8 @@ namespace pinfold {
 
 class JobCreator {
 public:
-    JobCreator(Core& core, SupervisorHome& home, JobEnder& ender, TaskEnder& taskEnder)
-        : core_(core), home_(home), ender_(ender), taskEnder_(taskEnder), starter_(core.context) {}
+    JobCreator(Core& core, LimitKeeper& keeper, SupervisorHome& home, JobEnder& ender, TaskEnder& taskEnder)
+        : core_(core), keeper_(keeper), home_(home), ender_(ender), taskEnder_(taskEnder), starter_(core.context) {}
 
     void create(const Caller& caller, CreateRequest request, Reply<JobSummary> reply);
 
@@ -35,13 +36,13 @@ public:
 private:
     Result<JobPtr> prepare(const Caller& caller, CreateRequest request, const CheckedProcess& leader);
     Result<JobPtr> sameRequestAgain(const std::string& key, const CheckedProcess& leader) const;
-    Result<void> limitsEnforceable(const JobKey& key, const ResourceLimits& limits) const;
-    Result<void> limitsInForce(const Job& job) const;
+    std::optional<DeviceRules> devicesOf(const JobRecord& record) const;
     void start(const JobPtr& job);
     void started(const JobPtr& job, const Result<void>& outcome);
     void answer(const JobPtr& job, const Result<JobSummary>& answer) const;
 
     Core& core_;
+    LimitKeeper& keeper_;
     SupervisorHome& home_;
     JobEnder& ender_;
     TaskEnder& taskEnder_;

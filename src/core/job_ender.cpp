@@ -45,15 +45,21 @@ void JobEnder::watch(const JobPtr& job) {
         logWarning(core_.context, job->key(),
                    "cgroup.events not watched, only the leader's end is seen: " + watched.error().message);
 
-    if (job->record.state == JobState::Running && job->record.limits.runTimeMax && *job->record.limits.runTimeMax != kInfinity) {
-        const auto age = core_.context.loop.bootTime() - job->record.createdBoot;
-        const auto limit = *job->record.limits.runTimeMax;
-        job->runTimer = core_.context.loop.after(limit > age ? limit - age : 0, [this, weak] {
-            if (const auto live = weak.lock())
-                begin(live, {.cause = JobResult::Timeout, .by = {}, .grace = {}});
-        });
-    }
+    limitRunTime(job);
+    judge_.watch(job);
     check(job);
+}
+
+void JobEnder::limitRunTime(const JobPtr& job) {
+    job->runTimer.reset();
+    const auto limit = job->record.limits.runTimeMax.value_or(kInfinity);
+    if (job->record.state != JobState::Running || job->record.suspendedSince || limit == kInfinity)
+        return;
+    const auto run = core_.context.loop.bootTime() - job->record.createdBoot - job->record.suspended;
+    job->runTimer = core_.context.loop.after(limit > run ? limit - run : 0, [this, weak = WeakJob(job)] {
+        if (const auto live = weak.lock())
+            begin(live, {.cause = JobResult::Timeout, .by = {}, .grace = {}});
+    });
 }
 
 void JobEnder::check(const JobPtr& job) {
@@ -92,6 +98,9 @@ void JobEnder::begin(const JobPtr& job, Request request) {
     record.stoppedBy = request.by;
     record.grace = request.grace;
     job->runTimer.reset();
+    // 257 stops nothing that is frozen, and what is frozen acts on no signal but SIGKILL.
+    if (endSuspension(record, core_.context.loop.bootTime()))
+        core_.context.systemd.thaw(job->key().sliceName(), [](const SystemdOutcome&) {});
     if (!populated(*job)) {
         core_.advance(*job, JobState::Ending); // a restart would see the same: the record can wait for what comes next
         return emptied(job);
@@ -123,14 +132,15 @@ void JobEnder::stop(const JobPtr& job) {
 void JobEnder::terminate(const JobPtr& job) {
     core_.observer->jobStateChanged(job->key()); // a clean end is over in a moment, and JobRemoved tells of it
     const auto delay = grace(*job);
+    (void)lookAtUsage(*job); // the last moment at which the memory's peak may show what it is made of
     if (delay == 0)
         return kill(job);
     // A job that never ran has only its waiting leader in it, which has been told and ends by itself.
     if (!job->neverRan) {
         const auto ignore = [](const SystemdOutcome&) {}; // cgroup.kill follows whatever PID 1 made of it
-        core_.context.systemd.kill(job->key().sliceName(), SIGTERM, ignore);
-        core_.context.systemd.kill(job->key().sliceName(), SIGCONT,
-                                   ignore); // a stopped process acts on SIGTERM only when it runs
+        const auto signal = static_cast<int>(job->record.limits.killSignal.value_or(SIGTERM));
+        core_.context.systemd.kill(job->key().sliceName(), signal, ignore);
+        core_.context.systemd.kill(job->key().sliceName(), SIGCONT, ignore); // a stopped process acts on it only when it runs
     }
     job->graceTimer = core_.context.loop.after(delay, [this, weak = WeakJob(job)] {
         if (const auto live = weak.lock())
@@ -190,6 +200,13 @@ void JobEnder::emptied(const JobPtr& job) {
     accountant_.account(job);
 }
 
-std::uint64_t JobEnder::grace(const Job& job) const { return job.record.grace.value_or(core_.context.config.jobs.killGrace); }
+std::uint64_t JobEnder::grace(const Job& job) const {
+    const auto& record = job.record;
+    if (record.grace)
+        return *record.grace;
+    if (record.cause == JobResult::Timeout && record.limits.runTimeGrace)
+        return *record.limits.runTimeGrace;
+    return record.limits.killGrace.value_or(core_.context.config.jobs.killGrace);
+}
 
 } // namespace pinfold

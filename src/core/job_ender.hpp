@@ -12,10 +12,13 @@ namespace pinfold {
 
 class JobEnder {
 public:
-    JobEnder(Core& core, Accountant& accountant) : core_(core), accountant_(accountant) {}
+    JobEnder(Core& core, OomJudge& judge, Accountant& accountant) : core_(core), judge_(judge), accountant_(accountant) {}
 
     /// Watches leader, supervisor, slice and run time of a running job, and acts at once on what has happened already.
     void watch(const JobPtr& job);
+
+    /// Sets the timer of the run time limit anew: it has been changed, or the job suspended or resumed.
+    void limitRunTime(const JobPtr& job);
 
     struct Request {
         JobResult cause = JobResult::Exited;
@@ -45,6 +48,7 @@ private:
     std::uint64_t grace(const Job& job) const;
 
     Core& core_;
+    OomJudge& judge_;
     Accountant& accountant_;
 };
 

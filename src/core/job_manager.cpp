@@ -5,6 +5,8 @@
 #include "core/accountant.hpp"
 #include "core/job_creator.hpp"
 #include "core/job_ender.hpp"
+#include "core/job_freezer.hpp"
+#include "core/limit_keeper.hpp"
 #include "core/process_check.hpp"
 #include "core/recovery.hpp"
 #include "core/supervisor_home.hpp"
@@ -22,8 +24,14 @@ constexpr std::size_t kMaxAdopted = 16; // dbus-daemon passes no more descriptor
 
 struct JobManager::Impl {
     explicit Impl(CoreContext& context)
-        : core(context), accountant(core), home(core), ender(core, accountant), taskEnder(core),
-          creator(core, home, ender, taskEnder), recovery(core, {creator, home, ender, taskEnder}) {
+        : core(context), judge(core), accountant(core, judge), home(core), ender(core, judge, accountant), taskEnder(core),
+          keeper(core, ender), freezer(core, ender), creator(core, keeper, home, ender, taskEnder),
+          recovery(core, {creator, keeper, home, ender, taskEnder}) {
+        judge.onWholeJob = [this](const JobPtr& job) {
+            ender.begin(job, {.cause = JobResult::OutOfMemory, .by = {}, .grace = 0});
+        };
+        context.kernelLog.onOom = [this](const OomReport& report) { judge.reported(report); };
+        context.systemd.onOomdKill = [this](const std::string& path) { judge.killedByOomd(path); };
         context.systemd.onUnitRemoved = [this](const std::string& unit) { look(unit); };
         context.systemd.onReloaded = [this] { lookAtAll(); };
     }
@@ -97,10 +105,13 @@ struct JobManager::Impl {
     }
 
     Core core;
+    OomJudge judge;
     Accountant accountant;
     SupervisorHome home;
     JobEnder ender;
     TaskEnder taskEnder;
+    LimitKeeper keeper;
+    JobFreezer freezer;
     JobCreator creator;
     Recovery recovery;
 };
@@ -109,6 +120,8 @@ JobManager::JobManager(CoreContext& context) : impl_(std::make_unique<Impl>(cont
 JobManager::~JobManager() {
     impl_->core.context.systemd.onUnitRemoved = nullptr;
     impl_->core.context.systemd.onReloaded = nullptr;
+    impl_->core.context.systemd.onOomdKill = nullptr;
+    impl_->core.context.kernelLog.onOom = nullptr;
 }
 
 void JobManager::setObserver(JobObserver* observer) { impl_->core.observer = observer; }
@@ -118,7 +131,10 @@ void JobManager::recover(std::function<void(Result<void>)> ready) {
     if (!number)
         return ready(number.error());
     impl_->creator.setLastManualNumber(*number);
-    impl_->recovery.run(std::move(ready));
+    impl_->recovery.run([this, ready = std::move(ready)](Result<void> done) {
+        impl_->core.context.kernelLog.drain(); // what was killed while pinfoldd was away
+        ready(std::move(done));
+    });
 }
 
 void JobManager::createJob(const Caller& caller, CreateRequest request, Reply<JobSummary> reply) {
@@ -178,6 +194,36 @@ void JobManager::killJob(const Caller& caller, const std::string& key, int signa
         reply(outcome ? Result<void>(Error{ErrorCode::SystemdFailed, "systemd did not send the signal: " + outcome->message})
                       : Result<void>());
     });
+}
+
+void JobManager::suspendJob(const Caller& caller, const std::string& key, Reply<void> reply) {
+    auto job = impl_->permitted(caller, Verb::Suspend, key);
+    if (!job)
+        return reply(job.error());
+    impl_->freezer.suspend(*job, caller.uid, std::move(reply));
+}
+
+void JobManager::resumeJob(const Caller& caller, const std::string& key, Reply<void> reply) {
+    auto job = impl_->permitted(caller, Verb::Suspend, key);
+    if (!job)
+        return reply(job.error());
+    impl_->freezer.resume(*job, caller.uid, std::move(reply));
+}
+
+void JobManager::setLimits(const Caller& caller, const std::string& key, ResourceLimits change, bool force,
+                           Reply<ResourceLimits> reply) {
+    auto job = impl_->core.find(key);
+    if (!job)
+        return reply(job.error());
+    const auto merged = LimitKeeper::merged((*job)->record.limits, change);
+    if (!merged)
+        return reply(merged.error());
+    Target target;
+    target.owner = (*job)->record.uid;
+    target.looserLimit = looserThan(*merged, (*job)->record.limits);
+    if (auto allowed = decide(caller, Verb::SetLimits, target); !allowed)
+        return reply(allowed.error());
+    impl_->keeper.change(*job, {std::move(change), caller.uid, force}, std::move(reply));
 }
 
 void JobManager::waitJob(const Caller& caller, const std::string& key, Reply<Receipt> reply) {
@@ -253,7 +299,7 @@ Result<Usage> JobManager::usage(const Caller& caller, const std::string& key) co
     const auto job = impl_->permitted(caller, Verb::GetUsage, key);
     if (!job)
         return job.error();
-    return (*job)->slice ? (*job)->slice->usage() : Usage{};
+    return lookAtUsage(**job);
 }
 
 Result<Receipt> JobManager::receipt(const Caller& caller, const std::string& key) const {

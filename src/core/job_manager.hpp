@@ -31,6 +31,7 @@ struct CreateRequest {
     std::string key;     ///< empty: manual.<n>
     UniqueFd leader;     ///< pidfd
     UniqueFd supervisor; ///< pidfd, or none
+    UniqueFd output;     ///< the job's standard error, for the one line on a kill for memory; or none
     std::optional<uid_t> owner;
     ResourceLimits limits;
 };
@@ -47,8 +48,9 @@ struct JobSummary {
     uid_t uid = 0;
     pid_t leader = 0;
     std::uint64_t created = 0; ///< CLOCK_REALTIME, microseconds
-    ResourceLimits limits;
-    std::vector<std::uint32_t> tasks;
+    bool suspended = false;
+    ResourceLimits limits = {};
+    std::vector<std::uint32_t> tasks = {};
 };
 
 struct TaskAdded {
@@ -66,12 +68,17 @@ struct JobProcess {
     std::string command;
 };
 
+/// "suspended" for a running job that is; else its state.
+std::string_view stateWord(const JobSummary& job);
+
 /// What happened, for the bus's signals and objects. Called after the record of it is stored.
 class JobObserver {
 public:
     virtual ~JobObserver() = default;
     virtual void jobAdded(const JobSummary& job) = 0;
     virtual void jobStateChanged(const JobKey& key) = 0;
+    virtual void outOfMemory(const JobKey& key, const OomVerdict& verdict) = 0;
+    virtual void limitsChanged(const JobKey& key) = 0;
     virtual void taskAdded(const JobKey& key, std::uint32_t task) = 0;
     virtual void taskRemoved(const JobKey& key, std::uint32_t task) = 0;
     virtual void leftoversFound(const JobKey& key, std::uint32_t task, std::uint64_t count) = 0;
@@ -96,6 +103,10 @@ public:
     void endJob(const Caller& caller, const std::string& key, EndReport report, Reply<Receipt> reply);
     void stopJob(const Caller& caller, const std::string& key, std::optional<std::uint64_t> grace, Reply<void> reply);
     void killJob(const Caller& caller, const std::string& key, int signal, Reply<void> reply);
+    void suspendJob(const Caller& caller, const std::string& key, Reply<void> reply);
+    void resumeJob(const Caller& caller, const std::string& key, Reply<void> reply);
+    /// Only what is set changes, all or none. `force`: also below what is in use, which kills. The answer: what is in force then.
+    void setLimits(const Caller& caller, const std::string& key, ResourceLimits change, bool force, Reply<ResourceLimits> reply);
     void waitJob(const Caller& caller, const std::string& key, Reply<Receipt> reply);
 
     std::vector<JobSummary> jobs() const;

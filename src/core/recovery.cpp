@@ -64,6 +64,7 @@ void Recovery::takeUp(const JobPtr& job) {
     case JobState::Running:
         core_.observer->jobAdded(summarize(*job));
         parts_.home.expect(job);
+        parts_.keeper.restore(job);
         if (!leaderAlive)
             parts_.ender.begin(
                 job, {.cause = job->record.supervisor && !job->supervisor ? JobResult::SupervisorLost : JobResult::Exited,

@@ -19,6 +19,7 @@ class Recovery {
 public:
     struct Parts {
         JobCreator& creator;
+        LimitKeeper& keeper;
         SupervisorHome& home;
         JobEnder& ender;
         TaskEnder& taskEnder;

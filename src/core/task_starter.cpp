@@ -2,7 +2,6 @@
 #include "core/task_starter.hpp"
 
 #include "core/job.hpp"
-#include "systemd/unit_properties.hpp"
 
 #include <malloc.h>
 
@@ -65,10 +64,10 @@ void TaskStarter::tryOnce(std::shared_ptr<Attempt> attempt) {
     const auto& request = attempt->request;
     StartRequest start;
     start.scope = attempt->unit();
-    start.scopeProperties = scopeProperties(request.key, request.task, request.limits, request.pids);
+    start.scopeProperties = scopeProperties(request.key, request.task, request.properties, request.pids);
     if (request.task == 0) {
         start.slice = request.key.sliceName();
-        start.sliceProperties = sliceProperties(request.key, request.limits);
+        start.sliceProperties = sliceProperties(request.key, request.properties);
     }
     context_.systemd.start(std::move(start), [this, attempt](const SystemdOutcome& outcome) { decide(attempt, outcome); });
 }

@@ -5,7 +5,7 @@
 #include "base/result.hpp"
 #include "core/context.hpp"
 #include "model/job_key.hpp"
-#include "model/resource_limits.hpp"
+#include "systemd/unit_properties.hpp"
 
 #include <sys/types.h>
 
@@ -22,7 +22,7 @@ public:
     struct Request {
         JobKey key;
         std::uint32_t task = 0; ///< task 0 comes with the job's slice
-        ResourceLimits limits;
+        TaskProperties properties;
         std::vector<pid_t> pids;
     };
     using Done = std::function<void(Result<void>)>;

@@ -51,14 +51,23 @@ std::string readBootId() {
     return text.substr(0, text.find('\n'));
 }
 
+/// Without it nothing is lost but the victims' names.
+UniqueFd kernelLog() {
+    auto log = KernelLog::openDevice();
+    if (!log)
+        logInfo(log.error().message);
+    return log ? std::move(*log) : UniqueFd();
+}
+
 class Application {
 public:
     Application(const DaemonOptions& options, Settings& settings, Journal& journal, History history)
         : settings_(settings), loop_(logErrorLine), connection_(bus::systemBus()),
           busSource_(loop_.get(), *connection_, [this](const std::string& why) { busLost(why); }), systemd_(*connection_, loop_),
           processes_(options.root), cgroups_(options.root), watch_(loop_), records_(options.root / "run/pinfold/jobs"),
-          history_(std::move(history)), context_{loop_,    systemd_, processes_, cgroups_,          watch_,
-                                                 records_, history_, journal,    settings.config(), readBootId()},
+          kernelLog_(kernelLog(), loop_),
+          history_(std::move(history)), context_{loop_,    systemd_, processes_, cgroups_,          watch_,      records_,
+                                                 history_, journal,  kernelLog_, settings.config(), readBootId()},
           jobs_(context_), callers_(*connection_, clients_),
           manager_({*connection_, loop_, jobs_, callers_, clients_, [this] { return reload(); }, logErrorLine}),
           socket_(UniqueFd(passedSocket()), {loop_, jobs_, clients_, logErrorLine}),
@@ -123,6 +132,7 @@ private:
     CgroupTree cgroups_;
     CgroupWatch watch_;
     RecordStore records_;
+    KernelLog kernelLog_;
     History history_;
     CoreContext context_;
     JobManager jobs_;

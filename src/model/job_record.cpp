@@ -4,10 +4,18 @@
 
 #include "model/json.hpp"
 
+#include <algorithm>
+
 namespace pinfold {
 namespace {
 
 constexpr int kRecordVersion = 1;
+
+template <class T> T required(std::optional<T> value, const char* what) {
+    if (!value)
+        throw std::invalid_argument(std::string("unknown ") + what);
+    return *value;
+}
 
 Json toJson(const std::optional<ProcessIdentity>& process) {
     if (!process)
@@ -19,6 +27,24 @@ std::optional<ProcessIdentity> processFromJson(const Json& json) {
     if (json.is_null())
         return std::nullopt;
     return ProcessIdentity{json.at("pid").get<pid_t>(), json.at("started").get<std::uint64_t>()};
+}
+
+void putOom(Json& json, const std::optional<OomVerdict>& oom) {
+    json["oom_cause"] = oom ? Json(toString(oom->cause)) : Json(nullptr);
+    json["oom_at"] = oom ? Json(oom->at) : Json(nullptr);
+    const auto verdict = oom.value_or(OomVerdict{});
+    forEachOomDetail(verdict, [&json](const char* name, const auto& value) { json[name] = optionalToJson(value); });
+}
+
+void takeOom(const Json& json, std::optional<OomVerdict>& oom) {
+    std::optional<std::string> cause;
+    optionalFromJson(json, "oom_cause", cause);
+    if (!cause)
+        return;
+    oom.emplace();
+    oom->cause = required(oomCauseFromString(*cause), "cause");
+    oom->at = json.at("oom_at").get<std::uint64_t>();
+    forEachOomDetail(*oom, [&json](const char* name, auto& value) { optionalFromJson(json, name, value); });
 }
 
 void putEnd(Json& json, const ExitState& exit, const std::optional<std::uint32_t>& stoppedBy, const Leftovers& leftovers) {
@@ -39,12 +65,6 @@ void takeEnd(const Json& json, ExitState& exit, std::optional<std::uint32_t>& st
     leftovers.commands = json.at("leftover_commands").get<std::vector<std::string>>();
 }
 
-template <class T> T required(std::optional<T> value, const char* what) {
-    if (!value)
-        throw std::invalid_argument(std::string("unknown ") + what);
-    return *value;
-}
-
 JobRecord recordFromJson(const Json& json) {
     if (json.at("version").get<int>() != kRecordVersion)
         throw std::invalid_argument("version " + json.at("version").dump() + ", this pinfoldd knows version 1");
@@ -57,6 +77,12 @@ JobRecord recordFromJson(const Json& json) {
     record.created = json.at("created").get<std::uint64_t>();
     record.createdBoot = json.at("created_boot").get<std::uint64_t>();
     takeLimits(json.at("limits"), record.limits);
+    optionalFromJson(json, "limits_forced_by", record.limitsForcedBy);
+    optionalFromJson(json, "suspended_since", record.suspendedSince);
+    record.suspended = json.value("suspended", std::uint64_t{0});
+    record.oomKills = json.value("oom_kills", std::uint64_t{0});
+    takeOom(json, record.oom);
+    record.oomSaid = json.value("oom_said", false);
     record.supervisor = processFromJson(json.at("supervisor"));
     for (const auto& task : json.at("tasks"))
         record.tasks[task.at("number").get<std::uint32_t>()] = {processFromJson(task.at("leader"))};
@@ -68,6 +94,16 @@ JobRecord recordFromJson(const Json& json) {
     return record;
 }
 
+/// Whether everything that was written has been understood. An earlier pinfoldd, whose jobs this one takes up, wrote less.
+bool saysTheSame(const Json& written, const Json& understood) {
+    if (!written.is_object() || !understood.is_object())
+        return written == understood;
+    for (const auto& [name, value] : written.items())
+        if (!understood.contains(name) || !saysTheSame(value, understood.at(name)))
+            return false;
+    return true;
+}
+
 Receipt receiptFromJson(const Json& json) {
     Receipt receipt;
     receipt.id = json.at("id").get<std::string>();
@@ -76,15 +112,25 @@ Receipt receiptFromJson(const Json& json) {
     receipt.started = json.at("started").get<std::uint64_t>();
     receipt.ended = json.at("ended").get<std::uint64_t>();
     receipt.wall = json.at("wall").get<std::uint64_t>();
+    receipt.suspended = json.value("suspended", std::uint64_t{0});
     receipt.result = required(jobResultFromString(json.at("result").get<std::string>()), "result");
     receipt.tasks = json.at("tasks").get<std::uint64_t>();
     takeEnd(json, receipt.exit, receipt.stoppedBy, receipt.leftovers);
-    forEachUsage(receipt.usage, [&json](const char* name, auto& value) { optionalFromJson(json, name, value); });
+    takeUsage(json, receipt.usage);
+    takeOom(json, receipt.oom);
     takeLimits(json, receipt.limits);
     return receipt;
 }
 
 } // namespace
+
+bool endSuspension(JobRecord& record, std::uint64_t now) {
+    if (!record.suspendedSince)
+        return false;
+    record.suspended += now - std::min(now, *record.suspendedSince);
+    record.suspendedSince.reset();
+    return true;
+}
 
 std::string encode(const JobRecord& record) {
     Json json;
@@ -97,6 +143,12 @@ std::string encode(const JobRecord& record) {
     json["created"] = record.created;
     json["created_boot"] = record.createdBoot;
     putLimits(json["limits"], record.limits);
+    json["limits_forced_by"] = optionalToJson(record.limitsForcedBy);
+    json["suspended_since"] = optionalToJson(record.suspendedSince);
+    json["suspended"] = record.suspended;
+    json["oom_kills"] = record.oomKills;
+    putOom(json, record.oom);
+    json["oom_said"] = record.oomSaid;
     json["supervisor"] = toJson(record.supervisor);
     json["tasks"] = Json::array();
     for (const auto& [number, task] : record.tasks)
@@ -110,8 +162,11 @@ std::string encode(const JobRecord& record) {
 
 Result<JobRecord> decodeJobRecord(std::string_view text) {
     auto record = decode<JobRecord>(text, "record", recordFromJson);
+    if (!record)
+        return record;
     // get<T>() wraps and truncates numbers, and unknown or repeated members are dropped: uid 2^32 would be root's.
-    if (record && encode(*record) != text)
+    const auto written = Json::parse(text);
+    if (dump(written) + "\n" != text || !saysTheSame(written, Json::parse(encode(*record))))
         return Error{ErrorCode::InvalidArgument, "record can't be read: it is not as pinfoldd writes it"};
     return record;
 }
@@ -124,10 +179,12 @@ std::string encode(const Receipt& receipt) {
     json["started"] = receipt.started;
     json["ended"] = receipt.ended;
     json["wall"] = receipt.wall;
+    json["suspended"] = receipt.suspended;
     json["result"] = toString(receipt.result);
     json["tasks"] = receipt.tasks;
     putEnd(json, receipt.exit, receipt.stoppedBy, receipt.leftovers);
-    forEachUsage(receipt.usage, [&json](const char* name, const auto& value) { json[name] = optionalToJson(value); });
+    putUsage(json, receipt.usage, [](const char* name) { return !isLiveOnly(name); });
+    putOom(json, receipt.oom);
     putLimits(json, receipt.limits);
     return dump(json);
 }

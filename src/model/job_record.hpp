@@ -45,6 +45,12 @@ struct JobRecord {
     std::uint64_t created = 0;     ///< CLOCK_REALTIME, microseconds
     std::uint64_t createdBoot = 0; ///< CLOCK_BOOTTIME, microseconds
     ResourceLimits limits;
+    std::optional<std::uint32_t> limitsForcedBy; ///< who lowered a limit below what was in use
+    std::optional<std::uint64_t> suspendedSince; ///< CLOCK_BOOTTIME, microseconds: it is suspended
+    std::uint64_t suspended = 0;                 ///< microseconds, of earlier suspensions
+    std::uint64_t oomKills = 0;                  ///< processes killed for memory that have been looked into
+    std::optional<OomVerdict> oom;               ///< of the first
+    bool oomSaid = false;                        ///< in the job's own output
     std::optional<ProcessIdentity> supervisor;
     std::map<std::uint32_t, TaskRecord> tasks;
     std::uint32_t nextTask = 1;
@@ -58,6 +64,9 @@ struct JobRecord {
 
     bool operator==(const JobRecord&) const = default;
 };
+
+/// Adds a suspension that is under way to the total. False: there is none.
+bool endSuspension(JobRecord& record, std::uint64_t now);
 
 /// One JSON document with a version. encode() of decode() is the identity.
 std::string encode(const JobRecord& record);

@@ -4,7 +4,8 @@
 
 #include "base/escape.hpp"
 #include "base/result.hpp"
-#include "model/resource_limits.hpp"
+#include "model/limit_table.hpp"
+#include "model/usage.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -22,36 +23,72 @@ using Json = nlohmann::ordered_json;
 template <class T> Json optionalToJson(const std::optional<T>& value) {
     if (!value)
         return nullptr;
-    if constexpr (std::is_same_v<T, CpuList>)
-        return value->toString();
-    else
-        return *value;
+    return *value;
 }
 
 template <class T> void optionalFromJson(const Json& json, const char* name, std::optional<T>& value) {
     const auto it = json.find(name);
     if (it == json.end() || it->is_null())
         return;
-    if constexpr (std::is_same_v<T, CpuList>) {
-        auto list = CpuList::parse(it->template get<std::string>());
-        if (!list)
-            throw std::invalid_argument(list.error().message);
-        value = std::move(*list);
+    value = it->template get<T>();
+}
+
+template <class T> Json limitToJson(const std::optional<T>& limit) {
+    if constexpr (kIsNumber<std::optional<T>>)
+        return optionalToJson(limit);
+    else
+        return limit ? Json(limitText(*limit)) : Json(nullptr);
+}
+
+template <class T> void limitFromJson(const Json& json, const char* name, std::optional<T>& limit) {
+    if constexpr (kIsNumber<std::optional<T>>) {
+        optionalFromJson(json, name, limit);
     } else {
-        value = it->template get<T>();
+        std::optional<std::string> text;
+        optionalFromJson(json, name, text);
+        if (!text)
+            return;
+        if (auto set = setLimitText(*text, limit); !set)
+            throw std::invalid_argument(set.error().message);
     }
 }
 
 inline void putLimits(Json& json, const ResourceLimits& limits) {
-    forEachLimit(limits, [&json](const char* name, const auto& limit) { json[name] = optionalToJson(limit); });
+    forEachLimit(limits, [&json](const char* name, const auto& limit) { json[name] = limitToJson(limit); });
 }
 
 inline void takeLimits(const Json& json, ResourceLimits& limits) {
-    forEachLimit(limits, [&json](const char* name, auto& limit) { optionalFromJson(json, name, limit); });
+    forEachLimit(limits, [&json](const char* name, auto& limit) { limitFromJson(json, name, limit); });
 }
 
 // A text that is no UTF-8 must not make dump() throw.
 inline std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+/// Those that `wanted(name)` wants.
+template <class F> void putUsage(Json& json, const Usage& usage, F&& wanted) {
+    forEachUsage(usage, [&](const char* name, const auto& value) {
+        if (wanted(name))
+            json[name] = optionalToJson(value);
+    });
+    json["io_devices"] = Json::array();
+    for (const auto& io : usage.ioDevices)
+        json["io_devices"].push_back({{"device", io.device},
+                                      {"io_read", io.read},
+                                      {"io_written", io.written},
+                                      {"io_reads", io.reads},
+                                      {"io_writes", io.writes}});
+}
+
+inline void takeUsage(const Json& json, Usage& usage) {
+    forEachUsage(usage, [&json](const char* name, auto& value) { optionalFromJson(json, name, value); });
+    const auto devices = json.find("io_devices"); // an earlier pinfold wrote none
+    if (devices == json.end())
+        return;
+    for (const auto& io : *devices)
+        usage.ioDevices.push_back({io.at("device").get<std::string>(), io.at("io_read").get<std::uint64_t>(),
+                                   io.at("io_written").get<std::uint64_t>(), io.at("io_reads").get<std::uint64_t>(),
+                                   io.at("io_writes").get<std::uint64_t>()});
+}
 
 /// The one place that nlohmann's exceptions come to. Error: InvalidArgument.
 template <class T, class F> Result<T> decode(std::string_view text, const char* what, F&& fromJson) {

@@ -12,6 +12,7 @@ constexpr std::array kNames{
     std::pair{JobResult::Signaled, std::string_view("signaled")},
     std::pair{JobResult::Stopped, std::string_view("stopped")},
     std::pair{JobResult::Timeout, std::string_view("timeout")},
+    std::pair{JobResult::OutOfMemory, std::string_view("out-of-memory")},
     std::pair{JobResult::SupervisorLost, std::string_view("supervisor-lost")},
     std::pair{JobResult::Lost, std::string_view("lost")},
 };

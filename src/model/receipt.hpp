@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "model/oom.hpp"
 #include "model/resource_limits.hpp"
 #include "model/usage.hpp"
 
@@ -18,6 +19,7 @@ enum class JobResult {
     Signaled,       ///< a signal ended the leader
     Stopped,        ///< somebody asked for it
     Timeout,        ///< the run time limit
+    OutOfMemory,    ///< killed as a whole, or its leader, for want of memory
     SupervisorLost, ///< pinfold-run was killed
     Lost,           ///< the node went down, or the units vanished behind our back
 };
@@ -50,13 +52,16 @@ struct Receipt {
     std::uint32_t uid = 0;
     std::uint64_t started = 0;
     std::uint64_t ended = 0;
-    std::uint64_t wall = 0; ///< microseconds, by CLOCK_BOOTTIME
+    std::uint64_t wall = 0;      ///< microseconds, by CLOCK_BOOTTIME
+    std::uint64_t suspended = 0; ///< microseconds of `wall`
     JobResult result = JobResult::Exited;
     ExitState exit;
     std::optional<std::uint32_t> stoppedBy;
     std::uint64_t tasks = 1;
     Leftovers leftovers;
     Usage usage;
+    std::optional<OomVerdict> oom;
+    bool oomSaid = false; ///< in the job's own output, at once; not stored
     ResourceLimits limits;
 
     bool operator==(const Receipt&) const = default;

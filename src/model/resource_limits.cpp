@@ -2,44 +2,74 @@
 #include "model/resource_limits.hpp"
 
 #include "base/parse.hpp"
+#include "model/limit_table.hpp"
 
-#include <array>
+#include <algorithm>
 #include <string>
-#include <string_view>
-#include <type_traits>
+#include <utility>
 
 namespace pinfold {
 namespace {
 
-struct Range {
-    std::string_view limit;
-    std::uint64_t least;
-    std::uint64_t most;
-    const char* words;
-};
-
-constexpr std::array kRanges{
-    Range{"memory_max", 1 << 20, kInfinity, "at least 1M (1048576 bytes)"},
-    Range{"cpu_quota", 10'000, kInfinity, "at least 1% of a CPU (10000 microseconds per second)"},
-    Range{"cpu_weight", 1, 10'000, "1 to 10000"},
-    Range{"tasks_max", 1, kInfinity, "at least 1"},
-    Range{"run_time_max", 1'000, kInfinity, "at least 1 ms (1000 microseconds)"},
-};
-
-const Range& rangeOf(std::string_view limit) {
-    for (const auto& range : kRanges)
-        if (range.limit == limit)
-            return range;
-    static_assert(kRanges.size() == 5, "one row for each numeric limit of forEachLimit()");
-    return kRanges.front();
+std::string describe(std::string_view name, std::uint64_t value) {
+    return std::string(name) + " " + (value == kInfinity ? "infinity" : std::to_string(value));
 }
 
-bool looser(const std::optional<std::uint64_t>& limit, const std::optional<std::uint64_t>& ceiling) {
-    return ceiling && (!limit || *limit > *ceiling);
+bool inRange(const LimitRow& row, std::uint64_t value) {
+    return value == kInfinity ? row.mayBeInfinite : value >= row.least && value <= row.most;
 }
 
-bool looser(const std::optional<CpuList>& limit, const std::optional<CpuList>& ceiling) {
+Result<void> check(const LimitRow& row, std::uint64_t value) {
+    if (inRange(row, value))
+        return {};
+    return Error{ErrorCode::LimitInvalid, describe(row.name, value) + " is out of range: use " + row.range};
+}
+
+Result<void> check(const LimitRow& row, const DeviceAmounts& value) {
+    for (const auto& [device, amount] : value.amounts)
+        if (!inRange(row, amount))
+            return Error{ErrorCode::LimitInvalid,
+                         std::string(row.name) + " of " + device + " is " + std::to_string(amount) + ": use " + row.range};
+    return {};
+}
+
+template <class T> Result<void> check(const LimitRow&, const T&) { return {}; }
+
+bool looser(const LimitRow& row, const std::optional<std::uint64_t>& limit, const std::optional<std::uint64_t>& ceiling) {
+    // Which signal comes first is nobody's loss.
+    return row.form != LimitForm::Signal && limit.value_or(row.unset) > ceiling.value_or(row.unset);
+}
+
+bool looser(const LimitRow&, const std::optional<CpuList>& limit, const std::optional<CpuList>& ceiling) {
     return ceiling && (!limit || !ceiling->contains(*limit));
+}
+
+bool looser(const LimitRow&, const std::optional<DeviceAmounts>& limit, const std::optional<DeviceAmounts>& ceiling) {
+    if (!ceiling)
+        return false;
+    return std::any_of(ceiling->amounts.begin(), ceiling->amounts.end(), [&limit](const auto& entry) {
+        if (!limit)
+            return true;
+        const auto own = limit->amounts.find(entry.first);
+        return own == limit->amounts.end() || own->second > entry.second;
+    });
+}
+
+bool looser(const LimitRow&, const std::optional<std::string>& limit, const std::optional<std::string>& ceiling) {
+    return limit != ceiling;
+}
+
+bool looser(const LimitRow&, const std::optional<OomPolicy>&, const std::optional<OomPolicy>&) { return false; }
+
+/// Calls f(name, one's limit, other's limit).
+template <class One, class F> void forEachPair(One& one, const ResourceLimits& other, F&& f) {
+    forEachLimit(one, [&](const char* name, auto& limit) {
+        forEachLimit(other, [&](const char* otherName, const auto& otherLimit) {
+            if constexpr (std::is_same_v<std::decay_t<decltype(limit)>, std::decay_t<decltype(otherLimit)>>)
+                if (std::string_view(name) == otherName)
+                    f(name, limit, otherLimit);
+        });
+    });
 }
 
 } // namespace
@@ -47,44 +77,27 @@ bool looser(const std::optional<CpuList>& limit, const std::optional<CpuList>& c
 Result<void> validate(const ResourceLimits& limits) {
     Result<void> result;
     forEachLimit(limits, [&result](const char* name, const auto& limit) {
-        if constexpr (std::is_same_v<std::decay_t<decltype(limit)>, std::optional<std::uint64_t>>) {
-            const auto& range = rangeOf(name);
-            if (limit && (*limit < range.least || *limit > range.most) && result)
-                result = Error{ErrorCode::LimitInvalid,
-                               std::string(name) + " " + std::to_string(*limit) + " is out of range: use " + range.words};
-        }
+        if (limit && result)
+            result = check(limitRow(name), *limit);
     });
     return result;
 }
 
 ResourceLimits withDefaults(ResourceLimits limits, const ResourceLimits& defaults) {
-    const auto take = [](auto& limit, const auto& fallback) {
+    forEachPair(limits, defaults, [](const char*, auto& limit, const auto& fallback) {
         if (!limit)
             limit = fallback;
-    };
-    take(limits.memoryMax, defaults.memoryMax);
-    take(limits.cpuQuota, defaults.cpuQuota);
-    take(limits.cpuWeight, defaults.cpuWeight);
-    take(limits.allowedCpus, defaults.allowedCpus);
-    take(limits.tasksMax, defaults.tasksMax);
-    take(limits.runTimeMax, defaults.runTimeMax);
+    });
     return limits;
 }
 
 const char* looserThan(const ResourceLimits& limits, const ResourceLimits& ceiling) {
-    if (looser(limits.memoryMax, ceiling.memoryMax))
-        return "memory_max";
-    if (looser(limits.cpuQuota, ceiling.cpuQuota))
-        return "cpu_quota";
-    if (looser(limits.cpuWeight, ceiling.cpuWeight))
-        return "cpu_weight";
-    if (looser(limits.allowedCpus, ceiling.allowedCpus))
-        return "allowed_cpus";
-    if (looser(limits.tasksMax, ceiling.tasksMax))
-        return "tasks_max";
-    if (looser(limits.runTimeMax, ceiling.runTimeMax))
-        return "run_time_max";
-    return nullptr;
+    const char* found = nullptr;
+    forEachPair(limits, ceiling, [&found](const char* name, const auto& limit, const auto& allowed) {
+        if (!found && looser(limitRow(name), limit, allowed))
+            found = name;
+    });
+    return found;
 }
 
 } // namespace pinfold

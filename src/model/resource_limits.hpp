@@ -2,42 +2,87 @@
 #pragma once
 
 #include "base/cpu_list.hpp"
+#include "base/device_amounts.hpp"
 #include "base/result.hpp"
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <type_traits>
 
 namespace pinfold {
 
-/// A job's limits. Unset: the kernel's default; kInfinity: explicitly none.
+/// What the kernel kills when a limit of the job's memory is hit.
+enum class OomPolicy {
+    Job,     ///< everything that the job has
+    Process, ///< one process, which the kernel picks
+};
+
+/// A job's limits. Unset: the kernel's default, or the site's; kInfinity: explicitly none. Ranges, units and what each becomes are
+/// in the one table of limit_table.hpp.
 struct ResourceLimits {
-    std::optional<std::uint64_t> memoryMax; ///< bytes, from 1 MiB
-    std::optional<std::uint64_t> cpuQuota;  ///< microseconds of CPU time per second, from 10000
-    std::optional<std::uint64_t> cpuWeight; ///< 1 to 10000
-    std::optional<CpuList> allowedCpus;
-    std::optional<std::uint64_t> tasksMax;   ///< processes and threads, from 1
-    std::optional<std::uint64_t> runTimeMax; ///< microseconds of wall time, from 1 ms
+    std::optional<std::uint64_t> memoryMax = {};      ///< bytes
+    std::optional<std::uint64_t> memoryHigh = {};     ///< bytes: throttled above
+    std::optional<std::uint64_t> memoryLow = {};      ///< bytes: protected below
+    std::optional<std::uint64_t> memorySwapMax = {};  ///< bytes; 0: no swap
+    std::optional<std::uint64_t> memoryZswapMax = {}; ///< bytes
+    std::optional<OomPolicy> oomPolicy = {};
+    std::optional<std::uint64_t> cpuQuota = {};  ///< microseconds of CPU time per second
+    std::optional<std::uint64_t> cpuWeight = {}; ///< 1 to 10000
+    std::optional<CpuList> allowedCpus = {};
+    std::optional<CpuList> allowedMemoryNodes = {};
+    std::optional<std::uint64_t> tasksMax = {}; ///< processes and threads
+    std::optional<std::uint64_t> ioWeight = {}; ///< 1 to 10000
+    std::optional<DeviceAmounts> ioReadBandwidthMax = {};  ///< bytes a second
+    std::optional<DeviceAmounts> ioWriteBandwidthMax = {}; ///< bytes a second
+    std::optional<DeviceAmounts> ioReadIopsMax = {};       ///< operations a second
+    std::optional<DeviceAmounts> ioWriteIopsMax = {};      ///< operations a second
+    std::optional<std::string> deviceProfile = {};         ///< a name in the site's configuration
+    std::optional<std::uint64_t> runTimeMax = {};          ///< microseconds of wall time, less what the job was suspended
+    std::optional<std::uint64_t> runTimeGrace = {};        ///< microseconds from the kill signal at the time limit to SIGKILL
+    std::optional<std::uint64_t> killSignal = {};          ///< the first signal of a stop, 1 to 64
+    std::optional<std::uint64_t> killGrace = {};           ///< microseconds from the kill signal to SIGKILL
 
     bool operator==(const ResourceLimits&) const = default;
 };
 
-/// Error: LimitInvalid, naming the limit, its value and its range.
-Result<void> validate(const ResourceLimits& limits);
-
-/// Each limit that is unset takes the default's value.
-ResourceLimits withDefaults(ResourceLimits limits, const ResourceLimits& defaults);
-
-/// The name of the first limit of `limits` that is looser than `ceiling` allows (unset is looser than any), or nullptr.
-const char* looserThan(const ResourceLimits& limits, const ResourceLimits& ceiling);
-
-/// Calls f(name, member) for each limit: the one list that the D-Bus, JSON and command line forms are made from.
+/// Calls f(name, member) for each limit: the one list that the D-Bus, JSON, configuration and command line forms are made from.
+/// A member is an optional number (std::uint64_t) or one of the types that have text (limit_table.hpp).
 template <class Limits, class F> void forEachLimit(Limits& limits, F&& f) {
     f("memory_max", limits.memoryMax);
+    f("memory_high", limits.memoryHigh);
+    f("memory_low", limits.memoryLow);
+    f("memory_swap_max", limits.memorySwapMax);
+    f("memory_zswap_max", limits.memoryZswapMax);
+    f("oom_policy", limits.oomPolicy);
     f("cpu_quota", limits.cpuQuota);
     f("cpu_weight", limits.cpuWeight);
     f("allowed_cpus", limits.allowedCpus);
+    f("allowed_memory_nodes", limits.allowedMemoryNodes);
     f("tasks_max", limits.tasksMax);
+    f("io_weight", limits.ioWeight);
+    f("io_read_bandwidth_max", limits.ioReadBandwidthMax);
+    f("io_write_bandwidth_max", limits.ioWriteBandwidthMax);
+    f("io_read_iops_max", limits.ioReadIopsMax);
+    f("io_write_iops_max", limits.ioWriteIopsMax);
+    f("device_profile", limits.deviceProfile);
     f("run_time_max", limits.runTimeMax);
+    f("run_time_grace", limits.runTimeGrace);
+    f("kill_signal", limits.killSignal);
+    f("kill_grace", limits.killGrace);
 }
+
+/// Is a limit's member a number?
+template <class Member> constexpr bool kIsNumber = std::is_same_v<std::decay_t<Member>, std::optional<std::uint64_t>>;
+
+/// Error: LimitInvalid, naming the limit, its value and its range.
+Result<void> validate(const ResourceLimits& limits);
+
+/// Each limit that is unset takes the other's value: a request over the site's defaults, a change over what is in force.
+ResourceLimits withDefaults(ResourceLimits limits, const ResourceLimits& defaults);
+
+/// The name of the first limit of `limits` that is looser than `ceiling` allows (unset is the kernel's default), or nullptr.
+/// What takes from others counts as looser: more protection, more weight, another device profile.
+const char* looserThan(const ResourceLimits& limits, const ResourceLimits& ceiling);
 
 } // namespace pinfold

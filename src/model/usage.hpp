@@ -3,34 +3,106 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace pinfold {
 
-/// What a job used, as its slice's cgroup counts it (cgroup-v2.rst). Unset: this kernel or node doesn't count it.
+/// What went to and from one disk.
+struct DeviceIo {
+    std::string device;           ///< "8:0"
+    std::uint64_t read = 0;       ///< bytes
+    std::uint64_t written = 0;    ///< bytes
+    std::uint64_t reads = 0;      ///< operations
+    std::uint64_t writes = 0;     ///< operations
+
+    bool operator==(const DeviceIo&) const = default;
+};
+
+/// What a job used, as its slice's cgroup counts it (cgroup-v2.rst, psi.rst). Unset: this kernel or node doesn't count it.
 struct Usage {
-    std::optional<std::uint64_t> cpuUser;       ///< microseconds
-    std::optional<std::uint64_t> cpuSystem;     ///< microseconds
-    std::optional<std::uint64_t> memoryCurrent; ///< bytes; live jobs only
-    std::optional<std::uint64_t> memoryPeak;    ///< bytes
-    std::optional<std::uint64_t> tasksCurrent;  ///< live jobs only
+    std::optional<std::uint64_t> cpuUser;      ///< microseconds
+    std::optional<std::uint64_t> cpuSystem;    ///< microseconds
+    std::optional<std::uint64_t> cpuThrottled; ///< microseconds that it was held back by cpu_quota
+
+    std::optional<std::uint64_t> memoryCurrent;  ///< bytes; live jobs only
+    std::optional<std::uint64_t> memoryAnon;     ///< bytes of memoryCurrent that are no file's; live jobs only
+    std::optional<std::uint64_t> memoryFile;     ///< bytes of page cache, tmpfs included; of an ended job: that it left behind
+    std::optional<std::uint64_t> memoryPeak;     ///< bytes, page cache included
+    std::optional<std::uint64_t> memoryPeakAnon; ///< bytes of the peak, where somebody looked while it was reached
+    std::optional<std::uint64_t> memoryPeakFile; ///< likewise
+    std::optional<std::uint64_t> swapCurrent;    ///< bytes; live jobs only
+    std::optional<std::uint64_t> swapPeak;       ///< bytes (Linux 6.5)
+
+    std::optional<std::uint64_t> tasksCurrent; ///< live jobs only
     std::optional<std::uint64_t> tasksPeak;
+
     std::optional<std::uint64_t> ioRead;    ///< bytes, all devices
     std::optional<std::uint64_t> ioWritten; ///< bytes, all devices
-    std::optional<std::uint64_t> oomKills;  ///< processes
+    std::optional<std::uint64_t> ioReads;   ///< operations, all devices
+    std::optional<std::uint64_t> ioWrites;  ///< operations, all devices
+    std::vector<DeviceIo> ioDevices;
+
+    // Microseconds in which some, or all, of its processes waited for want of it.
+    std::optional<std::uint64_t> cpuPressure;
+    std::optional<std::uint64_t> memoryPressure;
+    std::optional<std::uint64_t> memoryPressureFull;
+    std::optional<std::uint64_t> ioPressure;
+    std::optional<std::uint64_t> ioPressureFull;
+
+    std::optional<std::uint64_t> memoryHighEvents; ///< times that it was slowed down at memory_high
+    std::optional<std::uint64_t> memoryMaxEvents;  ///< times that it was at memory_max and something was reclaimed
+    std::optional<std::uint64_t> oomEvents;        ///< times that nothing could be reclaimed: attempts, not incidents
+    std::optional<std::uint64_t> oomKills;         ///< processes
+    std::optional<std::uint64_t> oomGroupKills;    ///< times that a whole task was killed
 
     bool operator==(const Usage&) const = default;
 };
 
+/// Calls f(name, member) for each number.
 template <class U, class F> void forEachUsage(U& usage, F&& f) {
     f("cpu_user", usage.cpuUser);
     f("cpu_system", usage.cpuSystem);
+    f("cpu_throttled", usage.cpuThrottled);
     f("memory_current", usage.memoryCurrent);
+    f("memory_anon", usage.memoryAnon);
+    f("memory_file", usage.memoryFile);
     f("memory_peak", usage.memoryPeak);
+    f("memory_peak_anon", usage.memoryPeakAnon);
+    f("memory_peak_file", usage.memoryPeakFile);
+    f("swap_current", usage.swapCurrent);
+    f("swap_peak", usage.swapPeak);
     f("tasks_current", usage.tasksCurrent);
     f("tasks_peak", usage.tasksPeak);
     f("io_read", usage.ioRead);
     f("io_written", usage.ioWritten);
+    f("io_reads", usage.ioReads);
+    f("io_writes", usage.ioWrites);
+    f("cpu_pressure", usage.cpuPressure);
+    f("memory_pressure", usage.memoryPressure);
+    f("memory_pressure_full", usage.memoryPressureFull);
+    f("io_pressure", usage.ioPressure);
+    f("io_pressure_full", usage.ioPressureFull);
+    f("memory_high_events", usage.memoryHighEvents);
+    f("memory_max_events", usage.memoryMaxEvents);
+    f("oom_events", usage.oomEvents);
     f("oom_kills", usage.oomKills);
+    f("oom_group_kills", usage.oomGroupKills);
+}
+
+/// What makes sense of a live job only goes.
+inline void dropCurrent(Usage& usage) {
+    usage.memoryCurrent.reset();
+    usage.memoryAnon.reset();
+    usage.swapCurrent.reset();
+    usage.tasksCurrent.reset();
+}
+
+/// Of those that a receipt never has?
+inline bool isLiveOnly(const char* name) {
+    const std::string_view text(name);
+    return text.ends_with("_current") || text == "memory_anon";
 }
 
 } // namespace pinfold

@@ -16,7 +16,14 @@ template <class T> void putIfSet(Json& json, const char* name, const std::option
 
 Json toJson(const WrapperCreate& request) {
     Json json{{"version", kVersion}, {"call", "create"}, {"key", request.key}, {"limits", Json::object()}};
-    forEachLimit(request.limits, [&](const char* name, const auto& limit) { putIfSet(json["limits"], name, limit); });
+    forEachLimit(request.limits, [&](const char* name, const auto& limit) {
+        if (limit)
+            json["limits"][name] = limitToJson(limit);
+    });
+    if (request.supervised)
+        json["supervised"] = true;
+    if (request.output)
+        json["output"] = true;
     return json;
 }
 
@@ -33,8 +40,11 @@ WrapperRequest requestFromJson(const Json& json) {
     const auto key = json.at("key").get<std::string>();
     const auto call = json.at("call").get<std::string>();
     if (call == "create") {
-        WrapperCreate create{key, {}};
+        WrapperCreate create;
+        create.key = key;
         takeLimits(json.at("limits"), create.limits);
+        create.supervised = json.value("supervised", false);
+        create.output = json.value("output", false);
         return create;
     }
     if (call != "end")
@@ -49,9 +59,15 @@ WrapperRequest requestFromJson(const Json& json) {
     return end;
 }
 
-Result<std::string> replyFromJson(const Json& json) {
-    if (json.contains("key"))
-        return json.at("key").get<std::string>();
+Result<WrapperReply> replyFromJson(const Json& json) {
+    if (json.contains("key")) {
+        WrapperReply reply;
+        reply.key = json.at("key").get<std::string>();
+        reply.environment = json.value("environment", reply.environment);
+        reply.notice = json.value("notice", std::string());
+        reply.summary = json.value("summary", std::string());
+        return reply;
+    }
     const auto code = errorCodeFromDbusName(std::string(kDbusErrorPrefix) + json.at("error").get<std::string>());
     return Error{code.value_or(ErrorCode::Internal), json.at("message").get<std::string>()};
 }
@@ -69,15 +85,22 @@ Result<WrapperRequest> decodeWrapperRequest(std::string_view packet) {
     return request;
 }
 
-std::string encodeWrapperReply(const Result<std::string>& reply) {
-    if (reply)
-        return dump({{"key", *reply}});
-    return dump({{"error", errorRow(reply.error().code).dbusName}, {"message", reply.error().message}});
+std::string encodeWrapperReply(const Result<WrapperReply>& reply) {
+    if (!reply)
+        return dump({{"error", errorRow(reply.error().code).dbusName}, {"message", reply.error().message}});
+    Json json{{"key", reply->key}};
+    if (!reply->environment.empty())
+        json["environment"] = reply->environment;
+    if (!reply->notice.empty())
+        json["notice"] = reply->notice;
+    if (!reply->summary.empty())
+        json["summary"] = reply->summary;
+    return dump(json);
 }
 
-Result<std::string> decodeWrapperReply(std::string_view packet) {
-    auto reply = decode<Result<std::string>>(packet, "pinfoldd's answer", replyFromJson);
-    return reply ? std::move(*reply) : Result<std::string>(Error{ErrorCode::Internal, reply.error().message});
+Result<WrapperReply> decodeWrapperReply(std::string_view packet) {
+    auto reply = decode<Result<WrapperReply>>(packet, "pinfoldd's answer", replyFromJson);
+    return reply ? std::move(*reply) : Result<WrapperReply>(Error{ErrorCode::Internal, reply.error().message});
 }
 
 } // namespace pinfold

@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include <cstddef>
+#include <map>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -19,10 +20,13 @@ namespace pinfold {
 constexpr const char* kWrapperSocket = "/run/pinfold/wrapper.sock";
 constexpr std::size_t kMaxWrapperPacket = 64 << 10; ///< bytes
 
-/// As CreateJob of org.pinfold1. With it go the leader's pidfd and, if there is one, the supervisor's.
+/// As CreateJob of org.pinfold1. With it go the leader's pidfd, then the supervisor's and the job's standard error, if they are
+/// there.
 struct WrapperCreate {
     std::string key; ///< empty: pinfoldd picks one
     ResourceLimits limits;
+    bool supervised = false;
+    bool output = false; ///< standard error goes along
 
     bool operator==(const WrapperCreate&) const = default;
 };
@@ -42,9 +46,18 @@ std::string encode(const WrapperRequest& request);
 /// Error: InvalidArgument. Takes only what encode() writes: nothing unknown, repeated, wrapped around or cut short.
 Result<WrapperRequest> decodeWrapperRequest(std::string_view packet);
 
-/// The answer to either: the job's key, or why not.
-std::string encodeWrapperReply(const Result<std::string>& reply);
+/// The answer to either.
+struct WrapperReply {
+    std::string key;
+    std::map<std::string, std::string> environment; ///< of a new job: what it shall have in addition
+    std::string notice;                             ///< of an ended job: for its standard error; empty: nothing
+    std::string summary;                            ///< of an ended job: for its standard output; empty: nothing
+
+    bool operator==(const WrapperReply&) const = default;
+};
+
+std::string encodeWrapperReply(const Result<WrapperReply>& reply);
 /// What can't be read is an error of its own: Internal.
-Result<std::string> decodeWrapperReply(std::string_view packet);
+Result<WrapperReply> decodeWrapperReply(std::string_view packet);
 
 } // namespace pinfold

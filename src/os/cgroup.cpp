@@ -52,22 +52,49 @@ std::optional<std::uint64_t> single(const std::optional<std::string>& text) {
     return parsed ? std::optional(*parsed) : std::nullopt;
 }
 
-/// io.stat: "8:0 rbytes=1 wbytes=2 …", one line a device.
-void sumIo(const std::string& text, Usage& usage) {
-    usage.ioRead = 0;
-    usage.ioWritten = 0;
-    const auto add = [](std::string_view field, std::string_view name, std::optional<std::uint64_t>& sum) {
-        if (field.starts_with(name))
-            if (const auto bytes = parseUnsigned(field.substr(name.size())))
-                *sum += *bytes;
-    };
-    for (std::size_t start = 0; start < text.size();) {
-        const auto end = std::min(text.find_first_of(" \n", start), text.size());
-        const auto field = std::string_view(text).substr(start, end - start);
-        add(field, "rbytes=", usage.ioRead);
-        add(field, "wbytes=", usage.ioWritten);
-        start = end + 1;
+/// io.stat: "8:0 rbytes=1 wbytes=2 rios=3 wios=4 …", one line a device.
+std::vector<DeviceIo> parseIo(const std::string& text) {
+    std::vector<DeviceIo> devices;
+    forEachLine(text, [&devices](std::string_view number, std::string_view words) {
+        DeviceIo device{std::string(number), 0, 0, 0, 0};
+        for (std::size_t start = 0; start < words.size();) {
+            const auto end = std::min(words.find(' ', start), words.size());
+            const auto word = words.substr(start, end - start);
+            for (const auto& [name, amount] : {std::pair("rbytes=", &device.read), std::pair("wbytes=", &device.written),
+                                               std::pair("rios=", &device.reads), std::pair("wios=", &device.writes)})
+                if (word.starts_with(name))
+                    *amount = single(std::string(word.substr(std::strlen(name)))).value_or(0);
+            start = end + 1;
+        }
+        if (!words.empty()) // Linux up to 6.1 shows disks that nothing went to or from by their number alone
+            devices.push_back(std::move(device));
+    });
+    return devices;
+}
+
+void sumIo(Usage& usage) {
+    DeviceIo sum;
+    for (const auto& device : usage.ioDevices) {
+        sum.read += device.read;
+        sum.written += device.written;
+        sum.reads += device.reads;
+        sum.writes += device.writes;
     }
+    usage.ioRead = sum.read;
+    usage.ioWritten = sum.written;
+    usage.ioReads = sum.reads;
+    usage.ioWrites = sum.writes;
+}
+
+/// "some avg10=0.00 avg60=0.00 avg300=0.00 total=123", and a line "full …" (psi.rst).
+std::optional<std::uint64_t> pressure(const std::optional<std::string>& text, std::string_view line) {
+    std::optional<std::uint64_t> total;
+    forEachLine(text.value_or(""), [&](std::string_view name, std::string_view words) {
+        const auto at = words.rfind("total=");
+        if (name == line && at != std::string_view::npos)
+            total = single(std::string(words.substr(at + 6)));
+    });
+    return total;
 }
 
 using Directory = std::unique_ptr<DIR, decltype([](DIR* directory) { ::closedir(directory); })>;
@@ -167,19 +194,59 @@ Result<void> CgroupDir::kill() const { return writeFile(directory_.get(), "cgrou
 
 Result<void> CgroupDir::attach(pid_t pid) const { return writeFile(directory_.get(), "cgroup.procs", std::to_string(pid)); }
 
-Usage CgroupDir::usage() const {
+Usage CgroupDir::briefUsage() const {
     Usage usage;
     const auto cpu = read("cpu.stat");
     usage.cpuUser = valueOf(cpu, "user_usec");
     usage.cpuSystem = valueOf(cpu, "system_usec");
+    usage.cpuThrottled = valueOf(cpu, "throttled_usec");
     usage.memoryCurrent = single(read("memory.current"));
-    usage.memoryPeak = single(read("memory.peak"));
     usage.tasksCurrent = single(read("pids.current"));
-    usage.tasksPeak = single(read("pids.peak"));
-    if (const auto io = read("io.stat"))
-        sumIo(*io, usage);
-    usage.oomKills = valueOf(read("memory.events"), "oom_kill");
+    if (const auto io = read("io.stat")) {
+        usage.ioDevices = parseIo(*io);
+        sumIo(usage);
+    }
     return usage;
+}
+
+Usage CgroupDir::usage() const {
+    auto usage = briefUsage();
+    usage.memoryPeak = single(read("memory.peak"));
+    usage.swapCurrent = single(read("memory.swap.current"));
+    usage.swapPeak = single(read("memory.swap.peak"));
+    usage.tasksPeak = single(read("pids.peak"));
+    const auto memory = read("memory.stat");
+    usage.memoryAnon = valueOf(memory, "anon");
+    usage.memoryFile = valueOf(memory, "file");
+    const auto events = read("memory.events");
+    usage.memoryHighEvents = valueOf(events, "high");
+    usage.memoryMaxEvents = valueOf(events, "max");
+    usage.oomEvents = valueOf(events, "oom");
+    usage.oomKills = valueOf(events, "oom_kill");
+    usage.oomGroupKills = valueOf(events, "oom_group_kill");
+    usage.cpuPressure = pressure(read("cpu.pressure"), "some");
+    const auto memoryPressure = read("memory.pressure");
+    usage.memoryPressure = pressure(memoryPressure, "some");
+    usage.memoryPressureFull = pressure(memoryPressure, "full");
+    const auto ioPressure = read("io.pressure");
+    usage.ioPressure = pressure(ioPressure, "some");
+    usage.ioPressureFull = pressure(ioPressure, "full");
+    return usage;
+}
+
+CgroupDir::OomCount CgroupDir::oomCount() const {
+    const auto events = read("memory.events");
+    return {valueOf(events, "oom"), valueOf(events, "oom_kill")};
+}
+
+std::optional<std::uint64_t> CgroupDir::unreclaimableMemory() const {
+    const auto current = single(read("memory.current"));
+    const auto memory = read("memory.stat");
+    const auto file = valueOf(memory, "file");
+    const auto shared = valueOf(memory, "shmem"); // counted as file, but nothing on a disk stands behind it
+    if (!current || !file || !shared)
+        return std::nullopt;
+    return *current - std::min(*current, *file - std::min(*file, *shared) + valueOf(memory, "slab_reclaimable").value_or(0));
 }
 
 std::optional<std::string> CgroupDir::read(const char* file) const {

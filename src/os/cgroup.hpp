@@ -31,7 +31,19 @@ public:
     Result<void> kill() const;
     /// Moves a process here (cgroup.procs). Errors: PidGone; Internal.
     Result<void> attach(pid_t pid) const;
+    /// Everything that is counted.
     Usage usage() const;
+    /// memory.events, of nested cgroups too: `events` counts limits that were hit here or below, `kills` processes killed for
+    /// whatever limit. Unset where memory isn't counted.
+    struct OomCount {
+        std::optional<std::uint64_t> events;
+        std::optional<std::uint64_t> kills;
+    };
+    OomCount oomCount() const;
+    /// CPU, memory, tasks and disks of this moment: a third of the files.
+    Usage briefUsage() const;
+    /// Bytes that can't go away without swap or a kill; nullopt where memory isn't counted.
+    std::optional<std::uint64_t> unreclaimableMemory() const;
     /// A file's text without the trailing line break; nullopt when it is not there or the cgroup is gone.
     std::optional<std::string> read(const char* file) const;
 

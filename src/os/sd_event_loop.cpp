@@ -70,10 +70,11 @@ EventHandle SdEventLoop::onReadable(int fd, Handler handler) {
 
 EventHandle SdEventLoop::after(std::uint64_t delayUsec, Handler handler) {
     auto source = std::make_unique<Source>(std::move(handler), log_);
-    check(sd_event_add_time_relative(
-              event_, &source->source, CLOCK_BOOTTIME, std::min(delayUsec, kLongestDelay), kTimerAccuracy,
+    // From now, not from the loop's "now", which is when this round of events began: a time limit must not come early.
+    check(sd_event_add_time(
+              event_, &source->source, CLOCK_BOOTTIME, bootTime() + std::min(delayUsec, kLongestDelay), kTimerAccuracy,
               [](sd_event_source*, std::uint64_t, void* data) { return Source::call(data); }, source.get()),
-          "sd_event_add_time_relative");
+          "sd_event_add_time");
     return source;
 }
 

@@ -45,14 +45,14 @@ Result<UniqueFd> connectTo(const std::string& path) {
     return socket;
 }
 
-bool send(int socket, const std::string& packet, const std::array<int, 2>& pidfds) {
+bool send(int socket, const std::string& packet, const std::array<int, 3>& descriptors) {
     std::vector<int> fds;
-    std::copy_if(pidfds.begin(), pidfds.end(), std::back_inserter(fds), [](int fd) { return fd >= 0; });
+    std::copy_if(descriptors.begin(), descriptors.end(), std::back_inserter(fds), [](int fd) { return fd >= 0; });
     iovec part{const_cast<char*>(packet.data()), packet.size()};
     msghdr message{};
     message.msg_iov = &part;
     message.msg_iovlen = 1;
-    alignas(cmsghdr) std::array<char, CMSG_SPACE(2 * sizeof(int))> control{};
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(3 * sizeof(int))> control{};
     if (!fds.empty()) {
         message.msg_control = control.data();
         message.msg_controllen = CMSG_SPACE(fds.size() * sizeof(int));
@@ -67,13 +67,17 @@ bool send(int socket, const std::string& packet, const std::array<int, 2>& pidfd
 
 } // namespace
 
-void DaemonLink::create(const WrapperCreate& request, Pidfds pidfds) { begin(request, pidfds, kCreatePatience); }
+void DaemonLink::create(WrapperCreate request, Descriptors descriptors) {
+    request.supervised = descriptors.supervisor >= 0;
+    request.output = descriptors.output >= 0;
+    begin(request, descriptors, kCreatePatience);
+}
 
 void DaemonLink::end(const WrapperEnd& request) { begin(request, {}, UINT64_MAX); }
 
-void DaemonLink::begin(const WrapperRequest& request, Pidfds pidfds, std::uint64_t patience) {
+void DaemonLink::begin(const WrapperRequest& request, Descriptors descriptors, std::uint64_t patience) {
     packet_ = encode(request);
-    pidfds_ = {pidfds.leader, pidfds.supervisor};
+    descriptors_ = {descriptors.leader, descriptors.supervisor, descriptors.output};
     patience_ = patience;
     begun_ = monotonicNow();
     outcome_.reset();
@@ -90,7 +94,7 @@ void DaemonLink::attempt() {
     if (!connected)
         return lost(connected.error(), errno != EAGAIN);
     socket_ = std::move(*connected);
-    if (!send(socket_.get(), packet_, pidfds_))
+    if (!send(socket_.get(), packet_, descriptors_))
         lost(unreachable(std::strerror(errno)), false);
 }
 
@@ -115,7 +119,7 @@ void DaemonLink::lost(Error error, bool notThere) {
         nextAttempt_ = monotonicNow() + kRetryInterval;
 }
 
-std::optional<Result<std::string>> DaemonLink::advance() {
+std::optional<Result<WrapperReply>> DaemonLink::advance() {
     if (outcome_)
         return outcome_;
     if (!socket_ && monotonicNow() >= nextAttempt_)

@@ -21,17 +21,18 @@ public:
     /// Never a path from the environment, which is the job's: a pinfoldd of its own making could say that all is well.
     explicit DaemonLink(std::string path = kWrapperSocket) : path_(std::move(path)) {}
 
-    /// -1: no such process. The descriptors stay the caller's, open until there is an outcome.
-    struct Pidfds {
-        int leader = -1;
-        int supervisor = -1;
+    /// -1: there is none. The descriptors stay the caller's, open until there is an outcome.
+    struct Descriptors {
+        int leader = -1;     ///< pidfd
+        int supervisor = -1; ///< pidfd
+        int output = -1;     ///< standard error
     };
-    void create(const WrapperCreate& request, Pidfds pidfds);
+    void create(WrapperCreate request, Descriptors descriptors);
     /// Asks until there is an answer, however long pinfoldd is away.
     void end(const WrapperEnd& request);
 
-    /// Does what can be done now. The outcome, once there is one: the job's key, Unreachable, or what pinfoldd says.
-    std::optional<Result<std::string>> advance();
+    /// Does what can be done now. The outcome, once there is one: pinfoldd's answer, Unreachable, or why pinfoldd refuses.
+    std::optional<Result<WrapperReply>> advance();
 
     /// What to wait for before advance() has something to do: the descriptor is -1 when there is only the time-out.
     pollfd waitFor() const { return {socket_.get(), POLLIN, 0}; }
@@ -42,16 +43,16 @@ public:
     bool away() const;
 
 private:
-    void begin(const WrapperRequest& request, Pidfds pidfds, std::uint64_t patience);
+    void begin(const WrapperRequest& request, Descriptors descriptors, std::uint64_t patience);
     void attempt();
     void receive();
     void lost(Error error, bool notThere);
 
     std::string path_;
     std::string packet_;
-    std::array<int, 2> pidfds_{-1, -1};
+    std::array<int, 3> descriptors_{-1, -1, -1};
     UniqueFd socket_;
-    std::optional<Result<std::string>> outcome_;
+    std::optional<Result<WrapperReply>> outcome_;
     std::uint64_t begun_ = 0;
     std::uint64_t patience_ = 0;    ///< microseconds, UINT64_MAX: for ever
     std::uint64_t nextAttempt_ = 0; ///< CLOCK_MONOTONIC microseconds, while there is no connection

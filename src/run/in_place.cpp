@@ -24,7 +24,7 @@ int runInPlace(const RunOptions& options) {
     }
     {
         DaemonLink link;
-        link.create({options.key, options.limits}, {.leader = self.get()});
+        link.create({options.key, options.limits}, {.leader = self.get(), .supervisor = -1, .output = openStderr()});
         auto outcome = link.advance();
         while (!outcome) {
             auto wait = link.waitFor();

@@ -18,7 +18,7 @@ int run(int argc, char** argv) {
         return pinfold::kRunFailed;
     }
     if (options->help) {
-        std::fputs(pinfold::kRunUsage, stdout);
+        std::fputs(pinfold::runUsage().c_str(), stdout);
         return 0;
     }
     if (options->version) {

@@ -21,6 +21,6 @@ struct RunOptions {
 /// Error: InvalidArgument, one line.
 Result<RunOptions> parseRunOptions(int argc, char** argv);
 
-extern const char* const kRunUsage;
+std::string runUsage();
 
 } // namespace pinfold

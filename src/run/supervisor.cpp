@@ -34,6 +34,12 @@ ExitState exitState(int waitStatus) {
     return {.status = {}, .signal = WTERMSIG(waitStatus)};
 }
 
+/// What pinfoldd has to say at the end, in the job's own output.
+void sayLastWords(const WrapperReply& words) {
+    (void)!::write(STDOUT_FILENO, words.summary.data(), words.summary.size());
+    (void)!::write(STDERR_FILENO, words.notice.data(), words.notice.size());
+}
+
 int failed(const char* what) {
     say(std::string(what) + ": " + std::strerror(errno));
     return kRunFailed;
@@ -63,7 +69,7 @@ int Supervisor::run() {
 
 std::optional<int> Supervisor::create() {
     const UniqueFd self(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
-    link_.create({options_.key, options_.limits}, {child_.pidfd(), self.get()});
+    link_.create({options_.key, options_.limits}, {child_.pidfd(), self.get(), openStderr()});
     auto outcome = link_.advance();
     while (!outcome && !shallGiveUpWaiting()) {
         waitOnce(link_.timeoutMs());
@@ -71,7 +77,7 @@ std::optional<int> Supervisor::create() {
     }
     confined_ = outcome && *outcome;
     if (confined_)
-        key_ = **outcome;
+        key_ = (*outcome)->key;
     if (confined_ || (outcome && mayRunUnconfined(outcome->error(), options_.key)))
         return std::nullopt;
     child_.giveUp();
@@ -106,7 +112,9 @@ void Supervisor::endJob() {
     }
     if (!outcome)
         say("job " + key_ + " is left to pinfoldd, which is not there yet: asked to end by " + signalName(endRequest_));
-    else if (!*outcome)
+    else if (*outcome)
+        sayLastWords(**outcome);
+    else
         say("job " + key_ + ": " + outcome->error().message);
 }
 

@@ -21,18 +21,27 @@ namespace {
 // Between two looks at everything else that goes on.
 constexpr int kAcceptedAtOnce = 16;
 constexpr std::uint64_t kPauseWithoutDescriptors = 100'000;
-constexpr std::size_t kMostPidfds = 2;
+constexpr std::size_t kMostDescriptors = 3;
 constexpr int kTurnAwayWaitMs = 100;
 
 UniqueFd acceptFrom(int listener) { return UniqueFd(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)); }
 
-void send(int socket, const Result<std::string>& reply) {
+void send(int socket, const Result<WrapperReply>& reply) {
     const auto packet = encodeWrapperReply(reply);
     // Who doesn't take the one packet that is for them is gone, and that is not news.
     (void)!::send(socket, packet.data(), packet.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-Error tooLarge() { return {ErrorCode::InvalidArgument, "a request is at most 65536 bytes with two pidfds"}; }
+/// What the supervisor says before it goes. What was said in time is not said again.
+WrapperReply lastWords(const Receipt& receipt) {
+    WrapperReply reply;
+    reply.key = receipt.key;
+    if (receipt.oom && !receipt.oomSaid)
+        reply.notice = oomLine(*receipt.oom, receipt.usage.memoryPeak) + "\n";
+    return reply;
+}
+
+Error tooLarge() { return {ErrorCode::InvalidArgument, "a request is at most 65536 bytes with three descriptors"}; }
 
 } // namespace
 
@@ -48,7 +57,7 @@ struct WrapperSocket::Connection {
     std::shared_ptr<void> counted; ///< null for an admin
     EventHandle readable;
 
-    void answer(const Result<std::string>& reply) {
+    void answer(const Result<WrapperReply>& reply) {
         send(socket.get(), reply);
         socket.reset();
     }
@@ -56,7 +65,7 @@ struct WrapperSocket::Connection {
 
 std::optional<WrapperSocket::Packet> WrapperSocket::receivePacket(int socket) {
     std::array<char, kMaxWrapperPacket> text;
-    alignas(cmsghdr) std::array<char, CMSG_SPACE(kMostPidfds * sizeof(int))> control{};
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(kMostDescriptors * sizeof(int))> control{};
     iovec part{text.data(), text.size()};
     msghdr message{};
     message.msg_iov = &part;
@@ -70,7 +79,7 @@ std::optional<WrapperSocket::Packet> WrapperSocket::receivePacket(int socket) {
     for (auto* header = CMSG_FIRSTHDR(&message); header; header = CMSG_NXTHDR(&message, header)) {
         if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS)
             continue;
-        std::array<int, kMostPidfds> fds{};
+        std::array<int, kMostDescriptors> fds{};
         const auto count = std::min((header->cmsg_len - CMSG_LEN(0)) / sizeof(int), fds.size());
         std::memcpy(fds.data(), CMSG_DATA(header), count * sizeof(int));
         for (std::size_t i = 0; i < count; ++i)
@@ -164,16 +173,21 @@ void WrapperSocket::handle(const ConnectionPtr& connection, Packet packet) {
     if (!request)
         return connection->answer(request.error());
     if (const auto* create = std::get_if<WrapperCreate>(&*request)) {
-        if (packet.fds.empty())
-            return connection->answer(Error{ErrorCode::InvalidArgument, "the leader's pidfd is missing"});
+        const bool earlier = !create->supervised && !create->output && packet.fds.size() == 2; // pinfold-run that didn't say so
+        if (!earlier && packet.fds.size() != 1U + (create->supervised ? 1 : 0) + (create->output ? 1 : 0))
+            return connection->answer(Error{ErrorCode::InvalidArgument, std::to_string(packet.fds.size()) +
+                                                                            " descriptors: the leader's pidfd and those named"});
         CreateRequest job;
         job.key = create->key;
         job.limits = create->limits;
         job.leader = std::move(packet.fds[0]);
-        if (packet.fds.size() > 1)
+        if (create->supervised || earlier)
             job.supervisor = std::move(packet.fds[1]);
+        if (create->output)
+            job.output = std::move(packet.fds.back());
         return parts_.jobs.createJob(connection->caller, std::move(job), [connection](const Result<JobSummary>& created) {
-            connection->answer(created ? Result<std::string>(created->key.text()) : Result<std::string>(created.error()));
+            connection->answer(created ? Result<WrapperReply>({created->key.text(), {}, {}, {}})
+                                       : Result<WrapperReply>(created.error()));
         });
     }
     const auto& end = std::get<WrapperEnd>(*request);
@@ -182,7 +196,8 @@ void WrapperSocket::handle(const ConnectionPtr& connection, Packet packet) {
         return connection->answer(wait.error());
     parts_.jobs.endJob(connection->caller, end.key, {end.exit, end.leader},
                        [connection, held = std::move(*wait)](const Result<Receipt>& receipt) {
-                           connection->answer(receipt ? Result<std::string>(receipt->key) : Result<std::string>(receipt.error()));
+                           connection->answer(receipt ? Result<WrapperReply>(lastWords(*receipt))
+                                                      : Result<WrapperReply>(receipt.error()));
                        });
 }
 

@@ -2,6 +2,7 @@
 #include "systemd/sdbus_systemd_manager.hpp"
 
 #include "base/escape.hpp"
+#include "base/parse.hpp"
 #include "systemd/call_queue.hpp"
 #include "systemd/sdbus_compat.hpp"
 
@@ -27,12 +28,30 @@ constexpr std::size_t kMaxEarly = 16;
 using PropertyList = std::vector<sdbus::Struct<std::string, sdbus::Variant>>;
 using AuxList = std::vector<sdbus::Struct<std::string, PropertyList>>;
 
+template <class T> sdbus::Variant toVariant(const T& value) { return sdbus::Variant(value); }
+
+template <class T> sdbus::Variant toVariant(const std::vector<std::pair<std::string, T>>& pairs) {
+    std::vector<sdbus::Struct<std::string, T>> structs;
+    structs.reserve(pairs.size());
+    for (const auto& [first, second] : pairs)
+        structs.emplace_back(first, second);
+    return sdbus::Variant(structs);
+}
+
 PropertyList toBus(const std::vector<UnitProperty>& properties) {
     PropertyList list;
     list.reserve(properties.size());
     for (const auto& property : properties)
-        list.emplace_back(property.name, std::visit([](const auto& value) { return sdbus::Variant(value); }, property.value));
+        list.emplace_back(property.name, std::visit([](const auto& value) { return toVariant(value); }, property.value));
     return list;
+}
+
+/// "252.39-1~deb12u1", "v256": 0 when there is no number in it.
+unsigned versionNumber(std::string_view text) {
+    const auto first = std::min(text.find_first_of("0123456789"), text.size());
+    const auto digits = text.substr(first, text.find_first_not_of("0123456789", first) - first);
+    const auto number = parseUnsigned(digits);
+    return number ? static_cast<unsigned>(std::min<std::uint64_t>(*number, 99'999)) : 0;
 }
 
 SystemdFault faultOf(const std::string& name, const std::string& message) {
@@ -82,7 +101,12 @@ struct SdbusSystemdManager::Impl {
                                       "member='NameOwnerChanged',arg0='") +
                               kService + "'",
                           guarded(&Impl::ownerChanged)));
+        matches.push_back(bus::addMatch(connection,
+                                        "type='signal',sender='org.freedesktop.oom1',path='/org/freedesktop/oom1',"
+                                        "interface='org.freedesktop.oom1.Manager',member='Killed'",
+                                        guarded(&Impl::killedByOomd)));
         proxy->callMethod(bus::makeCall(*proxy, kInterface, "Subscribe"));
+        version = versionNumber(proxy->getProperty("Version").onInterface(kInterface).get<std::string>());
     }
 
     /// 1.2 has no catch around match handlers at all: what can't be read is ignored.
@@ -188,6 +212,13 @@ struct SdbusSystemdManager::Impl {
             owner.onUnitRemoved(unit);
     }
 
+    void killedByOomd(sdbus::Message& message) {
+        std::string path;
+        message >> path;
+        if (owner.onOomdKill)
+            owner.onOomdKill(path);
+    }
+
     void reloadingChanged(sdbus::Message& message) {
         message >> reloading;
         if (!reloading && owner.onReloaded)
@@ -224,6 +255,7 @@ struct SdbusSystemdManager::Impl {
     std::deque<QueuedJob> queued;
     std::uint64_t nextId = 1;
     bool reloading = false;
+    unsigned version = 0;
 };
 
 SdbusSystemdManager::SdbusSystemdManager(sdbus::IConnection& connection, EventLoop& loop)
@@ -253,6 +285,26 @@ void SdbusSystemdManager::kill(const std::string& unit, int signal, SystemdDone 
     call << unit << "all" << signal;
     impl_->simpleCall(std::move(call), std::move(done));
 }
+
+void SdbusSystemdManager::setProperties(const std::string& unit, std::vector<UnitProperty> properties, SystemdDone done) {
+    auto call = bus::makeCall(*impl_->proxy, kInterface, "SetUnitProperties");
+    call << unit << true << toBus(properties);
+    impl_->simpleCall(std::move(call), std::move(done));
+}
+
+void SdbusSystemdManager::freeze(const std::string& unit, SystemdDone done) {
+    auto call = bus::makeCall(*impl_->proxy, kInterface, "FreezeUnit");
+    call << unit;
+    impl_->simpleCall(std::move(call), std::move(done));
+}
+
+void SdbusSystemdManager::thaw(const std::string& unit, SystemdDone done) {
+    auto call = bus::makeCall(*impl_->proxy, kInterface, "ThawUnit");
+    call << unit;
+    impl_->simpleCall(std::move(call), std::move(done));
+}
+
+unsigned SdbusSystemdManager::version() const { return impl_->version; }
 
 void SdbusSystemdManager::resetFailed(const std::string& unit, SystemdDone done) {
     auto call = bus::makeCall(*impl_->proxy, kInterface, "ResetFailedUnit");

@@ -23,6 +23,10 @@ public:
     void start(StartRequest request, SystemdDone done) override;
     void stop(const std::string& unit, SystemdDone done) override;
     void kill(const std::string& unit, int signal, SystemdDone done) override;
+    void setProperties(const std::string& unit, std::vector<UnitProperty> properties, SystemdDone done) override;
+    void freeze(const std::string& unit, SystemdDone done) override;
+    void thaw(const std::string& unit, SystemdDone done) override;
+    unsigned version() const override;
     void resetFailed(const std::string& unit, SystemdDone done) override;
     void listUnits(std::vector<std::string> patterns,
                    std::function<void(std::variant<std::vector<UnitStatus>, SystemdError>)> done) override;

@@ -9,6 +9,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -35,8 +36,10 @@ using SystemdOutcome = std::optional<SystemdError>;
 using SystemdDone = std::function<void(SystemdOutcome)>;
 
 struct UnitProperty {
-    using Value =
-        std::variant<bool, std::int32_t, std::uint64_t, std::string, std::vector<std::uint8_t>, std::vector<std::uint32_t>>;
+    using DeviceAmounts = std::vector<std::pair<std::string, std::uint64_t>>; ///< path, amount
+    using DeviceRules = std::vector<std::pair<std::string, std::string>>;     ///< path or group, letters of "rwm"
+    using Value = std::variant<bool, std::int32_t, std::uint64_t, std::string, std::vector<std::uint8_t>,
+                               std::vector<std::uint32_t>, DeviceAmounts, DeviceRules>;
     std::string name;
     Value value;
 
@@ -68,15 +71,26 @@ public:
     virtual void stop(const std::string& unit, SystemdDone done) = 0;
     /// KillUnit, whom "all". `signal` 1 to 64. Slices pass it on to all scopes below.
     virtual void kill(const std::string& unit, int signal, SystemdDone done) = 0;
+    /// SetUnitProperties, until the next boot. Done when the cgroup's files have the values. Errors: NoSuchUnit, PropertyRefused.
+    virtual void setProperties(const std::string& unit, std::vector<UnitProperty> properties, SystemdDone done) = 0;
+    /// FreezeUnit; done when all processes below are frozen. A frozen unit stays as it is.
+    virtual void freeze(const std::string& unit, SystemdDone done) = 0;
+    /// ThawUnit. A unit that is not frozen stays as it is.
+    virtual void thaw(const std::string& unit, SystemdDone done) = 0;
     /// ResetFailedUnit: frees a name that a failed unit blocks.
     virtual void resetFailed(const std::string& unit, SystemdDone done) = 0;
     /// ListUnitsByPatterns with shell patterns.
     virtual void listUnits(std::vector<std::string> patterns,
                            std::function<void(std::variant<std::vector<UnitStatus>, SystemdError>)> done) = 0;
 
+    /// 252 for "252.39-1~deb12u1".
+    virtual unsigned version() const = 0;
+
     /// UnitRemoved, held back between the two Reloading signals of daemon-reload and daemon-reexec, in which PID 1 sends it for
     /// live units. It may still come late, twice, and for a unit that lives: look at the cgroup.
     std::function<void(const std::string& unit)> onUnitRemoved;
+    /// systemd-oomd killed everything in this cgroup (org.freedesktop.oom1(5), Killed). `path` as in /proc/PID/cgroup.
+    std::function<void(const std::string& path)> onOomdKill;
     /// After each reload, and after PID 1 came back to the bus: compare everything once.
     std::function<void()> onReloaded;
 };

@@ -2,6 +2,7 @@
 #include "systemd/unit_properties.hpp"
 
 #include "base/parse.hpp"
+#include "model/limit_table.hpp"
 
 #include <algorithm>
 
@@ -17,17 +18,18 @@ constexpr std::uint64_t kMinQuota = 1'000;      // likewise
 
 using Properties = std::vector<UnitProperty>;
 
+// How systemd takes what is more than a number.
+std::uint64_t valueOf(std::uint64_t number) { return number; }
+std::vector<std::uint8_t> valueOf(const CpuList& numbers) { return numbers.toBitmap(); }
+UnitProperty::DeviceAmounts valueOf(const DeviceAmounts& list) { return {list.amounts.begin(), list.amounts.end()}; }
+std::string valueOf(const std::string& text) { return text; }
+std::string valueOf(OomPolicy policy) { return policy == OomPolicy::Job ? "kill" : "continue"; }
+
 void appendLimits(Properties& properties, const ResourceLimits& limits) {
-    if (limits.memoryMax)
-        properties.push_back({"MemoryMax", *limits.memoryMax});
-    if (limits.cpuQuota)
-        properties.push_back({"CPUQuotaPerSecUSec", *limits.cpuQuota});
-    if (limits.cpuWeight)
-        properties.push_back({"CPUWeight", *limits.cpuWeight});
-    if (limits.allowedCpus)
-        properties.push_back({"AllowedCPUs", limits.allowedCpus->toBitmap()});
-    if (limits.tasksMax)
-        properties.push_back({"TasksMax", *limits.tasksMax});
+    forEachLimit(limits, [&properties](const char* name, const auto& limit) {
+        if (limit && limitRow(name).property)
+            properties.push_back({limitRow(name).property, valueOf(*limit)});
+    });
 }
 
 void appendCommon(Properties& properties, std::string description) {
@@ -35,6 +37,8 @@ void appendCommon(Properties& properties, std::string description) {
     properties.push_back({"Description", std::move(description)});
     // Else a unit that needed SIGKILL stays as failed and blocks its name.
     properties.push_back({"CollectMode", std::string("inactive-or-failed")});
+    // A job is ended by its own limits, by its owner or by the node's need: not by a guess of systemd-oomd's.
+    properties.push_back({"ManagedOOMPreference", std::string("omit")});
     for (const char* accounting : {"CPUAccounting", "MemoryAccounting", "TasksAccounting", "IOAccounting"})
         properties.push_back({accounting, true});
 }
@@ -45,6 +49,16 @@ std::string describe(const char* what, const JobKey& key) {
     if (const auto escape = shown.rfind('\\'); escape != std::string::npos && escape + 4 > shown.size())
         shown.resize(escape);
     return what + shown;
+}
+
+void appendDevices(Properties& properties, const std::optional<DeviceRules>& devices) {
+    if (!devices)
+        return;
+    properties.push_back({"DevicePolicy", std::string("closed")});
+    UnitProperty::DeviceRules rules;
+    for (const auto& rule : *devices)
+        rules.emplace_back(rule.device, rule.access);
+    properties.push_back({"DeviceAllow", std::move(rules)});
 }
 
 std::string cpuMax(std::uint64_t quotaPerSecond) {
@@ -60,42 +74,96 @@ std::string cpuMax(std::uint64_t quotaPerSecond) {
 
 std::string maxOr(std::uint64_t value) { return value == kInfinity ? "max" : std::to_string(value); }
 
+std::string pages(std::uint64_t bytes, std::uint64_t pageSize) {
+    return maxOr(bytes == kInfinity ? bytes : bytes / pageSize * pageSize);
+}
+
+/// io.bfq.weight of an IOWeight=, as systemd scales it (src/basic/cgroup-util.h, BFQ_WEIGHT): 1 to 1000 around the same 100.
+std::uint64_t bfqWeight(std::uint64_t weight) {
+    return weight <= 100 ? 100 - (100 - weight) * 99 / 99 : 100 + (weight - 100) * 900 / 9900;
+}
+
+/// One word of a device's line in io.max, "8:0 rbps=1048576 wbps=max riops=max wiops=max".
+void expectIoMax(std::vector<ExpectedCgroupValue>& expected, const char* limit, const char* word,
+                 const std::optional<DeviceAmounts>& list, const DeviceNumbers& numbers) {
+    if (!list)
+        return;
+    for (const auto& [device, amount] : list->amounts)
+        expected.push_back({limit, "io.max", word + maxOr(amount), numbers(device).value_or("no number of " + device)});
+}
+
 } // namespace
 
-std::vector<UnitProperty> sliceProperties(const JobKey& key, const ResourceLimits& limits) {
+std::vector<UnitProperty> sliceProperties(const JobKey& key, const TaskProperties& job) {
     Properties properties;
     appendCommon(properties, describe("Batch job ", key));
-    appendLimits(properties, limits);
+    appendLimits(properties, job.limits);
+    appendDevices(properties, job.devices);
     return properties;
 }
 
-std::vector<UnitProperty> scopeProperties(const JobKey& key, std::uint32_t task, const ResourceLimits& limits,
+std::vector<UnitProperty> scopeProperties(const JobKey& key, std::uint32_t task, const TaskProperties& job,
                                           const std::vector<pid_t>& pids) {
     Properties properties;
     appendCommon(properties, describe("Batch job ", key) + (task == 0 ? "" : ", task " + std::to_string(task)));
     properties.push_back({"Slice", key.sliceName()});
     properties.push_back({"PIDs", std::vector<std::uint32_t>(pids.begin(), pids.end())});
     properties.push_back({"TimeoutStopUSec", kTimeoutStop});
-    // The whole task at once, by the kernel. systemd's own default has PID 1 stop the scope after one process was killed.
-    properties.push_back({"OOMPolicy", std::string("kill")});
-    if (task == 0)
-        appendLimits(properties, limits);
+    // Explicit: with systemd's own default the kernel kills one process, and then PID 1 stops the scope.
+    properties.push_back({"OOMPolicy", valueOf(job.limits.oomPolicy.value_or(OomPolicy::Job))});
+    if (task == 0) {
+        appendLimits(properties, job.limits);
+        appendDevices(properties, job.devices);
+    }
     return properties;
 }
 
-std::vector<ExpectedCgroupValue> expectedCgroupValues(const ResourceLimits& limits, std::uint64_t pageSize) {
+std::vector<UnitProperty> limitProperties(const ResourceLimits& limits) {
+    Properties properties;
+    appendLimits(properties, limits);
+    return properties;
+}
+
+bool ExpectedCgroupValue::holds(const CgroupReader& read) const {
+    const auto text = read(file);
+    if (!text) // systemd takes the controller away from a unit that has no limit of its any more
+        return value.starts_with("max") || (fallbackFile && read(fallbackFile) == fallbackValue);
+    if (device.empty())
+        return *text == value;
+    // The kernel leaves out a device without any limit.
+    const auto line = ("\n" + *text).find("\n" + device + " ");
+    if (line == std::string::npos)
+        return value.ends_with("=max");
+    const auto words = text->substr(line, text->find('\n', line) - line) + " ";
+    return words.find(" " + value + " ") != std::string::npos;
+}
+
+std::vector<ExpectedCgroupValue> expectedCgroupValues(const ResourceLimits& limits, std::uint64_t pageSize,
+                                                      const DeviceNumbers& numbers) {
     std::vector<ExpectedCgroupValue> expected;
-    if (limits.memoryMax)
-        expected.push_back({"memory_max", "memory.max",
-                            *limits.memoryMax == kInfinity ? "max" : std::to_string(*limits.memoryMax / pageSize * pageSize)});
-    if (limits.cpuQuota)
-        expected.push_back({"cpu_quota", "cpu.max", cpuMax(*limits.cpuQuota)});
-    if (limits.cpuWeight)
-        expected.push_back({"cpu_weight", "cpu.weight", std::to_string(*limits.cpuWeight)});
-    if (limits.allowedCpus)
-        expected.push_back({"allowed_cpus", "cpuset.cpus", limits.allowedCpus->toString()});
-    if (limits.tasksMax)
-        expected.push_back({"tasks_max", "pids.max", maxOr(*limits.tasksMax)});
+    const auto expect = [&expected](const char* limit, const char* file, const auto& value, auto&& text) {
+        if (value)
+            expected.push_back({limit, file, text(*value)});
+    };
+    const auto bytes = [pageSize](std::uint64_t value) { return pages(value, pageSize); };
+    const auto numbersText = [](const CpuList& list) { return list.toString(); };
+    expect("memory_max", "memory.max", limits.memoryMax, bytes);
+    expect("memory_high", "memory.high", limits.memoryHigh, bytes);
+    expect("memory_low", "memory.low", limits.memoryLow, bytes);
+    expect("memory_swap_max", "memory.swap.max", limits.memorySwapMax, bytes);
+    expect("memory_zswap_max", "memory.zswap.max", limits.memoryZswapMax, bytes);
+    expect("cpu_quota", "cpu.max", limits.cpuQuota, cpuMax);
+    expect("cpu_weight", "cpu.weight", limits.cpuWeight, maxOr);
+    expect("allowed_cpus", "cpuset.cpus", limits.allowedCpus, numbersText);
+    expect("allowed_memory_nodes", "cpuset.mems", limits.allowedMemoryNodes, numbersText);
+    expect("tasks_max", "pids.max", limits.tasksMax, maxOr);
+    if (limits.ioWeight) // by the kernel's own controller, or else by the BFQ scheduler's
+        expected.push_back({"io_weight", "io.weight", "default " + std::to_string(*limits.ioWeight), "", "io.bfq.weight",
+                            std::to_string(bfqWeight(*limits.ioWeight))});
+    expectIoMax(expected, "io_read_bandwidth_max", "rbps=", limits.ioReadBandwidthMax, numbers);
+    expectIoMax(expected, "io_write_bandwidth_max", "wbps=", limits.ioWriteBandwidthMax, numbers);
+    expectIoMax(expected, "io_read_iops_max", "riops=", limits.ioReadIopsMax, numbers);
+    expectIoMax(expected, "io_write_iops_max", "wiops=", limits.ioWriteIopsMax, numbers);
     return expected;
 }
 

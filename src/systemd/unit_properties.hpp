@@ -2,33 +2,56 @@
 // The allow-list: every property that ever reaches systemd is made here, from typed values. Pure.
 #pragma once
 
+#include "model/device_rule.hpp"
 #include "model/job_key.hpp"
 #include "model/resource_limits.hpp"
 #include "systemd/systemd_manager.hpp"
 
 #include <sys/types.h>
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace pinfold {
 
+/// What a unit of a job is made from.
+struct TaskProperties {
+    ResourceLimits limits;
+    std::optional<DeviceRules> devices; ///< only these and the harmless ones (DevicePolicy=closed); unset: all
+};
+
 /// Properties of a job's slice: its limits, accounting, Description.
-std::vector<UnitProperty> sliceProperties(const JobKey& key, const ResourceLimits& limits);
+std::vector<UnitProperty> sliceProperties(const JobKey& key, const TaskProperties& job);
 
 /// Properties of a task's scope: Slice, PIDs, CollectMode, OOMPolicy and so on; task 0 repeats the job's limits, so that
 /// `systemctl show` of the scope tells the truth.
-std::vector<UnitProperty> scopeProperties(const JobKey& key, std::uint32_t task, const ResourceLimits& limits,
+std::vector<UnitProperty> scopeProperties(const JobKey& key, std::uint32_t task, const TaskProperties& job,
                                           const std::vector<pid_t>& pids);
+
+/// The properties of limits alone, for a change of a live unit.
+std::vector<UnitProperty> limitProperties(const ResourceLimits& limits);
+
+/// A file of a cgroup, without the trailing line break; nullopt when it is not there.
+using CgroupReader = std::function<std::optional<std::string>(const char* file)>;
+/// "8:0" of a block device's path: of the whole disk, as systemd takes it; nullopt when it is none.
+using DeviceNumbers = std::function<std::optional<std::string>(const std::string& path)>;
 
 /// One limit as the cgroup shows it once systemd has set it.
 struct ExpectedCgroupValue {
     const char* limit; ///< name as in forEachLimit()
     const char* file;  ///< below the slice's cgroup
-    std::string value;
+    std::string value; ///< the file's text, or a word of the device's line
+    std::string device = {};
+    const char* fallbackFile = nullptr; ///< looked at where `file` is not there
+    std::string fallbackValue = {};
+
+    bool holds(const CgroupReader& read) const;
 };
 /// What to read back after the start: where a controller is missing systemd accepts a property and nothing happens.
 /// Memory is rounded down to pages as the kernel does.
-std::vector<ExpectedCgroupValue> expectedCgroupValues(const ResourceLimits& limits, std::uint64_t pageSize);
+std::vector<ExpectedCgroupValue> expectedCgroupValues(const ResourceLimits& limits, std::uint64_t pageSize,
+                                                      const DeviceNumbers& numbers);
 
 } // namespace pinfold

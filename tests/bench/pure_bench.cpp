@@ -47,8 +47,8 @@ BENCHMARK(identifyScope);
 void makeProperties(benchmark::State& state) {
     const auto limits = allLimits();
     for (auto _ : state) {
-        benchmark::DoNotOptimize(sliceProperties(kKey, limits));
-        benchmark::DoNotOptimize(scopeProperties(kKey, 0, limits, {4711}));
+        benchmark::DoNotOptimize(sliceProperties(kKey, {limits, {}}));
+        benchmark::DoNotOptimize(scopeProperties(kKey, 0, {limits, {}}, {4711}));
     }
 }
 BENCHMARK(makeProperties);

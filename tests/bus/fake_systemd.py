@@ -35,6 +35,9 @@ FAULTS = {
 }
 
 
+CGROUP_FILES = {"MemoryMax": "memory.max", "TasksMax": "pids.max", "CPUWeight": "cpu.weight"}
+
+
 def put(file, text):
     """Never empty in between: cgroup.events is read at each change."""
     fd = os.open(file, os.O_WRONLY | os.O_CREAT, 0o644)
@@ -302,6 +305,31 @@ class FakeSystemd(dbus.service.Object):
         assert whom == "all"
         self.calls.append(f"kill {name} {number}")
         self.node.kill(path_of(name), int(number))
+
+    @dbus.service.method("org.freedesktop.DBus.Properties", in_signature="ss", out_signature="v")
+    def Get(self, interface, name):
+        assert (interface, name) == (MANAGER, "Version")
+        return "252.39-1~deb12u1"
+
+    @dbus.service.method(MANAGER, in_signature="sba(sv)")
+    def SetUnitProperties(self, name, runtime, properties):
+        assert runtime
+        names = [str(name) for name, _ in properties]
+        self.calls.append(f"set {name} {' '.join(names)}")
+        if self.faults and self.faults[0] == "refuse-property":
+            self.faults.pop(0)
+            raise Refused(*FAULTS["refuse-property"])
+        for key, value in properties:
+            if key in CGROUP_FILES and path_of(name):
+                put(self.node.directory(path_of(name)) / CGROUP_FILES[key], ("max" if value == 2**64 - 1 else str(value)) + "\n")
+
+    @dbus.service.method(MANAGER, in_signature="s")
+    def FreezeUnit(self, name):
+        self.calls.append(f"freeze {name}")
+
+    @dbus.service.method(MANAGER, in_signature="s")
+    def ThawUnit(self, name):
+        self.calls.append(f"thaw {name}")
 
     @dbus.service.method(MANAGER, in_signature="s")
     def ResetFailedUnit(self, name):

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "tests/support/fake_node.hpp"
 
+#include "base/cpu_list.hpp"
 #include "model/job_key.hpp"
 #include "os/process.hpp"
 
@@ -47,6 +48,8 @@ FakeNode::FakeNode(ManualEventLoop& loop) : loop_(loop) {
     std::string name = "/tmp/pinfold-node-XXXXXX";
     root_ = ::mkdtemp(name.data());
     write(root_ / "sys/fs/cgroup/cgroup.controllers", "cpuset cpu io memory pids\n");
+    write(root_ / "sys/fs/cgroup/cpuset.cpus.effective", "0-15\n");
+    write(root_ / "sys/fs/cgroup/cpuset.mems.effective", "0-1\n");
     makeCgroup("/pinfold.slice");
     makeCgroup("/batch.slice");
 }
@@ -152,6 +155,54 @@ void FakeNode::release() {
         answer(std::move(done), std::move(outcome));
 }
 
+void FakeNode::setFile(const std::string& cgroup, const std::string& file, const std::string& text) {
+    write(cgroupDir(cgroup) / file, text);
+}
+
+void FakeNode::applyProperties(const std::string& unit, const std::vector<UnitProperty>& properties) {
+    static const std::map<std::string, std::string> files{{"MemoryMax", "memory.max"},
+                                                          {"MemoryHigh", "memory.high"},
+                                                          {"MemoryLow", "memory.low"},
+                                                          {"CPUWeight", "cpu.weight"},
+                                                          {"TasksMax", "pids.max"}};
+    if (ignoreProperties || !std::filesystem::exists(cgroupDir(pathOf(unit))))
+        return;
+    for (const auto& property : properties) {
+        const auto file = files.find(property.name);
+        const auto* number = std::get_if<std::uint64_t>(&property.value);
+        if (file != files.end() && number)
+            setFile(pathOf(unit), file->second, (*number == UINT64_MAX ? "max" : std::to_string(*number)) + "\n");
+        if (const auto* bitmap = std::get_if<std::vector<std::uint8_t>>(&property.value)) {
+            std::string text;
+            for (unsigned bit = 0; bit < bitmap->size() * 8; ++bit)
+                if (((*bitmap)[bit / 8] >> (bit % 8) & 1) != 0)
+                    text += (text.empty() ? "" : ",") + std::to_string(bit);
+            const auto list = CpuList::parse(text);
+            setFile(pathOf(unit), property.name == "AllowedCPUs" ? "cpuset.cpus" : "cpuset.mems",
+                    (list ? list->toString() : "") + "\n");
+        }
+    }
+}
+
+void FakeNode::setProperties(const std::string& unit, std::vector<UnitProperty> properties, SystemdDone done) {
+    changes.emplace_back(unit, properties);
+    if (const auto fault = propertyFaults.find(unit); fault != propertyFaults.end())
+        return answer(std::move(done), fault->second);
+    applyProperties(unit, properties);
+    answer(std::move(done), std::nullopt);
+}
+
+void FakeNode::freeze(const std::string& unit, SystemdDone done) {
+    if (!freezeFault)
+        frozen.insert(unit);
+    answer(std::move(done), freezeFault);
+}
+
+void FakeNode::thaw(const std::string& unit, SystemdDone done) {
+    frozen.erase(unit);
+    answer(std::move(done), std::nullopt);
+}
+
 void FakeNode::start(StartRequest request, SystemdDone done) {
     starts.push_back(request);
     if (!nextStartFaults.empty()) {
@@ -166,10 +217,8 @@ void FakeNode::start(StartRequest request, SystemdDone done) {
         units.insert(request.slice);
     const auto path = pathOf(request.scope);
     makeCgroup(path);
-    for (const auto& property : request.sliceProperties)
-        if (property.name == "MemoryMax" && std::holds_alternative<std::uint64_t>(property.value))
-            write(cgroupDir(pathOf(request.slice)) / "memory.max",
-                  std::to_string(std::get<std::uint64_t>(property.value)) + "\n");
+    if (!request.slice.empty())
+        applyProperties(request.slice, request.sliceProperties);
     for (const auto& property : request.scopeProperties)
         if (property.name == "PIDs" && !startWithoutMoving)
             for (const auto pid : std::get<std::vector<std::uint32_t>>(property.value)) {

@@ -47,6 +47,8 @@ public:
     /// The process ends: /proc, cgroup.procs and cgroup.events follow, as the kernel does it.
     void vanish(pid_t pid);
     std::string cgroupOf(pid_t pid) const;
+    /// Writes a file of a cgroup as the kernel would.
+    void setFile(const std::string& cgroup, const std::string& file, const std::string& text);
     /// Acts on what was written to cgroup.kill files. True when it killed something.
     bool applyCgroupKills();
     /// Creates a process inside a cgroup, as a job's fork does.
@@ -56,6 +58,10 @@ public:
     std::deque<SystemdError> nextStartFaults; ///< one each; the start has not happened
     bool loseNextStartAnswer = false;         ///< it has happened, the answer says NoReply
     bool startWithoutMoving = false;          ///< "done", but the process is elsewhere
+    std::map<std::string, SystemdError> propertyFaults; ///< by unit: SetUnitProperties is refused
+    bool ignoreProperties = false;            ///< accepted, and nothing happens, as where a controller is missing
+    std::optional<SystemdError> freezeFault;
+    unsigned systemdVersion = 252;
     bool holdStarts = false;                  ///< answered by release()
     void release();
 
@@ -63,11 +69,17 @@ public:
     void start(StartRequest request, SystemdDone done) override;
     void stop(const std::string& unit, SystemdDone done) override;
     void kill(const std::string& unit, int signal, SystemdDone done) override;
+    void setProperties(const std::string& unit, std::vector<UnitProperty> properties, SystemdDone done) override;
+    void freeze(const std::string& unit, SystemdDone done) override;
+    void thaw(const std::string& unit, SystemdDone done) override;
+    unsigned version() const override { return systemdVersion; }
     void resetFailed(const std::string& unit, SystemdDone done) override;
     void listUnits(std::vector<std::string> patterns,
                    std::function<void(std::variant<std::vector<UnitStatus>, SystemdError>)> done) override;
 
     std::set<std::string> units;
+    std::vector<std::pair<std::string, std::vector<UnitProperty>>> changes; ///< SetUnitProperties calls
+    std::set<std::string> frozen;
     std::vector<std::pair<std::string, int>> signals; ///< KillUnit calls
     std::vector<std::string> stops;
     std::vector<StartRequest> starts;
@@ -75,6 +87,7 @@ public:
 private:
     void answer(SystemdDone done, SystemdOutcome outcome);
     void makeCgroup(const std::string& path);
+    void applyProperties(const std::string& unit, const std::vector<UnitProperty>& properties);
     void updateCgroup(const std::string& path);
     std::string pathOf(const std::string& unit) const;
     std::filesystem::path cgroupDir(const std::string& path) const { return root_ / "sys/fs/cgroup" / path.substr(1); }

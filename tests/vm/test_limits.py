@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Limits, where the kernel has all controllers: they are in the cgroup files, systemd shows them, and they bite."""
 
+import json
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -10,9 +12,25 @@ from jobs import BATCH, expect_nothing_left, finish, receipts, run, start_job, w
 
 MIB = 1024 * 1024
 
+DISK = "/dev/vda"
+NUMBER = Path("/sys/block/vda/dev").read_text().strip()
+
 # option, value, cgroup file and what it then says, systemd's property and what it then shows
 LIMITS = {
     "memory_max": ("--memory-max=64M", "memory.max", str(64 * MIB), "MemoryMax", str(64 * MIB)),
+    "memory_high": ("--memory-high=48M", "memory.high", str(48 * MIB), "MemoryHigh", str(48 * MIB)),
+    "memory_low": ("--memory-low=8M", "memory.low", str(8 * MIB), "MemoryLow", str(8 * MIB)),
+    "memory_swap_max": ("--memory-swap-max=4M", "memory.swap.max", str(4 * MIB), "MemorySwapMax", str(4 * MIB)),
+    "allowed_memory_nodes": ("--allowed-memory-nodes=0", "cpuset.mems", "0", "AllowedMemoryNodes", "0"),
+    "io_weight": ("--io-weight=50", "io.weight", "default 50", "IOWeight", "50"),
+    "io_read_bandwidth_max": (f"--io-read-bandwidth-max={DISK} 2M", "io.max", f"{NUMBER} rbps=2097152 wbps=max riops=max wiops=max",
+                              "IOReadBandwidthMax", f"{DISK} 2097152"),
+    "io_write_bandwidth_max": (f"--io-write-bandwidth-max={DISK} 3M", "io.max", f"{NUMBER} rbps=max wbps=3145728 riops=max wiops=max",
+                               "IOWriteBandwidthMax", f"{DISK} 3145728"),
+    "io_read_iops_max": (f"--io-read-iops-max={DISK} 40", "io.max", f"{NUMBER} rbps=max wbps=max riops=40 wiops=max",
+                         "IOReadIOPSMax", f"{DISK} 40"),
+    "io_write_iops_max": (f"--io-write-iops-max={DISK} 30", "io.max", f"{NUMBER} rbps=max wbps=max riops=max wiops=30",
+                          "IOWriteIOPSMax", f"{DISK} 30"),
     "cpu_quota": ("--cpu-quota=30%", "cpu.max", "30000 100000", "CPUQuotaPerSecUSec", "300ms"),
     "cpu_weight": ("--cpu-weight=50", "cpu.weight", "50", "CPUWeight", "50"),
     "allowed_cpus": ("--allowed-cpus=1", "cpuset.cpus", "1", "AllowedCPUs", "1"),
@@ -137,11 +155,207 @@ def test_run_time_max_ends_the_job():
     expect_nothing_left()
 
 
+# how it is raised and lowered: option, value, file, what it then says; back to front
+CHANGES = {
+    "memory_max": [("256M", str(256 * MIB)), ("32M", str(32 * MIB)), ("infinity", "max")],
+    "memory_high": [("256M", str(256 * MIB)), ("32M", str(32 * MIB))],
+    "memory_low": [("16M", str(16 * MIB)), ("0", "0")],
+    "memory_swap_max": [("16M", str(16 * MIB)), ("0", "0")],
+    "cpu_quota": [("80%", "80000 100000"), ("10%", "10000 100000"), ("infinity", "max 100000")],
+    "cpu_weight": [("500", "500"), ("5", "5")],
+    "allowed_cpus": [("0-1", "0-1"), ("0", "0")],
+    "tasks_max": [("400", "400"), ("5", "5"), ("infinity", "max")],
+    "io_weight": [("500", "default 500"), ("5", "default 5")],
+    "io_read_bandwidth_max": [(f"{DISK} 8M", f"{NUMBER} rbps=8388608 wbps=max riops=max wiops=max"),
+                              (f"{DISK} 1M", f"{NUMBER} rbps=1048576 wbps=max riops=max wiops=max")],
+    "io_write_iops_max": [(f"{DISK} 90", f"{NUMBER} rbps=max wbps=max riops=max wiops=90"),
+                          (f"{DISK} 9", f"{NUMBER} rbps=max wbps=max riops=max wiops=9")],
+}
+
+
+@pytest.mark.parametrize("limit", CHANGES)
+def test_a_limit_is_raised_and_lowered_while_the_job_runs(limit):
+    option, file, *_ = LIMITS[limit]
+    key = f"change.{limit.replace('_', '')}"
+    job = start_job(key, "sleep", "1000", options=[option])
+    wait_running(key)
+    for value, in_file in CHANGES[limit]:
+        run("pinfold", "limits", key, f"--{limit.replace('_', '-')}", value)
+        for cgroup in units_of(key):
+            there = (cgroup / file).read_text().strip() if (cgroup / file).exists() else "max"
+            assert in_file.startswith("max") and there.startswith("max") or there == in_file
+    shown = json.loads(run("pinfold", "limits", key, "--json").stdout)["limits"][limit]
+    assert shown is not None
+    run("pinfold", "stop", key)
+    finish(job)
+    assert receipts(key)[0][limit] == shown
+    expect_nothing_left()
+
+
+REFUSED = {
+    "memory below use": (["--memory-max", "8M"], "force"),
+    "CPUs that are not there": (["--allowed-cpus", "0,63"], "63"),
+    "memory nodes that are not there": (["--allowed-memory-nodes", "7"], "7"),
+    "no disk": (["--io-read-iops-max", "/dev/null 5"], "/dev/null"),
+    "fixed at the start": (["--oom-policy", "process"], "oom_policy"),
+    "systemd 252 lacks it": (["--memory-zswap-max", "0"], "systemd 253"),
+    "one of two": (["--tasks-max", "50", "--allowed-cpus", "63"], "63"),
+}
+
+
+@pytest.fixture(scope="class")
+def holder():
+    """A job that holds 40 MiB."""
+    job = start_job("limit.holder", "python3", "-c", "held = b'x' * (40 << 20); print('held', flush=True); import time; time.sleep(1000)",
+                    options=["--memory-max=64M", "--tasks-max=20"])
+    assert job.stdout.readline() == "held\n"
+    yield "limit.holder"
+    run("pinfold", "stop", "limit.holder")
+    finish(job)
+
+
+class TestAChangeThatCanNotBe:
+    @pytest.mark.parametrize("case", REFUSED)
+    def test_changes_nothing(self, holder, case):
+        options, word = REFUSED[case]
+        before = run("pinfold", "limits", holder, "--json").stdout
+        refused = run("pinfold", "limits", holder, *options, check=False)
+        assert refused.returncode != 0
+        assert word in refused.stderr and refused.stderr.count("\n") == 1
+        assert run("pinfold", "limits", holder, "--json").stdout == before
+        for cgroup in units_of(holder):
+            assert (cgroup / "memory.max").read_text().strip() == str(64 * MIB)
+            assert (cgroup / "pids.max").read_text().strip() == "20"
+
+
+def test_memory_high_slows_down_and_kills_nobody():
+    """Page cache is taken back at the limit: a file of three times the size goes through."""
+    status, _, err = finish(start_job("limit.high", "dd", "if=/dev/zero", "of=/var/tmp/high", "bs=1M", "count=96",
+                                      options=["--memory-high=32M"]))
+    Path("/var/tmp/high").unlink()
+    assert status == 0, err
+    receipt = receipts("limit.high")[0]
+    assert receipt["memory_high_events"] > 0
+    assert receipt["memory_peak"] < 40 * MIB
+    assert receipt["oom_kills"] == 0 and receipt["result"] == "exited"
+
+
+def test_swap_is_used_up_to_its_limit():
+    run("dd", "if=/dev/zero", "of=/swapfile", "bs=1M", "count=128")
+    run("chmod", "600", "/swapfile")
+    run("mkswap", "/swapfile")
+    run("swapon", "/swapfile")
+    try:
+        options = ["--memory-max=32M"]
+        status, out, err = finish(start_job("limit.swap", "python3", "-c", HOG, "64", options=[*options, "--memory-swap-max=100M"]), 120)
+        assert (status, out) == (0, "held 64\n"), err
+        status, out, err = finish(start_job("limit.noswap", "python3", "-c", HOG, "64", options=[*options, "--memory-swap-max=0"]), 120)
+        assert status != 0 and "held" not in out
+        assert receipts("limit.noswap")[0]["oom_kills"] >= 1
+    finally:
+        run("swapoff", "/swapfile")
+        Path("/swapfile").unlink()
+
+
+def test_cpu_weight_shares():
+    """On one CPU, for as long as the lighter one takes: the heavier gets three times as much."""
+    spin = "import time\nwhile time.monotonic() < %f: pass"
+    end = time.monotonic() + 6
+    jobs = [start_job(f"limit.weight{weight}", "python3", "-c", spin % end, options=[f"--cpu-weight={weight}", "--allowed-cpus=0"])
+            for weight in (100, 300)]
+    for job in jobs:
+        assert finish(job)[0] == 0
+    light, heavy = (receipts(f"limit.weight{weight}")[0] for weight in (100, 300))
+    ratio = (heavy["cpu_user"] + heavy["cpu_system"]) / (light["cpu_user"] + light["cpu_system"])
+    assert 1.8 < ratio < 4.5
+
+
+def read_disk(count, size):
+    return ["dd", f"if={DISK}", "of=/dev/null", "iflag=direct", f"bs={size}", f"count={count}"]
+
+
+def test_read_bandwidth_is_held_and_counted():
+    status, _, err = finish(start_job("limit.rbps", *read_disk(8, "1M"), options=[f"--io-read-bandwidth-max={DISK} 4M"]))
+    assert status == 0, err
+    receipt = receipts("limit.rbps")[0]
+    assert receipt["wall"] > 1_400_000, "8 MiB at 4 MiB a second, less the burst of the first slice"
+    [disk] = [io for io in receipt["io_devices"] if io["device"] == NUMBER]
+    assert disk["io_read"] == 8 * MIB
+    assert receipt["io_read"] >= 8 * MIB
+
+
+def test_read_operations_are_held_and_counted():
+    status, _, err = finish(start_job("limit.riops", *read_disk(80, "4k"), options=[f"--io-read-iops-max={DISK} 40"]))
+    assert status == 0, err
+    receipt = receipts("limit.riops")[0]
+    assert receipt["wall"] > 1_400_000
+    [disk] = [io for io in receipt["io_devices"] if io["device"] == NUMBER]
+    assert (disk["io_read"], disk["io_reads"]) == (80 * 4096, 80)
+
+
+def write_disk(count, size):
+    return ["dd", "if=/dev/zero", "of=/var/tmp/written", "oflag=direct", f"bs={size}", f"count={count}"]
+
+
+@pytest.mark.parametrize("option, count, size", [(f"--io-write-bandwidth-max={DISK} 4M", 8, "1M"), (f"--io-write-iops-max={DISK} 40", 80, "4k")])
+def test_writes_are_held_and_counted(option, count, size):
+    key = f"limit.write{size}"
+    status, _, err = finish(start_job(key, *write_disk(count, size), options=[option]))
+    Path("/var/tmp/written").unlink()
+    assert status == 0, err
+    receipt = receipts(key)[0]
+    assert receipt["wall"] > 1_400_000
+    [disk] = [io for io in receipt["io_devices"] if io["device"] == NUMBER]
+    assert disk["io_written"] >= count * {"1M": MIB, "4k": 4096}[size]
+
+
+def test_a_lowered_limit_bites_at_once():
+    key = "limit.live"
+    job = start_job(key, "sh", "-c", "read word; exec python3 -c 'import sys; b = b\"x\" * (50 << 20); print(len(b))'", stdin=-1,
+                    options=["--memory-max=256M"])
+    wait_running(key)
+    run("pinfold", "limits", key, "--memory-max", "24M")
+    job.stdin.write("go\n")
+    status, out, _ = finish(job)
+    assert status != 0 and out == ""
+    assert receipts(key)[0]["oom_kills"] >= 1
+
+
+def test_a_device_profile_is_all_that_can_be_opened():
+    script = "head -c1 /dev/vda >/dev/null && echo disk; head -c1 /dev/zero >/dev/null && echo zero; head -c1 /dev/vdb >/dev/null && echo second"
+    assert finish(start_job("limit.nodevices", "sh", "-c", script))[1] == "disk\nzero\nsecond\n"
+    drop_in = Path("/etc/pinfold/pinfold.toml.d/devices.toml")
+    drop_in.parent.mkdir(parents=True, exist_ok=True)
+    drop_in.write_text('[devices]\nsecond = { allow = ["/dev/vdb r"] }\n')
+    run("systemctl", "reload", "pinfoldd")
+    try:
+        out = finish(start_job("limit.devices", "sh", "-c", script, options=["--device-profile=second"]))[1]
+        assert out == "zero\nsecond\n"
+    finally:
+        drop_in.unlink()
+        run("systemctl", "reload", "pinfoldd")
+
+
+@pytest.mark.parametrize("option", ["--run-time-max=1s", None], ids=["time limit", "stop"])
+def test_the_kill_signal_and_its_grace(option):
+    key = "limit.signal"
+    script = "trap 'echo usr1; sleep 0.5; echo saved; exit 7' USR1; echo ready; while :; do sleep 0.1; done"
+    options = ["--kill-signal=USR1", *([option, "--run-time-grace=30s"] if option else ["--kill-grace=30s"])]
+    job = start_job(key, "sh", "-c", script, options=options)
+    assert job.stdout.readline() == "ready\n"
+    if not option:
+        run("pinfold", "stop", key)
+    status, out, _ = finish(job)
+    assert out == "usr1\nsaved\n" and status == 7
+    assert receipts(key)[0]["result"] == ("timeout" if option else "stopped")
+
+
 def test_all_limits_together():
     key = "limit.all"
-    job = start_job(key, "sleep", "1000", options=[option for option, *_ in LIMITS.values()])
+    together = [limit for limit in LIMITS if not limit.startswith("io_") or limit == "io_weight"]  # those of a disk share a line
+    job = start_job(key, "sleep", "1000", options=[LIMITS[limit][0] for limit in together])
     wait_running(key)
-    for _, file, in_file, _, _ in LIMITS.values():
+    for _, file, in_file, _, _ in (LIMITS[limit] for limit in together):
         for cgroup in units_of(key):
             assert (cgroup / file).read_text().strip() == in_file
     leader = Path(units_of(key)[1] / "cgroup.procs").read_text().split()

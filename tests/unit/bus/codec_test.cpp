@@ -182,12 +182,14 @@ TEST(Codec, keepsCommandLinesFromWhoMayNotSeeThem) {
 }
 
 TEST(Codec, describesAJob) {
-    JobSummary job{*JobKey::parse("sge.4711"), JobState::Running, 1000, 815, 7, {}, {0, 2}};
+    JobSummary job{*JobKey::parse("sge.4711"), JobState::Running, 1000, 815, 7, false, {}, {0, 2}};
     const auto dict = encodeSummary(job);
     EXPECT_EQ(dict.at("state").get<std::string>(), "running");
     EXPECT_EQ(dict.at("job").get<sdbus::ObjectPath>(), "/org/pinfold1/job/sge_2e4711");
     EXPECT_EQ(dict.at("unit").get<std::string>(), "job-sge.4711.scope");
     EXPECT_EQ(dict.at("tasks").get<std::uint32_t>(), 2U);
+    job.suspended = true;
+    EXPECT_EQ(encodeSummary(job).at("state").get<std::string>(), "suspended");
 }
 
 TEST(Codec, closesDescriptorsOnExec) {

@@ -76,10 +76,14 @@ std::vector<Row> rows() {
         {"reload by root", kRoot, Verb::Reload, {}, true},
         {"reload by admin", kAdmin, Verb::Reload, {}, true},
         {"reload by user", kOwner, Verb::Reload, {}, false},
+        {"owner loosens", kOwner, Verb::SetLimits, with(ofOwner(), [](Target& t) { t.looserLimit = "memory_max"; }), false},
+        {"admin loosens", kAdmin, Verb::SetLimits, with(ofOwner(), [](Target& t) { t.looserLimit = "memory_max"; }), true},
+        {"root removes receipts", kRoot, Verb::VacuumHistory, {}, true},
+        {"user removes receipts", kOwner, Verb::VacuumHistory, {}, false},
         {"list by anyone", kOther, Verb::List, {}, true},
     };
     for (const auto verb :
-         {Verb::End, Verb::Stop, Verb::Kill, Verb::Wait, Verb::ListProcesses, Verb::GetUsage, Verb::ReadReceipt}) {
+         {Verb::End, Verb::Stop, Verb::Kill, Verb::Suspend, Verb::SetLimits, Verb::Wait, Verb::ListProcesses, Verb::GetUsage, Verb::ReadReceipt}) {
         table.push_back({"root on a user's job", kRoot, verb, ofOwner(), true});
         table.push_back({"admin on a user's job", kAdmin, verb, ofOwner(), true});
         table.push_back({"owner", kOwner, verb, ofOwner(), true});

@@ -8,6 +8,9 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/socket.h>
+
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,6 +32,10 @@ struct RecordingJournal : Journal {
 struct RecordingObserver : JobObserver {
     void jobAdded(const JobSummary& job) override { log.push_back("added " + job.key.text()); }
     void jobStateChanged(const JobKey&) override {}
+    void outOfMemory(const JobKey& key, const OomVerdict& verdict) override {
+        log.push_back("oom " + key.text() + " " + std::string(toString(verdict.cause)));
+    }
+    void limitsChanged(const JobKey& key) override { log.push_back("limits " + key.text()); }
     void taskAdded(const JobKey& key, std::uint32_t task) override {
         log.push_back("task " + key.text() + " " + std::to_string(task));
     }
@@ -58,12 +65,18 @@ protected:
         manager.reset();
         context.reset();
         history.reset();
+        kernelLog.reset();
         watch.reset();
     }
     void restart() {
         watch.emplace(loop);
+        std::array<int, 2> ends{};
+        ASSERT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends.data()), 0);
+        kernelLog.emplace(kernelLogReadable ? UniqueFd(ends[0]) : UniqueFd(), loop);
+        kmsg.reset(ends[1]);
         history.emplace(std::move(*History::open(node.root() / "var/lib/pinfold/history.db", History::Mode::ReadWrite)));
-        context.emplace(CoreContext{loop, node, processes, cgroups, *watch, records, *history, journal, config, "boot"});
+        context.emplace(
+            CoreContext{loop, node, processes, cgroups, *watch, records, *history, journal, *kernelLog, config, "boot"});
         manager = std::make_unique<JobManager>(*context);
         manager->setObserver(&observer);
         std::optional<Result<void>> ready;
@@ -110,6 +123,9 @@ protected:
     RecordingObserver observer;
     std::optional<CgroupWatch> watch;
     std::optional<History> history;
+    std::optional<KernelLog> kernelLog;
+    bool kernelLogReadable = true;
+    UniqueFd kmsg; ///< what is written here is a record of the kernel's log
     std::optional<CoreContext> context;
     std::unique_ptr<JobManager> manager;
     std::optional<Result<JobSummary>> created;

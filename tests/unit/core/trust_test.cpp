@@ -61,6 +61,23 @@ const Call kCalls[] = {
          manager.waitJob(caller, "sge.1", into<Receipt>(later));
          return Answer();
      }},
+    {"SuspendJob",
+     [](JobManager& manager, const Caller& caller, const ChildProcess&, Answer& later) {
+         manager.suspendJob(caller, "sge.1", into<void>(later));
+         return Answer();
+     }},
+    {"ResumeJob",
+     [](JobManager& manager, const Caller& caller, const ChildProcess&, Answer& later) {
+         manager.resumeJob(caller, "sge.1", into<void>(later));
+         return Answer();
+     }},
+    {"SetLimits",
+     [](JobManager& manager, const Caller& caller, const ChildProcess&, Answer& later) {
+         ResourceLimits tighter;
+         tighter.tasksMax = 10;
+         manager.setLimits(caller, "sge.1", tighter, false, into<ResourceLimits>(later));
+         return Answer();
+     }},
     {"ListProcesses", [](JobManager& manager, const Caller& caller, const ChildProcess&,
                          Answer&) { return codeOf(manager.processes(caller, "sge.1")); }},
     {"GetUsage", [](JobManager& manager, const Caller& caller, const ChildProcess&,

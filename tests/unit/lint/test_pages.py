@@ -30,6 +30,23 @@ def test_every_configuration_key_is_documented():
     assert keys and [key for key in keys if f"*{key}*" not in page] == []
 
 
+def test_the_bus_lets_every_method_through():
+    methods = re.findall(r'<method name="(\w+)"', (TOP / "dbus/org.pinfold1.Manager.xml").read_text())
+    allowed = re.findall(r'send_interface="org.pinfold1.Manager" send_member="(\w+)"', (TOP / "dbus/org.pinfold1.conf").read_text())
+    assert methods and allowed == methods
+
+
+def limits():
+    return re.findall(r'LimitRow\{"(\w+)"', (TOP / "src/model/limit_table.cpp").read_text())
+
+
+@pytest.mark.parametrize("page, form", [("docs/man/pinfold-run.1.scd", "*--{option}*"), ("docs/man/pinfold.toml.5.scd", "*{name}*"),
+                                        ("dbus/org.pinfold1.Manager.xml", "`{name}`"), ("docs/examples/pinfold.toml", "#{name} = ")])
+def test_every_limit_is_documented(page, form):
+    text = (TOP / page).read_text()
+    assert limits() and [name for name in limits() if form.format(name=name, option=name.replace("_", "-")) not in text] == []
+
+
 def test_xml_is_valid():
     for xml in (TOP / "dbus").glob("*.xml"):
         done = subprocess.run(["xmllint", "--nonet", "--noout", xml], capture_output=True, text=True, timeout=60)

@@ -50,6 +50,8 @@ Receipt fullReceipt() {
     receipt.usage.cpuUser = 0;
     receipt.usage.memoryPeak = UINT64_MAX;
     receipt.usage.oomKills = 1;
+    receipt.usage.ioDevices = {{"8:0", 1, 2, 3, 4}};
+    receipt.suspended = 9;
     receipt.limits.allowedCpus = *CpuList::parse("5");
     return receipt;
 }
@@ -75,6 +77,24 @@ TEST(JobRecord, comesBack) {
         EXPECT_EQ(*decoded, record);
         EXPECT_EQ(encode(*decoded), encode(record));
     }
+}
+
+// An upgrade of pinfoldd finds the records of jobs that run.
+TEST(JobRecord, ofAnEarlierPinfolddIsUnderstood) {
+    const std::string text =
+        R"({"version":1,"id":"1","boot_id":"b","key":"sge.1","state":"running","uid":1000,"created":5,"created_boot":6,)"
+        R"("limits":{"memory_max":1048576,"cpu_quota":null,"cpu_weight":null,"allowed_cpus":"0-1","tasks_max":null,"run_time_max":null},)"
+        R"("supervisor":null,"tasks":[{"number":0,"leader":{"pid":7,"started":8}}],"next_task":1,"cause":null,"grace":null,)"
+        R"("exit_status":null,"exit_signal":null,"stopped_by":null,"leftovers":0,"leftover_cpu":0,"leftover_commands":[]})"
+        "\n";
+    const auto record = decodeJobRecord(text);
+    ASSERT_TRUE(record) << record.error().message;
+    EXPECT_EQ(record->limits.memoryMax, 1U << 20);
+    EXPECT_EQ(record->limits.oomPolicy, std::nullopt);
+    EXPECT_EQ(record->suspended, 0U);
+    expectRefused(replaced(text, R"("uid":1000)", R"("uid":4294968296)"));
+    expectRefused(replaced(text, R"("uid":1000)", R"("uid":1,"uid":1000)"));
+    expectRefused(replaced(text, R"("memory_max")", R"("memory_most")"));
 }
 
 TEST(JobRecord, unsetIsNotZeroAndNotInfinity) {

@@ -2,6 +2,7 @@
 #include "model/resource_limits.hpp"
 
 #include "base/parse.hpp"
+#include "model/limit_table.hpp"
 
 #include <gtest/gtest.h>
 
@@ -31,6 +32,8 @@ void change(bool wanted, std::optional<CpuList>& limit, std::uint64_t, const cha
     if (wanted)
         limit = cpus(list);
 }
+
+template <class T> void change(bool, std::optional<T>&, std::uint64_t, const char*) {}
 
 TEST(Limits, acceptedUpToTheirEdges) {
     EXPECT_TRUE(validate({}));
@@ -63,7 +66,8 @@ TEST(Limits, refusedBeyondTheirEdges) {
         ASSERT_FALSE(result) << name << " " << value;
         EXPECT_EQ(result.error().code, ErrorCode::LimitInvalid);
         EXPECT_NE(result.error().message.find(name), std::string::npos) << result.error().message;
-        EXPECT_NE(result.error().message.find(std::to_string(value)), std::string::npos) << result.error().message;
+        const auto shown = value == kInfinity ? "infinity" : std::to_string(value);
+        EXPECT_NE(result.error().message.find(shown), std::string::npos) << result.error().message;
     }
 }
 
@@ -82,7 +86,7 @@ TEST(Limits, looserIsFoundForEachLimit) {
     EXPECT_EQ(looserThan(someLimits(), someLimits()), nullptr);
     EXPECT_EQ(looserThan(someLimits(), {}), nullptr);
     EXPECT_EQ(looserThan({}, {}), nullptr);
-    for (const std::string_view wanted : {"memory_max", "cpu_quota", "cpu_weight", "allowed_cpus", "tasks_max", "run_time_max"}) {
+    for (const std::string_view wanted : {"memory_max", "cpu_quota", "allowed_cpus", "tasks_max", "run_time_max"}) {
         auto unset = someLimits();
         auto higher = someLimits();
         auto lower = someLimits();
@@ -96,6 +100,37 @@ TEST(Limits, looserIsFoundForEachLimit) {
         EXPECT_STREQ(looserThan(higher, someLimits()), wanted.data());
         EXPECT_EQ(looserThan(lower, someLimits()), nullptr) << wanted;
     }
+}
+
+TEST(Limits, whatTakesFromOthersIsLooserToo) {
+    struct Row {
+        const char* name;
+        const char* tight;
+        const char* loose;
+        bool unsetIsLooser; ///< than the tight one
+    };
+    for (const auto& row : {Row{"memory_low", "1M", "2M", false}, Row{"cpu_weight", "100", "101", false},
+                            Row{"cpu_weight", "50", "51", true}, Row{"io_weight", "10", "20", true},
+                            Row{"memory_swap_max", "0", "1", true}, Row{"kill_grace", "1s", "2s", false},
+                            Row{"run_time_grace", "1s", "2s", false}, Row{"device_profile", "none", "gpu", true},
+                            Row{"io_read_bandwidth_max", "/dev/sda 1M", "/dev/sda 2M", true},
+                            Row{"io_read_bandwidth_max", "/dev/sda 1M", "/dev/sdb 1M", true},
+                            Row{"allowed_memory_nodes", "0", "0-1", true}}) {
+        ResourceLimits tight;
+        ResourceLimits loose;
+        ASSERT_TRUE(setLimit(tight, row.name, row.tight)) << row.name;
+        ASSERT_TRUE(setLimit(loose, row.name, row.loose)) << row.name;
+        EXPECT_STREQ(looserThan(loose, tight), row.name) << row.loose;
+        EXPECT_EQ(looserThan(tight, tight), nullptr) << row.name;
+        EXPECT_EQ(looserThan({}, tight) != nullptr, row.unsetIsLooser) << row.name;
+    }
+}
+
+TEST(Limits, howAJobIsKilledIsItsOwnersChoice) {
+    ResourceLimits limits;
+    limits.killSignal = 12;
+    limits.oomPolicy = OomPolicy::Process;
+    EXPECT_EQ(looserThan(limits, {}), nullptr);
 }
 
 } // namespace

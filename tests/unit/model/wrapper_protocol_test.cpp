@@ -65,7 +65,9 @@ TEST(WrapperProtocol, takesOnlyWhatPinfoldRunWrites) {
 }
 
 TEST(WrapperProtocol, answers) {
-    EXPECT_EQ(*decodeWrapperReply(encodeWrapperReply(std::string("sge.1"))), "sge.1");
+    for (const auto& reply : {WrapperReply{"sge.1", {}, {}, {}}, WrapperReply{"sge.1", {{"A", "b=c"}}, "line\n", "a\nb\n"}})
+        EXPECT_EQ(*decodeWrapperReply(encodeWrapperReply(reply)), reply);
+    EXPECT_EQ(encodeWrapperReply(WrapperReply{"sge.1", {}, {}, {}}), R"({"key":"sge.1"})");
     for (const auto& row : errorTable()) {
         const auto reply = decodeWrapperReply(encodeWrapperReply(Error{row.code, "what was wrong"}));
         ASSERT_FALSE(reply);

@@ -128,12 +128,18 @@ TEST_F(Cgroups, KillAndAttachNameTheFileThatFailed) {
 }
 
 TEST_F(Cgroups, UsageSumsAndKeepsUnknownApartFromZero) {
-    put("cpu.stat", "usage_usec 300\nuser_usec 200\nsystem_usec 100\nnr_periods 0\n");
+    put("cpu.stat", "usage_usec 300\nuser_usec 200\nsystem_usec 100\nnr_periods 0\nthrottled_usec 77\n");
     put("memory.current", "4096\n");
     put("memory.peak", "18446744073709551615\n");
     put("pids.current", "0\n");
     put("pids.peak", "12\n");
     put("io.stat", "8:0 rbytes=10 wbytes=1 rios=5 wios=1 dbytes=9 dios=0\n253:1 rbytes=20 wbytes=2\n7:0 \n");
+    put("memory.swap.current", "8192\n");
+    put("memory.swap.peak", "12288\n");
+    put("memory.stat", "anon 3000\nfile 1000\nkernel 96\nfile_mapped 7\nanon_thp 0\n");
+    put("cpu.pressure", "some avg10=0.00 avg60=0.10 avg300=0.00 total=11\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n");
+    put("memory.pressure", "some avg10=0.00 avg60=0.00 avg300=0.00 total=22\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=21\n");
+    put("io.pressure", "some avg10=0.00 avg60=0.00 avg300=0.00 total=0\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=33\n");
     put("memory.events", "low 0\nhigh 0\nmax 5\noom 1\noom_kill 2\noom_group_kill 9\n");
     Usage expected;
     expected.cpuUser = 200;
@@ -144,8 +150,34 @@ TEST_F(Cgroups, UsageSumsAndKeepsUnknownApartFromZero) {
     expected.tasksPeak = 12;
     expected.ioRead = 30;
     expected.ioWritten = 3;
+    expected.cpuThrottled = 77;
+    expected.memoryAnon = 3000;
+    expected.memoryFile = 1000;
+    expected.swapCurrent = 8192;
+    expected.swapPeak = 12288;
+    expected.ioReads = 5;
+    expected.ioWrites = 1;
+    expected.ioDevices = {{"8:0", 10, 1, 5, 1}, {"253:1", 20, 2, 0, 0}};
+    expected.cpuPressure = 11;
+    expected.memoryPressure = 22;
+    expected.memoryPressureFull = 21;
+    expected.ioPressure = 0;
+    expected.ioPressureFull = 33;
+    expected.memoryHighEvents = 0;
+    expected.memoryMaxEvents = 5;
+    expected.oomEvents = 1;
     expected.oomKills = 2;
+    expected.oomGroupKills = 9;
     EXPECT_EQ(open().usage(), expected);
+}
+
+TEST_F(Cgroups, WhatCanNotGoAwayIsAllButThePageCacheOfDisks) {
+    EXPECT_EQ(open().unreclaimableMemory(), std::nullopt);
+    put("memory.current", "10000\n");
+    put("memory.stat", "anon 5000\nfile 3000\nshmem 1000\nslab_reclaimable 500\n");
+    EXPECT_EQ(open().unreclaimableMemory(), 10000U - 2000 - 500);
+    put("memory.current", "100\n"); // read a moment later
+    EXPECT_EQ(open().unreclaimableMemory(), 0U);
 }
 
 TEST_F(Cgroups, NoControllerNoNumberButNoTrafficIsZero) {

@@ -91,6 +91,24 @@ TEST_F(Loop, ATimerFiresOnceAndNotEarly) {
     EXPECT_GE(fired, start + 20'000);
 }
 
+// The loop's own idea of now is when this round of events began.
+TEST_F(Loop, ATimerSetInASlowHandlerIsNotEarly) {
+    std::uint64_t set = 0;
+    std::uint64_t fired = 0;
+    EventHandle timer;
+    const auto slow = loop.after(1, [&] {
+        for (const auto begun = loop.bootTime(); loop.bootTime() - begun < 30'000;) {
+        }
+        set = loop.bootTime();
+        timer = loop.after(50'000, [&] {
+            fired = loop.bootTime();
+            loop.quit(0);
+        });
+    });
+    EXPECT_EQ(loop.run(), 0);
+    EXPECT_GE(fired - set, 50'000U);
+}
+
 TEST_F(Loop, ADelayBeyondAllTimeIsOnlyFarAway) {
     const auto never = loop.after(UINT64_MAX, [this] { loop.quit(1); });
     const auto almost = loop.after(UINT64_MAX - 1, [this] { loop.quit(1); });

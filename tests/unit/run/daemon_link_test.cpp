@@ -43,14 +43,14 @@ protected:
         return {text.data(), static_cast<std::size_t>(std::max<ssize_t>(0, length))};
     }
     /// The request that was answered.
-    static std::string answer(const UniqueFd& connection, const Result<std::string>& reply) {
+    static std::string answer(const UniqueFd& connection, const Result<WrapperReply>& reply) {
         auto request = read(connection);
         const auto packet = encodeWrapperReply(reply);
         EXPECT_EQ(::send(connection.get(), packet.data(), packet.size(), 0), static_cast<ssize_t>(packet.size()));
         return request;
     }
     /// Waits, as the wrapper does, until there is an outcome.
-    static Result<std::string> outcome(DaemonLink& link) {
+    static Result<WrapperReply> outcome(DaemonLink& link) {
         const Deadline deadline(20'000'000);
         for (;;) {
             if (auto done = link.advance())
@@ -72,18 +72,18 @@ private:
 TEST_F(DaemonLinkTest, anAnswerIsTheOutcome) {
     listen();
     DaemonLink link(path);
-    link.create({"sge.1", {}}, {});
+    link.create({"sge.1", {}, false, false}, {});
     EXPECT_FALSE(link.advance());
     const auto connection = accept();
-    EXPECT_EQ(answer(connection, std::string("sge.1")), encode(WrapperCreate{"sge.1", {}}));
-    EXPECT_EQ(*outcome(link), "sge.1");
+    EXPECT_EQ(answer(connection, WrapperReply{"sge.1", {}, {}, {}}), encode(WrapperCreate{"sge.1", {}, false, false}));
+    EXPECT_EQ(outcome(link)->key, "sge.1");
     EXPECT_EQ(link.waitFor().fd, -1) << "a sleeping supervisor holds no connection";
 }
 
 TEST_F(DaemonLinkTest, aRefusalIsFinal) {
     listen();
     DaemonLink link(path);
-    link.create({"sge.1", {}}, {});
+    link.create({"sge.1", {}, false, false}, {});
     answer(accept(), Error{ErrorCode::Denied, "not yours"});
     const auto refused = outcome(link);
     ASSERT_FALSE(refused);
@@ -101,7 +101,7 @@ TEST_F(DaemonLinkTest, aLostAnswerIsAskedForAgain) {
     while (!link.advance() && link.waitFor().fd < 0)
         ::poll(nullptr, 0, link.timeoutMs());
     const auto again = accept();
-    EXPECT_EQ(answer(again, std::string("sge.1")), asked);
+    EXPECT_EQ(answer(again, WrapperReply{"sge.1", {}, {}, {}}), asked);
     EXPECT_TRUE(outcome(link));
 }
 
@@ -119,13 +119,13 @@ TEST_F(DaemonLinkTest, awayUntilTheRequestIsRead) {
 
 TEST_F(DaemonLinkTest, theSocketMayComeLate) {
     DaemonLink link(path);
-    link.create({"sge.1", {}}, {});
+    link.create({"sge.1", {}, false, false}, {});
     EXPECT_FALSE(link.advance());
     EXPECT_TRUE(link.away());
     listen();
     while (!link.advance() && link.waitFor().fd < 0)
         ::poll(nullptr, 0, link.timeoutMs());
-    answer(accept(), std::string("sge.1"));
+    answer(accept(), WrapperReply{"sge.1", {}, {}, {}});
     EXPECT_TRUE(outcome(link));
 }
 
@@ -134,7 +134,7 @@ TEST_F(DaemonLinkTest, nobodyThereIsSaidAfterFiveSeconds) {
     stopListening();
     const auto begun = monotonicNow();
     DaemonLink link(path);
-    link.create({"sge.1", {}}, {});
+    link.create({"sge.1", {}, false, false}, {});
     const auto gone = outcome(link);
     ASSERT_FALSE(gone);
     EXPECT_EQ(gone.error().code, ErrorCode::Unreachable);

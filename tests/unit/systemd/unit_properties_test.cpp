@@ -2,10 +2,12 @@
 #include "systemd/unit_properties.hpp"
 
 #include "base/parse.hpp"
+#include "model/limit_table.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -35,6 +37,8 @@ ResourceLimits only(std::optional<std::uint64_t> ResourceLimits::*limit, std::ui
     return limits;
 }
 
+std::optional<std::string> noDevice(const std::string&) { return std::nullopt; }
+
 std::string value(const std::vector<ExpectedCgroupValue>& values, const std::string& file) {
     for (const auto& each : values)
         if (each.file == file)
@@ -43,8 +47,9 @@ std::string value(const std::vector<ExpectedCgroupValue>& values, const std::str
 }
 
 TEST(UnitProperties, ofASlice) {
-    EXPECT_EQ(sliceProperties(key("sge.4711"), allLimits()), (Properties{{"Description", std::string("Batch job sge.4711")},
+    EXPECT_EQ(sliceProperties(key("sge.4711"), {allLimits(), {}}), (Properties{{"Description", std::string("Batch job sge.4711")},
                                                                          {"CollectMode", std::string("inactive-or-failed")},
+{"ManagedOOMPreference", std::string("omit")},
                                                                          {"CPUAccounting", true},
                                                                          {"MemoryAccounting", true},
                                                                          {"TasksAccounting", true},
@@ -57,9 +62,10 @@ TEST(UnitProperties, ofASlice) {
 }
 
 TEST(UnitProperties, ofTaskZeroRepeatTheLimits) {
-    const auto properties = scopeProperties(key("sge.4711"), 0, only(&ResourceLimits::memoryMax, 40'000'000), {815});
+    const auto properties = scopeProperties(key("sge.4711"), 0, {only(&ResourceLimits::memoryMax, 40'000'000), {}}, {815});
     EXPECT_EQ(properties, (Properties{{"Description", std::string("Batch job sge.4711")},
                                       {"CollectMode", std::string("inactive-or-failed")},
+{"ManagedOOMPreference", std::string("omit")},
                                       {"CPUAccounting", true},
                                       {"MemoryAccounting", true},
                                       {"TasksAccounting", true},
@@ -72,7 +78,7 @@ TEST(UnitProperties, ofTaskZeroRepeatTheLimits) {
 }
 
 TEST(UnitProperties, ofAFurtherTaskHaveNoLimitsOfTheirOwn) {
-    const auto properties = scopeProperties(key("sge.4711"), 3, allLimits(), {815, 816});
+    const auto properties = scopeProperties(key("sge.4711"), 3, {allLimits(), {}}, {815, 816});
     EXPECT_EQ(properties.front(), (UnitProperty{"Description", std::string("Batch job sge.4711, task 3")}));
     EXPECT_NE(std::find(properties.begin(), properties.end(), UnitProperty{"PIDs", Pids{815, 816}}), properties.end());
     for (const auto& property : properties)
@@ -80,9 +86,9 @@ TEST(UnitProperties, ofAFurtherTaskHaveNoLimitsOfTheirOwn) {
 }
 
 TEST(UnitProperties, ofNoLimitsSetNone) {
-    EXPECT_EQ(sliceProperties(key("sge.1"), {}).size(), 6U);
+    EXPECT_EQ(sliceProperties(key("sge.1"), {}).size(), 7U);
     // The time limit must stay changeable, which RuntimeMaxUSec of a running scope is not.
-    EXPECT_EQ(sliceProperties(key("sge.1"), only(&ResourceLimits::runTimeMax, 1'000'000)), sliceProperties(key("sge.1"), {}));
+    EXPECT_EQ(sliceProperties(key("sge.1"), {only(&ResourceLimits::runTimeMax, 1'000'000), {}}), sliceProperties(key("sge.1"), {}));
 }
 
 // Whatever a key holds: only names of the allow-list, each once, and text that can't become a line of a unit file of its own,
@@ -91,15 +97,15 @@ TEST(UnitProperties, staySafeWhateverTheKey) {
     const std::set<std::string> allowed{
         "Description", "CollectMode",        "CPUAccounting", "MemoryAccounting", "TasksAccounting", "IOAccounting",
         "MemoryMax",   "CPUQuotaPerSecUSec", "CPUWeight",     "AllowedCPUs",      "TasksMax",        "Slice",
-        "PIDs",        "TimeoutStopUSec",    "OOMPolicy"};
+        "PIDs",        "TimeoutStopUSec",    "OOMPolicy", "ManagedOOMPreference"};
     std::vector<std::string> keys;
     for (char c = 0x21; c < 0x7f; ++c)
         if (c != '/')
             for (const std::size_t before : {0, 1, 91, 92, 93, 94, 95, 96, 97, 98, 99, 150})
                 keys.push_back("odd." + std::string(before, 'x') + c + std::string(20, 'y'));
     for (const auto& text : keys) {
-        auto properties = scopeProperties(key(text), UINT32_MAX, allLimits(), {815});
-        for (const auto& list : {sliceProperties(key(text), allLimits()), scopeProperties(key(text), 0, allLimits(), {815})})
+        auto properties = scopeProperties(key(text), UINT32_MAX, {allLimits(), {}}, {815});
+        for (const auto& list : {sliceProperties(key(text), {allLimits(), {}}), scopeProperties(key(text), 0, {allLimits(), {}}, {815})})
             properties.insert(properties.end(), list.begin(), list.end());
         for (const auto& property : properties) {
             EXPECT_TRUE(allowed.contains(property.name)) << property.name;
@@ -119,35 +125,125 @@ TEST(UnitProperties, staySafeWhateverTheKey) {
 
 TEST(UnitProperties, areNamedOnce) {
     std::set<std::string> names;
-    for (const auto& property : scopeProperties(key("sge.1"), 0, allLimits(), {815}))
+    for (const auto& property : scopeProperties(key("sge.1"), 0, {allLimits(), {}}, {815}))
         EXPECT_TRUE(names.insert(property.name).second) << property.name;
 }
 
 TEST(ExpectedCgroupValues, areAsTheKernelShowsThem) {
-    const auto values = expectedCgroupValues(allLimits(), 4096);
+    const auto values = expectedCgroupValues(allLimits(), 4096, noDevice);
     EXPECT_EQ(values.size(), 5U) << "the run time is no cgroup's business";
     EXPECT_EQ(value(values, "memory.max"), "39997440") << "rounded down to pages";
     EXPECT_EQ(value(values, "cpu.max"), "150000 100000");
     EXPECT_EQ(value(values, "cpu.weight"), "50");
     EXPECT_EQ(value(values, "cpuset.cpus"), "0-1,9");
     EXPECT_EQ(value(values, "pids.max"), "100");
-    EXPECT_EQ(value(expectedCgroupValues(allLimits(), 65536), "memory.max"), "39976960");
+    EXPECT_EQ(value(expectedCgroupValues(allLimits(), 65536, noDevice), "memory.max"), "39976960");
 }
 
 TEST(ExpectedCgroupValues, ofInfinityAreTheWordMax) {
     auto limits = only(&ResourceLimits::memoryMax, kInfinity);
     limits.cpuQuota = limits.tasksMax = kInfinity;
-    const auto values = expectedCgroupValues(limits, 4096);
+    const auto values = expectedCgroupValues(limits, 4096, noDevice);
     EXPECT_EQ(value(values, "memory.max"), "max");
     EXPECT_EQ(value(values, "cpu.max"), "max 100000");
     EXPECT_EQ(value(values, "pids.max"), "max");
 }
 
-TEST(ExpectedCgroupValues, ofNoLimitsAreNone) { EXPECT_TRUE(expectedCgroupValues({}, 4096).empty()); }
+/// The slice's properties by name.
+std::map<std::string, UnitProperty::Value> byName(const TaskProperties& job) {
+    std::map<std::string, UnitProperty::Value> properties;
+    for (const auto& property : sliceProperties(key("sge.1"), job))
+        properties[property.name] = property.value;
+    return properties;
+}
+
+// Types and names as systemd.resource-control(5) and org.freedesktop.systemd1(5) of 252 and 257 have them.
+TEST(UnitProperties, areTypedAsSystemdTakesThem) {
+    ResourceLimits limits;
+    for (const auto& [name, text] :
+         {std::pair("memory_max", "2M"), std::pair("memory_high", "3M"), std::pair("memory_low", "4"),
+          std::pair("memory_swap_max", "0"), std::pair("memory_zswap_max", "6"), std::pair("io_weight", "7"),
+          std::pair("allowed_memory_nodes", "1"), std::pair("io_read_bandwidth_max", "/dev/sda 10, /dev/sdb infinity"),
+          std::pair("io_write_bandwidth_max", "/dev/sda 11"), std::pair("io_read_iops_max", "/dev/sda 12"),
+          std::pair("io_write_iops_max", "/dev/sda 13"), std::pair("kill_grace", "5s"), std::pair("oom_policy", "process")})
+        ASSERT_TRUE(setLimit(limits, name, text)) << name;
+    const auto properties = byName({limits, DeviceRules{{"/dev/fuse", "rw"}, {"char-pts", "rwm"}}});
+    using Value = UnitProperty::Value;
+    using Amounts = UnitProperty::DeviceAmounts;
+    const std::map<std::string, Value> expected{
+        {"MemoryMax", std::uint64_t{2 << 20}},
+        {"MemoryHigh", std::uint64_t{3 << 20}},
+        {"MemoryLow", std::uint64_t{4}},
+        {"MemorySwapMax", std::uint64_t{0}},
+        {"MemoryZSwapMax", std::uint64_t{6}},
+        {"IOWeight", std::uint64_t{7}},
+        {"AllowedMemoryNodes", Bytes{2}},
+        {"IOReadBandwidthMax", Amounts{{"/dev/sda", 10}, {"/dev/sdb", kInfinity}}},
+        {"IOWriteBandwidthMax", Amounts{{"/dev/sda", 11}}},
+        {"IOReadIOPSMax", Amounts{{"/dev/sda", 12}}},
+        {"IOWriteIOPSMax", Amounts{{"/dev/sda", 13}}},
+        {"DevicePolicy", std::string("closed")},
+        {"DeviceAllow", UnitProperty::DeviceRules{{"/dev/fuse", "rw"}, {"char-pts", "rwm"}}},
+    };
+    for (const auto& [name, value] : expected)
+        EXPECT_TRUE(properties.contains(name) && properties.at(name) == value) << name;
+    EXPECT_EQ(properties.size(), expected.size() + 7) << "and what every slice has";
+}
+
+TEST(UnitProperties, leaveDevicesAloneWithoutAProfile) {
+    EXPECT_FALSE(byName({}).contains("DevicePolicy"));
+    EXPECT_EQ(byName({{}, DeviceRules{}}).at("DevicePolicy"), UnitProperty::Value(std::string("closed")));
+}
+
+TEST(UnitProperties, sayWhatIsKilledForMemory) {
+    ResourceLimits limits;
+    limits.oomPolicy = OomPolicy::Process;
+    const auto policy = [](const TaskProperties& job) {
+        for (const auto& property : scopeProperties(key("sge.1"), 0, job, {815}))
+            if (property.name == "OOMPolicy")
+                return std::get<std::string>(property.value);
+        return std::string();
+    };
+    EXPECT_EQ(policy({limits, {}}), "continue");
+    EXPECT_EQ(policy({}), "kill");
+}
+
+TEST(ExpectedCgroupValues, ofDevicesAreWordsOfTheDevicesLine) {
+    ResourceLimits limits;
+    ASSERT_TRUE(setLimit(limits, "io_read_bandwidth_max", "/dev/sda 1M, /dev/sdb infinity"));
+    const auto values =
+        expectedCgroupValues(limits, 4096, [](const std::string& path) { return path == "/dev/sda" ? "8:0" : "8:16"; });
+    const auto hold = [&values](const char* text) {
+        return std::all_of(values.begin(), values.end(), [text](const auto& expected) {
+            return expected.holds([text](const char*) { return std::optional<std::string>(text); });
+        });
+    };
+    EXPECT_TRUE(hold("8:0 rbps=1048576 wbps=max riops=max wiops=max"));
+    EXPECT_TRUE(hold("8:16 rbps=max wbps=7 riops=max wiops=max\n8:0 rbps=1048576 wbps=max riops=max wiops=max"));
+    EXPECT_FALSE(hold("8:0 rbps=10485760 wbps=max riops=max wiops=max")) << "another number that begins the same";
+    EXPECT_FALSE(hold("18:0 rbps=1048576 wbps=max riops=max wiops=max")) << "another device";
+    EXPECT_FALSE(hold("8:0 rbps=1048576 wbps=max riops=max wiops=max\n8:16 rbps=5 wbps=max riops=max wiops=max"));
+    EXPECT_FALSE(hold(""));
+}
+
+TEST(ExpectedCgroupValues, ofAnIoWeightAreEitherSchedulers) {
+    const auto values = expectedCgroupValues(only(&ResourceLimits::ioWeight, 1090), 4096, noDevice);
+    ASSERT_EQ(values.size(), 1U);
+    const auto holds = [&values](std::optional<std::string> io, std::optional<std::string> bfq) {
+        return values[0].holds([&](const char* file) { return std::string_view(file) == "io.weight" ? io : bfq; });
+    };
+    EXPECT_TRUE(holds("default 1090", std::nullopt));
+    EXPECT_FALSE(holds("default 100", "190"));
+    EXPECT_TRUE(holds(std::nullopt, "190"));
+    EXPECT_FALSE(holds(std::nullopt, "100"));
+    EXPECT_FALSE(holds(std::nullopt, std::nullopt));
+}
+
+TEST(ExpectedCgroupValues, ofNoLimitsAreNone) { EXPECT_TRUE(expectedCgroupValues({}, 4096, noDevice).empty()); }
 
 TEST(ExpectedCgroupValues, ofASmallQuotaHaveALongerPeriod) {
     const auto cpuMax = [](std::uint64_t quota) {
-        return value(expectedCgroupValues(only(&ResourceLimits::cpuQuota, quota), 4096), "cpu.max");
+        return value(expectedCgroupValues(only(&ResourceLimits::cpuQuota, quota), 4096, noDevice), "cpu.max");
     };
     EXPECT_EQ(cpuMax(1'000'000), "100000 100000");
     EXPECT_EQ(cpuMax(10'000), "1000 100000") << "the kernel's least quota, in the usual period";

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "base/device_amounts.hpp"
+
+#include "base/escape.hpp"
+#include "base/parse.hpp"
+
+#include <algorithm>
+
+namespace pinfold {
+namespace {
+
+std::string_view trim(std::string_view text) {
+    const auto first = text.find_first_not_of(' ');
+    if (first == std::string_view::npos)
+        return {};
+    return text.substr(first, text.find_last_not_of(' ') - first + 1);
+}
+
+bool isDevicePath(std::string_view path) {
+    return path.size() <= DeviceAmounts::kMaxPath && path.starts_with("/dev/") && path.size() > 5 &&
+           path.find("..") == std::string_view::npos &&
+           std::all_of(path.begin(), path.end(), [](char c) { return c > ' ' && c < 0x7f && c != ','; });
+}
+
+} // namespace
+
+Result<DeviceAmounts> DeviceAmounts::parse(std::string_view text) {
+    const auto invalid = [text] {
+        return Error{ErrorCode::InvalidArgument, "device amounts '" + printable(text, 200) +
+                                                     "' are not valid: use \"/dev/NAME AMOUNT\", several with commas between"};
+    };
+    DeviceAmounts list;
+    for (std::size_t start = 0; start <= text.size();) {
+        const auto end = std::min(text.find(',', start), text.size());
+        const auto entry = trim(text.substr(start, end - start));
+        const auto blank = std::min(entry.find(' '), entry.size());
+        const auto path = entry.substr(0, blank);
+        const auto amount = parseSize(trim(entry.substr(blank)));
+        if (!isDevicePath(path) || !amount || !list.amounts.emplace(path, *amount).second || list.amounts.size() > kMaxDevices)
+            return invalid();
+        start = end + 1;
+    }
+    return list;
+}
+
+std::string DeviceAmounts::toString() const {
+    std::string text;
+    for (const auto& [path, amount] : amounts)
+        text += (text.empty() ? "" : ", ") + path + " " + (amount == kInfinity ? "infinity" : std::to_string(amount));
+    return text;
+}
+
+} // namespace pinfold

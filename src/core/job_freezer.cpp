@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/job_freezer.hpp"
+
+#include "core/events.hpp"
+
+#include <utility>
+
+namespace pinfold {
+namespace {
+
+Error tooLate(const Job& job) {
+    return {ErrorCode::JobEnding, "job '" + job.key().text() + "' is " + std::string(toString(job.record.state))};
+}
+
+} // namespace
+
+void JobFreezer::suspend(const JobPtr& job, uid_t by, Reply<void> reply) {
+    if (job->record.state != JobState::Running)
+        return reply(tooLate(*job));
+    if (job->record.suspendedSince)
+        return reply({});
+    job->record.suspendedSince = core_.context.loop.bootTime();
+    core_.save(*job);
+    core_.context.systemd.freeze(job->key().sliceName(), [this, job, by, reply](const SystemdOutcome& outcome) {
+        if (outcome) {
+            endSuspension(job->record, core_.context.loop.bootTime());
+            core_.save(*job);
+            core_.context.systemd.thaw(job->key().sliceName(), [](const SystemdOutcome&) {}); // it may be half frozen
+            return reply(Error{ErrorCode::SystemdFailed, "systemd did not freeze the job: " + outcome->message});
+        }
+        if (job->record.state == JobState::Running && job->record.suspendedSince) {
+            ender_.limitRunTime(job);
+            logSuspension(core_.context, *job, true, by);
+            core_.observer->jobStateChanged(job->key());
+        }
+        reply({});
+    });
+}
+
+void JobFreezer::resume(const JobPtr& job, uid_t by, Reply<void> reply) {
+    if (job->record.state != JobState::Running)
+        return reply(tooLate(*job));
+    if (!job->record.suspendedSince)
+        return reply({});
+    core_.context.systemd.thaw(job->key().sliceName(), [this, job, by, reply](const SystemdOutcome& outcome) {
+        if (outcome)
+            return reply(Error{ErrorCode::SystemdFailed, "systemd did not thaw the job: " + outcome->message});
+        if (endSuspension(job->record, core_.context.loop.bootTime()))
+            core_.save(*job);
+        if (job->record.state == JobState::Running) {
+            ender_.limitRunTime(job);
+            logSuspension(core_.context, *job, false, by);
+            core_.observer->jobStateChanged(job->key());
+        }
+        reply({});
+    });
+}
+
+} // namespace pinfold

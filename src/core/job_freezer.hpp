@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "core/core.hpp"
+#include "core/job_ender.hpp"
+
+namespace pinfold {
+
+/// Suspends a job and all its tasks by the kernel's freezer. The time is taken off its run time limit.
+class JobFreezer {
+public:
+    JobFreezer(Core& core, JobEnder& ender) : core_(core), ender_(ender) {}
+
+    /// A job that is suspended stays so. Errors: JobEnding, SystemdFailed.
+    void suspend(const JobPtr& job, uid_t by, Reply<void> reply);
+    /// A job that is not suspended runs on. Errors: JobEnding, SystemdFailed.
+    void resume(const JobPtr& job, uid_t by, Reply<void> reply);
+
+private:
+    Core& core_;
+    JobEnder& ender_;
+};
+
+} // namespace pinfold

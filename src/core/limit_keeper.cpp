@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/limit_keeper.hpp"
+
+#include "base/parse.hpp"
+#include "core/events.hpp"
+#include "model/limit_table.hpp"
+#include "os/block_device.hpp"
+#include "systemd/unit_properties.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace pinfold {
+namespace {
+
+bool hasWord(std::string_view words, std::string_view word) {
+    for (std::size_t start = 0; start <= words.size();) {
+        const auto end = std::min(words.find(' ', start), words.size());
+        if (words.substr(start, end - start) == word)
+            return true;
+        start = end + 1;
+    }
+    return false;
+}
+
+std::uint64_t pageSize() { return static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)); }
+
+Error invalid(std::string what) { return {ErrorCode::LimitInvalid, std::move(what)}; }
+
+/// A limit that goes back to what it was before it was ever set.
+void setUnset(const char* name, std::optional<std::uint64_t>& limit, const std::optional<std::uint64_t>&) {
+    limit = limitRow(name).unset;
+}
+void setUnset(const char*, std::optional<CpuList>& limit, const std::optional<CpuList>&) { limit = CpuList(); }
+void setUnset(const char*, std::optional<DeviceAmounts>& limit, const std::optional<DeviceAmounts>& changed) {
+    limit.emplace();
+    for (const auto& [device, amount] : changed->amounts)
+        limit->amounts[device] = kInfinity;
+}
+template <class T> void setUnset(const char*, T&, const T&) {}
+
+/// What has to be set to bring everything that `change` names back to `old`.
+ResourceLimits reversal(const ResourceLimits& change, const ResourceLimits& old) {
+    ResourceLimits back;
+    forEachLimit(back, [&](const char* name, auto& limit) {
+        forEachLimit(change, [&](const char* changedName, const auto& changed) {
+            if constexpr (std::is_same_v<std::decay_t<decltype(limit)>, std::decay_t<decltype(changed)>>)
+                if (std::string_view(name) == changedName && changed)
+                    setUnset(name, limit, changed);
+        });
+        forEachLimit(old, [&](const char* oldName, const auto& before) {
+            if constexpr (std::is_same_v<std::decay_t<decltype(limit)>, std::decay_t<decltype(before)>>)
+                if (std::string_view(name) == oldName && limit && before)
+                    limit = before;
+        });
+    });
+    return back;
+}
+
+std::string namesOf(const ResourceLimits& limits) {
+    std::string names;
+    forEachLimit(limits, [&names](const char* name, const auto& limit) {
+        if (limit)
+            names += (names.empty() ? "" : ", ") + std::string(name);
+    });
+    return names;
+}
+
+} // namespace
+
+/// A change on its way through systemd.
+struct LimitKeeper::Undertaking {
+    JobPtr job;
+    Change change;
+    ResourceLimits before;
+    Reply<ResourceLimits> reply;
+    bool undoing = false;
+    std::optional<Error> why = {};
+
+    void finish() {
+        job->changingLimits = false;
+        reply(why ? Result<ResourceLimits>(*why) : Result<ResourceLimits>(job->record.limits));
+    }
+};
+
+std::string LimitKeeper::controllersMissing(const ResourceLimits& limits) const {
+    const auto root = core_.context.cgroups.open("/");
+    const auto controllers = root ? root->read("cgroup.controllers").value_or("") : std::string();
+    std::string missing;
+    forEachLimit(limits, [&](const char* name, const auto& limit) {
+        const auto* controller = limitRow(name).controller;
+        // The out-of-memory policy limits nothing by itself.
+        if (limit && controller && limitRow(name).property && !hasWord(controllers, controller))
+            missing += (missing.empty() ? "" : ", ") + std::string(name) + " (cgroup controller " + controller + ")";
+    });
+    return missing;
+}
+
+Result<ResourceLimits> LimitKeeper::enforceable(const JobKey& key, ResourceLimits limits) const {
+    if (limits == ResourceLimits{})
+        return limits;
+    const bool refuse = core_.context.config.jobs.unenforcedLimits == UnenforcedLimits::Refuse;
+    const std::string remedy = "; jobs.unenforced_limits = \"warn\" lets jobs run without";
+    if (const auto newer = neededNewerSystemd(limits, core_.context.systemd.version()); !newer.empty()) {
+        const auto message = "this node's systemd " + std::to_string(core_.context.systemd.version()) + " is too old for " + newer;
+        if (refuse)
+            return Error{ErrorCode::LimitUnenforceable, message + remedy};
+        logLimitUnenforced(core_.context, key, message);
+        limits = withoutNewer(limits, core_.context.systemd.version());
+    }
+    if (const auto missing = controllersMissing(limits); !missing.empty()) {
+        const auto message =
+            "this node can't enforce " + missing + ": the controller is missing from /sys/fs/cgroup/cgroup.controllers";
+        if (refuse)
+            return Error{ErrorCode::LimitUnenforceable, message + remedy};
+        logLimitUnenforced(core_.context, key, message);
+    }
+    if (auto there = existing(limits); !there)
+        return there.error();
+    return limits;
+}
+
+Result<void> LimitKeeper::existing(const ResourceLimits& limits) const {
+    const auto batch = core_.context.cgroups.open("/" + std::string(kBatchSlice));
+    const auto root = core_.context.cgroups.open("/");
+    const auto available = [&](const char* file) {
+        auto text = batch ? batch->read(file) : std::nullopt;
+        if (!text || text->empty())
+            text = root ? root->read(file) : std::nullopt;
+        const auto list = CpuList::parse(text.value_or(""));
+        return list ? std::optional(*list) : std::nullopt;
+    };
+    for (const auto& [limit, file, what] : {std::tuple(&limits.allowedCpus, "cpuset.cpus.effective", "CPUs"),
+                                            std::tuple(&limits.allowedMemoryNodes, "cpuset.mems.effective", "memory nodes")}) {
+        const auto there = *limit ? available(file) : std::nullopt;
+        if (there && !there->contains(**limit))
+            return invalid(std::string(what) + " " + (*limit)->toString() + " are not all there: jobs of this node may use " +
+                           there->toString());
+    }
+    for (const auto* list : {&limits.ioReadBandwidthMax, &limits.ioWriteBandwidthMax, &limits.ioReadIopsMax, &limits.ioWriteIopsMax})
+        if (*list)
+            for (const auto& [device, amount] : (*list)->amounts)
+                if (!wholeDisk(device))
+                    return invalid(device + " is no block device of this node");
+    if (limits.deviceProfile && !core_.context.config.devices.contains(*limits.deviceProfile))
+        return invalid("device profile '" + *limits.deviceProfile + "' is not in this node's configuration: [devices." +
+                       *limits.deviceProfile + "] in pinfold.toml(5)");
+    return {};
+}
+
+std::optional<std::string> LimitKeeper::firstNotInForce(const Job& job) const {
+    const auto read = [&job](const char* file) { return job.slice->read(file); };
+    for (const auto& expected : expectedCgroupValues(job.record.limits, pageSize(), wholeDisk))
+        if (!expected.holds(read))
+            return std::string(expected.limit) + " is not in force: " + expected.file + " says " +
+                   read(expected.file).value_or("nothing") + " instead of " + expected.value;
+    return std::nullopt;
+}
+
+Result<void> LimitKeeper::inForce(const Job& job) const {
+    const auto message = firstNotInForce(job);
+    if (!message)
+        return {};
+    if (core_.context.config.jobs.unenforcedLimits == UnenforcedLimits::Refuse)
+        return Error{ErrorCode::LimitUnenforceable, *message};
+    logLimitUnenforced(core_.context, job.key(), *message);
+    return {};
+}
+
+Result<ResourceLimits> LimitKeeper::merged(const ResourceLimits& limits, const ResourceLimits& change) {
+    const char* fixed = nullptr;
+    forEachLimit(change, [&fixed](const char* name, const auto& limit) {
+        if (limit && limitRow(name).change == LimitChange::AtStart)
+            fixed = name;
+    });
+    if (fixed)
+        return invalid(std::string(fixed) + " can't be changed while a job runs: it is set at its start");
+    auto all = withDefaults(change, limits);
+    if (auto valid = validate(all); !valid)
+        return valid.error();
+    return all;
+}
+
+Result<void> LimitKeeper::survivable(const Job& job, const ResourceLimits& change) const {
+    if (!change.memoryMax || !job.slice)
+        return {};
+    const auto held = job.slice->unreclaimableMemory();
+    if (!held || *held <= *change.memoryMax)
+        return {};
+    return invalid("memory_max " + formatSize(*change.memoryMax) + " is below the " + formatSize(*held) +
+                   " that the job holds now, besides the page cache: the kernel would kill it at once; force it if that is meant");
+}
+
+void LimitKeeper::change(const JobPtr& job, Change change, Reply<ResourceLimits> reply) {
+    if (job->record.state != JobState::Running)
+        return reply(Error{ErrorCode::JobEnding,
+                           "job '" + job->key().text() + "' is " + std::string(toString(job->record.state)) + ": too late"});
+    if (job->changingLimits)
+        return reply(Error{ErrorCode::Busy, "another change of this job's limits is under way: try again"});
+    auto possible = enforceable(job->key(), change.limits);
+    if (!possible)
+        return reply(possible.error());
+    change.limits = std::move(*possible);
+    auto limits = merged(job->record.limits, change.limits);
+    if (!limits)
+        return reply(limits.error());
+    if (auto survives = change.force ? Result<void>() : survivable(*job, change.limits); !survives)
+        return reply(survives.error());
+
+    auto undertaking = std::make_shared<Undertaking>(Undertaking{job, std::move(change), job->record.limits, std::move(reply)});
+    job->changingLimits = true;
+    job->record.limits = std::move(*limits);
+    if (undertaking->change.force)
+        job->record.limitsForcedBy = undertaking->change.by;
+    core_.save(*job); // a restart in between goes on from here
+    apply(undertaking);
+}
+
+void LimitKeeper::apply(const std::shared_ptr<Undertaking>& undertaking) {
+    const auto properties = limitProperties(undertaking->change.limits);
+    if (properties.empty())
+        return applied(undertaking);
+    const auto& key = undertaking->job->key();
+    // First the slice, which is what binds. The scope says the same, and a raise has no effect before it does.
+    core_.context.systemd.setProperties(key.sliceName(), properties, [=, this](const SystemdOutcome& slice) {
+        if (slice)
+            return undo(undertaking, {ErrorCode::SystemdFailed, "systemd did not change the limits: " + slice->message});
+        core_.context.systemd.setProperties(undertaking->job->key().scopeName(0), properties, [=, this](const SystemdOutcome& scope) {
+            if (scope && scope->fault != SystemdFault::NoSuchUnit)
+                return undo(undertaking, {ErrorCode::SystemdFailed, "systemd did not change the limits: " + scope->message});
+            applied(undertaking);
+        });
+    });
+}
+
+void LimitKeeper::applied(const std::shared_ptr<Undertaking>& undertaking) {
+    const auto& job = undertaking->job;
+    if (undertaking->undoing)
+        return undertaking->finish();
+    if (job->isLive())
+        if (auto enforced = inForce(*job); !enforced)
+            return undo(undertaking, enforced.error());
+    logLimitsChanged(core_.context, *job, undertaking->change.by, undertaking->before);
+    ender_.limitRunTime(job);
+    core_.observer->limitsChanged(job->key());
+    undertaking->finish();
+}
+
+void LimitKeeper::undo(const std::shared_ptr<Undertaking>& undertaking, const Error& why) {
+    const auto& job = undertaking->job;
+    if (undertaking->undoing) {
+        logWarning(core_.context, job->key(), "its former limits can't be brought back: " + why.message);
+        return undertaking->finish();
+    }
+    undertaking->undoing = true;
+    undertaking->why = why;
+    undertaking->change.limits = reversal(undertaking->change.limits, undertaking->before);
+    job->record.limits = undertaking->before;
+    core_.save(*job);
+    apply(undertaking);
+}
+
+void LimitKeeper::restore(const JobPtr& job) {
+    const auto wrong = job->slice ? firstNotInForce(*job) : std::nullopt;
+    if (!wrong)
+        return;
+    logWarning(core_.context, job->key(), *wrong + "; setting " + namesOf(job->record.limits) + " again");
+    const auto properties = limitProperties(job->record.limits);
+    const auto ignore = [](const SystemdOutcome&) {}; // said above, and looked at again by the next restart
+    core_.context.systemd.setProperties(job->key().sliceName(), properties, ignore);
+    core_.context.systemd.setProperties(job->key().scopeName(0), properties, ignore);
+}
+
+} // namespace pinfold

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace pinfold {
+
+/// One line of DeviceAllow= (systemd.resource-control(5)). Comes from root's configuration only, never from a request.
+struct DeviceRule {
+    std::string device; ///< "/dev/fuse", "char-pts", "block-*"
+    std::string access; ///< letters of "rwm"
+
+    bool operator==(const DeviceRule&) const = default;
+};
+
+using DeviceRules = std::vector<DeviceRule>;
+
+} // namespace pinfold

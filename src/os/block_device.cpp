@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "os/block_device.hpp"
+
+#include "os/read_file.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
+namespace pinfold {
+namespace {
+
+constexpr int kMaxLinks = 8;
+
+std::optional<std::string> line(const std::string& file) {
+    auto text = readFile(AT_FDCWD, file.c_str());
+    if (text && text->ends_with('\n'))
+        text->pop_back();
+    return text;
+}
+
+/// "/dev/disk/by-id/x" → "/dev/sda", as far as there are links to follow.
+std::filesystem::path followed(std::filesystem::path path) {
+    std::error_code none;
+    for (int i = 0; i < kMaxLinks && std::filesystem::is_symlink(path, none); ++i) {
+        const auto target = std::filesystem::read_symlink(path, none);
+        path = (path.parent_path() / target).lexically_normal();
+    }
+    return path;
+}
+
+} // namespace
+
+std::optional<std::string> wholeDisk(const std::string& path) {
+    // By sysfs and not by the device's node: pinfoldd's own /dev has no disks.
+    auto name = followed(path).string();
+    constexpr std::string_view dev = "/dev/";
+    if (!name.starts_with(dev))
+        return std::nullopt;
+    name.erase(0, dev.size());
+    std::replace(name.begin(), name.end(), '/', '!'); // as sysfs does
+    const auto entry = "/sys/class/block/" + name;
+    const bool isPartition = ::access((entry + "/partition").c_str(), F_OK) == 0;
+    return line(entry + (isPartition ? "/../dev" : "/dev"));
+}
+
+std::string diskName(const std::string& number) {
+    std::error_code error;
+    const auto link = std::filesystem::read_symlink("/sys/dev/block/" + number, error);
+    return error ? number : link.filename().string();
+}
+
+} // namespace pinfold

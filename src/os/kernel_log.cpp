@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "os/kernel_log.hpp"
+
+#include "base/escape.hpp"
+#include "base/parse.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace pinfold {
+namespace {
+
+constexpr std::size_t kMaxRecord = 8192; // CONSOLE_EXT_LOG_MAX: read(2) with less fails
+
+std::optional<std::uint64_t> numberAt(std::string_view text) {
+    const auto parsed = parseUnsigned(text.substr(0, std::min(text.find_first_not_of("0123456789"), text.size())));
+    return parsed ? std::optional(*parsed) : std::nullopt;
+}
+
+/// The number right after the first `name`.
+std::optional<std::uint64_t> numberAfter(std::string_view text, std::string_view name) {
+    const auto at = text.find(name);
+    return at == std::string_view::npos ? std::nullopt : numberAt(text.substr(at + name.size()));
+}
+
+/// What stands between `name` and the next `end` after it.
+std::string between(std::string_view text, std::string_view name, std::string_view end) {
+    const auto at = text.find(name);
+    if (at == std::string_view::npos)
+        return {};
+    const auto rest = text.substr(at + name.size());
+    return std::string(rest.substr(0, std::min(rest.find(end), rest.size())));
+}
+
+std::uint64_t kibibytes(std::string_view text, std::string_view name) { return numberAfter(text, name).value_or(0) * 1024; }
+
+/// /dev/kmsg writes bytes that are not printable, and backslashes, as "\xNN".
+std::string unescaped(std::string_view text) {
+    std::string out;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const auto hex = [](char c) { return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1; };
+        if (text[i] == '\\' && i + 3 < text.size() && text[i + 1] == 'x' && hex(text[i + 2]) >= 0 && hex(text[i + 3]) >= 0) {
+            out += static_cast<char>(hex(text[i + 2]) * 16 + hex(text[i + 3]));
+            i += 3;
+        } else {
+            out += text[i];
+        }
+    }
+    return out;
+}
+
+} // namespace
+
+std::optional<OomReport> OomParser::feed(std::uint64_t time, std::string_view line) {
+    // "python3 invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0"
+    if (const auto at = line.find(" invoked oom-killer: "); at != std::string_view::npos) {
+        *this = OomParser();
+        incident_.byHand = line.find("order=-1,", at) != std::string_view::npos; // sysrq's, mm/oom_kill.c
+        return std::nullopt;
+    }
+    // "CPU: 1 PID: 1 Comm: systemd Not tainted …": who asked for the memory. PID 1 does when it lowers a limit.
+    if (line.starts_with("CPU: ")) {
+        if (numberAfter(line, " PID: ") == 1)
+            byInit_ = true;
+        return std::nullopt;
+    }
+    if (line.starts_with("Memory cgroup stats for ")) {
+        inStats_ = true;
+        return std::nullopt;
+    }
+    if (inStats_ && (line.starts_with("anon ") || line.starts_with("file "))) {
+        auto& member = line.starts_with("anon ") ? incident_.anon : incident_.file;
+        if (!member)
+            member = numberAt(line.substr(5));
+        return std::nullopt;
+    }
+    // "oom-kill:constraint=CONSTRAINT_MEMCG,…,oom_memcg=/a,task_memcg=/a/b,task=NAME,pid=209,uid=0": the name may hold anything.
+    if (line.starts_with("oom-kill:constraint=")) {
+        inStats_ = false;
+        incident_.limitCgroup = unescaped(between(line, ",oom_memcg=", ",task_memcg="));
+        incident_.taskCgroup = unescaped(between(line, ",task_memcg=", ",task="));
+        // Memory that PID 1 needs for itself is the node's.
+        incident_.byHand = incident_.byHand || (byInit_ && !incident_.limitCgroup.empty());
+        return std::nullopt;
+    }
+    // "Memory cgroup out of memory: Killed process 209 (NAME) total-vm:…kB, anon-rss:…kB, file-rss:…kB, shmem-rss:…kB, UID:0 …"
+    const auto killed = line.find("Killed process ");
+    const auto figures = line.rfind(") total-vm:");
+    if (killed == std::string_view::npos || figures == std::string_view::npos || figures < killed)
+        return std::nullopt;
+    auto report = std::exchange(incident_, OomReport());
+    *this = OomParser();
+    report.time = time;
+    report.pid = static_cast<pid_t>(numberAfter(line.substr(killed), "process ").value_or(0));
+    const auto nameAt = line.find('(', killed);
+    if (nameAt != std::string_view::npos && nameAt < figures)
+        report.name = printable(unescaped(line.substr(nameAt + 1, figures - nameAt - 1)), 100);
+    const auto rest = line.substr(figures);
+    report.rss = kibibytes(rest, "anon-rss:") + kibibytes(rest, "file-rss:") + kibibytes(rest, "shmem-rss:");
+    return report;
+}
+
+Result<UniqueFd> KernelLog::openDevice() {
+    UniqueFd fd(::open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+    if (fd)
+        return fd;
+    return Error{ErrorCode::Internal, std::string("/dev/kmsg: ") + std::strerror(errno) +
+                                          "; who was killed for want of memory will not be known (the unit needs "
+                                          "CAP_SYSLOG and the device)"};
+}
+
+KernelLog::KernelLog(UniqueFd kmsg, EventLoop& loop) : kmsg_(std::move(kmsg)) {
+    if (kmsg_)
+        source_ = loop.onReadable(kmsg_.get(), [this] { drain(); });
+}
+
+void KernelLog::drain() {
+    std::array<char, kMaxRecord> record; // NOLINT(cppcoreguidelines-pro-type-member-init): read fills it
+    for (;;) {
+        const auto length = kmsg_ ? ::read(kmsg_.get(), record.data(), record.size()) : 0;
+        if (length > 0)
+            take({record.data(), static_cast<std::size_t>(length)});
+        else if (length == 0 || (errno != EPIPE && errno != EINTR)) // EPIPE: lines were overwritten before they were read
+            return;
+    }
+}
+
+/// "6,1234,98765432,-;text\n KEY=value\n": priority and facility, sequence, microseconds, flags.
+void KernelLog::take(std::string_view record) {
+    const auto text = record.find(';');
+    const auto priority = numberAt(record);
+    if (text == std::string_view::npos || !priority || *priority >> 3 != 0) // facility 0 is the kernel
+        return;
+    const auto sequence = record.find(',');
+    const auto stamp = sequence == std::string_view::npos ? sequence : record.find(',', sequence + 1);
+    const std::uint64_t time = stamp < text ? numberAt(record.substr(stamp + 1)).value_or(0) : 0;
+    const auto end = std::min(record.find('\n', text), record.size());
+    const auto line = record.substr(text + 1, end - text - 1);
+    // A cgroup's statistics come in one record on older kernels (6.1), the line breaks escaped. Other records with one have it
+    // from a process's name, and are one line.
+    if (line.starts_with("anon ")) {
+        for (std::size_t start = 0; start <= line.size();) {
+            const auto stop = std::min(line.find("\\x0a", start), line.size());
+            (void)parser_.feed(time, line.substr(start, stop - start));
+            start = stop + 4;
+        }
+        return;
+    }
+    if (auto report = parser_.feed(time, line); report && onOom)
+        onOom(*report);
+}
+
+} // namespace pinfold

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Limits: what this node can't enforce, and their change while a job runs, which is whole or not at all.
+#include "base/parse.hpp"
+#include "tests/unit/core/core_fixture.hpp"
+
+namespace pinfold::test {
+namespace {
+
+constexpr const char* kSlice = "batch-sge.1.slice";
+constexpr const char* kScope = "job-sge.1.scope";
+constexpr const char* kSliceCgroup = "/batch.slice/batch-sge.1.slice";
+constexpr std::uint64_t kMebi = 1 << 20;
+
+ResourceLimits memory(std::uint64_t bytes) {
+    ResourceLimits limits;
+    limits.memoryMax = bytes;
+    return limits;
+}
+
+class LimitsTest : public CoreTest {
+protected:
+    LimitsTest() : leader(child()) {
+        auto limits = memory(64 * kMebi);
+        limits.tasksMax = 100;
+        create("sge.1", leader, limits);
+    }
+
+    const Result<ResourceLimits>& change(const ResourceLimits& limits, bool force = false, Caller caller = {0, true}) {
+        answer.reset();
+        manager->setLimits(caller, "sge.1", limits, force, [this](Result<ResourceLimits> result) { answer = std::move(result); });
+        loop.settle();
+        return *answer;
+    }
+    std::string file(const char* name) const { return cgroups.open(kSliceCgroup)->read(name).value_or("none"); }
+    void expectUnchanged() const {
+        EXPECT_EQ(file("memory.max"), std::to_string(64 * kMebi));
+        EXPECT_EQ(file("pids.max"), "100");
+        const auto job = manager->job("sge.1");
+        EXPECT_EQ(job->limits.memoryMax, 64 * kMebi);
+        EXPECT_EQ(job->limits.tasksMax, 100U);
+        EXPECT_EQ(records.load()->records.front().limits, job->limits);
+    }
+
+    ChildProcess leader;
+    std::optional<Result<ResourceLimits>> answer;
+};
+
+TEST_F(LimitsTest, areRaisedAndLoweredOnSliceAndScope) {
+    for (const auto bytes : {128 * kMebi, 32 * kMebi, kInfinity}) {
+        node.changes.clear();
+        ASSERT_TRUE(change(memory(bytes))) << answer->error().message;
+        EXPECT_EQ((**answer).memoryMax, bytes);
+        EXPECT_EQ((**answer).tasksMax, 100U) << "the others stay";
+        ASSERT_EQ(node.changes.size(), 2U);
+        EXPECT_EQ(node.changes[0].first, kSlice);
+        EXPECT_EQ(node.changes[1].first, kScope);
+        EXPECT_EQ(node.changes[1].second, (std::vector<UnitProperty>{{"MemoryMax", bytes}}));
+        EXPECT_EQ(records.load()->records.front().limits.memoryMax, bytes);
+    }
+    EXPECT_EQ(std::count(observer.log.begin(), observer.log.end(), "limits sge.1"), 3);
+}
+
+TEST_F(LimitsTest, stayAsTheyWereWhenSystemdRefusesTheSlice) {
+    node.propertyFaults[kSlice] = {SystemdFault::PropertyRefused, "Value specified in MemoryMax is out of range"};
+    const auto& refused = change(memory(128 * kMebi));
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::SystemdFailed);
+    EXPECT_NE(refused.error().message.find("out of range"), std::string::npos);
+    expectUnchanged();
+}
+
+TEST_F(LimitsTest, goBackWhenSystemdRefusesTheScope) {
+    node.propertyFaults[kScope] = {SystemdFault::Other, "no"};
+    auto both = memory(128 * kMebi);
+    both.cpuWeight = 50;
+    ASSERT_FALSE(change(both));
+    expectUnchanged();
+    EXPECT_EQ(file("cpu.weight"), "100") << "what was unset has the kernel's value again";
+}
+
+TEST_F(LimitsTest, goBackWhenTheKernelShowsAnother) {
+    node.ignoreProperties = true;
+    const auto& refused = change(memory(128 * kMebi));
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::LimitUnenforceable);
+    EXPECT_NE(refused.error().message.find("memory_max"), std::string::npos);
+    expectUnchanged();
+}
+
+TEST_F(LimitsTest, areNotLoweredBelowWhatTheJobHolds) {
+    node.setFile(kSliceCgroup, "memory.current", std::to_string(60 * kMebi) + "\n");
+    node.setFile(kSliceCgroup, "memory.stat",
+                 "anon " + std::to_string(35 * kMebi) + "\nfile " + std::to_string(20 * kMebi) + "\nshmem " +
+                     std::to_string(2 * kMebi) + "\nslab_reclaimable 0\n");
+    const auto& refused = change(memory(41 * kMebi)); // 60 less the 18 of page cache that can go
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::LimitInvalid);
+    EXPECT_NE(refused.error().message.find("42M"), std::string::npos) << refused.error().message;
+    expectUnchanged();
+    EXPECT_TRUE(node.changes.empty());
+    EXPECT_TRUE(change(memory(42 * kMebi))) << "page cache gives way";
+    EXPECT_TRUE(change(memory(8 * kMebi), true)) << "by force";
+    EXPECT_EQ(records.load()->records.front().limitsForcedBy, 0U);
+}
+
+TEST_F(LimitsTest, ofCpusThatDoNotExistAreRefused) {
+    ResourceLimits limits;
+    limits.allowedCpus = *CpuList::parse("3,16");
+    const auto& refused = change(limits);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::LimitInvalid);
+    EXPECT_NE(refused.error().message.find("0-15"), std::string::npos) << refused.error().message;
+    limits = {};
+    limits.allowedMemoryNodes = *CpuList::parse("2");
+    EXPECT_FALSE(change(limits));
+    limits.allowedMemoryNodes = *CpuList::parse("1");
+    EXPECT_TRUE(change(limits));
+    EXPECT_EQ(file("cpuset.mems"), "1");
+}
+
+TEST_F(LimitsTest, ofDevicesAndProfilesThatDoNotExistAreRefused) {
+    ResourceLimits limits;
+    limits.ioReadBandwidthMax = *DeviceAmounts::parse("/dev/no-such-disk 1M");
+    EXPECT_EQ(change(limits).error().code, ErrorCode::LimitInvalid);
+    auto other = child();
+    ResourceLimits profile;
+    profile.deviceProfile = "gpu";
+    create("sge.2", other, profile);
+    ASSERT_FALSE(*created);
+    EXPECT_NE(created->error().message.find("gpu"), std::string::npos);
+    config.devices["gpu"] = {{"/dev/nvidia0", "rw"}};
+    create("sge.2", other, profile);
+    ASSERT_TRUE(*created);
+    const UnitProperty allow{"DeviceAllow", UnitProperty::DeviceRules{{"/dev/nvidia0", "rw"}}};
+    for (const auto& properties : {node.starts.back().sliceProperties, node.starts.back().scopeProperties})
+        EXPECT_NE(std::find(properties.begin(), properties.end(), allow), properties.end());
+}
+
+TEST_F(LimitsTest, thatAreSetAtTheStartOnlyAreRefusedLater) {
+    ResourceLimits limits;
+    limits.oomPolicy = OomPolicy::Process;
+    const auto& refused = change(limits);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::LimitInvalid);
+    EXPECT_NE(refused.error().message.find("oom_policy"), std::string::npos);
+}
+
+TEST_F(LimitsTest, areTightenedByTheOwnerAndLoosenedByTheAdmin) {
+    const Caller owner{1000, false};
+    EXPECT_TRUE(change(memory(32 * kMebi), false, owner));
+    EXPECT_EQ(change(memory(33 * kMebi), false, owner).error().code, ErrorCode::Denied);
+    EXPECT_EQ(change(memory(kInfinity), false, owner).error().code, ErrorCode::Denied);
+    EXPECT_EQ(change(memory(16 * kMebi), false, {1001, false}).error().code, ErrorCode::Denied);
+    EXPECT_EQ(file("memory.max"), std::to_string(32 * kMebi));
+    EXPECT_TRUE(change(memory(kInfinity), false, {500, true}));
+}
+
+TEST_F(LimitsTest, areWhatTheRecordSaysAfterACrashInTheMiddle) {
+    node.holdStarts = true; // systemd has done it, and nobody hears of it
+    manager->setLimits(root, "sge.1", memory(128 * kMebi), false, [](const Result<ResourceLimits>&) {});
+    crash();
+    node.release();
+    node.setFile(kSliceCgroup, "memory.max", std::to_string(64 * kMebi) + "\n"); // or not
+    restart();
+    EXPECT_EQ(file("memory.max"), std::to_string(128 * kMebi));
+    EXPECT_EQ(manager->job("sge.1")->limits.memoryMax, 128 * kMebi);
+}
+
+TEST_F(LimitsTest, areChangedByOneAtATime) {
+    node.holdStarts = true;
+    manager->setLimits(root, "sge.1", memory(128 * kMebi), false, [](const Result<ResourceLimits>&) {});
+    EXPECT_EQ(change(memory(256 * kMebi)).error().code, ErrorCode::Busy);
+    node.release();
+    loop.settle();
+    EXPECT_EQ(file("memory.max"), std::to_string(128 * kMebi));
+    EXPECT_TRUE(change(memory(256 * kMebi)));
+}
+
+TEST_F(LimitsTest, ofRunTimeAreCountedAnew) {
+    ResourceLimits limits;
+    limits.runTimeMax = 10'000'000;
+    loop.advance(6'000'000);
+    ASSERT_TRUE(change(limits));
+    loop.advance(3'900'000);
+    EXPECT_EQ(manager->job("sge.1")->state, JobState::Running);
+    limits.runTimeMax = 20'000'000;
+    ASSERT_TRUE(change(limits));
+    loop.advance(1'000'000);
+    EXPECT_EQ(manager->job("sge.1")->state, JobState::Running) << "raised in time";
+    limits.runTimeMax = 5'000'000;
+    ASSERT_TRUE(change(limits));
+    loop.advance(1);
+    EXPECT_EQ(manager->job("sge.1")->state, JobState::Ending) << "lowered below its age";
+}
+
+TEST_F(LimitsTest, theKillSignalComesFirstAndItsGraceCounts) {
+    ResourceLimits limits;
+    limits.killSignal = 10;
+    limits.killGrace = 5'000'000;
+    ASSERT_TRUE(change(limits));
+    manager->stopJob(root, "sge.1", std::nullopt, [](const Result<void>&) {});
+    loop.settle();
+    EXPECT_EQ(node.signals.front(), (std::pair<std::string, int>(kSlice, 10)));
+    loop.advance(4'900'000);
+    EXPECT_FALSE(node.applyCgroupKills());
+    loop.advance(200'000);
+    EXPECT_TRUE(node.applyCgroupKills());
+}
+
+TEST_F(LimitsTest, aLimitOfANewerSystemdIsRefusedByNameOrLeftOut) {
+    auto other = child();
+    ResourceLimits limits;
+    limits.memoryZswapMax = kMebi;
+    create("sge.2", other, limits);
+    ASSERT_FALSE(*created);
+    EXPECT_EQ(created->error().code, ErrorCode::LimitUnenforceable);
+    EXPECT_NE(created->error().message.find("memory_zswap_max (systemd 253)"), std::string::npos) << created->error().message;
+    config.jobs.unenforcedLimits = UnenforcedLimits::Warn;
+    create("sge.2", other, limits);
+    ASSERT_TRUE(*created);
+    EXPECT_FALSE((**created).limits.memoryZswapMax) << "it is not claimed either";
+}
+
+class FreezerTest : public LimitsTest {
+protected:
+    Result<void> ask(void (JobManager::*call)(const Caller&, const std::string&, Reply<void>)) {
+        std::optional<Result<void>> done;
+        ((*manager).*call)(root, "sge.1", [&done](const Result<void>& result) { done = result; });
+        loop.settle();
+        return *done;
+    }
+};
+
+TEST_F(FreezerTest, suspendedTimeIsNoRunTime) {
+    ResourceLimits limits;
+    limits.runTimeMax = 10'000'000;
+    ASSERT_TRUE(change(limits));
+    loop.advance(4'000'000);
+    ASSERT_TRUE(ask(&JobManager::suspendJob));
+    EXPECT_EQ(stateWord(*manager->job("sge.1")), "suspended");
+    EXPECT_TRUE(node.frozen.contains(kSlice));
+    loop.advance(60'000'000);
+    ASSERT_TRUE(ask(&JobManager::suspendJob)) << "twice is no error";
+    EXPECT_EQ(manager->job("sge.1")->state, JobState::Running);
+    ASSERT_TRUE(ask(&JobManager::resumeJob));
+    EXPECT_TRUE(node.frozen.empty());
+    EXPECT_EQ(stateWord(*manager->job("sge.1")), "running");
+    loop.advance(5'900'000);
+    EXPECT_EQ(manager->job("sge.1")->state, JobState::Running);
+    loop.advance(200'000);
+    EXPECT_EQ(manager->job("sge.1")->state, JobState::Ending);
+    end(leader);
+    ASSERT_EQ(receipts().size(), 1U);
+    EXPECT_EQ(receipts()[0].suspended, 60'000'000U);
+}
+
+TEST_F(FreezerTest, aSuspendedJobIsThawedBeforeItIsStopped) {
+    ASSERT_TRUE(ask(&JobManager::suspendJob));
+    loop.advance(7'000'000);
+    manager->stopJob(root, "sge.1", std::nullopt, [](const Result<void>&) {});
+    loop.settle();
+    EXPECT_TRUE(node.frozen.empty());
+    end(leader);
+    ASSERT_EQ(receipts().size(), 1U);
+    EXPECT_EQ(receipts()[0].suspended, 7'000'000U);
+}
+
+TEST_F(FreezerTest, aSuspendedJobTakesNoTaskAndSurvivesARestart) {
+    ASSERT_TRUE(ask(&JobManager::suspendJob));
+    crash();
+    loop.advance(5'000'000);
+    restart();
+    EXPECT_EQ(stateWord(*manager->job("sge.1")), "suspended");
+    auto other = child();
+    std::optional<Result<TaskAdded>> added;
+    manager->addTask(root, "sge.1", other.pidfd(), [&](Result<TaskAdded> result) { added = std::move(result); });
+    loop.settle();
+    EXPECT_EQ(added->error().code, ErrorCode::Busy);
+    ASSERT_TRUE(ask(&JobManager::resumeJob));
+    EXPECT_EQ(records.load()->records.front().suspended, 5'000'000U);
+}
+
+TEST_F(FreezerTest, aJobThatCanNotBeFrozenRunsOn) {
+    node.freezeFault = SystemdError{SystemdFault::Other, "no freezer here"};
+    const auto failed = ask(&JobManager::suspendJob);
+    ASSERT_FALSE(failed);
+    EXPECT_NE(failed.error().message.find("no freezer here"), std::string::npos);
+    EXPECT_EQ(stateWord(*manager->job("sge.1")), "running");
+}
+
+} // namespace
+} // namespace pinfold::test

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Kills for want of memory: whose memory, what is said where, and what becomes of the job.
+#include "tests/unit/core/core_fixture.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+namespace pinfold::test {
+namespace {
+
+constexpr const char* kSlice = "/batch.slice/batch-sge.1.slice";
+constexpr const char* kScope = "/batch.slice/batch-sge.1.slice/job-sge.1.scope";
+
+class OomTest : public CoreTest {
+protected:
+    void createWith(const ChildProcess& process, ResourceLimits limits, const ChildProcess* supervisor = nullptr) {
+        std::array<int, 2> ends{};
+        ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK), 0);
+        output.reset(ends[0]);
+        CreateRequest request;
+        request.key = "sge.1";
+        request.leader = process.pidfd();
+        request.output.reset(ends[1]);
+        if (supervisor)
+            request.supervisor = supervisor->pidfd();
+        request.limits = std::move(limits);
+        manager->createJob(root, std::move(request), [this](Result<JobSummary> answer) { created = std::move(answer); });
+        loop.settle();
+        ASSERT_TRUE(created && *created);
+    }
+    void record(const std::string& text) const {
+        const auto line = "4,1," + std::to_string(loop.bootTime() + 100'000'000) + ",-;" + text + "\n";
+        ASSERT_EQ(::send(kmsg.get(), line.data(), line.size(), 0), static_cast<ssize_t>(line.size()));
+    }
+    void kernelSays(const std::string& limitCgroup, pid_t victim, const char* invoker = "hog", int invokerPid = 77) {
+        record(std::string(invoker) + " invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0");
+        record("CPU: 0 PID: " + std::to_string(invokerPid) + " Comm: " + invoker + " Not tainted");
+        if (!limitCgroup.empty()) {
+            record("Memory cgroup stats for " + limitCgroup + ":");
+            record("anon 60000000\\x0afile 4096");
+        }
+        record("oom-kill:constraint=X,nodemask=(null),cpuset=/,mems_allowed=0," +
+               (limitCgroup.empty() ? std::string("global_oom") : "oom_memcg=" + limitCgroup) + ",task_memcg=" + kScope +
+               ",task=hog,pid=" + std::to_string(victim) + ",uid=1000");
+        record("Killed process " + std::to_string(victim) +
+               " (hog) total-vm:9kB, anon-rss:58000kB, file-rss:0kB, shmem-rss:0kB, UID:1000");
+    }
+    /// What the kernel counts, hierarchically.
+    void count(std::uint64_t limitsHit, std::uint64_t kills) {
+        node.setFile(kSlice, "memory.events",
+                     "low 0\nhigh 0\nmax 9\noom " + std::to_string(limitsHit) + "\noom_kill " + std::to_string(kills) + "\n");
+        loop.waitForEvent(1000);
+    }
+    void start(ResourceLimits limits = {}, const ChildProcess* supervisor = nullptr) {
+        if (!limits.memoryMax)
+            limits.memoryMax = 64 << 20;
+        node.setFile("/batch.slice/batch-sge.1.slice", "memory.events", "oom 0\noom_kill 0\n");
+        createWith(leader, limits, supervisor);
+    }
+    std::string said() const {
+        std::array<char, 1000> text{};
+        pollfd poller{output.get(), POLLIN, 0};
+        ::poll(&poller, 1, 5000);
+        const auto length = ::read(output.get(), text.data(), text.size());
+        return {text.data(), static_cast<std::size_t>(std::max<ssize_t>(0, length))};
+    }
+
+    ChildProcess leader = child();
+    UniqueFd output;
+};
+
+TEST_F(OomTest, ofTheOwnLimitEndsTheWholeJobAndIsSaidAtOnce) {
+    start();
+    const auto victim = static_cast<std::uint32_t>(leader.pid());
+    kernelSays(kSlice, leader.pid());
+    count(102, 1); // "oom" counts attempts
+    EXPECT_EQ(said(), "Cgroup memory limit exceeded: Killed process " + std::to_string(leader.pid()) +
+                          " (hog), resident 56.6M, limit 64M, peak 4K, anonymous 57.2M, cached 4K\n");
+    EXPECT_EQ(observer.log.back(), "oom sge.1 own-limit");
+    EXPECT_TRUE(node.applyCgroupKills()) << "what the kernel left of it goes too, without a grace";
+    end(leader);
+    ASSERT_EQ(receipts().size(), 1U);
+    const auto receipt = receipts()[0];
+    EXPECT_EQ(receipt.result, JobResult::OutOfMemory);
+    ASSERT_TRUE(receipt.oom);
+    EXPECT_EQ(receipt.oom->cause, OomCause::OwnLimit);
+    EXPECT_EQ(receipt.oom->victim, victim);
+    EXPECT_EQ(receipt.oom->victimName, "hog");
+    EXPECT_EQ(receipt.oom->limit, 64U << 20);
+    EXPECT_EQ(receipt.usage.memoryPeakAnon, 60000000U);
+    EXPECT_EQ(receipt.usage.memoryPeakFile, 4096U);
+    EXPECT_EQ(receipt.usage.oomEvents, 102U);
+}
+
+TEST_F(OomTest, causesByWhoseLimitItWas) {
+    struct Row {
+        const char* limit;
+        std::uint64_t limitsHit;
+        const char* invoker;
+        int invokerPid;
+        const char* cause;
+    };
+    int number = 0;
+    for (const auto& row :
+         {Row{kScope, 1, "hog", 77, "own-limit"}, Row{"/batch.slice", 0, "hog", 77, "node"}, Row{"", 0, "hog", 77, "node"},
+          Row{"", 0, "systemd", 1, "node"}, Row{kSlice, 1, "systemd", 1, "administrator"}}) {
+        auto process = child();
+        node.setFile(kSlice, "memory.events", "oom 0\noom_kill 0\n");
+        createWith(process, {});
+        kernelSays(row.limit, process.pid(), row.invoker, row.invokerPid);
+        count(row.limitsHit, 1);
+        EXPECT_EQ(observer.log.back(), std::string("oom sge.1 ") + row.cause) << row.limit;
+        end(process);
+        EXPECT_EQ(receipts().size(), static_cast<std::size_t>(++number));
+    }
+}
+
+TEST_F(OomTest, withoutTheKernelsLogTheCountersDecide) {
+    crash();
+    kernelLogReadable = false;
+    restart();
+    start();
+    count(3, 1);
+    EXPECT_EQ(observer.log.back(), "oom sge.1 own-limit");
+    EXPECT_TRUE(
+        said().starts_with("Cgroup memory limit exceeded: Killed process (the kernel's log does not say which), limit 64M"));
+    end(leader);
+    EXPECT_EQ(receipts()[0].oom->victim, std::nullopt);
+    auto other = child();
+    node.setFile(kSlice, "memory.events", "oom 0\noom_kill 0\n");
+    createWith(other, {});
+    count(0, 2);
+    EXPECT_EQ(observer.log.back(), "oom sge.1 node");
+}
+
+TEST_F(OomTest, aLineThatNeverComesIsNotWaitedForLong) {
+    start();
+    count(1, 1);
+    EXPECT_NE(observer.log.back(), "oom sge.1 own-limit") << "the kernel counts before it writes";
+    loop.advance(150'000);
+    EXPECT_EQ(observer.log.back(), "oom sge.1 own-limit");
+}
+
+TEST_F(OomTest, pageCacheAtTheLimitIsNone) {
+    start();
+    node.setFile(kSlice, "memory.events", "low 0\nhigh 4\nmax 281\noom 0\noom_kill 0\n");
+    loop.waitForEvent(200);
+    end(leader);
+    ASSERT_EQ(receipts().size(), 1U);
+    EXPECT_FALSE(receipts()[0].oom);
+    EXPECT_EQ(receipts()[0].result, JobResult::Exited);
+    EXPECT_EQ(receipts()[0].usage.memoryMaxEvents, 281U);
+}
+
+TEST_F(OomTest, ofOneProcessLetsTheJobGoOn) {
+    ResourceLimits limits;
+    limits.oomPolicy = OomPolicy::Process;
+    auto supervisor = child();
+    start(limits, &supervisor);
+    kernelSays(kSlice, 99999);
+    count(1, 1);
+    EXPECT_EQ(manager->job("sge.1")->state, JobState::Running);
+    EXPECT_TRUE(said().starts_with("Cgroup memory limit exceeded: Killed process 99999 (hog)"));
+    count(2, 2);
+    EXPECT_EQ(std::count(observer.log.begin(), observer.log.end(), "oom sge.1 own-limit"), 1) << "once for a job";
+    manager->endJob(root, "sge.1", {{.status = 3, .signal = {}}, {}}, [](const Result<Receipt>&) {});
+    end(leader);
+    ASSERT_EQ(receipts().size(), 1U);
+    EXPECT_EQ(receipts()[0].result, JobResult::Exited);
+    EXPECT_EQ(receipts()[0].exit.status, 3);
+    EXPECT_EQ(receipts()[0].oom->victim, 99999U);
+}
+
+TEST_F(OomTest, isSeenAlsoWhenTheLeadersEndIsSeenFirst) {
+    start();
+    kernelSays(kSlice, leader.pid());
+    node.setFile(kSlice, "memory.events", "oom 1\noom_kill 1\n");
+    node.vanish(leader.pid());
+    leader.end();
+    for (int i = 0; i < 10 && receipts().empty(); ++i)
+        loop.waitForEvent(200);
+    ASSERT_EQ(receipts().size(), 1U);
+    EXPECT_EQ(receipts()[0].result, JobResult::OutOfMemory);
+    EXPECT_EQ(receipts()[0].oom->victimName, "hog");
+}
+
+TEST_F(OomTest, whileThePinfolddIsAwayIsFoundAfterwards) {
+    start();
+    crash();
+    node.setFile(kSlice, "memory.events", "oom 1\noom_kill 1\n");
+    node.vanish(leader.pid());
+    leader.end();
+    restart();
+    loop.settle();
+    for (int i = 0; i < 10 && receipts().empty(); ++i)
+        loop.waitForEvent(200);
+    ASSERT_EQ(receipts().size(), 1U);
+    EXPECT_EQ(receipts()[0].result, JobResult::OutOfMemory);
+    EXPECT_FALSE(observer.receipts[0].oomSaid) << "the job's output is gone: the supervisor says it";
+}
+
+TEST_F(OomTest, bySystemdOomd) {
+    start();
+    node.onOomdKill(kScope);
+    EXPECT_EQ(observer.log.back(), "oom sge.1 oomd");
+    EXPECT_TRUE(said().starts_with("Memory pressure, systemd-oomd acted: Killed process"));
+    end(leader);
+    EXPECT_EQ(receipts()[0].result, JobResult::OutOfMemory);
+    node.onOomdKill("/system.slice/other.service");
+}
+
+TEST_F(OomTest, onceIsOnceOverARestart) {
+    ResourceLimits limits;
+    limits.oomPolicy = OomPolicy::Process;
+    start(limits);
+    kernelSays(kSlice, 99999);
+    count(1, 1);
+    crash();
+    restart();
+    loop.settle();
+    EXPECT_EQ(std::count(observer.log.begin(), observer.log.end(), "oom sge.1 own-limit"), 1);
+    EXPECT_EQ(records.load()->records.front().oom->victim, 99999U);
+}
+
+} // namespace
+} // namespace pinfold::test

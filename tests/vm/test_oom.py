@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Killed for want of memory: by whose limit, whom, and where it is said. Each job meets the real kernel."""
+
+import os
+import re
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from jobs import BATCH, expect_nothing_left, finish, journal, receipts, run, start_job, wait_running, wait_until
+
+MIB = 1024 * 1024
+
+HOG = """
+import signal, sys
+if "deaf" in sys.argv:
+    signal.signal(signal.SIGTERM, lambda *_: print("heard", flush=True))
+if "wait" in sys.argv:
+    sys.stdin.readline()
+held = []
+for mib in range(int(sys.argv[1])):
+    held.append(b"x" * (1 << 20))
+print("held", len(held), flush=True)
+if "stay" in sys.argv:
+    signal.pause()
+"""
+WITNESS = "import signal; print('witness', flush=True); signal.pause()"
+
+# A child that outlives the leader, and eats once it is told to go.
+LATE = """
+import os, signal, sys
+if os.fork() == 0:
+    def eat(*_):
+        held = [b"x" * (1 << 20) for _ in range(200)]
+        print("held", flush=True)
+    signal.signal(signal.SIGTERM, eat)
+    print("child", flush=True)
+    while True:
+        signal.pause()
+sys.stdin.readline()
+"""
+
+
+def python(program, *arguments):
+    return ["python3", "-c", program, *arguments]
+
+
+def verdict(key):
+    [receipt] = receipts(key)
+    return receipt
+
+
+def expect_said(err, cause, receipt):
+    """The line in the job's own output, the journal, the receipt and `why` tell of the same process."""
+    beginning = {"own-limit": "Cgroup memory limit exceeded: Killed process",
+                 "node": "Node out of memory, the job was within its own limit: Killed process",
+                 "administrator": "Memory limit lowered, or kill by hand, by the administrator: Killed process"}[cause]
+    [line] = [line for line in err.splitlines() if line.startswith(beginning)]
+    assert (receipt["result"], receipt["oom_cause"]) == ("out-of-memory", cause)
+    assert f"Killed process {receipt['oom_victim']} ({receipt['oom_victim_name']})" in line
+    [event] = journal(receipt["key"], "out-of-memory")
+    assert line in event["MESSAGE"]
+    assert event["PINFOLD_OOM_CAUSE"] == cause
+    assert receipt["oom_victim_name"] in run("pinfold", "why", receipt["key"]).stdout
+    return line
+
+
+MODES = [[], ["--exec"]]
+
+
+@pytest.mark.parametrize("mode", MODES, ids=["supervise", "exec"])
+def test_the_leader_over_its_own_limit(mode):
+    job = start_job("oom.own", *python(HOG, "200"), options=[*mode, "--memory-max=48M"])
+    pid = None if not mode else job.pid
+    status, out, err = finish(job)
+    assert (status, out) == (-signal.SIGKILL, "")
+    receipt = verdict("oom.own")
+    line = expect_said(err, "own-limit", receipt)
+    assert "limit 48M" in line and "anonymous" in line and "cached" in line
+    assert receipt["oom_victim_name"] == "python3"
+    assert pid in (None, receipt["oom_victim"])
+    assert 40 * MIB <= receipt["oom_victim_rss"] <= 48 * MIB
+    assert 40 * MIB <= receipt["oom_anon"] <= 48 * MIB
+    assert receipt["memory_peak_anon"] == receipt["oom_anon"]
+    assert 47 * MIB <= receipt["memory_peak"] <= 48 * MIB
+    assert "more memory than its limit of 48M" in run("pinfold", "why", "oom.own").stdout
+    expect_nothing_left()
+
+
+def test_a_child_after_the_leaders_exit():
+    job = start_job("oom.late", *python(LATE), options=["--memory-max=48M", "--kill-grace=60s"], stdin=subprocess.PIPE)
+    assert job.stdout.readline() == "child\n"
+    job.stdin.write("go\n")
+    status, out, err = finish(job)
+    assert (status, out) == (0, "")
+    [receipt] = receipts("oom.late")
+    assert (receipt["result"], receipt["exit_status"]) == ("exited", 0), "the leader had ended before, and well"
+    assert receipt["oom_cause"] == "own-limit"
+    assert err.startswith("Cgroup memory limit exceeded: Killed process")
+    expect_nothing_left()
+
+
+def test_two_tasks_together_while_each_is_below():
+    first = start_job("oom.two", *python(HOG, "40", "stay"), options=["--memory-max=80M"])
+    assert first.stdout.readline() == "held 40\n"
+    second = subprocess.Popen(python(HOG, "60", "wait", "stay"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    run("pinfold", "adopt", "oom.two", second.pid)
+    second.stdin.write("go\n")
+    second.stdin.flush()
+    _, _, err = finish(first)
+    assert second.wait(60) == -signal.SIGKILL, "the whole job goes, whichever task the kernel picked"
+    expect_said(err, "own-limit", verdict("oom.two"))
+    second.stdin.close()
+    second.stdout.close()
+    expect_nothing_left()
+
+
+def test_the_share_that_jobs_have_of_the_node():
+    run("systemctl", "set-property", "--runtime", "batch.slice", "MemoryMax=100M")
+    try:
+        _, out, err = finish(start_job("oom.share", *python(HOG, "200"), options=["--memory-max=1G"]))
+    finally:
+        run("systemctl", "set-property", "--runtime", "batch.slice", "MemoryMax=infinity")
+    assert out == ""
+    line = expect_said(err, "node", verdict("oom.share"))
+    assert "limit 1G" in line
+    expect_nothing_left()
+
+
+def test_the_nodes_memory():
+    """All of it, with nobody else to be picked."""
+    total = int(re.search(r"MemTotal:\s+(\d+)", Path("/proc/meminfo").read_text()).group(1)) // 1024
+    _, out, err = finish(start_job("oom.node", "choom", "-n", "1000", "--", *python(HOG, str(total + 200))), 300)
+    assert out == ""
+    expect_said(err, "node", verdict("oom.node"))
+    expect_nothing_left()
+
+
+def test_a_file_of_four_times_the_limit_is_none():
+    status, _, err = finish(start_job("oom.cache", "dd", "if=/dev/zero", "of=/var/tmp/big", "bs=1M", "count=192", options=["--memory-max=48M"]))
+    Path("/var/tmp/big").unlink()
+    assert status == 0, err
+    assert "memory" not in err
+    receipt = verdict("oom.cache")
+    assert (receipt["oom_cause"], receipt["oom_kills"], receipt["oom_events"]) == (None, 0, 0)
+    assert receipt["memory_max_events"] > 0 and receipt["result"] == "exited"
+
+
+def test_tmpfs_counts_as_memory():
+    _, _, err = finish(start_job("oom.tmpfs", "dd", "if=/dev/zero", "of=/dev/shm/big", "bs=1M", "count=100", options=["--memory-max=48M"]))
+    Path("/dev/shm/big").unlink()
+    receipt = verdict("oom.tmpfs")
+    expect_said(err, "own-limit", receipt)
+    assert receipt["oom_victim_name"] == "dd"
+    assert receipt["oom_file"] > 30 * MIB, "shared memory is counted with the files"
+
+
+def test_shared_memory_counts_too():
+    program = "import mmap; m = mmap.mmap(-1, 100 << 20); [m.write(b'x' * (1 << 20)) for _ in range(100)]; print('held')"
+    _, out, err = finish(start_job("oom.shared", *python(program), options=["--memory-max=48M"]))
+    assert out == ""
+    expect_said(err, "own-limit", verdict("oom.shared"))
+
+
+def test_catching_sigterm_helps_nobody():
+    status, out, err = finish(start_job("oom.deaf", *python(HOG, "200", "deaf"), options=["--memory-max=48M", "--kill-grace=60s"]))
+    assert (status, out) == (-signal.SIGKILL, ""), "SIGKILL, and at once"
+    expect_said(err, "own-limit", verdict("oom.deaf"))
+
+
+@pytest.mark.parametrize("policy", ["job", "process"])
+def test_whole_job_or_one_process(policy):
+    script = f"python3 -c '{WITNESS}' & python3 -c '{HOG}' 200; echo after $?; kill %1; wait; exit 5"
+    key = f"oom.{policy}"
+    status, out, err = finish(start_job(key, "bash", "-c", script, options=["--memory-max=64M", f"--oom-policy={policy}"]))
+    receipt = verdict(key)
+    assert "witness" in out
+    if policy == "job":
+        assert status == -signal.SIGKILL and "after" not in out
+        expect_said(err, "own-limit", receipt)
+        assert receipt["oom_group_kills"] == 1 and receipt["oom_kills"] >= 3
+    else:
+        assert status == 5 and "after 137" in out
+        assert (receipt["result"], receipt["oom_cause"], receipt["oom_kills"]) == ("exited", "own-limit", 1)
+        assert receipt["oom_group_kills"] == 0
+        assert "Cgroup memory limit exceeded: Killed process" in err
+        assert "killed" in run("pinfold", "why", key).stdout
+    expect_nothing_left()
+
+
+def test_pid_1_leaves_the_scope_alone():
+    """systemd 252's own default would stop the scope after one kill, by SIGTERM: the policy is always set."""
+    job = start_job("oom.scope", *python(HOG, "200", "wait"), options=["--memory-max=48M"], stdin=subprocess.PIPE)
+    wait_running("oom.scope")
+    assert run("systemctl", "show", "-P", "OOMPolicy", "job-oom.scope.scope").stdout.strip() == "kill"
+    assert (BATCH / "batch-oom.scope.slice/job-oom.scope.scope/memory.oom.group").read_text().strip() == "1"
+    job.stdin.write("go\n")
+    assert finish(job)[0] == -signal.SIGKILL
+
+
+def test_a_limit_lowered_by_force_is_the_administrators():
+    job = start_job("oom.lowered", *python(HOG, "40", "stay"), options=["--memory-max=128M"])
+    assert job.stdout.readline() == "held 40\n"
+    refused = run("pinfold", "limits", "oom.lowered", "--memory-max=16M", check=False)
+    assert refused.returncode == 2 and "the kernel would kill it at once" in refused.stderr
+    assert job.poll() is None
+    run("pinfold", "limits", "oom.lowered", "--memory-max=16M", "--force", check=False)
+    _, _, err = finish(job)
+    expect_said(err, "administrator", verdict("oom.lowered"))
+    expect_nothing_left()
+
+
+def test_sysrq_is_the_administrators():
+    job = start_job("oom.sysrq", "choom", "-n", "1000", "--", *python(HOG, "40", "stay"))
+    assert job.stdout.readline() == "held 40\n"
+    Path("/proc/sysrq-trigger").write_text("f")
+    _, _, err = finish(job)
+    expect_said(err, "administrator", verdict("oom.sysrq"))
+
+
+def test_a_full_pipe_holds_pinfoldd_up_no_more_than_the_job():
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    try:
+        while True:
+            os.write(writer, b"x" * 4096)
+    except BlockingIOError:
+        os.set_blocking(writer, True)
+    job = start_job("oom.full", *python(HOG, "200"), options=["--memory-max=48M", "--exec"], stderr=writer)
+    os.close(writer)
+    assert job.wait(60) == -signal.SIGKILL
+    wait_until(lambda: receipts("oom.full"), "the receipt, with nobody reading")
+    run("pinfold", "list", timeout=10)
+    with os.fdopen(reader, "rb") as pipe:
+        said = pipe.read()
+    assert said.endswith(b"\n") and b"Cgroup memory limit exceeded: Killed process" in said
+    job.stdout.close()
+
+
+def test_it_is_said_also_when_pinfoldd_was_restarted_before():
+    job = start_job("oom.restart", *python(HOG, "200", "wait"), options=["--memory-max=48M"], stdin=subprocess.PIPE)
+    wait_running("oom.restart")
+    run("systemctl", "restart", "pinfoldd")
+    job.stdin.write("go\n")
+    _, _, err = finish(job)
+    expect_said(err, "own-limit", verdict("oom.restart"))
+
+
+def test_it_is_found_also_when_pinfoldd_was_away():
+    job = start_job("oom.away", *python(HOG, "200", "wait"), options=["--memory-max=48M"], stdin=subprocess.PIPE)
+    wait_running("oom.away")
+    run("systemctl", "stop", "pinfoldd.socket", "pinfoldd")
+    job.stdin.write("go\n")
+    job.stdin.flush()
+    wait_until(lambda: not (BATCH / "batch-oom.away.slice/job-oom.away.scope").exists(), "the kernel's kill")
+    run("systemctl", "start", "pinfoldd.socket", "pinfoldd")
+    _, _, err = finish(job)
+    expect_said(err, "own-limit", verdict("oom.away"))
+    expect_nothing_left()
