@@ -3,6 +3,7 @@
 
 #include "base/escape.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 
@@ -42,6 +43,18 @@ Result<CpuList> CpuList::parse(std::string_view text) {
     return list;
 }
 
+CpuList CpuList::of(const std::vector<unsigned>& numbers) {
+    CpuList list;
+    for (const auto cpu : numbers) {
+        if (cpu > kMaxCpu)
+            continue;
+        if (list.cpus_.size() <= cpu)
+            list.cpus_.resize(cpu + 1);
+        list.cpus_[cpu] = true;
+    }
+    return list;
+}
+
 std::string CpuList::toString() const {
     std::string text;
     for (std::size_t cpu = 0; cpu < cpus_.size(); ++cpu) {
@@ -64,11 +77,46 @@ std::vector<std::uint8_t> CpuList::toBitmap() const {
     return bitmap;
 }
 
+std::size_t CpuList::count() const { return static_cast<std::size_t>(std::count(cpus_.begin(), cpus_.end(), true)); }
+
+std::vector<unsigned> CpuList::numbers() const {
+    std::vector<unsigned> numbers;
+    for (unsigned cpu = 0; cpu < cpus_.size(); ++cpu)
+        if (cpus_[cpu])
+            numbers.push_back(cpu);
+    return numbers;
+}
+
 bool CpuList::contains(const CpuList& other) const {
     for (std::size_t cpu = 0; cpu < other.cpus_.size(); ++cpu)
         if (other.cpus_[cpu] && (cpu >= cpus_.size() || !cpus_[cpu]))
             return false;
     return true;
+}
+
+CpuList CpuList::united(const CpuList& other) const {
+    auto list = *this;
+    list.cpus_.resize(std::max(cpus_.size(), other.cpus_.size()));
+    for (unsigned cpu = 0; cpu < other.cpus_.size(); ++cpu)
+        if (other.cpus_[cpu])
+            list.cpus_[cpu] = true;
+    return list;
+}
+
+CpuList CpuList::intersected(const CpuList& other) const { return without(without(other)); }
+
+CpuList CpuList::without(const CpuList& other) const {
+    auto list = *this;
+    for (unsigned cpu = 0; cpu < list.cpus_.size(); ++cpu)
+        if (other.contains(cpu))
+            list.cpus_[cpu] = false;
+    list.trim();
+    return list;
+}
+
+void CpuList::trim() {
+    while (!cpus_.empty() && !cpus_.back())
+        cpus_.pop_back();
 }
 
 } // namespace pinfold

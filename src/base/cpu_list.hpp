@@ -3,6 +3,7 @@
 
 #include "base/result.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -10,7 +11,8 @@
 
 namespace pinfold {
 
-/// A set of CPU numbers in the kernel's list format, "0-3,8" (cgroup-v2.rst, cpuset.cpus).
+/// A set of CPU numbers in the kernel's list format, "0-3,8" (cgroup-v2.rst, cpuset.cpus). The kernel writes sets of NUMA nodes
+/// the same way (cpuset.mems), so it serves for these too.
 class CpuList {
 public:
     /// CPU numbers run from 0 to 8191, the kernel's largest NR_CPUS.
@@ -18,16 +20,28 @@ public:
 
     /// Error: InvalidArgument for an empty list, a reversed range or a number above kMaxCpu.
     static Result<CpuList> parse(std::string_view text);
+    /// In any order. Numbers above kMaxCpu are left out: no kernel has them.
+    static CpuList of(const std::vector<unsigned>& numbers);
 
-    /// Canonical: sorted, merged. Equal sets have equal text.
+    /// Canonical: sorted, merged. Equal sets have equal text; the empty set's is "", which parse() refuses.
     std::string toString() const;
     /// The set as systemd's AllowedCPUs= wants it on D-Bus: bit n of byte n/8 is CPU n.
     std::vector<std::uint8_t> toBitmap() const;
+    bool empty() const { return cpus_.empty(); }
+    std::size_t count() const;
+    /// Ascending.
+    std::vector<unsigned> numbers() const;
+    bool contains(unsigned cpu) const { return cpu < cpus_.size() && cpus_[cpu]; }
     bool contains(const CpuList& other) const;
+    CpuList united(const CpuList& other) const;
+    CpuList intersected(const CpuList& other) const;
+    CpuList without(const CpuList& other) const;
     bool operator==(const CpuList&) const = default;
 
 private:
-    std::vector<bool> cpus_;
+    void trim();
+
+    std::vector<bool> cpus_; ///< the last one is true, so that equal sets are equal vectors
 };
 
 } // namespace pinfold

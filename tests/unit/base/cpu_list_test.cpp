@@ -45,6 +45,48 @@ TEST(CpuList, containsSubsets) {
     EXPECT_TRUE(list("0-64").contains(list("1")));
 }
 
+TEST(CpuList, isMadeOfNumbersAndGivesThemBack) {
+    EXPECT_EQ(CpuList::of({8, 0, 2, 1, 3, 2}), list("0-3,8"));
+    EXPECT_EQ(list("8,0-2").numbers(), (std::vector<unsigned>{0, 1, 2, 8}));
+    EXPECT_EQ(list("8,0-2").count(), 4U);
+    EXPECT_EQ(CpuList::of({5, 8191, 8192, 4294967295U}), list("5,8191"));
+    EXPECT_EQ(CpuList::of({8192}), CpuList());
+}
+
+TEST(CpuList, anEmptySetIsOne) {
+    EXPECT_TRUE(CpuList().empty());
+    EXPECT_FALSE(list("0").empty());
+    EXPECT_EQ(CpuList::of({}), CpuList());
+    EXPECT_EQ(CpuList().count(), 0U);
+    EXPECT_EQ(CpuList().numbers(), std::vector<unsigned>());
+    EXPECT_EQ(CpuList().toString(), "");
+    EXPECT_FALSE(CpuList().contains(0));
+    EXPECT_TRUE(list("3").contains(CpuList()));
+}
+
+TEST(CpuList, containsNumbers) {
+    EXPECT_TRUE(list("2,64").contains(64));
+    EXPECT_FALSE(list("2,64").contains(3));
+    EXPECT_FALSE(list("2,64").contains(65));
+}
+
+TEST(CpuList, setOperations) {
+    EXPECT_EQ(list("0-3").united(list("2-5,100")), list("0-5,100"));
+    EXPECT_EQ(list("100").united(list("1")), list("1,100"));
+    EXPECT_EQ(list("0-3,100").intersected(list("2-5")), list("2-3"));
+    EXPECT_EQ(list("2-5").intersected(list("0-3,100")), list("2-3"));
+    EXPECT_EQ(list("0-3,100").without(list("1,100-200")), list("0,2-3"));
+    EXPECT_EQ(list("1").without(list("0-7")), CpuList());
+    EXPECT_EQ(list("1").intersected(list("2")), CpuList());
+    EXPECT_EQ(CpuList().united(CpuList()), CpuList());
+}
+
+TEST(CpuList, equalSetsAreEqualHoweverMade) {
+    EXPECT_EQ(list("0-3,8191").without(list("8191")), list("0-3"));
+    EXPECT_EQ(list("0-3,8191").intersected(list("0-100")), list("0-3"));
+    EXPECT_EQ(list("0-3,8191").without(list("4-8191")).toBitmap().size(), 1U);
+}
+
 TEST(CpuList, damagedTextIsRefusedOrComesBack) {
     Mutator mutator;
     for (int i = 0; i < 20000; ++i) {

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Nodes of any shape, as a value. tests/unit/os/topology_test.cpp writes them as the kernel would show them.
+#pragma once
+
+#include "base/cpu_list.hpp"
+#include "os/topology.hpp"
+
+#include <algorithm>
+
+namespace pinfold::test {
+
+enum class Numbering {
+    Adjacent,    ///< a core's hyper-threads are 2n and 2n+1
+    Interleaved, ///< first one hyper-thread of every core, then the others
+};
+
+struct Shape {
+    unsigned packages = 1;
+    unsigned nodesPerPackage = 1;
+    unsigned l3sPerNode = 1;
+    unsigned coresPerL3 = 4;
+    unsigned threads = 1;
+    Numbering numbering = Numbering::Adjacent;
+};
+
+inline Topology makeTopology(const Shape& shape) {
+    const auto nodes = shape.packages * shape.nodesPerPackage;
+    const auto cores = nodes * shape.l3sPerNode * shape.coresPerL3;
+    const auto number = [&](unsigned core, unsigned thread) {
+        return shape.numbering == Numbering::Adjacent ? core * shape.threads + thread : thread * cores + core;
+    };
+    Topology topology;
+    for (unsigned core = 0; core < cores; ++core) {
+        const auto l3 = core / shape.coresPerL3;
+        const auto node = l3 / shape.l3sPerNode;
+        for (unsigned thread = 0; thread < shape.threads; ++thread)
+            topology.cpus.push_back({.cpu = number(core, thread),
+                                     .package = node / shape.nodesPerPackage,
+                                     .core = number(core, 0),
+                                     .l3 = number(l3 * shape.coresPerL3, 0),
+                                     .node = node});
+    }
+    std::sort(topology.cpus.begin(), topology.cpus.end(), [](const auto& a, const auto& b) { return a.cpu < b.cpu; });
+    return topology;
+}
+
+inline CpuList cpusOf(const Topology& topology) {
+    std::vector<unsigned> numbers;
+    for (const auto& place : topology.cpus)
+        numbers.push_back(place.cpu);
+    return CpuList::of(numbers);
+}
+
+/// The CPUs for which `member` is `value`: cpusWith(topology, &CpuPlace::l3, 8).
+inline CpuList cpusWith(const Topology& topology, unsigned CpuPlace::*member, unsigned value) {
+    std::vector<unsigned> numbers;
+    for (const auto& place : topology.cpus)
+        if (place.*member == value)
+            numbers.push_back(place.cpu);
+    return CpuList::of(numbers);
+}
+
+/// As after `echo 0 > /sys/devices/system/cpu/cpuN/online`: cores and caches are known by their lowest CPU that is left.
+inline Topology withoutCpus(const Topology& topology, const CpuList& offline) {
+    Topology left;
+    for (auto place : topology.cpus) {
+        if (offline.contains(place.cpu))
+            continue;
+        place.core = cpusWith(topology, &CpuPlace::core, place.core).without(offline).numbers().front();
+        place.l3 = cpusWith(topology, &CpuPlace::l3, place.l3).without(offline).numbers().front();
+        left.cpus.push_back(place);
+    }
+    return left;
+}
+
+} // namespace pinfold::test
