@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/cpu_allocator.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace pinfold {
+namespace {
+
+struct Core {
+    CpuPlace place;               ///< of its lowest CPU
+    std::vector<unsigned> online; ///< its hyper-threads
+    std::vector<unsigned> usable; ///< those of them that are for jobs
+    bool taken = false;
+    unsigned size = 0; ///< what it counts towards a request
+};
+
+/// The part of the node at one place: the whole, a package in it, a NUMA node in that, an L3 in that.
+/// The tree is a strict one on any machine: what spans two parts (an L3 over sub-NUMA clusters) is in each with what is there.
+struct Domain {
+    unsigned number = 0;
+    unsigned free = 0;
+    std::vector<Domain> parts;      ///< none in an L3
+    std::vector<const Core*> cores; ///< the free ones, ascending
+};
+
+struct Placement {
+    std::vector<const Core*> cores;
+    std::size_t nodes = 0;
+    std::size_t l3s = 0;
+    std::vector<unsigned> room; ///< free in the smallest domain that holds all of the job, and in those around it
+
+    bool operator<(const Placement& other) const {
+        return std::tie(nodes, l3s, room) < std::tie(other.nodes, other.l3s, other.room);
+    }
+    void add(const std::vector<const Core*>& more) { cores.insert(cores.end(), more.begin(), more.end()); }
+};
+
+/// The cores that jobs can have at all.
+std::vector<Core> coresForJobs(const Topology& topology, const CpuList& usable, const CpuList& taken, HyperThreads hyperThreads) {
+    std::map<unsigned, Core> all;
+    for (const auto& place : topology.cpus) {
+        auto& core = all[place.core];
+        if (core.online.empty())
+            core.place = place;
+        core.online.push_back(place.cpu);
+        if (usable.contains(place.cpu))
+            core.usable.push_back(place.cpu);
+        core.taken = core.taken || taken.contains(place.cpu);
+    }
+    std::vector<Core> cores;
+    for (auto& [number, core] : all) {
+        const bool whole = core.usable.size() == core.online.size();
+        core.size = hyperThreads == HyperThreads::Count ? static_cast<unsigned>(core.usable.size()) : whole ? 1 : 0;
+        if (core.size > 0)
+            cores.push_back(std::move(core));
+    }
+    return cores;
+}
+
+void insert(Domain& domain, std::span<const unsigned> way, const Core& core) {
+    domain.free += core.size;
+    domain.cores.push_back(&core);
+    if (way.empty())
+        return;
+    auto part = std::find_if(domain.parts.begin(), domain.parts.end(), [&](const auto& p) { return p.number == way.front(); });
+    if (part == domain.parts.end())
+        part = domain.parts.insert(domain.parts.end(), Domain{.number = way.front(), .free = 0, .parts = {}, .cores = {}});
+    insert(*part, way.subspan(1), core);
+}
+
+/// `cores` must stay where they are.
+Domain treeOfFree(const std::vector<Core>& cores) {
+    Domain machine;
+    for (const auto& core : cores)
+        if (!core.taken)
+            insert(machine, std::array{core.place.package, core.place.node, core.place.l3}, core);
+    return machine;
+}
+
+/// Of cores that all have the same L3. Where cores differ in size (hybrid processors, hyper-threads offline) a small one may
+/// close the gap that a large one would overfill.
+std::vector<const Core*> pickCores(const std::vector<const Core*>& cores, unsigned wanted) {
+    std::vector<const Core*> picked;
+    const Core* larger = nullptr;
+    for (const auto* core : cores) {
+        if (wanted >= core->size) {
+            picked.push_back(core);
+            wanted -= core->size;
+        } else if (!larger || core->size < larger->size) {
+            larger = core;
+        }
+        if (wanted == 0)
+            return picked;
+    }
+    picked.push_back(larger);
+    return picked;
+}
+
+Placement place(const Domain& domain, unsigned wanted);
+
+std::optional<Placement> bestFit(const std::vector<const Domain*>& parts, unsigned wanted) {
+    std::optional<Placement> best;
+    for (const auto* part : parts) {
+        if (part->free < wanted)
+            continue;
+        auto placement = place(*part, wanted);
+        if (!best || placement < *best)
+            best = std::move(placement);
+    }
+    return best;
+}
+
+void measure(Placement& placement) {
+    std::set<unsigned> nodes;
+    std::set<unsigned> l3s;
+    for (const auto* core : placement.cores) {
+        nodes.insert(core->place.node);
+        l3s.insert(core->place.l3);
+    }
+    placement.nodes = nodes.size();
+    placement.l3s = l3s.size();
+}
+
+/// Whole parts, the roomiest first, until what remains fits one.
+Placement spread(const Domain& domain, std::vector<const Domain*> parts, unsigned wanted) {
+    Placement placement;
+    std::optional<Placement> rest;
+    while (!rest) {
+        const auto roomiest = std::max_element(parts.begin(), parts.end(), [](auto* a, auto* b) { return a->free < b->free; });
+        placement.add((*roomiest)->cores);
+        wanted -= (*roomiest)->free;
+        parts.erase(roomiest);
+        rest = bestFit(parts, wanted);
+    }
+    placement.add(rest->cores);
+    placement.room = {domain.free};
+    measure(placement);
+    return placement;
+}
+
+/// At least `wanted` of the domain, which must have as many free; `wanted` is at least 1.
+Placement place(const Domain& domain, unsigned wanted) {
+    if (domain.parts.empty()) {
+        Placement placement{.cores = pickCores(domain.cores, wanted), .room = {domain.free}};
+        measure(placement);
+        return placement;
+    }
+    std::vector<const Domain*> parts;
+    for (const auto& part : domain.parts)
+        parts.push_back(&part);
+    if (auto placement = bestFit(parts, wanted)) {
+        placement->room.push_back(domain.free);
+        return *std::move(placement);
+    }
+    return spread(domain, std::move(parts), wanted);
+}
+
+CpuList memoryNodesOf(const Topology& topology, const CpuList& cpus) {
+    std::vector<unsigned> nodes;
+    for (const auto& place : topology.cpus)
+        if (cpus.contains(place.cpu))
+            nodes.push_back(place.node);
+    return CpuList::of(nodes);
+}
+
+CpuList onlineOf(const Topology& topology) {
+    std::vector<unsigned> cpus;
+    for (const auto& place : topology.cpus)
+        cpus.push_back(place.cpu);
+    return CpuList::of(cpus);
+}
+
+CpuAllocation allocationOf(const Topology& topology, const std::vector<const Core*>& cores, HyperThreads hyperThreads) {
+    std::vector<unsigned> cpus;
+    std::vector<unsigned> reserved;
+    for (const auto* core : cores) {
+        reserved.insert(reserved.end(), core->usable.begin(), core->usable.end());
+        const auto end = hyperThreads == HyperThreads::Idle ? core->usable.begin() + 1 : core->usable.end();
+        cpus.insert(cpus.end(), core->usable.begin(), end);
+    }
+    CpuAllocation allocation{.cpus = CpuList::of(cpus), .reserved = CpuList::of(reserved), .memoryNodes = {}};
+    allocation.memoryNodes = memoryNodesOf(topology, allocation.cpus);
+    return allocation;
+}
+
+std::string counted(std::size_t number, HyperThreads hyperThreads) {
+    return std::to_string(number) + (hyperThreads == HyperThreads::Count ? " CPU" : " core") + (number == 1 ? "" : "s");
+}
+
+} // namespace
+
+Result<CpuAllocation> allocateCpus(const Topology& topology, const CpuList& usable, const CpuList& taken,
+                                   const CpuRequest& request, HyperThreads hyperThreads) {
+    const auto cores = coresForJobs(topology, usable, taken, hyperThreads);
+    const auto machine = treeOfFree(cores);
+    unsigned total = 0;
+    for (const auto& core : cores)
+        total += core.size;
+    if (request.cpus == 0 && !request.exclusive)
+        return Error{ErrorCode::LimitInvalid, "0 CPUs asked for: ask for at least 1"};
+    if (request.cpus > total || total == 0)
+        return Error{ErrorCode::LimitInvalid, (request.cpus == 0 ? "all CPUs" : counted(request.cpus, hyperThreads)) +
+                                                  " asked for, but jobs can have no more than " + counted(total, hyperThreads) +
+                                                  " on this node"};
+    const auto ours = usable.intersected(onlineOf(topology));
+    const auto wanted = request.exclusive ? total : request.cpus;
+    if (wanted > machine.free || (request.exclusive && !taken.intersected(ours).empty()))
+        return Error{ErrorCode::Busy, (request.exclusive ? "all " : "") + counted(wanted, hyperThreads) + " asked for, " +
+                                          std::to_string(machine.free) + " of " + std::to_string(total) +
+                                          " free now: try again when jobs have ended"};
+    auto allocation = allocationOf(topology, place(machine, wanted).cores, hyperThreads);
+    if (request.exclusive)
+        allocation.reserved = ours;
+    return allocation;
+}
+
+Result<CpuAllocation> describeCpus(const Topology& topology, const CpuList& cpus) {
+    if (cpus.empty())
+        return Error{ErrorCode::LimitInvalid, "an empty list of CPUs: name at least one"};
+    const auto missing = cpus.without(onlineOf(topology));
+    if (!missing.empty())
+        return Error{ErrorCode::LimitInvalid, "CPUs " + missing.toString() + " don't exist on this node or aren't online"};
+    return CpuAllocation{.cpus = cpus, .reserved = cpus, .memoryNodes = memoryNodesOf(topology, cpus)};
+}
+
+} // namespace pinfold
