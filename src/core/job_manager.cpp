@@ -132,7 +132,7 @@ void JobManager::recover(std::function<void(Result<void>)> ready) {
         return ready(number.error());
     impl_->creator.setLastManualNumber(*number);
     impl_->recovery.run([this, ready = std::move(ready)](Result<void> done) {
-        impl_->core.context.kernelLog.drain(); // what was killed while pinfoldd was away
+        impl_->core.context.kernelLog.watch(impl_->core.context.loop); // not before: reports need the jobs that they are of
         ready(std::move(done));
     });
 }

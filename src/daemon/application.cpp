@@ -65,7 +65,7 @@ public:
         : settings_(settings), loop_(logErrorLine), connection_(bus::systemBus()),
           busSource_(loop_.get(), *connection_, [this](const std::string& why) { busLost(why); }), systemd_(*connection_, loop_),
           processes_(options.root), cgroups_(options.root), watch_(loop_), records_(options.root / "run/pinfold/jobs"),
-          kernelLog_(kernelLog(), loop_),
+          kernelLog_(kernelLog()),
           history_(std::move(history)), context_{loop_,    systemd_, processes_, cgroups_,          watch_,      records_,
                                                  history_, journal,  kernelLog_, settings.config(), readBootId()},
           jobs_(context_), callers_(*connection_, clients_),

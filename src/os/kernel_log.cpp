@@ -115,7 +115,7 @@ Result<UniqueFd> KernelLog::openDevice() {
                                           "CAP_SYSLOG and the device)"};
 }
 
-KernelLog::KernelLog(UniqueFd kmsg, EventLoop& loop) : kmsg_(std::move(kmsg)) {
+void KernelLog::watch(EventLoop& loop) {
     if (kmsg_)
         source_ = loop.onReadable(kmsg_.get(), [this] { drain(); });
 }

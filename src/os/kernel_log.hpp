@@ -49,9 +49,11 @@ public:
     static Result<UniqueFd> openDevice();
 
     /// `kmsg`: as openDevice() gives, or none: then there are never reports.
-    KernelLog(UniqueFd kmsg, EventLoop& loop);
+    explicit KernelLog(UniqueFd kmsg) : kmsg_(std::move(kmsg)) {}
 
     bool readable() const { return static_cast<bool>(kmsg_); }
+    /// From now on what comes is reported as it comes; what is there already, with the first line or drain().
+    void watch(EventLoop& loop);
     /// Reads what is there by now.
     void drain();
 

@@ -72,7 +72,7 @@ protected:
         watch.emplace(loop);
         std::array<int, 2> ends{};
         ASSERT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends.data()), 0);
-        kernelLog.emplace(kernelLogReadable ? UniqueFd(ends[0]) : UniqueFd(), loop);
+        kernelLog.emplace(kernelLogReadable ? UniqueFd(ends[0]) : UniqueFd());
         kmsg.reset(ends[1]);
         history.emplace(std::move(*History::open(node.root() / "var/lib/pinfold/history.db", History::Mode::ReadWrite)));
         context.emplace(

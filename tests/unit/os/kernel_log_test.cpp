@@ -22,7 +22,7 @@ protected:
         std::array<int, 2> ends{};
         EXPECT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends.data()), 0);
         writer_.reset(ends[1]);
-        log = std::make_unique<KernelLog>(UniqueFd(ends[0]), loop);
+        log = std::make_unique<KernelLog>(UniqueFd(ends[0]));
         log->onOom = [this](const OomReport& report) { reports.push_back(report); };
     }
     void raw(const std::string& record) const {
@@ -161,6 +161,9 @@ TEST_F(KernelLogTest, onlyTheKernelIsBelieved) {
 TEST_F(KernelLogTest, isReadAsItComes) {
     kernel(summary(kSlice));
     kernel(killed());
+    loop.waitForEvent(10);
+    EXPECT_TRUE(reports.empty()) << "nobody is ready for it";
+    log->watch(loop);
     loop.waitForEvent(1000);
     EXPECT_EQ(reports.size(), 1U);
 }
