@@ -26,7 +26,7 @@ print("held", len(held), flush=True)
 if "stay" in sys.argv:
     signal.pause()
 """
-WITNESS = "import signal; print('witness', flush=True); signal.pause()"
+WITNESS = 'import signal; print("witness", flush=True); signal.pause()'
 
 # A child that outlives the leader, and eats once it is told to go.
 LATE = """
@@ -72,20 +72,21 @@ MODES = [[], ["--exec"]]
 
 @pytest.mark.parametrize("mode", MODES, ids=["supervise", "exec"])
 def test_the_leader_over_its_own_limit(mode):
-    job = start_job("oom.own", *python(HOG, "200"), options=[*mode, "--memory-max=48M"])
+    key = f"oom.own{len(mode)}"
+    job = start_job(key, *python(HOG, "200"), options=[*mode, "--memory-max=48M"])
     pid = None if not mode else job.pid
     status, out, err = finish(job)
     assert (status, out) == (-signal.SIGKILL, "")
-    receipt = verdict("oom.own")
+    receipt = verdict(key)
     line = expect_said(err, "own-limit", receipt)
     assert "limit 48M" in line and "anonymous" in line and "cached" in line
     assert receipt["oom_victim_name"] == "python3"
     assert pid in (None, receipt["oom_victim"])
-    assert 40 * MIB <= receipt["oom_victim_rss"] <= 48 * MIB
+    assert 40 * MIB <= receipt["oom_victim_rss"] <= 64 * MIB, "with libraries that others are charged for"
     assert 40 * MIB <= receipt["oom_anon"] <= 48 * MIB
     assert receipt["memory_peak_anon"] == receipt["oom_anon"]
     assert 47 * MIB <= receipt["memory_peak"] <= 48 * MIB
-    assert "more memory than its limit of 48M" in run("pinfold", "why", "oom.own").stdout
+    assert "more memory than its limit of 48M" in run("pinfold", "why", key).stdout
     expect_nothing_left()
 
 
