@@ -15,18 +15,24 @@
 namespace pinfold {
 
 struct ReceiptFilter {
-    std::optional<std::string> key;
-    std::optional<std::uint32_t> uid;
-    std::optional<std::uint64_t> since; ///< ended at or after, CLOCK_REALTIME microseconds
-    std::optional<std::uint64_t> until; ///< ended before
-    std::uint32_t limit = 100;          ///< 1 to 10000
+    std::optional<std::string> key = {};
+    std::optional<std::uint32_t> uid = {};
+    std::optional<std::uint64_t> since = {}; ///< ended at or after, CLOCK_REALTIME microseconds
+    std::optional<std::uint64_t> until = {}; ///< ended before
+    std::uint32_t limit = 100;               ///< 1 to 10000
+    /// As toString(JobResult) has it; any other word is no receipt's.
+    std::optional<std::string> result = {};
+    std::optional<std::string> scheduler = {}; ///< all of the key before its first dot
+    bool leftoversOnly = false;                ///< only jobs that left processes behind
+    bool failedOnly = false;                   ///< only what did not exit with status 0; an unknown status is a failure
 };
 
 class History {
 public:
     enum class Mode { ReadWrite, ReadOnly };
 
-    /// Creates the file when it is not there (ReadWrite). WAL, synchronous=FULL: add() is durable when it returns.
+    /// ReadWrite creates the file when it is not there, and brings an older pinfold's to this schema: once, some 40 s and the
+    /// file's size in free space for 1,000,000 receipts. WAL, synchronous=FULL: add() is durable when it returns.
     /// Error: Internal with sqlite's words and the path.
     static Result<History> open(const std::filesystem::path& file, Mode mode);
     History(History&&) noexcept;
@@ -36,7 +42,7 @@ public:
     /// All of them in one transaction, durable on return. A receipt whose id is there already is left as it is: after a crash
     /// the same job may be accounted again. Error: Internal.
     Result<void> add(const std::vector<Receipt>& receipts);
-    /// Newest first. Error: Internal.
+    /// Newest first. From indexes alone, unless the file is of schema 1 and opened ReadOnly. Error: Internal.
     Result<std::vector<Receipt>> list(const ReceiptFilter& filter) const;
     /// The largest n of any key manual.<n>, or 0. Error: Internal.
     Result<std::uint64_t> lastManualNumber() const;

@@ -1,64 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "os/history.hpp"
+#include "history_fixture.hpp"
 
-#include "temporary_directory.hpp"
-
-#include <sqlite3.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 namespace pinfold::test {
-namespace {
-
-Receipt receipt(const std::string& id, const std::string& key, std::uint64_t ended, std::uint32_t uid = 1000) {
-    Receipt made;
-    made.id = id;
-    made.key = key;
-    made.uid = uid;
-    made.started = ended - 5;
-    made.ended = ended;
-    made.wall = 5;
-    made.exit.status = 0;
-    made.usage.cpuUser = 17;
-    made.leftovers = {1, 2, {"sleep 9", "it's; DROP TABLE receipts"}};
-    return made;
-}
-
-ReceiptFilter filter(std::optional<std::string> key, std::optional<std::uint32_t> uid = {},
-                     std::optional<std::uint64_t> since = {}, std::optional<std::uint64_t> until = {},
-                     std::uint32_t limit = 100) {
-    return {std::move(key), uid, since, until, limit};
-}
-
-std::vector<std::string> idsOf(const Result<std::vector<Receipt>>& receipts) {
-    std::vector<std::string> ids;
-    EXPECT_TRUE(receipts) << receipts.error().message;
-    if (receipts)
-        for (const auto& one : *receipts)
-            ids.push_back(one.id);
-    return ids;
-}
-
-using Ids = std::vector<std::string>;
-
-class HistoryFile : public TemporaryDirectory {
-protected:
-    Result<History> tryOpen(History::Mode mode = History::Mode::ReadWrite) const { return History::open(file(), mode); }
-    History open(History::Mode mode = History::Mode::ReadWrite) const {
-        auto opened = tryOpen(mode);
-        EXPECT_TRUE(opened) << opened.error().message;
-        return *std::move(opened);
-    }
-    void sql(const std::string& statement) const {
-        sqlite3* db = nullptr;
-        ASSERT_EQ(sqlite3_open(file().c_str(), &db), SQLITE_OK);
-        EXPECT_EQ(sqlite3_exec(db, statement.c_str(), nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(db);
-        sqlite3_close(db);
-    }
-    std::filesystem::path file() const { return top() / "lib dir/history#1?%41.db"; }
-};
-
-} // namespace
 
 TEST_F(HistoryFile, AReceiptComesBackAsItWas) {
     const auto written = receipt("a", "sge.1", 100);
@@ -163,11 +109,11 @@ TEST_F(HistoryFile, ItsDirectoryMayBeElsewhere) {
 
 TEST_F(HistoryFile, ANewerSchemaIsLeftAlone) {
     ASSERT_TRUE(open().add({receipt("a", "sge.1", 100)}));
-    sql("PRAGMA user_version = 2");
+    sql("PRAGMA user_version = 3");
     for (const auto mode : {History::Mode::ReadWrite, History::Mode::ReadOnly}) {
         const auto opened = tryOpen(mode);
         ASSERT_FALSE(opened);
-        EXPECT_NE(opened.error().message.find("newer pinfold (schema 2): install that version"), std::string::npos)
+        EXPECT_NE(opened.error().message.find("newer pinfold (schema 3): install that version"), std::string::npos)
             << opened.error().message;
     }
 }

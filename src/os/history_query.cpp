@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "os/history_query.hpp"
+
+#include "model/job_record.hpp"
+
+#include <tuple>
+
+namespace pinfold {
+namespace {
+
+using sqlite::Statement;
+
+bool asksForKinds(const ReceiptFilter& filter) {
+    return filter.result || filter.scheduler || filter.leftoversOnly || filter.failedOnly;
+}
+
+/// A filter as SQL's conditions on the columns of `receipts`, and the values for them.
+struct Conditions {
+    explicit Conditions(const ReceiptFilter& asked) : filter(asked) {
+        if (filter.scheduler) {
+            first = *filter.scheduler + ".";
+            after = *filter.scheduler + "/"; // the character after the dot
+        }
+    }
+
+    std::string sql() const {
+        std::string sql;
+        if (filter.key)
+            sql += " AND key = :key";
+        if (filter.uid)
+            sql += " AND uid = :uid";
+        if (filter.since)
+            sql += " AND ended >= :since";
+        if (filter.until)
+            sql += " AND ended < :until";
+        if (filter.scheduler) // a kind may be of several schedulers
+            sql += " AND receipts.key >= :first AND receipts.key < :after";
+        return sql;
+    }
+
+    void bind(const Statement& statement) const {
+        if (filter.key)
+            statement.bind(":key", *filter.key);
+        if (filter.uid)
+            statement.bind(":uid", *filter.uid);
+        if (filter.since)
+            statement.bind(":since", *filter.since);
+        if (filter.until)
+            statement.bind(":until", *filter.until);
+        if (filter.scheduler) {
+            statement.bind(":scheduler", *filter.scheduler);
+            statement.bind(":first", first);
+            statement.bind(":after", after);
+        }
+        if (filter.result)
+            statement.bind(":result", *filter.result);
+        statement.bind(":limit", filter.limit);
+    }
+
+    const ReceiptFilter& filter;
+    std::string first;
+    std::string after;
+};
+
+Result<std::vector<std::uint64_t>> matchingKinds(sqlite3* db, const Conditions& conditions) {
+    const auto& filter = conditions.filter;
+    std::string sql = "SELECT kind FROM kinds WHERE 1";
+    if (filter.result)
+        sql += " AND result = :result";
+    if (filter.scheduler)
+        sql += " AND scheduler IN (:scheduler, '')";
+    if (filter.leftoversOnly)
+        sql += " AND leftovers = 1";
+    if (filter.failedOnly)
+        sql += " AND exit_ok = 0";
+    const auto statement = Statement::prepare(db, sql);
+    if (!statement)
+        return statement.error();
+    conditions.bind(*statement);
+    std::vector<std::uint64_t> kinds;
+    while (true) {
+        const auto row = statement->step();
+        if (!row)
+            return row.error();
+        if (!*row)
+            return kinds;
+        kinds.push_back(statement->number(0));
+    }
+}
+
+/// Receipts that match, newest first, by an index that has them in this order.
+struct Stream {
+    Statement statement;
+    std::uint64_t ended = 0;
+    std::uint64_t number = 0;
+
+    /// False: at the end.
+    Result<bool> next() {
+        auto row = statement.step();
+        if (row && *row) {
+            ended = statement.number(0);
+            number = statement.number(1);
+        }
+        return row;
+    }
+    bool operator<(const Stream& other) const { return std::tie(ended, number) < std::tie(other.ended, other.number); }
+};
+
+/// INDEXED BY: sqlite has no statistics here and would guess.
+std::string streamSql(const Conditions& conditions, const char* index, const std::string& kinds) {
+    return std::string("SELECT ended, number FROM receipts INDEXED BY ") + index + " WHERE 1" + conditions.sql() + kinds +
+           " ORDER BY ended DESC, number DESC LIMIT :limit";
+}
+
+/// Adds the stream when it has a receipt at all.
+Result<void> start(sqlite3* db, const std::string& sql, const Conditions& conditions, std::uint64_t kind,
+                   std::vector<Stream>& streams) {
+    auto statement = Statement::prepare(db, sql);
+    if (!statement)
+        return statement.error();
+    conditions.bind(*statement);
+    statement->bind(":kind", kind);
+    Stream stream{.statement = std::move(*statement)};
+    const auto row = stream.next();
+    if (!row)
+        return row.error();
+    if (*row)
+        streams.push_back(std::move(stream));
+    return {};
+}
+
+/// One stream for each kind, or one of all kinds where the index goes by time: a key has few receipts, and each of its entries
+/// tells its kind.
+Result<std::vector<Stream>> startAll(sqlite3* db, const Conditions& conditions) {
+    const auto& filter = conditions.filter;
+    const bool kindsAsked = asksForKinds(filter);
+    std::vector<Stream> streams;
+    if (!kindsAsked && (filter.key || !filter.uid)) {
+        auto started = start(db, streamSql(conditions, filter.key ? "by_key" : "by_ended", ""), conditions, 0, streams);
+        return started ? Result(std::move(streams)) : started.error();
+    }
+    const auto kinds = matchingKinds(db, conditions);
+    if (!kinds)
+        return kinds.error();
+    if (filter.key) {
+        std::string in;
+        for (const auto kind : *kinds)
+            in += (in.empty() ? "" : ",") + std::to_string(kind);
+        auto started = start(db, streamSql(conditions, "by_key", " AND kind IN (" + in + ")"), conditions, 0, streams);
+        return started ? Result(std::move(streams)) : started.error();
+    }
+    const auto sql = streamSql(conditions, filter.uid ? "by_uid" : "by_kind", " AND kind = :kind");
+    for (const auto kind : *kinds)
+        if (auto started = start(db, sql, conditions, kind, streams); !started)
+            return started.error();
+    return streams;
+}
+
+Result<void> take(const Statement& statement, std::vector<Receipt>& receipts, int column) {
+    auto receipt = decodeReceipt(statement.text(column));
+    if (!receipt)
+        return receipt.error();
+    receipts.push_back(std::move(*receipt));
+    return {};
+}
+
+Result<void> fetch(const Statement& byNumber, std::uint64_t number, std::vector<Receipt>& receipts) {
+    byNumber.bind(":number", number);
+    const auto row = byNumber.step();
+    if (!row)
+        return row.error();
+    auto taken = *row ? take(byNumber, receipts, 0) : Result<void>();
+    byNumber.reset();
+    return taken;
+}
+
+/// The streams' receipts in one order. The stream that a receipt is from goes on only when the receipt was fetched: open, it
+/// keeps what another process removes meanwhile.
+Result<std::vector<Receipt>> merge(sqlite3* db, std::vector<Stream> streams, std::uint32_t limit) {
+    const auto byNumber = Statement::prepare(db, "SELECT receipt FROM receipts WHERE number = :number");
+    if (!byNumber)
+        return byNumber.error();
+    std::vector<Receipt> receipts;
+    std::make_heap(streams.begin(), streams.end());
+    while (!streams.empty() && receipts.size() < limit) {
+        std::pop_heap(streams.begin(), streams.end());
+        if (auto fetched = fetch(*byNumber, streams.back().number, receipts); !fetched)
+            return fetched.error();
+        const auto row = streams.back().next();
+        if (!row)
+            return row.error();
+        if (*row)
+            std::push_heap(streams.begin(), streams.end());
+        else
+            streams.pop_back();
+    }
+    return receipts;
+}
+
+/// Of a file that pinfoldd of this version did not open yet: reads as many receipts as it takes.
+Result<std::vector<Receipt>> listWithoutKinds(sqlite3* db, const Conditions& conditions) {
+    const auto& filter = conditions.filter;
+    auto sql = "SELECT receipt FROM receipts WHERE 1" + conditions.sql();
+    if (filter.result)
+        sql += " AND json_extract(receipt, '$.result') = :result";
+    if (filter.leftoversOnly)
+        sql += " AND json_extract(receipt, '$.leftovers') > 0";
+    if (filter.failedOnly)
+        sql += " AND NOT (json_extract(receipt, '$.result') IS 'exited' AND json_extract(receipt, '$.exit_status') IS 0)";
+    const auto statement = Statement::prepare(db, sql + " ORDER BY ended DESC, number DESC LIMIT :limit");
+    if (!statement)
+        return statement.error();
+    conditions.bind(*statement);
+    std::vector<Receipt> receipts;
+    while (true) {
+        const auto row = statement->step();
+        if (!row)
+            return row.error();
+        if (!*row)
+            return receipts;
+        if (auto taken = take(*statement, receipts, 0); !taken)
+            return taken.error();
+    }
+}
+
+} // namespace
+
+Result<std::vector<Receipt>> listReceipts(const HistoryDatabase& history, const ReceiptFilter& filter) {
+    // The first part of a key has no dot; below, one would ask for the first parts of a key's id.
+    if (filter.scheduler && filter.scheduler->find('.') != std::string::npos)
+        return std::vector<Receipt>();
+    const Conditions conditions(filter);
+    if (history.schema < 2)
+        return listWithoutKinds(history.db.get(), conditions);
+    auto streams = startAll(history.db.get(), conditions);
+    if (!streams)
+        return streams.error();
+    return merge(history.db.get(), std::move(*streams), filter.limit);
+}
+
+} // namespace pinfold

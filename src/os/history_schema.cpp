@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "os/history_schema.hpp"
+
+#include "base/unique_fd.hpp"
+
+#include <fcntl.h>
+
+namespace pinfold {
+namespace {
+
+using sqlite::Database;
+using sqlite::run;
+
+constexpr std::uint64_t kSchema = 2;
+constexpr int kBusyTimeoutMs = 2000;
+
+// FULL: a transaction is on the disk when it returns. The cache is small: pinfoldd mostly adds.
+// A log that a migration or a slow reader made long is cut when it starts over.
+constexpr const char* kSettings = "PRAGMA journal_mode = WAL;"
+                                  "PRAGMA synchronous = FULL;"
+                                  "PRAGMA cache_size = -512;"
+                                  "PRAGMA journal_size_limit = 8388608;";
+
+// By row number, so that new receipts go to the end and not all over the file.
+constexpr const char* kReceipts = "CREATE TABLE receipts ("
+                                  " number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, key TEXT NOT NULL, uid INTEGER NOT NULL,"
+                                  " ended INTEGER NOT NULL, receipt TEXT NOT NULL, kind INTEGER NOT NULL DEFAULT 0);";
+
+constexpr const char* kKinds = "CREATE TABLE kinds ("
+                               " kind INTEGER PRIMARY KEY, scheduler TEXT NOT NULL, result TEXT NOT NULL,"
+                               " exit_ok INTEGER NOT NULL, leftovers INTEGER NOT NULL,"
+                               " UNIQUE (scheduler, result, exit_ok, leftovers));";
+
+constexpr const char* kIndexes = "CREATE INDEX IF NOT EXISTS by_ended ON receipts (ended);"
+                                 "CREATE INDEX by_kind ON receipts (kind, ended);"
+                                 "CREATE INDEX by_key ON receipts (key, ended, kind, uid);"
+                                 "CREATE INDEX by_uid ON receipts (uid, kind, ended);"
+                                 "PRAGMA user_version = 2;";
+
+// Reading a million JSON texts once is slow enough: all kinds that may occur first, those that did not are dropped afterwards.
+// Of the schedulers the most frequent, as many as add() lets have a kind of their own; '?' is for texts that can't be read.
+constexpr const char* kFillKinds =
+    "INSERT INTO kinds (scheduler, result, exit_ok, leftovers)"
+    " SELECT scheduler, result, exit_ok, leftovers FROM"
+    " (SELECT '' AS scheduler UNION ALL SELECT scheduler FROM"
+    "   (SELECT substr(key, 1, instr(key || '.', '.') - 1) AS scheduler FROM receipts"
+    "    GROUP BY 1 ORDER BY count(*) DESC LIMIT 32)),"
+    " (SELECT 'exited' AS result, 1 AS exit_ok UNION ALL SELECT column1, 0 FROM"
+    "   (VALUES ('exited'), ('signaled'), ('stopped'), ('timeout'), ('supervisor-lost'), ('lost'), ('?'))),"
+    " (SELECT 0 AS leftovers UNION ALL SELECT 1);";
+
+constexpr const char* kFillReceipts =
+    "UPDATE receipts SET kind = coalesce("
+    " CASE WHEN json_valid(receipt) THEN"
+    "  (SELECT kind FROM kinds WHERE scheduler IN (substr(key, 1, instr(key || '.', '.') - 1), '')"
+    "   AND result = json_extract(receipt, '$.result')"
+    "   AND exit_ok = (json_extract(receipt, '$.result') IS 'exited' AND json_extract(receipt, '$.exit_status') IS 0)"
+    "   AND leftovers = coalesce(json_extract(receipt, '$.leftovers') > 0, 0)"
+    "   ORDER BY scheduler DESC LIMIT 1) END,"
+    " (SELECT kind FROM kinds WHERE scheduler = '' AND result = '?' AND leftovers = 0));";
+
+constexpr const char* kDropUnusedKinds =
+    "DELETE FROM kinds WHERE NOT EXISTS (SELECT 1 FROM receipts INDEXED BY by_kind WHERE receipts.kind = kinds.kind);";
+
+std::string ddl(std::uint64_t from) {
+    if (from == 0)
+        return std::string(kReceipts) + kKinds + kIndexes;
+    return std::string("DROP INDEX IF EXISTS by_key; DROP INDEX IF EXISTS by_uid;"
+                       "ALTER TABLE receipts ADD COLUMN kind INTEGER NOT NULL DEFAULT 0;") +
+           kKinds + kFillKinds + kFillReceipts + kIndexes + kDropUnusedKinds;
+}
+
+/// 0: there are no tables.
+Result<std::uint64_t> schemaOf(sqlite3* db) {
+    // Schema 1 wrote its version after its tables, and not in one transaction.
+    return sqlite::queryNumber(db, "SELECT max(user_version, EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'receipts'))"
+                                   " FROM pragma_user_version");
+}
+
+/// `name` is the file's path or an URI of it.
+Result<HistoryDatabase> connect(const std::filesystem::path& file, const std::string& name, int flags) {
+    sqlite3* raw = nullptr;
+    const int opened = sqlite3_open_v2(name.c_str(), &raw, flags, nullptr);
+    Database db(raw);
+    if (opened != SQLITE_OK)
+        return sqlite::failed(raw, file.string());
+    sqlite3_busy_timeout(raw, kBusyTimeoutMs);
+    const auto schema = schemaOf(raw);
+    if (!schema)
+        return Error{ErrorCode::Internal, file.string() + ": " + schema.error().message};
+    if (*schema > kSchema)
+        return Error{ErrorCode::Internal, file.string() + " was written by a newer pinfold (schema " + std::to_string(*schema) +
+                                              "): install that version, or move the file away"};
+    return HistoryDatabase{std::move(db), *schema};
+}
+
+std::string immutableUri(const std::filesystem::path& file) {
+    std::string uri = "file:";
+    for (const char c : file.string())
+        uri += c == '%' ? "%25" : c == '?' ? "%3f" : c == '#' ? "%23" : std::string(1, c);
+    return uri + "?immutable=1";
+}
+
+/// Nobody else reads what users ran, from the file's first moment on. sqlite gives its log the same mode.
+void createPrivate(const std::filesystem::path& file) {
+    std::error_code ignored; // sqlite says what is wrong with the path
+    if (std::filesystem::create_directories(file.parent_path(), ignored))
+        std::filesystem::permissions(file.parent_path(), std::filesystem::perms::owner_all, ignored);
+    const UniqueFd created(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+}
+
+/// In one transaction: whoever opens the file next finds the old schema or the new one.
+Result<void> migrate(HistoryDatabase& history) {
+    auto transaction = sqlite::Transaction::begin(history.db.get());
+    if (!transaction)
+        return transaction.error();
+    if (auto done = run(history.db.get(), ddl(history.schema)); !done)
+        return done;
+    if (auto committed = transaction->commit(); !committed)
+        return committed;
+    history.schema = kSchema;
+    // All of the file is in the log now. A reader that holds it back is no reason to fail.
+    (void)run(history.db.get(), "PRAGMA wal_checkpoint(TRUNCATE)");
+    return {};
+}
+
+} // namespace
+
+Result<HistoryDatabase> openHistoryFile(const std::filesystem::path& file) {
+    createPrivate(file);
+    auto history = connect(file, file.string(), SQLITE_OPEN_READWRITE);
+    if (!history)
+        return history;
+    auto ready = run(history->db.get(), kSettings);
+    if (ready && history->schema < kSchema)
+        ready = migrate(*history);
+    if (!ready)
+        return Error{ErrorCode::Internal, file.string() + ": " + ready.error().message};
+    return history;
+}
+
+Result<HistoryDatabase> openHistoryFileReadOnly(const std::filesystem::path& file) {
+    auto history = connect(file, file.string(), SQLITE_OPEN_READONLY);
+    std::error_code ignored; // of a directory that we may not search: sqlite said so above
+    // sqlite wants to create its log's index even to read, which a read-only file system refuses. Without a log, the file is all.
+    if (history || std::filesystem::exists(file.string() + "-wal", ignored))
+        return history;
+    return connect(file, immutableUri(file), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+}
+
+} // namespace pinfold

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The tables and indexes of history.db, and how an older file gets them.
+//
+// What a filter can ask about a receipt besides key, user and time has few values. Each combination that occurs is a row of
+// `kinds`: scheduler, result, exit_ok (1: exited with status 0) and leftovers (1: there are some). A receipt has its kind's
+// number, and per kind the indexes are in the order of `ended`: whatever is asked, the newest receipts of the kinds that match
+// are found by a few descents and a merge, however few they are.
+#pragma once
+
+#include "os/sqlite.hpp"
+
+#include <filesystem>
+
+namespace pinfold {
+
+struct HistoryDatabase {
+    sqlite::Database db;
+    std::uint64_t schema = 0; ///< 1 only of a file opened for reading: it has no kinds
+};
+
+/// For reading and writing, created when it is not there, brought to the newest schema.
+/// Error: Internal with sqlite's words and the path.
+Result<HistoryDatabase> openHistoryFile(const std::filesystem::path& file);
+/// As it is; nothing is created or changed. Error: Internal with sqlite's words and the path.
+Result<HistoryDatabase> openHistoryFileReadOnly(const std::filesystem::path& file);
+
+} // namespace pinfold

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// sqlite3's handles as values. Errors are Internal with sqlite's words.
+#pragma once
+
+#include "base/result.hpp"
+
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace pinfold::sqlite {
+
+struct Release {
+    void operator()(sqlite3* db) const { sqlite3_close_v2(db); }
+    void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+};
+using Database = std::unique_ptr<sqlite3, Release>;
+
+inline Error failed(sqlite3* db, const std::string& what = "history") {
+    return {ErrorCode::Internal, what + ": " + (db ? sqlite3_errmsg(db) : "out of memory")};
+}
+
+/// One statement or several.
+inline Result<void> run(sqlite3* db, const std::string& sql) {
+    if (sqlite3_exec(db, sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK)
+        return failed(db);
+    return {};
+}
+
+class Statement {
+public:
+    Statement() = default;
+    static Result<Statement> prepare(sqlite3* db, const std::string& sql) {
+        sqlite3_stmt* raw = nullptr;
+        if (sqlite3_prepare_v2(db, sql.c_str(), -1, &raw, nullptr) != SQLITE_OK)
+            return failed(db);
+        Statement made;
+        made.handle_.reset(raw);
+        return made;
+    }
+
+    /// Does nothing when the statement has no such parameter. `text` must live until the last step.
+    void bind(const char* name, std::string_view text) const {
+        // SQLITE_STATIC would do, but it is an old-style cast inside sqlite3.h.
+        sqlite3_bind_text64(handle_.get(), parameter(name), text.data(), text.size(), nullptr, SQLITE_UTF8);
+    }
+    void bind(const char* name, std::uint64_t number) const {
+        sqlite3_bind_int64(handle_.get(), parameter(name),
+                           static_cast<sqlite3_int64>(std::min<std::uint64_t>(number, INT64_MAX)));
+    }
+
+    /// True: there is a row; false: there are no more.
+    Result<bool> step() const {
+        const int code = sqlite3_step(handle_.get());
+        if (code != SQLITE_ROW && code != SQLITE_DONE)
+            return failed(sqlite3_db_handle(handle_.get()));
+        return code == SQLITE_ROW;
+    }
+    /// For a statement without rows; ready for the next run afterwards.
+    Result<void> finish() const {
+        auto stepped = step();
+        reset(); // not before the error's text was taken
+        if (!stepped)
+            return stepped.error();
+        return {};
+    }
+    void reset() const { sqlite3_reset(handle_.get()); }
+
+    std::uint64_t number(int column) const { return static_cast<std::uint64_t>(sqlite3_column_int64(handle_.get(), column)); }
+    bool isNull(int column) const { return sqlite3_column_type(handle_.get(), column) == SQLITE_NULL; }
+    /// Until the next step.
+    std::string_view text(int column) const {
+        const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(handle_.get(), column));
+        return text ? text : "";
+    }
+
+private:
+    int parameter(const char* name) const { return sqlite3_bind_parameter_index(handle_.get(), name); }
+
+    std::unique_ptr<sqlite3_stmt, Release> handle_;
+};
+
+/// The number in the only row.
+inline Result<std::uint64_t> queryNumber(sqlite3* db, const std::string& sql) {
+    const auto statement = Statement::prepare(db, sql);
+    if (!statement)
+        return statement.error();
+    const auto row = statement->step();
+    if (!row)
+        return row.error();
+    if (!*row)
+        return failed(db);
+    return statement->number(0);
+}
+
+/// A write transaction, rolled back when it is not committed.
+class Transaction {
+public:
+    static Result<Transaction> begin(sqlite3* db) {
+        if (auto begun = run(db, "BEGIN IMMEDIATE"); !begun)
+            return begun.error();
+        return Transaction(db);
+    }
+    Transaction(Transaction&& other) noexcept : db_(std::exchange(other.db_, nullptr)) {}
+    Transaction& operator=(Transaction&&) = delete;
+    ~Transaction() {
+        if (db_)
+            (void)run(db_, "ROLLBACK"); // the error that matters was before
+    }
+    Result<void> commit() {
+        auto done = run(db_, "COMMIT");
+        if (done)
+            db_ = nullptr;
+        return done;
+    }
+
+private:
+    explicit Transaction(sqlite3* db) : db_(db) {}
+    sqlite3* db_;
+};
+
+} // namespace pinfold::sqlite

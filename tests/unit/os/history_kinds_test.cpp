@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "history_fixture.hpp"
+
+#include <algorithm>
+
+namespace pinfold::test {
+
+TEST_F(HistoryFile, TheKindsOfJobsNarrow) {
+    auto history = open();
+    ASSERT_TRUE(history.add(mixed()));
+    expectMixed(history);
+    expectMixed(open(History::Mode::ReadOnly));
+}
+
+TEST_F(HistoryFile, TheOrderIsByTimeWhateverTheKind) {
+    auto history = open();
+    auto receipts = mixed();
+    std::reverse(receipts.begin(), receipts.end());
+    ASSERT_TRUE(history.add(receipts));
+    EXPECT_EQ(idsOf(history.list(of(1, {}))), (Ids{"slow2", "stopped", "bad", "ok"}));
+    ASSERT_TRUE(history.add({receipt("first", "sge.1", 5, 9), ended(receipt("second", "sge.1", 5, 9), JobResult::Lost, {})}));
+    EXPECT_EQ(idsOf(history.list(of(9, {}))), (Ids{"second", "first"}));
+    EXPECT_EQ(idsOf(history.list(filter("sge.1", {}, {}, 6))), (Ids{"second", "first"}));
+    EXPECT_EQ(idsOf(history.list(filter({}, {}, {}, 6))), (Ids{"second", "first"}));
+}
+
+TEST_F(HistoryFile, NoUserMakesKindsWithoutEnd) {
+    auto history = open();
+    std::vector<Receipt> receipts;
+    for (std::uint64_t n = 0; n < 100; ++n)
+        receipts.push_back(receipt(std::to_string(n), "s" + std::to_string(n) + ".1", n + 10));
+    receipts.push_back(ended(receipt("late", "s0.2", 200), JobResult::Timeout, {}));
+    ASSERT_TRUE(history.add(receipts));
+    EXPECT_EQ(number("SELECT count(*) FROM kinds"), 34U);
+    EXPECT_EQ(idsOf(history.list(kinds({}, "s0"))), (Ids{"late", "0"}));
+    EXPECT_EQ(idsOf(history.list(kinds({}, "s99"))), Ids{"99"});
+    EXPECT_EQ(idsOf(history.list(kinds({}, "s9"))), Ids{"9"});
+    EXPECT_EQ(history.list({.limit = 1000})->size(), 101U);
+    EXPECT_EQ(idsOf(history.list(kinds("timeout"))), Ids{"late"});
+}
+
+TEST_F(HistoryFile, AnOlderFileIsBroughtUpToDate) {
+    writeSchema1(mixed());
+    auto history = open();
+    EXPECT_EQ(number("PRAGMA user_version"), 2U);
+    expectMixed(history);
+    EXPECT_EQ(*history.list(kinds("timeout", "sge")), std::vector<Receipt>{mixed()[2]});
+    EXPECT_EQ(number("SELECT count(*) FROM kinds"), 7U);
+    ASSERT_TRUE(history.add({receipt("ok", "sge.1", 999), ended(receipt("new", "sge.7", 800), JobResult::Lost, {})}));
+    EXPECT_EQ(idsOf(history.list(kinds("lost", "sge"))), Ids{"new"});
+    EXPECT_EQ(idsOf(open().list(kinds("lost"))), Ids{"new"});
+}
+
+TEST_F(HistoryFile, AnOlderFileMayBeRead) {
+    writeSchema1(mixed());
+    expectMixed(open(History::Mode::ReadOnly));
+    EXPECT_EQ(number("PRAGMA user_version"), 1U);
+}
+
+TEST_F(HistoryFile, AReaderOutlivesTheMigration) {
+    writeSchema1(mixed());
+    const auto reader = open(History::Mode::ReadOnly);
+    EXPECT_EQ(idsOf(reader.list(kinds("timeout"))), (Ids{"slow2", "slow"}));
+    ASSERT_TRUE(open().add({ended(receipt("new", "sge.7", 800), JobResult::Timeout, {})}));
+    EXPECT_EQ(idsOf(reader.list(kinds("timeout"))), (Ids{"new", "slow2", "slow"}));
+}
+
+TEST_F(HistoryFile, AnOlderFileWithManySchedulers) {
+    std::vector<Receipt> receipts;
+    for (std::uint64_t n = 0; n < 40; ++n)
+        receipts.push_back(ended(receipt(std::to_string(n), "s" + std::to_string(n) + ".1", n + 10), JobResult::Exited, 0));
+    writeSchema1(receipts);
+    auto history = open();
+    EXPECT_EQ(number("SELECT count(*) FROM kinds"), 33U);
+    for (std::uint64_t n = 0; n < 40; ++n)
+        EXPECT_EQ(idsOf(history.list(kinds("exited", "s" + std::to_string(n)))), Ids{std::to_string(n)});
+}
+
+TEST_F(HistoryFile, AnOlderFileMayHaveDamagedReceipts) {
+    writeSchema1(mixed());
+    for (const char* text : {"{", "5", "{}"}) {
+        sql("UPDATE receipts SET receipt = '" + std::string(text) + "' WHERE id = 'ok'; PRAGMA user_version = 1;");
+        auto history = tryOpen();
+        ASSERT_TRUE(history) << history.error().message;
+        EXPECT_EQ(idsOf(history->list(kinds("timeout"))), (Ids{"slow2", "slow"}));
+        history = Error{};
+        std::filesystem::remove(file());
+        writeSchema1(mixed());
+    }
+}
+
+TEST_F(HistoryFile, AnOlderFileWhoseVersionWasNotWritten) {
+    writeSchema1({});
+    sql("PRAGMA user_version = 0; DROP INDEX by_uid; DROP INDEX by_ended");
+    auto history = open();
+    ASSERT_TRUE(history.add(mixed()));
+    expectMixed(history);
+}
+
+TEST_F(HistoryFile, AMigrationThatFailsChangesNothing) {
+    writeSchema1(mixed());
+    sql("CREATE TABLE kinds (mine)");
+    const auto opened = tryOpen();
+    ASSERT_FALSE(opened);
+    EXPECT_NE(opened.error().message.find(file().string() + ": history: table kinds already exists"), std::string::npos)
+        << opened.error().message;
+    EXPECT_EQ(number("PRAGMA user_version"), 1U);
+    EXPECT_EQ(idsOf(open(History::Mode::ReadOnly).list(of(2, {}))), (Ids{"messy", "slow"}));
+}
+
+} // namespace pinfold::test
