@@ -24,6 +24,19 @@ constexpr const char* kAddReceipt =
     " (SELECT kind FROM kinds WHERE scheduler IN (:scheduler, '') AND result = :result AND exit_ok = :exit_ok"
     "  AND leftovers = :leftovers ORDER BY scheduler DESC LIMIT 1))";
 
+constexpr const char* kRemove =
+    "DELETE FROM receipts WHERE number IN"
+    " (SELECT number FROM receipts INDEXED BY by_ended WHERE ended <= :until ORDER BY ended, number LIMIT :limit)";
+
+constexpr const char* kBytes = "SELECT (page_count - freelist_count) * page_size"
+                               " FROM pragma_page_count, pragma_freelist_count, pragma_page_size";
+
+constexpr const char* kInfo = "SELECT (SELECT min(ended) FROM receipts), (SELECT max(ended) FROM receipts),"
+                              " coalesce((SELECT max(number) FROM receipts) - (SELECT min(number) FROM receipts) + 1, 0)";
+
+/// Receipts between two looks at the size: so many too much are removed at most.
+constexpr std::uint64_t kRemoveAtOnce = 32;
+
 void bindKind(const Statement& statement, const Receipt& receipt) {
     const std::string_view key = receipt.key;
     statement.bind(":scheduler", key.substr(0, key.find('.')));
@@ -32,20 +45,31 @@ void bindKind(const Statement& statement, const Receipt& receipt) {
     statement.bind(":leftovers", std::uint64_t{receipt.leftovers.count > 0});
 }
 
+/// The last end that is to go, for age alone; unset: none.
+std::optional<std::uint64_t> tooOldUntil(const Retention& retention, std::uint64_t now) {
+    if (!retention.maxAge || now <= *retention.maxAge)
+        return std::nullopt;
+    return now - *retention.maxAge - 1;
+}
+
 } // namespace
 
 struct History::Impl {
     HistoryDatabase file;
     Statement addKind;
     Statement addReceipt;
+    Statement remove;
 
     sqlite3* db() const { return file.db.get(); }
     Result<void> prepare();
     Result<void> add(const Receipt& receipt) const;
+    Result<std::uint64_t> removeOldest(std::uint64_t until, std::uint64_t limit) const;
+    Result<std::uint64_t> nextRemoval(const Retention& retention, std::uint64_t now) const;
+    Result<void> shrink(const Retention& retention, std::uint64_t now, std::uint64_t maxRows, Vacuumed& done) const;
 };
 
 Result<void> History::Impl::prepare() {
-    for (const auto& [statement, sql] : {std::pair{&addKind, kAddKind}, {&addReceipt, kAddReceipt}}) {
+    for (const auto& [statement, sql] : {std::pair{&addKind, kAddKind}, {&addReceipt, kAddReceipt}, {&remove, kRemove}}) {
         auto prepared = Statement::prepare(db(), sql);
         if (!prepared)
             return prepared.error();
@@ -66,6 +90,53 @@ Result<void> History::Impl::add(const Receipt& receipt) const {
     addReceipt.bind(":ended", receipt.ended);
     addReceipt.bind(":receipt", text);
     return addReceipt.finish();
+}
+
+/// How many were removed.
+Result<std::uint64_t> History::Impl::removeOldest(std::uint64_t until, std::uint64_t limit) const {
+    remove.bind(":until", until);
+    remove.bind(":limit", limit);
+    if (auto done = remove.finish(); !done)
+        return done.error();
+    return static_cast<std::uint64_t>(sqlite3_changes(db()));
+}
+
+/// The last end that may be removed now; 0: all is within the limits.
+Result<std::uint64_t> History::Impl::nextRemoval(const Retention& retention, std::uint64_t now) const {
+    if (retention.maxBytes) {
+        const auto bytes = sqlite::queryNumber(db(), kBytes);
+        if (!bytes)
+            return bytes;
+        if (*bytes > *retention.maxBytes)
+            return INT64_MAX;
+    }
+    const auto until = tooOldUntil(retention, now);
+    if (!until)
+        return std::uint64_t{0};
+    const auto oldest = sqlite::queryNumber(db(), "SELECT coalesce(min(ended), 9223372036854775807) FROM receipts");
+    if (!oldest)
+        return oldest;
+    return *oldest <= *until ? *until : 0;
+}
+
+Result<void> History::Impl::shrink(const Retention& retention, std::uint64_t now, std::uint64_t maxRows, Vacuumed& done) const {
+    while (true) {
+        const auto until = nextRemoval(retention, now);
+        if (!until)
+            return until.error();
+        if (*until == 0)
+            return {};
+        if (done.removed >= maxRows) {
+            done.more = true;
+            return {};
+        }
+        const auto removed = removeOldest(*until, std::min(kRemoveAtOnce, maxRows - done.removed));
+        if (!removed)
+            return removed.error();
+        if (*removed == 0) // the limit is less than an empty file
+            return {};
+        done.removed += *removed;
+    }
 }
 
 History::History(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -103,6 +174,42 @@ Result<std::uint64_t> History::lastManualNumber() const {
     return sqlite::queryNumber(
         impl_->db(),
         "SELECT coalesce(max(cast(substr(key, 8) AS INTEGER)), 0) FROM receipts WHERE key >= 'manual.' AND key < 'manual/'");
+}
+
+Result<HistoryInfo> History::info() const {
+    const auto bytes = sqlite::queryNumber(impl_->db(), kBytes);
+    if (!bytes)
+        return bytes.error();
+    const auto statement = Statement::prepare(impl_->db(), kInfo);
+    if (!statement)
+        return statement.error();
+    if (auto row = statement->step(); !row)
+        return row.error();
+    HistoryInfo info{.rows = statement->number(2), .bytes = *bytes};
+    if (!statement->isNull(0)) {
+        info.oldest = statement->number(0);
+        info.newest = statement->number(1);
+    }
+    return info;
+}
+
+Result<Vacuumed> History::vacuum(const Retention& retention, std::uint64_t now, std::size_t maxRows) {
+    auto transaction = Transaction::begin(impl_->db());
+    if (!transaction)
+        return transaction.error();
+    Vacuumed done;
+    if (auto shrunk = impl_->shrink(retention, now, maxRows, done); !shrunk)
+        return shrunk.error();
+    // A receipt is seldom more than a page: the pages of these receipts, and of earlier ones that were.
+    if (auto freed = sqlite::run(impl_->db(), "PRAGMA incremental_vacuum(" + std::to_string(maxRows) + ")"); !freed)
+        return freed.error();
+    const auto bytes = sqlite::queryNumber(impl_->db(), kBytes);
+    if (!bytes)
+        return bytes.error();
+    done.bytes = *bytes;
+    if (auto committed = transaction->commit(); !committed)
+        return committed.error();
+    return done;
 }
 
 } // namespace pinfold

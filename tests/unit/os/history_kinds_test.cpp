@@ -55,6 +55,7 @@ TEST_F(HistoryFile, AnOlderFileMayBeRead) {
     writeSchema1(mixed());
     expectMixed(open(History::Mode::ReadOnly));
     EXPECT_EQ(number("PRAGMA user_version"), 1U);
+    EXPECT_EQ(open(History::Mode::ReadOnly).info()->rows, 7U);
 }
 
 TEST_F(HistoryFile, AReaderOutlivesTheMigration) {
@@ -83,6 +84,7 @@ TEST_F(HistoryFile, AnOlderFileMayHaveDamagedReceipts) {
         auto history = tryOpen();
         ASSERT_TRUE(history) << history.error().message;
         EXPECT_EQ(idsOf(history->list(kinds("timeout"))), (Ids{"slow2", "slow"}));
+        EXPECT_EQ(history->vacuum({.maxAge = 50}, 200, 10)->removed, 1U);
         history = Error{};
         std::filesystem::remove(file());
         writeSchema1(mixed());

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "history_fixture.hpp"
+
+#include <algorithm>
+
+namespace pinfold::test {
+
+TEST_F(HistoryFile, InfoTellsNumberSizeAndTimes) {
+    auto history = open();
+    auto info = *history.info();
+    EXPECT_EQ(info.rows, 0U);
+    EXPECT_FALSE(info.oldest);
+    EXPECT_FALSE(info.newest);
+    EXPECT_GT(info.bytes, 0U);
+    EXPECT_LT(info.bytes, 100'000U);
+    ASSERT_TRUE(history.add(mixed()));
+    info = *history.info();
+    EXPECT_EQ(info.rows, 7U);
+    EXPECT_EQ(info.oldest, 100U);
+    EXPECT_EQ(info.newest, 700U);
+}
+
+TEST_F(HistoryFile, WithoutLimitsAllStays) {
+    auto history = open();
+    ASSERT_TRUE(history.add(mixed()));
+    for (const Retention& retention :
+         {Retention{}, Retention{.maxAge = UINT64_MAX}, Retention{.maxBytes = UINT64_MAX}, Retention{.maxAge = 0}}) {
+        const auto vacuumed = history.vacuum(retention, 100, 10);
+        ASSERT_TRUE(vacuumed) << vacuumed.error().message;
+        EXPECT_EQ(vacuumed->removed, 0U);
+        EXPECT_FALSE(vacuumed->more);
+        EXPECT_EQ(vacuumed->bytes, history.info()->bytes);
+    }
+    expectMixed(history);
+}
+
+TEST_F(HistoryFile, WhatIsTooOldIsRemovedOldestFirst) {
+    auto history = open();
+    auto receipts = mixed();
+    std::rotate(receipts.begin(), receipts.begin() + 3, receipts.end()); // not in the order of their ends
+    ASSERT_TRUE(history.add(receipts));
+    auto vacuumed = *history.vacuum({.maxAge = 600}, 1000, 2);
+    EXPECT_EQ(vacuumed.removed, 2U);
+    EXPECT_TRUE(vacuumed.more);
+    EXPECT_EQ(idsOf(history.list({})), (Ids{"slow2", "unknown", "stopped", "messy", "slow"}));
+    ASSERT_TRUE(history.add({receipt("new", "sge.9", 990)})); // between two calls
+    vacuumed = *history.vacuum({.maxAge = 600}, 1000, 2);
+    EXPECT_EQ(vacuumed.removed, 1U);
+    EXPECT_FALSE(vacuumed.more);
+    EXPECT_EQ(idsOf(history.list({})), (Ids{"new", "slow2", "unknown", "stopped", "messy"})); // 400: just old enough to stay
+    EXPECT_EQ(idsOf(history.list(kinds({}, {}, false, true))), (Ids{"slow2", "unknown", "stopped"}));
+}
+
+TEST_F(HistoryFile, AnExactBatchLeavesNoMore) {
+    auto history = open();
+    ASSERT_TRUE(history.add(mixed()));
+    const auto vacuumed = *history.vacuum({.maxAge = 600}, 1000, 3);
+    EXPECT_EQ(vacuumed.removed, 3U);
+    EXPECT_FALSE(vacuumed.more);
+}
+
+TEST_F(HistoryFile, WhatIsTooLargeShrinksInShortCalls) {
+    auto history = open();
+    ASSERT_TRUE(history.add(large(1000)));
+    const auto before = history.info()->bytes;
+    ASSERT_GT(before, 1'000'000U);
+    const auto limit = before / 2;
+    Vacuumed vacuumed;
+    std::uint64_t removed = 0;
+    do {
+        const auto call = history.vacuum({.maxBytes = limit}, 0, 100);
+        ASSERT_TRUE(call) << call.error().message;
+        vacuumed = *call;
+        EXPECT_LE(vacuumed.removed, 100U);
+        EXPECT_GT(vacuumed.removed, 0U);
+        removed += vacuumed.removed;
+    } while (vacuumed.more);
+    EXPECT_LE(vacuumed.bytes, limit);
+    EXPECT_GT(vacuumed.bytes, limit - 32 * 4096); // not more than needed
+    EXPECT_EQ(history.info()->bytes, vacuumed.bytes);
+    EXPECT_EQ(history.info()->rows, 1000 - removed);
+    EXPECT_EQ(history.info()->oldest, 1000 + removed);
+    EXPECT_EQ(history.info()->newest, 1999U);
+    EXPECT_LE(number("SELECT freelist_count FROM pragma_freelist_count"), 4U);
+    sql("PRAGMA wal_checkpoint(TRUNCATE)");
+    EXPECT_LE(std::filesystem::file_size(file()), limit + 16 * 4096);
+}
+
+TEST_F(HistoryFile, ALimitBelowAnEmptyFileEnds) {
+    auto history = open();
+    ASSERT_TRUE(history.add(mixed()));
+    const auto vacuumed = *history.vacuum({.maxBytes = 1}, 0, 100);
+    EXPECT_EQ(vacuumed.removed, 7U);
+    EXPECT_FALSE(vacuumed.more);
+    EXPECT_EQ(idsOf(history.list({})), Ids{});
+    EXPECT_TRUE(history.add(mixed()));
+    expectMixed(history);
+}
+
+TEST_F(HistoryFile, AnOlderFileStaysWithinItsLimitToo) {
+    const auto receipts = large(100);
+    writeSchema1(receipts);
+    auto history = open();
+    const auto size = history.info()->bytes;
+    EXPECT_EQ(history.vacuum({.maxBytes = size / 2}, 0, 1000)->more, false);
+    EXPECT_LE(history.info()->bytes, size / 2);
+    EXPECT_EQ(history.vacuum({.maxBytes = 0}, 0, 1000)->more, false);
+    const auto pages = number("PRAGMA page_count");
+    EXPECT_TRUE(history.add(receipts));
+    EXPECT_LE(number("PRAGMA page_count"), pages); // those that were free
+}
+
+TEST_F(HistoryFile, AReaderRemovesNothing) {
+    ASSERT_TRUE(open().add(mixed()));
+    auto reader = open(History::Mode::ReadOnly);
+    EXPECT_EQ(reader.vacuum({.maxAge = 0}, 1000, 100).error().code, ErrorCode::Internal);
+    EXPECT_EQ(reader.info()->rows, 7U);
+    expectMixed(reader);
+}
+
+TEST_F(HistoryFile, AVacuumThatFailsRemovesNothing) {
+    auto history = open();
+    ASSERT_TRUE(history.add(mixed()));
+    sql("CREATE TRIGGER broken BEFORE DELETE ON receipts WHEN old.id = 'slow' BEGIN SELECT raise(FAIL, 'disk full'); END");
+    EXPECT_FALSE(history.vacuum({.maxAge = 0}, 1000, 100));
+    expectMixed(history);
+}
+
+} // namespace pinfold::test
