@@ -11,11 +11,11 @@ namespace pinfold {
 
 /// What went to and from one disk.
 struct DeviceIo {
-    std::string device;           ///< "8:0"
-    std::uint64_t read = 0;       ///< bytes
-    std::uint64_t written = 0;    ///< bytes
-    std::uint64_t reads = 0;      ///< operations
-    std::uint64_t writes = 0;     ///< operations
+    std::string device;        ///< "8:0"
+    std::uint64_t read = 0;    ///< bytes
+    std::uint64_t written = 0; ///< bytes
+    std::uint64_t reads = 0;   ///< operations
+    std::uint64_t writes = 0;  ///< operations
 
     bool operator==(const DeviceIo&) const = default;
 };
