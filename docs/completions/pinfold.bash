@@ -28,7 +28,7 @@ _pinfold() {
         case $verb in
         '') words="run list status show ps why history stop kill limits suspend resume adopt check-config version $globals" ;;
         list) words="-u --user --state -o --columns --sort $globals" ;;
-        run) words="--job --exec $limits --dry-run --" ;;
+        run) words="--job --exec --cpus --gpus --cpu-list --gpu-list --exclusive $limits --dry-run --" ;;
         limits) jobs=yes words="$limits --force --dry-run $globals" ;;
         suspend | resume) jobs=yes words="--dry-run $globals" ;;
         history) words="-S --since -E --until -u --user -j --job -n --number -P --parsable $globals" ;;

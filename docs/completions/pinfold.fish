@@ -28,6 +28,10 @@ complete -c pinfold -n '__fish_seen_subcommand_from stop kill limits suspend res
 for limit in memory-max memory-high memory-low memory-swap-max memory-zswap-max oom-policy cpu-quota cpu-weight allowed-cpus allowed-memory-nodes tasks-max io-weight io-read-bandwidth-max io-write-bandwidth-max io-read-iops-max io-write-iops-max device-profile run-time-max run-time-grace kill-signal kill-grace
     complete -c pinfold -n '__fish_seen_subcommand_from run limits' -l $limit -x
 end
+for option in cpus gpus cpu-list gpu-list
+    complete -c pinfold -n '__fish_seen_subcommand_from run' -l $option -x
+end
+complete -c pinfold -n '__fish_seen_subcommand_from run' -l exclusive
 complete -c pinfold -n '__fish_seen_subcommand_from limits' -l force
 complete -c pinfold -n '__fish_seen_subcommand_from history' -s S -l since -x
 complete -c pinfold -n '__fish_seen_subcommand_from history' -s E -l until -x

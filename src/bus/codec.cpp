@@ -86,17 +86,33 @@ Result<void> readEntries(const Dict& dict, const std::map<std::string, EntryRead
     return {};
 }
 
+template <class T> EntryReader readerOf(const char* name, std::optional<T>& member) {
+    return [name, &member](const sdbus::Variant& value) -> Result<void> {
+        if constexpr (kIsNumber<std::optional<T>>) {
+            return assign(toNumber(name, value), member);
+        } else {
+            const auto text = toText(name, value);
+            return text ? setLimitText(*text, member) : Result<void>(text.error());
+        }
+    };
+}
+
+EntryReader readerOf(const char* name, bool& member) {
+    return [name, &member](const sdbus::Variant& value) -> Result<void> {
+        if (typeOf(value) != "b")
+            return invalid("entry '" + std::string(name) + "' has type " + typeOf(value) + ": a boolean is expected");
+        member = value.get<bool>();
+        return {};
+    };
+}
+
+void addAllocationReaders(std::map<std::string, EntryReader>& readers, AllocationRequest& request) {
+    forEachAllocationRequest(request, [&readers](const char* name, auto& member) { readers[name] = readerOf(name, member); });
+    readers["exclusive"] = readerOf("exclusive", request.exclusive);
+}
+
 void addLimitReaders(std::map<std::string, EntryReader>& readers, ResourceLimits& limits) {
-    forEachLimit(limits, [&readers](const char* name, auto& limit) {
-        readers[name] = [name, &limit](const sdbus::Variant& value) -> Result<void> {
-            if constexpr (kIsNumber<decltype(limit)>) {
-                return assign(toNumber(name, value), limit);
-            } else {
-                const auto text = toText(name, value);
-                return text ? setLimitText(*text, limit) : Result<void>(text.error());
-            }
-        };
-    });
+    forEachLimit(limits, [&readers](const char* name, auto& limit) { readers[name] = readerOf(name, limit); });
 }
 
 template <class T> void put(Dict& dict, const char* name, const std::optional<T>& value) {
@@ -126,6 +142,7 @@ Result<void> decodeCreateOptions(const Dict& options, CreateRequest& request) {
         return assign(toNumber("uid", value, 0, UINT32_MAX - 1), request.owner);
     };
     addLimitReaders(readers, request.limits);
+    addAllocationReaders(readers, request.allocation);
     return readEntries(options, readers);
 }
 
@@ -157,12 +174,7 @@ Result<ResourceLimits> decodeLimits(const Dict& options) {
 
 Result<bool> decodeForce(const Dict& options) {
     bool force = false;
-    auto read = readEntries(options, {{"force", [&](const sdbus::Variant& v) -> Result<void> {
-                                           if (typeOf(v) != "b")
-                                               return invalid("entry 'force' has type " + typeOf(v) + ": a boolean is expected");
-                                           force = v.get<bool>();
-                                           return {};
-                                       }}});
+    auto read = readEntries(options, {{"force", readerOf("force", force)}});
     return read ? Result<bool>(force) : Result<bool>(read.error());
 }
 
@@ -233,6 +245,16 @@ Dict encodeOom(const OomVerdict& verdict) {
     return dict;
 }
 
+Dict encodeAllocation(const Allocation& allocation) {
+    Dict dict;
+    if (!allocation.cpus.empty())
+        put(dict, "allocated_cpus", allocation.cpus.toString());
+    if (!allocation.gpus.empty())
+        put(dict, "allocated_gpus", allocation.gpus.toString());
+    put(dict, "exclusive", allocation.exclusive);
+    return dict;
+}
+
 Dict encodeSummary(const JobSummary& job) {
     Dict dict;
     put(dict, "key", job.key.text());
@@ -262,6 +284,7 @@ Dict encodeProcess(const JobProcess& process) {
 Dict encodeReceipt(const Receipt& receipt, bool withCommands) {
     auto dict = encodeUsage(receipt.usage);
     dict.merge(encodeLimits(receipt.limits));
+    dict.merge(encodeAllocation(receipt.allocation));
     if (receipt.oom)
         dict.merge(encodeOom(*receipt.oom));
     put(dict, "id", receipt.id);

@@ -12,7 +12,7 @@ using bus::Dict;
 /// device, bytes read and written, reads, writes
 using DeviceIoStruct = sdbus::Struct<std::string, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t>;
 
-/// Fills supervisor, owner and limits. Errors: InvalidArgument, naming the entry.
+/// Fills supervisor, output, owner, limits and allocation. Errors: InvalidArgument, naming the entry.
 Result<void> decodeCreateOptions(const Dict& options, CreateRequest& request);
 Result<EndReport> decodeEndOptions(const Dict& options);
 /// The grace, if any.
@@ -26,6 +26,8 @@ Result<bool> decodeForce(const Dict& options);
 Result<void> decodeNoOptions(const Dict& options);
 
 Dict encodeLimits(const ResourceLimits& limits);
+/// allocated_cpus, allocated_gpus, exclusive.
+Dict encodeAllocation(const Allocation& allocation);
 Dict encodeUsage(const Usage& usage);
 Dict encodeOom(const OomVerdict& verdict);
 Dict encodeSummary(const JobSummary& job);

@@ -33,6 +33,12 @@ std::map<std::string, sdbus::Variant> JobObject::Limits() {
     return encodeLimits(job ? job->limits : job_.limits);
 }
 
+std::map<std::string, sdbus::Variant> JobObject::Allocation() {
+    auto allocation = encodeAllocation(job_.allocation);
+    allocation.emplace("environment", sdbus::Variant(job_.allocation.environment));
+    return allocation;
+}
+
 std::vector<sdbus::Struct<std::uint32_t, std::string>> JobObject::Tasks() {
     std::vector<sdbus::Struct<std::uint32_t, std::string>> tasks;
     if (const auto job = manager_.job(job_.key.text()))

@@ -32,6 +32,7 @@ private:
     std::uint32_t Leader() override { return static_cast<std::uint32_t>(job_.leader); }
     std::uint64_t Created() override { return job_.created; }
     std::map<std::string, sdbus::Variant> Limits() override;
+    std::map<std::string, sdbus::Variant> Allocation() override;
     std::vector<sdbus::Struct<std::uint32_t, std::string>> Tasks() override;
 
     const JobManager& manager_;

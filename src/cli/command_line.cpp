@@ -77,10 +77,26 @@ void addLimits(CLI::App* verb, ResourceLimits& limits) {
             ->type_name("");
 }
 
+void addAllocation(CLI::App* verb, AllocationRequest& request) {
+    verb->add_option("--cpus", request.cpus, "whole cores for so many CPUs, for the job alone")->type_name("");
+    verb->add_option("--gpus", request.gpus, "so many GPUs, for the job alone")->type_name("");
+    for (const auto& [name, member] : {std::pair{"--cpu-list", &request.cpuList}, {"--gpu-list", &request.gpuList}})
+        verb->add_option_function<std::string>(
+                name,
+                [member = member](const std::string& text) {
+                    if (auto set = setLimitText(text, *member); !set)
+                        throw CLI::ValidationError(set.error().message);
+                },
+                "as the batch system chose them")
+            ->type_name("");
+    verb->add_flag("--exclusive", request.exclusive, "all CPUs, and no other job on the node");
+}
+
 void addRun(CLI::App& app, CommandLine& line) {
     auto* run = app.add_subcommand("run", "run a command as a job, see pinfold-run(1)");
     run->add_option("-j,--job", line.job, "key, <scheduler>.<id>")->type_name("");
     run->add_flag("--exec", line.inPlace, "become the job in place");
+    addAllocation(run, line.allocation);
     addLimits(run, line.limits);
     addDryRun(run, line);
     run->add_option("COMMAND", line.arguments, "the command and its arguments, after --")->type_name("");
@@ -134,7 +150,8 @@ void addActions(CLI::App& app, CommandLine& line) {
     addLimits(limits, line.limits);
     limits->add_flag("--force", line.force, "lower memory-max also below what the job holds: kills");
     addDryRun(limits, line);
-    for (const auto& [name, help] : {std::pair("suspend", "freeze all processes of a job"), std::pair("resume", "let them run on")}) {
+    for (const auto& [name, help] :
+         {std::pair("suspend", "freeze all processes of a job"), std::pair("resume", "let them run on")}) {
         auto* verb = app.add_subcommand(name, help);
         addJob(verb, line, true);
         addDryRun(verb, line);

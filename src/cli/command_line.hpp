@@ -4,6 +4,7 @@
 
 #include "base/result.hpp"
 #include "cli/terminal.hpp"
+#include "model/allocation.hpp"
 #include "model/resource_limits.hpp"
 
 #include <cstdint>
@@ -44,7 +45,8 @@ struct CommandLine {
     std::string root = "/";              ///< check-config
     bool inPlace = false;                ///< run
     ResourceLimits limits;               ///< run --dry-run, limits
-    bool force = false;                  ///< limits
+    AllocationRequest allocation;
+    bool force = false; ///< limits
 };
 
 /// What to do, or what to print and which status to end with (help, usage errors).

@@ -13,7 +13,10 @@ Result<JobDetail> askDetail(const ManagerClient& client, const std::string& key)
     auto limits = client.limits(key);
     if (!limits)
         return limits.error();
-    JobDetail detail{std::move(*job), std::move(*limits), {}, {}};
+    auto allocation = client.allocation(key);
+    if (!allocation)
+        return allocation.error();
+    JobDetail detail{std::move(*job), std::move(*limits), std::move(*allocation), {}, {}};
     if (auto usage = client.usage(key))
         detail.usage = *usage;
     if (auto processes = client.processes(key))

@@ -15,6 +15,7 @@ namespace pinfold {
 struct JobDetail {
     JobInfo job;
     ResourceLimits limits;
+    Allocation allocation;
     std::optional<Usage> usage;                         ///< where the caller may see it
     std::optional<std::vector<ProcessEntry>> processes; ///< likewise
 };

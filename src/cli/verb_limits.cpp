@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "base/parse.hpp"
-#include "cli/json.hpp"
 #include "cli/job_page.hpp"
+#include "cli/json.hpp"
 #include "cli/verbs.hpp"
 #include "model/limit_table.hpp"
 
@@ -26,7 +26,8 @@ template <class T> std::string text(const LimitRow& row, const std::optional<T>&
 std::string table(const ResourceLimits& limits, const VerbContext& context) {
     std::vector<std::vector<std::string>> rows;
     forEachLimit(limits, [&](const char* name, const auto& limit) {
-        rows.push_back({name, text(limitRow(name), limit, context.amounts), limitRow(name).property ? limitRow(name).property : "-"});
+        rows.push_back(
+            {name, text(limitRow(name), limit, context.amounts), limitRow(name).property ? limitRow(name).property : "-"});
     });
     return formatTable({{"limit"}, {"value"}, {"property"}}, rows, context.tableStyle());
 }
@@ -43,8 +44,8 @@ ExitStatus sayWhatWouldBeDone(const VerbContext& context, const ResourceLimits& 
         forEachLimit(now, [&](const char* known, const auto& limit) {
             if constexpr (std::is_same_v<std::decay_t<decltype(wanted)>, std::decay_t<decltype(limit)>>)
                 if (std::string_view(name) == known && wanted)
-                    out += std::string("would change ") + name + " from " + text(limitRow(name), limit, context.amounts) + " to " +
-                           text(limitRow(name), wanted, context.amounts) + "\n";
+                    out += std::string("would change ") + name + " from " + text(limitRow(name), limit, context.amounts) +
+                           " to " + text(limitRow(name), wanted, context.amounts) + "\n";
         });
     });
     context.terminal.print(out);

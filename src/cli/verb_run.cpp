@@ -17,6 +17,8 @@
 namespace pinfold {
 namespace {
 
+constexpr const char* kChosenLater = "\nand the CPUs, memory nodes and GPUs that pinfoldd gives the job when it starts\n";
+
 std::string text(const UnitProperty::Value& value) {
     struct Text {
         std::string operator()(bool flag) const { return flag ? "yes" : "no"; }
@@ -57,7 +59,7 @@ std::string unitText(const std::string& unit, const std::vector<UnitProperty>& p
 bool takesValue(std::string_view option) {
     if (option == "-j")
         return true;
-    static constexpr std::string_view kFlags[] = {"--exec",  "--dry-run",   "--json",     "--full",
+    static constexpr std::string_view kFlags[] = {"--exec",  "--exclusive", "--dry-run",  "--json", "--full",
                                                   "--bytes", "--no-legend", "--no-pager", "--help"};
     return option.starts_with("--") && option.find('=') == option.npos &&
            std::find(std::begin(kFlags), std::end(kFlags), option) == std::end(kFlags);
@@ -74,6 +76,8 @@ ExitStatus verbRun(const VerbContext& context) {
         return fail(key.error());
     if (auto valid = validate(line.limits); !valid)
         return fail(valid.error());
+    if (auto valid = validate(line.allocation); !valid)
+        return fail(valid.error());
     StartRequest request;
     request.slice = key->sliceName();
     request.sliceProperties = sliceProperties(*key, {line.limits, {}});
@@ -81,7 +85,8 @@ ExitStatus verbRun(const VerbContext& context) {
     request.scopeProperties = scopeProperties(*key, 0, {line.limits, {}}, {});
     context.terminal.print(line.json ? jsonUnits(request)
                                      : unitText(request.slice, request.sliceProperties) + "\n" +
-                                           unitText(request.scope, request.scopeProperties));
+                                           unitText(request.scope, request.scopeProperties) +
+                                           (line.allocation.empty() ? "" : kChosenLater));
     return ExitStatus::Ok;
 }
 

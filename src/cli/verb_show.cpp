@@ -37,6 +37,9 @@ Pairs pairsOf(const JobDetail& detail) {
                 {"unit", job.unit},
                 {"created", std::to_string(job.created)}};
     forEachLimit(detail.limits, [&pairs](const char* name, const auto& value) { pairs.emplace_back(name, text(value)); });
+    pairs.emplace_back("allocated_cpus", detail.allocation.cpus.toString());
+    pairs.emplace_back("allocated_gpus", detail.allocation.gpus.toString());
+    pairs.emplace_back("exclusive", detail.allocation.exclusive ? "true" : "false");
     const auto usage = detail.usage.value_or(Usage{});
     forEachUsage(usage, [&pairs](const char* name, const auto& value) { pairs.emplace_back(name, text(value)); });
     return pairs;

@@ -22,9 +22,9 @@ Verb findVerb(const std::string& name) {
                                                                               {"stop", verbStop},
                                                                               {"kill", verbKill},
                                                                               {"limits", verbLimits},
-{"suspend", verbSuspend},
-{"resume", verbResume},
-{"adopt", verbAdopt},
+                                                                              {"suspend", verbSuspend},
+                                                                              {"resume", verbResume},
+                                                                              {"adopt", verbAdopt},
                                                                               {"check-config", verbCheckConfig},
                                                                               {"version", verbVersion},
                                                                               {"run", verbRun}}};

@@ -75,6 +75,7 @@ Receipt decodeReceipt(const bus::Dict& dict) {
         forEachOomDetail(*receipt.oom, [&dict](const char* name, auto& member) { take(dict, name, member); });
     }
     receipt.limits = decodeLimits(dict);
+    receipt.allocation = decodeAllocation(dict);
     return receipt;
 }
 
@@ -85,6 +86,15 @@ Usage decodeUsage(const bus::Dict& dict) {
     for (const auto& io : value<std::vector<Struct>>(dict, "io_devices"))
         usage.ioDevices.push_back({std::get<0>(io), std::get<1>(io), std::get<2>(io), std::get<3>(io), std::get<4>(io)});
     return usage;
+}
+
+Allocation decodeAllocation(const bus::Dict& dict) {
+    Allocation allocation;
+    for (const auto& [name, member] : {std::pair{"allocated_cpus", &allocation.cpus}, {"allocated_gpus", &allocation.gpus}})
+        if (const auto numbers = CpuList::parse(value<std::string>(dict, name)))
+            *member = *numbers;
+    allocation.exclusive = value<bool>(dict, "exclusive");
+    return allocation;
 }
 
 ResourceLimits decodeLimits(const bus::Dict& dict) {

@@ -11,6 +11,7 @@ JobInfo decodeJob(const bus::Dict& dict);
 ProcessEntry decodeProcess(const bus::Dict& dict);
 Receipt decodeReceipt(const bus::Dict& dict);
 Usage decodeUsage(const bus::Dict& dict);
+Allocation decodeAllocation(const bus::Dict& dict);
 ResourceLimits decodeLimits(const bus::Dict& dict);
 bus::Dict encodeLimits(const ResourceLimits& limits);
 bus::Dict encodeFilter(const ReceiptFilter& filter);

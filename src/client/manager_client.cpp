@@ -52,6 +52,11 @@ template <class T, class... Args> T ask(sdbus::IProxy& manager, const char* meth
     return result;
 }
 
+bus::Dict jobProperty(sdbus::IConnection& connection, sdbus::IProxy& manager, const std::string& key, const char* property) {
+    const auto path = ask<sdbus::ObjectPath>(manager, "GetJob", key);
+    return bus::makeProxy(connection, kService, path)->getProperty(property).onInterface(kJob).get<bus::Dict>();
+}
+
 } // namespace
 
 ManagerClient::ManagerClient(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -107,11 +112,11 @@ Result<std::pair<std::string, std::uint32_t>> ManagerClient::jobOfProcess(pid_t 
 }
 
 Result<ResourceLimits> ManagerClient::limits(const std::string& key) const {
-    return converted([&] {
-        const auto path = ask<sdbus::ObjectPath>(*impl_->manager, "GetJob", key);
-        const auto job = bus::makeProxy(*impl_->connection, kService, path);
-        return decodeLimits(job->getProperty("Limits").onInterface(kJob).get<bus::Dict>());
-    });
+    return converted([&] { return decodeLimits(jobProperty(*impl_->connection, *impl_->manager, key, "Limits")); });
+}
+
+Result<Allocation> ManagerClient::allocation(const std::string& key) const {
+    return converted([&] { return decodeAllocation(jobProperty(*impl_->connection, *impl_->manager, key, "Allocation")); });
 }
 
 Result<Usage> ManagerClient::usage(const std::string& key) const {
@@ -159,7 +164,8 @@ Result<ResourceLimits> ManagerClient::setLimits(const std::string& key, const Re
     bus::Dict options;
     if (force)
         options.emplace("force", sdbus::Variant(true));
-    return converted([&] { return decodeLimits(ask<bus::Dict>(*impl_->manager, "SetLimits", key, encodeLimits(change), options)); });
+    return converted(
+        [&] { return decodeLimits(ask<bus::Dict>(*impl_->manager, "SetLimits", key, encodeLimits(change), options)); });
 }
 
 Result<void> ManagerClient::kill(const std::string& key, int signal) const {

@@ -4,6 +4,7 @@
 
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
+#include "model/allocation.hpp"
 #include "model/receipt.hpp"
 #include "model/resource_limits.hpp"
 #include "os/history.hpp"
@@ -55,6 +56,7 @@ public:
     /// Key and task of the job that a process is in.
     Result<std::pair<std::string, std::uint32_t>> jobOfProcess(pid_t pid) const;
     Result<ResourceLimits> limits(const std::string& key) const;
+    Result<Allocation> allocation(const std::string& key) const;
     Result<Usage> usage(const std::string& key) const;
     Result<std::vector<ProcessEntry>> processes(const std::string& key) const;
     Result<Receipt> receipt(const std::string& key) const;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "model/allocation.hpp"
 #include "model/device_rule.hpp"
 #include "model/resource_limits.hpp"
 
@@ -39,6 +40,33 @@ struct Config {
 
     /// [devices.NAME] allow = ["/dev/fuse rw"]: what a job with device_profile = "NAME" may open besides the harmless devices.
     std::map<std::string, DeviceRules> devices;
+
+    /// [gpus]: what the node has of them. A node with any lets a job open only those that it got.
+    struct Gpus {
+        std::vector<DeviceRules>
+            devices;                  ///< devices = ["/dev/nvidia0", ["/dev/dri/card0", "/dev/dri/renderD128"]]: one entry a GPU
+        DeviceRules common;           ///< common = ["/dev/nvidiactl"]: for each job that has a GPU
+        std::vector<std::string> ids; ///< ids = ["GPU-8f3e"]: what the environment calls them; none: 0, 1, ... within the job
+        std::vector<std::string> environment{"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"}; ///< environment = [...]
+    } gpus;
+
+    struct AllocationPolicy {
+        HyperThreads hyperThreads = HyperThreads::Count; ///< hyper_threads = "count" | "share" | "idle"
+    } allocation;
+
+    /// Of the whole, or so many per cent of it, rounded up.
+    struct Reserve {
+        std::uint64_t amount = 0;
+        bool percent = false;
+
+        std::uint64_t of(std::uint64_t whole) const { return percent ? (whole * amount + 99) / 100 : amount; }
+        bool operator==(const Reserve&) const = default;
+    };
+    /// [node]: what batch.slice does not get. Unset: its own settings hold.
+    struct Node {
+        std::optional<Reserve> memory; ///< reserve_memory = "4G" | "10%"; up to 90%
+        std::optional<Reserve> cpus;   ///< reserve_cpus = 2 | "10%": hyper-threads, made up to whole cores; up to 90%
+    } node;
 
     struct LeftoverReport {
         std::uint32_t reportMax = 50; ///< report_max: leftovers named one by one, 0 to 10000; the rest is counted

@@ -110,6 +110,89 @@ Setter limit(std::string_view name) {
     };
 }
 
+/// "/dev/fuse rw", "char-pts rwm": one line of DeviceAllow=.
+Result<DeviceRule> deviceRule(const toml::node& node) {
+    const auto text = node.value<std::string>().value_or("");
+    const auto blank = text.find(' ');
+    const auto device = text.substr(0, blank);
+    const auto access = blank == std::string::npos ? std::string("rw") : text.substr(blank + 1);
+    const bool isPath = device.starts_with("/dev/") && device.find("..") == std::string::npos;
+    const bool isGroup = device.starts_with("char-") || device.starts_with("block-");
+    const bool printable = std::all_of(device.begin(), device.end(), [](char c) { return c > ' ' && c < 0x7f; });
+    if ((!isPath && !isGroup) || !printable || access.empty() || access.find_first_not_of("rwm") != std::string::npos)
+        return wrong(show(node) +
+                     " is no device: use \"/dev/NAME rw\", \"char-GROUP rw\" or \"block-GROUP r\", with letters of rwm");
+    return DeviceRule{device, access};
+}
+
+Result<void> deviceRules(const toml::node& node, DeviceRules& rules) {
+    const auto* entries = node.as_array();
+    if (!entries)
+        return wrong(show(node) + " is no list: use [\"/dev/NAME rw\"]");
+    DeviceRules read;
+    for (const auto& entry : *entries) {
+        auto rule = deviceRule(entry);
+        if (!rule)
+            return rule.error();
+        read.push_back(std::move(*rule));
+    }
+    rules = std::move(read);
+    return {};
+}
+
+/// [gpus] devices = ["/dev/nvidia0", ["/dev/dri/card0", "/dev/dri/renderD128"]]
+Result<void> gpuDevices(const toml::node& node, Config& config) {
+    const auto* gpus = node.as_array();
+    if (!gpus)
+        return wrong(show(node) + " is no list: use one entry for each GPU");
+    std::vector<DeviceRules> devices;
+    for (const auto& gpu : *gpus) {
+        const auto read = gpu.is_array()
+                              ? deviceRules(gpu, devices.emplace_back())
+                              : deviceRules(toml::array{gpu.value<std::string>().value_or("")}, devices.emplace_back());
+        if (!read)
+            return read;
+    }
+    config.gpus.devices = std::move(devices);
+    return {};
+}
+
+bool isGpuId(const std::string& word) {
+    return !word.empty() && std::all_of(word.begin(), word.end(), [](char c) { return c > ' ' && c < 0x7f && c != ','; });
+}
+
+bool isVariable(const std::string& word) {
+    constexpr auto kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789";
+    return !word.empty() && !(word[0] >= '0' && word[0] <= '9') && word.find_first_not_of(kLetters) == word.npos;
+}
+
+Setter words(std::vector<std::string>& (*member)(Config&), bool (*valid)(const std::string&), const char* what) {
+    return [=](const toml::node& node, Config& config) -> Result<void> {
+        std::vector<std::string> read;
+        const auto* list = node.as_array();
+        for (std::size_t i = 0; list && i < list->size(); ++i)
+            read.push_back((*list)[i].value<std::string>().value_or(""));
+        if (!list || !std::all_of(read.begin(), read.end(), valid))
+            return wrong(show(node) + " is no list of " + what);
+        member(config) = std::move(read);
+        return {};
+    };
+}
+
+constexpr std::uint64_t kMostPercent = 90;
+
+Setter reserve(std::optional<Config::Reserve>& (*member)(Config&), Result<std::uint64_t> (*parse)(std::string_view)) {
+    return [=](const toml::node& node, Config& config) -> Result<void> {
+        const auto text = node.value<std::string>().value_or("");
+        const bool percent = text.ends_with('%');
+        const auto value = percent ? parseUnsigned(std::string_view(text).substr(0, text.size() - 1)) : amount(node, parse, 1);
+        if (!value || *value == kInfinity || (percent && *value > kMostPercent))
+            return wrong(show(node) + " can't be reserved: use an amount, or up to \"90%\"");
+        member(config) = Config::Reserve{*value, percent};
+        return {};
+    };
+}
+
 Section limits() {
     Section section;
     for (const auto& row : limitTable())
@@ -135,6 +218,20 @@ const std::map<std::string_view, Section>& sections() {
           {"max_per_user", count<std::uint64_t>([](Config& c) -> std::uint64_t& { return c.jobs.maxPerUser; }, 1, 1'000'000)}}},
         {"defaults", limits()},
         {"devices", {}}, // any name is a key there
+        {"gpus",
+         {{"devices", gpuDevices},
+          {"common", [](const toml::node& node, Config& config) { return deviceRules(node, config.gpus.common); }},
+          {"ids",
+           words([](Config& c) -> std::vector<std::string>& { return c.gpus.ids; }, isGpuId, "GPU ids such as \"GPU-8f3e\"")},
+          {"environment", words([](Config& c) -> std::vector<std::string>& { return c.gpus.environment; }, isVariable,
+                                "names of environment variables")}}},
+        {"allocation",
+         {{"hyper_threads",
+           word<HyperThreads>([](Config& c) -> HyperThreads& { return c.allocation.hyperThreads; },
+                              {{"count", HyperThreads::Count}, {"share", HyperThreads::Share}, {"idle", HyperThreads::Idle}})}}},
+        {"node",
+         {{"reserve_memory", reserve([](Config& c) -> std::optional<Config::Reserve>& { return c.node.memory; }, parseSize)},
+          {"reserve_cpus", reserve([](Config& c) -> std::optional<Config::Reserve>& { return c.node.cpus; }, parseUnsigned)}}},
         {"leftovers",
          {{"report_max", count<std::uint32_t>([](Config& c) -> std::uint32_t& { return c.leftovers.reportMax; }, 0, 10'000)},
           {"command_lines",
@@ -144,38 +241,18 @@ const std::map<std::string_view, Section>& sections() {
     return table;
 }
 
-/// "/dev/fuse rw", "char-pts rwm": one line of DeviceAllow=.
-Result<DeviceRule> deviceRule(const toml::node& node) {
-    const auto text = node.value<std::string>().value_or("");
-    const auto blank = text.find(' ');
-    const auto device = text.substr(0, blank);
-    const auto access = blank == std::string::npos ? std::string("rw") : text.substr(blank + 1);
-    const bool isPath = device.starts_with("/dev/") && device.find("..") == std::string::npos;
-    const bool isGroup = device.starts_with("char-") || device.starts_with("block-");
-    const bool printable = std::all_of(device.begin(), device.end(), [](char c) { return c > ' ' && c < 0x7f; });
-    if ((!isPath && !isGroup) || !printable || access.empty() || access.find_first_not_of("rwm") != std::string::npos)
-        return wrong(show(node) + " is no device: use \"/dev/NAME rw\", \"char-GROUP rw\" or \"block-GROUP r\", with letters of rwm");
-    return DeviceRule{device, access};
-}
-
 /// [devices.NAME] allow = [...]
 Result<void> setDevices(std::string_view name, const toml::node& node, Config& config) {
     std::optional<std::string> checked;
     if (auto set = setLimitText(name, checked); !set)
         return set;
     const auto* profile = node.as_table();
-    const auto* allow = profile && profile->size() == 1 && profile->contains("allow") ? profile->get("allow")->as_array() : nullptr;
+    const auto* allow =
+        profile && profile->size() == 1 && profile->contains("allow") ? profile->get("allow")->as_array() : nullptr;
     if (!allow)
-        return wrong(show(node) + " is no device profile: use [devices." + std::string(name) + "] with allow = [\"/dev/NAME rw\"]");
-    DeviceRules rules;
-    for (const auto& entry : *allow) {
-        auto rule = deviceRule(entry);
-        if (!rule)
-            return rule.error();
-        rules.push_back(std::move(*rule));
-    }
-    config.devices[*checked] = std::move(rules);
-    return {};
+        return wrong(show(node) + " is no device profile: use [devices." + std::string(name) +
+                     "] with allow = [\"/dev/NAME rw\"]");
+    return deviceRules(*allow, config.devices[*checked]);
 }
 
 std::string place(const std::filesystem::path& file, const toml::source_region& region) {
@@ -197,7 +274,8 @@ Result<void> apply(const std::filesystem::path& file, const toml::table& documen
         for (const auto& [key, value] : *keys) {
             if (sectionName.str() == "devices") {
                 if (auto set = setDevices(key.str(), value, loaded.config); !set)
-                    return wrong(place(file, value.source()) + "devices." + printable(key.str(), 100) + ": " + set.error().message);
+                    return wrong(place(file, value.source()) + "devices." + printable(key.str(), 100) + ": " +
+                                 set.error().message);
                 continue;
             }
             const auto setter = section->second.find(key.str());
@@ -229,6 +307,9 @@ Result<LoadedConfig> loadConfig(const ConfigPaths& paths) {
         }
         loaded.files.push_back(file);
     }
+    if (const auto& gpus = loaded.config.gpus; !gpus.ids.empty() && gpus.ids.size() != gpus.devices.size())
+        return wrong(loaded.files.back().string() + ":1:1: [gpus] has " + std::to_string(gpus.ids.size()) + " ids for " +
+                     std::to_string(gpus.devices.size()) + " devices: give one for each, or none");
     return loaded;
 }
 

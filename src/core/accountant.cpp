@@ -92,6 +92,7 @@ Receipt Accountant::makeReceipt(Job& job) const {
     }
     dropCurrent(receipt.usage);
     receipt.limits = record.limits;
+    receipt.allocation = record.allocation;
     return receipt;
 }
 
@@ -120,6 +121,7 @@ void Accountant::forget(const JobPtr& job, const Receipt& receipt) {
     if (auto removed = core_.context.records.remove(job->key()); !removed)
         logWarning(core_.context, job->key(), "its record can't be removed: " + removed.error().message);
     core_.registry.remove(*job);
+    share_.protect();
     for (const auto& reply : std::exchange(job->waiters, {}))
         reply(receipt);
     if (job->neverRan)

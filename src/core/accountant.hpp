@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/core.hpp"
+#include "core/node_share.hpp"
 #include "core/oom_judge.hpp"
 
 #include <vector>
@@ -11,7 +12,7 @@ namespace pinfold {
 
 class Accountant {
 public:
-    Accountant(Core& core, OomJudge& judge) : core_(core), judge_(judge) {}
+    Accountant(Core& core, NodeShare& share, OomJudge& judge) : core_(core), share_(share), judge_(judge) {}
 
     /// The job's last process is gone. Its receipt is made durable together with those of other jobs that end in the same
     /// moment, since each transaction costs a disk's flush; then its units go, and whoever waits for it is told.
@@ -24,6 +25,7 @@ private:
     void forget(const JobPtr& job, const Receipt& receipt);
 
     Core& core_;
+    NodeShare& share_;
     OomJudge& judge_;
     std::vector<JobPtr> due_;
     EventHandle flushSource_;

@@ -21,6 +21,8 @@ Result<void> decideCreate(const Caller& caller, const Target& target) {
     if (target.looserLimit)
         return denied(std::string(target.looserLimit) +
                       " is above the site's default, which only root and pinfold-admin may exceed");
+    if (target.allocates)
+        return denied("only root and pinfold-admin may give CPUs and GPUs to one job alone");
     return {};
 }
 

@@ -40,6 +40,7 @@ struct Target {
     bool processesInJob = false;       ///< one of the processes passed is in a job already
     bool userJobsAllowed = false;      ///< jobs.allow_user_jobs
     const char* looserLimit = nullptr; ///< the limit that is above the site's default, or above what is in force
+    bool allocates = false;            ///< asks for parts of the node for itself
     bool namesOwner = false;           ///< the request names an owner other than the caller
 };
 

@@ -4,16 +4,10 @@
 
 #include "base/cpu_list.hpp"
 #include "base/result.hpp"
+#include "model/allocation.hpp"
 #include "os/topology.hpp"
 
 namespace pinfold {
-
-/// What a CPU is that a job asks for. A core is never divided between jobs.
-enum class HyperThreads {
-    Count, ///< a hyper-thread: a request is rounded up to whole cores
-    Share, ///< a core: the job gets all its hyper-threads
-    Idle,  ///< a core: the job gets one hyper-thread of it and nobody gets the others
-};
 
 struct CpuRequest {
     unsigned cpus = 0;      ///< at least 1; with `exclusive` 0 means as many as there are

@@ -161,6 +161,13 @@ void logUnreadableRecord(const CoreContext& context, const std::string& fileAndR
     context.journal.event(event);
 }
 
+void logWarning(const CoreContext& context, const std::string& message) {
+    JournalEvent event;
+    event.priority = LOG_WARNING;
+    event.message = message;
+    context.journal.event(event);
+}
+
 void logWarning(const CoreContext& context, const JobKey& key, const std::string& message) {
     JournalEvent event;
     event.priority = LOG_WARNING;

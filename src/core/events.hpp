@@ -28,6 +28,9 @@ void logSuspension(const CoreContext& context, const Job& job, bool suspended, u
 
 void logUnreadableRecord(const CoreContext& context, const std::string& fileAndReason);
 
+/// Ordinary lines that belong to no job.
+void logWarning(const CoreContext& context, const std::string& message);
+
 /// Ordinary lines that belong to a job.
 void logWarning(const CoreContext& context, const JobKey& key, const std::string& message);
 

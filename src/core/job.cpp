@@ -27,10 +27,15 @@ std::optional<UnitIdentity> identifyPath(std::string_view path) {
 }
 
 JobSummary summarize(const Job& job) {
-    JobSummary summary{
-        job.key(),        job.record.state, job.record.uid, 0, job.record.created, job.record.suspendedSince.has_value(),
-        job.record.limits};
-    for (const auto& [number, task] : job.record.tasks) {
+    const auto& record = job.record;
+    JobSummary summary{.key = job.key(),
+                       .state = record.state,
+                       .uid = record.uid,
+                       .created = record.created,
+                       .suspended = record.suspendedSince.has_value(),
+                       .limits = record.limits,
+                       .allocation = record.allocation};
+    for (const auto& [number, task] : record.tasks) {
         summary.tasks.push_back(number);
         if (number == 0 && task.leader)
             summary.leader = task.leader->pid;

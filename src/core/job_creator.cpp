@@ -11,6 +11,22 @@
 namespace pinfold {
 namespace {
 
+/// CPUs are either given or limited.
+Result<void> compatible(const CreateRequest& request) {
+    const auto& allocation = request.allocation;
+    if ((allocation.cpus || allocation.cpuList || allocation.exclusive) && request.limits.allowedCpus)
+        return Error{ErrorCode::InvalidArgument, "allowed_cpus can't be asked for together with cpus, cpu_list or exclusive"};
+    return {};
+}
+
+ResourceLimits withAllocation(ResourceLimits limits, const Allocator::Grant& grant) {
+    if (grant.allocation.cpus.empty())
+        return limits;
+    limits.allowedCpus = grant.allocation.cpus;
+    limits.allowedMemoryNodes = grant.memoryNodes;
+    return limits;
+}
+
 /// What users may have at most for jobs of their own.
 ResourceLimits ceilingOf(const Config& config) {
     auto ceiling = config.defaults;
@@ -44,6 +60,7 @@ void JobCreator::create(const Caller& caller, CreateRequest request, Reply<JobSu
     (*job)->creators.push_back(std::move(reply));
     core_.registry.add(*job);
     core_.save(**job); // before systemd hears of it, so that a restart finds whatever comes of the call
+    share_.protect();
     start(*job);
 }
 
@@ -65,6 +82,8 @@ Result<JobPtr> JobCreator::prepare(const Caller& caller, CreateRequest request, 
 
     const auto& config = core_.context.config;
     const auto owner = request.owner.value_or(leader.uid);
+    if (auto valid = compatible(request); !valid)
+        return valid.error();
     const auto limits = withDefaults(request.limits, config.defaults);
     Target target;
     target.owner = owner;
@@ -72,13 +91,17 @@ Result<JobPtr> JobCreator::prepare(const Caller& caller, CreateRequest request, 
     target.processesInJob = leader.inJob.has_value();
     target.userJobsAllowed = config.jobs.allowUserJobs;
     target.looserLimit = looserThan(limits, ceilingOf(config));
+    target.allocates = !request.allocation.empty();
     target.namesOwner = request.owner && *request.owner != caller.uid;
     if (auto allowed = decide(caller, Verb::Create, target); !allowed)
         return allowed.error();
     if (core_.registry.countOf(owner) >= config.jobs.maxPerUser)
         return Error{ErrorCode::Busy, "user " + std::to_string(owner) + " has " + std::to_string(config.jobs.maxPerUser) +
                                           " live jobs already (jobs.max_per_user)"};
-    auto enforceable = keeper_.enforceable(*key, limits);
+    auto grant = allocator_.allocate(request.allocation);
+    if (!grant)
+        return grant.error();
+    auto enforceable = keeper_.enforceable(*key, withAllocation(limits, *grant));
     if (!enforceable)
         return enforceable.error();
 
@@ -87,6 +110,7 @@ Result<JobPtr> JobCreator::prepare(const Caller& caller, CreateRequest request, 
     record.created = core_.context.loop.realTime();
     record.createdBoot = core_.context.loop.bootTime();
     record.limits = std::move(*enforceable);
+    record.allocation = std::move(grant->allocation);
     record.tasks[0] = {leader.identity};
     auto job = std::make_shared<Job>(std::move(record));
     if (request.supervisor) {
@@ -106,16 +130,8 @@ Result<JobPtr> JobCreator::prepare(const Caller& caller, CreateRequest request, 
 
 void JobCreator::start(const JobPtr& job) {
     const auto& leader = *job->record.tasks.at(0).leader;
-    starter_.start({job->key(), 0, {job->record.limits, devicesOf(job->record)}, {leader.pid}},
+    starter_.start({job->key(), 0, {job->record.limits, allocator_.devicesOf(job->record)}, {leader.pid}},
                    [this, job](const Result<void>& outcome) { started(job, outcome); });
-}
-
-std::optional<DeviceRules> JobCreator::devicesOf(const JobRecord& record) const {
-    if (!record.limits.deviceProfile)
-        return std::nullopt;
-    const auto profile = core_.context.config.devices.find(*record.limits.deviceProfile);
-    // A profile that a reload has taken away meanwhile allows nothing.
-    return profile == core_.context.config.devices.end() ? DeviceRules{} : profile->second;
 }
 
 void JobCreator::resume(const JobPtr& job) { start(job); }

@@ -2,6 +2,7 @@
 // From a request to a running job, and to further tasks of it.
 #pragma once
 
+#include "core/allocator.hpp"
 #include "core/core.hpp"
 #include "core/job_ender.hpp"
 #include "core/limit_keeper.hpp"
@@ -16,8 +17,10 @@ namespace pinfold {
 
 class JobCreator {
 public:
-    JobCreator(Core& core, LimitKeeper& keeper, SupervisorHome& home, JobEnder& ender, TaskEnder& taskEnder)
-        : core_(core), keeper_(keeper), home_(home), ender_(ender), taskEnder_(taskEnder), starter_(core.context) {}
+    JobCreator(Core& core, NodeShare& share, Allocator& allocator, LimitKeeper& keeper, SupervisorHome& home, JobEnder& ender,
+               TaskEnder& taskEnder)
+        : core_(core), share_(share), allocator_(allocator), keeper_(keeper), home_(home), ender_(ender), taskEnder_(taskEnder),
+          starter_(core.context) {}
 
     void create(const Caller& caller, CreateRequest request, Reply<JobSummary> reply);
 
@@ -36,12 +39,13 @@ public:
 private:
     Result<JobPtr> prepare(const Caller& caller, CreateRequest request, const CheckedProcess& leader);
     Result<JobPtr> sameRequestAgain(const std::string& key, const CheckedProcess& leader) const;
-    std::optional<DeviceRules> devicesOf(const JobRecord& record) const;
     void start(const JobPtr& job);
     void started(const JobPtr& job, const Result<void>& outcome);
     void answer(const JobPtr& job, const Result<JobSummary>& answer) const;
 
     Core& core_;
+    NodeShare& share_;
+    Allocator& allocator_;
     LimitKeeper& keeper_;
     SupervisorHome& home_;
     JobEnder& ender_;

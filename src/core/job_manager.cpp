@@ -24,8 +24,9 @@ constexpr std::size_t kMaxAdopted = 16; // dbus-daemon passes no more descriptor
 
 struct JobManager::Impl {
     explicit Impl(CoreContext& context)
-        : core(context), judge(core), accountant(core, judge), home(core), ender(core, judge, accountant), taskEnder(core),
-          keeper(core, ender), freezer(core, ender), creator(core, keeper, home, ender, taskEnder),
+        : core(context), share(core), allocator(core, share), judge(core), accountant(core, share, judge), home(core),
+          ender(core, judge, accountant), taskEnder(core), keeper(core, share, ender), freezer(core, ender),
+          creator(core, share, allocator, keeper, home, ender, taskEnder),
           recovery(core, {creator, keeper, home, ender, taskEnder}) {
         judge.onWholeJob = [this](const JobPtr& job) {
             ender.begin(job, {.cause = JobResult::OutOfMemory, .by = {}, .grace = 0});
@@ -105,6 +106,8 @@ struct JobManager::Impl {
     }
 
     Core core;
+    NodeShare share;
+    Allocator allocator;
     OomJudge judge;
     Accountant accountant;
     SupervisorHome home;
@@ -131,11 +134,15 @@ void JobManager::recover(std::function<void(Result<void>)> ready) {
     if (!number)
         return ready(number.error());
     impl_->creator.setLastManualNumber(*number);
+    impl_->share.apply();
     impl_->recovery.run([this, ready = std::move(ready)](Result<void> done) {
         impl_->core.context.kernelLog.watch(impl_->core.context.loop); // not before: reports need the jobs that they are of
+        impl_->share.protect();
         ready(std::move(done));
     });
 }
+
+void JobManager::configurationChanged() { impl_->share.apply(); }
 
 void JobManager::createJob(const Caller& caller, CreateRequest request, Reply<JobSummary> reply) {
     impl_->creator.create(caller, std::move(request), std::move(reply));

@@ -5,6 +5,7 @@
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
 #include "core/authorizer.hpp"
+#include "model/allocation.hpp"
 #include "model/job_key.hpp"
 #include "model/job_state.hpp"
 #include "model/receipt.hpp"
@@ -34,6 +35,7 @@ struct CreateRequest {
     UniqueFd output;     ///< the job's standard error, for the one line on a kill for memory; or none
     std::optional<uid_t> owner;
     ResourceLimits limits;
+    AllocationRequest allocation = {};
 };
 
 /// What a supervisor says when its child is gone.
@@ -51,6 +53,7 @@ struct JobSummary {
     bool suspended = false;
     ResourceLimits limits = {};
     std::vector<std::uint32_t> tasks = {};
+    Allocation allocation = {};
 };
 
 struct TaskAdded {
@@ -96,6 +99,9 @@ public:
     /// Takes up every job that was live when the last pinfoldd ended. `ready` comes once the inventory is complete; nothing is
     /// stopped and no call is to be let in before. Error: Internal or SystemdFailed: exit and let systemd start us again.
     void recover(std::function<void(Result<void>)> ready);
+
+    /// After a reload: what batch.slice gets of the node.
+    void configurationChanged();
 
     void createJob(const Caller& caller, CreateRequest request, Reply<JobSummary> reply);
     void addTask(const Caller& caller, const std::string& key, UniqueFd leader, Reply<TaskAdded> reply);

@@ -104,7 +104,8 @@ Result<ResourceLimits> LimitKeeper::enforceable(const JobKey& key, ResourceLimit
     const bool refuse = core_.context.config.jobs.unenforcedLimits == UnenforcedLimits::Refuse;
     const std::string remedy = "; jobs.unenforced_limits = \"warn\" lets jobs run without";
     if (const auto newer = neededNewerSystemd(limits, core_.context.systemd.version()); !newer.empty()) {
-        const auto message = "this node's systemd " + std::to_string(core_.context.systemd.version()) + " is too old for " + newer;
+        const auto message =
+            "this node's systemd " + std::to_string(core_.context.systemd.version()) + " is too old for " + newer;
         if (refuse)
             return Error{ErrorCode::LimitUnenforceable, message + remedy};
         logLimitUnenforced(core_.context, key, message);
@@ -123,23 +124,15 @@ Result<ResourceLimits> LimitKeeper::enforceable(const JobKey& key, ResourceLimit
 }
 
 Result<void> LimitKeeper::existing(const ResourceLimits& limits) const {
-    const auto batch = core_.context.cgroups.open("/" + std::string(kBatchSlice));
-    const auto root = core_.context.cgroups.open("/");
-    const auto available = [&](const char* file) {
-        auto text = batch ? batch->read(file) : std::nullopt;
-        if (!text || text->empty())
-            text = root ? root->read(file) : std::nullopt;
-        const auto list = CpuList::parse(text.value_or(""));
-        return list ? std::optional(*list) : std::nullopt;
-    };
     for (const auto& [limit, file, what] : {std::tuple(&limits.allowedCpus, "cpuset.cpus.effective", "CPUs"),
                                             std::tuple(&limits.allowedMemoryNodes, "cpuset.mems.effective", "memory nodes")}) {
-        const auto there = *limit ? available(file) : std::nullopt;
+        const auto there = *limit ? share_.available(file) : std::nullopt;
         if (there && !there->contains(**limit))
             return invalid(std::string(what) + " " + (*limit)->toString() + " are not all there: jobs of this node may use " +
                            there->toString());
     }
-    for (const auto* list : {&limits.ioReadBandwidthMax, &limits.ioWriteBandwidthMax, &limits.ioReadIopsMax, &limits.ioWriteIopsMax})
+    for (const auto* list :
+         {&limits.ioReadBandwidthMax, &limits.ioWriteBandwidthMax, &limits.ioReadIopsMax, &limits.ioWriteIopsMax})
         if (*list)
             for (const auto& [device, amount] : (*list)->amounts)
                 if (!wholeDisk(device))
@@ -189,8 +182,9 @@ Result<void> LimitKeeper::survivable(const Job& job, const ResourceLimits& chang
     const auto held = job.slice->unreclaimableMemory();
     if (!held || *held <= *change.memoryMax)
         return {};
-    return invalid("memory_max " + formatSize(*change.memoryMax) + " is below the " + formatSize(*held) +
-                   " that the job holds now, besides the page cache: the kernel would kill it at once; force it if that is meant");
+    return invalid(
+        "memory_max " + formatSize(*change.memoryMax) + " is below the " + formatSize(*held) +
+        " that the job holds now, besides the page cache: the kernel would kill it at once; force it if that is meant");
 }
 
 void LimitKeeper::change(const JobPtr& job, Change change, Reply<ResourceLimits> reply) {
@@ -227,11 +221,12 @@ void LimitKeeper::apply(const std::shared_ptr<Undertaking>& undertaking) {
     core_.context.systemd.setProperties(key.sliceName(), properties, [=, this](const SystemdOutcome& slice) {
         if (slice)
             return undo(undertaking, {ErrorCode::SystemdFailed, "systemd did not change the limits: " + slice->message});
-        core_.context.systemd.setProperties(undertaking->job->key().scopeName(0), properties, [=, this](const SystemdOutcome& scope) {
-            if (scope && scope->fault != SystemdFault::NoSuchUnit)
-                return undo(undertaking, {ErrorCode::SystemdFailed, "systemd did not change the limits: " + scope->message});
-            applied(undertaking);
-        });
+        core_.context.systemd.setProperties(
+            undertaking->job->key().scopeName(0), properties, [=, this](const SystemdOutcome& scope) {
+                if (scope && scope->fault != SystemdFault::NoSuchUnit)
+                    return undo(undertaking, {ErrorCode::SystemdFailed, "systemd did not change the limits: " + scope->message});
+                applied(undertaking);
+            });
     });
 }
 
@@ -244,6 +239,7 @@ void LimitKeeper::applied(const std::shared_ptr<Undertaking>& undertaking) {
             return undo(undertaking, enforced.error());
     logLimitsChanged(core_.context, *job, undertaking->change.by, undertaking->before);
     ender_.limitRunTime(job);
+    share_.protect();
     core_.observer->limitsChanged(job->key());
     undertaking->finish();
 }

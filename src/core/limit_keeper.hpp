@@ -3,6 +3,7 @@
 
 #include "core/core.hpp"
 #include "core/job_ender.hpp"
+#include "core/node_share.hpp"
 
 #include <optional>
 #include <string>
@@ -12,7 +13,7 @@ namespace pinfold {
 /// What a job's limits need of this node, whether they are in force, and their change while the job runs.
 class LimitKeeper {
 public:
-    LimitKeeper(Core& core, JobEnder& ender) : core_(core), ender_(ender) {}
+    LimitKeeper(Core& core, NodeShare& share, JobEnder& ender) : core_(core), share_(share), ender_(ender) {}
 
     /// The limits as this node can enforce them: what it lacks is refused or, where the site says so, left out with a warning.
     /// Errors: LimitUnenforceable; LimitInvalid for CPUs, memory nodes, devices and profiles that don't exist.
@@ -47,6 +48,7 @@ private:
     std::string controllersMissing(const ResourceLimits& limits) const;
 
     Core& core_;
+    NodeShare& share_;
     JobEnder& ender_;
 };
 

@@ -47,6 +47,26 @@ void takeOom(const Json& json, std::optional<OomVerdict>& oom) {
     forEachOomDetail(*oom, [&json](const char* name, auto& value) { optionalFromJson(json, name, value); });
 }
 
+Json numbersToJson(const CpuList& numbers) { return numbers.empty() ? Json(nullptr) : Json(numbers.toString()); }
+
+CpuList numbersFromJson(const Json& json, const char* name) {
+    std::optional<CpuList> numbers;
+    limitFromJson(json, name, numbers);
+    return numbers.value_or(CpuList());
+}
+
+void putAllocation(Json& json, const Allocation& allocation) {
+    json["allocated_cpus"] = numbersToJson(allocation.cpus);
+    json["allocated_gpus"] = numbersToJson(allocation.gpus);
+    json["exclusive"] = allocation.exclusive;
+}
+
+void takeAllocation(const Json& json, Allocation& allocation) {
+    allocation.cpus = numbersFromJson(json, "allocated_cpus");
+    allocation.gpus = numbersFromJson(json, "allocated_gpus");
+    allocation.exclusive = json.value("exclusive", false);
+}
+
 void putEnd(Json& json, const ExitState& exit, const std::optional<std::uint32_t>& stoppedBy, const Leftovers& leftovers) {
     json["exit_status"] = optionalToJson(exit.status);
     json["exit_signal"] = optionalToJson(exit.signal);
@@ -77,6 +97,9 @@ JobRecord recordFromJson(const Json& json) {
     record.created = json.at("created").get<std::uint64_t>();
     record.createdBoot = json.at("created_boot").get<std::uint64_t>();
     takeLimits(json.at("limits"), record.limits);
+    takeAllocation(json, record.allocation);
+    record.allocation.reserved = numbersFromJson(json, "reserved_cpus");
+    record.allocation.environment = json.value("environment", record.allocation.environment);
     optionalFromJson(json, "limits_forced_by", record.limitsForcedBy);
     optionalFromJson(json, "suspended_since", record.suspendedSince);
     record.suspended = json.value("suspended", std::uint64_t{0});
@@ -119,6 +142,7 @@ Receipt receiptFromJson(const Json& json) {
     takeUsage(json, receipt.usage);
     takeOom(json, receipt.oom);
     takeLimits(json, receipt.limits);
+    takeAllocation(json, receipt.allocation);
     return receipt;
 }
 
@@ -143,6 +167,9 @@ std::string encode(const JobRecord& record) {
     json["created"] = record.created;
     json["created_boot"] = record.createdBoot;
     putLimits(json["limits"], record.limits);
+    putAllocation(json, record.allocation);
+    json["reserved_cpus"] = numbersToJson(record.allocation.reserved);
+    json["environment"] = record.allocation.environment;
     json["limits_forced_by"] = optionalToJson(record.limitsForcedBy);
     json["suspended_since"] = optionalToJson(record.suspendedSince);
     json["suspended"] = record.suspended;
@@ -186,6 +213,7 @@ std::string encode(const Receipt& receipt) {
     putUsage(json, receipt.usage, [](const char* name) { return !isLiveOnly(name); });
     putOom(json, receipt.oom);
     putLimits(json, receipt.limits);
+    putAllocation(json, receipt.allocation);
     return dump(json);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "model/allocation.hpp"
 #include "model/job_key.hpp"
 #include "model/job_state.hpp"
 #include "model/receipt.hpp"
@@ -45,6 +46,7 @@ struct JobRecord {
     std::uint64_t created = 0;     ///< CLOCK_REALTIME, microseconds
     std::uint64_t createdBoot = 0; ///< CLOCK_BOOTTIME, microseconds
     ResourceLimits limits;
+    Allocation allocation;
     std::optional<std::uint32_t> limitsForcedBy; ///< who lowered a limit below what was in use
     std::optional<std::uint64_t> suspendedSince; ///< CLOCK_BOOTTIME, microseconds: it is suspended
     std::uint64_t suspended = 0;                 ///< microseconds, of earlier suspensions

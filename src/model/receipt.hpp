@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "model/allocation.hpp"
 #include "model/oom.hpp"
 #include "model/resource_limits.hpp"
 #include "model/usage.hpp"
@@ -63,6 +64,7 @@ struct Receipt {
     std::optional<OomVerdict> oom;
     bool oomSaid = false; ///< in the job's own output, at once; not stored
     ResourceLimits limits;
+    Allocation allocation; ///< reserved CPUs and environment are not stored
 
     bool operator==(const Receipt&) const = default;
 };

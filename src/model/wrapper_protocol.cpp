@@ -20,6 +20,12 @@ Json toJson(const WrapperCreate& request) {
         if (limit)
             json["limits"][name] = limitToJson(limit);
     });
+    forEachAllocationRequest(request.allocation, [&](const char* name, const auto& member) {
+        if (member)
+            json["allocation"][name] = limitToJson(member);
+    });
+    if (request.allocation.exclusive)
+        json["allocation"]["exclusive"] = true;
     if (request.supervised)
         json["supervised"] = true;
     if (request.output)
@@ -43,6 +49,11 @@ WrapperRequest requestFromJson(const Json& json) {
         WrapperCreate create;
         create.key = key;
         takeLimits(json.at("limits"), create.limits);
+        if (const auto allocation = json.find("allocation"); allocation != json.end()) {
+            forEachAllocationRequest(create.allocation,
+                                     [&](const char* name, auto& member) { limitFromJson(*allocation, name, member); });
+            create.allocation.exclusive = allocation->value("exclusive", false);
+        }
         create.supervised = json.value("supervised", false);
         create.output = json.value("output", false);
         return create;

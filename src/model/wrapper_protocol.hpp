@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "model/allocation.hpp"
 #include "model/receipt.hpp"
 #include "model/resource_limits.hpp"
 
@@ -27,6 +28,7 @@ struct WrapperCreate {
     ResourceLimits limits;
     bool supervised = false;
     bool output = false; ///< standard error goes along
+    AllocationRequest allocation = {};
 
     bool operator==(const WrapperCreate&) const = default;
 };

@@ -106,6 +106,13 @@ CpuPlace readPlace(const path& directory, unsigned cpu, const CpuList& online, s
 
 } // namespace
 
+CpuList Topology::all() const {
+    std::vector<unsigned> numbers;
+    for (const auto& place : cpus)
+        numbers.push_back(place.cpu);
+    return CpuList::of(numbers);
+}
+
 Result<Topology> readTopology(const path& root) {
     const auto cpus = root / "sys/devices/system/cpu";
     const auto online = readList(cpus / "online");

@@ -3,6 +3,7 @@
 // Documentation/ABI/testing/sysfs-devices-system-cpu (cache) of the kernel.
 #pragma once
 
+#include "base/cpu_list.hpp"
 #include "base/result.hpp"
 
 #include <filesystem>
@@ -23,6 +24,7 @@ struct CpuPlace {
 struct Topology {
     std::vector<CpuPlace> cpus; ///< the online ones, sorted by number
 
+    CpuList all() const;
     bool operator==(const Topology&) const = default;
 };
 

@@ -8,10 +8,39 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 
 namespace pinfold {
+namespace {
+
+/// Ends what the child is told: without it the supervisor is gone, or has given up.
+constexpr char kGo = '\n';
+
+std::string readAll(int pipe) {
+    std::string text;
+    std::array<char, 4096> part;
+    while (true) {
+        const auto count = ::read(pipe, part.data(), part.size());
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count <= 0)
+            return text;
+        text.append(part.data(), static_cast<std::size_t>(count));
+    }
+}
+
+/// "NAME=VALUE", each ended by a zero.
+void setVariables(const std::string& word) {
+    for (std::size_t start = 0, end = 0; (end = word.find('\0', start)) != std::string::npos; start = end + 1) {
+        const auto equals = word.find('=', start);
+        ::setenv(word.substr(start, equals - start).c_str(), word.substr(equals + 1, end - equals - 1).c_str(), 1);
+    }
+}
+
+} // namespace
 
 bool Child::fork(char** command, const sigset_t& mask) {
     std::array<int, 2> go{};
@@ -38,13 +67,10 @@ bool Child::fork(char** command, const sigset_t& mask) {
 }
 
 void Child::waitAndExec(int go, int execResult, char** command, const sigset_t& mask) {
-    char byte = 0;
-    ssize_t count = 0;
-    do
-        count = ::read(go, &byte, 1);
-    while (count < 0 && errno == EINTR);
-    if (count != 1)
+    const auto word = readAll(go);
+    if (!word.ends_with(kGo))
         ::_exit(kRunFailed);
+    setVariables(word);
     // What was sent meanwhile arrives now, before the command, as it would have without us.
     ::sigprocmask(SIG_SETMASK, &mask, nullptr);
     const int error = execCommand(command);
@@ -52,8 +78,17 @@ void Child::waitAndExec(int go, int execResult, char** command, const sigset_t& 
     ::_exit(execFailureStatus(error));
 }
 
-void Child::letGo() {
-    (void)!::write(go_.get(), "", 1); // fails only when the child is gone, which its pidfd tells
+void Child::letGo(const std::map<std::string, std::string>& environment) {
+    std::string word;
+    for (const auto& [name, value] : environment)
+        word += name + "=" + value + '\0';
+    word += kGo;
+    for (std::size_t written = 0; written < word.size();) {
+        const auto count = ::write(go_.get(), word.data() + written, word.size() - written);
+        if (count < 0 && errno != EINTR)
+            break; // the child is gone, which its pidfd tells
+        written += static_cast<std::size_t>(std::max<ssize_t>(count, 0));
+    }
     go_.reset();
 }
 

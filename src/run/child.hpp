@@ -6,7 +6,9 @@
 #include <sys/types.h>
 
 #include <csignal>
+#include <map>
 #include <optional>
+#include <string>
 
 namespace pinfold {
 
@@ -20,8 +22,8 @@ public:
     pid_t pid() const { return pid_; }
     int pidfd() const { return pidfd_.get(); }
 
-    /// In its scope: it may run.
-    void letGo();
+    /// In its scope: it may run, with these variables besides its own.
+    void letGo(const std::map<std::string, std::string>& environment);
     /// It ends without having run.
     void giveUp() { go_.reset(); }
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 namespace pinfold {
@@ -24,13 +25,17 @@ int runInPlace(const RunOptions& options) {
     }
     {
         DaemonLink link;
-        link.create({options.key, options.limits}, {.leader = self.get(), .supervisor = -1, .output = openStderr()});
+        link.create({.key = options.key, .limits = options.limits, .allocation = options.allocation},
+                    {.leader = self.get(), .supervisor = -1, .output = openStderr()});
         auto outcome = link.advance();
         while (!outcome) {
             auto wait = link.waitFor();
             ::poll(&wait, 1, link.timeoutMs());
             outcome = link.advance();
         }
+        if (*outcome)
+            for (const auto& [name, value] : (*outcome)->environment)
+                ::setenv(name.c_str(), value.c_str(), 1);
         if (!*outcome && !mayRunUnconfined(outcome->error(), options.key)) {
             say(outcome->error().message);
             return kRunFailed;

@@ -2,6 +2,7 @@
 #include "run/options.hpp"
 
 #include "base/escape.hpp"
+#include "base/parse.hpp"
 #include "model/limit_table.hpp"
 
 #include <getopt.h>
@@ -13,7 +14,7 @@
 namespace pinfold {
 namespace {
 
-enum Option { kJob = 'j', kExec = 256, kHelp, kVersion, kFirstLimit };
+enum Option { kJob = 'j', kExec = 256, kHelp, kVersion, kCpus, kGpus, kCpuList, kGpuList, kExclusive, kFirstLimit };
 
 /// getopt_long(3)'s table: our own options, then one for each limit in the order of limitTable().
 class OptionTable {
@@ -24,7 +25,12 @@ public:
         options_ = {{"job", required_argument, nullptr, kJob},
                     {"exec", no_argument, nullptr, kExec},
                     {"help", no_argument, nullptr, kHelp},
-                    {"version", no_argument, nullptr, kVersion}};
+                    {"version", no_argument, nullptr, kVersion},
+                    {"cpus", required_argument, nullptr, kCpus},
+                    {"gpus", required_argument, nullptr, kGpus},
+                    {"cpu-list", required_argument, nullptr, kCpuList},
+                    {"gpu-list", required_argument, nullptr, kGpuList},
+                    {"exclusive", no_argument, nullptr, kExclusive}};
         for (std::size_t i = 0; i < names_.size(); ++i)
             options_.push_back({names_[i].c_str(), required_argument, nullptr, kFirstLimit + static_cast<int>(i)});
         options_.push_back({nullptr, 0, nullptr, 0});
@@ -35,6 +41,19 @@ private:
     std::vector<std::string> names_;
     std::vector<option> options_;
 };
+
+Result<void> count(const char* option, std::optional<std::uint64_t>& member) {
+    const auto number = parseUnsigned(optarg);
+    if (!number || *number == 0)
+        return Error{ErrorCode::InvalidArgument, std::string(option) + ": '" + printable(optarg, 100) + "' is no number from 1"};
+    member = *number;
+    return {};
+}
+
+Result<void> list(const char* option, std::optional<CpuList>& member) {
+    auto set = setLimitText(optarg, member);
+    return set ? set : Error{ErrorCode::InvalidArgument, std::string(option) + ": " + set.error().message};
+}
 
 Result<void> apply(int option, RunOptions& options) {
     switch (option) {
@@ -49,6 +68,17 @@ Result<void> apply(int option, RunOptions& options) {
         return {};
     case kVersion:
         options.version = true;
+        return {};
+    case kCpus:
+        return count("--cpus", options.allocation.cpus);
+    case kGpus:
+        return count("--gpus", options.allocation.gpus);
+    case kCpuList:
+        return list("--cpu-list", options.allocation.cpuList);
+    case kGpuList:
+        return list("--gpu-list", options.allocation.gpuList);
+    case kExclusive:
+        options.allocation.exclusive = true;
         return {};
     default:
         break;
@@ -67,7 +97,7 @@ bool underOurName(const char* name) {
 } // namespace
 
 std::string runUsage() {
-    std::string text = "Usage: pinfold-run [--job KEY] [LIMITS] [--exec] -- COMMAND [ARGS...]\n"
+    std::string text = "Usage: pinfold-run [--job KEY] [OPTIONS] [LIMITS] [--exec] -- COMMAND [ARGS...]\n"
                        "\n"
                        "Runs a command as a batch job in its own systemd scope. Ends as the command\n"
                        "ended, after the last process it left behind is gone.\n"
@@ -77,6 +107,13 @@ std::string runUsage() {
                        "  -j, --job KEY   <scheduler>.<id>; default: pinfoldd picks manual.<n>\n"
                        "      --exec      become the job in place, don't stay as its supervisor\n"
                        "      --help, --version\n"
+                       "\n"
+                       "For the job alone, out of what the node has:\n"
+                       "  --cpus N                  whole cores for N CPUs\n"
+                       "  --gpus N                  that many GPUs\n"
+                       "  --cpu-list LIST           these CPUs, as the batch system chose them\n"
+                       "  --gpu-list LIST           these GPUs, numbered from 0\n"
+                       "  --exclusive               all CPUs, and no other job on the node\n"
                        "\n"
                        "Limits:\n";
     for (const auto& row : limitTable()) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "model/allocation.hpp"
 #include "model/resource_limits.hpp"
 
 #include <string>
@@ -14,6 +15,7 @@ struct RunOptions {
     bool help = false;
     bool version = false;
     ResourceLimits limits;
+    AllocationRequest allocation;
     char** command = nullptr; ///< of main()'s argv, ended by a null pointer
 };
 

@@ -58,7 +58,7 @@ int Supervisor::run() {
     SignalReader::takeBackChild();
     if (const auto status = create())
         return *status;
-    child_.letGo();
+    child_.letGo(environment_);
     superviseUntilLeaderGone();
     if (confined_)
         endJob();
@@ -69,7 +69,8 @@ int Supervisor::run() {
 
 std::optional<int> Supervisor::create() {
     const UniqueFd self(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
-    link_.create({options_.key, options_.limits}, {child_.pidfd(), self.get(), openStderr()});
+    link_.create({.key = options_.key, .limits = options_.limits, .allocation = options_.allocation},
+                 {child_.pidfd(), self.get(), openStderr()});
     auto outcome = link_.advance();
     while (!outcome && !shallGiveUpWaiting()) {
         waitOnce(link_.timeoutMs());
@@ -77,7 +78,7 @@ std::optional<int> Supervisor::create() {
     }
     confined_ = outcome && *outcome;
     if (confined_)
-        key_ = (*outcome)->key;
+        takeUp(**outcome);
     if (confined_ || (outcome && mayRunUnconfined(outcome->error(), options_.key)))
         return std::nullopt;
     child_.giveUp();
@@ -87,6 +88,11 @@ std::optional<int> Supervisor::create() {
         dieBySignal(endRequest_);
     say(outcome->error().message);
     return kRunFailed;
+}
+
+void Supervisor::takeUp(const WrapperReply& created) {
+    key_ = created.key;
+    environment_ = created.environment;
 }
 
 void Supervisor::superviseUntilLeaderGone() {

@@ -8,6 +8,7 @@
 #include "run/signals.hpp"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -22,6 +23,7 @@ public:
 
 private:
     std::optional<int> create();
+    void takeUp(const WrapperReply& created);
     void superviseUntilLeaderGone();
     void endJob();
     int endAsTheJobEnded() const;
@@ -38,6 +40,7 @@ private:
     Child child_;
     DaemonLink link_;
     std::string key_;
+    std::map<std::string, std::string> environment_; ///< what pinfoldd adds to the job's
     bool confined_ = false;
     bool leaderStopped_ = false;
     bool terminalStop_ = false;     ///< a terminal told the whole group to stop

@@ -180,13 +180,14 @@ void WrapperSocket::handle(const ConnectionPtr& connection, Packet packet) {
         CreateRequest job;
         job.key = create->key;
         job.limits = create->limits;
+        job.allocation = create->allocation;
         job.leader = std::move(packet.fds[0]);
         if (create->supervised || earlier)
             job.supervisor = std::move(packet.fds[1]);
         if (create->output)
             job.output = std::move(packet.fds.back());
         return parts_.jobs.createJob(connection->caller, std::move(job), [connection](const Result<JobSummary>& created) {
-            connection->answer(created ? Result<WrapperReply>({created->key.text(), {}, {}, {}})
+            connection->answer(created ? Result<WrapperReply>({created->key.text(), created->allocation.environment, {}, {}})
                                        : Result<WrapperReply>(created.error()));
         });
     }

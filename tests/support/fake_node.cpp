@@ -133,6 +133,8 @@ bool FakeNode::applyCgroupKills() {
 }
 
 std::string FakeNode::pathOf(const std::string& unit) const {
+    if (unit == kBatchSlice)
+        return "/batch.slice";
     const auto identity = identifyUnit(unit);
     if (!identity)
         return "";

@@ -75,8 +75,8 @@ protected:
         kernelLog.emplace(kernelLogReadable ? UniqueFd(ends[0]) : UniqueFd());
         kmsg.reset(ends[1]);
         history.emplace(std::move(*History::open(node.root() / "var/lib/pinfold/history.db", History::Mode::ReadWrite)));
-        context.emplace(
-            CoreContext{loop, node, processes, cgroups, *watch, records, *history, journal, *kernelLog, config, "boot"});
+        context.emplace(CoreContext{loop, node, processes, cgroups, *watch, records, *history, journal, *kernelLog, config,
+                                    "boot", node.root()});
         manager = std::make_unique<JobManager>(*context);
         manager->setObserver(&observer);
         std::optional<Result<void>> ready;

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "model/allocation.hpp"
+
+namespace pinfold {
+namespace {
+
+constexpr std::uint64_t kMost = CpuList::kMaxCpu + 1;
+
+} // namespace
+
+Result<void> validate(const AllocationRequest& request) {
+    for (const auto& [name, number] : {std::pair{"cpus", request.cpus}, {"gpus", request.gpus}})
+        if (number && (*number == 0 || *number > kMost))
+            return Error{ErrorCode::LimitInvalid, std::string(name) + " is " + std::to_string(*number) + ": use 1 to 8192"};
+    if (request.cpuList && (request.cpus || request.exclusive))
+        return Error{ErrorCode::InvalidArgument, "cpu_list says which CPUs: cpus and exclusive can't be asked for as well"};
+    if (request.gpuList && request.gpus)
+        return Error{ErrorCode::InvalidArgument, "gpu_list says which GPUs: gpus can't be asked for as well"};
+    return {};
+}
+
+} // namespace pinfold
