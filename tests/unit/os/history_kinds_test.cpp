@@ -51,6 +51,16 @@ TEST_F(HistoryFile, AnOlderFileIsBroughtUpToDate) {
     EXPECT_EQ(idsOf(open().list(kinds("lost"))), Ids{"new"});
 }
 
+TEST_F(HistoryFile, AnOlderFilesReceiptsKeepTheirResults) {
+    std::vector<Receipt> receipts;
+    for (const auto& name : jobResultNames())
+        receipts.push_back(ended(receipt(name, "sge." + name, 10), *jobResultFromString(name), {}));
+    writeSchema1(receipts);
+    const auto history = open();
+    for (const auto& name : jobResultNames())
+        EXPECT_EQ(idsOf(history.list(kinds(name))), Ids{name});
+}
+
 TEST_F(HistoryFile, AnOlderFileMayBeRead) {
     writeSchema1(mixed());
     expectMixed(open(History::Mode::ReadOnly));
