@@ -52,6 +52,13 @@ std::string readBootId() {
 }
 
 /// Without it nothing is lost but the victims' names.
+/// Opening the history waits for this, and the unit's start time-out must not cut it off: the next start would begin anew.
+void announceMigration() {
+    constexpr const char* what = "bringing the receipts of an older pinfold up to date, about a minute for each million";
+    logInfo(std::string("history: ") + what);
+    sd_notifyf(0, "EXTEND_TIMEOUT_USEC=%llu\nSTATUS=%s", 3'600'000'000ULL, what);
+}
+
 UniqueFd kernelLog() {
     auto log = KernelLog::openDevice();
     if (!log)
@@ -155,7 +162,7 @@ int runDaemon(const DaemonOptions& options) {
     Settings settings(options.root, journal);
     if (auto loaded = settings.load(); !loaded)
         return refuse(loaded.error());
-    auto history = History::open(options.root / "var/lib/pinfold/history.db", History::Mode::ReadWrite);
+    auto history = History::open(options.root / "var/lib/pinfold/history.db", History::Mode::ReadWrite, announceMigration);
     if (!history)
         return refuse(history.error());
     return Application(options, settings, journal, std::move(*history)).run();

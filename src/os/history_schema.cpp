@@ -135,11 +135,13 @@ Result<void> migrate(HistoryDatabase& history) {
 
 } // namespace
 
-Result<HistoryDatabase> openHistoryFile(const std::filesystem::path& file) {
+Result<HistoryDatabase> openHistoryFile(const std::filesystem::path& file, const std::function<void()>& beforeMigration) {
     createPrivate(file);
     auto history = connect(file, file.string(), SQLITE_OPEN_READWRITE);
     if (!history)
         return history;
+    if (history->schema > 0 && history->schema < kSchema && beforeMigration)
+        beforeMigration();
     auto ready = run(history->db.get(), kSettings);
     if (ready && history->schema < kSchema)
         ready = migrate(*history);

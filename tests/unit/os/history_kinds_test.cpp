@@ -120,4 +120,19 @@ TEST_F(HistoryFile, AMigrationThatFailsChangesNothing) {
     EXPECT_EQ(idsOf(open(History::Mode::ReadOnly).list(of(2, {}))), (Ids{"messy", "slow"}));
 }
 
+TEST_F(HistoryFile, OnlyAMigrationIsAnnounced) {
+    int announced = 0;
+    const auto announce = [&announced] { ++announced; };
+    ASSERT_TRUE(History::open(file(), History::Mode::ReadWrite, announce));
+    EXPECT_EQ(announced, 0) << "a new file";
+    std::filesystem::remove(file());
+    writeSchema1(mixed());
+    ASSERT_TRUE(History::open(file(), History::Mode::ReadOnly, announce));
+    EXPECT_EQ(announced, 0) << "a file to be read";
+    ASSERT_TRUE(History::open(file(), History::Mode::ReadWrite, announce));
+    EXPECT_EQ(announced, 1);
+    ASSERT_TRUE(History::open(file(), History::Mode::ReadWrite, announce));
+    EXPECT_EQ(announced, 1) << "once";
+}
+
 } // namespace pinfold::test
