@@ -23,6 +23,7 @@ _pinfold() {
     -u | --user) words=$(compgen -u) ;;
     -s | --signal) words='TERM KILL INT HUP STOP CONT USR1 USR2' ;;
     --oom-policy) words='job process' ;;
+    --result) words='exited signaled stopped timeout out-of-memory supervisor-lost lost' ;;
     --state) words='creating running suspended ending accounting' ;;
     *)
         case $verb in
@@ -31,7 +32,7 @@ _pinfold() {
         run) words="--job --exec $limits --dry-run --" ;;
         limits) jobs=yes words="$limits --force --dry-run $globals" ;;
         suspend | resume) jobs=yes words="--dry-run $globals" ;;
-        history) words="-S --since -E --until -u --user -j --job -n --number -P --parsable $globals" ;;
+        history) words="-S --since -E --until -u --user -j --job -n --number --result --scheduler --failed --leftovers -P --parsable $globals" ;;
         status | ps | why) jobs=yes words=$globals ;;
         show) jobs=yes words="-p --property --value $globals" ;;
         stop) jobs=yes words="--grace --wait --timeout --dry-run $globals" ;;

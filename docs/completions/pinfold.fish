@@ -33,4 +33,8 @@ complete -c pinfold -n '__fish_seen_subcommand_from history' -s S -l since -x
 complete -c pinfold -n '__fish_seen_subcommand_from history' -s E -l until -x
 complete -c pinfold -n '__fish_seen_subcommand_from history' -s n -l number -x
 complete -c pinfold -n '__fish_seen_subcommand_from history' -s P -l parsable
+complete -c pinfold -n '__fish_seen_subcommand_from history' -l result -xa 'exited signaled stopped timeout out-of-memory supervisor-lost lost'
+complete -c pinfold -n '__fish_seen_subcommand_from history' -l scheduler -x
+complete -c pinfold -n '__fish_seen_subcommand_from history' -l failed
+complete -c pinfold -n '__fish_seen_subcommand_from history' -l leftovers
 complete -c pinfold -n '__fish_seen_subcommand_from check-config' -l root -r

@@ -65,6 +65,37 @@ Result<std::string> toText(const std::string& name, const sdbus::Variant& value)
     return text;
 }
 
+Result<void> readFlag(const std::string& name, const sdbus::Variant& value, bool& flag) {
+    if (typeOf(value) != "b")
+        return invalid("entry '" + name + "' has type " + typeOf(value) + ": a boolean is expected");
+    flag = value.get<bool>();
+    return {};
+}
+
+Result<void> readResult(const sdbus::Variant& value, std::optional<std::string>& result) {
+    auto text = toText("result", value);
+    if (!text)
+        return text.error();
+    if (!jobResultFromString(*text)) {
+        std::string known;
+        for (const auto& name : jobResultNames())
+            known += (known.empty() ? "" : ", ") + name;
+        return invalid("entry 'result' is '" + printable(*text, 100) + "': use one of " + known);
+    }
+    result = std::move(*text);
+    return {};
+}
+
+Result<void> readScheduler(const sdbus::Variant& value, std::optional<std::string>& scheduler) {
+    auto text = toText("scheduler", value);
+    if (!text)
+        return text.error();
+    if (!isSchedulerName(*text))
+        return invalid("entry 'scheduler' is '" + printable(*text, 100) + "': use lower case letters and digits");
+    scheduler = std::move(*text);
+    return {};
+}
+
 template <class T> Result<void> assign(Result<std::uint64_t> number, std::optional<T>& member) {
     if (!number)
         return number.error();
@@ -157,12 +188,7 @@ Result<ResourceLimits> decodeLimits(const Dict& options) {
 
 Result<bool> decodeForce(const Dict& options) {
     bool force = false;
-    auto read = readEntries(options, {{"force", [&](const sdbus::Variant& v) -> Result<void> {
-                                           if (typeOf(v) != "b")
-                                               return invalid("entry 'force' has type " + typeOf(v) + ": a boolean is expected");
-                                           force = v.get<bool>();
-                                           return {};
-                                       }}});
+    auto read = readEntries(options, {{"force", [&](const sdbus::Variant& v) { return readFlag("force", v, force); }}});
     return read ? Result<bool>(force) : Result<bool>(read.error());
 }
 
@@ -192,6 +218,10 @@ Result<ReceiptFilter> decodeReceiptFilter(const Dict& filter) {
                     {"since", [&](const sdbus::Variant& v) { return assign(toNumber("since", v, 0, INT64_MAX), decoded.since); }},
                     {"until", [&](const sdbus::Variant& v) { return assign(toNumber("until", v, 0, INT64_MAX), decoded.until); }},
                     {"limit", [&](const sdbus::Variant& v) { return assign(toNumber("limit", v, 1, kMaxReceipts), limit); }},
+                    {"result", [&](const sdbus::Variant& v) { return readResult(v, decoded.result); }},
+                    {"scheduler", [&](const sdbus::Variant& v) { return readScheduler(v, decoded.scheduler); }},
+                    {"failed", [&](const sdbus::Variant& v) { return readFlag("failed", v, decoded.failedOnly); }},
+                    {"leftovers", [&](const sdbus::Variant& v) { return readFlag("leftovers", v, decoded.leftoversOnly); }},
                 });
     if (!read)
         return read.error();

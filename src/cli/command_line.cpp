@@ -6,7 +6,9 @@
 #include "base/escape.hpp"
 #include "base/parse.hpp"
 #include "cli/suggestion.hpp"
+#include "model/job_key.hpp"
 #include "model/limit_table.hpp"
+#include "model/receipt.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -86,6 +88,19 @@ void addRun(CLI::App& app, CommandLine& line) {
     run->add_option("COMMAND", line.arguments, "the command and its arguments, after --")->type_name("");
 }
 
+std::string checkScheduler(const std::string& text) {
+    return isSchedulerName(text) ? "" : "'" + printable(text, 100) + "' is no scheduler: use lower case letters and digits";
+}
+
+void addKinds(CLI::App* history, CommandLine& line) {
+    history->add_option("--result", line.result, "that ended so")->check(CLI::IsMember(jobResultNames()))->type_name("");
+    history->add_option("--scheduler", line.scheduler, "whose key begins so, before the dot")
+        ->check(checkScheduler)
+        ->type_name("");
+    history->add_flag("--failed", line.failed, "that did not exit with status 0");
+    history->add_flag("--leftovers", line.leftovers, "that left processes behind");
+}
+
 void addQueries(CLI::App& app, CommandLine& line) {
     auto* list = app.add_subcommand("list", "live jobs");
     list->add_option("-u,--user", line.user, "of this user (name or id)")->type_name("");
@@ -106,6 +121,7 @@ void addQueries(CLI::App& app, CommandLine& line) {
     history->add_option("-u,--user", line.user, "of this user (name or id)")->type_name("");
     history->add_option("-j,--job", line.job, "of this job")->type_name("");
     history->add_option("-n,--number", line.limit, "at most so many, default 100")->check(CLI::Range(1, 10000))->type_name("");
+    addKinds(history, line);
     history->add_flag("-P,--parsable", line.parsable, "fields with | between");
 }
 

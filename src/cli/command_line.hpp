@@ -41,6 +41,10 @@ struct CommandLine {
     std::optional<std::string> until;    ///< history: -E
     std::uint32_t limit = 100;           ///< history: -n
     bool parsable = false;               ///< history: -P
+    std::optional<std::string> result;   ///< history
+    std::optional<std::string> scheduler; ///< history
+    bool failed = false;                  ///< history
+    bool leftovers = false;               ///< history
     std::string root = "/";              ///< check-config
     bool inPlace = false;                ///< run
     ResourceLimits limits;               ///< run --dry-run, limits

@@ -159,6 +159,17 @@ TEST(CommandLine, verbsAndTheirOptions) {
     EXPECT_FALSE(list.legend);
     const auto run = std::get<CommandLine>(parse({"run", "--dry-run", "--memory-max", "1G", "--", "x", "--not-ours"}));
     EXPECT_EQ(run.limits.memoryMax, 1U << 30);
+    const auto history =
+        std::get<CommandLine>(parse({"history", "--result", "timeout", "--scheduler", "sge", "--failed", "--leftovers"}));
+    EXPECT_EQ(history.result, "timeout");
+    EXPECT_EQ(history.scheduler, "sge");
+    EXPECT_TRUE(history.failed && history.leftovers);
+}
+
+TEST(CommandLine, anUnknownResultIsToldWhichThereAre) {
+    const auto text = std::get<EarlyExit>(parse({"history", "--result", "crashed"})).text;
+    for (const auto& name : jobResultNames())
+        EXPECT_NE(text.find(name), std::string::npos) << text;
 }
 
 TEST(CommandLine, mistakesAreOneLineAndStatusTwo) {
@@ -167,7 +178,9 @@ TEST(CommandLine, mistakesAreOneLineAndStatusTwo) {
                                                                    {"stop", "a", "b"},
                                                                    {"list", "--nonsense"},
                                                                    {"stop", "x", "--grace", "soon"},
-                                                                   {"history", "-n", "0"}}) {
+                                                                   {"history", "-n", "0"},
+                                                                   {"history", "--result", "crashed"},
+                                                                   {"history", "--scheduler", "sge.1"}}) {
         const auto result = parse(words);
         ASSERT_TRUE(std::holds_alternative<EarlyExit>(result)) << words.front();
         EXPECT_EQ(std::get<EarlyExit>(result).status, 2);
