@@ -230,6 +230,16 @@ Result<ReceiptFilter> decodeReceiptFilter(const Dict& filter) {
     return decoded;
 }
 
+Result<Retention> decodeRetention(const Dict& options) {
+    Retention retention;
+    auto read = readEntries(
+        options, {
+                     {"max_age", [&](const sdbus::Variant& v) { return assign(toNumber("max_age", v), retention.maxAge); }},
+                     {"max_size", [&](const sdbus::Variant& v) { return assign(toNumber("max_size", v), retention.maxBytes); }},
+                 });
+    return read ? Result<Retention>(retention) : Result<Retention>(read.error());
+}
+
 Result<void> decodeNoOptions(const Dict& options) { return readEntries(options, {}); }
 
 Dict encodeLimits(const ResourceLimits& limits) {

@@ -162,6 +162,16 @@ TEST(Codec, readsWhichKindsOfReceipts) {
         EXPECT_TRUE(has(refusal(decodeReceiptFilter({{name, Variant(std::uint32_t{1})}})), "has type u: a boolean is expected"));
 }
 
+TEST(Codec, readsWhatMayBeKept) {
+    const auto retention = decodeRetention({{"max_age", Variant(std::uint64_t{0})}, {"max_size", Variant(std::uint32_t{7})}});
+    ASSERT_TRUE(retention);
+    EXPECT_EQ(retention->maxAge, 0U);
+    EXPECT_EQ(retention->maxBytes, 7U);
+    EXPECT_FALSE(decodeRetention({})->maxAge || decodeRetention({})->maxBytes);
+    EXPECT_TRUE(has(refusal(decodeRetention({{"max_age", Variant(std::string("1d"))}})), "'max_age' has type s"));
+    EXPECT_TRUE(has(refusal(decodeRetention({{"max_rows", Variant(std::uint32_t{7})}})), "unknown entry 'max_rows'"));
+}
+
 TEST(Codec, writesOnlyWhatIsKnown) {
     EXPECT_TRUE(encodeLimits({}).empty());
     EXPECT_TRUE(encodeUsage({}).empty());
