@@ -159,6 +159,9 @@ void addActions(CLI::App& app, CommandLine& line) {
     addJob(adopt, line, true);
     adopt->add_option("PID", line.arguments, "process ids")->required()->type_name("");
     addDryRun(adopt, line);
+    auto* vacuum = app.add_subcommand("vacuum", "remove the oldest receipts");
+    addParsed(vacuum, "--max-age", line.maxAge, parseDuration, "keep what ended since then; default: the site's");
+    addParsed(vacuum, "--max-size", line.maxSize, parseSize, "keep so much; default: the site's");
     auto* check = app.add_subcommand("check-config", "is the configuration right?");
     check->add_option("--root", line.root, "prefix of its paths")->type_name("");
     app.add_subcommand("version", "of pinfold, and of the pinfoldd that runs");

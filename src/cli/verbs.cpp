@@ -13,7 +13,7 @@ ExitStatus fail(const Error& error) {
 }
 
 Verb findVerb(const std::string& name) {
-    static constexpr std::array<std::pair<std::string_view, Verb>, 15> verbs{{{"list", verbList},
+    static constexpr std::array<std::pair<std::string_view, Verb>, 16> verbs{{{"list", verbList},
                                                                               {"status", verbStatus},
                                                                               {"show", verbShow},
                                                                               {"ps", verbPs},
@@ -22,9 +22,10 @@ Verb findVerb(const std::string& name) {
                                                                               {"stop", verbStop},
                                                                               {"kill", verbKill},
                                                                               {"limits", verbLimits},
-{"suspend", verbSuspend},
-{"resume", verbResume},
-{"adopt", verbAdopt},
+                                                                              {"suspend", verbSuspend},
+                                                                              {"resume", verbResume},
+                                                                              {"adopt", verbAdopt},
+                                                                              {"vacuum", verbVacuum},
                                                                               {"check-config", verbCheckConfig},
                                                                               {"version", verbVersion},
                                                                               {"run", verbRun}}};

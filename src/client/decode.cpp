@@ -137,6 +137,15 @@ bus::Dict encodeFilter(const ReceiptFilter& filter) {
     return dict;
 }
 
+bus::Dict encodeRetention(const Retention& retention) {
+    bus::Dict dict;
+    if (retention.maxAge)
+        dict.emplace("max_age", sdbus::Variant(*retention.maxAge));
+    if (retention.maxBytes)
+        dict.emplace("max_size", sdbus::Variant(*retention.maxBytes));
+    return dict;
+}
+
 Error fromBusError(const sdbus::Error& error) {
     const auto name = bus::errorName(error);
     const std::string& message = error.getMessage();
