@@ -2,13 +2,18 @@
 """Receipts found by what they say, and kept within limits."""
 
 import json
+import shutil
 import sqlite3
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
 
 from jobs import ESCAPIST, finish, receipts, run, start_job, wait_running
 
-HISTORY = "/var/lib/pinfold/history.db"
+HISTORY = Path("/var/lib/pinfold/history.db")
+DROP_IN = Path("/run/systemd/system/pinfoldd.service.d/impatient.conf")
 TWO_DAYS = 2 * 86_400_000_000
 
 
@@ -85,3 +90,50 @@ def test_users_may_not_vacuum():
     done = subprocess.run(["setpriv", "--reuid=bob", "--regid=bob", "--init-groups", "pinfold", "vacuum"], capture_output=True, text=True,
                           timeout=60)
     assert done.returncode == 5 and "only root and pinfold-admin may remove receipts" in done.stderr
+
+
+OLD_SCHEMA = """
+CREATE TABLE receipts (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, key TEXT NOT NULL, uid INTEGER NOT NULL,
+ ended INTEGER NOT NULL, receipt TEXT NOT NULL);
+CREATE INDEX by_ended ON receipts (ended);
+CREATE INDEX by_key ON receipts (key, ended);
+CREATE INDEX by_uid ON receipts (uid, ended);
+PRAGMA user_version = 1;
+"""
+# Bringing them up to date takes longer than the start time-out below.
+MANY = """
+WITH RECURSIVE copies(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM copies WHERE n < 60000)
+INSERT INTO receipts (id, key, uid, ended, receipt) SELECT 'old' || n, 'old.' || n, 0, n, ? FROM copies
+"""
+
+
+@pytest.fixture
+def impatient_unit():
+    """pinfoldd has a receipt, is stopped, and must be up within a second at its next start."""
+    finish(start_job("old.first", "true"))
+    run("systemctl", "stop", "pinfoldd.socket", "pinfoldd")
+    DROP_IN.parent.mkdir(parents=True, exist_ok=True)
+    DROP_IN.write_text("[Service]\nTimeoutStartSec=1s\nRestart=no\n")
+    run("systemctl", "daemon-reload")
+    yield
+    run("systemctl", "stop", "pinfoldd.socket", "pinfoldd")
+    shutil.rmtree(HISTORY.parent)
+    DROP_IN.unlink()
+    run("systemctl", "daemon-reload")
+    run("systemctl", "start", "pinfoldd.socket", "pinfoldd")
+
+
+def test_a_long_migration_is_no_failed_start(impatient_unit):
+    with sqlite3.connect(HISTORY) as new:
+        receipt = new.execute("SELECT receipt FROM receipts LIMIT 1").fetchone()
+    new.close()
+    for file in HISTORY.parent.iterdir():
+        file.unlink()
+    with sqlite3.connect(HISTORY) as old:
+        old.executescript(OLD_SCHEMA)
+        old.execute(MANY, receipt)
+    old.close()
+    run("systemctl", "start", "pinfoldd.socket", "pinfoldd")
+    run("journalctl", "--sync")
+    assert "bringing the receipts of an older pinfold up to date" in run("journalctl", "-u", "pinfoldd", "-o", "cat").stdout
+    assert len(receipts()) == 10000
