@@ -30,7 +30,7 @@ void HistoryKeeper::vacuum(const Caller& caller, const Retention& asked, Reply<V
     if (auto allowed = decide(caller, Verb::VacuumHistory, {}); !allowed)
         return reply(allowed.error());
     if (run_)
-        return reply(Error{ErrorCode::Busy, "receipts are being removed already: wait, and look at the journal for the end of it"});
+        return reply(Error{ErrorCode::Busy, "receipts are being removed already: try again in a while"});
     auto retention = configured();
     if (asked.maxAge)
         retention.maxAge = asked.maxAge;

@@ -6,8 +6,8 @@
 
 namespace pinfold {
 
-/// Keeps the history within [history] of the configuration: by itself once an hour, and on request. It removes a few receipts at a
-/// time, some 10 ms of work, so that jobs' calls come between.
+/// Keeps the history within [history] of the configuration: by itself once an hour, and on request. It removes a few receipts at
+/// a time, some 10 ms of work, so that jobs' calls come between.
 class HistoryKeeper {
 public:
     explicit HistoryKeeper(CoreContext& context) : context_(context) {}
