@@ -23,15 +23,17 @@ _pinfold() {
     -u | --user) words=$(compgen -u) ;;
     -s | --signal) words='TERM KILL INT HUP STOP CONT USR1 USR2' ;;
     --oom-policy) words='job process' ;;
+    --result) words='exited signaled stopped timeout out-of-memory supervisor-lost lost' ;;
     --state) words='creating running suspended ending accounting' ;;
     *)
         case $verb in
-        '') words="run list status show ps why history stop kill limits suspend resume adopt check-config version $globals" ;;
+        '') words="run list status show ps why history stop kill limits suspend resume adopt vacuum check-config version $globals" ;;
         list) words="-u --user --state -o --columns --sort $globals" ;;
         run) words="--job --exec --cpus --gpus --cpu-list --gpu-list --exclusive $limits --dry-run --" ;;
         limits) jobs=yes words="$limits --force --dry-run $globals" ;;
         suspend | resume) jobs=yes words="--dry-run $globals" ;;
-        history) words="-S --since -E --until -u --user -j --job -n --number -P --parsable $globals" ;;
+        history) words="-S --since -E --until -u --user -j --job -n --number --result --scheduler --failed --leftovers -P --parsable $globals" ;;
+        vacuum) words="--max-age --max-size $globals" ;;
         status | ps | why) jobs=yes words=$globals ;;
         show) jobs=yes words="-p --property --value $globals" ;;
         stop) jobs=yes words="--grace --wait --timeout --dry-run $globals" ;;

@@ -4,7 +4,7 @@ function __pinfold_jobs
     pinfold list --no-legend --no-pager -o key 2>/dev/null
 end
 
-set -l verbs run list status show ps why history stop kill limits suspend resume adopt check-config version
+set -l verbs run list status show ps why history stop kill limits suspend resume adopt vacuum check-config version
 complete -c pinfold -f
 complete -c pinfold -n "not __fish_seen_subcommand_from $verbs" -a "$verbs"
 complete -c pinfold -l json -d 'One JSON document'
@@ -37,4 +37,10 @@ complete -c pinfold -n '__fish_seen_subcommand_from history' -s S -l since -x
 complete -c pinfold -n '__fish_seen_subcommand_from history' -s E -l until -x
 complete -c pinfold -n '__fish_seen_subcommand_from history' -s n -l number -x
 complete -c pinfold -n '__fish_seen_subcommand_from history' -s P -l parsable
+complete -c pinfold -n '__fish_seen_subcommand_from history' -l result -xa 'exited signaled stopped timeout out-of-memory supervisor-lost lost'
+complete -c pinfold -n '__fish_seen_subcommand_from history' -l scheduler -x
+complete -c pinfold -n '__fish_seen_subcommand_from history' -l failed
+complete -c pinfold -n '__fish_seen_subcommand_from history' -l leftovers
+complete -c pinfold -n '__fish_seen_subcommand_from vacuum' -l max-age -x
+complete -c pinfold -n '__fish_seen_subcommand_from vacuum' -l max-size -x
 complete -c pinfold -n '__fish_seen_subcommand_from check-config' -l root -r

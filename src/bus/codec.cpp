@@ -65,6 +65,37 @@ Result<std::string> toText(const std::string& name, const sdbus::Variant& value)
     return text;
 }
 
+Result<void> readFlag(const std::string& name, const sdbus::Variant& value, bool& flag) {
+    if (typeOf(value) != "b")
+        return invalid("entry '" + name + "' has type " + typeOf(value) + ": a boolean is expected");
+    flag = value.get<bool>();
+    return {};
+}
+
+Result<void> readResult(const sdbus::Variant& value, std::optional<std::string>& result) {
+    auto text = toText("result", value);
+    if (!text)
+        return text.error();
+    if (!jobResultFromString(*text)) {
+        std::string known;
+        for (const auto& name : jobResultNames())
+            known += (known.empty() ? "" : ", ") + name;
+        return invalid("entry 'result' is '" + printable(*text, 100) + "': use one of " + known);
+    }
+    result = std::move(*text);
+    return {};
+}
+
+Result<void> readScheduler(const sdbus::Variant& value, std::optional<std::string>& scheduler) {
+    auto text = toText("scheduler", value);
+    if (!text)
+        return text.error();
+    if (!isSchedulerName(*text))
+        return invalid("entry 'scheduler' is '" + printable(*text, 100) + "': use lower case letters and digits");
+    scheduler = std::move(*text);
+    return {};
+}
+
 template <class T> Result<void> assign(Result<std::uint64_t> number, std::optional<T>& member) {
     if (!number)
         return number.error();
@@ -98,12 +129,7 @@ template <class T> EntryReader readerOf(const char* name, std::optional<T>& memb
 }
 
 EntryReader readerOf(const char* name, bool& member) {
-    return [name, &member](const sdbus::Variant& value) -> Result<void> {
-        if (typeOf(value) != "b")
-            return invalid("entry '" + std::string(name) + "' has type " + typeOf(value) + ": a boolean is expected");
-        member = value.get<bool>();
-        return {};
-    };
+    return [name, &member](const sdbus::Variant& value) { return readFlag(name, value, member); };
 }
 
 void addAllocationReaders(std::map<std::string, EntryReader>& readers, AllocationRequest& request) {
@@ -204,12 +230,26 @@ Result<ReceiptFilter> decodeReceiptFilter(const Dict& filter) {
                     {"since", [&](const sdbus::Variant& v) { return assign(toNumber("since", v, 0, INT64_MAX), decoded.since); }},
                     {"until", [&](const sdbus::Variant& v) { return assign(toNumber("until", v, 0, INT64_MAX), decoded.until); }},
                     {"limit", [&](const sdbus::Variant& v) { return assign(toNumber("limit", v, 1, kMaxReceipts), limit); }},
+                    {"result", [&](const sdbus::Variant& v) { return readResult(v, decoded.result); }},
+                    {"scheduler", [&](const sdbus::Variant& v) { return readScheduler(v, decoded.scheduler); }},
+                    {"failed", [&](const sdbus::Variant& v) { return readFlag("failed", v, decoded.failedOnly); }},
+                    {"leftovers", [&](const sdbus::Variant& v) { return readFlag("leftovers", v, decoded.leftoversOnly); }},
                 });
     if (!read)
         return read.error();
     if (limit)
         decoded.limit = *limit;
     return decoded;
+}
+
+Result<Retention> decodeRetention(const Dict& options) {
+    Retention retention;
+    auto read = readEntries(
+        options, {
+                     {"max_age", [&](const sdbus::Variant& v) { return assign(toNumber("max_age", v), retention.maxAge); }},
+                     {"max_size", [&](const sdbus::Variant& v) { return assign(toNumber("max_size", v), retention.maxBytes); }},
+                 });
+    return read ? Result<Retention>(retention) : Result<Retention>(read.error());
 }
 
 Result<void> decodeNoOptions(const Dict& options) { return readEntries(options, {}); }

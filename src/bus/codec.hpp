@@ -18,6 +18,8 @@ Result<EndReport> decodeEndOptions(const Dict& options);
 /// The grace, if any.
 Result<std::optional<std::uint64_t>> decodeStopOptions(const Dict& options);
 Result<ReceiptFilter> decodeReceiptFilter(const Dict& filter);
+/// VacuumHistory's options.
+Result<Retention> decodeRetention(const Dict& options);
 /// Named and typed as in CreateJob.
 Result<ResourceLimits> decodeLimits(const Dict& options);
 /// SetLimits' option.

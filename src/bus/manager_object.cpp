@@ -269,6 +269,17 @@ void ManagerObject::ListReceipts(sdbus::Result<Dicts>&& result, Dict filter) {
     });
 }
 
+void ManagerObject::VacuumHistory(sdbus::Result<std::uint64_t, std::uint64_t>&& result, Dict options) {
+    handle(std::move(result), {}, [this, options = std::move(options)](const Caller& caller, const auto& answer) {
+        const auto retention = decodeRetention(options);
+        if (!retention)
+            return answer.fail(retention.error());
+        parts_.historyKeeper.vacuum(caller, *retention, replyWith<Vacuumed>(answer, [answer](const Vacuumed& done) {
+                                        answer.give(done.removed, done.bytes);
+                                    }));
+    });
+}
+
 void ManagerObject::Reload(sdbus::Result<>&& result) {
     handle(std::move(result), {}, [this](const Caller& caller, const auto& answer) {
         auto done = decide(caller, Verb::Reload, {});

@@ -6,6 +6,7 @@
 #include "bus/caller.hpp"
 #include "bus/gate.hpp"
 #include "bus/job_object.hpp"
+#include "core/history_keeper.hpp"
 #include "core/job_manager.hpp"
 #include "dbus/org.pinfold1.Manager_adaptor.hpp"
 #include "os/event_loop.hpp"
@@ -25,6 +26,7 @@ public:
         sdbus::IConnection& connection;
         const EventLoop& loop;
         JobManager& jobs;
+        HistoryKeeper& historyKeeper;
         CallerResolver& callers;
         Clients& clients;
         std::function<Result<void>()> reload;
@@ -69,6 +71,7 @@ private:
     void GetUsage(sdbus::Result<Dict>&& result, std::string key) override;
     void GetReceipt(sdbus::Result<Dict>&& result, std::string key) override;
     void ListReceipts(sdbus::Result<Dicts>&& result, Dict filter) override;
+    void VacuumHistory(sdbus::Result<std::uint64_t, std::uint64_t>&& result, Dict options) override;
     void Reload(sdbus::Result<>&& result) override;
     std::string Version() override;
     std::uint32_t JobCount() override;

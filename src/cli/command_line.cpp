@@ -6,7 +6,9 @@
 #include "base/escape.hpp"
 #include "base/parse.hpp"
 #include "cli/suggestion.hpp"
+#include "model/job_key.hpp"
 #include "model/limit_table.hpp"
+#include "model/receipt.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -102,6 +104,19 @@ void addRun(CLI::App& app, CommandLine& line) {
     run->add_option("COMMAND", line.arguments, "the command and its arguments, after --")->type_name("");
 }
 
+std::string checkScheduler(const std::string& text) {
+    return isSchedulerName(text) ? "" : "'" + printable(text, 100) + "' is no scheduler: use lower case letters and digits";
+}
+
+void addKinds(CLI::App* history, CommandLine& line) {
+    history->add_option("--result", line.result, "that ended so")->check(CLI::IsMember(jobResultNames()))->type_name("");
+    history->add_option("--scheduler", line.scheduler, "whose key begins so, before the dot")
+        ->check(checkScheduler)
+        ->type_name("");
+    history->add_flag("--failed", line.failed, "that did not exit with status 0");
+    history->add_flag("--leftovers", line.leftovers, "that left processes behind");
+}
+
 void addQueries(CLI::App& app, CommandLine& line) {
     auto* list = app.add_subcommand("list", "live jobs");
     list->add_option("-u,--user", line.user, "of this user (name or id)")->type_name("");
@@ -122,6 +137,7 @@ void addQueries(CLI::App& app, CommandLine& line) {
     history->add_option("-u,--user", line.user, "of this user (name or id)")->type_name("");
     history->add_option("-j,--job", line.job, "of this job")->type_name("");
     history->add_option("-n,--number", line.limit, "at most so many, default 100")->check(CLI::Range(1, 10000))->type_name("");
+    addKinds(history, line);
     history->add_flag("-P,--parsable", line.parsable, "fields with | between");
 }
 
@@ -160,6 +176,9 @@ void addActions(CLI::App& app, CommandLine& line) {
     addJob(adopt, line, true);
     adopt->add_option("PID", line.arguments, "process ids")->required()->type_name("");
     addDryRun(adopt, line);
+    auto* vacuum = app.add_subcommand("vacuum", "remove the oldest receipts");
+    addParsed(vacuum, "--max-age", line.maxAge, parseDuration, "keep what ended since then; default: the site's");
+    addParsed(vacuum, "--max-size", line.maxSize, parseSize, "keep so much; default: the site's");
     auto* check = app.add_subcommand("check-config", "is the configuration right?");
     check->add_option("--root", line.root, "prefix of its paths")->type_name("");
     app.add_subcommand("version", "of pinfold, and of the pinfoldd that runs");

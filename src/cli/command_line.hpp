@@ -42,6 +42,12 @@ struct CommandLine {
     std::optional<std::string> until;    ///< history: -E
     std::uint32_t limit = 100;           ///< history: -n
     bool parsable = false;               ///< history: -P
+    std::optional<std::string> result;   ///< history
+    std::optional<std::string> scheduler; ///< history
+    bool failed = false;                  ///< history
+    bool leftovers = false;               ///< history
+    std::optional<std::uint64_t> maxAge;  ///< vacuum, microseconds
+    std::optional<std::uint64_t> maxSize; ///< vacuum, bytes
     std::string root = "/";              ///< check-config
     bool inPlace = false;                ///< run
     ResourceLimits limits;               ///< run --dry-run, limits

@@ -111,6 +111,8 @@ std::string jsonReceipts(const std::vector<Receipt>& receipts) {
 
 std::string jsonReceipt(const Receipt& value) { return document({{"receipt", receipt(value)}}); }
 
+std::string jsonVacuumed(const Vacuumed& done) { return document({{"removed", done.removed}, {"bytes", done.bytes}}); }
+
 std::string jsonNode(const std::string& version, const std::vector<JobInfo>& jobs) {
     Json states = Json::object();
     for (const auto& info : jobs)

@@ -14,6 +14,10 @@ Result<ReceiptFilter> filterFrom(const CommandLine& line) {
         std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch()).count());
     ReceiptFilter filter;
     filter.limit = line.limit;
+    filter.result = line.result;
+    filter.scheduler = line.scheduler;
+    filter.failedOnly = line.failed;
+    filter.leftoversOnly = line.leftovers;
     if (!line.job.empty())
         filter.key = line.job;
     if (line.user) {

@@ -13,7 +13,7 @@ ExitStatus fail(const Error& error) {
 }
 
 Verb findVerb(const std::string& name) {
-    static constexpr std::array<std::pair<std::string_view, Verb>, 15> verbs{{{"list", verbList},
+    static constexpr std::array<std::pair<std::string_view, Verb>, 16> verbs{{{"list", verbList},
                                                                               {"status", verbStatus},
                                                                               {"show", verbShow},
                                                                               {"ps", verbPs},
@@ -25,6 +25,7 @@ Verb findVerb(const std::string& name) {
                                                                               {"suspend", verbSuspend},
                                                                               {"resume", verbResume},
                                                                               {"adopt", verbAdopt},
+                                                                              {"vacuum", verbVacuum},
                                                                               {"check-config", verbCheckConfig},
                                                                               {"version", verbVersion},
                                                                               {"run", verbRun}}};

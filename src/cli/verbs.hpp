@@ -42,6 +42,7 @@ ExitStatus verbLimits(const VerbContext& context);
 ExitStatus verbSuspend(const VerbContext& context);
 ExitStatus verbResume(const VerbContext& context);
 ExitStatus verbAdopt(const VerbContext& context);
+ExitStatus verbVacuum(const VerbContext& context);
 ExitStatus verbCheckConfig(const VerbContext& context);
 ExitStatus verbVersion(const VerbContext& context);
 /// `pinfold run --dry-run`.

@@ -136,6 +136,23 @@ bus::Dict encodeFilter(const ReceiptFilter& filter) {
     if (filter.until)
         dict.emplace("until", sdbus::Variant(*filter.until));
     dict.emplace("limit", sdbus::Variant(filter.limit));
+    if (filter.result)
+        dict.emplace("result", sdbus::Variant(*filter.result));
+    if (filter.scheduler)
+        dict.emplace("scheduler", sdbus::Variant(*filter.scheduler));
+    if (filter.failedOnly)
+        dict.emplace("failed", sdbus::Variant(true));
+    if (filter.leftoversOnly)
+        dict.emplace("leftovers", sdbus::Variant(true));
+    return dict;
+}
+
+bus::Dict encodeRetention(const Retention& retention) {
+    bus::Dict dict;
+    if (retention.maxAge)
+        dict.emplace("max_age", sdbus::Variant(*retention.maxAge));
+    if (retention.maxBytes)
+        dict.emplace("max_size", sdbus::Variant(*retention.maxBytes));
     return dict;
 }
 

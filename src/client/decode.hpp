@@ -15,6 +15,7 @@ Allocation decodeAllocation(const bus::Dict& dict);
 ResourceLimits decodeLimits(const bus::Dict& dict);
 bus::Dict encodeLimits(const ResourceLimits& limits);
 bus::Dict encodeFilter(const ReceiptFilter& filter);
+bus::Dict encodeRetention(const Retention& retention);
 
 /// What a bus error means to a client.
 Error fromBusError(const sdbus::Error& error);

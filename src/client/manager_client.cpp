@@ -13,6 +13,7 @@ constexpr const char* kPath = "/org/pinfold1";
 constexpr const char* kManager = "org.pinfold1.Manager";
 constexpr const char* kJob = "org.pinfold1.Job";
 constexpr std::uint64_t kTimeout = 30'000'000;
+constexpr std::uint64_t kVacuumTimeout = 3'600'000'000;
 
 } // namespace
 
@@ -142,6 +143,14 @@ Result<std::vector<Receipt>> ManagerClient::receipts(const ReceiptFilter& filter
         for (const auto& dict : ask<std::vector<bus::Dict>>(*impl_->manager, "ListReceipts", encodeFilter(filter)))
             receipts.push_back(decodeReceipt(dict));
         return receipts;
+    });
+}
+
+Result<Vacuumed> ManagerClient::vacuum(const Retention& retention) const {
+    return converted([&] {
+        Vacuumed done;
+        invoke(*impl_->manager, "VacuumHistory", kVacuumTimeout, std::tie(done.removed, done.bytes), encodeRetention(retention));
+        return done;
     });
 }
 

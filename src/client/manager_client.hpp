@@ -61,6 +61,8 @@ public:
     Result<std::vector<ProcessEntry>> processes(const std::string& key) const;
     Result<Receipt> receipt(const std::string& key) const;
     Result<std::vector<Receipt>> receipts(const ReceiptFilter& filter) const;
+    /// What is set of `retention` instead of the configured limits. Returns when it is done, an hour later at most.
+    Result<Vacuumed> vacuum(const Retention& retention) const;
     Result<void> stop(const std::string& key, std::optional<std::uint64_t> grace) const;
     Result<void> suspend(const std::string& key) const;
     Result<void> resume(const std::string& key) const;

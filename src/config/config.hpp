@@ -72,6 +72,12 @@ struct Config {
         std::uint32_t reportMax = 50; ///< report_max: leftovers named one by one, 0 to 10000; the rest is counted
         CommandLines commandLines = CommandLines::Full; ///< command_lines = "none" | "name" | "full"
     } leftovers;
+
+    /// Which receipts are kept; the oldest go first. kInfinity: no limit.
+    struct HistoryLimits {
+        std::uint64_t maxAge = 31'536'000'000'000; ///< max_age = "365d": microseconds since a job's end, from 1 h
+        std::uint64_t maxSize = 1'073'741'824;     ///< max_size = "1G": bytes of history.db in use, from 1 MiB
+    } history;
 };
 
 struct LoadedConfig {

@@ -79,6 +79,20 @@ Setter duration(std::uint64_t& (*member)(Config&), std::uint64_t most, const cha
     };
 }
 
+/// `least` or more, also "infinity". `form`: what may be written.
+Setter noLessThan(std::uint64_t& (*member)(Config&), std::uint64_t least, Result<std::uint64_t> (*parse)(std::string_view),
+                  std::uint64_t integerUnit, const char* form) {
+    return [=](const toml::node& node, Config& config) -> Result<void> {
+        const auto value = amount(node, parse, integerUnit);
+        if (!value)
+            return value.error();
+        if (*value < least)
+            return wrong(show(node) + " is out of range: use " + form);
+        member(config) = *value;
+        return {};
+    };
+}
+
 template <class T> Setter count(T& (*member)(Config&), std::uint64_t least, std::uint64_t most) {
     return [=](const toml::node& node, Config& config) -> Result<void> {
         const auto value = integer(node, least, most);
@@ -237,6 +251,11 @@ const std::map<std::string_view, Section>& sections() {
           {"command_lines",
            word<CommandLines>([](Config& c) -> CommandLines& { return c.leftovers.commandLines; },
                               {{"none", CommandLines::None}, {"name", CommandLines::Name}, {"full", CommandLines::Full}})}}},
+        {"history",
+         {{"max_age", noLessThan([](Config& c) -> std::uint64_t& { return c.history.maxAge; }, 3'600'000'000, parseDuration,
+                                 1'000'000, "1 h or more, or \"infinity\"")},
+          {"max_size", noLessThan([](Config& c) -> std::uint64_t& { return c.history.maxSize; }, 1 << 20, parseSize, 1,
+                                  "1M or more, or \"infinity\"")}}},
     };
     return table;
 }

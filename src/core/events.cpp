@@ -153,6 +153,28 @@ void logUnkillable(const CoreContext& context, const Job& job, const std::vector
     context.journal.event(event);
 }
 
+void logHistoryVacuumed(const CoreContext& context, const Vacuumed& done, std::optional<uid_t> by) {
+    JournalEvent event;
+    event.priority = LOG_INFO;
+    event.messageId = kMessageHistoryVacuumed;
+    event.message = "history: " + std::to_string(done.removed) + " of the oldest receipts removed" +
+                    (by ? " for user " + std::to_string(*by) : "") + ", the others take " + formatSize(done.bytes);
+    event.fields = {{"PINFOLD_EVENT", "history-vacuumed"},
+                    {"PINFOLD_REMOVED", std::to_string(done.removed)},
+                    {"PINFOLD_HISTORY_BYTES", std::to_string(done.bytes)}};
+    if (by)
+        event.fields.emplace_back("PINFOLD_BY_UID", std::to_string(*by));
+    context.journal.event(event);
+}
+
+void logVacuumFailed(const CoreContext& context, std::uint64_t removed, const std::string& why) {
+    JournalEvent event;
+    event.priority = LOG_WARNING;
+    event.message = "history: not brought within its limits, the next try is within an hour; " + std::to_string(removed) +
+                    " receipts were removed before: " + why;
+    context.journal.event(event);
+}
+
 void logUnreadableRecord(const CoreContext& context, const std::string& fileAndReason) {
     JournalEvent event;
     event.priority = LOG_ERR;

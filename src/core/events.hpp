@@ -26,6 +26,10 @@ void logOutOfMemory(const CoreContext& context, const Job& job, std::optional<st
 void logLimitsChanged(const CoreContext& context, const Job& job, uid_t by, const ResourceLimits& before);
 void logSuspension(const CoreContext& context, const Job& job, bool suspended, uid_t by);
 
+/// `by`: who asked for it; unset: nobody.
+void logHistoryVacuumed(const CoreContext& context, const Vacuumed& done, std::optional<uid_t> by);
+void logVacuumFailed(const CoreContext& context, std::uint64_t removed, const std::string& why);
+
 void logUnreadableRecord(const CoreContext& context, const std::string& fileAndReason);
 
 /// Ordinary lines that belong to no job.

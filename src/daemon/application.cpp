@@ -4,6 +4,7 @@
 #include "bus/caller.hpp"
 #include "bus/manager_object.hpp"
 #include "core/context.hpp"
+#include "core/history_keeper.hpp"
 #include "core/job_manager.hpp"
 #include "daemon/admins.hpp"
 #include "daemon/log.hpp"
@@ -51,6 +52,13 @@ std::string readBootId() {
     return text.substr(0, text.find('\n'));
 }
 
+/// Opening the history waits for this, and the unit's start time-out must not cut it off: the next start would begin anew.
+void announceMigration() {
+    constexpr const char* what = "bringing the receipts of an older pinfold up to date, about a minute for each million";
+    logInfo(std::string("history: ") + what);
+    sd_notifyf(0, "EXTEND_TIMEOUT_USEC=%llu\nSTATUS=%s", 3'600'000'000ULL, what);
+}
+
 /// Without it nothing is lost but the victims' names.
 UniqueFd kernelLog() {
     auto log = KernelLog::openDevice();
@@ -68,8 +76,8 @@ public:
           kernelLog_(kernelLog()),
           history_(std::move(history)), context_{loop_,    systemd_, processes_, cgroups_,          watch_,       records_,
                                                  history_, journal,  kernelLog_, settings.config(), readBootId(), options.root},
-          jobs_(context_), callers_(*connection_, clients_),
-          manager_({*connection_, loop_, jobs_, callers_, clients_, [this] { return reload(); }, logErrorLine}),
+          jobs_(context_), historyKeeper_(context_), callers_(*connection_, clients_),
+          manager_({*connection_, loop_, jobs_, historyKeeper_, callers_, clients_, [this] { return reload(); }, logErrorLine}),
           socket_(UniqueFd(passedSocket()), {loop_, jobs_, clients_, logErrorLine}),
           terminate_(loop_.onSignal(SIGTERM, [this] { stop(0); })), interrupt_(loop_.onSignal(SIGINT, [this] { stop(0); })),
           hangup_(loop_.onSignal(SIGHUP, [this] { (void)reload(); })) {
@@ -100,6 +108,7 @@ private:
             socket_.open();
         else
             logWarningLine("started without pinfoldd.socket: pinfold-run can't reach this pinfoldd");
+        historyKeeper_.start();
         loop_.enableWatchdog();
         logInfo("ready, " + std::to_string(jobs_.jobCount()) + " job(s) taken up");
         sd_notify(0, "READY=1\nSTATUS=Ready");
@@ -138,6 +147,7 @@ private:
     History history_;
     CoreContext context_;
     JobManager jobs_;
+    HistoryKeeper historyKeeper_;
     Clients clients_;
     CallerResolver callers_;
     ManagerObject manager_;
@@ -157,7 +167,7 @@ int runDaemon(const DaemonOptions& options) {
     Settings settings(options.root, journal);
     if (auto loaded = settings.load(); !loaded)
         return refuse(loaded.error());
-    auto history = History::open(options.root / "var/lib/pinfold/history.db", History::Mode::ReadWrite);
+    auto history = History::open(options.root / "var/lib/pinfold/history.db", History::Mode::ReadWrite, announceMigration);
     if (!history)
         return refuse(history.error());
     return Application(options, settings, journal, std::move(*history)).run();

@@ -43,13 +43,15 @@ std::optional<std::uint32_t> taskNumber(std::string_view text) {
 
 } // namespace
 
+bool isSchedulerName(std::string_view text) {
+    return !text.empty() &&
+           std::all_of(text.begin(), text.end(), [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); });
+}
+
 Result<JobKey> JobKey::parse(std::string_view text) {
     const auto dot = text.find('.');
     const auto scheduler = text.substr(0, dot);
-    const bool schedulerValid = !scheduler.empty() && std::all_of(scheduler.begin(), scheduler.end(), [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-    });
-    if (!schedulerValid)
+    if (!isSchedulerName(scheduler))
         return invalidKey(text, "has no scheduler of lower case letters and digits before its first dot");
     if (dot == std::string_view::npos || dot + 1 == text.size())
         return invalidKey(text, "has no id after the scheduler");

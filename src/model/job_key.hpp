@@ -12,6 +12,9 @@
 
 namespace pinfold {
 
+/// What a key has before its first dot: lower case letters and digits.
+bool isSchedulerName(std::string_view text);
+
 /// "<scheduler>.<id>", for instance "sge.4711.3" or "pbs.12[7].server".
 class JobKey {
 public:

@@ -33,4 +33,11 @@ std::optional<JobResult> jobResultFromString(std::string_view text) {
     return std::nullopt;
 }
 
+std::vector<std::string> jobResultNames() {
+    std::vector<std::string> names;
+    for (const auto& [result, name] : kNames)
+        names.emplace_back(name);
+    return names;
+}
+
 } // namespace pinfold

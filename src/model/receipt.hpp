@@ -27,6 +27,8 @@ enum class JobResult {
 
 std::string_view toString(JobResult result);
 std::optional<JobResult> jobResultFromString(std::string_view text);
+/// All of them, in the order of the enumeration.
+std::vector<std::string> jobResultNames();
 
 /// How a process ended, as wait(2) tells.
 struct ExitState {

@@ -144,8 +144,8 @@ History::History(History&&) noexcept = default;
 History& History::operator=(History&&) noexcept = default;
 History::~History() = default;
 
-Result<History> History::open(const std::filesystem::path& file, Mode mode) {
-    auto opened = mode == Mode::ReadWrite ? openHistoryFile(file) : openHistoryFileReadOnly(file);
+Result<History> History::open(const std::filesystem::path& file, Mode mode, const std::function<void()>& beforeMigration) {
+    auto opened = mode == Mode::ReadWrite ? openHistoryFile(file, beforeMigration) : openHistoryFileReadOnly(file);
     if (!opened)
         return opened.error();
     auto impl = std::make_unique<Impl>();

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -51,9 +52,9 @@ public:
     enum class Mode { ReadWrite, ReadOnly };
 
     /// ReadWrite creates the file when it is not there, and brings an older pinfold's to this schema: once, some 40 s and the
-    /// file's size in free space for 1,000,000 receipts. WAL, synchronous=FULL: add() is durable when it returns.
-    /// Error: Internal with sqlite's words and the path.
-    static Result<History> open(const std::filesystem::path& file, Mode mode);
+    /// file's size in free space for 1,000,000 receipts; `beforeMigration` is called first then. WAL, synchronous=FULL: add() is
+    /// durable when it returns. Error: Internal with sqlite's words and the path.
+    static Result<History> open(const std::filesystem::path& file, Mode mode, const std::function<void()>& beforeMigration = {});
     History(History&&) noexcept;
     History& operator=(History&&) noexcept;
     ~History();

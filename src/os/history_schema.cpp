@@ -2,6 +2,7 @@
 #include "os/history_schema.hpp"
 
 #include "base/unique_fd.hpp"
+#include "model/receipt.hpp"
 
 #include <fcntl.h>
 
@@ -42,15 +43,20 @@ constexpr const char* kIndexes = "CREATE INDEX IF NOT EXISTS by_ended ON receipt
 
 // Reading a million JSON texts once is slow enough: all kinds that may occur first, those that did not are dropped afterwards.
 // Of the schedulers the most frequent, as many as add() lets have a kind of their own; '?' is for texts that can't be read.
-constexpr const char* kFillKinds =
-    "INSERT INTO kinds (scheduler, result, exit_ok, leftovers)"
-    " SELECT scheduler, result, exit_ok, leftovers FROM"
-    " (SELECT '' AS scheduler UNION ALL SELECT scheduler FROM"
-    "   (SELECT substr(key, 1, instr(key || '.', '.') - 1) AS scheduler FROM receipts"
-    "    GROUP BY 1 ORDER BY count(*) DESC LIMIT 32)),"
-    " (SELECT 'exited' AS result, 1 AS exit_ok UNION ALL SELECT column1, 0 FROM"
-    "   (VALUES ('exited'), ('signaled'), ('stopped'), ('timeout'), ('supervisor-lost'), ('lost'), ('?'))),"
-    " (SELECT 0 AS leftovers UNION ALL SELECT 1);";
+std::string fillKinds() {
+    std::string results = "('?')";
+    for (const auto& name : jobResultNames())
+        results += ", ('" + name + "')";
+    return "INSERT INTO kinds (scheduler, result, exit_ok, leftovers)"
+           " SELECT scheduler, result, exit_ok, leftovers FROM"
+           " (SELECT '' AS scheduler UNION ALL SELECT scheduler FROM"
+           "   (SELECT substr(key, 1, instr(key || '.', '.') - 1) AS scheduler FROM receipts"
+           "    GROUP BY 1 ORDER BY count(*) DESC LIMIT 32)),"
+           " (SELECT 'exited' AS result, 1 AS exit_ok UNION ALL SELECT column1, 0 FROM (VALUES " +
+           results +
+           ")),"
+           " (SELECT 0 AS leftovers UNION ALL SELECT 1);";
+}
 
 constexpr const char* kFillReceipts =
     "UPDATE receipts SET kind = coalesce("
@@ -70,7 +76,7 @@ std::string ddl(std::uint64_t from) {
         return std::string(kReceipts) + kKinds + kIndexes;
     return std::string("DROP INDEX IF EXISTS by_key; DROP INDEX IF EXISTS by_uid;"
                        "ALTER TABLE receipts ADD COLUMN kind INTEGER NOT NULL DEFAULT 0;") +
-           kKinds + kFillKinds + kFillReceipts + kIndexes + kDropUnusedKinds;
+           kKinds + fillKinds() + kFillReceipts + kIndexes + kDropUnusedKinds;
 }
 
 /// 0: there are no tables.
@@ -129,11 +135,13 @@ Result<void> migrate(HistoryDatabase& history) {
 
 } // namespace
 
-Result<HistoryDatabase> openHistoryFile(const std::filesystem::path& file) {
+Result<HistoryDatabase> openHistoryFile(const std::filesystem::path& file, const std::function<void()>& beforeMigration) {
     createPrivate(file);
     auto history = connect(file, file.string(), SQLITE_OPEN_READWRITE);
     if (!history)
         return history;
+    if (history->schema > 0 && history->schema < kSchema && beforeMigration)
+        beforeMigration();
     auto ready = run(history->db.get(), kSettings);
     if (ready && history->schema < kSchema)
         ready = migrate(*history);

@@ -10,6 +10,7 @@
 #include "os/sqlite.hpp"
 
 #include <filesystem>
+#include <functional>
 
 namespace pinfold {
 
@@ -18,9 +19,9 @@ struct HistoryDatabase {
     std::uint64_t schema = 0; ///< 1 only of a file opened for reading: it has no kinds
 };
 
-/// For reading and writing, created when it is not there, brought to the newest schema.
-/// Error: Internal with sqlite's words and the path.
-Result<HistoryDatabase> openHistoryFile(const std::filesystem::path& file);
+/// For reading and writing, created when it is not there, brought to the newest schema. `beforeMigration`, if any, is called
+/// before an older file is. Error: Internal with sqlite's words and the path.
+Result<HistoryDatabase> openHistoryFile(const std::filesystem::path& file, const std::function<void()>& beforeMigration);
 /// As it is; nothing is created or changed. Error: Internal with sqlite's words and the path.
 Result<HistoryDatabase> openHistoryFileReadOnly(const std::filesystem::path& file);
 

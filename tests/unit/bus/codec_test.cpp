@@ -139,6 +139,39 @@ TEST(Codec, readsTheFilterOfReceipts) {
     EXPECT_TRUE(has(refusal(decodeReceiptFilter({{"limit", Variant(std::uint32_t{10'001})}})), "1 to 10000"));
 }
 
+TEST(Codec, readsWhichKindsOfReceipts) {
+    const auto filter = decodeReceiptFilter({{"result", Variant(std::string("out-of-memory"))},
+                                             {"scheduler", Variant(std::string("sge2"))},
+                                             {"failed", Variant(true)},
+                                             {"leftovers", Variant(true)}});
+    ASSERT_TRUE(filter);
+    EXPECT_EQ(filter->result, "out-of-memory");
+    EXPECT_EQ(filter->scheduler, "sge2");
+    EXPECT_TRUE(filter->failedOnly && filter->leftoversOnly);
+    EXPECT_FALSE(decodeReceiptFilter({{"failed", Variant(false)}})->failedOnly);
+    const auto none = decodeReceiptFilter({});
+    EXPECT_FALSE(none->result || none->scheduler || none->failedOnly || none->leftoversOnly);
+
+    EXPECT_TRUE(
+        has(refusal(decodeReceiptFilter({{"result", Variant(std::string("exit\n"))}})),
+            "'result' is 'exit\\x0a': use one of exited, signaled, stopped, timeout, out-of-memory, supervisor-lost, lost"));
+    EXPECT_TRUE(has(refusal(decodeReceiptFilter({{"result", Variant(std::uint32_t{1})}})), "'result' has type u"));
+    for (const char* name : {"", "sge.1", "SGE", "sge' OR 1"})
+        EXPECT_TRUE(has(refusal(decodeReceiptFilter({{"scheduler", Variant(std::string(name))}})), "'scheduler' is '")) << name;
+    for (const char* name : {"failed", "leftovers"})
+        EXPECT_TRUE(has(refusal(decodeReceiptFilter({{name, Variant(std::uint32_t{1})}})), "has type u: a boolean is expected"));
+}
+
+TEST(Codec, readsWhatMayBeKept) {
+    const auto retention = decodeRetention({{"max_age", Variant(std::uint64_t{0})}, {"max_size", Variant(std::uint32_t{7})}});
+    ASSERT_TRUE(retention);
+    EXPECT_EQ(retention->maxAge, 0U);
+    EXPECT_EQ(retention->maxBytes, 7U);
+    EXPECT_FALSE(decodeRetention({})->maxAge || decodeRetention({})->maxBytes);
+    EXPECT_TRUE(has(refusal(decodeRetention({{"max_age", Variant(std::string("1d"))}})), "'max_age' has type s"));
+    EXPECT_TRUE(has(refusal(decodeRetention({{"max_rows", Variant(std::uint32_t{7})}})), "unknown entry 'max_rows'"));
+}
+
 TEST(Codec, writesOnlyWhatIsKnown) {
     EXPECT_TRUE(encodeLimits({}).empty());
     EXPECT_TRUE(encodeUsage({}).empty());

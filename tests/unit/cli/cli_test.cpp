@@ -145,6 +145,12 @@ TEST(Json, hasASchemaAndNullForTheUnknown) {
     EXPECT_EQ(receipt["ended_iso"], "2023-11-14T22:13:30Z");
 }
 
+TEST(Json, aVacuumsOutcome) {
+    const auto document = nlohmann::json::parse(jsonVacuumed({.removed = 3, .bytes = 4096}));
+    EXPECT_EQ(document["removed"], 3);
+    EXPECT_EQ(document["bytes"], 4096);
+}
+
 TEST(CommandLine, verbsAndTheirOptions) {
     const auto stop = std::get<CommandLine>(parse({"stop", "--grace", "2s", "--wait", "sge.1", "--json"}));
     EXPECT_EQ(stop.verb, "stop");
@@ -159,6 +165,26 @@ TEST(CommandLine, verbsAndTheirOptions) {
     EXPECT_FALSE(list.legend);
     const auto run = std::get<CommandLine>(parse({"run", "--dry-run", "--memory-max", "1G", "--", "x", "--not-ours"}));
     EXPECT_EQ(run.limits.memoryMax, 1U << 30);
+    const auto history =
+        std::get<CommandLine>(parse({"history", "--result", "timeout", "--scheduler", "sge", "--failed", "--leftovers"}));
+    EXPECT_EQ(history.result, "timeout");
+    EXPECT_EQ(history.scheduler, "sge");
+    EXPECT_TRUE(history.failed && history.leftovers);
+    const auto vacuum = std::get<CommandLine>(parse({"vacuum", "--max-age", "30d", "--max-size", "0"}));
+    EXPECT_EQ(vacuum.maxAge, 2'592'000'000'000U);
+    EXPECT_EQ(vacuum.maxSize, 0U);
+    EXPECT_FALSE(std::get<CommandLine>(parse({"vacuum"})).maxAge) << "unset: the site's";
+}
+
+TEST(CommandLine, everyVerbIsDone) {
+    for (const char* verb : {"list", "status", "history", "vacuum", "version"})
+        EXPECT_NE(findVerb(std::get<CommandLine>(parse({verb})).verb), nullptr) << verb;
+}
+
+TEST(CommandLine, anUnknownResultIsToldWhichThereAre) {
+    const auto text = std::get<EarlyExit>(parse({"history", "--result", "crashed"})).text;
+    for (const auto& name : jobResultNames())
+        EXPECT_NE(text.find(name), std::string::npos) << text;
 }
 
 TEST(CommandLine, mistakesAreOneLineAndStatusTwo) {
@@ -167,7 +193,10 @@ TEST(CommandLine, mistakesAreOneLineAndStatusTwo) {
                                                                    {"stop", "a", "b"},
                                                                    {"list", "--nonsense"},
                                                                    {"stop", "x", "--grace", "soon"},
-                                                                   {"history", "-n", "0"}}) {
+                                                                   {"history", "-n", "0"},
+                                                                   {"history", "--result", "crashed"},
+                                                                   {"history", "--scheduler", "sge.1"},
+                                                                   {"vacuum", "--max-age", "old"}}) {
         const auto result = parse(words);
         ASSERT_TRUE(std::holds_alternative<EarlyExit>(result)) << words.front();
         EXPECT_EQ(std::get<EarlyExit>(result).status, 2);

@@ -102,6 +102,9 @@ run_time_max = "12h"
 [leftovers]
 report_max = 0
 command_lines = "name"
+[history]
+max_age = "1h"
+max_size = "1M"
 )");
     EXPECT_EQ(files, std::vector<fs::path>{root_ / mainFile()});
     EXPECT_TRUE(warnings.empty()) << warnings.front();
@@ -117,6 +120,8 @@ command_lines = "name"
                                                .allowedCpus = *CpuList::parse("0-3,8"),
                                                .tasksMax = 4096,
                                                .runTimeMax = 43'200'000'000}));
+    EXPECT_EQ(config.history.maxAge, 3'600'000'000U);
+    EXPECT_EQ(config.history.maxSize, 1U << 20);
     EXPECT_EQ(config.leftovers.reportMax, 0U);
     EXPECT_EQ(config.leftovers.commandLines, CommandLines::Name);
 }
@@ -172,12 +177,23 @@ TEST_F(ConfigTest, errorsNamePlaceAndValue) {
              Row{"[defaults]\nrun_time_max = \"1us\"\n", "2:16: ", "run_time_max"},
              Row{"[leftovers]\nreport_max = 10001\n", "2:14: ", "10001"},
              Row{"[leftovers]\ncommand_lines = \"some\"\n", "2:17: ", "some"},
+             Row{"[history]\nmax_age = \"59min\"\n", "2:11: ", "1 h or more"},
+             Row{"[history]\nmax_size = 1048575\n", "2:12: ", "1M or more"},
+             Row{"[history]\nmax_size = \"much\"\n", "2:12: ", "much"},
              Row{"jobs = 5\n", "1:8: ", "jobs"},
          }) {
         const auto error = errorOf(text);
         EXPECT_TRUE(error.starts_with(place)) << error;
         EXPECT_NE(error.find(contains), std::string::npos) << error;
     }
+}
+
+TEST_F(ConfigTest, historyMayBeWithoutLimits) {
+    const auto config = loaded("[history]\nmax_age = \"infinity\"\nmax_size = \"infinity\"\n").config;
+    EXPECT_EQ(config.history.maxAge, kInfinity);
+    EXPECT_EQ(config.history.maxSize, kInfinity);
+    EXPECT_EQ(loaded("[history]\nmax_age = 86400\n").config.history.maxAge, 86'400'000'000U) << "seconds";
+    EXPECT_EQ(loaded("[history]\nmax_age = 86400\n").config.history.maxSize, 1U << 30);
 }
 
 TEST_F(ConfigTest, syntaxErrorsNameTheLine) {
@@ -304,9 +320,11 @@ TEST_F(ConfigTest, theExampleShowsEveryDefault) {
     EXPECT_EQ(config.config.jobs.maxPerUser, standard.jobs.maxPerUser);
     EXPECT_EQ(config.config.leftovers.reportMax, standard.leftovers.reportMax);
     EXPECT_EQ(config.config.leftovers.commandLines, standard.leftovers.commandLines);
+    EXPECT_EQ(config.config.history.maxAge, standard.history.maxAge);
+    EXPECT_EQ(config.config.history.maxSize, standard.history.maxSize);
     forEachLimit(config.config.defaults, [](const char* name, const auto& limit) { EXPECT_TRUE(limit.has_value()) << name; });
     for (const char* key : {"log_level", "kill_grace", "on_failure", "allow_user_jobs", "unenforced_limits", "max_per_user",
-                            "report_max", "command_lines"})
+                            "report_max", "command_lines", "max_age", "max_size"})
         EXPECT_NE(exampleText().find("\n#" + std::string(key) + " = "), std::string::npos) << key;
 }
 

@@ -42,10 +42,12 @@ TEST(JobState, namesComeBack) {
 TEST(JobResult, namesComeBack) {
     std::set<std::string_view> names;
     for (const auto result : {JobResult::Exited, JobResult::Signaled, JobResult::Stopped, JobResult::Timeout,
-                              JobResult::SupervisorLost, JobResult::Lost}) {
+                              JobResult::OutOfMemory, JobResult::SupervisorLost, JobResult::Lost}) {
         EXPECT_TRUE(names.insert(toString(result)).second);
         EXPECT_EQ(jobResultFromString(toString(result)), result);
     }
+    const auto all = jobResultNames();
+    EXPECT_EQ(names, std::set<std::string_view>(all.begin(), all.end()));
     EXPECT_TRUE(names.contains("supervisor-lost"));
     for (const char* text : {"", "exit", "Lost", "?"})
         EXPECT_EQ(jobResultFromString(text), std::nullopt) << text;

@@ -51,6 +51,16 @@ TEST_F(HistoryFile, AnOlderFileIsBroughtUpToDate) {
     EXPECT_EQ(idsOf(open().list(kinds("lost"))), Ids{"new"});
 }
 
+TEST_F(HistoryFile, AnOlderFilesReceiptsKeepTheirResults) {
+    std::vector<Receipt> receipts;
+    for (const auto& name : jobResultNames())
+        receipts.push_back(ended(receipt(name, "sge." + name, 10), *jobResultFromString(name), {}));
+    writeSchema1(receipts);
+    const auto history = open();
+    for (const auto& name : jobResultNames())
+        EXPECT_EQ(idsOf(history.list(kinds(name))), Ids{name});
+}
+
 TEST_F(HistoryFile, AnOlderFileMayBeRead) {
     writeSchema1(mixed());
     expectMixed(open(History::Mode::ReadOnly));
@@ -108,6 +118,21 @@ TEST_F(HistoryFile, AMigrationThatFailsChangesNothing) {
         << opened.error().message;
     EXPECT_EQ(number("PRAGMA user_version"), 1U);
     EXPECT_EQ(idsOf(open(History::Mode::ReadOnly).list(of(2, {}))), (Ids{"messy", "slow"}));
+}
+
+TEST_F(HistoryFile, OnlyAMigrationIsAnnounced) {
+    int announced = 0;
+    const auto announce = [&announced] { ++announced; };
+    ASSERT_TRUE(History::open(file(), History::Mode::ReadWrite, announce));
+    EXPECT_EQ(announced, 0) << "a new file";
+    std::filesystem::remove(file());
+    writeSchema1(mixed());
+    ASSERT_TRUE(History::open(file(), History::Mode::ReadOnly, announce));
+    EXPECT_EQ(announced, 0) << "a file to be read";
+    ASSERT_TRUE(History::open(file(), History::Mode::ReadWrite, announce));
+    EXPECT_EQ(announced, 1);
+    ASSERT_TRUE(History::open(file(), History::Mode::ReadWrite, announce));
+    EXPECT_EQ(announced, 1) << "once";
 }
 
 } // namespace pinfold::test

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "core/context.hpp"
+#include "core/job_manager.hpp"
+
+namespace pinfold {
+
+/// Keeps the history within [history] of the configuration: by itself once an hour, and on request. It removes a few receipts at
+/// a time, some 10 ms of work, so that jobs' calls come between.
+class HistoryKeeper {
+public:
+    explicit HistoryKeeper(CoreContext& context) : context_(context) {}
+
+    /// From now on it looks by itself.
+    void start();
+
+    /// What `asked` leaves unset is as configured. Answers when all is within the limits. Errors: Denied; Busy while receipts are
+    /// being removed already; Internal.
+    void vacuum(const Caller& caller, const Retention& asked, Reply<Vacuumed> reply);
+
+private:
+    struct Run {
+        Retention retention;
+        std::optional<uid_t> by;
+        Reply<Vacuumed> reply; ///< empty when nobody asked
+        std::uint64_t removed = 0;
+    };
+
+    Retention configured() const { return {context_.config.history.maxAge, context_.config.history.maxSize}; }
+    void lookAfter(std::uint64_t delay);
+    void begin(Run run);
+    void step();
+    void end(Result<Vacuumed> outcome);
+
+    CoreContext& context_;
+    std::optional<Run> run_; ///< what is under way
+    EventHandle look_;
+    EventHandle step_;
+};
+
+} // namespace pinfold

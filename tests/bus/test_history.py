@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What is asked of the history, what is removed from it, and a file that an older pinfold left."""
+
+import socket
+import sqlite3
+
+import dbus
+import pytest
+
+from conftest import error_name, wait_until
+from test_callers import as_user
+
+ERROR = "org.pinfold1.Error."
+
+
+def options(**entries):
+    return dbus.Dictionary(entries, signature="sv")
+
+
+def keys(world, **entries):
+    return [str(receipt["key"]) for receipt in world.manager().ListReceipts(options(**entries))]
+
+
+def run_job(world, key, stop=False):
+    process = world.process()
+    world.create(key, process)
+    if stop:
+        world.manager().StopJob(key, options())
+    world.end(key, process)
+
+
+def test_filters(world):
+    run_job(world, "sge.1")
+    run_job(world, "pbs.1", stop=True)
+    run_job(world, "sge.2", stop=True)
+    assert keys(world) == ["sge.2", "pbs.1", "sge.1"]
+    assert keys(world, result="stopped") == ["sge.2", "pbs.1"]
+    assert keys(world, result="stopped", scheduler="sge") == ["sge.2"]
+    assert keys(world, scheduler="sg") == []
+    assert keys(world, failed=True) == ["sge.2", "pbs.1", "sge.1"], "nobody said how they exited"
+    assert keys(world, failed=False, leftovers=False) == ["sge.2", "pbs.1", "sge.1"]
+    assert keys(world, leftovers=True, result="lost") == []
+
+
+@pytest.mark.parametrize("entry", [{"result": "crashed"}, {"result": dbus.UInt32(1)}, {"scheduler": "sge.1"}, {"scheduler": ""},
+                                   {"failed": "yes"}, {"leftovers": dbus.UInt32(1)}, {"failedOnly": True}])
+def test_filters_that_are_refused(world, entry):
+    assert error_name(lambda: world.manager().ListReceipts(options(**entry))) == ERROR + "InvalidArgument"
+
+
+def test_vacuum(world):
+    run_job(world, "sge.1")
+    vacuum = world.manager().VacuumHistory
+    removed, size = vacuum(options())
+    assert removed == 0 and size > 0, "within the configured limits"
+    assert error_name(lambda: vacuum(options(max_age="1d"))) == ERROR + "InvalidArgument"
+    assert error_name(lambda: vacuum(options(max_rows=dbus.UInt32(1)))) == ERROR + "InvalidArgument"
+    assert as_user(world, "m.VacuumHistory(none)") == ERROR + "Denied"
+    assert keys(world) == ["sge.1"]
+    assert vacuum(options(max_age=dbus.UInt64(0)))[0] == 1
+    assert keys(world) == []
+
+
+OLD_SCHEMA = """
+CREATE TABLE receipts (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, key TEXT NOT NULL, uid INTEGER NOT NULL,
+ ended INTEGER NOT NULL, receipt TEXT NOT NULL);
+CREATE INDEX by_ended ON receipts (ended);
+CREATE INDEX by_key ON receipts (key, ended);
+CREATE INDEX by_uid ON receipts (uid, ended);
+PRAGMA user_version = 1;
+"""
+
+
+def make_old(directory):
+    """history.db as pinfold before schema 2 left it, with the receipt that is in it now."""
+    with sqlite3.connect(directory / "history.db") as new:
+        rows = new.execute("SELECT id, key, uid, ended, receipt FROM receipts").fetchall()
+    new.close()
+    for file in directory.iterdir():
+        file.unlink()
+    with sqlite3.connect(directory / "history.db") as old:
+        old.executescript(OLD_SCHEMA)
+        old.executemany("INSERT INTO receipts (id, key, uid, ended, receipt) VALUES (?, ?, ?, ?, ?)", rows)
+    old.close()
+    assert len(rows) == 1
+
+
+def test_a_start_that_migrates_asks_for_time(world):
+    """Else the unit's start time-out would cut it off, and the next start would begin anew."""
+    run_job(world, "sge.1")
+    world.daemon.terminate()
+    assert world.daemon.wait(20) == 0
+    make_old(world.root / "var/lib/pinfold")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK) as notified:
+        notified.bind(str(world.directory / "notify"))
+        world.environment["NOTIFY_SOCKET"] = str(world.directory / "notify")
+        world.daemon = world.start_daemon()
+        said = []
+
+        def ready():
+            try:
+                said.append(notified.recv(4096).decode())
+            except BlockingIOError:
+                pass
+            return said and said[-1].startswith("READY=1")
+        wait_until(ready, "READY=1")
+    assert said[0].startswith("EXTEND_TIMEOUT_USEC=3600000000\nSTATUS=bringing the receipts of an older pinfold up to date")
+    assert keys(world, scheduler="sge") == ["sge.1"]

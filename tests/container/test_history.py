@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Receipts found by what they say, and kept within limits."""
+
+import json
+import shutil
+import sqlite3
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from jobs import ESCAPIST, finish, receipts, run, start_job, wait_running
+
+HISTORY = Path("/var/lib/pinfold/history.db")
+DROP_IN = Path("/run/systemd/system/pinfoldd.service.d/impatient.conf")
+TWO_DAYS = 2 * 86_400_000_000
+
+
+def found(*options):
+    """The keys, oldest first."""
+    return [receipt["key"] for receipt in json.loads(run("pinfold", "history", "--json", "-n", "10000", *options).stdout)["receipts"]][::-1]
+
+
+def test_filters():
+    assert finish(start_job("kind.good", "true"))[0] == 0
+    assert finish(start_job("kind.bad", "false"))[0] == 1
+    assert finish(start_job("kind.slow", "sleep", "1000", options=["--run-time-max", "200ms"]))[0] == -15
+    assert finish(start_job("kind.messy", ESCAPIST, "set-sid"))[0] == 3
+    stopped = start_job("other.stopped", "sleep", "1000")
+    wait_running("other.stopped")
+    run("pinfold", "stop", "--wait", "other.stopped")
+    finish(stopped)
+    kind = ["--scheduler", "kind"]
+    assert found(*kind) == ["kind.good", "kind.bad", "kind.slow", "kind.messy"]
+    assert found(*kind, "--failed") == ["kind.bad", "kind.slow", "kind.messy"]
+    assert found(*kind, "--leftovers") == ["kind.messy"]
+    assert found(*kind, "--result", "timeout") == ["kind.slow"]
+    assert found(*kind, "--result", "exited", "--failed") == ["kind.bad", "kind.messy"]
+    assert found("--scheduler", "other", "--result", "stopped", "-u", "root") == ["other.stopped"]
+    assert found(*kind, "--result", "lost") == []
+    table = run("pinfold", "history", *kind, "--failed", "--no-legend").stdout.splitlines()
+    assert len(table) == 3
+
+
+def test_filters_that_do_not_exist():
+    for options, words in ((["--result", "crashed"], ["crashed", "out-of-memory"]), (["--scheduler", "sge.1"], ["sge.1"])):
+        done = run("pinfold", "history", *options, check=False)
+        assert done.returncode == 2 and all(word in done.stderr for word in words), done.stderr
+
+
+def vacuum(*options):
+    return json.loads(run("pinfold", "vacuum", "--json", *options).stdout)
+
+
+def removals():
+    run("journalctl", "--sync")
+    lines = run("journalctl", "-o", "json", "--no-pager", "PINFOLD_EVENT=history-vacuumed").stdout.splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def test_vacuum_leaves_the_newest():
+    with ThreadPoolExecutor(8) as pool:
+        jobs = pool.map(lambda number: finish(start_job(f"row.{number}", "true", options=["--exec"]))[0], range(300))
+        assert set(jobs) == {0}
+    first = [receipt["key"] for receipt in receipts() if receipt["key"].startswith("row.")][::-1][:100]
+    with sqlite3.connect(HISTORY) as db:
+        db.executemany(f"UPDATE receipts SET ended = ended - {TWO_DAYS} WHERE key = ?", [(key,) for key in first])
+    db.close()
+    before = found()
+    assert before[:100] == first
+
+    assert vacuum()["removed"] == 0, "within the configured limits"
+    assert vacuum("--max-age", "1d")["removed"] == 100
+    kept = found()
+    assert kept == before[100:]
+
+    size = vacuum("--max-age", "infinity")["bytes"]
+    done = vacuum("--max-size", size * 2 // 3)
+    assert 0 < done["removed"] < len(kept) and done["bytes"] <= size * 2 // 3
+    assert found() == kept[done["removed"]:]
+    assert [int(entry["PINFOLD_REMOVED"]) for entry in removals()] == [100, done["removed"]]
+    assert removals()[0]["PINFOLD_BY_UID"] == "0" and "MESSAGE_ID" in removals()[0]
+
+    said = run("pinfold", "vacuum", "--max-age", "0").stdout
+    assert said.startswith(f"{len(kept) - done['removed']} receipt(s) removed, the others take ") and found() == []
+
+
+def test_users_may_not_vacuum():
+    done = subprocess.run(["setpriv", "--reuid=bob", "--regid=bob", "--init-groups", "pinfold", "vacuum"], capture_output=True, text=True,
+                          timeout=60)
+    assert done.returncode == 5 and "only root and pinfold-admin may remove receipts" in done.stderr
+
+
+OLD_SCHEMA = """
+CREATE TABLE receipts (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, key TEXT NOT NULL, uid INTEGER NOT NULL,
+ ended INTEGER NOT NULL, receipt TEXT NOT NULL);
+CREATE INDEX by_ended ON receipts (ended);
+CREATE INDEX by_key ON receipts (key, ended);
+CREATE INDEX by_uid ON receipts (uid, ended);
+PRAGMA user_version = 1;
+"""
+# Bringing them up to date takes longer than the start time-out below.
+MANY = """
+WITH RECURSIVE copies(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM copies WHERE n < 60000)
+INSERT INTO receipts (id, key, uid, ended, receipt) SELECT 'old' || n, 'old.' || n, 0, n, ? FROM copies
+"""
+
+
+@pytest.fixture
+def impatient_unit():
+    """pinfoldd has a receipt, is stopped, and must be up within a second at its next start."""
+    finish(start_job("old.first", "true"))
+    run("systemctl", "stop", "pinfoldd.socket", "pinfoldd")
+    DROP_IN.parent.mkdir(parents=True, exist_ok=True)
+    DROP_IN.write_text("[Service]\nTimeoutStartSec=1s\nRestart=no\n")
+    run("systemctl", "daemon-reload")
+    yield
+    run("systemctl", "stop", "pinfoldd.socket", "pinfoldd")
+    shutil.rmtree(HISTORY.parent)
+    DROP_IN.unlink()
+    run("systemctl", "daemon-reload")
+    run("systemctl", "start", "pinfoldd.socket", "pinfoldd")
+
+
+def test_a_long_migration_is_no_failed_start(impatient_unit):
+    with sqlite3.connect(HISTORY) as new:
+        receipt = new.execute("SELECT receipt FROM receipts LIMIT 1").fetchone()
+    new.close()
+    for file in HISTORY.parent.iterdir():
+        file.unlink()
+    with sqlite3.connect(HISTORY) as old:
+        old.executescript(OLD_SCHEMA)
+        old.execute(MANY, receipt)
+    old.close()
+    run("systemctl", "start", "pinfoldd.socket", "pinfoldd")
+    run("journalctl", "--sync")
+    assert "bringing the receipts of an older pinfold up to date" in run("journalctl", "-u", "pinfoldd", "-o", "cat").stdout
+    assert len(receipts()) == 10000

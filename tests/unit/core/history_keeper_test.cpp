@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/history_keeper.hpp"
+
+#include "base/message_ids.hpp"
+#include "base/parse.hpp"
+#include "tests/unit/core/core_fixture.hpp"
+
+#include <sqlite3.h>
+
+namespace pinfold::test {
+namespace {
+
+constexpr std::uint64_t kHour = 3'600'000'000;
+constexpr std::uint64_t kFirstLook = 600'000'000;
+
+class HistoryKeeperTest : public CoreTest {
+protected:
+    HistoryKeeperTest() : keeper(*context) { config.history = {.maxAge = 24 * kHour, .maxSize = kInfinity}; }
+
+    /// `number` receipts of jobs that ended `ago` microseconds ago.
+    void add(const std::string& name, std::uint64_t number, std::uint64_t ago) {
+        std::vector<Receipt> made(number);
+        for (std::uint64_t n = 0; n < number; ++n) {
+            made[n].id = name + std::to_string(n);
+            made[n].key = "sge." + made[n].id;
+            made[n].ended = loop.realTime() - ago;
+        }
+        ASSERT_TRUE(history->add(made));
+    }
+    std::uint64_t rows() const { return history->list({.limit = 10'000})->size(); }
+    Reply<Vacuumed> intoAnswer() {
+        answer.reset();
+        return [this](Result<Vacuumed> given) {
+            EXPECT_FALSE(answer) << "answered twice";
+            answer = std::move(given);
+        };
+    }
+    void ask(const Retention& retention, Caller caller = {0, true}) { keeper.vacuum(caller, retention, intoAnswer()); }
+    std::vector<JournalEvent> removals() const {
+        std::vector<JournalEvent> found;
+        for (const auto& event : journal.events)
+            if (event.messageId == kMessageHistoryVacuumed)
+                found.push_back(event);
+        return found;
+    }
+    void breakHistory() const {
+        sqlite3* db = nullptr;
+        ASSERT_EQ(sqlite3_open((node.root() / "var/lib/pinfold/history.db").c_str(), &db), SQLITE_OK);
+        EXPECT_EQ(sqlite3_exec(db, "DROP TABLE receipts", nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(db);
+        sqlite3_close(db);
+    }
+
+    HistoryKeeper keeper;
+    std::optional<Result<Vacuumed>> answer;
+};
+
+TEST_F(HistoryKeeperTest, looksByItselfAWhileAfterTheStartAndThenHourly) {
+    add("old", 5, 25 * kHour);
+    add("new", 3, 0);
+    keeper.start();
+    loop.advance(kFirstLook - 1);
+    EXPECT_EQ(rows(), 8U) << "a node that comes up may not have set its clock";
+    loop.advance(1);
+    EXPECT_EQ(rows(), 3U);
+    ASSERT_EQ(removals().size(), 1U);
+    EXPECT_EQ(removals()[0].message.substr(0, 42), "history: 5 of the oldest receipts removed,");
+
+    add("late", 2, 25 * kHour);
+    loop.advance(kHour);
+    EXPECT_EQ(rows(), 3U);
+    loop.advance(3 * kHour);
+    EXPECT_EQ(removals().size(), 2U) << "nothing to remove is nothing to tell";
+}
+
+TEST_F(HistoryKeeperTest, takesABreakAfterAHundred) {
+    add("old", 250, 25 * kHour);
+    ask({});
+    EXPECT_EQ(rows(), 150U);
+    EXPECT_FALSE(answer);
+    add("between", 1, 0);
+    EXPECT_EQ(rows(), 151U);
+    loop.advance(1'000'000);
+    ASSERT_TRUE(answer && *answer);
+    EXPECT_EQ((*answer)->removed, 250U);
+    EXPECT_EQ((*answer)->bytes, history->info()->bytes);
+    EXPECT_EQ(rows(), 1U);
+    ASSERT_EQ(removals().size(), 1U);
+    EXPECT_NE(removals()[0].message.find("250 of the oldest receipts removed for user 0"), std::string::npos);
+    EXPECT_EQ(loop.timers(), 0U);
+}
+
+TEST_F(HistoryKeeperTest, whatIsNotAskedIsAsConfigured) {
+    add("old", 5, 25 * kHour);
+    add("new", 5, kHour);
+    ask({.maxBytes = kInfinity});
+    EXPECT_EQ((*answer)->removed, 5U);
+    ask({.maxAge = kInfinity});
+    EXPECT_EQ((*answer)->removed, 0U);
+    config.history.maxSize = 0;
+    ask({.maxAge = kInfinity});
+    EXPECT_EQ((*answer)->removed, 5U) << "a reload's limits count from then on";
+}
+
+TEST_F(HistoryKeeperTest, usersMayNot) {
+    add("old", 1, 25 * kHour);
+    ask({}, {1000, false});
+    ASSERT_TRUE(answer && !*answer);
+    EXPECT_EQ(answer->error().code, ErrorCode::Denied);
+    EXPECT_EQ(rows(), 1U);
+    ask({}, {1000, true});
+    EXPECT_TRUE(answer && *answer) << "pinfold-admin";
+}
+
+TEST_F(HistoryKeeperTest, oneAtATime) {
+    add("old", 150, 25 * kHour);
+    std::optional<Result<Vacuumed>> first;
+    keeper.vacuum(root, {}, [&](Result<Vacuumed> given) { first = std::move(given); });
+    ask({});
+    ASSERT_TRUE(answer && !*answer);
+    EXPECT_EQ(answer->error().code, ErrorCode::Busy);
+    loop.advance(1'000'000);
+    ASSERT_TRUE(first && *first);
+    EXPECT_EQ((*first)->removed, 150U) << "the first is not disturbed";
+    ask({});
+    EXPECT_TRUE(answer && *answer);
+}
+
+TEST_F(HistoryKeeperTest, itsOwnLookDoesNotJoinARequest) {
+    keeper.start();
+    loop.advance(kFirstLook - 10);
+    add("old", 250, 25 * kHour);
+    ask({});
+    loop.advance(10);
+    EXPECT_EQ(rows(), 150U) << "one step, not two";
+    loop.advance(1'000'000);
+    EXPECT_EQ((*answer)->removed, 250U);
+    add("later", 1, 25 * kHour);
+    loop.advance(kHour);
+    EXPECT_EQ(rows(), 0U) << "the next look is an hour later all the same";
+}
+
+TEST_F(HistoryKeeperTest, aFailureIsToldAndTriedAgain) {
+    breakHistory();
+    add("old", 0, 0);
+    ask({});
+    ASSERT_TRUE(answer && !*answer);
+    EXPECT_EQ(answer->error().code, ErrorCode::Internal);
+    keeper.start();
+    loop.advance(kFirstLook + kHour);
+    EXPECT_EQ(std::count_if(journal.events.begin(), journal.events.end(),
+                            [](const auto& event) { return event.message.starts_with("history: not brought within"); }),
+              3);
+}
+
+} // namespace
+} // namespace pinfold::test
