@@ -9,6 +9,7 @@
 #include "cli/table.hpp"
 #include "cli/terminal.hpp"
 #include "client/manager_client.hpp"
+#include "text/amounts.hpp"
 
 #include <string>
 

@@ -12,6 +12,7 @@ SRC = TOP / "src"
 ALLOWED = {
     "base": set(),
     "model": {"base"},
+    "text": {"base", "model"},
     "config": {"base", "model"},
     "os": {"base", "model"},
     "systemd": {"base", "model", "os"},
@@ -20,7 +21,7 @@ ALLOWED = {
     "socket": {"base", "model", "os", "core"},
     "client": {"base", "model", "os", "systemd"},
     "daemon": {"base", "model", "config", "os", "systemd", "core", "bus", "socket"},
-    "cli": {"base", "model", "config", "os", "systemd", "client"},
+    "cli": {"base", "model", "text", "config", "os", "systemd", "client"},
     "run": {"base", "model"},
 }
 OWNERS = {
