@@ -18,7 +18,7 @@ ALLOWED = {
     "systemd": {"base", "model", "os"},
     "core": {"base", "model", "config", "os", "systemd"},
     "bus": {"base", "model", "config", "os", "systemd", "core"},
-    "socket": {"base", "model", "os", "core"},
+    "socket": {"base", "model", "text", "config", "os", "core"},
     "client": {"base", "model", "os", "systemd"},
     "daemon": {"base", "model", "config", "os", "systemd", "core", "bus", "socket"},
     "cli": {"base", "model", "text", "config", "os", "systemd", "client"},
