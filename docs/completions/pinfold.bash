@@ -21,13 +21,17 @@ _pinfold() {
     case $previous in
     --color) words='auto always never' ;;
     -u | --user) words=$(compgen -u) ;;
-    -s | --signal) words='TERM KILL INT HUP STOP CONT USR1 USR2' ;;
+    -s | --signal | --sort)
+        [[ $verb == kill ]] && words='TERM KILL INT HUP STOP CONT USR1 USR2'
+        [[ $verb == top ]] && words='cpu memory io tasks time key'
+        ;;
     --oom-policy) words='job process' ;;
     --state) words='creating running suspended ending accounting' ;;
     *)
         case $verb in
-        '') words="run list status show ps why history stop kill limits suspend resume adopt check-config version $globals" ;;
+        '') words="run list status show ps top why history stop kill limits suspend resume adopt check-config version $globals" ;;
         list) words="-u --user --state -o --columns --sort $globals" ;;
+        top) words="-s --sort -u --user -b --batch -n --iterations -d --delay $globals" ;;
         run) words="--job --exec $limits --dry-run --" ;;
         limits) jobs=yes words="$limits --force --dry-run $globals" ;;
         suspend | resume) jobs=yes words="--dry-run $globals" ;;

@@ -14,6 +14,15 @@
 
 namespace pinfold {
 
+struct TopOptions {
+    std::string sort = "cpu";        ///< one of sortNames() of top_rows.hpp
+    bool batch = false;              ///< -b
+    std::uint64_t iterations = 0;    ///< -n; 0: until it is ended
+    std::uint64_t delay = 1'000'000; ///< -d, microseconds, kLeastDelay to kMostDelay
+    static constexpr std::uint64_t kLeastDelay = 100'000;
+    static constexpr std::uint64_t kMostDelay = 3'600'000'000;
+};
+
 struct CommandLine {
     std::string verb;
 
@@ -27,7 +36,7 @@ struct CommandLine {
     std::vector<std::string> arguments; ///< PID...
     bool dryRun = false;
 
-    std::optional<std::string> user;     ///< list, history: -u
+    std::optional<std::string> user;     ///< list, top, history: -u
     std::optional<std::string> state;    ///< list
     std::vector<std::string> columns;    ///< list: -o
     std::string sort = "key";            ///< list
@@ -45,6 +54,7 @@ struct CommandLine {
     bool inPlace = false;                ///< run
     ResourceLimits limits;               ///< run --dry-run, limits
     bool force = false;                  ///< limits
+    TopOptions top;
 };
 
 /// What to do, or what to print and which status to end with (help, usage errors).

@@ -8,6 +8,7 @@
 
 #include <ctime>
 #include <optional>
+#include <unordered_map>
 
 namespace pinfold {
 namespace {
@@ -27,8 +28,13 @@ std::optional<std::uint64_t> parseUtc(const std::string& text) {
 } // namespace
 
 std::string userName(uid_t uid) {
-    const passwd* user = ::getpwuid(uid);
-    return user ? printable(user->pw_name, 64) : std::to_string(uid);
+    static std::unordered_map<uid_t, std::string> known; // a look-up reads a file at least, and lists have many rows of few users
+    auto& name = known[uid];
+    if (name.empty()) {
+        const passwd* user = ::getpwuid(uid);
+        name = user ? printable(user->pw_name, 64) : std::to_string(uid);
+    }
+    return name;
 }
 
 Result<std::uint32_t> userId(const std::string& text) {

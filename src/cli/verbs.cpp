@@ -13,18 +13,19 @@ ExitStatus fail(const Error& error) {
 }
 
 Verb findVerb(const std::string& name) {
-    static constexpr std::array<std::pair<std::string_view, Verb>, 15> verbs{{{"list", verbList},
+    static constexpr std::array<std::pair<std::string_view, Verb>, 16> verbs{{{"list", verbList},
                                                                               {"status", verbStatus},
                                                                               {"show", verbShow},
                                                                               {"ps", verbPs},
+                                                                              {"top", verbTop},
                                                                               {"why", verbWhy},
                                                                               {"history", verbHistory},
                                                                               {"stop", verbStop},
                                                                               {"kill", verbKill},
                                                                               {"limits", verbLimits},
-{"suspend", verbSuspend},
-{"resume", verbResume},
-{"adopt", verbAdopt},
+                                                                              {"suspend", verbSuspend},
+                                                                              {"resume", verbResume},
+                                                                              {"adopt", verbAdopt},
                                                                               {"check-config", verbCheckConfig},
                                                                               {"version", verbVersion},
                                                                               {"run", verbRun}}};

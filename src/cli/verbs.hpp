@@ -35,6 +35,7 @@ ExitStatus verbList(const VerbContext& context);
 ExitStatus verbStatus(const VerbContext& context);
 ExitStatus verbShow(const VerbContext& context);
 ExitStatus verbPs(const VerbContext& context);
+ExitStatus verbTop(const VerbContext& context);
 ExitStatus verbWhy(const VerbContext& context);
 ExitStatus verbHistory(const VerbContext& context);
 ExitStatus verbStop(const VerbContext& context);

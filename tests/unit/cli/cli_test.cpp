@@ -123,6 +123,23 @@ TEST(CommandLine, verbsAndTheirOptions) {
     EXPECT_EQ(run.limits.memoryMax, 1U << 30);
 }
 
+TEST(CommandLine, top) {
+    const auto line = std::get<CommandLine>(parse({"top"}));
+    EXPECT_EQ(line.top.sort, "cpu");
+    EXPECT_EQ(line.top.delay, 1'000'000U);
+    EXPECT_EQ(line.top.iterations, 0U);
+    EXPECT_FALSE(line.top.batch);
+    const auto all = std::get<CommandLine>(parse({"top", "-s", "io", "-b", "-n", "3", "-d", "0.1", "-u", "alice"}));
+    EXPECT_EQ(all.top.sort, "io");
+    EXPECT_EQ(all.top.delay, 100'000U);
+    EXPECT_EQ(all.top.iterations, 3U);
+    EXPECT_TRUE(all.top.batch);
+    EXPECT_EQ(all.user, "alice");
+    for (const auto& words : std::vector<std::vector<std::string>>{
+             {"top", "-s", "beauty"}, {"top", "-d", "0.09"}, {"top", "-d", "3601"}, {"top", "-d", "soon"}, {"top", "-n", "0"}})
+        EXPECT_TRUE(std::holds_alternative<EarlyExit>(parse(words))) << words.back();
+}
+
 TEST(CommandLine, mistakesAreOneLineAndStatusTwo) {
     for (const auto& words : std::vector<std::vector<std::string>>{{"lsit"},
                                                                    {"stop"},
