@@ -51,7 +51,7 @@ public:
     Bounds bounds() const;
     /// All of it is frozen (cgroup.events). Unset once the cgroup is gone.
     std::optional<bool> frozen() const;
-    /// From now on a file that was read stays open, for a descriptor a file: to read it again takes 1 to 3 us then, instead of 10.
+    /// From now on a file that was read stays open, for a descriptor a file: reading it again takes 1 to 3 us then, not 10.
     /// One that was not there is looked for again with the next call of this: controllers come to running jobs too.
     void keepFilesOpen();
     static constexpr unsigned kMostFiles = 12; ///< descriptors that it may take by then
