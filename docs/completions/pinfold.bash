@@ -21,14 +21,18 @@ _pinfold() {
     case $previous in
     --color) words='auto always never' ;;
     -u | --user) words=$(compgen -u) ;;
-    -s | --signal) words='TERM KILL INT HUP STOP CONT USR1 USR2' ;;
+    -s | --signal | --sort)
+        [[ $verb == kill ]] && words='TERM KILL INT HUP STOP CONT USR1 USR2'
+        [[ $verb == top ]] && words='cpu memory io tasks time key'
+        ;;
     --oom-policy) words='job process' ;;
     --result) words='exited signaled stopped timeout out-of-memory supervisor-lost lost' ;;
     --state) words='creating running suspended ending accounting' ;;
     *)
         case $verb in
-        '') words="run list status show ps why history stop kill limits suspend resume adopt vacuum check-config version $globals" ;;
+        '') words="run list status show ps top why history stop kill limits suspend resume adopt vacuum check-config version $globals" ;;
         list) words="-u --user --state -o --columns --sort $globals" ;;
+        top) words="-s --sort -u --user -b --batch -n --iterations -d --delay $globals" ;;
         run) words="--job --exec --cpus --gpus --cpu-list --gpu-list --exclusive $limits --dry-run --" ;;
         limits) jobs=yes words="$limits --force --dry-run $globals" ;;
         suspend | resume) jobs=yes words="--dry-run $globals" ;;

@@ -4,7 +4,7 @@ function __pinfold_jobs
     pinfold list --no-legend --no-pager -o key 2>/dev/null
 end
 
-set -l verbs run list status show ps why history stop kill limits suspend resume adopt vacuum check-config version
+set -l verbs run list status show ps top why history stop kill limits suspend resume adopt vacuum check-config version
 complete -c pinfold -f
 complete -c pinfold -n "not __fish_seen_subcommand_from $verbs" -a "$verbs"
 complete -c pinfold -l json -d 'One JSON document'
@@ -14,10 +14,14 @@ complete -c pinfold -l full -d 'Never cut a line'
 complete -c pinfold -l bytes -d 'Sizes in bytes, times in microseconds'
 complete -c pinfold -l color -xa 'auto always never'
 complete -c pinfold -n '__fish_seen_subcommand_from status show ps why stop kill limits suspend resume adopt' -a '(__pinfold_jobs)'
-complete -c pinfold -n '__fish_seen_subcommand_from list history' -s u -l user -xa '(__fish_complete_users)'
+complete -c pinfold -n '__fish_seen_subcommand_from list history top' -s u -l user -xa '(__fish_complete_users)'
 complete -c pinfold -n '__fish_seen_subcommand_from list' -l state -xa 'creating running suspended ending accounting'
 complete -c pinfold -n '__fish_seen_subcommand_from list' -s o -l columns -x
 complete -c pinfold -n '__fish_seen_subcommand_from list' -l sort -x
+complete -c pinfold -n '__fish_seen_subcommand_from top' -s s -l sort -xa 'cpu memory io tasks time key'
+complete -c pinfold -n '__fish_seen_subcommand_from top' -s b -l batch
+complete -c pinfold -n '__fish_seen_subcommand_from top' -s n -l iterations -x
+complete -c pinfold -n '__fish_seen_subcommand_from top' -s d -l delay -x
 complete -c pinfold -n '__fish_seen_subcommand_from show' -s p -l property -x
 complete -c pinfold -n '__fish_seen_subcommand_from show' -l value
 complete -c pinfold -n '__fish_seen_subcommand_from stop' -l grace -x

@@ -6,6 +6,7 @@
 #include "base/escape.hpp"
 #include "base/parse.hpp"
 #include "cli/suggestion.hpp"
+#include "cli/top_rows.hpp"
 #include "model/job_key.hpp"
 #include "model/limit_table.hpp"
 #include "model/receipt.hpp"
@@ -20,6 +21,7 @@ namespace {
 constexpr const char* kExamples = "Examples:\n"
                                   "  pinfold list                         the jobs of this node\n"
                                   "  pinfold status sge.4711              one job: limits, use, processes\n"
+                                  "  pinfold top                          who uses what, again and again\n"
                                   "  pinfold why sge.4711                 how a job ended, what it used and left\n"
                                   "  pinfold history -S -1d --json        yesterday's and today's receipts\n"
                                   "  pinfold run --job manual.x --memory-max 1G -- ./job.sh\n";
@@ -141,6 +143,28 @@ void addQueries(CLI::App& app, CommandLine& line) {
     history->add_flag("-P,--parsable", line.parsable, "fields with | between");
 }
 
+void addTop(CLI::App& app, CommandLine& line) {
+    auto* top = app.add_subcommand("top", "live jobs and what they use, again and again");
+    top->add_option("-s,--sort", line.top.sort, "cpu, memory, io, tasks, time or key; default cpu")
+        ->check(CLI::IsMember(sortNames()))
+        ->type_name("");
+    top->add_option("-u,--user", line.user, "of this user (name or id)")->type_name("");
+    top->add_flag("-b,--batch", line.top.batch, "plain lines; so it is too when piped");
+    top->add_option("-n,--iterations", line.top.iterations, "so many times, default: without end")
+        ->check(CLI::Range(1, 1'000'000'000))
+        ->type_name("");
+    top->add_option_function<std::string>(
+           "-d,--delay",
+           [&line](const std::string& text) {
+               const auto value = parseDuration(text);
+               if (!value || *value < TopOptions::kLeastDelay || *value > TopOptions::kMostDelay)
+                   throw CLI::ValidationError("delay '" + text + "' is not valid: use 0.1 to 3600 seconds");
+               line.top.delay = *value;
+           },
+           "seconds between two looks, 0.1 to 3600, default 1")
+        ->type_name("");
+}
+
 void addActions(CLI::App& app, CommandLine& line) {
     auto* stop = app.add_subcommand("stop", "end a job: SIGTERM, the grace time, SIGKILL");
     addJob(stop, line, true);
@@ -199,6 +223,7 @@ std::variant<CommandLine, EarlyExit> parseCommandLine(int argc, char** argv) {
     addGlobals(app, line);
     addRun(app, line);
     addQueries(app, line);
+    addTop(app, line);
     addActions(app, line);
     if (argc < 2)
         return EarlyExit{static_cast<int>(ExitStatus::Usage), app.help()};

@@ -15,6 +15,15 @@
 
 namespace pinfold {
 
+struct TopOptions {
+    std::string sort = "cpu";        ///< one of sortNames() of top_rows.hpp
+    bool batch = false;              ///< -b
+    std::uint64_t iterations = 0;    ///< -n; 0: until it is ended
+    std::uint64_t delay = 1'000'000; ///< -d, microseconds, kLeastDelay to kMostDelay
+    static constexpr std::uint64_t kLeastDelay = 100'000;
+    static constexpr std::uint64_t kMostDelay = 3'600'000'000;
+};
+
 struct CommandLine {
     std::string verb;
 
@@ -28,31 +37,32 @@ struct CommandLine {
     std::vector<std::string> arguments; ///< PID...
     bool dryRun = false;
 
-    std::optional<std::string> user;     ///< list, history: -u
-    std::optional<std::string> state;    ///< list
-    std::vector<std::string> columns;    ///< list: -o
-    std::string sort = "key";            ///< list
-    std::vector<std::string> properties; ///< show: -p
-    bool valueOnly = false;              ///< show
-    std::string signal = "TERM";         ///< kill: -s
-    std::optional<std::uint64_t> grace;  ///< stop, microseconds
-    bool wait = false;                   ///< stop
-    std::uint64_t timeout = 300'000'000; ///< stop --wait, microseconds
-    std::optional<std::string> since;    ///< history: -S
-    std::optional<std::string> until;    ///< history: -E
-    std::uint32_t limit = 100;           ///< history: -n
-    bool parsable = false;               ///< history: -P
-    std::optional<std::string> result;   ///< history
+    std::optional<std::string> user;      ///< list, top, history: -u
+    std::optional<std::string> state;     ///< list
+    std::vector<std::string> columns;     ///< list: -o
+    std::string sort = "key";             ///< list
+    std::vector<std::string> properties;  ///< show: -p
+    bool valueOnly = false;               ///< show
+    std::string signal = "TERM";          ///< kill: -s
+    std::optional<std::uint64_t> grace;   ///< stop, microseconds
+    bool wait = false;                    ///< stop
+    std::uint64_t timeout = 300'000'000;  ///< stop --wait, microseconds
+    std::optional<std::string> since;     ///< history: -S
+    std::optional<std::string> until;     ///< history: -E
+    std::uint32_t limit = 100;            ///< history: -n
+    bool parsable = false;                ///< history: -P
+    std::optional<std::string> result;    ///< history
     std::optional<std::string> scheduler; ///< history
     bool failed = false;                  ///< history
     bool leftovers = false;               ///< history
     std::optional<std::uint64_t> maxAge;  ///< vacuum, microseconds
     std::optional<std::uint64_t> maxSize; ///< vacuum, bytes
-    std::string root = "/";              ///< check-config
-    bool inPlace = false;                ///< run
-    ResourceLimits limits;               ///< run --dry-run, limits
+    std::string root = "/";               ///< check-config
+    bool inPlace = false;                 ///< run
+    ResourceLimits limits;                ///< run --dry-run, limits
     AllocationRequest allocation;
     bool force = false; ///< limits
+    TopOptions top;
 };
 
 /// What to do, or what to print and which status to end with (help, usage errors).

@@ -7,12 +7,13 @@
 #include <pwd.h>
 
 #include <ctime>
+#include <optional>
+#include <unordered_map>
 
 namespace pinfold {
 namespace {
 
 constexpr std::uint64_t kDay = 86'400'000'000;
-constexpr std::uint64_t kPercentUsec = 10'000; // 1 % of a second
 
 std::optional<std::uint64_t> parseUtc(const std::string& text) {
     for (const char* form : {"%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%d"}) {
@@ -26,25 +27,14 @@ std::optional<std::uint64_t> parseUtc(const std::string& text) {
 
 } // namespace
 
-std::string Amounts::number(std::optional<std::uint64_t> value) {
-    return !value ? "-" : *value == kInfinity ? "infinity" : std::to_string(*value);
-}
-
-std::string Amounts::size(std::optional<std::uint64_t> bytes) const { return raw || !bytes ? number(bytes) : formatSize(*bytes); }
-
-std::string Amounts::duration(std::optional<std::uint64_t> usec) const {
-    return raw || !usec ? number(usec) : formatDuration(*usec);
-}
-
-std::string Amounts::quota(std::optional<std::uint64_t> usecPerSecond) const {
-    if (raw || !usecPerSecond || *usecPerSecond == kInfinity)
-        return number(usecPerSecond);
-    return std::to_string(*usecPerSecond / kPercentUsec) + "%";
-}
-
 std::string userName(uid_t uid) {
-    const passwd* user = ::getpwuid(uid);
-    return user ? printable(user->pw_name, 64) : std::to_string(uid);
+    static std::unordered_map<uid_t, std::string> known; // a look-up reads a file at least, and lists have many rows of few users
+    auto& name = known[uid];
+    if (name.empty()) {
+        const passwd* user = ::getpwuid(uid);
+        name = user ? printable(user->pw_name, 64) : std::to_string(uid);
+    }
+    return name;
 }
 
 Result<std::uint32_t> userId(const std::string& text) {

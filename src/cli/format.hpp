@@ -6,20 +6,9 @@
 #include <sys/types.h>
 
 #include <cstdint>
-#include <optional>
 #include <string>
 
 namespace pinfold {
-
-/// Amounts for people, or as they are where --bytes asks for it. Unknown is "-".
-struct Amounts {
-    bool raw = false;
-
-    std::string size(std::optional<std::uint64_t> bytes) const;
-    std::string duration(std::optional<std::uint64_t> usec) const;
-    std::string quota(std::optional<std::uint64_t> usecPerSecond) const;
-    static std::string number(std::optional<std::uint64_t> value);
-};
 
 /// The user's name, or the number where there is none.
 std::string userName(uid_t uid);

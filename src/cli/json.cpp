@@ -55,6 +55,23 @@ Json receipt(const Receipt& value) {
     return json;
 }
 
+template <class T> Json orNull(const std::optional<T>& value) { return value ? Json(*value) : Json(nullptr); }
+
+Json topRow(const TopRow& row) {
+    auto json = job(row.job);
+    json["age"] = row.age;
+    json["cpu_percent"] = orNull(row.cpu);
+    json["cpu_percent_of_allowed"] = orNull(row.cpuOfAllowed);
+    json["cpu_time"] = orNull(row.cpuTime);
+    json["memory_current"] = orNull(row.memory);
+    json["memory_max"] = orNull(row.memoryMax);
+    json["memory_peak"] = orNull(row.memoryPeak);
+    json["io_read_rate"] = orNull(row.readRate);
+    json["io_write_rate"] = orNull(row.writeRate);
+    json["tasks_current"] = orNull(row.tasks);
+    return json;
+}
+
 Json properties(const std::vector<UnitProperty>& list) {
     Json json = Json::object();
     for (const auto& property : list)
@@ -139,6 +156,13 @@ std::string jsonUnits(const StartRequest& request) {
 
 std::string jsonVersions(const std::optional<std::string>& daemon) {
     return document({{"pinfold", PINFOLD_VERSION}, {"pinfoldd", daemon ? Json(*daemon) : Json(nullptr)}});
+}
+
+std::string jsonTop(const std::vector<TopRow>& rows, std::uint64_t at) {
+    Json list = Json::array();
+    for (const auto& row : rows)
+        list.push_back(topRow(row));
+    return document({{"at", at}, {"at_iso", formatUtc(at)}, {"jobs", std::move(list)}});
 }
 
 std::string jsonTask(const std::string& key, std::uint32_t task, const std::string& unit) {

@@ -2,6 +2,7 @@
 // --json: one document with a schema number. Keys never change their meaning; unknown is null.
 #pragma once
 
+#include "cli/top_rows.hpp"
 #include "client/manager_client.hpp"
 #include "config/config.hpp"
 #include "systemd/systemd_manager.hpp"
@@ -31,6 +32,8 @@ std::string jsonNode(const std::string& version, const std::vector<JobInfo>& job
 std::string jsonConfigCheck(const Result<LoadedConfig>& loaded);
 std::string jsonUnits(const StartRequest& request);
 std::string jsonVersions(const std::optional<std::string>& daemon);
+/// `at`: CLOCK_REALTIME, microseconds.
+std::string jsonTop(const std::vector<TopRow>& rows, std::uint64_t at);
 std::string jsonTask(const std::string& job, std::uint32_t task, const std::string& unit);
 
 } // namespace pinfold

@@ -26,22 +26,6 @@ Glyph glyphAt(const std::string& text, std::size_t at) {
     return {bytes, static_cast<std::size_t>(std::max(0, ::wcwidth(character)))};
 }
 
-std::string cut(const std::string& text, std::size_t width) {
-    if (displayWidth(text) <= width)
-        return text;
-    std::string out;
-    std::size_t used = 0;
-    for (std::size_t at = 0; at < text.size();) {
-        const auto glyph = glyphAt(text, at);
-        if (used + glyph.width + 1 > width)
-            break;
-        out += text.substr(at, glyph.bytes);
-        used += glyph.width;
-        at += glyph.bytes;
-    }
-    return out + "…";
-}
-
 std::string upper(std::string text) {
     std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
     return text;
@@ -62,7 +46,7 @@ std::string aligned(const std::vector<Column>& columns, const std::vector<std::s
         const bool last = i + 1 == columns.size();
         auto field = fields[i];
         if (last && limit > used)
-            field = cut(field, limit - used);
+            field = cutToWidth(field, limit - used);
         const auto width = displayWidth(field);
         const std::string padding(widths[i] > width ? widths[i] - width : 0, ' ');
         line += columns[i].number ? padding + field : last ? field : field + padding;
@@ -83,6 +67,22 @@ std::size_t displayWidth(const std::string& text) {
         at += glyph.bytes;
     }
     return width;
+}
+
+std::string cutToWidth(const std::string& text, std::size_t width) {
+    if (displayWidth(text) <= width)
+        return text;
+    std::string out;
+    std::size_t used = 0;
+    for (std::size_t at = 0; at < text.size();) {
+        const auto glyph = glyphAt(text, at);
+        if (used + glyph.width + 1 > width)
+            break;
+        out += text.substr(at, glyph.bytes);
+        used += glyph.width;
+        at += glyph.bytes;
+    }
+    return out + "…";
 }
 
 std::string formatTable(const std::vector<Column>& columns, const std::vector<std::vector<std::string>>& rows,

@@ -25,4 +25,7 @@ std::string formatTable(const std::vector<Column>& columns, const std::vector<st
 /// Terminal columns that UTF-8 text takes (wcwidth(3)).
 std::size_t displayWidth(const std::string& text);
 
+/// The text, or as much of it as fits with an ellipsis.
+std::string cutToWidth(const std::string& text, std::size_t width);
+
 } // namespace pinfold

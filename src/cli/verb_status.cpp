@@ -2,8 +2,8 @@
 #include "base/parse.hpp"
 #include "cli/job_page.hpp"
 #include "cli/journal_lines.hpp"
-#include "cli/receipt_text.hpp"
 #include "cli/verbs.hpp"
+#include "text/receipt_text.hpp"
 
 #include <algorithm>
 #include <map>
@@ -81,8 +81,7 @@ ExitStatus liveStatus(const VerbContext& context, const JobDetail& detail) {
 }
 
 ExitStatus endedStatus(const VerbContext& context, const Receipt& receipt) {
-    context.terminal.print(context.line.json ? jsonReceipt(receipt)
-                                             : receiptPage(receipt, userName(receipt.uid), context.amounts));
+    context.terminal.print(context.line.json ? jsonReceipt(receipt) : receiptPage(receipt, userName, context.amounts));
     return ExitStatus::NotRunning;
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "base/escape.hpp"
 #include "cli/json.hpp"
-#include "cli/receipt_text.hpp"
 #include "cli/receipts.hpp"
 #include "cli/verbs.hpp"
+#include "text/receipt_text.hpp"
 
 namespace pinfold {
 namespace {
@@ -31,8 +31,7 @@ ExitStatus verbWhy(const VerbContext& context) {
         return fail({ErrorCode::NoSuchReceipt,
                      "no receipt of a job '" + printable(key, 300) + "' that you may see: `pinfold history` lists them"});
     const auto& receipt = receipts->front();
-    context.terminal.print(context.line.json ? jsonReceipt(receipt)
-                                             : receiptPage(receipt, userName(receipt.uid), context.amounts));
+    context.terminal.print(context.line.json ? jsonReceipt(receipt) : receiptPage(receipt, userName, context.amounts));
     return ExitStatus::Ok;
 }
 

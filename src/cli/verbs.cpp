@@ -13,10 +13,11 @@ ExitStatus fail(const Error& error) {
 }
 
 Verb findVerb(const std::string& name) {
-    static constexpr std::array<std::pair<std::string_view, Verb>, 16> verbs{{{"list", verbList},
+    static constexpr std::array<std::pair<std::string_view, Verb>, 17> verbs{{{"list", verbList},
                                                                               {"status", verbStatus},
                                                                               {"show", verbShow},
                                                                               {"ps", verbPs},
+                                                                              {"top", verbTop},
                                                                               {"why", verbWhy},
                                                                               {"history", verbHistory},
                                                                               {"stop", verbStop},

@@ -9,6 +9,7 @@
 #include "cli/table.hpp"
 #include "cli/terminal.hpp"
 #include "client/manager_client.hpp"
+#include "text/amounts.hpp"
 
 #include <string>
 
@@ -34,6 +35,7 @@ ExitStatus verbList(const VerbContext& context);
 ExitStatus verbStatus(const VerbContext& context);
 ExitStatus verbShow(const VerbContext& context);
 ExitStatus verbPs(const VerbContext& context);
+ExitStatus verbTop(const VerbContext& context);
 ExitStatus verbWhy(const VerbContext& context);
 ExitStatus verbHistory(const VerbContext& context);
 ExitStatus verbStop(const VerbContext& context);

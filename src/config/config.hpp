@@ -32,6 +32,7 @@ struct Config {
         bool allowUserJobs = false;                                   ///< allow_user_jobs
         UnenforcedLimits unenforcedLimits = UnenforcedLimits::Refuse; ///< unenforced_limits = "refuse" | "warn"
         std::uint64_t maxPerUser = 10000;                             ///< max_per_user: live jobs of one user
+        bool summary = false; ///< summary: the page of `pinfold why` at the end of the job's standard output
     } jobs;
 
     /// [defaults]: what a job gets that doesn't say; for users' own jobs also the ceiling. Keys as in forEachLimit(), written

@@ -229,7 +229,8 @@ const std::map<std::string_view, Section>& sections() {
           {"allow_user_jobs", flag([](Config& c) -> bool& { return c.jobs.allowUserJobs; })},
           {"unenforced_limits", word<UnenforcedLimits>([](Config& c) -> UnenforcedLimits& { return c.jobs.unenforcedLimits; },
                                                        {{"refuse", UnenforcedLimits::Refuse}, {"warn", UnenforcedLimits::Warn}})},
-          {"max_per_user", count<std::uint64_t>([](Config& c) -> std::uint64_t& { return c.jobs.maxPerUser; }, 1, 1'000'000)}}},
+          {"max_per_user", count<std::uint64_t>([](Config& c) -> std::uint64_t& { return c.jobs.maxPerUser; }, 1, 1'000'000)},
+          {"summary", flag([](Config& c) -> bool& { return c.jobs.summary; })}}},
         {"defaults", limits()},
         {"devices", {}}, // any name is a key there
         {"gpus",

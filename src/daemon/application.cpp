@@ -78,7 +78,7 @@ public:
                                                  history_, journal,  kernelLog_, settings.config(), readBootId(), options.root},
           jobs_(context_), historyKeeper_(context_), callers_(*connection_, clients_),
           manager_({*connection_, loop_, jobs_, historyKeeper_, callers_, clients_, [this] { return reload(); }, logErrorLine}),
-          socket_(UniqueFd(passedSocket()), {loop_, jobs_, clients_, logErrorLine}),
+          socket_(UniqueFd(passedSocket()), {loop_, jobs_, clients_, settings_.config(), logErrorLine}),
           terminate_(loop_.onSignal(SIGTERM, [this] { stop(0); })), interrupt_(loop_.onSignal(SIGINT, [this] { stop(0); })),
           hangup_(loop_.onSignal(SIGHUP, [this] { (void)reload(); })) {
         clients_.setAdmins(adminUsers());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "os/cgroup.hpp"
 
+#include "base/cpu_list.hpp"
 #include "base/parse.hpp"
 #include "os/read_file.hpp"
 
@@ -11,6 +12,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -39,7 +41,7 @@ template <class F> void forEachLine(std::string_view text, F&& f) {
 
 std::optional<std::uint64_t> valueOf(const std::optional<std::string>& text, std::string_view key) {
     std::optional<std::uint64_t> found;
-    forEachLine(text.value_or(""), [&](std::string_view name, std::string_view value) {
+    forEachLine(text ? std::string_view(*text) : std::string_view(), [&](std::string_view name, std::string_view value) {
         if (name == key)
             if (const auto parsed = parseUnsigned(value))
                 found = *parsed;
@@ -201,6 +203,7 @@ Usage CgroupDir::briefUsage() const {
     usage.cpuSystem = valueOf(cpu, "system_usec");
     usage.cpuThrottled = valueOf(cpu, "throttled_usec");
     usage.memoryCurrent = single(read("memory.current"));
+    usage.memoryPeak = single(read("memory.peak"));
     usage.tasksCurrent = single(read("pids.current"));
     if (const auto io = read("io.stat")) {
         usage.ioDevices = parseIo(*io);
@@ -211,7 +214,6 @@ Usage CgroupDir::briefUsage() const {
 
 Usage CgroupDir::usage() const {
     auto usage = briefUsage();
-    usage.memoryPeak = single(read("memory.peak"));
     usage.swapCurrent = single(read("memory.swap.current"));
     usage.swapPeak = single(read("memory.swap.peak"));
     usage.tasksPeak = single(read("pids.peak"));
@@ -234,6 +236,25 @@ Usage CgroupDir::usage() const {
     return usage;
 }
 
+CgroupDir::Bounds CgroupDir::bounds() const {
+    Bounds bounds;
+    bounds.memoryMax = single(read("memory.max"));
+    if (const auto list = CpuList::parse(read("cpuset.cpus.effective").value_or("")))
+        bounds.cpus = static_cast<double>(list->count());
+    forEachLine(read("cpu.max").value_or(""), [&bounds](std::string_view quota, std::string_view period) {
+        const auto used = parseUnsigned(quota); // not a number: "max"
+        const auto of = parseUnsigned(period);
+        if (used && of && *of > 0)
+            bounds.cpus = std::min(bounds.cpus.value_or(CpuList::kMaxCpu), static_cast<double>(*used) / static_cast<double>(*of));
+    });
+    return bounds;
+}
+
+std::optional<bool> CgroupDir::frozen() const {
+    const auto value = valueOf(read("cgroup.events"), "frozen");
+    return value ? std::optional(*value == 1) : std::nullopt;
+}
+
 CgroupDir::OomCount CgroupDir::oomCount() const {
     const auto events = read("memory.events");
     return {valueOf(events, "oom"), valueOf(events, "oom_kill")};
@@ -250,10 +271,29 @@ std::optional<std::uint64_t> CgroupDir::unreclaimableMemory() const {
 }
 
 std::optional<std::string> CgroupDir::read(const char* file) const {
-    auto text = readFile(directory_.get(), file);
+    auto text = keepsFiles_ ? readKept(file) : readFile(directory_.get(), file);
     if (text && text->ends_with('\n'))
         text->pop_back();
     return text;
+}
+
+void CgroupDir::keepFilesOpen() {
+    keepsFiles_ = true;
+    std::erase_if(kept_, [](const auto& entry) { return !entry.second; });
+}
+
+std::optional<std::string> CgroupDir::readKept(const char* file) const {
+    const auto [kept, isNew] = kept_.try_emplace(file); // every caller's name is a literal
+    auto& fd = kept->second;
+    if (isNew)
+        fd.reset(::openat(directory_.get(), file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    std::array<char, 4096> text; // NOLINT(cppcoreguidelines-pro-type-member-init): pread fills it
+    const auto length = fd ? ::pread(fd.get(), text.data(), text.size(), 0) : -1;
+    if (length < 0)
+        return std::nullopt;
+    if (length == static_cast<ssize_t>(text.size())) // a node with very many disks: there may be more of it
+        return readFile(directory_.get(), file);
+    return std::string(text.data(), static_cast<std::size_t>(length));
 }
 
 CgroupTree::CgroupTree(const std::filesystem::path& root) : mount_(root / "sys/fs/cgroup"), real_(root == "/") {}

@@ -2,7 +2,11 @@
 #include "run/say.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
+
+#include <algorithm>
+#include <climits>
 
 namespace pinfold {
 
@@ -10,6 +14,19 @@ void say(const std::string& line) {
     const auto text = "pinfold-run: " + line + "\n";
     // In one write, so that it doesn't mix with the job's; nobody is left to hear of a failure.
     (void)!::write(STDERR_FILENO, text.data(), text.size());
+}
+
+void writeInTime(int fd, std::string_view text, const Deadline& deadline) {
+    while (!text.empty()) {
+        pollfd room{fd, POLLOUT, 0};
+        if (::poll(&room, 1, deadline.remainingMs()) <= 0)
+            return;
+        // A pipe that has room takes so much at once. O_NONBLOCK would be everyone's who shares the descriptor.
+        const auto written = ::write(fd, text.data(), std::min<std::size_t>(text.size(), PIPE_BUF));
+        if (written <= 0)
+            return;
+        text.remove_prefix(static_cast<std::size_t>(written));
+    }
 }
 
 int openStderr() {

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "run/deadline.hpp"
+
 #include <string>
+#include <string_view>
 
 namespace pinfold {
 
 /// One line on standard error, which is the job's too.
 void say(const std::string& line);
+
+/// Writes as much of the text as its reader takes in time. The job's end must not hang on a full pipe that nobody reads, or on a
+/// stopped terminal.
+void writeInTime(int fd, std::string_view text, const Deadline& deadline);
 
 /// Standard error's descriptor, or -1 where it was closed before us: then the number may be any file of ours by now.
 int openStderr();

@@ -25,6 +25,7 @@ namespace pinfold {
 namespace {
 
 constexpr std::uint64_t kSayWaitingAfter = 30'000'000;
+constexpr std::uint64_t kLastWordsMost = 5'000'000; // microseconds
 
 bool asksToEnd(int signal) { return signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGQUIT; }
 
@@ -36,8 +37,9 @@ ExitState exitState(int waitStatus) {
 
 /// What pinfoldd has to say at the end, in the job's own output.
 void sayLastWords(const WrapperReply& words) {
-    (void)!::write(STDOUT_FILENO, words.summary.data(), words.summary.size());
-    (void)!::write(STDERR_FILENO, words.notice.data(), words.notice.size());
+    const Deadline deadline(kLastWordsMost);
+    writeInTime(STDERR_FILENO, words.notice, deadline);
+    writeInTime(STDOUT_FILENO, words.summary, deadline);
 }
 
 int failed(const char* what) {

@@ -2,6 +2,7 @@
 #include "socket/wrapper_socket.hpp"
 
 #include "model/wrapper_protocol.hpp"
+#include "text/receipt_text.hpp"
 
 #include <poll.h>
 #include <sys/socket.h>
@@ -32,12 +33,17 @@ void send(int socket, const Result<WrapperReply>& reply) {
     (void)!::send(socket, packet.data(), packet.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
+/// No name service: see NameOfUser.
+std::string userNumber(std::uint32_t uid) { return uid == 0 ? "root" : std::to_string(uid); }
+
 /// What the supervisor says before it goes. What was said in time is not said again.
-WrapperReply lastWords(const Receipt& receipt) {
+WrapperReply lastWords(const Receipt& receipt, bool withSummary) {
     WrapperReply reply;
     reply.key = receipt.key;
     if (receipt.oom && !receipt.oomSaid)
         reply.notice = oomLine(*receipt.oom, receipt.usage.memoryPeak) + "\n";
+    if (withSummary)
+        reply.summary = receiptPage(receipt, userNumber, {});
     return reply;
 }
 
@@ -196,8 +202,8 @@ void WrapperSocket::handle(const ConnectionPtr& connection, Packet packet) {
     if (!wait)
         return connection->answer(wait.error());
     parts_.jobs.endJob(connection->caller, end.key, {end.exit, end.leader},
-                       [connection, held = std::move(*wait)](const Result<Receipt>& receipt) {
-                           connection->answer(receipt ? Result<WrapperReply>(lastWords(*receipt))
+                       [&config = parts_.config, connection, held = std::move(*wait)](const Result<Receipt>& receipt) {
+                           connection->answer(receipt ? Result<WrapperReply>(lastWords(*receipt, config.jobs.summary))
                                                       : Result<WrapperReply>(receipt.error()));
                        });
 }

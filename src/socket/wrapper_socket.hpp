@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/unique_fd.hpp"
+#include "config/config.hpp"
 #include "core/clients.hpp"
 #include "core/job_manager.hpp"
 #include "os/event_loop.hpp"
@@ -24,6 +25,7 @@ public:
         EventLoop& loop;
         JobManager& jobs;
         Clients& clients;
+        const Config& config; ///< replaced as a whole by a reload
         std::function<void(const std::string&)> logError;
     };
     /// `listener`: as pinfoldd.socket makes it. Lets nobody in before open().

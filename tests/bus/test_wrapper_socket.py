@@ -77,6 +77,21 @@ def test_a_job_from_its_start_to_its_receipt(world):
     supervisor.kill()
 
 
+def test_a_summary_where_the_site_wants_one(world):
+    drop_in = world.root / "etc/pinfold/pinfold.toml.d/summary.toml"
+    drop_in.parent.mkdir(parents=True)
+    drop_in.write_text("[jobs]\nsummary = true\n")
+    world.manager().Reload()
+    leader = world.process()
+    create(world, leader)
+    leader.kill()
+    leader.wait()
+    reply = ask(world, {"version": 1, "call": "end", "key": "wrapper.1", "leader": leader.pid, "exit_status": 3})
+    assert reply["summary"].startswith("Job wrapper.1 of user root is over. It exited with status 3.\n\n  started")
+    assert reply["summary"].endswith("\n")
+    assert "notice" not in reply
+
+
 def test_the_same_request_again_finds_the_job(world):
     leader = world.process()
     assert create(world, leader) == create(world, leader) == {"key": "wrapper.1"}

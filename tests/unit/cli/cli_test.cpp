@@ -2,11 +2,11 @@
 #include "cli/command_line.hpp"
 #include "cli/format.hpp"
 #include "cli/json.hpp"
-#include "cli/receipt_text.hpp"
 #include "cli/suggestion.hpp"
 #include "cli/table.hpp"
 #include "cli/terminal.hpp"
 #include "cli/verbs.hpp"
+#include "text/amounts.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -31,18 +31,10 @@ std::variant<CommandLine, EarlyExit> parse(std::vector<std::string> words) {
 
 Receipt sample() {
     Receipt receipt;
-    receipt.id = "1";
     receipt.key = "sge.4711";
     receipt.started = 1'700'000'000'000'000;
     receipt.ended = receipt.started + 10'000'000;
-    receipt.wall = 10'000'000;
     receipt.exit.status = 3;
-    receipt.usage.cpuUser = 4'000'000;
-    receipt.usage.cpuSystem = 1'000'000;
-    receipt.usage.memoryPeak = 512 << 20;
-    receipt.limits.memoryMax = 1 << 30;
-    receipt.limits.cpuQuota = 2'000'000;
-    receipt.leftovers = {2, 1'500'000, {"sleep 1000"}};
     return receipt;
 }
 
@@ -105,36 +97,6 @@ TEST(Terminal, whatNoPagerHasReadIsPrinted) {
     EXPECT_EQ(shown("the receipt\n", "cat"), "the receipt\r\n");
 }
 
-TEST(ReceiptPage, saysWhatHappenedAgainstWhatWasAskedFor) {
-    const auto page = receiptPage(sample(), "alice", {});
-    EXPECT_NE(page.find("Job sge.4711 of user alice is over. It exited with status 3."), std::string::npos) << page;
-    EXPECT_NE(page.find("5s (user 4s, system 1s), 25% of what it asked for"), std::string::npos) << page;
-    EXPECT_NE(page.find("512M at its peak of 1G, 50%"), std::string::npos) << page;
-    EXPECT_NE(page.find("2 process(es), CPU 1s 500ms"), std::string::npos) << page;
-    EXPECT_NE(page.find("    sleep 1000\n    and 1 more\n"), std::string::npos) << page;
-}
-
-TEST(ReceiptPage, everyCauseHasItsSentence) {
-    for (const auto& [result, words] : {std::pair{JobResult::Signaled, "was ended by SIGSEGV"},
-                                        {JobResult::Stopped, "stopped on request"},
-                                        {JobResult::Timeout, "run time limit"},
-                                        {JobResult::SupervisorLost, "pinfold-run, was killed"},
-                                        {JobResult::Lost, "was lost"}}) {
-        auto receipt = sample();
-        receipt.result = result;
-        receipt.exit = {std::nullopt, result == JobResult::Signaled ? std::optional(11) : std::nullopt};
-        EXPECT_NE(causeInWords(receipt).find(words), std::string::npos) << causeInWords(receipt);
-    }
-}
-
-TEST(ReceiptPage, theUnknownIsNotZero) {
-    Receipt receipt;
-    receipt.exit = {};
-    const auto page = receiptPage(receipt, "alice", {});
-    EXPECT_NE(page.find("memory       not known"), std::string::npos) << page;
-    EXPECT_EQ(page.find(" 0 at its peak"), std::string::npos) << page;
-}
-
 TEST(Json, hasASchemaAndNullForTheUnknown) {
     const auto document = nlohmann::json::parse(jsonReceipts({sample()}));
     EXPECT_EQ(document["schema"], 1);
@@ -185,6 +147,23 @@ TEST(CommandLine, anUnknownResultIsToldWhichThereAre) {
     const auto text = std::get<EarlyExit>(parse({"history", "--result", "crashed"})).text;
     for (const auto& name : jobResultNames())
         EXPECT_NE(text.find(name), std::string::npos) << text;
+}
+
+TEST(CommandLine, top) {
+    const auto line = std::get<CommandLine>(parse({"top"}));
+    EXPECT_EQ(line.top.sort, "cpu");
+    EXPECT_EQ(line.top.delay, 1'000'000U);
+    EXPECT_EQ(line.top.iterations, 0U);
+    EXPECT_FALSE(line.top.batch);
+    const auto all = std::get<CommandLine>(parse({"top", "-s", "io", "-b", "-n", "3", "-d", "0.1", "-u", "alice"}));
+    EXPECT_EQ(all.top.sort, "io");
+    EXPECT_EQ(all.top.delay, 100'000U);
+    EXPECT_EQ(all.top.iterations, 3U);
+    EXPECT_TRUE(all.top.batch);
+    EXPECT_EQ(all.user, "alice");
+    for (const auto& words : std::vector<std::vector<std::string>>{
+             {"top", "-s", "beauty"}, {"top", "-d", "0.09"}, {"top", "-d", "3601"}, {"top", "-d", "soon"}, {"top", "-n", "0"}})
+        EXPECT_TRUE(std::holds_alternative<EarlyExit>(parse(words))) << words.back();
 }
 
 TEST(CommandLine, mistakesAreOneLineAndStatusTwo) {

@@ -92,6 +92,7 @@ on_failure = "run-unconfined"
 allow_user_jobs = true
 unenforced_limits = "warn"
 max_per_user = 3
+summary = true
 [defaults]
 memory_max = "4G"
 cpu_quota = "200%"
@@ -114,6 +115,7 @@ max_size = "1M"
     EXPECT_TRUE(config.jobs.allowUserJobs);
     EXPECT_EQ(config.jobs.unenforcedLimits, UnenforcedLimits::Warn);
     EXPECT_EQ(config.jobs.maxPerUser, 3U);
+    EXPECT_TRUE(config.jobs.summary);
     EXPECT_EQ(config.defaults, (ResourceLimits{.memoryMax = 4ULL << 30,
                                                .cpuQuota = 2'000'000,
                                                .cpuWeight = 50,

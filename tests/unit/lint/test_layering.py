@@ -12,15 +12,16 @@ SRC = TOP / "src"
 ALLOWED = {
     "base": set(),
     "model": {"base"},
+    "text": {"base", "model"},
     "config": {"base", "model"},
     "os": {"base", "model"},
     "systemd": {"base", "model", "os"},
     "core": {"base", "model", "config", "os", "systemd"},
     "bus": {"base", "model", "config", "os", "systemd", "core"},
-    "socket": {"base", "model", "os", "core"},
+    "socket": {"base", "model", "text", "config", "os", "core"},
     "client": {"base", "model", "os", "systemd"},
     "daemon": {"base", "model", "config", "os", "systemd", "core", "bus", "socket"},
-    "cli": {"base", "model", "config", "os", "systemd", "client"},
+    "cli": {"base", "model", "text", "config", "os", "systemd", "client"},
     "run": {"base", "model"},
 }
 OWNERS = {

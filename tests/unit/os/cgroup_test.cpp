@@ -54,6 +54,40 @@ TEST_F(Cgroups, ACgroupThatWentIsNeitherPopulatedNorThere) {
     EXPECT_EQ(cgroup.usage(), Usage{});
 }
 
+TEST_F(Cgroups, BoundsAreTheTightest) {
+    const auto cgroup = open();
+    EXPECT_FALSE(cgroup.bounds().cpus || cgroup.bounds().memoryMax);
+    put("cpu.max", "max 100000\n");
+    put("memory.max", "max\n");
+    EXPECT_FALSE(cgroup.bounds().cpus || cgroup.bounds().memoryMax);
+    put("cpu.max", "250000 100000\n");
+    put("memory.max", "4096\n");
+    EXPECT_DOUBLE_EQ(*cgroup.bounds().cpus, 2.5);
+    EXPECT_EQ(cgroup.bounds().memoryMax, 4096U);
+    put("cpuset.cpus.effective", "3,5\n");
+    EXPECT_DOUBLE_EQ(*cgroup.bounds().cpus, 2);
+}
+
+TEST_F(Cgroups, FilesThatStayOpenAreReadAnew) {
+    auto cgroup = open();
+    cgroup.keepFilesOpen();
+    EXPECT_EQ(cgroup.frozen(), std::nullopt);
+    put("cgroup.events", "populated 1\nfrozen 0\n");
+    cgroup.keepFilesOpen();
+    put("cpu.stat", "usage_usec 3\nuser_usec 1\nsystem_usec 2\n");
+    const auto many = std::string("8:0 rbytes=1 wbytes=2\n") + std::string(9000, '\n');
+    put("io.stat", many + "8:16 rbytes=10 wbytes=20\n");
+    for (int i = 0; i < 2; ++i) {
+        EXPECT_EQ(cgroup.frozen(), false);
+        EXPECT_EQ(cgroup.briefUsage().cpuSystem, 2U);
+        EXPECT_EQ(cgroup.briefUsage().ioRead, 11U) << "all of a long file";
+    }
+    put("cgroup.events", "populated 1\nfrozen 1\n");
+    put("cpu.stat", "usage_usec 30\nuser_usec 10\nsystem_usec 20\n");
+    EXPECT_EQ(cgroup.frozen(), true);
+    EXPECT_EQ(cgroup.briefUsage().cpuSystem, 20U);
+}
+
 TEST_F(Cgroups, AnOpenDirectoryIsNotItsSuccessor) {
     const auto first = open();
     std::filesystem::rename(top() / relative(), top() / "moved away");

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cli/top_source.hpp"
+
+#include "model/job_key.hpp"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+
+namespace pinfold {
+namespace {
+
+constexpr std::uint64_t kAskAgain = 10'000'000; // microseconds
+constexpr std::uint64_t kOtherDescriptors = 64; // for everything but the cgroups
+
+std::uint64_t nowUsec() {
+    return static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch()).count());
+}
+
+std::string batchPath() { return "/" + std::string(kBatchSlice); }
+
+bool isSettled(const JobInfo& job) { return job.state == "running" || job.state == "suspended"; }
+
+/// The soft limit is made for programs that use select(2).
+std::uint64_t mostDescriptors() {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return 0;
+    const auto soft = limit.rlim_cur;
+    limit.rlim_cur = limit.rlim_max;
+    return ::setrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_max : soft;
+}
+
+} // namespace
+
+Result<TopSample> TopSource::look() {
+    auto slices = tree_.children(batchPath());
+    std::sort(slices.begin(), slices.end());
+    if (const auto now = nowUsec(); mustAsk(slices, now)) {
+        auto jobs = ask();
+        if (!jobs && asked_ == 0)
+            return jobs.error();
+        trouble_ = jobs ? std::nullopt : std::optional(jobs.error());
+        if (jobs) {
+            take(std::move(*jobs));
+            asked_ = now;
+            slices_ = slices;
+        }
+    }
+    // Gone by now, also where nobody could be asked.
+    std::erase_if(jobs_, [&slices](const auto& entry) {
+        return entry.second.cgroup && !std::binary_search(slices.begin(), slices.end(), entry.first);
+    });
+    TopSample sample{nowUsec(), {}};
+    for (const auto& [slice, job] : jobs_)
+        sample.jobs.push_back(read(job));
+    return sample;
+}
+
+bool TopSource::mustAsk(const std::vector<std::string>& slices, std::uint64_t now) const {
+    return asked_ == 0 || trouble_ || slices != slices_ || now < asked_ || now - asked_ >= kAskAgain ||
+           std::any_of(jobs_.begin(), jobs_.end(), [](const auto& entry) { return !isSettled(entry.second.info); });
+}
+
+Result<std::vector<JobInfo>> TopSource::ask() {
+    if (!client_) {
+        auto client = ManagerClient::connect();
+        if (!client)
+            return client.error();
+        client_.emplace(std::move(*client));
+    }
+    auto jobs = client_->listJobs();
+    if (!jobs)
+        client_.reset(); // the bus itself may be another one by now
+    return jobs;
+}
+
+void TopSource::take(std::vector<JobInfo> jobs) {
+    static const auto most = mostDescriptors();
+    std::map<std::string, Watched> taken;
+    for (auto& info : jobs) {
+        if (uid_ && info.uid != *uid_)
+            continue;
+        const auto slice = info.slice;
+        const auto known = jobs_.find(slice);
+        const bool same = known != jobs_.end() && known->second.info.created == info.created && known->second.cgroup;
+        auto cgroup = same ? std::move(known->second.cgroup) : open(slice);
+        if (cgroup && (taken.size() + 1) * CgroupDir::kMostFiles + kOtherDescriptors <= most)
+            cgroup->keepFilesOpen();
+        taken.insert_or_assign(slice, Watched{std::move(info), std::move(cgroup)});
+    }
+    jobs_ = std::move(taken);
+}
+
+std::optional<CgroupDir> TopSource::open(const std::string& slice) const {
+    auto cgroup = tree_.open(batchPath() + "/" + slice);
+    return cgroup ? std::optional(std::move(*cgroup)) : std::nullopt;
+}
+
+TopJob TopSource::read(const Watched& job) {
+    TopJob read{job.info, nowUsec(), {}, {}};
+    if (!job.cgroup)
+        return read;
+    read.usage = job.cgroup->briefUsage();
+    read.bounds = job.cgroup->bounds();
+    if (const auto frozen = job.cgroup->frozen(); frozen && isSettled(job.info))
+        read.info.state = *frozen ? "suspended" : "running";
+    return read;
+}
+
+} // namespace pinfold

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "cli/top_rows.hpp"
+#include "text/amounts.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pinfold {
+
+struct TopStyle {
+    std::string sort;   ///< what the rows are sorted by
+    bool legend = true; ///< the line with the sums, and the column headers
+    Amounts amounts;
+    // Of the terminal: less important columns and what does not fit are left out, lines are cut. Both 0: nothing is.
+    std::size_t width = 0;
+    std::size_t height = 0;
+};
+
+/// The sums, what is wrong, and a table. Lines with a line break each.
+std::string topText(const std::vector<TopRow>& rows, std::uint64_t at, const std::optional<Error>& trouble,
+                    const TopStyle& style);
+
+} // namespace pinfold

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cli/json.hpp"
+#include "cli/top_screen.hpp"
+#include "cli/top_source.hpp"
+#include "cli/top_text.hpp"
+#include "cli/verbs.hpp"
+
+#include <time.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <optional>
+#include <utility>
+
+namespace pinfold {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::optional<std::string> sortOfKey(char key) {
+    // The names' first letters; T, as tasks were first.
+    for (const auto& [letter, name] : {std::pair{'c', "cpu"}, std::pair{'m', "memory"}, std::pair{'i', "io"},
+                                       std::pair{'t', "tasks"}, std::pair{'T', "time"}, std::pair{'k', "key"}})
+        if (letter == key)
+            return name;
+    return std::nullopt;
+}
+
+/// When the looks are due: a late one does not make the next ones later.
+class Pace {
+public:
+    explicit Pace(std::uint64_t usec) : every_(std::chrono::microseconds(usec)) {}
+
+    void next() { due_ = std::max(due_ + every_, Clock::now()); }
+    std::uint64_t remainingUsec() const {
+        const auto remaining = std::chrono::duration_cast<std::chrono::microseconds>(due_ - Clock::now()).count();
+        return static_cast<std::uint64_t>(std::max<std::int64_t>(remaining, 0));
+    }
+
+private:
+    std::chrono::microseconds every_;
+    Clock::time_point due_ = Clock::now();
+};
+
+void sleepFor(std::uint64_t usec) {
+    timespec time{static_cast<time_t>(usec / 1'000'000), static_cast<long>(usec % 1'000'000) * 1000};
+    ::nanosleep(&time, nullptr);
+}
+
+ExitStatus batch(const VerbContext& context, TopSource& source, const TopStyle& style) {
+    TopSample before;
+    Pace pace(context.line.top.delay);
+    for (std::uint64_t i = 0; i < context.line.top.iterations || context.line.top.iterations == 0; ++i) {
+        if (i > 0) {
+            pace.next();
+            sleepFor(pace.remainingUsec());
+        }
+        auto sample = source.look();
+        if (!sample)
+            return fail(sample.error());
+        auto rows = topRows(before, *sample);
+        sortRows(rows, style.sort);
+        const auto text = context.line.json ? jsonTop(rows, sample->at)
+                                            : (i > 0 ? "\n" : "") + topText(rows, sample->at, source.trouble(), style);
+        if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0)
+            return fail({ErrorCode::Internal, "standard output takes no more"});
+        before = std::move(*sample);
+    }
+    return ExitStatus::Ok;
+}
+
+/// On the screen, with keys.
+class Live {
+public:
+    Live(TopSource& source, TopSample first, TopStyle style)
+        : source_(source), sample_(std::move(first)), rows_(topRows({}, sample_)), style_(std::move(style)) {}
+
+    void run(const TopOptions& options) {
+        Pace pace(options.delay);
+        for (std::uint64_t i = 1;; ++i) {
+            draw();
+            pace.next();
+            if (!waitForKeys(pace) || i == options.iterations)
+                return;
+            look();
+        }
+    }
+
+private:
+    /// Until the next look is due. False: that's all.
+    bool waitForKeys(const Pace& pace) {
+        while (const auto key = screen_.wait(pace.remainingUsec())) {
+            if (*key == 'q')
+                return false;
+            if (*key == ' ')
+                return true;
+            if (const auto sort = sortOfKey(*key))
+                style_.sort = *sort;
+            draw();
+        }
+        return true;
+    }
+
+    void look() {
+        auto sample = source_.look();
+        if (!sample)
+            return;
+        rows_ = topRows(sample_, *sample);
+        sample_ = std::move(*sample);
+    }
+
+    void draw() {
+        const auto size = TopScreen::size();
+        style_.width = size.width;
+        style_.height = size.height;
+        sortRows(rows_, style_.sort);
+        screen_.show(topText(rows_, sample_.at, source_.trouble(), style_));
+    }
+
+    TopSource& source_;
+    TopSample sample_;
+    std::vector<TopRow> rows_;
+    TopStyle style_;
+    TopScreen screen_;
+};
+
+} // namespace
+
+ExitStatus verbTop(const VerbContext& context) {
+    const auto& line = context.line;
+    std::optional<std::uint32_t> uid;
+    if (line.user) {
+        const auto user = userId(*line.user);
+        if (!user)
+            return fail(user.error());
+        uid = *user;
+    }
+    TopSource source(uid);
+    TopStyle style{line.top.sort, line.legend, context.amounts, 0, 0};
+    if (line.top.batch || line.json || !TopScreen::possible())
+        return batch(context, source, style);
+    auto first = source.look(); // what is wrong is said before the screen is taken
+    if (!first)
+        return fail(first.error());
+    Live(source, std::move(*first), std::move(style)).run(line.top);
+    return ExitStatus::Ok;
+}
+
+} // namespace pinfold

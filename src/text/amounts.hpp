@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace pinfold {
+
+/// Amounts for people, or as they are where --bytes asks for it. Unknown is "-".
+struct Amounts {
+    bool raw = false;
+
+    std::string size(std::optional<std::uint64_t> bytes) const;
+    std::string duration(std::optional<std::uint64_t> usec) const;
+    std::string quota(std::optional<std::uint64_t> usecPerSecond) const;
+    static std::string number(std::optional<std::uint64_t> value);
+};
+
+} // namespace pinfold

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "base/parse.hpp"
+#include "text/efficiency.hpp"
+#include "text/receipt_text.hpp"
+
+#include <cstring>
+
+namespace pinfold {
+namespace {
+
+std::string signalInWords(int signal) {
+    const char* description = ::sigdescr_np(signal); // in English, unlike strsignal(3)
+    return signalName(signal) + (description ? " (" + std::string(description) + ")" : "");
+}
+
+std::string exitWords(const ExitState& exit) {
+    if (exit.signal)
+        return "was ended by " + signalInWords(*exit.signal);
+    if (exit.status)
+        return "exited with status " + std::to_string(*exit.status);
+    return "ended; its exit status is known to the batch system only";
+}
+
+std::string andExit(const Receipt& receipt) { return receipt.exit.known() ? ", and " + exitWords(receipt.exit) : std::string(); }
+
+std::string stopInWords(const Receipt& receipt, NameOfUser nameOf) {
+    return "It was stopped on request" + (receipt.stoppedBy ? " of user " + nameOf(*receipt.stoppedBy) : std::string());
+}
+
+std::string timeoutInWords(const Receipt& receipt) {
+    const auto limit = receipt.limits.runTimeMax;
+    return "It was stopped at its run time limit" + (limit ? " of " + formatDuration(*limit) : std::string());
+}
+
+std::string oomInWords(const OomVerdict& oom) {
+    std::string text;
+    switch (oom.cause) {
+    case OomCause::OwnLimit:
+        text = "It was killed because it needed more memory than its limit";
+        if (const auto limit = finite(oom.limit))
+            text += " of " + formatSize(*limit);
+        break;
+    case OomCause::Node:
+        text = "It was killed because the node ran out of memory";
+        break;
+    case OomCause::Oomd:
+        text = "It was killed by systemd-oomd";
+        break;
+    case OomCause::Administrator:
+        text = "It was killed for memory by the administrator's doing";
+        break;
+    }
+    if (!oom.victimName)
+        return text;
+    text += "; the kernel chose " + *oom.victimName;
+    if (oom.victim)
+        text += " (process " + std::to_string(*oom.victim) +
+                (oom.victimRss ? ", " + formatSize(*oom.victimRss) + " resident" : std::string()) + ")";
+    return text;
+}
+
+} // namespace
+
+std::string causeInWords(const Receipt& receipt, NameOfUser nameOf) {
+    switch (receipt.result) {
+    case JobResult::Exited:
+    case JobResult::Signaled:
+        return "It " + exitWords(receipt.exit) + ".";
+    case JobResult::Stopped:
+        return stopInWords(receipt, nameOf) + andExit(receipt) + ".";
+    case JobResult::Timeout:
+        return timeoutInWords(receipt) + andExit(receipt) + ".";
+    case JobResult::OutOfMemory:
+        return receipt.oom ? oomInWords(*receipt.oom) + "." : "It was killed for want of memory.";
+    case JobResult::SupervisorLost:
+        return "Its supervisor, pinfold-run, was killed; what was left of the job was stopped then.";
+    case JobResult::Lost:
+        return "It was lost: its units vanished, or the node went down.";
+    }
+    return "";
+}
+
+} // namespace pinfold

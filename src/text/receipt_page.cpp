@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "base/parse.hpp"
+#include "text/advice.hpp"
+#include "text/efficiency.hpp"
+#include "text/receipt_text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+
+namespace pinfold {
+namespace {
+
+constexpr std::size_t kMostDevices = 3;
+constexpr std::size_t kMostCommands = 5;
+constexpr std::size_t kMostAdvice = 3;
+constexpr std::size_t kCommandBytes = 100;
+constexpr std::size_t kAdviceWidth = 100;
+
+std::string line(const std::string& name, const std::string& value) {
+    const std::size_t width = 13;
+    return "  " + name + std::string(name.size() < width ? width - name.size() : 1, ' ') + value + "\n";
+}
+
+std::string further(const std::string& value) { return line("", value); }
+
+std::string percent(double share) { return std::to_string(std::llround(share * 100)) + "%"; }
+
+std::string percentOf(std::uint64_t part, std::uint64_t whole) {
+    return whole == 0 ? "" : ", " + percent(static_cast<double>(part) / static_cast<double>(whole));
+}
+
+/// "2", "1.5"
+std::string count(double number) {
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%.2f", number);
+    std::string digits(text.data());
+    while (digits.ends_with('0'))
+        digits.pop_back();
+    if (digits.ends_with('.'))
+        digits.pop_back();
+    return digits;
+}
+
+std::string timeLines(const Receipt& receipt, const Amounts& amounts) {
+    auto after = ", after " + amounts.duration(receipt.wall);
+    if (receipt.suspended > 0)
+        after += ", of which suspended " + amounts.duration(receipt.suspended);
+    auto text = line("started", formatUtc(receipt.started)) + line("ended", formatUtc(receipt.ended) + after);
+    if (const auto limit = finite(receipt.limits.runTimeMax))
+        text += line("run time",
+                     amounts.duration(runTime(receipt)) + " of " + amounts.duration(limit) + percentOf(runTime(receipt), *limit));
+    return text;
+}
+
+std::string cpuLines(const Receipt& receipt, const Amounts& amounts) {
+    const auto cpu = cpuTime(receipt.usage);
+    if (!cpu)
+        return line("CPU", "not known");
+    auto text = amounts.duration(cpu) + " (user " + amounts.duration(receipt.usage.cpuUser) + ", system " +
+                amounts.duration(receipt.usage.cpuSystem) + ")";
+    if (const auto efficiency = cpuEfficiency(receipt))
+        text += ", " + percent(*efficiency) + " of what " + count(*cpusAllowed(receipt.limits)) + " CPU(s) had for it";
+    text = line("CPU", text);
+    if (receipt.usage.cpuThrottled.value_or(0) > 0)
+        text += further("held back by its quota for " + amounts.duration(receipt.usage.cpuThrottled) + ", all CPUs together");
+    return text;
+}
+
+std::string memoryLines(const Receipt& receipt, const Amounts& amounts) {
+    const auto& usage = receipt.usage;
+    if (!usage.memoryPeak)
+        return line("memory", "not known");
+    auto text = amounts.size(usage.memoryPeak) + " at its peak";
+    if (const auto limit = finite(receipt.limits.memoryMax))
+        text += " of " + amounts.size(limit) + percentOf(*usage.memoryPeak, *limit);
+    text = line("memory", text);
+    if (usage.memoryPeakAnon && usage.memoryPeakFile)
+        text += further("of which its own " + amounts.size(usage.memoryPeakAnon) + ", page cache " +
+                        amounts.size(usage.memoryPeakFile));
+    if (usage.swapPeak.value_or(0) > 0)
+        text += line("swap", amounts.size(usage.swapPeak) + " at its peak");
+    return text;
+}
+
+std::string taskLine(const Receipt& receipt) {
+    auto text = std::to_string(receipt.tasks);
+    if (receipt.usage.tasksPeak)
+        text += ", " + std::to_string(*receipt.usage.tasksPeak) + " process(es) and thread(s) at the peak";
+    if (const auto limit = finite(receipt.limits.tasksMax); limit && receipt.usage.tasksPeak)
+        text += " of " + std::to_string(*limit);
+    return line("tasks", text);
+}
+
+std::string diskLines(const Receipt& receipt, const Amounts& amounts) {
+    const auto& usage = receipt.usage;
+    if (!usage.ioRead || !usage.ioWritten)
+        return "";
+    const auto amount = [&amounts](std::uint64_t read, std::uint64_t written) {
+        return "read " + amounts.size(read) + ", written " + amounts.size(written);
+    };
+    auto text = line("disks", amount(*usage.ioRead, *usage.ioWritten));
+    if (usage.ioDevices.size() < 2)
+        return text;
+    auto devices = usage.ioDevices;
+    std::stable_sort(devices.begin(), devices.end(),
+                     [](const DeviceIo& a, const DeviceIo& b) { return a.read + a.written > b.read + b.written; });
+    for (std::size_t i = 0; i < std::min(devices.size(), kMostDevices); ++i)
+        text += further(devices[i].device + ": " + amount(devices[i].read, devices[i].written));
+    if (devices.size() > kMostDevices)
+        text += further("and " + std::to_string(devices.size() - kMostDevices) + " more");
+    return text;
+}
+
+std::string waitLine(const Usage& usage, const Amounts& amounts) {
+    std::string text;
+    for (const auto& [name, time] :
+         {std::pair{"CPU", usage.cpuPressure}, std::pair{"memory", usage.memoryPressure}, std::pair{"disks", usage.ioPressure}})
+        if (time)
+            text += (text.empty() ? "" : ", ") + std::string("for ") + name + " " + amounts.duration(time);
+    return text.empty() ? "" : line("waited", text);
+}
+
+/// A kill that the job as a whole outlived.
+std::string oomLines(const Receipt& receipt) {
+    return receipt.oom && receipt.result != JobResult::OutOfMemory ? line("killed", oomLine(*receipt.oom, {})) : "";
+}
+
+std::string shortened(const std::string& text) {
+    if (text.size() <= kCommandBytes)
+        return text;
+    auto end = kCommandBytes;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) // within a character of UTF-8
+        --end;
+    return text.substr(0, end) + "…";
+}
+
+std::string leftoverLines(const Receipt& receipt, const Amounts& amounts) {
+    const auto& leftovers = receipt.leftovers;
+    if (leftovers.count == 0)
+        return line("left behind", "nothing");
+    auto text = line("left behind", std::to_string(leftovers.count) + " process(es), CPU " + amounts.duration(leftovers.cpu) +
+                                        ", stopped by pinfold:");
+    const auto shown = std::min(leftovers.commands.size(), kMostCommands);
+    for (std::size_t i = 0; i < shown; ++i)
+        text += "    " + shortened(leftovers.commands[i]) + "\n";
+    if (leftovers.count > shown)
+        text += "    " + std::string(shown == 0 ? "" : "and ") + std::to_string(leftovers.count - shown) +
+                (shown == 0 ? " not named\n" : " more\n");
+    return text;
+}
+
+/// With a line break where the next word would not fit.
+std::string wrapped(const std::string& text) {
+    std::string out;
+    std::size_t used = 0;
+    for (std::size_t start = 0; start < text.size();) {
+        const auto end = std::min(text.find(' ', start), text.size());
+        const auto length = end - start;
+        if (used > 0) {
+            const bool fits = used + 1 + length <= kAdviceWidth;
+            out += fits ? ' ' : '\n';
+            used = fits ? used + 1 : 0;
+        }
+        out += text.substr(start, length);
+        used += length;
+        start = end + 1;
+    }
+    return out + "\n";
+}
+
+std::string adviceLines(const Receipt& receipt) {
+    const auto advice = adviceOn(receipt);
+    std::string text = advice.empty() ? "" : "\n";
+    for (std::size_t i = 0; i < std::min(advice.size(), kMostAdvice); ++i)
+        text += wrapped(advice[i]);
+    return text;
+}
+
+} // namespace
+
+std::string receiptPage(const Receipt& receipt, NameOfUser nameOf, const Amounts& amounts) {
+    return "Job " + receipt.key + " of user " + nameOf(receipt.uid) + " is over. " + causeInWords(receipt, nameOf) + "\n\n" +
+           timeLines(receipt, amounts) + cpuLines(receipt, amounts) + memoryLines(receipt, amounts) + taskLine(receipt) +
+           diskLines(receipt, amounts) + waitLine(receipt.usage, amounts) + oomLines(receipt) + leftoverLines(receipt, amounts) +
+           adviceLines(receipt);
+}
+
+} // namespace pinfold

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// A receipt in plain words: why a job ended, what it used against what it asked for, what it left behind.
+#pragma once
+
+#include "model/receipt.hpp"
+#include "text/amounts.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace pinfold {
+
+/// What to call a user. Not looked up here: a name service may take its time, and pinfoldd has none to give.
+using NameOfUser = std::string (*)(std::uint32_t uid);
+
+/// One sentence.
+std::string causeInWords(const Receipt& receipt, NameOfUser nameOf);
+
+/// The page of `pinfold why`: some 30 lines at most. What is not known is left out, or said to be unknown.
+std::string receiptPage(const Receipt& receipt, NameOfUser nameOf, const Amounts& amounts);
+
+} // namespace pinfold

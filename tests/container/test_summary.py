@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""[jobs] summary: the page of `pinfold why` at the end of a job's standard output."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from jobs import finish, run, start_job
+
+DROP_IN = Path("/etc/pinfold/pinfold.toml.d/summary.toml")
+PIPE = 65536  # bytes that a pipe holds
+
+
+@pytest.fixture
+def summaries():
+    DROP_IN.parent.mkdir(parents=True, exist_ok=True)
+    DROP_IN.write_text("[jobs]\nsummary = true\n")
+    run("systemctl", "reload", "pinfoldd")
+    yield
+    DROP_IN.unlink()
+    run("systemctl", "reload", "pinfoldd")
+
+
+def test_comes_after_the_jobs_own_output(summaries):
+    status, out, err = finish(start_job("summary.1", "sh", "-c", "echo own; exit 3"))
+    assert (status, err) == (3, "")
+    assert out.startswith("own\nJob summary.1 of user root is over. It exited with status 3.\n\n  started ")
+    assert out == "own\n" + run("pinfold", "why", "summary.1").stdout
+
+
+def test_comes_only_where_the_site_wants_it():
+    assert finish(start_job("summary.2", "sh", "-c", "echo own")) == (0, "own\n", "")
+
+
+def test_a_reader_that_hangs_does_not_keep_the_job(summaries):
+    reader, writer = os.pipe()
+    os.write(writer, b"x" * PIPE)
+    job = start_job("summary.3", "true", stdout=writer, stderr=subprocess.DEVNULL)
+    try:
+        assert job.wait(timeout=60) == 0
+    finally:
+        job.kill()
+        os.close(writer)
+        os.close(reader)
+
+
+def test_a_reader_that_left_is_no_failure(summaries):
+    reader, writer = os.pipe()
+    os.close(reader)
+    job = start_job("summary.4", "true", stdout=writer, stderr=subprocess.PIPE)
+    os.close(writer)
+    assert (job.wait(timeout=60), job.stderr.read()) == (0, "")
+    job.stderr.close()

@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""pinfold top on real jobs: what it says they use, and how it leaves a terminal."""
+
+import contextlib
+import fcntl
+import json
+import os
+import pty
+import select
+import signal
+import struct
+import subprocess
+import termios
+import time
+
+import pytest
+
+from jobs import BATCH, finish, live_jobs, run, start_job, wait_running, wait_until
+
+LOOP = "while :; do :; done"
+
+
+@contextlib.contextmanager
+def jobs(**commands):
+    started = {key.replace("_", "."): start_job(key.replace("_", "."), "sh", "-c", command) for key, command in commands.items()}
+    try:
+        for key in started:
+            wait_running(key)
+        yield started
+    finally:
+        for key in started:
+            run("pinfold", "stop", "--wait", key, check=False)
+        for job in started.values():
+            finish(job)
+
+
+def documents(text):
+    """The JSON documents that the text consists of."""
+    decoder, found = json.JSONDecoder(), []
+    while text.strip():
+        document, end = decoder.raw_decode(text.lstrip())
+        found.append(document)
+        text = text.lstrip()[end:]
+    return found
+
+
+def top(*options):
+    return [{job["key"]: job for job in document["jobs"]} for document in documents(run("pinfold", "top", "--json", *options).stdout)]
+
+
+def test_a_busy_loop_and_a_sleeper():
+    with jobs(top_busy=LOOP, top_idle="exec sleep 1000"):
+        answers = documents(run("pinfold", "top", "--json", "-n", 3, "-d", 1).stdout)
+        looks = [{job["key"]: job for job in document["jobs"]} for document in answers]
+        assert len(looks) == 3
+        for number in (1, 2):
+            # 100 %, less what else runs on this machine: the kernel's count says what was left for the loop.
+            elapsed = answers[number]["at"] - answers[number - 1]["at"]
+            had = looks[number]["top.busy"]["cpu_time"] - looks[number - 1]["top.busy"]["cpu_time"]
+            assert looks[number]["top.busy"]["cpu_percent"] == pytest.approx(100 * had / elapsed, rel=0.1)
+            assert 10 < looks[number]["top.busy"]["cpu_percent"] < 110
+        assert all(look["top.idle"]["cpu_percent"] < 2 for look in looks[1:])
+        lines = run("pinfold", "top", "-b", "-n", 2, "-d", 0.5).stdout.split("\n\n")
+        assert len(lines) == 2 and "\x1b" not in "".join(lines)
+        summary, header, first, second = lines[1].strip().split("\n")
+        assert header.split()[:4] == ["KEY", "USER", "STATE", "CPU%"]
+        assert [first.split()[0], second.split()[0]] == ["top.busy", "top.idle"], "by CPU"
+        assert "2 job(s), 2 running" in summary and summary.endswith("by cpu")
+        assert float(second.split()[3]) < 2
+
+
+def test_what_the_kernel_counts_is_what_is_shown():
+    with jobs(top_one="sleep 1000 & sleep 1000 & wait"):
+        [look] = top("-n", 1)
+        slice_ = BATCH / "batch-top.one.slice"
+        for name, file in (("tasks_current", "pids.current"), ("memory_current", "memory.current"), ("memory_peak", "memory.peak")):
+            if (slice_ / file).exists():
+                assert look["top.one"][name] == pytest.approx(int((slice_ / file).read_text()), rel=0.1), name
+            else:
+                assert look["top.one"][name] is None, name
+
+
+def test_order_users_and_suspension():
+    with jobs(top_b="exec sleep 1000", top_a="exec sleep 1000"):
+        lines = run("pinfold", "top", "--no-legend", "-n", 1, "-s", "key").stdout.splitlines()
+        assert [line.split()[0] for line in lines] == ["top.a", "top.b"]
+        assert run("pinfold", "top", "--no-legend", "-n", 1, "-u", "nobody").stdout == ""
+        run("pinfold", "suspend", "top.a")
+        [look] = top("-n", 1)
+        assert (look["top.a"]["state"], look["top.b"]["state"]) == ("suspended", "running")
+        run("pinfold", "resume", "top.a")
+
+
+def test_jobs_that_come_and_go():
+    watcher = subprocess.Popen(["pinfold", "top", "-b", "--no-legend", "-d", "0.1"], stdout=subprocess.PIPE, text=True)
+    seen = []
+
+    def shows(key):
+        ready, _, _ = select.select([watcher.stdout], [], [], 20)
+        assert ready, f"nothing more; so far {seen[-5:]}"
+        seen.append(watcher.stdout.readline())
+        return seen[-1].startswith(key)
+
+    for number in range(3):
+        key = f"top.come{number}"
+        job = start_job(key, "sleep", "1000")
+        wait_until(lambda: shows(key), f"{key} shown")
+        wait_until(lambda: shows(key) and " running " in seen[-1], f"{key} shown as running")
+        job.terminate()
+        job.communicate()
+        wait_until(lambda: seen[-1] == "\n" and shows("\n") or (shows("") and False), f"{key} gone")  # two looks without a job
+    watcher.kill()
+    watcher.wait()
+    watcher.stdout.close()
+    assert live_jobs() == {}
+
+
+def test_without_pinfoldd():
+    with jobs(top_left="exec sleep 1000"):
+        watcher = subprocess.Popen(["pinfold", "top", "-b", "-d", "0.2"], stdout=subprocess.PIPE, text=True)
+        while not watcher.stdout.readline().startswith("top.left"):
+            pass
+        run("systemctl", "restart", "pinfoldd")
+        for _ in range(50):
+            if watcher.stdout.readline().startswith("top.left"):
+                break
+        else:
+            raise AssertionError("the job is shown no more")
+        watcher.kill()
+        watcher.communicate()
+
+
+class OnTerminal:
+    """pinfold top on a pseudo terminal, in a session of its own."""
+
+    def __init__(self, *options, term="xterm"):
+        self.main, side = pty.openpty()
+        self.side = side
+        self.resize(30, 120)
+        self.before = termios.tcgetattr(side)
+        self.process = subprocess.Popen(["pinfold", "top", "-d", "3600", *options], stdin=side, stdout=side, stderr=side,
+                                        env={**os.environ, "TERM": term}, start_new_session=True,
+                                        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+        self.text = ""
+
+    def resize(self, lines, columns):
+        fcntl.ioctl(self.side, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+
+    def until(self, text):
+        end = time.monotonic() + 20
+        while text not in self.text:
+            ready, _, _ = select.select([self.main], [], [], max(0, end - time.monotonic()))
+            assert ready, f"no {text!r} in {self.text!r}"
+            self.text += os.read(self.main, 65536).decode(errors="replace")
+        self.text = self.text.split(text, 1)[1]
+
+    def key(self, key):
+        os.write(self.main, key.encode())
+
+    def settings(self):
+        return termios.tcgetattr(self.side)
+
+    def expect_restored(self):
+        self.until("\x1b[?25h\x1b[?1049l")
+        assert self.settings() == self.before
+
+    def close(self):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        os.close(self.main)
+        os.close(self.side)
+
+
+@pytest.fixture
+def terminal():
+    with jobs(top_shown="exec sleep 1000"):
+        with contextlib.closing(OnTerminal()) as terminal:
+            terminal.until("\x1b[?1049h")
+            terminal.until("top.shown")
+            assert not terminal.settings()[3] & (termios.ICANON | termios.ECHO)
+            yield terminal
+
+
+def test_q_restores_the_terminal(terminal):
+    terminal.key("q")
+    assert terminal.process.wait(timeout=20) == 0
+    terminal.expect_restored()
+
+
+def test_ctrl_c_restores_the_terminal(terminal):
+    terminal.key("\x03")
+    assert terminal.process.wait(timeout=20) == -signal.SIGINT
+    terminal.expect_restored()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT])
+def test_a_signal_restores_the_terminal(terminal, number):
+    terminal.process.send_signal(number)
+    assert terminal.process.wait(timeout=20) == -number
+    terminal.expect_restored()
+
+
+def test_keys_and_a_resize(terminal):
+    terminal.key("m")
+    terminal.until("by memory")
+    terminal.key("T")
+    terminal.until("by time")
+    terminal.key(" ")
+    terminal.until("top.shown")
+    terminal.resize(2, 20)
+    terminal.until("\x1b[H")
+    terminal.until("\x1b[J")
+    terminal.resize(30, 120)
+    terminal.until("top.shown")
+
+
+def state(pid):
+    with open(f"/proc/{pid}/stat", encoding="ascii") as stat:
+        return stat.read().rsplit(")", 1)[1].split()[0]
+
+
+def test_it_leaves_the_screen_while_it_is_stopped(terminal):
+    pid = terminal.process.pid
+    # Of an orphaned process group (its parent is in another session) nothing is stopped by a terminal: it goes on.
+    terminal.process.send_signal(signal.SIGTSTP)
+    terminal.until("\x1b[?1049l")
+    terminal.until("\x1b[?1049h")
+    terminal.until("top.shown")
+    terminal.process.send_signal(signal.SIGSTOP)
+    wait_until(lambda: state(pid) == "T", "stopped")
+    termios.tcsetattr(terminal.side, termios.TCSANOW, terminal.before)  # as a shell does
+    terminal.process.send_signal(signal.SIGCONT)
+    terminal.until("\x1b[?1049h")
+    terminal.until("top.shown")
+    assert not terminal.settings()[3] & termios.ICANON
+    terminal.key("q")
+    assert terminal.process.wait(timeout=20) == 0
+    terminal.expect_restored()
+
+
+def test_a_dumb_terminal_gets_plain_lines():
+    with jobs(top_shown="exec sleep 1000"), contextlib.closing(OnTerminal("-n", "1", term="dumb")) as terminal:
+        assert terminal.process.wait(timeout=20) == 0
+        terminal.until("top.shown")
+        assert "\x1b" not in terminal.text
+        assert terminal.settings() == terminal.before

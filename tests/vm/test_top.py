@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""pinfold top where the kernel has all controllers: memory, limits, disks, and how much of its CPUs a job uses."""
+
+import json
+
+import pytest
+
+from jobs import expect_nothing_left, finish, run, start_job
+
+MIB = 1024 * 1024
+
+WORK = """
+held = bytearray(b"x" * (64 * 1024 * 1024))
+with open("/var/tmp/pinfold-top", "wb") as file:
+    file.write(held)
+    file.flush()
+    import os
+    os.fsync(file.fileno())
+os.unlink("/var/tmp/pinfold-top")
+print("ready", flush=True)
+while True:
+    pass
+"""
+
+
+def test_limits_and_what_is_used_of_them():
+    job = start_job("top.all", "/usr/bin/python3", "-c", WORK, options=["--memory-max=256M", "--cpu-quota=20%", "--allowed-cpus=1"])
+    assert job.stdout.readline() == "ready\n"
+    lines = run("pinfold", "top", "--json", "-n", 2, "-d", 3).stdout
+    first, end = json.JSONDecoder().raw_decode(lines)
+    second = json.loads(lines[end:])
+    [since_start], [row] = first["jobs"], second["jobs"]
+    assert row["memory_max"] == 256 * MIB
+    assert 64 * MIB <= row["memory_current"] <= row["memory_peak"] <= 256 * MIB
+    assert since_start["io_write_rate"] > 0 and row["io_write_rate"] is not None
+    assert row["tasks_current"] == 1
+    # A loop without end takes all that its quota leaves.
+    assert row["cpu_percent"] == pytest.approx(20, rel=0.3)
+    assert row["cpu_percent_of_allowed"] == pytest.approx(row["cpu_percent"] / 0.2)
+    run("pinfold", "stop", "--grace", "0", "top.all")
+    finish(job)
+    page = run("pinfold", "why", "top.all").stdout
+    assert "of what 0.2 CPU(s) had for it" in page and "held back by its quota for" in page and " of 256M, " in page
+    expect_nothing_left()
