@@ -44,6 +44,11 @@ struct Config {
         std::uint32_t reportMax = 50; ///< report_max: leftovers named one by one, 0 to 10000; the rest is counted
         CommandLines commandLines = CommandLines::Full; ///< command_lines = "none" | "name" | "full"
     } leftovers;
+
+    struct Metrics {
+        std::optional<std::filesystem::path> textfile; ///< textfile = "/DIR/NAME.prom"; unset, or "": none is written
+        bool perJob = false;                           ///< per_job: series of each live job
+    } metrics;
 };
 
 struct LoadedConfig {

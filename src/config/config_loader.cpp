@@ -117,6 +117,19 @@ Section limits() {
     return section;
 }
 
+/// node_exporter reads what ends in .prom, and nothing else.
+Result<void> textfile(const toml::node& node, Config& config) {
+    const auto* text = node.as_string();
+    const std::filesystem::path path = text ? text->get() : "";
+    const bool nul = path.native().find(static_cast<char>(0)) != std::string::npos;
+    if (!text || nul ||
+        (!path.empty() && (!path.is_absolute() || path.extension() != ".prom" || path != path.lexically_normal())))
+        return wrong(show(node) +
+                     " is no absolute path of a file *.prom: use \"/var/lib/node_exporter/textfile_collector/pinfold.prom\"");
+    config.metrics.textfile = path.empty() ? std::nullopt : std::optional(path);
+    return {};
+}
+
 const std::map<std::string_view, Section>& sections() {
     static const std::map<std::string_view, Section> table{
         {"daemon",
@@ -140,6 +153,7 @@ const std::map<std::string_view, Section>& sections() {
           {"command_lines",
            word<CommandLines>([](Config& c) -> CommandLines& { return c.leftovers.commandLines; },
                               {{"none", CommandLines::None}, {"name", CommandLines::Name}, {"full", CommandLines::Full}})}}},
+        {"metrics", {{"textfile", textfile}, {"per_job", flag([](Config& c) -> bool& { return c.metrics.perJob; })}}},
     };
     return table;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "config/config.hpp"
+#include "core/metrics_counter.hpp"
 #include "os/cgroup.hpp"
 #include "os/cgroup_watch.hpp"
 #include "os/event_loop.hpp"
@@ -27,6 +28,7 @@ struct CoreContext {
     History& history;
     Journal& journal;
     KernelLog& kernelLog;
+    MetricsCounter& metrics;
     const Config& config; ///< replaced as a whole by a reload
     std::string bootId;
 };

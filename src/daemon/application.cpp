@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "daemon/application.hpp"
 
+#include "build_config.hpp"
 #include "bus/caller.hpp"
 #include "bus/manager_object.hpp"
 #include "core/context.hpp"
 #include "core/job_manager.hpp"
+#include "core/metrics_file.hpp"
 #include "daemon/admins.hpp"
 #include "daemon/log.hpp"
 #include "daemon/settings.hpp"
@@ -65,10 +67,12 @@ public:
         : settings_(settings), loop_(logErrorLine), connection_(bus::systemBus()),
           busSource_(loop_.get(), *connection_, [this](const std::string& why) { busLost(why); }), systemd_(*connection_, loop_),
           processes_(options.root), cgroups_(options.root), watch_(loop_), records_(options.root / "run/pinfold/jobs"),
-          kernelLog_(kernelLog()),
-          history_(std::move(history)), context_{loop_,    systemd_, processes_, cgroups_,          watch_,      records_,
-                                                 history_, journal,  kernelLog_, settings.config(), readBootId()},
-          jobs_(context_), callers_(*connection_, clients_),
+          kernelLog_(kernelLog()), history_(std::move(history)), context_{loop_,      systemd_, processes_,        cgroups_,
+                                                                          watch_,     records_, history_,          journal,
+                                                                          kernelLog_, metrics_, settings.config(), readBootId()},
+          jobs_(context_),
+          metricsFile_({loop_, jobs_, metrics_, settings.config(), options.root, PINFOLD_VERSION, logWarningLine}),
+          callers_(*connection_, clients_),
           manager_({*connection_, loop_, jobs_, callers_, clients_, [this] { return reload(); }, logErrorLine}),
           socket_(UniqueFd(passedSocket()), {loop_, jobs_, clients_, logErrorLine}),
           terminate_(loop_.onSignal(SIGTERM, [this] { stop(0); })), interrupt_(loop_.onSignal(SIGINT, [this] { stop(0); })),
@@ -100,6 +104,7 @@ private:
             socket_.open();
         else
             logWarningLine("started without pinfoldd.socket: pinfold-run can't reach this pinfoldd");
+        metricsFile_.configure();
         loop_.enableWatchdog();
         logInfo("ready, " + std::to_string(jobs_.jobCount()) + " job(s) taken up");
         sd_notify(0, "READY=1\nSTATUS=Ready");
@@ -107,8 +112,12 @@ private:
 
     Result<void> reload() {
         auto loaded = settings_.load(); // which logs what is wrong
-        if (loaded)
+        if (loaded) {
             clients_.setAdmins(adminUsers());
+            metricsFile_.configure();
+        } else {
+            metrics_.troubled(Trouble::Config);
+        }
         return loaded;
     }
 
@@ -134,8 +143,10 @@ private:
     RecordStore records_;
     KernelLog kernelLog_;
     History history_;
+    MetricsCounter metrics_;
     CoreContext context_;
     JobManager jobs_;
+    MetricsFile metricsFile_;
     Clients clients_;
     CallerResolver callers_;
     ManagerObject manager_;

@@ -102,6 +102,9 @@ run_time_max = "12h"
 [leftovers]
 report_max = 0
 command_lines = "name"
+[metrics]
+textfile = "/srv/text/pinfold.prom"
+per_job = true
 )");
     EXPECT_EQ(files, std::vector<fs::path>{root_ / mainFile()});
     EXPECT_TRUE(warnings.empty()) << warnings.front();
@@ -119,6 +122,17 @@ command_lines = "name"
                                                .runTimeMax = 43'200'000'000}));
     EXPECT_EQ(config.leftovers.reportMax, 0U);
     EXPECT_EQ(config.leftovers.commandLines, CommandLines::Name);
+    EXPECT_EQ(config.metrics.textfile, "/srv/text/pinfold.prom");
+    EXPECT_TRUE(config.metrics.perJob);
+}
+
+TEST_F(ConfigTest, theMetricsFileIsOneThatNodeExporterReads) {
+    for (const char* value : {"\"pinfold.prom\"", "\"/srv/pinfold.txt\"", "\"/srv/.prom\"", "\"/srv/../pinfold.prom\"", "true",
+                              "\"/srv/a\\u0000.prom\""})
+        EXPECT_NE(errorOf("[metrics]\ntextfile = " + std::string(value) + "\n").find("textfile: "), std::string::npos) << value;
+    EXPECT_EQ(loaded("[metrics]\n").config.metrics.textfile, std::nullopt);
+    write(dropIn(kAdmin, "50-off.toml"), "[metrics]\ntextfile = \"\"\n");
+    EXPECT_EQ(loaded("[metrics]\ntextfile = \"/srv/pinfold.prom\"\n").config.metrics.textfile, std::nullopt);
 }
 
 TEST_F(ConfigTest, numbersAreBytesAndSeconds) {
@@ -304,9 +318,11 @@ TEST_F(ConfigTest, theExampleShowsEveryDefault) {
     EXPECT_EQ(config.config.jobs.maxPerUser, standard.jobs.maxPerUser);
     EXPECT_EQ(config.config.leftovers.reportMax, standard.leftovers.reportMax);
     EXPECT_EQ(config.config.leftovers.commandLines, standard.leftovers.commandLines);
+    EXPECT_TRUE(config.config.metrics.textfile);
+    EXPECT_EQ(config.config.metrics.perJob, standard.metrics.perJob);
     forEachLimit(config.config.defaults, [](const char* name, const auto& limit) { EXPECT_TRUE(limit.has_value()) << name; });
     for (const char* key : {"log_level", "kill_grace", "on_failure", "allow_user_jobs", "unenforced_limits", "max_per_user",
-                            "report_max", "command_lines"})
+                            "report_max", "command_lines", "textfile", "per_job"})
         EXPECT_NE(exampleText().find("\n#" + std::string(key) + " = "), std::string::npos) << key;
 }
 
