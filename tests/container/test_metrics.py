@@ -135,3 +135,9 @@ def test_the_drop_in_of_the_manual_opens_another_place(textfile):
         drop_in.unlink()
         run("systemctl", "daemon-reload")
         run("systemctl", "restart", "pinfoldd")
+
+
+def test_a_rejected_configuration_is_an_error_in_it(textfile):
+    CONFIG.write_text("[metrics]\nper_job = 3\n")
+    run("systemctl", "reload", "pinfoldd", check=False)
+    wait_until(lambda: figures()['pinfold_errors_total{kind="config"}'] == 1, "the error")
