@@ -33,7 +33,7 @@ void MetricsFile::configure() {
 
 void MetricsFile::changed() {
     if (file_ && !settleTimer_)
-        settleTimer_ = parts_.loop.after(kSettle, [this] { write(); });
+        settleTimer_ = parts_.loop.after(parts_.config.metrics.perJob ? kSettlePerJob : kSettle, [this] { write(); });
 }
 
 void MetricsFile::write() {

@@ -128,14 +128,14 @@ TEST_F(MetricsTest, aJobsOwnSeriesGoWithIt) {
     const std::string slice = "/batch.slice/batch-sge.1.slice";
     node.setFile(slice, "cpu.stat", "user_usec 500000\nsystem_usec 250000\n");
     node.setFile(slice, "memory.current", "4096\n");
-    loop.advance(MetricsFile::kSettle);
+    loop.advance(MetricsFile::kSettlePerJob);
     EXPECT_TRUE(says("cgroup_info{cgroup=\"" + slice + "\",uid=\"1000\",jobid=\"sge.1\"} 1")) << text();
     EXPECT_TRUE(says("cgroup_cpu_total_seconds{cgroup=\"" + slice + "\"} 0.75")) << text();
     node.setFile(slice, "memory.current", "8192\n");
     loop.advance(MetricsFile::kRefreshPerJob);
     EXPECT_TRUE(says("cgroup_memory_used_bytes{cgroup=\"" + slice + "\"} 8192")) << text();
     end(leader);
-    loop.advance(MetricsFile::kSettle);
+    loop.advance(MetricsFile::kSettlePerJob);
     EXPECT_TRUE(says("pinfold_jobs_ended_total{result=\"exited\"} 1")) << text();
     EXPECT_EQ(text().find("cgroup_"), std::string::npos) << text();
 }
