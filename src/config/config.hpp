@@ -79,6 +79,11 @@ struct Config {
         std::uint64_t maxAge = 31'536'000'000'000; ///< max_age = "365d": microseconds since a job's end, from 1 h
         std::uint64_t maxSize = 1'073'741'824;     ///< max_size = "1G": bytes of history.db in use, from 1 MiB
     } history;
+
+    struct Metrics {
+        std::optional<std::filesystem::path> textfile; ///< textfile = "/DIR/NAME.prom"; unset, or "": none is written
+        bool perJob = false;                           ///< per_job: series of each live job
+    } metrics;
 };
 
 struct LoadedConfig {

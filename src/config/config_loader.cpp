@@ -214,6 +214,19 @@ Section limits() {
     return section;
 }
 
+/// node_exporter reads what ends in .prom, and nothing else.
+Result<void> textfile(const toml::node& node, Config& config) {
+    const auto* text = node.as_string();
+    const std::filesystem::path path = text ? text->get() : "";
+    const bool nul = path.native().find(static_cast<char>(0)) != std::string::npos;
+    if (!text || nul ||
+        (!path.empty() && (!path.is_absolute() || path.extension() != ".prom" || path != path.lexically_normal())))
+        return wrong(show(node) +
+                     " is no absolute path of a file *.prom: use \"/var/lib/node_exporter/textfile_collector/pinfold.prom\"");
+    config.metrics.textfile = path.empty() ? std::nullopt : std::optional(path);
+    return {};
+}
+
 const std::map<std::string_view, Section>& sections() {
     static const std::map<std::string_view, Section> table{
         {"daemon",
@@ -257,6 +270,7 @@ const std::map<std::string_view, Section>& sections() {
                                  1'000'000, "1 h or more, or \"infinity\"")},
           {"max_size", noLessThan([](Config& c) -> std::uint64_t& { return c.history.maxSize; }, 1 << 20, parseSize, 1,
                                   "1M or more, or \"infinity\"")}}},
+        {"metrics", {{"textfile", textfile}, {"per_job", flag([](Config& c) -> bool& { return c.metrics.perJob; })}}},
     };
     return table;
 }

@@ -55,7 +55,8 @@ void Accountant::flush() {
     if (auto added = core_.context.history.add(durable); !added) {
         // The units stay until the receipts are safe: nothing else knows what the jobs used.
         for (const auto& job : jobs)
-            logWarning(core_.context, job->key(), "receipt not stored, trying again in 5 s: " + added.error().message);
+            logWarning(core_.context, job->key(), "receipt not stored, trying again in 5 s: " + added.error().message,
+                       Trouble::Receipt);
         due_.insert(due_.end(), jobs.begin(), jobs.end());
         flushSource_ = core_.context.loop.after(kHistoryRetry, [this] { flush(); });
         return;
@@ -105,8 +106,8 @@ void Accountant::removeSlice(const JobPtr& job, const Receipt& receipt, int trie
         if (!outcome && !core_.context.cgroups.exists(path))
             return forget(job, receipt);
         if (tries >= kSliceTries) {
-            logWarning(core_.context, job->key(),
-                       "its slice can't be removed: " + (outcome ? outcome->message : "cgroup in use"));
+            logWarning(core_.context, job->key(), "its slice can't be removed: " + (outcome ? outcome->message : "cgroup in use"),
+                       Trouble::Stop);
             return forget(job, receipt);
         }
         // 257 doesn't stop what somebody has frozen behind our back.
@@ -119,7 +120,7 @@ void Accountant::removeSlice(const JobPtr& job, const Receipt& receipt, int trie
 void Accountant::forget(const JobPtr& job, const Receipt& receipt) {
     job->graceTimer.reset();
     if (auto removed = core_.context.records.remove(job->key()); !removed)
-        logWarning(core_.context, job->key(), "its record can't be removed: " + removed.error().message);
+        logWarning(core_.context, job->key(), "its record can't be removed: " + removed.error().message, Trouble::Record);
     core_.registry.remove(*job);
     share_.protect();
     for (const auto& reply : std::exchange(job->waiters, {}))

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "config/config.hpp"
+#include "core/metrics_counter.hpp"
 #include "os/cgroup.hpp"
 #include "os/cgroup_watch.hpp"
 #include "os/event_loop.hpp"
@@ -28,6 +29,7 @@ struct CoreContext {
     History& history;
     Journal& journal;
     KernelLog& kernelLog;
+    MetricsCounter& metrics;
     const Config& config; ///< replaced as a whole by a reload
     std::string bootId;
     std::filesystem::path root = "/"; ///< prefixed to /sys, /proc and /run

@@ -25,7 +25,8 @@ Core::Core(CoreContext& coreContext) : context(coreContext), observer(&nullObser
 void Core::save(const Job& job) {
     if (auto saved = context.records.save(job.record); !saved)
         logWarning(context, job.key(),
-                   "record not stored, a restart of pinfoldd would not know this job's newest state: " + saved.error().message);
+                   "record not stored, a restart of pinfoldd would not know this job's newest state: " + saved.error().message,
+                   Trouble::Record);
 }
 
 bool Core::advance(Job& job, JobState next) {

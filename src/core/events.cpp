@@ -62,6 +62,7 @@ void logJobStarted(const CoreContext& context, const Job& job) {
     event.message = "job " + job.key().text() + " started for user " + std::to_string(job.record.uid);
     event.fields.emplace_back("PINFOLD_UID", std::to_string(job.record.uid));
     context.journal.event(event);
+    context.metrics.jobStarted();
 }
 
 void logJobEnded(const CoreContext& context, const Job& job, const Receipt& receipt) {
@@ -70,6 +71,7 @@ void logJobEnded(const CoreContext& context, const Job& job, const Receipt& rece
     event.fields.emplace_back("PINFOLD_UID", std::to_string(receipt.uid));
     event.fields.emplace_back("PINFOLD_RESULT", std::string(toString(receipt.result)));
     context.journal.event(event);
+    context.metrics.jobEnded(receipt);
 }
 
 void logLeftovers(const CoreContext& context, const Job& job, std::uint32_t task, std::uint64_t count,
@@ -106,6 +108,7 @@ void logLimitUnenforced(const CoreContext& context, const JobKey& key, const std
     auto event = jobEvent(LOG_WARNING, kMessageLimitUnenforced, "limit-unenforced", key, 0);
     event.message = "job " + key.text() + " runs without a limit it asked for: " + message;
     context.journal.event(event);
+    context.metrics.troubled(Trouble::Limit);
 }
 
 void logOutOfMemory(const CoreContext& context, const Job& job, std::optional<std::uint64_t> peak) {
@@ -151,6 +154,7 @@ void logUnkillable(const CoreContext& context, const Job& job, const std::vector
         event.message += " pid " + std::to_string(process.pid) + " (" + process.command + ", state " + process.state + ")";
     event.message += "; it ends by itself when they do";
     context.journal.event(event);
+    context.metrics.troubled(Trouble::Stop);
 }
 
 void logHistoryVacuumed(const CoreContext& context, const Vacuumed& done, std::optional<uid_t> by) {
@@ -181,6 +185,7 @@ void logUnreadableRecord(const CoreContext& context, const std::string& fileAndR
     event.message = "record unreadable, nothing of its job is touched: " + fileAndReason +
                     "; look at the job's units with `systemctl status 'batch-*.slice'`, then stop them and remove the file";
     context.journal.event(event);
+    context.metrics.troubled(Trouble::Record);
 }
 
 void logWarning(const CoreContext& context, const std::string& message) {
@@ -188,14 +193,16 @@ void logWarning(const CoreContext& context, const std::string& message) {
     event.priority = LOG_WARNING;
     event.message = message;
     context.journal.event(event);
+    context.metrics.troubled(Trouble::Other);
 }
 
-void logWarning(const CoreContext& context, const JobKey& key, const std::string& message) {
+void logWarning(const CoreContext& context, const JobKey& key, const std::string& message, Trouble about) {
     JournalEvent event;
     event.priority = LOG_WARNING;
     event.message = "job " + key.text() + ": " + message;
     event.fields = {{"PINFOLD_JOB", key.text()}, {"OBJECT_SYSTEMD_UNIT", key.scopeName(0)}};
     context.journal.event(event);
+    context.metrics.troubled(about);
 }
 
 } // namespace pinfold

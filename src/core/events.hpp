@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What an admin searches the journal for: one function an event, one place for texts and fields.
+// What an admin searches the journal for, and what is counted: one function an event, one place for texts, fields and counts.
 #pragma once
 
 #include "core/context.hpp"
@@ -36,6 +36,6 @@ void logUnreadableRecord(const CoreContext& context, const std::string& fileAndR
 void logWarning(const CoreContext& context, const std::string& message);
 
 /// Ordinary lines that belong to a job.
-void logWarning(const CoreContext& context, const JobKey& key, const std::string& message);
+void logWarning(const CoreContext& context, const JobKey& key, const std::string& message, Trouble about = Trouble::Other);
 
 } // namespace pinfold

@@ -157,7 +157,7 @@ void JobCreator::started(const JobPtr& job, const Result<void>& outcome) {
 }
 
 void JobCreator::giveUp(const JobPtr& job, const Error& why) {
-    logWarning(core_.context, job->key(), "job not created: " + why.message);
+    logWarning(core_.context, job->key(), "job not created: " + why.message, Trouble::Start);
     answer(job, why);
     // Whatever was started goes the way that a job's end goes, but there was no job: no receipt. The grace lets a caller that
     // is the leader itself (--exec) say its own last word.

@@ -157,7 +157,7 @@ void JobEnder::kill(const JobPtr& job) {
     }
     // Not by PID 1: under a storm of short-lived daemons it may take as long as the storm lasts.
     if (auto killed = job->slice->kill(); !killed) {
-        logWarning(core_.context, job->key(), killed.error().message + "; asking systemd to kill instead");
+        logWarning(core_.context, job->key(), killed.error().message + "; asking systemd to kill instead", Trouble::Stop);
         core_.context.systemd.kill(job->key().sliceName(), SIGKILL, [](const SystemdOutcome&) {});
     }
     job->graceTimer = core_.context.loop.after(kUnkillableAfter, [this, weak = WeakJob(job)] {

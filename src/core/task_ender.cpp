@@ -62,7 +62,7 @@ void TaskEnder::kill(const JobPtr& job, std::uint32_t number) {
     if (!scope)
         return check(job, number);
     if (auto killed = scope->kill(); !killed)
-        logWarning(core_.context, job->key(), killed.error().message);
+        logWarning(core_.context, job->key(), killed.error().message, Trouble::Stop);
 }
 
 } // namespace pinfold

@@ -44,11 +44,14 @@ void TaskStarter::start(Request request, Done done) {
             (void)context_.cgroups.remove(path); // in use after all: the start below says so
     }
     highest_ = std::max(highest_, ++inFlight_);
-    auto attempt = std::make_shared<Attempt>(std::move(request), [this, done = std::move(done)](Result<void> result) {
+    const auto begun = context_.loop.bootTime();
+    auto attempt = std::make_shared<Attempt>(std::move(request), [this, begun, done = std::move(done)](Result<void> result) {
+        if (result)
+            context_.metrics.scopeStarted(context_.loop.bootTime() - begun);
         done(std::move(result));
         finished();
     });
-    attempt->begun = context_.loop.bootTime();
+    attempt->begun = begun;
     tryOnce(std::move(attempt));
 }
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "daemon/application.hpp"
 
+#include "build_config.hpp"
 #include "bus/caller.hpp"
 #include "bus/manager_object.hpp"
 #include "core/context.hpp"
 #include "core/history_keeper.hpp"
 #include "core/job_manager.hpp"
+#include "core/metrics_file.hpp"
 #include "daemon/admins.hpp"
 #include "daemon/log.hpp"
 #include "daemon/settings.hpp"
@@ -73,10 +75,13 @@ public:
         : settings_(settings), loop_(logErrorLine), connection_(bus::systemBus()),
           busSource_(loop_.get(), *connection_, [this](const std::string& why) { busLost(why); }), systemd_(*connection_, loop_),
           processes_(options.root), cgroups_(options.root), watch_(loop_), records_(options.root / "run/pinfold/jobs"),
-          kernelLog_(kernelLog()),
-          history_(std::move(history)), context_{loop_,    systemd_, processes_, cgroups_,          watch_,       records_,
-                                                 history_, journal,  kernelLog_, settings.config(), readBootId(), options.root},
-          jobs_(context_), historyKeeper_(context_), callers_(*connection_, clients_),
+          kernelLog_(kernelLog()), history_(std::move(history)), context_{loop_,       systemd_, processes_,        cgroups_,
+                                                                          watch_,      records_, history_,          journal,
+                                                                          kernelLog_,  metrics_, settings.config(), readBootId(),
+                                                                          options.root},
+          jobs_(context_), historyKeeper_(context_),
+          metricsFile_({loop_, jobs_, metrics_, settings.config(), options.root, PINFOLD_VERSION, logWarningLine}),
+          callers_(*connection_, clients_),
           manager_({*connection_, loop_, jobs_, historyKeeper_, callers_, clients_, [this] { return reload(); }, logErrorLine}),
           socket_(UniqueFd(passedSocket()), {loop_, jobs_, clients_, settings_.config(), logErrorLine}),
           terminate_(loop_.onSignal(SIGTERM, [this] { stop(0); })), interrupt_(loop_.onSignal(SIGINT, [this] { stop(0); })),
@@ -109,6 +114,7 @@ private:
         else
             logWarningLine("started without pinfoldd.socket: pinfold-run can't reach this pinfoldd");
         historyKeeper_.start();
+        metricsFile_.configure();
         loop_.enableWatchdog();
         logInfo("ready, " + std::to_string(jobs_.jobCount()) + " job(s) taken up");
         sd_notify(0, "READY=1\nSTATUS=Ready");
@@ -119,6 +125,9 @@ private:
         if (loaded) {
             clients_.setAdmins(adminUsers());
             jobs_.configurationChanged();
+            metricsFile_.configure();
+        } else {
+            metrics_.troubled(Trouble::Config);
         }
         return loaded;
     }
@@ -145,9 +154,11 @@ private:
     RecordStore records_;
     KernelLog kernelLog_;
     History history_;
+    MetricsCounter metrics_;
     CoreContext context_;
     JobManager jobs_;
     HistoryKeeper historyKeeper_;
+    MetricsFile metricsFile_;
     Clients clients_;
     CallerResolver callers_;
     ManagerObject manager_;

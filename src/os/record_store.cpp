@@ -2,22 +2,20 @@
 #include "os/record_store.hpp"
 
 #include "base/escape.hpp"
-#include "base/unique_fd.hpp"
 #include "os/read_file.hpp"
+#include "os/replace_file.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 
 namespace pinfold {
 namespace {
 
 constexpr std::string_view kSuffix = ".json";
-constexpr std::string_view kTemporary = ".tmp";
 
 Error failed(const std::filesystem::path& path) { return {ErrorCode::Internal, path.string() + ": " + std::strerror(errno)}; }
 
@@ -32,20 +30,7 @@ Result<void> RecordStore::prepare() const {
 }
 
 Result<void> RecordStore::save(const JobRecord& record) const {
-    const auto file = directory_ / (record.key.escaped() + std::string(kSuffix));
-    const auto temporary = directory_ / ("." + record.key.escaped() + std::string(kTemporary));
-    const auto text = encode(record);
-    {
-        const UniqueFd fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
-        const auto written = fd ? ::write(fd.get(), text.data(), text.size()) : -1;
-        if (written >= 0 && written < static_cast<ssize_t>(text.size()))
-            errno = ENOSPC; // a short write doesn't say why
-        if (written != static_cast<ssize_t>(text.size()))
-            return failed(temporary);
-    }
-    if (std::rename(temporary.c_str(), file.c_str()) != 0)
-        return failed(file);
-    return {};
+    return replaceFile(directory_ / (record.key.escaped() + std::string(kSuffix)), encode(record), 0600);
 }
 
 Result<void> RecordStore::remove(const JobKey& key) const {
@@ -61,7 +46,7 @@ Result<RecordStore::Loaded> RecordStore::load() const {
     for (std::filesystem::directory_iterator entry(directory_, error), end; !error && entry != end; entry.increment(error)) {
         const auto file = entry->path();
         const auto name = file.filename().string();
-        if (name.ends_with(kTemporary)) {
+        if (name.ends_with(kTemporarySuffix)) {
             ::unlink(file.c_str()); // a crash came before its rename: what it replaces is still there
             continue;
         }

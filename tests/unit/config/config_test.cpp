@@ -100,12 +100,25 @@ cpu_weight = 50
 allowed_cpus = "0-3,8"
 tasks_max = 4096
 run_time_max = "12h"
+[gpus]
+devices = ["/dev/nvidia0", ["/dev/dri/card1 r", "/dev/dri/renderD129"]]
+common = ["/dev/nvidiactl"]
+ids = ["GPU-a", "GPU-b"]
+environment = ["CUDA_VISIBLE_DEVICES"]
+[allocation]
+hyper_threads = "idle"
+[node]
+reserve_memory = "4G"
+reserve_cpus = "10%"
 [leftovers]
 report_max = 0
 command_lines = "name"
 [history]
 max_age = "1h"
 max_size = "1M"
+[metrics]
+textfile = "/srv/text/pinfold.prom"
+per_job = true
 )");
     EXPECT_EQ(files, std::vector<fs::path>{root_ / mainFile()});
     EXPECT_TRUE(warnings.empty()) << warnings.front();
@@ -122,10 +135,29 @@ max_size = "1M"
                                                .allowedCpus = *CpuList::parse("0-3,8"),
                                                .tasksMax = 4096,
                                                .runTimeMax = 43'200'000'000}));
+    EXPECT_EQ(config.gpus.devices,
+              (std::vector<DeviceRules>{{{"/dev/nvidia0", "rw"}}, {{"/dev/dri/card1", "r"}, {"/dev/dri/renderD129", "rw"}}}));
+    EXPECT_EQ(config.gpus.common, (DeviceRules{{"/dev/nvidiactl", "rw"}}));
+    EXPECT_EQ(config.gpus.ids, (std::vector<std::string>{"GPU-a", "GPU-b"}));
+    EXPECT_EQ(config.gpus.environment, std::vector<std::string>{"CUDA_VISIBLE_DEVICES"});
+    EXPECT_EQ(config.allocation.hyperThreads, HyperThreads::Idle);
+    EXPECT_EQ(config.node.memory, (Config::Reserve{4ULL << 30, false}));
+    EXPECT_EQ(config.node.cpus, (Config::Reserve{10, true}));
     EXPECT_EQ(config.history.maxAge, 3'600'000'000U);
     EXPECT_EQ(config.history.maxSize, 1U << 20);
     EXPECT_EQ(config.leftovers.reportMax, 0U);
     EXPECT_EQ(config.leftovers.commandLines, CommandLines::Name);
+    EXPECT_EQ(config.metrics.textfile, "/srv/text/pinfold.prom");
+    EXPECT_TRUE(config.metrics.perJob);
+}
+
+TEST_F(ConfigTest, theMetricsFileIsOneThatNodeExporterReads) {
+    for (const char* value : {"\"pinfold.prom\"", "\"/srv/pinfold.txt\"", "\"/srv/.prom\"", "\"/srv/../pinfold.prom\"", "true",
+                              "\"/srv/a\\u0000.prom\""})
+        EXPECT_NE(errorOf("[metrics]\ntextfile = " + std::string(value) + "\n").find("textfile: "), std::string::npos) << value;
+    EXPECT_EQ(loaded("[metrics]\n").config.metrics.textfile, std::nullopt);
+    write(dropIn(kAdmin, "50-off.toml"), "[metrics]\ntextfile = \"\"\n");
+    EXPECT_EQ(loaded("[metrics]\ntextfile = \"/srv/pinfold.prom\"\n").config.metrics.textfile, std::nullopt);
 }
 
 TEST_F(ConfigTest, numbersAreBytesAndSeconds) {
@@ -182,6 +214,16 @@ TEST_F(ConfigTest, errorsNamePlaceAndValue) {
              Row{"[history]\nmax_age = \"59min\"\n", "2:11: ", "1 h or more"},
              Row{"[history]\nmax_size = 1048575\n", "2:12: ", "1M or more"},
              Row{"[history]\nmax_size = \"much\"\n", "2:12: ", "much"},
+             Row{"[gpus]\ndevices = \"/dev/nvidia0\"\n", "2:11: ", "one entry for each GPU"},
+             Row{"[gpus]\ndevices = [\"nvidia0\"]\n", "2:11: ", "is no device"},
+             Row{"[gpus]\ndevices = [[\"/dev/../etc\"]]\n", "2:11: ", "is no device"},
+             Row{"[gpus]\nids = [\"a,b\"]\n", "2:7: ", "GPU ids"},
+             Row{"[gpus]\nids = [\"a\"]\n", "1:1: ", "1 ids for 0 devices"},
+             Row{"[gpus]\nenvironment = [\"A=B\"]\n", "2:15: ", "environment variables"},
+             Row{"[allocation]\nhyper_threads = \"off\"\n", "2:17: ", "idle"},
+             Row{"[node]\nreserve_memory = \"91%\"\n", "2:18: ", "91%"},
+             Row{"[node]\nreserve_memory = \"infinity\"\n", "2:18: ", "infinity"},
+             Row{"[node]\nreserve_cpus = \"0-3\"\n", "2:16: ", "0-3"},
              Row{"jobs = 5\n", "1:8: ", "jobs"},
          }) {
         const auto error = errorOf(text);
@@ -324,9 +366,17 @@ TEST_F(ConfigTest, theExampleShowsEveryDefault) {
     EXPECT_EQ(config.config.leftovers.commandLines, standard.leftovers.commandLines);
     EXPECT_EQ(config.config.history.maxAge, standard.history.maxAge);
     EXPECT_EQ(config.config.history.maxSize, standard.history.maxSize);
+    EXPECT_TRUE(config.config.gpus.devices.empty());
+    EXPECT_EQ(config.config.gpus.environment, standard.gpus.environment);
+    EXPECT_EQ(config.config.allocation.hyperThreads, standard.allocation.hyperThreads);
+    EXPECT_TRUE(config.config.node.memory);
+    EXPECT_TRUE(config.config.node.cpus);
+    EXPECT_TRUE(config.config.metrics.textfile);
+    EXPECT_EQ(config.config.metrics.perJob, standard.metrics.perJob);
     forEachLimit(config.config.defaults, [](const char* name, const auto& limit) { EXPECT_TRUE(limit.has_value()) << name; });
     for (const char* key : {"log_level", "kill_grace", "on_failure", "allow_user_jobs", "unenforced_limits", "max_per_user",
-                            "report_max", "command_lines", "max_age", "max_size"})
+                            "report_max", "command_lines", "max_age", "max_size", "textfile", "per_job", "devices", "common",
+                            "ids", "environment", "hyper_threads", "reserve_memory", "reserve_cpus"})
         EXPECT_NE(exampleText().find("\n#" + std::string(key) + " = "), std::string::npos) << key;
 }
 

@@ -70,13 +70,14 @@ protected:
     }
     void restart() {
         watch.emplace(loop);
+        metrics.emplace();
         std::array<int, 2> ends{};
         ASSERT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends.data()), 0);
         kernelLog.emplace(kernelLogReadable ? UniqueFd(ends[0]) : UniqueFd());
         kmsg.reset(ends[1]);
         history.emplace(std::move(*History::open(node.root() / "var/lib/pinfold/history.db", History::Mode::ReadWrite)));
-        context.emplace(CoreContext{loop, node, processes, cgroups, *watch, records, *history, journal, *kernelLog, config,
-                                    "boot", node.root()});
+        context.emplace(CoreContext{loop, node, processes, cgroups, *watch, records, *history, journal, *kernelLog, *metrics,
+                                    config, "boot", node.root()});
         manager = std::make_unique<JobManager>(*context);
         manager->setObserver(&observer);
         std::optional<Result<void>> ready;
@@ -122,6 +123,7 @@ protected:
     RecordingJournal journal;
     RecordingObserver observer;
     std::optional<CgroupWatch> watch;
+    std::optional<MetricsCounter> metrics;
     std::optional<History> history;
     std::optional<KernelLog> kernelLog;
     bool kernelLogReadable = true;

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "model/metrics.hpp"
+
+#include <functional>
+
+namespace pinfold {
+
+/// Counts what happens on the node, since pinfoldd started.
+class MetricsCounter {
+public:
+    void jobStarted() { changed(); }
+    void jobEnded(const Receipt& receipt) {
+        counts_.add(receipt);
+        changed();
+    }
+    /// `usec`: from the first call to systemd until the kernel showed every process in its scope.
+    void scopeStarted(std::uint64_t usec) {
+        counts_.scopeStart.observe(usec);
+        changed();
+    }
+    void troubled(Trouble trouble) {
+        ++counts_.errors[trouble];
+        changed();
+    }
+
+    const NodeCounts& counts() const { return counts_; }
+
+    std::function<void()> onChange;
+
+private:
+    void changed() const {
+        if (onChange)
+            onChange();
+    }
+
+    NodeCounts counts_;
+};
+
+} // namespace pinfold

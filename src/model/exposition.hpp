@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace pinfold {
+
+/// Durations, counted by how long they were.
+class DurationHistogram {
+public:
+    /// Upper bounds, microseconds. What is longer than the last counts in the bucket "+Inf".
+    static constexpr std::array<std::uint64_t, 12> kBounds{1'000,   2'500,   5'000,     10'000,    25'000,     50'000,
+                                                           100'000, 250'000, 1'000'000, 5'000'000, 15'000'000, 45'000'000};
+
+    void observe(std::uint64_t usec);
+    /// How many were at most kBounds[i]; the last is how many there were.
+    std::array<std::uint64_t, kBounds.size() + 1> cumulative() const;
+    std::uint64_t sum() const { return sum_; } ///< microseconds
+
+private:
+    std::array<std::uint64_t, kBounds.size() + 1> counts_{};
+    std::uint64_t sum_ = 0;
+};
+
+/// Prometheus' text format, version 0.0.4
+/// (https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format). Without time stamps: node_exporter refuses
+/// a textfile that has them.
+class Exposition {
+public:
+    using Labels = std::vector<std::pair<std::string_view, std::string>>;
+
+    /// Begins a metric, once for each name; its samples follow. `type` is counter, gauge or histogram.
+    void metric(std::string_view name, std::string_view type, std::string_view help);
+    void sample(const Labels& labels, std::uint64_t value) { line("", labels, std::to_string(value)); }
+    /// In the unit that Prometheus has for time.
+    void seconds(const Labels& labels, std::uint64_t usec);
+    void histogram(const DurationHistogram& histogram);
+
+    const std::string& text() const { return text_; }
+
+private:
+    void line(std::string_view suffix, const Labels& labels, const std::string& value);
+
+    std::string name_;
+    std::string text_;
+};
+
+} // namespace pinfold

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "model/metrics.hpp"
+
+#include "base/parse.hpp"
+
+#include <array>
+#include <optional>
+#include <utility>
+
+namespace pinfold {
+namespace {
+
+using Labels = Exposition::Labels;
+
+constexpr std::array kResults{JobResult::Exited,      JobResult::Signaled,       JobResult::Stopped, JobResult::Timeout,
+                              JobResult::OutOfMemory, JobResult::SupervisorLost, JobResult::Lost};
+constexpr std::array kTroubles{
+    std::pair{Trouble::Config, std::string_view("config")},   std::pair{Trouble::Limit, std::string_view("limit")},
+    std::pair{Trouble::Receipt, std::string_view("receipt")}, std::pair{Trouble::Record, std::string_view("record")},
+    std::pair{Trouble::Start, std::string_view("start")},     std::pair{Trouble::Stop, std::string_view("stop")},
+    std::pair{Trouble::Other, std::string_view("other")},
+};
+
+std::string_view toString(Trouble trouble) {
+    for (const auto& [known, name] : kTroubles)
+        if (known == trouble)
+            return name;
+    return "?";
+}
+
+void addNode(Exposition& out, const NodeMetrics& node) {
+    const auto& counts = node.counts;
+    out.metric("pinfold_build_info", "gauge", "The version of pinfoldd that runs.");
+    out.sample({{"version", node.version}}, 1);
+    out.metric("pinfold_jobs", "gauge", "Live jobs.");
+    out.sample({}, node.jobs);
+    out.metric("pinfold_jobs_ended_total", "counter", "Jobs that are over, by why they ended.");
+    for (const auto& [result, count] : counts.jobsEnded)
+        out.sample({{"result", std::string(toString(result))}}, count);
+    out.metric("pinfold_rogue_processes_total", "counter", "Processes that jobs left behind.");
+    out.sample({}, counts.rogueProcesses);
+    out.metric("pinfold_rogue_jobs_total", "counter", "Jobs that left processes behind.");
+    out.sample({}, counts.rogueJobs);
+    out.metric("pinfold_oom_kills_total", "counter", "Processes of jobs that were killed for want of memory.");
+    out.sample({}, counts.oomKills);
+    out.metric("pinfold_scope_start_seconds", "histogram", "What it took to bring processes into a scope of their job.");
+    out.histogram(counts.scopeStart);
+    out.metric("pinfold_errors_total", "counter", "Warnings and errors that pinfoldd logged, by what they are about.");
+    for (const auto& [trouble, count] : counts.errors)
+        out.sample({{"kind", std::string(toString(trouble))}}, count);
+}
+
+std::optional<std::uint64_t> sum(const std::optional<std::uint64_t>& a, const std::optional<std::uint64_t>& b) {
+    return a && b ? std::optional(*a + *b) : std::nullopt;
+}
+
+std::optional<std::uint64_t> finite(const std::optional<std::uint64_t>& limit) {
+    return limit == kInfinity ? std::nullopt : limit;
+}
+
+struct JobMetric {
+    std::string_view name;
+    std::string_view help;
+    std::optional<std::uint64_t> (*value)(const JobFigures&);
+};
+
+// The names of treydock's cgroup_exporter, for the dashboards that there are; gauges as there, although some only grow.
+constexpr std::array kJobSeconds{
+    JobMetric{"cgroup_cpu_user_seconds", "CPU time in user mode.", [](const JobFigures& job) { return job.usage.cpuUser; }},
+    JobMetric{"cgroup_cpu_system_seconds", "CPU time in the kernel.", [](const JobFigures& job) { return job.usage.cpuSystem; }},
+    JobMetric{"cgroup_cpu_total_seconds", "CPU time.",
+              [](const JobFigures& job) { return sum(job.usage.cpuUser, job.usage.cpuSystem); }},
+};
+constexpr std::array kJobNumbers{
+    JobMetric{"cgroup_cpus", "CPUs that the job is confined to.",
+              [](const JobFigures& job) {
+                  return job.limits.allowedCpus ? std::optional<std::uint64_t>(job.limits.allowedCpus->count()) : std::nullopt;
+              }},
+    JobMetric{"cgroup_memory_used_bytes", "Memory in use, page cache included.",
+              [](const JobFigures& job) { return job.usage.memoryCurrent; }},
+    JobMetric{"cgroup_memory_rss_bytes", "Memory in use that is no file's.",
+              [](const JobFigures& job) { return job.usage.memoryAnon; }},
+    JobMetric{"cgroup_memory_cache_bytes", "Page cache.", [](const JobFigures& job) { return job.usage.memoryFile; }},
+    JobMetric{"cgroup_memory_total_bytes", "The limit of memory.",
+              [](const JobFigures& job) { return finite(job.limits.memoryMax); }},
+    JobMetric{"cgroup_memory_fail_count", "Times that memory ran out at a limit of the job.",
+              [](const JobFigures& job) { return job.usage.oomEvents; }},
+    JobMetric{"cgroup_memsw_used_bytes", "Swap in use.", [](const JobFigures& job) { return job.usage.swapCurrent; }},
+    JobMetric{"cgroup_memsw_total_bytes", "The limit of swap.",
+              [](const JobFigures& job) { return finite(job.limits.memorySwapMax); }},
+};
+
+std::string cgroupOf(const JobKey& key) { return "/" + std::string(kBatchSlice) + "/" + key.sliceName(); }
+
+void addJobs(Exposition& out, const std::vector<JobFigures>& jobs) {
+    out.metric("cgroup_info", "gauge", "Whose job a cgroup is.");
+    for (const auto& job : jobs)
+        out.sample({{"cgroup", cgroupOf(job.key)}, {"uid", std::to_string(job.uid)}, {"jobid", job.key.text()}}, 1);
+    const auto each = [&](const JobMetric& metric, auto add) {
+        bool begun = false;
+        for (const auto& job : jobs) {
+            const auto value = metric.value(job);
+            if (value && !std::exchange(begun, true))
+                out.metric(metric.name, "gauge", metric.help);
+            if (value)
+                (out.*add)({{"cgroup", cgroupOf(job.key)}}, *value);
+        }
+    };
+    for (const auto& metric : kJobSeconds)
+        each(metric, &Exposition::seconds);
+    for (const auto& metric : kJobNumbers)
+        each(metric, &Exposition::sample);
+}
+
+} // namespace
+
+NodeCounts::NodeCounts() {
+    // From the start: a series that begins with 1 is a rise that rate() and increase() don't see.
+    for (const auto result : kResults)
+        jobsEnded[result] = 0;
+    for (const auto& [trouble, name] : kTroubles)
+        errors[trouble] = 0;
+}
+
+void NodeCounts::add(const Receipt& receipt) {
+    ++jobsEnded[receipt.result];
+    rogueProcesses += receipt.leftovers.count;
+    rogueJobs += receipt.leftovers.count > 0;
+    oomKills += receipt.usage.oomKills.value_or(0);
+}
+
+std::string metricsText(const NodeMetrics& metrics) {
+    Exposition out;
+    addNode(out, metrics);
+    if (!metrics.each.empty())
+        addJobs(out, metrics.each);
+    return out.text();
+}
+
+} // namespace pinfold

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "os/replace_file.hpp"
+
+#include "base/unique_fd.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+namespace pinfold {
+namespace {
+
+Error failed(const std::filesystem::path& path) { return {ErrorCode::Internal, path.string() + ": " + std::strerror(errno)}; }
+
+UniqueFd createAnew(const std::filesystem::path& file, mode_t mode) {
+    const auto create = [&] { return UniqueFd(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)); };
+    auto fd = create();
+    if (!fd && errno == EEXIST && ::unlink(file.c_str()) == 0) // a crash came before its rename
+        fd = create();
+    return fd;
+}
+
+bool writeAll(int fd, std::string_view text) {
+    const auto written = ::write(fd, text.data(), text.size());
+    if (written >= 0 && written < static_cast<ssize_t>(text.size()))
+        errno = ENOSPC; // a short write doesn't say why
+    return written == static_cast<ssize_t>(text.size());
+}
+
+} // namespace
+
+Result<void> replaceFile(const std::filesystem::path& file, std::string_view text, mode_t mode) {
+    const auto temporary = file.parent_path() / ("." + file.filename().string() + std::string(kTemporarySuffix));
+    const auto fd = createAnew(temporary, mode);
+    if (!fd)
+        return failed(temporary);
+    if (::fchmod(fd.get(), mode) == 0 && writeAll(fd.get(), text) && std::rename(temporary.c_str(), file.c_str()) == 0)
+        return {};
+    auto error = failed(file);
+    ::unlink(temporary.c_str());
+    return error;
+}
+
+} // namespace pinfold

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The file for node_exporter: its figures are what happened, under the unit's real sandbox."""
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from jobs import daemon_ready, expect_nothing_left, finish, main_pid, receipts, run, start_job, wait_running, wait_until
+from test_smoke import LEAVES_SLEEP
+
+CONFIG = Path("/etc/pinfold/pinfold.toml.d/metrics.toml")
+STANDARD = Path("/var/lib/node_exporter/textfile_collector/pinfold.prom")
+DEBOUNCE = 2  # seconds that the file may be behind
+
+
+def configure(path, per_job=False):
+    CONFIG.parent.mkdir(parents=True, exist_ok=True)
+    CONFIG.write_text(f'[metrics]\ntextfile = "{path}"\nper_job = {str(per_job).lower()}\n')
+
+
+def figures(path=STANDARD):
+    """By series; none while there is no file."""
+    try:
+        lines = path.read_text().splitlines()
+    except FileNotFoundError:
+        return {}
+    series = [line.rsplit(" ", 1) for line in lines if not line.startswith("#")]
+    assert len({name for name, _ in series}) == len(series)
+    return {name: float(value) for name, value in series}
+
+
+def ended(result):
+    return f'pinfold_jobs_ended_total{{result="{result}"}}'
+
+
+def warnings_since(start):
+    run("journalctl", "--sync")
+    lines = run("journalctl", "-o", "cat", "--no-pager", "-u", "pinfoldd", "-p", "warning", f"--since=@{start:.6f}", check=False).stdout
+    return [line for line in lines.splitlines() if line.startswith("metrics not written")]
+
+
+@pytest.fixture
+def textfile():
+    """A fresh pinfoldd that writes to node_exporter's standard place."""
+    STANDARD.parent.mkdir(parents=True, exist_ok=True)
+    configure(STANDARD)
+    run("systemctl", "restart", "pinfoldd")
+    wait_until(figures, "the first figures")
+    yield STANDARD
+    CONFIG.unlink()
+    run("systemctl", "reload", "pinfoldd")
+    wait_until(lambda: not STANDARD.exists(), "switched off and removed")
+    expect_nothing_left()
+
+
+def test_the_figures_are_what_happened(textfile):
+    before = time.monotonic()
+    assert finish(start_job("metrics.good", "true"))[0] == 0
+    assert finish(start_job("metrics.bad", "sh", "-c", "exit 7"))[0] == 7
+    assert finish(start_job("metrics.killed", "sh", "-c", "kill -TERM $$"))[0] == -signal.SIGTERM
+    assert finish(start_job("metrics.leaves", "sh", "-c", LEAVES_SLEEP))[0] == 0
+    assert finish(start_job("metrics.none", "/nonexistent"))[0] != 0
+    took = time.monotonic() - before
+    wait_until(lambda: sum(figures()[ended(r)] for r in ("exited", "signaled")) == 5, "the figures", deadline=DEBOUNCE + 3)
+    seen = figures()
+    told = [receipt for name in ("good", "bad", "killed", "leaves", "none") for receipt in receipts(f"metrics.{name}")]
+    for result in {receipt["result"] for receipt in told}:
+        assert seen[ended(result)] == len([receipt for receipt in told if receipt["result"] == result])
+    assert sum(value for name, value in seen.items() if name.startswith("pinfold_jobs_ended_total")) == len(told) == 5
+    assert (seen["pinfold_rogue_jobs_total"], seen["pinfold_rogue_processes_total"]) == (1, 1)
+    assert seen["pinfold_scope_start_seconds_count"] == seen['pinfold_scope_start_seconds_bucket{le="+Inf"}'] == 5
+    assert 0 < seen["pinfold_scope_start_seconds_sum"] < took
+    assert seen["pinfold_jobs"] == 0
+    assert {value for name, value in seen.items() if name.startswith("pinfold_errors_total")} == {0}
+
+
+def test_others_may_read_it_and_nothing_else_is_left_there(textfile):
+    assert textfile.stat().st_mode & 0o777 == 0o644
+    assert [entry.name for entry in textfile.parent.iterdir()] == [textfile.name]
+
+
+def test_it_is_written_again_after_a_crash(textfile):
+    assert finish(start_job("metrics.before", "true"))[0] == 0
+    job = start_job("metrics.over", "cat", stdin=subprocess.PIPE)
+    wait_running("metrics.over")
+    wait_until(lambda: (figures()["pinfold_jobs"], figures()[ended("exited")]) == (1, 1), "one live, one over")
+    pid = main_pid()
+    os.kill(pid, signal.SIGKILL)
+    daemon_ready(other_than=pid)
+    wait_until(lambda: (figures()["pinfold_jobs"], figures()[ended("exited")]) == (1, 0), "a new pinfoldd's figures")
+    assert finish(job)[0] == 0
+    wait_until(lambda: (figures()["pinfold_jobs"], figures()[ended("exited")]) == (0, 1), "the job's end")
+
+
+def test_a_live_jobs_own_series(textfile):
+    configure(textfile, per_job=True)
+    run("systemctl", "reload", "pinfoldd")
+    job = start_job("metrics.own[1]", "cat", stdin=subprocess.PIPE)
+    slice_label = r'cgroup="/batch.slice/batch-metrics.own\\x5b1\\x5d.slice"'
+    wait_until(lambda: figures().get(f'cgroup_info{{{slice_label},uid="0",jobid="metrics.own[1]"}}') == 1, "its series")
+    assert figures()[f"cgroup_cpu_total_seconds{{{slice_label}}}"] > 0
+    assert finish(job)[0] == 0
+    wait_until(lambda: figures()[ended("exited")] == 1, "its end")
+    assert [name for name in figures() if name.startswith("cgroup_")] == []
+
+
+def test_a_place_that_is_not_writable_is_a_warning(textfile):
+    start = time.time()
+    configure("/etc/pinfold/pinfold.prom")
+    run("systemctl", "reload", "pinfoldd")
+    wait_until(lambda: warnings_since(start), "the warning")
+    for number in range(3):
+        assert finish(start_job(f"metrics.unwritable.{number}", "true"))[0] == 0
+    [warning] = warnings_since(start)
+    assert "Read-only file system" in warning and "pinfold.toml(5)" in warning
+    assert not textfile.exists()
+
+
+def test_the_drop_in_of_the_manual_opens_another_place(textfile):
+    other = Path("/srv/textfile/pinfold.prom")
+    other.parent.mkdir()
+    drop_in = Path("/etc/systemd/system/pinfoldd.service.d/override.conf")
+    drop_in.parent.mkdir(parents=True)
+    drop_in.write_text(f"[Service]\nReadWritePaths={other.parent}\n")
+    try:
+        run("systemctl", "daemon-reload")
+        configure(other)
+        run("systemctl", "restart", "pinfoldd")
+        assert wait_until(lambda: figures(other), "figures there")["pinfold_jobs"] == 0
+    finally:
+        drop_in.unlink()
+        run("systemctl", "daemon-reload")
+        run("systemctl", "restart", "pinfoldd")
+
+
+def test_a_rejected_configuration_is_an_error_in_it(textfile):
+    CONFIG.write_text("[metrics]\nper_job = 3\n")
+    run("systemctl", "reload", "pinfoldd", check=False)
+    wait_until(lambda: figures()['pinfold_errors_total{kind="config"}'] == 1, "the error")

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What is counted of a node's life, and when it is in the file.
+#include "core/events.hpp"
+#include "core/metrics_file.hpp"
+#include "tests/unit/core/core_fixture.hpp"
+
+#include <fstream>
+#include <iterator>
+
+namespace pinfold::test {
+namespace {
+
+class MetricsTest : public CoreTest {
+protected:
+    MetricsTest() {
+        config.metrics.textfile = "/metrics/pinfold.prom";
+        std::filesystem::create_directory(node.root() / "metrics");
+    }
+    /// As pinfoldd does once it is ready.
+    void open() {
+        file.reset();
+        file.emplace(MetricsFile::Parts{loop, *manager, *metrics, config, node.root(), "1.2.3",
+                                        [this](const std::string& line) { warnings.push_back(line); }});
+        file->configure();
+    }
+    void runJob(const std::string& key, int leftovers = 0) {
+        auto leader = child();
+        create(key, leader);
+        ASSERT_TRUE(created && *created);
+        for (int i = 0; i < leftovers; ++i)
+            node.spawnInside(900'000 + i, "/batch.slice/batch-" + key + ".slice/job-" + key + ".scope");
+        end(leader);
+        for (int i = 0; i < leftovers; ++i)
+            node.vanish(900'000 + i);
+        loop.waitForEvent(leftovers > 0 ? 1000 : 0);
+        ASSERT_TRUE(manager->jobs().empty());
+    }
+    std::string text() const {
+        std::ifstream in(path);
+        return {std::istreambuf_iterator<char>(in), {}};
+    }
+    bool says(const std::string& line) const { return ("\n" + text()).find("\n" + line + "\n") != std::string::npos; }
+
+    std::filesystem::path path = node.root() / "metrics/pinfold.prom";
+    std::vector<std::string> warnings;
+    std::optional<MetricsFile> file;
+};
+
+TEST_F(MetricsTest, jobsAndWhatTheyLeaveAreCounted) {
+    open();
+    EXPECT_TRUE(says("pinfold_jobs 0")) << text();
+    runJob("sge.1");
+    runJob("sge.2", 2);
+    auto live = child();
+    create("sge.3", live);
+    loop.advance(MetricsFile::kSettle);
+    EXPECT_TRUE(says("pinfold_build_info{version=\"1.2.3\"} 1")) << text();
+    EXPECT_TRUE(says("pinfold_jobs 1")) << text();
+    EXPECT_TRUE(says("pinfold_jobs_ended_total{result=\"exited\"} 2")) << text();
+    EXPECT_TRUE(says("pinfold_rogue_processes_total 2")) << text();
+    EXPECT_TRUE(says("pinfold_rogue_jobs_total 1")) << text();
+    EXPECT_TRUE(says("pinfold_scope_start_seconds_count 3")) << text();
+    EXPECT_EQ(text().find("cgroup_"), std::string::npos) << "jobs have no series of their own unless asked for";
+}
+
+TEST_F(MetricsTest, aStartsTimeIsThatUntilItsProcessesAreInTheScope) {
+    open();
+    auto leader = child();
+    node.holdStarts = true;
+    create("sge.1", leader);
+    loop.advance(20'000);
+    node.release();
+    loop.advance(MetricsFile::kSettle);
+    EXPECT_TRUE(says("pinfold_scope_start_seconds_sum 0.02")) << text();
+}
+
+TEST_F(MetricsTest, aFailedStartIsAnErrorAndNoJob) {
+    open();
+    auto leader = child();
+    node.nextStartFaults.push_back({SystemdFault::Other, "no"});
+    create("sge.1", leader);
+    loop.advance(MetricsFile::kSettle);
+    EXPECT_TRUE(says("pinfold_errors_total{kind=\"start\"} 1")) << text();
+    EXPECT_TRUE(says("pinfold_scope_start_seconds_count 0")) << text();
+    EXPECT_TRUE(says("pinfold_jobs_ended_total{result=\"lost\"} 0")) << text();
+}
+
+TEST_F(MetricsTest, everyWarningCountsByWhatItIsAbout) {
+    open();
+    logWarning(*context, *JobKey::parse("sge.1"), "hm");
+    logWarning(*context, *JobKey::parse("sge.1"), "hm", Trouble::Receipt);
+    logLimitUnenforced(*context, *JobKey::parse("sge.1"), "hm");
+    logUnreadableRecord(*context, "hm");
+    loop.advance(MetricsFile::kSettle);
+    for (const char* kind : {"other", "receipt", "limit", "record"})
+        EXPECT_TRUE(says("pinfold_errors_total{kind=\"" + std::string(kind) + "\"} 1")) << kind << text();
+}
+
+TEST_F(MetricsTest, manyChangesAreOneWrite) {
+    open();
+    std::filesystem::remove(path);
+    runJob("sge.1");
+    loop.advance(MetricsFile::kSettle / 2);
+    runJob("sge.2");
+    EXPECT_FALSE(std::filesystem::exists(path));
+    loop.advance(MetricsFile::kSettle / 2);
+    EXPECT_TRUE(says("pinfold_jobs_ended_total{result=\"exited\"} 2")) << text();
+    runJob("sge.3");
+    EXPECT_TRUE(says("pinfold_jobs_ended_total{result=\"exited\"} 2")) << text();
+    loop.advance(MetricsFile::kSettle);
+    EXPECT_TRUE(says("pinfold_jobs_ended_total{result=\"exited\"} 3")) << text();
+}
+
+TEST_F(MetricsTest, aQuietNodesFileIsStillRefreshed) {
+    open();
+    std::filesystem::remove(path);
+    loop.advance(MetricsFile::kRefresh - 1);
+    EXPECT_FALSE(std::filesystem::exists(path));
+    loop.advance(1);
+    EXPECT_TRUE(says("pinfold_jobs 0"));
+}
+
+TEST_F(MetricsTest, aJobsOwnSeriesGoWithIt) {
+    config.metrics.perJob = true;
+    open();
+    auto leader = child();
+    create("sge.1", leader);
+    const std::string slice = "/batch.slice/batch-sge.1.slice";
+    node.setFile(slice, "cpu.stat", "user_usec 500000\nsystem_usec 250000\n");
+    node.setFile(slice, "memory.current", "4096\n");
+    loop.advance(MetricsFile::kSettlePerJob);
+    EXPECT_TRUE(says("cgroup_info{cgroup=\"" + slice + "\",uid=\"1000\",jobid=\"sge.1\"} 1")) << text();
+    EXPECT_TRUE(says("cgroup_cpu_total_seconds{cgroup=\"" + slice + "\"} 0.75")) << text();
+    node.setFile(slice, "memory.current", "8192\n");
+    loop.advance(MetricsFile::kRefreshPerJob);
+    EXPECT_TRUE(says("cgroup_memory_used_bytes{cgroup=\"" + slice + "\"} 8192")) << text();
+    end(leader);
+    loop.advance(MetricsFile::kSettlePerJob);
+    EXPECT_TRUE(says("pinfold_jobs_ended_total{result=\"exited\"} 1")) << text();
+    EXPECT_EQ(text().find("cgroup_"), std::string::npos) << text();
+}
+
+TEST_F(MetricsTest, whatCannotBeWrittenIsSaidOnceAndHarmsNoJob) {
+    std::filesystem::remove(node.root() / "metrics");
+    open();
+    runJob("sge.1");
+    loop.advance(MetricsFile::kSettle);
+    ASSERT_EQ(warnings.size(), 1U);
+    EXPECT_NE(warnings.front().find("No such file or directory; pinfold.toml(5)"), std::string::npos) << warnings.front();
+    std::filesystem::create_directory(node.root() / "metrics");
+    loop.advance(MetricsFile::kRefresh);
+    EXPECT_TRUE(says("pinfold_jobs_ended_total{result=\"exited\"} 1")) << text();
+    std::filesystem::remove_all(node.root() / "metrics");
+    loop.advance(MetricsFile::kRefresh);
+    EXPECT_EQ(warnings.size(), 2U) << "a new failure is said again";
+}
+
+TEST_F(MetricsTest, aReloadMovesItAndSwitchesItOff) {
+    open();
+    config.metrics.textfile = "/metrics/other.prom";
+    file->configure();
+    EXPECT_FALSE(std::filesystem::exists(path));
+    EXPECT_TRUE(std::filesystem::exists(node.root() / "metrics/other.prom"));
+    config.metrics.textfile.reset();
+    file->configure();
+    runJob("sge.1");
+    loop.advance(MetricsFile::kRefresh);
+    EXPECT_TRUE(std::filesystem::is_empty(node.root() / "metrics"));
+    EXPECT_EQ(loop.timers(), 0U) << "and costs nothing then";
+}
+
+TEST_F(MetricsTest, anEndOfPinfolddTakesItAway) {
+    open();
+    ASSERT_TRUE(std::filesystem::exists(path));
+    file.reset();
+    EXPECT_FALSE(std::filesystem::exists(path));
+    runJob("sge.1");
+    EXPECT_EQ(metrics->counts().jobsEnded.at(JobResult::Exited), 1U);
+}
+
+} // namespace
+} // namespace pinfold::test
