@@ -3,13 +3,9 @@
 
 #include "base/message_ids.hpp"
 #include "daemon/log.hpp"
+#include "os/replace_file.hpp"
 
-#include <sys/stat.h>
 #include <syslog.h>
-
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 
 namespace pinfold {
 
@@ -41,17 +37,7 @@ Result<void> Settings::publishFailurePolicy() const {
     const auto file = root_ / "run/pinfold/on-failure";
     std::error_code error;
     std::filesystem::create_directories(file.parent_path(), error);
-    const auto temporary = root_ / "run/pinfold/.on-failure.tmp";
-    {
-        std::ofstream out(temporary, std::ios::trunc);
-        out << (config_.jobs.onFailure == OnFailure::RunUnconfined ? "run-unconfined" : "refuse") << "\n";
-    }
-    if (::chmod(temporary.c_str(), 0644) != 0)
-        return Error{ErrorCode::Internal, temporary.string() + ": " + std::strerror(errno)};
-    std::filesystem::rename(temporary, file, error);
-    if (error)
-        return Error{ErrorCode::Internal, file.string() + ": " + error.message()};
-    return {};
+    return replaceFile(file, config_.jobs.onFailure == OnFailure::RunUnconfined ? "run-unconfined\n" : "refuse\n", 0644);
 }
 
 } // namespace pinfold
