@@ -46,6 +46,15 @@ std::string value(const std::vector<ExpectedCgroupValue>& values, const std::str
     return "none";
 }
 
+TEST(UnitProperties, ofAProgram) {
+    const auto properties = programProperties("Script");
+    const auto find = [&](const char* name) {
+        return std::find_if(properties.begin(), properties.end(), [&](const auto& property) { return property.name == name; });
+    };
+    EXPECT_NE(find("RuntimeMaxUSec"), properties.end()) << "a script that hangs is not for ever";
+    EXPECT_NE(find("CollectMode"), properties.end()) << "a script that failed leaves no unit behind";
+}
+
 TEST(UnitProperties, ofASlice) {
     EXPECT_EQ(sliceProperties(key("sge.4711"), {allLimits(), {}}), (Properties{{"Description", std::string("Batch job sge.4711")},
                                                                          {"CollectMode", std::string("inactive-or-failed")},
