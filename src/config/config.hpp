@@ -18,6 +18,7 @@ namespace pinfold {
 enum class OnFailure { Refuse, RunUnconfined };
 enum class UnenforcedLimits { Refuse, Warn };
 enum class CommandLines { None, Name, Full };
+enum class UnkillableAction { None, Comment, Drain, Script };
 enum class LogLevel { Debug, Info, Warning, Error };
 
 struct Config {
@@ -44,6 +45,12 @@ struct Config {
         std::uint32_t reportMax = 50; ///< report_max: leftovers named one by one, 0 to 10000; the rest is counted
         CommandLines commandLines = CommandLines::Full; ///< command_lines = "none" | "name" | "full"
     } leftovers;
+
+    struct Unkillable {
+        std::uint64_t after = 60'000'000; ///< after = "60s": SIGKILL to the report of what outlived it; 1 s to 1 h
+        UnkillableAction action = UnkillableAction::None; ///< action = "none" | "comment" | "drain" | "script"
+        std::string script;                               ///< script = "/path": absolute; needed for action = "script"
+    } unkillable;
 };
 
 struct LoadedConfig {

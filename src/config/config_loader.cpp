@@ -17,6 +17,8 @@
 namespace pinfold {
 namespace {
 
+constexpr std::uint64_t kHour = 3'600'000'000; // microseconds
+
 using Setter = std::function<Result<void>(const toml::node&, Config&)>;
 using Section = std::map<std::string_view, Setter>;
 
@@ -67,12 +69,12 @@ template <class T> Setter word(T& (*member)(Config&), std::vector<std::pair<std:
     };
 }
 
-Setter duration(std::uint64_t& (*member)(Config&), std::uint64_t most, const char* range) {
+Setter duration(std::uint64_t& (*member)(Config&), std::uint64_t least, std::uint64_t most, const char* range) {
     return [=](const toml::node& node, Config& config) -> Result<void> {
         const auto usec = amount(node, parseDuration, 1'000'000);
         if (!usec)
             return usec.error();
-        if (*usec > most)
+        if (*usec < least || *usec > most)
             return wrong(show(node) + " is out of range: use " + range);
         member(config) = *usec;
         return {};
@@ -95,6 +97,16 @@ Setter flag(bool& (*member)(Config&)) {
         if (!value)
             return wrong(show(node) + " is neither true nor false");
         member(config) = value->get();
+        return {};
+    };
+}
+
+Setter absolutePath(std::string& (*member)(Config&)) {
+    return [member](const toml::node& node, Config& config) -> Result<void> {
+        const auto path = node.value<std::string>().value_or("");
+        if (!path.starts_with('/') || path != printable(path))
+            return wrong(show(node) + " is no absolute path: write \"/path/to/file\"");
+        member(config) = path;
         return {};
     };
 }
@@ -126,7 +138,7 @@ const std::map<std::string_view, Section>& sections() {
                                         {"warning", LogLevel::Warning},
                                         {"error", LogLevel::Error}})}}},
         {"jobs",
-         {{"kill_grace", duration([](Config& c) -> std::uint64_t& { return c.jobs.killGrace; }, 3'600'000'000, "0 to 1 h")},
+         {{"kill_grace", duration([](Config& c) -> std::uint64_t& { return c.jobs.killGrace; }, 0, kHour, "0 to 1 h")},
           {"on_failure", word<OnFailure>([](Config& c) -> OnFailure& { return c.jobs.onFailure; },
                                          {{"refuse", OnFailure::Refuse}, {"run-unconfined", OnFailure::RunUnconfined}})},
           {"allow_user_jobs", flag([](Config& c) -> bool& { return c.jobs.allowUserJobs; })},
@@ -140,6 +152,14 @@ const std::map<std::string_view, Section>& sections() {
           {"command_lines",
            word<CommandLines>([](Config& c) -> CommandLines& { return c.leftovers.commandLines; },
                               {{"none", CommandLines::None}, {"name", CommandLines::Name}, {"full", CommandLines::Full}})}}},
+        {"unkillable",
+         {{"after", duration([](Config& c) -> std::uint64_t& { return c.unkillable.after; }, 1'000'000, kHour, "1 s to 1 h")},
+          {"action", word<UnkillableAction>([](Config& c) -> UnkillableAction& { return c.unkillable.action; },
+                                            {{"none", UnkillableAction::None},
+                                             {"comment", UnkillableAction::Comment},
+                                             {"drain", UnkillableAction::Drain},
+                                             {"script", UnkillableAction::Script}})},
+          {"script", absolutePath([](Config& c) -> std::string& { return c.unkillable.script; })}}},
     };
     return table;
 }
@@ -154,7 +174,8 @@ Result<DeviceRule> deviceRule(const toml::node& node) {
     const bool isGroup = device.starts_with("char-") || device.starts_with("block-");
     const bool printable = std::all_of(device.begin(), device.end(), [](char c) { return c > ' ' && c < 0x7f; });
     if ((!isPath && !isGroup) || !printable || access.empty() || access.find_first_not_of("rwm") != std::string::npos)
-        return wrong(show(node) + " is no device: use \"/dev/NAME rw\", \"char-GROUP rw\" or \"block-GROUP r\", with letters of rwm");
+        return wrong(show(node) +
+                     " is no device: use \"/dev/NAME rw\", \"char-GROUP rw\" or \"block-GROUP r\", with letters of rwm");
     return DeviceRule{device, access};
 }
 
@@ -164,9 +185,11 @@ Result<void> setDevices(std::string_view name, const toml::node& node, Config& c
     if (auto set = setLimitText(name, checked); !set)
         return set;
     const auto* profile = node.as_table();
-    const auto* allow = profile && profile->size() == 1 && profile->contains("allow") ? profile->get("allow")->as_array() : nullptr;
+    const auto* allow =
+        profile && profile->size() == 1 && profile->contains("allow") ? profile->get("allow")->as_array() : nullptr;
     if (!allow)
-        return wrong(show(node) + " is no device profile: use [devices." + std::string(name) + "] with allow = [\"/dev/NAME rw\"]");
+        return wrong(show(node) + " is no device profile: use [devices." + std::string(name) +
+                     "] with allow = [\"/dev/NAME rw\"]");
     DeviceRules rules;
     for (const auto& entry : *allow) {
         auto rule = deviceRule(entry);
@@ -197,7 +220,8 @@ Result<void> apply(const std::filesystem::path& file, const toml::table& documen
         for (const auto& [key, value] : *keys) {
             if (sectionName.str() == "devices") {
                 if (auto set = setDevices(key.str(), value, loaded.config); !set)
-                    return wrong(place(file, value.source()) + "devices." + printable(key.str(), 100) + ": " + set.error().message);
+                    return wrong(place(file, value.source()) + "devices." + printable(key.str(), 100) + ": " +
+                                 set.error().message);
                 continue;
             }
             const auto setter = section->second.find(key.str());
@@ -229,6 +253,8 @@ Result<LoadedConfig> loadConfig(const ConfigPaths& paths) {
         }
         loaded.files.push_back(file);
     }
+    if (loaded.config.unkillable.action == UnkillableAction::Script && loaded.config.unkillable.script.empty())
+        return wrong(loaded.files.back().string() + ":1:1: unkillable.action = \"script\" needs unkillable.script = \"/path\"");
     return loaded;
 }
 
