@@ -12,6 +12,7 @@
 #include "os/record_store.hpp"
 #include "systemd/systemd_manager.hpp"
 
+#include <filesystem>
 #include <string>
 
 namespace pinfold {
@@ -29,6 +30,7 @@ struct CoreContext {
     KernelLog& kernelLog;
     const Config& config; ///< replaced as a whole by a reload
     std::string bootId;
+    std::filesystem::path commentFile; ///< one line on this node, for whoever schedules
 };
 
 } // namespace pinfold

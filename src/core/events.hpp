@@ -20,13 +20,16 @@ void logLeftovers(const CoreContext& context, const Job& job, std::uint32_t task
                   const std::vector<ProcessInfo>& named);
 
 void logLimitUnenforced(const CoreContext& context, const JobKey& key, const std::string& message);
-void logUnkillable(const CoreContext& context, const Job& job, const std::vector<ProcessInfo>& processes);
+/// One entry for the job, and one for each named process of the `count` that have outlived SIGKILL.
+void logUnkillable(const CoreContext& context, const Job& job, std::size_t count, const std::vector<ProcessInfo>& named);
 
 void logOutOfMemory(const CoreContext& context, const Job& job, std::optional<std::uint64_t> peak);
 void logLimitsChanged(const CoreContext& context, const Job& job, uid_t by, const ResourceLimits& before);
 void logSuspension(const CoreContext& context, const Job& job, bool suspended, uid_t by);
 
 void logUnreadableRecord(const CoreContext& context, const std::string& fileAndReason);
+
+void logNodeWarning(const CoreContext& context, const std::string& message);
 
 /// Ordinary lines that belong to a job.
 void logWarning(const CoreContext& context, const JobKey& key, const std::string& message);

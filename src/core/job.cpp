@@ -30,6 +30,7 @@ JobSummary summarize(const Job& job) {
     JobSummary summary{
         job.key(),        job.record.state, job.record.uid, 0, job.record.created, job.record.suspendedSince.has_value(),
         job.record.limits};
+    summary.unkillableSince = job.record.unkillableSince;
     for (const auto& [number, task] : job.record.tasks) {
         summary.tasks.push_back(number);
         if (number == 0 && task.leader)

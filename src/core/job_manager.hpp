@@ -51,6 +51,7 @@ struct JobSummary {
     bool suspended = false;
     ResourceLimits limits = {};
     std::vector<std::uint32_t> tasks = {};
+    std::optional<std::uint64_t> unkillableSince = {}; ///< CLOCK_REALTIME, microseconds: SIGKILL, which something has outlived
 };
 
 struct TaskAdded {
@@ -62,9 +63,11 @@ struct JobProcess {
     pid_t pid = 0;
     std::uint32_t task = 0;
     uid_t uid = 0;
-    std::uint64_t started = 0; ///< CLOCK_REALTIME, microseconds
-    std::uint64_t cpu = 0;     ///< microseconds
-    std::uint64_t rss = 0;     ///< bytes
+    std::uint64_t started = 0;            ///< CLOCK_REALTIME, microseconds
+    std::uint64_t cpu = 0;                ///< microseconds
+    std::uint64_t rss = 0;                ///< bytes
+    char state = '?';                     ///< as in /proc/PID/stat
+    std::optional<std::string> waitPoint; ///< kernel function that it hangs in; of what has outlived SIGKILL
     std::string command;
 };
 
@@ -82,6 +85,7 @@ public:
     virtual void taskAdded(const JobKey& key, std::uint32_t task) = 0;
     virtual void taskRemoved(const JobKey& key, std::uint32_t task) = 0;
     virtual void leftoversFound(const JobKey& key, std::uint32_t task, std::uint64_t count) = 0;
+    virtual void unkillable(const JobKey& key, std::uint64_t count) = 0;
     /// The job is gone from all queries by now.
     virtual void jobRemoved(const JobKey& key, const Receipt& receipt) = 0;
 };
@@ -96,6 +100,9 @@ public:
     /// Takes up every job that was live when the last pinfoldd ended. `ready` comes once the inventory is complete; nothing is
     /// stopped and no call is to be let in before. Error: Internal or SystemdFailed: exit and let systemd start us again.
     void recover(std::function<void(Result<void>)> ready);
+
+    /// The context's configuration has other values now.
+    void configChanged();
 
     void createJob(const Caller& caller, CreateRequest request, Reply<JobSummary> reply);
     void addTask(const Caller& caller, const std::string& key, UniqueFd leader, Reply<TaskAdded> reply);

@@ -65,9 +65,12 @@ public:
         : settings_(settings), loop_(logErrorLine), connection_(bus::systemBus()),
           busSource_(loop_.get(), *connection_, [this](const std::string& why) { busLost(why); }), systemd_(*connection_, loop_),
           processes_(options.root), cgroups_(options.root), watch_(loop_), records_(options.root / "run/pinfold/jobs"),
-          kernelLog_(kernelLog()),
-          history_(std::move(history)), context_{loop_,    systemd_, processes_, cgroups_,          watch_,      records_,
-                                                 history_, journal,  kernelLog_, settings.config(), readBootId()},
+          kernelLog_(kernelLog()), history_(std::move(history)), context_{loop_,        systemd_,
+                                                                          processes_,   cgroups_,
+                                                                          watch_,       records_,
+                                                                          history_,     journal,
+                                                                          kernelLog_,   settings.config(),
+                                                                          readBootId(), options.root / "run/pinfold/comment"},
           jobs_(context_), callers_(*connection_, clients_),
           manager_({*connection_, loop_, jobs_, callers_, clients_, [this] { return reload(); }, logErrorLine}),
           socket_(UniqueFd(passedSocket()), {loop_, jobs_, clients_, logErrorLine}),
@@ -107,8 +110,10 @@ private:
 
     Result<void> reload() {
         auto loaded = settings_.load(); // which logs what is wrong
-        if (loaded)
+        if (loaded) {
             clients_.setAdmins(adminUsers());
+            jobs_.configChanged();
+        }
         return loaded;
     }
 

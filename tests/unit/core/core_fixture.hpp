@@ -45,6 +45,9 @@ struct RecordingObserver : JobObserver {
     void leftoversFound(const JobKey& key, std::uint32_t, std::uint64_t count) override {
         log.push_back("leftovers " + key.text() + " " + std::to_string(count));
     }
+    void unkillable(const JobKey& key, std::uint64_t count) override {
+        log.push_back("unkillable " + key.text() + " " + std::to_string(count));
+    }
     void jobRemoved(const JobKey& key, const Receipt& receipt) override {
         log.push_back("removed " + key.text());
         receipts.push_back(receipt);
@@ -75,8 +78,8 @@ protected:
         kernelLog.emplace(kernelLogReadable ? UniqueFd(ends[0]) : UniqueFd());
         kmsg.reset(ends[1]);
         history.emplace(std::move(*History::open(node.root() / "var/lib/pinfold/history.db", History::Mode::ReadWrite)));
-        context.emplace(
-            CoreContext{loop, node, processes, cgroups, *watch, records, *history, journal, *kernelLog, config, "boot"});
+        context.emplace(CoreContext{loop, node, processes, cgroups, *watch, records, *history, journal, *kernelLog, config,
+                                    "boot", node.root() / "run/pinfold/comment"});
         manager = std::make_unique<JobManager>(*context);
         manager->setObserver(&observer);
         std::optional<Result<void>> ready;
