@@ -22,6 +22,7 @@ constexpr std::array kTable{
     ErrorRow{ErrorCode::PidGone, "PidGone", ExitStatus::Failed, kPamSystemErr},
     ErrorRow{ErrorCode::Denied, "Denied", ExitStatus::Denied, kPamPermDenied},
     ErrorRow{ErrorCode::Busy, "Busy", ExitStatus::Failed, kPamAuthinfoUnavail},
+    ErrorRow{ErrorCode::Draining, "Draining", ExitStatus::Failed, kPamAuthinfoUnavail},
     ErrorRow{ErrorCode::ConfigInvalid, "ConfigInvalid", ExitStatus::Failed, kPamSystemErr},
     ErrorRow{ErrorCode::SystemdFailed, "SystemdFailed", ExitStatus::Failed, kPamSystemErr},
     ErrorRow{ErrorCode::Unreachable, "Unreachable", ExitStatus::Unreachable, kPamAuthinfoUnavail},

@@ -19,6 +19,7 @@ enum class ErrorCode {
     PidGone,
     Denied,
     Busy,
+    Draining,
     ConfigInvalid,
     SystemdFailed,
     Unreachable,

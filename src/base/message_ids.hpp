@@ -10,6 +10,7 @@ constexpr const char* kMessageLeftovers = "f32b1973b3a04ad7986868ce9c3a22a7";
 constexpr const char* kMessageLeftover = "a9a6a11556064168aed22959280b908e";
 constexpr const char* kMessageLimitUnenforced = "c6815ca417d148ddbc888fa3a3260ebc";
 constexpr const char* kMessageUnkillable = "49c2960e835d452e922aaf0c56676851";
+constexpr const char* kMessageUnkillableProcess = "f48a1ffa9245415696a17a3db35fd359";
 constexpr const char* kMessageConfigRejected = "14972265717543f790ff665945f14cad";
 constexpr const char* kMessageRunUnconfined = "c7022423c2614349afc3df64d57013d2";
 constexpr const char* kMessageLimitsChanged = "d6d6f3216c004ef1b6fc0fe138df634a";

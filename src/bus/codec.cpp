@@ -306,6 +306,7 @@ Dict encodeSummary(const JobSummary& job) {
     put(dict, "leader", static_cast<std::uint32_t>(job.leader));
     put(dict, "created", job.created);
     put(dict, "tasks", static_cast<std::uint32_t>(job.tasks.size()));
+    put(dict, "unkillable_since", job.unkillableSince);
     return dict;
 }
 
@@ -317,6 +318,8 @@ Dict encodeProcess(const JobProcess& process) {
     put(dict, "started", process.started);
     put(dict, "cpu", process.cpu);
     put(dict, "rss", process.rss);
+    put(dict, "state", std::string(1, process.state));
+    put(dict, "wait_point", process.waitPoint);
     put(dict, "command", process.command);
     return dict;
 }

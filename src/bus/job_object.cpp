@@ -28,6 +28,11 @@ std::string JobObject::State() {
     return std::string(job ? stateWord(*job) : toString(JobState::Accounting));
 }
 
+bool JobObject::Unkillable() {
+    const auto job = manager_.job(job_.key.text());
+    return job && job->unkillableSince;
+}
+
 std::map<std::string, sdbus::Variant> JobObject::Limits() {
     const auto job = manager_.job(job_.key.text());
     return encodeLimits(job ? job->limits : job_.limits);

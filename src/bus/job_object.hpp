@@ -20,6 +20,7 @@ public:
 
     void stateChanged() { changed("State"); }
     void limitsChanged() { changed("Limits"); }
+    void unkillable() { changed("Unkillable"); }
 
 private:
     void changed(const char* property);
@@ -27,6 +28,7 @@ private:
     std::string Key() override { return job_.key.text(); }
     std::uint32_t UID() override { return job_.uid; }
     std::string State() override;
+    bool Unkillable() override;
     std::string Slice() override { return job_.key.sliceName(); }
     std::string Unit() override { return job_.key.scopeName(0); }
     std::uint32_t Leader() override { return static_cast<std::uint32_t>(job_.leader); }

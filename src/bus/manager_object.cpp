@@ -330,6 +330,14 @@ void ManagerObject::leftoversFound(const JobKey& key, std::uint32_t task, std::u
     guarded("LeftoversFound", [&] { emitLeftoversFound(key.text(), task, static_cast<std::uint32_t>(count)); });
 }
 
+void ManagerObject::unkillable(const JobKey& key, std::uint64_t count) {
+    guarded("Unkillable", [&] {
+        if (const auto object = objects_.find(key.text()); object != objects_.end())
+            object->second->unkillable();
+        emitUnkillable(key.text(), static_cast<std::uint32_t>(count));
+    });
+}
+
 void ManagerObject::jobRemoved(const JobKey& key, const Receipt& receipt) {
     guarded("JobRemoved", [&] {
         emitJobRemoved(key.text(), sdbus::ObjectPath(key.objectPath()), encodeReceipt(receipt, false));

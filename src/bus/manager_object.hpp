@@ -44,6 +44,7 @@ public:
     void taskAdded(const JobKey& key, std::uint32_t task) override;
     void taskRemoved(const JobKey& key, std::uint32_t task) override;
     void leftoversFound(const JobKey& key, std::uint32_t task, std::uint64_t count) override;
+    void unkillable(const JobKey& key, std::uint64_t count) override;
     void jobRemoved(const JobKey& key, const Receipt& receipt) override;
 
 private:

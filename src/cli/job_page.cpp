@@ -25,13 +25,13 @@ Result<JobDetail> askDetail(const ManagerClient& client, const std::string& key)
 }
 
 std::string processTable(const std::vector<ProcessEntry>& processes, const VerbContext& context) {
-    const std::vector<Column> columns{{"pid", true}, {"task", true}, {"user"},   {"started"},
-                                      {"cpu", true}, {"rss", true},  {"command"}};
+    const std::vector<Column> columns{{"pid", true}, {"task", true}, {"user"},     {"started"}, {"cpu", true},
+                                      {"rss", true}, {"state"},      {"waits in"}, {"command"}};
     std::vector<std::vector<std::string>> rows;
     for (const auto& process : processes)
         rows.push_back({std::to_string(process.pid), std::to_string(process.task), userName(process.uid),
                         formatUtc(process.started), context.amounts.duration(process.cpu), context.amounts.size(process.rss),
-                        process.command});
+                        process.state, process.waitPoint.value_or("-"), process.command});
     return formatTable(columns, rows, context.tableStyle());
 }
 

@@ -22,11 +22,17 @@ std::string document(const Json& body) {
 }
 
 Json job(const JobInfo& info) {
-    return {{"key", info.key},         {"user", userName(info.uid)},
-            {"uid", info.uid},         {"state", info.state},
-            {"tasks", info.tasks},     {"leader", info.leader},
-            {"slice", info.slice},     {"unit", info.unit},
-            {"created", info.created}, {"created_iso", formatUtc(info.created)}};
+    return {{"key", info.key},
+            {"user", userName(info.uid)},
+            {"uid", info.uid},
+            {"state", info.state},
+            {"tasks", info.tasks},
+            {"leader", info.leader},
+            {"slice", info.slice},
+            {"unit", info.unit},
+            {"created", info.created},
+            {"created_iso", formatUtc(info.created)},
+            {"unkillable_since", optionalToJson(info.unkillableSince)}};
 }
 
 Json process(const ProcessEntry& entry) {
@@ -37,6 +43,8 @@ Json process(const ProcessEntry& entry) {
             {"started_iso", formatUtc(entry.started)},
             {"cpu", entry.cpu},
             {"rss", entry.rss},
+            {"state", entry.state},
+            {"wait_point", optionalToJson(entry.waitPoint)},
             {"command", entry.command}};
 }
 

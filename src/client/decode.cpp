@@ -35,6 +35,7 @@ JobInfo decodeJob(const bus::Dict& dict) {
     job.leader = value<std::uint32_t>(dict, "leader");
     job.created = value<std::uint64_t>(dict, "created");
     job.tasks = value<std::uint32_t>(dict, "tasks");
+    take(dict, "unkillable_since", job.unkillableSince);
     return job;
 }
 
@@ -46,6 +47,8 @@ ProcessEntry decodeProcess(const bus::Dict& dict) {
     process.started = value<std::uint64_t>(dict, "started");
     process.cpu = value<std::uint64_t>(dict, "cpu");
     process.rss = value<std::uint64_t>(dict, "rss");
+    process.state = value<std::string>(dict, "state");
+    take(dict, "wait_point", process.waitPoint);
     process.command = value<std::string>(dict, "command");
     return process;
 }

@@ -29,15 +29,18 @@ struct JobInfo {
     std::uint32_t leader = 0;
     std::uint64_t created = 0; ///< CLOCK_REALTIME, microseconds
     std::uint32_t tasks = 0;
+    std::optional<std::uint64_t> unkillableSince = {}; ///< CLOCK_REALTIME, microseconds
 };
 
 struct ProcessEntry {
     std::uint32_t pid = 0;
     std::uint32_t task = 0;
     std::uint32_t uid = 0;
-    std::uint64_t started = 0; ///< CLOCK_REALTIME, microseconds
-    std::uint64_t cpu = 0;     ///< microseconds
-    std::uint64_t rss = 0;     ///< bytes
+    std::uint64_t started = 0;            ///< CLOCK_REALTIME, microseconds
+    std::uint64_t cpu = 0;                ///< microseconds
+    std::uint64_t rss = 0;                ///< bytes
+    std::string state;                    ///< a letter, as in /proc/PID/stat
+    std::optional<std::string> waitPoint; ///< kernel function that it hangs in
     std::string command;
 };
 

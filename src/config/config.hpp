@@ -19,6 +19,7 @@ namespace pinfold {
 enum class OnFailure { Refuse, RunUnconfined };
 enum class UnenforcedLimits { Refuse, Warn };
 enum class CommandLines { None, Name, Full };
+enum class UnkillableAction { None, Comment, Drain, Script };
 enum class LogLevel { Debug, Info, Warning, Error };
 
 struct Config {
@@ -84,6 +85,12 @@ struct Config {
         std::optional<std::filesystem::path> textfile; ///< textfile = "/DIR/NAME.prom"; unset, or "": none is written
         bool perJob = false;                           ///< per_job: series of each live job
     } metrics;
+
+    struct Unkillable {
+        std::uint64_t after = 60'000'000; ///< after = "60s": SIGKILL to the report of what outlived it; 1 s to 1 h
+        UnkillableAction action = UnkillableAction::None; ///< action = "none" | "comment" | "drain" | "script"
+        std::string script;                               ///< script = "/path": absolute; needed for action = "script"
+    } unkillable;
 };
 
 struct LoadedConfig {

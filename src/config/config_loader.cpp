@@ -17,6 +17,8 @@
 namespace pinfold {
 namespace {
 
+constexpr std::uint64_t kHour = 3'600'000'000; // microseconds
+
 using Setter = std::function<Result<void>(const toml::node&, Config&)>;
 using Section = std::map<std::string_view, Setter>;
 
@@ -67,12 +69,12 @@ template <class T> Setter word(T& (*member)(Config&), std::vector<std::pair<std:
     };
 }
 
-Setter duration(std::uint64_t& (*member)(Config&), std::uint64_t most, const char* range) {
+Setter duration(std::uint64_t& (*member)(Config&), std::uint64_t least, std::uint64_t most, const char* range) {
     return [=](const toml::node& node, Config& config) -> Result<void> {
         const auto usec = amount(node, parseDuration, 1'000'000);
         if (!usec)
             return usec.error();
-        if (*usec > most)
+        if (*usec < least || *usec > most)
             return wrong(show(node) + " is out of range: use " + range);
         member(config) = *usec;
         return {};
@@ -109,6 +111,16 @@ Setter flag(bool& (*member)(Config&)) {
         if (!value)
             return wrong(show(node) + " is neither true nor false");
         member(config) = value->get();
+        return {};
+    };
+}
+
+Setter absolutePath(std::string& (*member)(Config&)) {
+    return [member](const toml::node& node, Config& config) -> Result<void> {
+        const auto path = node.value<std::string>().value_or("");
+        if (!path.starts_with('/') || path != printable(path))
+            return wrong(show(node) + " is no absolute path: write \"/path/to/file\"");
+        member(config) = path;
         return {};
     };
 }
@@ -236,7 +248,7 @@ const std::map<std::string_view, Section>& sections() {
                                         {"warning", LogLevel::Warning},
                                         {"error", LogLevel::Error}})}}},
         {"jobs",
-         {{"kill_grace", duration([](Config& c) -> std::uint64_t& { return c.jobs.killGrace; }, 3'600'000'000, "0 to 1 h")},
+         {{"kill_grace", duration([](Config& c) -> std::uint64_t& { return c.jobs.killGrace; }, 0, kHour, "0 to 1 h")},
           {"on_failure", word<OnFailure>([](Config& c) -> OnFailure& { return c.jobs.onFailure; },
                                          {{"refuse", OnFailure::Refuse}, {"run-unconfined", OnFailure::RunUnconfined}})},
           {"allow_user_jobs", flag([](Config& c) -> bool& { return c.jobs.allowUserJobs; })},
@@ -271,6 +283,14 @@ const std::map<std::string_view, Section>& sections() {
           {"max_size", noLessThan([](Config& c) -> std::uint64_t& { return c.history.maxSize; }, 1 << 20, parseSize, 1,
                                   "1M or more, or \"infinity\"")}}},
         {"metrics", {{"textfile", textfile}, {"per_job", flag([](Config& c) -> bool& { return c.metrics.perJob; })}}},
+        {"unkillable",
+         {{"after", duration([](Config& c) -> std::uint64_t& { return c.unkillable.after; }, 1'000'000, kHour, "1 s to 1 h")},
+          {"action", word<UnkillableAction>([](Config& c) -> UnkillableAction& { return c.unkillable.action; },
+                                            {{"none", UnkillableAction::None},
+                                             {"comment", UnkillableAction::Comment},
+                                             {"drain", UnkillableAction::Drain},
+                                             {"script", UnkillableAction::Script}})},
+          {"script", absolutePath([](Config& c) -> std::string& { return c.unkillable.script; })}}},
     };
     return table;
 }
@@ -344,6 +364,8 @@ Result<LoadedConfig> loadConfig(const ConfigPaths& paths) {
     if (const auto& gpus = loaded.config.gpus; !gpus.ids.empty() && gpus.ids.size() != gpus.devices.size())
         return wrong(loaded.files.back().string() + ":1:1: [gpus] has " + std::to_string(gpus.ids.size()) + " ids for " +
                      std::to_string(gpus.devices.size()) + " devices: give one for each, or none");
+    if (loaded.config.unkillable.action == UnkillableAction::Script && loaded.config.unkillable.script.empty())
+        return wrong(loaded.files.back().string() + ":1:1: unkillable.action = \"script\" needs unkillable.script = \"/path\"");
     return loaded;
 }
 

@@ -15,6 +15,7 @@ class NullObserver : public JobObserver {
     void taskAdded(const JobKey&, std::uint32_t) override {}
     void taskRemoved(const JobKey&, std::uint32_t) override {}
     void leftoversFound(const JobKey&, std::uint32_t, std::uint64_t) override {}
+    void unkillable(const JobKey&, std::uint64_t) override {}
     void jobRemoved(const JobKey&, const Receipt&) override {}
 } nullObserver;
 

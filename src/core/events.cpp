@@ -147,13 +147,30 @@ void logSuspension(const CoreContext& context, const Job& job, bool suspended, u
     context.journal.event(event);
 }
 
-void logUnkillable(const CoreContext& context, const Job& job, const std::vector<ProcessInfo>& processes) {
+void logUnkillable(const CoreContext& context, const Job& job, std::size_t count, const std::vector<ProcessInfo>& named) {
     auto event = jobEvent(LOG_ERR, kMessageUnkillable, "unkillable", job.key(), 0);
-    event.message = "job " + job.key().text() + " can't end: SIGKILL had no effect on";
-    for (const auto& process : processes)
-        event.message += " pid " + std::to_string(process.pid) + " (" + process.command + ", state " + process.state + ")";
-    event.message += "; it ends by itself when they do";
+    event.message = "job " + job.key().text() + " can't end: " + std::to_string(count) + " process(es) outlived SIGKILL, sent " +
+                    formatDuration(context.config.unkillable.after) + " ago; it ends by itself when they do";
+    event.fields.emplace_back("PINFOLD_UID", std::to_string(job.record.uid));
+    event.fields.emplace_back("PINFOLD_UNKILLABLE_COUNT", std::to_string(count));
     context.journal.event(event);
+
+    for (const auto& process : named) {
+        auto stuck = jobEvent(LOG_ERR, kMessageUnkillableProcess, "unkillable-process", job.key(), 0);
+        stuck.message = "unkillable: pid " + std::to_string(process.pid) + ", state " + process.state + ", waits in " +
+                        process.waitPoint.value_or("(not to be seen)");
+        stuck.fields.emplace_back("OBJECT_PID", std::to_string(process.pid));
+        stuck.fields.emplace_back("PINFOLD_UNKILLABLE_PID", std::to_string(process.pid));
+        stuck.fields.emplace_back("PINFOLD_UNKILLABLE_UID", std::to_string(process.realUid));
+        stuck.fields.emplace_back("PINFOLD_UNKILLABLE_STATE", std::string(1, process.state));
+        if (process.waitPoint)
+            stuck.fields.emplace_back("PINFOLD_UNKILLABLE_WAIT_POINT", *process.waitPoint);
+        if (!process.command.empty()) {
+            stuck.message += ": " + process.command;
+            stuck.fields.emplace_back("PINFOLD_UNKILLABLE_COMMAND", process.command);
+        }
+        context.journal.event(stuck);
+    }
     context.metrics.troubled(Trouble::Stop);
 }
 
@@ -188,7 +205,7 @@ void logUnreadableRecord(const CoreContext& context, const std::string& fileAndR
     context.metrics.troubled(Trouble::Record);
 }
 
-void logWarning(const CoreContext& context, const std::string& message) {
+void logNodeWarning(const CoreContext& context, const std::string& message) {
     JournalEvent event;
     event.priority = LOG_WARNING;
     event.message = message;

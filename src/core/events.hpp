@@ -20,7 +20,8 @@ void logLeftovers(const CoreContext& context, const Job& job, std::uint32_t task
                   const std::vector<ProcessInfo>& named);
 
 void logLimitUnenforced(const CoreContext& context, const JobKey& key, const std::string& message);
-void logUnkillable(const CoreContext& context, const Job& job, const std::vector<ProcessInfo>& processes);
+/// One entry for the job, and one for each named process of the `count` that have outlived SIGKILL.
+void logUnkillable(const CoreContext& context, const Job& job, std::size_t count, const std::vector<ProcessInfo>& named);
 
 void logOutOfMemory(const CoreContext& context, const Job& job, std::optional<std::uint64_t> peak);
 void logLimitsChanged(const CoreContext& context, const Job& job, uid_t by, const ResourceLimits& before);
@@ -33,7 +34,7 @@ void logVacuumFailed(const CoreContext& context, std::uint64_t removed, const st
 void logUnreadableRecord(const CoreContext& context, const std::string& fileAndReason);
 
 /// Ordinary lines that belong to no job.
-void logWarning(const CoreContext& context, const std::string& message);
+void logNodeWarning(const CoreContext& context, const std::string& message);
 
 /// Ordinary lines that belong to a job.
 void logWarning(const CoreContext& context, const JobKey& key, const std::string& message, Trouble about = Trouble::Other);

@@ -34,7 +34,8 @@ JobSummary summarize(const Job& job) {
                        .created = record.created,
                        .suspended = record.suspendedSince.has_value(),
                        .limits = record.limits,
-                       .allocation = record.allocation};
+                       .allocation = record.allocation,
+                       .unkillableSince = record.unkillableSince};
     for (const auto& [number, task] : record.tasks) {
         summary.tasks.push_back(number);
         if (number == 0 && task.leader)

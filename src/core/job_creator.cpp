@@ -3,6 +3,7 @@
 
 #include "core/events.hpp"
 #include "core/job_id.hpp"
+#include "core/unkillable.hpp"
 
 #include <algorithm>
 #include <string>
@@ -95,6 +96,8 @@ Result<JobPtr> JobCreator::prepare(const Caller& caller, CreateRequest request, 
     target.namesOwner = request.owner && *request.owner != caller.uid;
     if (auto allowed = decide(caller, Verb::Create, target); !allowed)
         return allowed.error();
+    if (const auto reason = drainReason(core_))
+        return Error{ErrorCode::Draining, "this node takes no jobs for now: " + *reason + " (unkillable.action = \"drain\")"};
     if (core_.registry.countOf(owner) >= config.jobs.maxPerUser)
         return Error{ErrorCode::Busy, "user " + std::to_string(owner) + " has " + std::to_string(config.jobs.maxPerUser) +
                                           " live jobs already (jobs.max_per_user)"};

@@ -12,8 +12,6 @@
 namespace pinfold {
 namespace {
 
-// SIGKILL by cgroup.kill takes effect at once; what is there after this long hangs in the kernel.
-constexpr std::uint64_t kUnkillableAfter = 10'000'000;
 // A supervisor that lives reports within milliseconds; one that a terminal stopped may never.
 constexpr std::uint64_t kStatusWait = 10'000'000;
 
@@ -160,19 +158,7 @@ void JobEnder::kill(const JobPtr& job) {
         logWarning(core_.context, job->key(), killed.error().message + "; asking systemd to kill instead", Trouble::Stop);
         core_.context.systemd.kill(job->key().sliceName(), SIGKILL, [](const SystemdOutcome&) {});
     }
-    job->graceTimer = core_.context.loop.after(kUnkillableAfter, [this, weak = WeakJob(job)] {
-        if (const auto live = weak.lock())
-            reportUnkillable(*live);
-    });
-}
-
-void JobEnder::reportUnkillable(const Job& job) const {
-    std::vector<ProcessInfo> stuck;
-    if (const auto pids = job.slice->processes())
-        for (const auto pid : *pids)
-            if (auto process = core_.context.processes.readWithCommand(pid))
-                stuck.push_back(std::move(*process));
-    logUnkillable(core_.context, job, stuck);
+    unkillable_.watch(job);
 }
 
 void JobEnder::reportExit(const JobPtr& job, const ExitState& exit) {
@@ -188,6 +174,7 @@ void JobEnder::emptied(const JobPtr& job) {
     if (job->record.state != JobState::Ending)
         return;
     job->graceTimer.reset();
+    unkillable_.over(*job);
     const bool statusMayCome = job->supervisor && !hasEnded(job->supervisor.get()) && !job->neverRan;
     if (statusMayCome && !job->record.exit.known()) {
         if (!job->statusTimer)

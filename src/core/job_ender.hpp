@@ -4,6 +4,7 @@
 
 #include "core/accountant.hpp"
 #include "core/core.hpp"
+#include "core/unkillable.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -12,7 +13,13 @@ namespace pinfold {
 
 class JobEnder {
 public:
-    JobEnder(Core& core, OomJudge& judge, Accountant& accountant) : core_(core), judge_(judge), accountant_(accountant) {}
+    struct Parts {
+        OomJudge& judge;
+        Accountant& accountant;
+        UnkillablePolicy& unkillable;
+    };
+    JobEnder(Core& core, Parts parts)
+        : core_(core), judge_(parts.judge), accountant_(parts.accountant), unkillable_(parts.unkillable) {}
 
     /// Watches leader, supervisor, slice and run time of a running job, and acts at once on what has happened already.
     void watch(const JobPtr& job);
@@ -43,13 +50,13 @@ private:
     void supervisorGone(const JobPtr& job);
     void terminate(const JobPtr& job);
     void kill(const JobPtr& job);
-    void reportUnkillable(const Job& job) const;
     void emptied(const JobPtr& job);
     std::uint64_t grace(const Job& job) const;
 
     Core& core_;
     OomJudge& judge_;
     Accountant& accountant_;
+    UnkillablePolicy& unkillable_;
 };
 
 } // namespace pinfold

@@ -11,6 +11,7 @@
 #include "core/recovery.hpp"
 #include "core/supervisor_home.hpp"
 #include "core/task_ender.hpp"
+#include "core/unkillable.hpp"
 
 #include <algorithm>
 #include <string>
@@ -25,8 +26,8 @@ constexpr std::size_t kMaxAdopted = 16; // dbus-daemon passes no more descriptor
 struct JobManager::Impl {
     explicit Impl(CoreContext& context)
         : core(context), share(core), allocator(core, share), judge(core), accountant(core, share, judge), home(core),
-          ender(core, judge, accountant), taskEnder(core), keeper(core, share, ender), freezer(core, ender),
-          creator(core, share, allocator, keeper, home, ender, taskEnder),
+          unkillable(core), ender(core, {judge, accountant, unkillable}), taskEnder(core), keeper(core, share, ender),
+          freezer(core, ender), creator(core, share, allocator, keeper, home, ender, taskEnder),
           recovery(core, {creator, keeper, home, ender, taskEnder}) {
         judge.onWholeJob = [this](const JobPtr& job) {
             ender.begin(job, {.cause = JobResult::OutOfMemory, .by = {}, .grace = 0});
@@ -111,6 +112,7 @@ struct JobManager::Impl {
     OomJudge judge;
     Accountant accountant;
     SupervisorHome home;
+    UnkillablePolicy unkillable;
     JobEnder ender;
     TaskEnder taskEnder;
     LimitKeeper keeper;
@@ -136,13 +138,18 @@ void JobManager::recover(std::function<void(Result<void>)> ready) {
     impl_->creator.setLastManualNumber(*number);
     impl_->share.apply();
     impl_->recovery.run([this, ready = std::move(ready)](Result<void> done) {
+        if (done)
+            impl_->unkillable.publish(); // an earlier pinfoldd may have left word of a job that is over by now
         impl_->core.context.kernelLog.watch(impl_->core.context.loop); // not before: reports need the jobs that they are of
         impl_->share.protect();
         ready(std::move(done));
     });
 }
 
-void JobManager::configurationChanged() { impl_->share.apply(); }
+void JobManager::configChanged() {
+    impl_->share.apply();
+    impl_->unkillable.publish();
+}
 
 void JobManager::createJob(const Caller& caller, CreateRequest request, Reply<JobSummary> reply) {
     impl_->creator.create(caller, std::move(request), std::move(reply));
@@ -289,15 +296,16 @@ Result<std::vector<JobProcess>> JobManager::processes(const Caller& caller, cons
     const auto pids = (*job)->slice->processes();
     if (!pids)
         return pids.error();
+    const bool hung = (*job)->record.unkillableSince.has_value();
     const auto bootedAt = context.loop.realTime() - context.loop.bootTime();
     for (const auto pid : *pids) {
-        const auto info = context.processes.readWithCommand(pid);
+        const auto info = hung ? context.processes.readStuck(pid) : context.processes.readWithCommand(pid);
         const auto path = context.processes.cgroupOf(pid);
         const auto identity = path ? identifyPath(*path) : std::nullopt;
         if (!info || !identity || !(identity->key == (*job)->key()))
             continue; // it ended meanwhile, or its number is another's by now
-        list.push_back(
-            {pid, identity->task.value_or(0), info->realUid, bootedAt + info->started, info->cpu, info->rss, info->command});
+        list.push_back({pid, identity->task.value_or(0), info->realUid, bootedAt + info->started, info->cpu, info->rss,
+                        info->state, info->waitPoint, info->command});
     }
     return list;
 }

@@ -54,6 +54,7 @@ struct JobSummary {
     ResourceLimits limits = {};
     std::vector<std::uint32_t> tasks = {};
     Allocation allocation = {};
+    std::optional<std::uint64_t> unkillableSince = {}; ///< CLOCK_REALTIME, microseconds: SIGKILL, which something has outlived
 };
 
 struct TaskAdded {
@@ -65,9 +66,11 @@ struct JobProcess {
     pid_t pid = 0;
     std::uint32_t task = 0;
     uid_t uid = 0;
-    std::uint64_t started = 0; ///< CLOCK_REALTIME, microseconds
-    std::uint64_t cpu = 0;     ///< microseconds
-    std::uint64_t rss = 0;     ///< bytes
+    std::uint64_t started = 0;            ///< CLOCK_REALTIME, microseconds
+    std::uint64_t cpu = 0;                ///< microseconds
+    std::uint64_t rss = 0;                ///< bytes
+    char state = '?';                     ///< as in /proc/PID/stat
+    std::optional<std::string> waitPoint; ///< kernel function that it hangs in; of what has outlived SIGKILL
     std::string command;
 };
 
@@ -85,6 +88,7 @@ public:
     virtual void taskAdded(const JobKey& key, std::uint32_t task) = 0;
     virtual void taskRemoved(const JobKey& key, std::uint32_t task) = 0;
     virtual void leftoversFound(const JobKey& key, std::uint32_t task, std::uint64_t count) = 0;
+    virtual void unkillable(const JobKey& key, std::uint64_t count) = 0;
     /// The job is gone from all queries by now.
     virtual void jobRemoved(const JobKey& key, const Receipt& receipt) = 0;
 };
@@ -100,8 +104,8 @@ public:
     /// stopped and no call is to be let in before. Error: Internal or SystemdFailed: exit and let systemd start us again.
     void recover(std::function<void(Result<void>)> ready);
 
-    /// After a reload: what batch.slice gets of the node.
-    void configurationChanged();
+    /// The context's configuration has other values now.
+    void configChanged();
 
     void createJob(const Caller& caller, CreateRequest request, Reply<JobSummary> reply);
     void addTask(const Caller& caller, const std::string& key, UniqueFd leader, Reply<TaskAdded> reply);

@@ -12,6 +12,8 @@ namespace {
 std::string commandForReport(const ProcessInfo& process, CommandLines policy) {
     if (policy == CommandLines::Full)
         return process.command;
+    if (policy == CommandLines::None)
+        return {};
     return process.command.substr(0, process.command.find(' '));
 }
 
@@ -26,6 +28,20 @@ Result<std::vector<pid_t>> processesOf(const Core& core, const Job& job, std::ui
 
 } // namespace
 
+std::vector<ProcessInfo> nameProcesses(const CoreContext& context, const std::vector<pid_t>& pids, ProcessReader read) {
+    const auto& policy = context.config.leftovers;
+    std::vector<ProcessInfo> named;
+    for (const auto pid : pids) {
+        if (named.size() >= policy.reportMax)
+            break;
+        if (auto process = (context.processes.*read)(pid)) {
+            process->command = commandForReport(*process, policy.commandLines);
+            named.push_back(std::move(*process));
+        }
+    }
+    return named;
+}
+
 void reportLeftovers(Core& core, Job& job, std::uint32_t task) {
     const auto& policy = core.context.config.leftovers;
     const auto pids = processesOf(core, job, task);
@@ -33,15 +49,7 @@ void reportLeftovers(Core& core, Job& job, std::uint32_t task) {
         logWarning(core.context, job.key(), "leftovers can't be listed: " + pids.error().message);
         return;
     }
-    std::vector<ProcessInfo> named;
-    for (const auto pid : *pids) {
-        if (named.size() >= policy.reportMax)
-            break;
-        if (auto process = core.context.processes.readWithCommand(pid)) {
-            process->command = commandForReport(*process, policy.commandLines);
-            named.push_back(std::move(*process));
-        }
-    }
+    const auto named = nameProcesses(core.context, *pids, &ProcessTable::readWithCommand);
     if (pids->empty())
         return;
 

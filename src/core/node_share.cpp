@@ -84,7 +84,7 @@ std::optional<UnitProperty> NodeShare::memoryProperty() const {
         return setEarlier("MemoryMax") ? std::optional(UnitProperty{"MemoryMax", kInfinity}) : std::nullopt;
     const auto total = memoryOfNode(core_.context.root);
     if (!total || reserve->of(*total) >= *total) {
-        logWarning(core_.context, "node.reserve_memory leaves no memory to jobs: batch.slice stays as it is");
+        logNodeWarning(core_.context, "node.reserve_memory leaves no memory to jobs: batch.slice stays as it is");
         return std::nullopt;
     }
     return UnitProperty{"MemoryMax", *total - reserve->of(*total)};
@@ -98,7 +98,7 @@ std::optional<UnitProperty> NodeShare::cpuProperty() {
     const auto cpus = topology();
     const auto reserved = cpus ? reservedCores(*cpus, *reserve) : Result<CpuList>(cpus.error());
     if (!reserved) {
-        logWarning(core_.context, reserved.error().message + ": batch.slice stays as it is");
+        logNodeWarning(core_.context, reserved.error().message + ": batch.slice stays as it is");
         return std::nullopt;
     }
     reserved_ = *reserved;
@@ -130,7 +130,7 @@ void NodeShare::set(std::vector<UnitProperty> properties) const {
         return;
     core_.context.systemd.setProperties(std::string(kBatchSlice), std::move(properties), [this](const SystemdOutcome& outcome) {
         if (outcome)
-            logWarning(core_.context, "systemd did not give batch.slice its share of the node: " + outcome->message);
+            logNodeWarning(core_.context, "systemd did not give batch.slice its share of the node: " + outcome->message);
     });
 }
 

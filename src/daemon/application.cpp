@@ -124,7 +124,7 @@ private:
         auto loaded = settings_.load(); // which logs what is wrong
         if (loaded) {
             clients_.setAdmins(adminUsers());
-            jobs_.configurationChanged();
+            jobs_.configChanged();
             metricsFile_.configure();
         } else {
             metrics_.troubled(Trouble::Config);

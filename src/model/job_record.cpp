@@ -114,6 +114,7 @@ JobRecord recordFromJson(const Json& json) {
         record.cause = required(jobResultFromString(cause.get<std::string>()), "cause");
     optionalFromJson(json, "grace", record.grace);
     takeEnd(json, record.exit, record.stoppedBy, record.leftovers);
+    optionalFromJson(json, "unkillable_since", record.unkillableSince);
     return record;
 }
 
@@ -184,6 +185,7 @@ std::string encode(const JobRecord& record) {
     json["cause"] = record.cause ? Json(toString(*record.cause)) : Json(nullptr);
     json["grace"] = optionalToJson(record.grace);
     putEnd(json, record.exit, record.stoppedBy, record.leftovers);
+    json["unkillable_since"] = optionalToJson(record.unkillableSince);
     return dump(json) + "\n";
 }
 

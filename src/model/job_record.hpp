@@ -63,6 +63,7 @@ struct JobRecord {
     std::optional<std::uint32_t> stoppedBy;
     std::optional<std::uint64_t> grace; ///< asked for by StopJob, microseconds
     Leftovers leftovers;
+    std::optional<std::uint64_t> unkillableSince; ///< CLOCK_REALTIME, microseconds: SIGKILL, which something has outlived
 
     bool operator==(const JobRecord&) const = default;
 };

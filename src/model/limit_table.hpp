@@ -22,16 +22,16 @@ enum class LimitChange { Live, AtStart };
 struct LimitRow {
     std::string_view name; ///< as in forEachLimit()
     LimitForm form;
-    const char* property;     ///< of the job's slice and of task 0's scope; nullptr: none, or none that is so simple
-    unsigned since;           ///< the first systemd version that has it for both; 0: pinfoldd enforces it by itself
-    const char* controller;   ///< of the cgroup tree; nullptr: none needed
-    std::uint64_t least;      ///< of a number
-    std::uint64_t most;       ///< of a number that is not kInfinity
+    const char* property;   ///< of the job's slice and of task 0's scope; nullptr: none, or none that is so simple
+    unsigned since;         ///< the first systemd version that has it for both; 0: pinfoldd enforces it by itself
+    const char* controller; ///< of the cgroup tree; nullptr: none needed
+    std::uint64_t least;    ///< of a number
+    std::uint64_t most;     ///< of a number that is not kInfinity
     bool mayBeInfinite;
-    std::uint64_t unset;      ///< what the kernel makes of a number that is not set: the measure of looser and tighter
+    std::uint64_t unset; ///< what the kernel makes of a number that is not set: the measure of looser and tighter
     LimitChange change;
-    const char* range;        ///< in words, for errors
-    const char* help;         ///< one line, for --help
+    const char* range; ///< in words, for errors
+    const char* help;  ///< one line, for --help
 };
 
 std::span<const LimitRow> limitTable();
@@ -61,7 +61,8 @@ Result<void> setLimitText(std::string_view text, std::optional<DeviceAmounts>& l
 Result<void> setLimitText(std::string_view text, std::optional<std::string>& limit);
 Result<void> setLimitText(std::string_view text, std::optional<OomPolicy>& limit);
 
-/// The limits of `limits` that need a newer systemd than `version`, "memory_zswap_max (systemd 253)", with commas between. Empty: none.
+/// The limits of `limits` that need a newer systemd than `version`, "memory_zswap_max (systemd 253)", with commas between. Empty:
+/// none.
 std::string neededNewerSystemd(const ResourceLimits& limits, unsigned version);
 
 /// Unsets those.

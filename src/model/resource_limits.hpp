@@ -18,8 +18,8 @@ enum class OomPolicy {
     Process, ///< one process, which the kernel picks
 };
 
-/// A job's limits. Unset: the kernel's default, or the site's; kInfinity: explicitly none. Ranges, units and what each becomes are
-/// in the one table of limit_table.hpp.
+/// A job's limits. Unset: the kernel's default, or the site's; kInfinity: explicitly none. Ranges, units and what each becomes
+/// are in the one table of limit_table.hpp.
 struct ResourceLimits {
     std::optional<std::uint64_t> memoryMax = {};      ///< bytes
     std::optional<std::uint64_t> memoryHigh = {};     ///< bytes: throttled above
@@ -31,8 +31,8 @@ struct ResourceLimits {
     std::optional<std::uint64_t> cpuWeight = {}; ///< 1 to 10000
     std::optional<CpuList> allowedCpus = {};
     std::optional<CpuList> allowedMemoryNodes = {};
-    std::optional<std::uint64_t> tasksMax = {}; ///< processes and threads
-    std::optional<std::uint64_t> ioWeight = {}; ///< 1 to 10000
+    std::optional<std::uint64_t> tasksMax = {};            ///< processes and threads
+    std::optional<std::uint64_t> ioWeight = {};            ///< 1 to 10000
     std::optional<DeviceAmounts> ioReadBandwidthMax = {};  ///< bytes a second
     std::optional<DeviceAmounts> ioWriteBandwidthMax = {}; ///< bytes a second
     std::optional<DeviceAmounts> ioReadIopsMax = {};       ///< operations a second

@@ -19,6 +19,7 @@
 namespace pinfold {
 namespace {
 
+constexpr char kUninterruptible = 'D';
 constexpr std::uint64_t kKernelThreadFlag = 0x00200000; // PF_KTHREAD, include/linux/sched.h
 
 Error gone(pid_t pid) { return {ErrorCode::PidGone, "process " + std::to_string(pid) + " has ended"}; }
@@ -95,6 +96,26 @@ bool parseUids(std::string_view status, ProcessInfo& info) {
     return true;
 }
 
+/// The directory of the first thread that is in state D.
+std::optional<std::filesystem::path> uninterruptibleThread(const std::filesystem::path& threads) {
+    std::error_code error;
+    for (std::filesystem::directory_iterator entry(threads, error), end; !error && entry != end; entry.increment(error)) {
+        ProcessInfo thread;
+        const auto stat = readFile(AT_FDCWD, (entry->path() / "stat").c_str());
+        if (stat && parseStat(*stat, thread) && thread.state == kUninterruptible)
+            return entry->path();
+    }
+    return std::nullopt;
+}
+
+/// Of a process or a thread. The kernel says 0 of what runs, and to who may not know.
+std::optional<std::string> waitPoint(const std::filesystem::path& directory) {
+    auto name = readFile(AT_FDCWD, (directory / "wchan").c_str());
+    if (!name || name->empty() || *name == "0")
+        return std::nullopt;
+    return printable(*name, 100);
+}
+
 std::string commandLine(std::string raw) {
     while (!raw.empty() && raw.back() == '\0')
         raw.pop_back();
@@ -156,6 +177,21 @@ Result<ProcessInfo> ProcessTable::readWithCommand(pid_t pid) const {
     const auto file = root_ / "proc" / std::to_string(pid) / "cmdline";
     if (auto command = info ? readFile(AT_FDCWD, file.c_str()) : std::nullopt; command && !command->empty())
         info->command = commandLine(std::move(*command));
+    return info;
+}
+
+Result<ProcessInfo> ProcessTable::readStuck(pid_t pid) const {
+    auto info = readWithCommand(pid);
+    if (!info)
+        return info;
+    auto directory = root_ / "proc" / std::to_string(pid);
+    // The main thread may have ended, and another hangs.
+    if (info->state != kUninterruptible)
+        if (const auto thread = uninterruptibleThread(directory / "task")) {
+            info->state = kUninterruptible;
+            directory = *thread;
+        }
+    info->waitPoint = waitPoint(directory);
     return info;
 }
 

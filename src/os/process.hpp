@@ -22,10 +22,11 @@ struct ProcessInfo {
     uid_t savedUid = 0;
     bool kernelThread = false;
     char state = '?';
-    std::uint64_t started = 0; ///< microseconds after boot (CLOCK_BOOTTIME), to the clock tick
-    std::uint64_t cpu = 0;     ///< microseconds, user and system
-    std::uint64_t rss = 0;     ///< bytes
-    std::string command;       ///< printable(); "[name]" when the command line is empty or was not asked for
+    std::uint64_t started = 0;            ///< microseconds after boot (CLOCK_BOOTTIME), to the clock tick
+    std::uint64_t cpu = 0;                ///< microseconds, user and system
+    std::uint64_t rss = 0;                ///< bytes
+    std::optional<std::string> waitPoint; ///< kernel function that it sleeps in; unset: runs, not asked for, or not to be seen
+    std::string command;                  ///< printable(); "[name]" when the command line is empty or was not asked for
 };
 
 class ProcessTable {
@@ -43,6 +44,9 @@ public:
     /// Without the command line. Errors: PidGone; Internal when it can't be read or parsed.
     Result<ProcessInfo> read(pid_t pid) const;
     Result<ProcessInfo> readWithCommand(pid_t pid) const;
+    /// With command line, and with state and wait point of a thread that can't be interrupted, if there is one. The wait point of
+    /// other users' processes is seen with CAP_SYS_PTRACE only.
+    Result<ProcessInfo> readStuck(pid_t pid) const;
 
 private:
     std::filesystem::path root_;

@@ -272,6 +272,17 @@ void SdbusSystemdManager::start(StartRequest request, SystemdDone done) {
     impl_->runJob(request.scope, std::move(call), std::move(done));
 }
 
+void SdbusSystemdManager::startService(ServiceRequest request, SystemdDone done) {
+    using Strings = std::vector<std::string>;
+    auto properties = toBus(request.properties);
+    const std::vector<sdbus::Struct<std::string, Strings, Strings>> commands{
+        {request.argv.front(), request.argv, Strings{"no-env-expand"}}};
+    properties.emplace_back("ExecStartEx", sdbus::Variant(commands));
+    auto call = bus::makeCall(*impl_->proxy, kInterface, "StartTransientUnit");
+    call << request.unit << "fail" << properties << AuxList{};
+    impl_->runJob(request.unit, std::move(call), std::move(done));
+}
+
 void SdbusSystemdManager::stop(const std::string& unit, SystemdDone done) {
     auto call = bus::makeCall(*impl_->proxy, kInterface, "StopUnit");
     call << unit << "fail";

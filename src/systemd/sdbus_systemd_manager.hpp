@@ -21,6 +21,7 @@ public:
     ~SdbusSystemdManager() override;
 
     void start(StartRequest request, SystemdDone done) override;
+    void startService(ServiceRequest request, SystemdDone done) override;
     void stop(const std::string& unit, SystemdDone done) override;
     void kill(const std::string& unit, int signal, SystemdDone done) override;
     void setProperties(const std::string& unit, std::vector<UnitProperty> properties, SystemdDone done) override;

@@ -53,6 +53,13 @@ struct StartRequest {
     std::vector<UnitProperty> sliceProperties;
 };
 
+/// A program that PID 1 runs once, as a service of its own.
+struct ServiceRequest {
+    std::string unit;
+    std::vector<UnitProperty> properties;
+    std::vector<std::string> argv; ///< the program's absolute path first; variables in it are not expanded
+};
+
 struct UnitStatus {
     std::string name;
     std::string activeState;
@@ -66,6 +73,8 @@ public:
     /// StartTransientUnit, mode "fail"; done when JobRemoved says "done" for the scope. Waits up to 60 s, since starts take up
     /// to 10 s while PID 1 reloads.
     virtual void start(StartRequest request, SystemdDone done) = 0;
+    /// StartTransientUnit, mode "fail"; done when the program runs, or could not be.
+    virtual void startService(ServiceRequest request, SystemdDone done) = 0;
     /// StopUnit, mode "fail"; done when JobRemoved came. An absent unit is success. Success doesn't mean that its cgroup is
     /// empty.
     virtual void stop(const std::string& unit, SystemdDone done) = 0;

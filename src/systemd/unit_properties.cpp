@@ -11,6 +11,7 @@ namespace {
 
 // Our own timer rules the grace; this bounds a stop that PID 1 does on its own, at shutdown.
 constexpr std::uint64_t kTimeoutStop = 30'000'000;
+constexpr std::uint64_t kProgramTime = 300'000'000;
 constexpr std::uint64_t kUsecPerSecond = 1'000'000;
 constexpr std::uint64_t kDefaultPeriod = 100'000;
 constexpr std::uint64_t kMaxPeriod = 1'000'000; // the kernel's, sched-bwc.rst
@@ -116,6 +117,13 @@ std::vector<UnitProperty> scopeProperties(const JobKey& key, std::uint32_t task,
         appendDevices(properties, job.devices);
     }
     return properties;
+}
+
+std::vector<UnitProperty> programProperties(std::string description) {
+    return {{"Description", std::move(description)},
+            {"CollectMode", std::string("inactive-or-failed")},
+            {"Type", std::string("exec")}, // its start is done when it runs, or could not be: not when it ends
+            {"RuntimeMaxUSec", kProgramTime}};
 }
 
 std::vector<UnitProperty> limitProperties(const ResourceLimits& limits) {

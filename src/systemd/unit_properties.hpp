@@ -30,6 +30,9 @@ std::vector<UnitProperty> sliceProperties(const JobKey& key, const TaskPropertie
 std::vector<UnitProperty> scopeProperties(const JobKey& key, std::uint32_t task, const TaskProperties& job,
                                           const std::vector<pid_t>& pids);
 
+/// Of a service that runs a program once, for at most 5 min, and is gone afterwards.
+std::vector<UnitProperty> programProperties(std::string description);
+
 /// The properties of limits alone, for a change of a live unit.
 std::vector<UnitProperty> limitProperties(const ResourceLimits& limits);
 

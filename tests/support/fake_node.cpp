@@ -73,6 +73,13 @@ void FakeNode::spawnInside(pid_t pid, const std::string& cgroup, uid_t uid, cons
     show(pid, uid, cgroup, command);
 }
 
+void FakeNode::hang(pid_t pid, const std::string& waitPoint) {
+    const auto proc = root_ / "proc" / std::to_string(pid);
+    write(proc / "stat", std::to_string(pid) + " (stuck) D 1 1 1 0 -1 4194304 0 0 0 0 7 5 0 0 20 0 1 0 " +
+                             std::to_string(1000 + pid) + " 1000000 250 0\n");
+    write(proc / "wchan", waitPoint);
+}
+
 void FakeNode::vanish(pid_t pid) {
     std::filesystem::remove_all(root_ / "proc" / std::to_string(pid));
     const auto entry = processes_.extract(pid);
@@ -232,6 +239,11 @@ void FakeNode::start(StartRequest request, SystemdDone done) {
     updateCgroup(path);
     if (std::exchange(loseNextStartAnswer, false))
         return answer(std::move(done), SystemdError{SystemdFault::NoReply, "Message recipient disconnected"});
+    answer(std::move(done), std::nullopt);
+}
+
+void FakeNode::startService(ServiceRequest request, SystemdDone done) {
+    services.push_back(std::move(request));
     answer(std::move(done), std::nullopt);
 }
 

@@ -44,6 +44,8 @@ public:
     /// Lets /proc of the fake node show a process, in the given cgroup.
     void show(pid_t pid, uid_t uid = 1000, const std::string& cgroup = "/system.slice/batchd.service",
               const std::string& command = "sleep 1000");
+    /// It hangs in this function of the kernel.
+    void hang(pid_t pid, const std::string& waitPoint);
     /// The process ends: /proc, cgroup.procs and cgroup.events follow, as the kernel does it.
     void vanish(pid_t pid);
     std::string cgroupOf(pid_t pid) const;
@@ -55,18 +57,19 @@ public:
     void spawnInside(pid_t pid, const std::string& cgroup, uid_t uid = 1000, const std::string& command = "daemon");
 
     // Faults: the next start, or all stops, come to this outcome.
-    std::deque<SystemdError> nextStartFaults; ///< one each; the start has not happened
-    bool loseNextStartAnswer = false;         ///< it has happened, the answer says NoReply
-    bool startWithoutMoving = false;          ///< "done", but the process is elsewhere
+    std::deque<SystemdError> nextStartFaults;           ///< one each; the start has not happened
+    bool loseNextStartAnswer = false;                   ///< it has happened, the answer says NoReply
+    bool startWithoutMoving = false;                    ///< "done", but the process is elsewhere
     std::map<std::string, SystemdError> propertyFaults; ///< by unit: SetUnitProperties is refused
-    bool ignoreProperties = false;            ///< accepted, and nothing happens, as where a controller is missing
+    bool ignoreProperties = false;                      ///< accepted, and nothing happens, as where a controller is missing
     std::optional<SystemdError> freezeFault;
     unsigned systemdVersion = 252;
-    bool holdStarts = false;                  ///< answered by release()
+    bool holdStarts = false; ///< answered by release()
     void release();
 
     // SystemdManager
     void start(StartRequest request, SystemdDone done) override;
+    void startService(ServiceRequest request, SystemdDone done) override;
     void stop(const std::string& unit, SystemdDone done) override;
     void kill(const std::string& unit, int signal, SystemdDone done) override;
     void setProperties(const std::string& unit, std::vector<UnitProperty> properties, SystemdDone done) override;
@@ -83,6 +86,7 @@ public:
     std::vector<std::pair<std::string, int>> signals; ///< KillUnit calls
     std::vector<std::string> stops;
     std::vector<StartRequest> starts;
+    std::vector<ServiceRequest> services;
 
 private:
     void answer(SystemdDone done, SystemdOutcome outcome);

@@ -119,6 +119,10 @@ max_size = "1M"
 [metrics]
 textfile = "/srv/text/pinfold.prom"
 per_job = true
+[unkillable]
+after = "2min"
+action = "script"
+script = "/etc/pinfold/unkillable"
 )");
     EXPECT_EQ(files, std::vector<fs::path>{root_ / mainFile()});
     EXPECT_TRUE(warnings.empty()) << warnings.front();
@@ -147,6 +151,9 @@ per_job = true
     EXPECT_EQ(config.history.maxSize, 1U << 20);
     EXPECT_EQ(config.leftovers.reportMax, 0U);
     EXPECT_EQ(config.leftovers.commandLines, CommandLines::Name);
+    EXPECT_EQ(config.unkillable.after, 120'000'000U);
+    EXPECT_EQ(config.unkillable.action, UnkillableAction::Script);
+    EXPECT_EQ(config.unkillable.script, "/etc/pinfold/unkillable");
     EXPECT_EQ(config.metrics.textfile, "/srv/text/pinfold.prom");
     EXPECT_TRUE(config.metrics.perJob);
 }
@@ -196,6 +203,12 @@ TEST_F(ConfigTest, errorsNamePlaceAndValue) {
              Row{"[jobs]\nkill_grace = true\n", "2:14: ", "true"},
              Row{"[jobs]\nkill_grace = \"infinity\"\n", "2:14: ", "infinity"},
              Row{"[jobs]\non_failure = \"ignore\"\n", "2:14: ", "run-unconfined"},
+             Row{"[unkillable]\nafter = \"500ms\"\n", "2:9: ", "1 s to 1 h"},
+             Row{"[unkillable]\nafter = \"2h\"\n", "2:9: ", "1 s to 1 h"},
+             Row{"[unkillable]\naction = \"kill\"\n", "2:10: ", "comment"},
+             Row{"[unkillable]\nscript = \"bin/x\"\n", "2:10: ", "absolute"},
+             Row{"[unkillable]\nscript = \"/bin/x\\n\"\n", "2:10: ", "absolute"},
+             Row{"[unkillable]\naction = \"script\"\n", "1:1: ", "needs unkillable.script"},
              Row{"[jobs]\non_failure = 1\n", "2:14: ", "refuse"},
              Row{"[jobs]\nallow_user_jobs = \"yes\"\n", "2:19: ", "yes"},
              Row{"[jobs]\nmax_per_user = \"many\"\n", "2:16: ", "many"},
@@ -373,10 +386,14 @@ TEST_F(ConfigTest, theExampleShowsEveryDefault) {
     EXPECT_TRUE(config.config.node.cpus);
     EXPECT_TRUE(config.config.metrics.textfile);
     EXPECT_EQ(config.config.metrics.perJob, standard.metrics.perJob);
+    EXPECT_EQ(config.config.unkillable.after, standard.unkillable.after);
+    EXPECT_EQ(config.config.unkillable.action, standard.unkillable.action);
     forEachLimit(config.config.defaults, [](const char* name, const auto& limit) { EXPECT_TRUE(limit.has_value()) << name; });
-    for (const char* key : {"log_level", "kill_grace", "on_failure", "allow_user_jobs", "unenforced_limits", "max_per_user",
-                            "report_max", "command_lines", "max_age", "max_size", "textfile", "per_job", "devices", "common",
-                            "ids", "environment", "hyper_threads", "reserve_memory", "reserve_cpus"})
+    for (const char* key :
+         {"log_level",    "kill_grace",    "on_failure", "allow_user_jobs", "unenforced_limits", "max_per_user",
+          "report_max",   "command_lines", "max_age",    "max_size",        "textfile",          "per_job",
+          "devices",      "common",        "ids",        "environment",     "hyper_threads",     "reserve_memory",
+          "reserve_cpus", "after",         "action",     "script"})
         EXPECT_NE(exampleText().find("\n#" + std::string(key) + " = "), std::string::npos) << key;
 }
 

@@ -211,7 +211,7 @@ TEST_F(GpuTest, aProfileIsOpenAsWell) {
 TEST_F(AllocationTest, batchSliceGetsWhatIsNotReserved) {
     config.node.memory = Config::Reserve{2 * kGibi, false};
     config.node.cpus = Config::Reserve{3, false};
-    manager->configurationChanged();
+    manager->configChanged();
     loop.settle();
     EXPECT_EQ(batchChanges(), (std::vector<UnitProperty>{{"MemoryMax", 6 * kGibi}, {"AllowedCPUs", list("4-7").toBitmap()}}));
     EXPECT_EQ(cpus("sge.1", {.cpus = 2}), "4-5 on 1") << "although no cgroup says so yet";
@@ -224,14 +224,14 @@ TEST_F(AllocationTest, batchSliceGetsWhatIsNotReserved) {
 TEST_F(AllocationTest, reservesByPercentRoundedUp) {
     config.node.memory = Config::Reserve{10, true};
     config.node.cpus = Config::Reserve{1, true};
-    manager->configurationChanged();
+    manager->configChanged();
     loop.settle();
     EXPECT_EQ(batchChanges(), (std::vector<UnitProperty>{{"MemoryMax", 8 * kGibi - (8 * kGibi * 10 + 99) / 100},
                                                          {"AllowedCPUs", list("2-7").toBitmap()}}));
 }
 
 TEST_F(AllocationTest, withoutAReserveTheSiteSOwnSettingsHold) {
-    manager->configurationChanged();
+    manager->configChanged();
     loop.settle();
     EXPECT_TRUE(batchChanges().empty());
     // A reserve of the configuration before: systemd still has it.
@@ -244,7 +244,7 @@ TEST_F(AllocationTest, withoutAReserveTheSiteSOwnSettingsHold) {
 TEST_F(AllocationTest, aReserveOfEverythingIsNone) {
     config.node.memory = Config::Reserve{8 * kGibi, false};
     config.node.cpus = Config::Reserve{7, false};
-    manager->configurationChanged();
+    manager->configChanged();
     loop.settle();
     EXPECT_TRUE(batchChanges().empty());
     const auto messages = journal.messages();

@@ -82,8 +82,8 @@ std::vector<Row> rows() {
         {"user removes receipts", kOwner, Verb::VacuumHistory, {}, false},
         {"list by anyone", kOther, Verb::List, {}, true},
     };
-    for (const auto verb :
-         {Verb::End, Verb::Stop, Verb::Kill, Verb::Suspend, Verb::SetLimits, Verb::Wait, Verb::ListProcesses, Verb::GetUsage, Verb::ReadReceipt}) {
+    for (const auto verb : {Verb::End, Verb::Stop, Verb::Kill, Verb::Suspend, Verb::SetLimits, Verb::Wait, Verb::ListProcesses,
+                            Verb::GetUsage, Verb::ReadReceipt}) {
         table.push_back({"root on a user's job", kRoot, verb, ofOwner(), true});
         table.push_back({"admin on a user's job", kAdmin, verb, ofOwner(), true});
         table.push_back({"owner", kOwner, verb, ofOwner(), true});

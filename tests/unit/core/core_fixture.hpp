@@ -45,6 +45,9 @@ struct RecordingObserver : JobObserver {
     void leftoversFound(const JobKey& key, std::uint32_t, std::uint64_t count) override {
         log.push_back("leftovers " + key.text() + " " + std::to_string(count));
     }
+    void unkillable(const JobKey& key, std::uint64_t count) override {
+        log.push_back("unkillable " + key.text() + " " + std::to_string(count));
+    }
     void jobRemoved(const JobKey& key, const Receipt& receipt) override {
         log.push_back("removed " + key.text());
         receipts.push_back(receipt);

@@ -31,6 +31,7 @@ JobRecord fullRecord() {
     record.stoppedBy = 0;
     record.grace = 0;
     record.leftovers = {.count = 3, .cpu = 17, .commands = {"sleep 9", "\"quoted\" \\\\ grün", ""}};
+    record.unkillableSince = 1'763'678'000'000'001;
     return record;
 }
 

@@ -64,13 +64,27 @@ TEST(LimitTable, refusesTheRestByName) {
         const char* name;
         const char* text;
     };
-    for (const auto& row :
-         {Row{"memory_max", "1023K"}, Row{"memory_max", "much"}, Row{"memory_high", "0"}, Row{"cpu_quota", "50"},
-          Row{"cpu_weight", "infinity"}, Row{"io_weight", "10001"}, Row{"kill_signal", "0"}, Row{"kill_signal", "65"},
-          Row{"kill_grace", "2h"}, Row{"kill_grace", "infinity"}, Row{"oom_policy", "kill"}, Row{"device_profile", "a/b"},
-          Row{"device_profile", ""}, Row{"allowed_cpus", ""}, Row{"io_read_iops_max", "/dev/sda 0"},
-          Row{"io_read_iops_max", "/dev/sda"}, Row{"io_read_iops_max", "/dev/../etc/passwd 1"}, Row{"io_read_iops_max", "sda 1"},
-          Row{"io_read_iops_max", "/dev/sda 1, /dev/sda 2"}, Row{"io_read_iops_max", "/dev/s\nda 1"}, Row{"memory", "1G"}}) {
+    for (const auto& row : {Row{"memory_max", "1023K"},
+                            Row{"memory_max", "much"},
+                            Row{"memory_high", "0"},
+                            Row{"cpu_quota", "50"},
+                            Row{"cpu_weight", "infinity"},
+                            Row{"io_weight", "10001"},
+                            Row{"kill_signal", "0"},
+                            Row{"kill_signal", "65"},
+                            Row{"kill_grace", "2h"},
+                            Row{"kill_grace", "infinity"},
+                            Row{"oom_policy", "kill"},
+                            Row{"device_profile", "a/b"},
+                            Row{"device_profile", ""},
+                            Row{"allowed_cpus", ""},
+                            Row{"io_read_iops_max", "/dev/sda 0"},
+                            Row{"io_read_iops_max", "/dev/sda"},
+                            Row{"io_read_iops_max", "/dev/../etc/passwd 1"},
+                            Row{"io_read_iops_max", "sda 1"},
+                            Row{"io_read_iops_max", "/dev/sda 1, /dev/sda 2"},
+                            Row{"io_read_iops_max", "/dev/s\nda 1"},
+                            Row{"memory", "1G"}}) {
         ResourceLimits limits;
         const auto set = setLimit(limits, row.name, row.text);
         ASSERT_FALSE(set) << row.name << " " << row.text;

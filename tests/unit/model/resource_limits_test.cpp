@@ -109,13 +109,12 @@ TEST(Limits, whatTakesFromOthersIsLooserToo) {
         const char* loose;
         bool unsetIsLooser; ///< than the tight one
     };
-    for (const auto& row : {Row{"memory_low", "1M", "2M", false}, Row{"cpu_weight", "100", "101", false},
-                            Row{"cpu_weight", "50", "51", true}, Row{"io_weight", "10", "20", true},
-                            Row{"memory_swap_max", "0", "1", true}, Row{"kill_grace", "1s", "2s", false},
-                            Row{"run_time_grace", "1s", "2s", false}, Row{"device_profile", "none", "gpu", true},
-                            Row{"io_read_bandwidth_max", "/dev/sda 1M", "/dev/sda 2M", true},
-                            Row{"io_read_bandwidth_max", "/dev/sda 1M", "/dev/sdb 1M", true},
-                            Row{"allowed_memory_nodes", "0", "0-1", true}}) {
+    for (const auto& row :
+         {Row{"memory_low", "1M", "2M", false}, Row{"cpu_weight", "100", "101", false}, Row{"cpu_weight", "50", "51", true},
+          Row{"io_weight", "10", "20", true}, Row{"memory_swap_max", "0", "1", true}, Row{"kill_grace", "1s", "2s", false},
+          Row{"run_time_grace", "1s", "2s", false}, Row{"device_profile", "none", "gpu", true},
+          Row{"io_read_bandwidth_max", "/dev/sda 1M", "/dev/sda 2M", true},
+          Row{"io_read_bandwidth_max", "/dev/sda 1M", "/dev/sdb 1M", true}, Row{"allowed_memory_nodes", "0", "0-1", true}}) {
         ResourceLimits tight;
         ResourceLimits loose;
         ASSERT_TRUE(setLimit(tight, row.name, row.tight)) << row.name;

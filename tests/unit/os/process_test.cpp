@@ -62,6 +62,48 @@ private:
 
 } // namespace
 
+namespace {
+
+std::string statLine(const char* pid, char state) {
+    return std::string(pid) + " (x) " + state + " 1 1 1 0 -1 4194304 0 0 0 0 7 5 0 0 20 0 1 0 9 1000000 250 0\n";
+}
+
+class StuckProcess : public TemporaryDirectory {
+protected:
+    void show(const char* directory, char state, const char* wchan) const {
+        write(std::filesystem::path("proc") / directory / "stat", statLine("7", state));
+        write(std::filesystem::path("proc") / directory / "status", "Uid:\t1\t1\t1\t1\n");
+        write(std::filesystem::path("proc") / directory / "wchan", wchan);
+    }
+};
+
+} // namespace
+
+TEST_F(StuckProcess, TheWaitPointIsTheKernelsWord) {
+    show("7", 'D', "percpu_rwsem_wait");
+    const auto info = ProcessTable(top()).readStuck(7);
+    ASSERT_TRUE(info) << info.error().message;
+    EXPECT_EQ(info->state, 'D');
+    EXPECT_EQ(info->waitPoint, "percpu_rwsem_wait");
+}
+
+TEST_F(StuckProcess, AnotherThreadThatHangsIsFoundBehindAMainThreadThatEnded) {
+    show("7", 'Z', "0");
+    show("7/task/7", 'Z', "0");
+    show("7/task/8", 'S', "futex_wait_queue");
+    show("7/task/9", 'D', "nfs_wait_bit_killable");
+    const auto info = ProcessTable(top()).readStuck(7);
+    ASSERT_TRUE(info) << info.error().message;
+    EXPECT_EQ(info->pid, 7);
+    EXPECT_EQ(info->state, 'D');
+    EXPECT_EQ(info->waitPoint, "nfs_wait_bit_killable");
+}
+
+TEST_F(StuckProcess, WhatMayNotBeSeenIsUnknown) {
+    show("7", 'D', "0");
+    EXPECT_EQ(ProcessTable(top()).readStuck(7)->waitPoint, std::nullopt);
+}
+
 TEST(Process, AProcessIsReadAsItIs) {
     const auto before = bootUsec();
     const Child child;

@@ -46,26 +46,35 @@ std::string value(const std::vector<ExpectedCgroupValue>& values, const std::str
     return "none";
 }
 
+TEST(UnitProperties, ofAProgram) {
+    const auto properties = programProperties("Script");
+    const auto find = [&](const char* name) {
+        return std::find_if(properties.begin(), properties.end(), [&](const auto& property) { return property.name == name; });
+    };
+    EXPECT_NE(find("RuntimeMaxUSec"), properties.end()) << "a script that hangs is not for ever";
+    EXPECT_NE(find("CollectMode"), properties.end()) << "a script that failed leaves no unit behind";
+}
+
 TEST(UnitProperties, ofASlice) {
     EXPECT_EQ(sliceProperties(key("sge.4711"), {allLimits(), {}}), (Properties{{"Description", std::string("Batch job sge.4711")},
-                                                                         {"CollectMode", std::string("inactive-or-failed")},
-{"ManagedOOMPreference", std::string("omit")},
-                                                                         {"CPUAccounting", true},
-                                                                         {"MemoryAccounting", true},
-                                                                         {"TasksAccounting", true},
-                                                                         {"IOAccounting", true},
-                                                                         {"MemoryMax", std::uint64_t{40'000'000}},
-                                                                         {"CPUQuotaPerSecUSec", std::uint64_t{1'500'000}},
-                                                                         {"CPUWeight", std::uint64_t{50}},
-                                                                         {"AllowedCPUs", Bytes{0b0000'0011, 0b0000'0010}},
-                                                                         {"TasksMax", std::uint64_t{100}}}));
+                                                                               {"CollectMode", std::string("inactive-or-failed")},
+                                                                               {"ManagedOOMPreference", std::string("omit")},
+                                                                               {"CPUAccounting", true},
+                                                                               {"MemoryAccounting", true},
+                                                                               {"TasksAccounting", true},
+                                                                               {"IOAccounting", true},
+                                                                               {"MemoryMax", std::uint64_t{40'000'000}},
+                                                                               {"CPUQuotaPerSecUSec", std::uint64_t{1'500'000}},
+                                                                               {"CPUWeight", std::uint64_t{50}},
+                                                                               {"AllowedCPUs", Bytes{0b0000'0011, 0b0000'0010}},
+                                                                               {"TasksMax", std::uint64_t{100}}}));
 }
 
 TEST(UnitProperties, ofTaskZeroRepeatTheLimits) {
     const auto properties = scopeProperties(key("sge.4711"), 0, {only(&ResourceLimits::memoryMax, 40'000'000), {}}, {815});
     EXPECT_EQ(properties, (Properties{{"Description", std::string("Batch job sge.4711")},
                                       {"CollectMode", std::string("inactive-or-failed")},
-{"ManagedOOMPreference", std::string("omit")},
+                                      {"ManagedOOMPreference", std::string("omit")},
                                       {"CPUAccounting", true},
                                       {"MemoryAccounting", true},
                                       {"TasksAccounting", true},
@@ -88,16 +97,17 @@ TEST(UnitProperties, ofAFurtherTaskHaveNoLimitsOfTheirOwn) {
 TEST(UnitProperties, ofNoLimitsSetNone) {
     EXPECT_EQ(sliceProperties(key("sge.1"), {}).size(), 7U);
     // The time limit must stay changeable, which RuntimeMaxUSec of a running scope is not.
-    EXPECT_EQ(sliceProperties(key("sge.1"), {only(&ResourceLimits::runTimeMax, 1'000'000), {}}), sliceProperties(key("sge.1"), {}));
+    EXPECT_EQ(sliceProperties(key("sge.1"), {only(&ResourceLimits::runTimeMax, 1'000'000), {}}),
+              sliceProperties(key("sge.1"), {}));
 }
 
 // Whatever a key holds: only names of the allow-list, each once, and text that can't become a line of a unit file of its own,
 // nor swallow the next one.
 TEST(UnitProperties, staySafeWhateverTheKey) {
     const std::set<std::string> allowed{
-        "Description", "CollectMode",        "CPUAccounting", "MemoryAccounting", "TasksAccounting", "IOAccounting",
-        "MemoryMax",   "CPUQuotaPerSecUSec", "CPUWeight",     "AllowedCPUs",      "TasksMax",        "Slice",
-        "PIDs",        "TimeoutStopUSec",    "OOMPolicy", "ManagedOOMPreference"};
+        "Description", "CollectMode",        "CPUAccounting", "MemoryAccounting",    "TasksAccounting", "IOAccounting",
+        "MemoryMax",   "CPUQuotaPerSecUSec", "CPUWeight",     "AllowedCPUs",         "TasksMax",        "Slice",
+        "PIDs",        "TimeoutStopUSec",    "OOMPolicy",     "ManagedOOMPreference"};
     std::vector<std::string> keys;
     for (char c = 0x21; c < 0x7f; ++c)
         if (c != '/')
@@ -105,7 +115,8 @@ TEST(UnitProperties, staySafeWhateverTheKey) {
                 keys.push_back("odd." + std::string(before, 'x') + c + std::string(20, 'y'));
     for (const auto& text : keys) {
         auto properties = scopeProperties(key(text), UINT32_MAX, {allLimits(), {}}, {815});
-        for (const auto& list : {sliceProperties(key(text), {allLimits(), {}}), scopeProperties(key(text), 0, {allLimits(), {}}, {815})})
+        for (const auto& list :
+             {sliceProperties(key(text), {allLimits(), {}}), scopeProperties(key(text), 0, {allLimits(), {}}, {815})})
             properties.insert(properties.end(), list.begin(), list.end());
         for (const auto& property : properties) {
             EXPECT_TRUE(allowed.contains(property.name)) << property.name;

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/unkillable.hpp"
+
+#include "base/parse.hpp"
+#include "core/events.hpp"
+#include "core/leftovers.hpp"
+#include "os/replace_file.hpp"
+#include "os/trusted_program.hpp"
+#include "systemd/unit_properties.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace pinfold {
+namespace {
+
+constexpr std::size_t kMostKeys = 10;  // in a line for people
+constexpr std::size_t kMostPids = 100; // in a command line
+
+/// "job sge.1 can't be killed since 2025-01-31T12:00:00Z, job …"; nullopt when there is none.
+std::optional<std::string> describe(const Registry& registry) {
+    std::string text;
+    std::size_t count = 0;
+    for (const auto& [key, job] : registry.all())
+        if (job->record.unkillableSince && ++count <= kMostKeys)
+            text += (count > 1 ? ", job " : "job ") + key + " can't be killed since " + formatUtc(*job->record.unkillableSince);
+    if (count > kMostKeys)
+        text += " and " + std::to_string(count - kMostKeys) + " more";
+    return count > 0 ? std::optional(text) : std::nullopt;
+}
+
+} // namespace
+
+void UnkillablePolicy::watch(const JobPtr& job) {
+    const auto killedAt = core_.context.loop.realTime();
+    job->graceTimer = core_.context.loop.after(core_.context.config.unkillable.after, [this, killedAt, weak = WeakJob(job)] {
+        if (const auto live = weak.lock())
+            report(*live, killedAt);
+    });
+}
+
+void UnkillablePolicy::report(Job& job, std::uint64_t killedAt) {
+    const bool first = !job.record.unkillableSince;
+    if (first) {
+        job.record.unkillableSince = killedAt;
+        core_.save(job); // before the script runs: a restart doesn't run it again
+    }
+    const auto pids = job.slice->processes();
+    if (!pids)
+        logWarning(core_.context, job.key(), "processes that outlived SIGKILL can't be listed: " + pids.error().message);
+    const auto left = pids ? *pids : std::vector<pid_t>{};
+    logUnkillable(core_.context, job, left.size(), nameProcesses(core_.context, left, &ProcessTable::readStuck));
+    core_.observer->unkillable(job.key(), left.size());
+    publish();
+    if (first && core_.context.config.unkillable.action == UnkillableAction::Script)
+        runScript(job, left);
+}
+
+void UnkillablePolicy::over(Job& job) {
+    if (std::exchange(job.record.unkillableSince, std::nullopt))
+        publish();
+}
+
+void UnkillablePolicy::publish() const {
+    const auto file = core_.context.root / "run/pinfold/comment";
+    const bool wanted = core_.context.config.unkillable.action == UnkillableAction::Comment;
+    const auto text = wanted ? describe(core_.registry) : std::nullopt;
+    Result<void> done;
+    std::error_code error;
+    if (text)
+        done = replaceFile(file, "pinfold: " + *text + "\n", 0644);
+    else if (std::filesystem::remove(file, error); error)
+        done = Error{ErrorCode::Internal, file.string() + ": " + error.message()};
+    if (!done)
+        logNodeWarning(core_.context, "the node's comment is out of date: " + done.error().message);
+}
+
+void UnkillablePolicy::runScript(const Job& job, const std::vector<pid_t>& pids) const {
+    const auto complain = [&context = core_.context, key = job.key()](const std::string& why) {
+        logWarning(context, key, "unkillable.script was not run: " + why);
+    };
+    const auto program = trustedProgram(core_.context.config.unkillable.script);
+    if (!program)
+        return complain(program.error().message);
+    std::vector<std::string> argv{program->string(), job.key().text(), std::to_string(job.record.uid)};
+    for (std::size_t i = 0; i < std::min(pids.size(), kMostPids); ++i)
+        argv.push_back(std::to_string(pids[i]));
+    // By PID 1: a child of pinfoldd would have its sandbox, and end with it.
+    core_.context.systemd.startService({"pinfold-unkillable-" + job.key().escaped() + ".service",
+                                        programProperties("Script for a job that can't be killed"), std::move(argv)},
+                                       [complain](const SystemdOutcome& outcome) {
+                                           if (outcome)
+                                               complain(outcome->message);
+                                       });
+}
+
+std::optional<std::string> drainReason(const Core& core) {
+    return core.context.config.unkillable.action == UnkillableAction::Drain ? describe(core.registry) : std::nullopt;
+}
+
+} // namespace pinfold

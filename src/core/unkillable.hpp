@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Jobs with processes that SIGKILL doesn't end: named once they have outlived it for unkillable.after, and then the site's
+// unkillable.action. They hang in the kernel, and all that can be done is to say so and to wait for their cgroup to run empty.
+#pragma once
+
+#include "core/core.hpp"
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pinfold {
+
+class UnkillablePolicy {
+public:
+    explicit UnkillablePolicy(Core& core) : core_(core) {}
+
+    /// From now, when SIGKILL has been sent to all of the job.
+    void watch(const JobPtr& job);
+    /// Nothing of the job is left.
+    void over(Job& job);
+    /// Brings the node's comment up to what is so.
+    void publish() const;
+
+private:
+    void report(Job& job, std::uint64_t killedAt);
+    void runScript(const Job& job, const std::vector<pid_t>& pids) const;
+
+    Core& core_;
+};
+
+/// Why this node takes no more jobs; nullopt: it does.
+std::optional<std::string> drainReason(const Core& core);
+
+} // namespace pinfold

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "os/read_file.hpp"
+#include "tests/unit/core/core_fixture.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <fstream>
+
+namespace pinfold::test {
+namespace {
+
+class UnkillableTest : public CoreTest {
+protected:
+    /// A job that has been sent SIGKILL and whose one process hangs.
+    ChildProcess stuckJob(const std::string& key, const std::string& waitPoint = "rpc_wait_bit_killable") {
+        auto leader = child();
+        create(key, leader);
+        node.hang(leader.pid(), waitPoint);
+        manager->stopJob(root, key, 0, [](const Result<void>& done) { EXPECT_TRUE(done); });
+        loop.settle();
+        return leader;
+    }
+    void passBound() { loop.advance(config.unkillable.after); }
+    std::vector<JournalEvent> events(const std::string& name) const {
+        std::vector<JournalEvent> found;
+        for (const auto& event : journal.events)
+            for (const auto& [field, value] : event.fields)
+                if (field == "PINFOLD_EVENT" && value == name)
+                    found.push_back(event);
+        return found;
+    }
+    std::optional<std::string> comment() const { return readFile(AT_FDCWD, (node.root() / "run/pinfold/comment").c_str()); }
+    bool said(const std::string& part) const {
+        const auto messages = journal.messages();
+        return std::any_of(messages.begin(), messages.end(), [&](const auto& m) { return m.find(part) != std::string::npos; });
+    }
+};
+
+std::optional<std::string> fieldOf(const JournalEvent& event, const std::string& name) {
+    for (const auto& [field, value] : event.fields)
+        if (field == name)
+            return value;
+    return std::nullopt;
+}
+
+TEST_F(UnkillableTest, whatHangsIsNamedWithItsPlaceInTheKernel) {
+    auto leader = stuckJob("sge.1");
+    const auto killedAt = loop.realTime();
+    loop.advance(config.unkillable.after - 1);
+    EXPECT_TRUE(events("unkillable").empty()) << "the bound is not over";
+    EXPECT_FALSE(manager->job("sge.1")->unkillableSince);
+    loop.advance(1);
+
+    ASSERT_EQ(events("unkillable").size(), 1U);
+    EXPECT_EQ(fieldOf(events("unkillable")[0], "PINFOLD_UNKILLABLE_COUNT"), "1");
+    ASSERT_EQ(events("unkillable-process").size(), 1U);
+    const auto event = events("unkillable-process")[0];
+    const auto pid = std::to_string(leader.pid());
+    EXPECT_EQ(event.message, "unkillable: pid " + pid + ", state D, waits in rpc_wait_bit_killable: sleep 1000");
+    EXPECT_EQ(fieldOf(event, "PINFOLD_UNKILLABLE_PID"), pid);
+    EXPECT_EQ(fieldOf(event, "PINFOLD_UNKILLABLE_WAIT_POINT"), "rpc_wait_bit_killable");
+    EXPECT_EQ(observer.log.back(), "unkillable sge.1 1");
+
+    EXPECT_EQ(manager->job("sge.1")->state, JobState::Ending);
+    EXPECT_EQ(manager->job("sge.1")->unkillableSince, killedAt);
+    const auto listed = manager->processes(root, "sge.1");
+    ASSERT_TRUE(listed && listed->size() == 1);
+    EXPECT_EQ((*listed)[0].state, 'D');
+    EXPECT_EQ((*listed)[0].waitPoint, "rpc_wait_bit_killable");
+    EXPECT_FALSE(comment()) << "nobody asked for one";
+}
+
+TEST_F(UnkillableTest, theJobEndsByItselfAndNobodyAsksForThat) {
+    auto leader = stuckJob("sge.1");
+    passBound();
+    EXPECT_EQ(loop.timers(), 0U);
+    EXPECT_TRUE(receipts().empty());
+    end(leader);
+    EXPECT_EQ(manager->jobCount(), 0U);
+    ASSERT_EQ(receipts().size(), 1U);
+    EXPECT_EQ(receipts()[0].result, JobResult::Stopped);
+    EXPECT_EQ(recordFiles(), 0U);
+}
+
+TEST_F(UnkillableTest, whatDiesInTimeIsNotReported) {
+    auto leader = stuckJob("sge.1");
+    loop.advance(config.unkillable.after - 1);
+    end(leader);
+    loop.advance(config.unkillable.after);
+    EXPECT_TRUE(events("unkillable").empty());
+    EXPECT_EQ(receipts().size(), 1U);
+}
+
+TEST_F(UnkillableTest, anUnreadableWaitPointIsUnknown) {
+    auto leader = stuckJob("sge.1", "0");
+    passBound();
+    ASSERT_EQ(events("unkillable-process").size(), 1U);
+    EXPECT_FALSE(fieldOf(events("unkillable-process")[0], "PINFOLD_UNKILLABLE_WAIT_POINT"));
+    EXPECT_FALSE(manager->processes(root, "sge.1")->front().waitPoint);
+}
+
+TEST_F(UnkillableTest, theReportKeepsToTheLeftoversLimits) {
+    config.leftovers = {.reportMax = 1, .commandLines = CommandLines::None};
+    auto leader = child();
+    create("sge.1", leader);
+    auto second = child();
+    node.spawnInside(second.pid(), "/batch.slice/batch-sge.1.slice/job-sge.1.scope");
+    manager->stopJob(root, "sge.1", 0, [](const Result<void>&) {});
+    passBound();
+    EXPECT_EQ(fieldOf(events("unkillable").at(0), "PINFOLD_UNKILLABLE_COUNT"), "2");
+    ASSERT_EQ(events("unkillable-process").size(), 1U);
+    EXPECT_FALSE(fieldOf(events("unkillable-process")[0], "PINFOLD_UNKILLABLE_COMMAND"));
+    EXPECT_FALSE(said("sleep 1000"));
+}
+
+TEST_F(UnkillableTest, theCommentStaysUntilTheLastSuchJobHasGone) {
+    config.unkillable.action = UnkillableAction::Comment;
+    auto first = stuckJob("sge.1");
+    auto second = stuckJob("sge.2");
+    EXPECT_FALSE(comment());
+    passBound();
+    ASSERT_TRUE(comment());
+    EXPECT_TRUE(comment()->starts_with("pinfold: job sge.1 can't be killed since 20")) << *comment();
+    EXPECT_NE(comment()->find(", job sge.2 can't be killed"), std::string::npos) << *comment();
+    EXPECT_EQ(comment()->find('\n'), comment()->size() - 1);
+    struct stat status {};
+    ASSERT_EQ(::stat((node.root() / "run/pinfold/comment").c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 0777, 0644U) << "schedulers need not be root";
+    end(first);
+    ASSERT_TRUE(comment());
+    EXPECT_EQ(comment()->find("sge.1"), std::string::npos);
+    end(second);
+    EXPECT_FALSE(comment());
+}
+
+TEST_F(UnkillableTest, anotherActionIsInForceAtOnce) {
+    auto leader = stuckJob("sge.1");
+    passBound();
+    config.unkillable.action = UnkillableAction::Comment;
+    manager->configChanged();
+    EXPECT_TRUE(comment());
+    config.unkillable.action = UnkillableAction::None;
+    manager->configChanged();
+    EXPECT_FALSE(comment());
+}
+
+TEST_F(UnkillableTest, aCommentOnWhatIsOverGoesWithTheNextStart) {
+    config.unkillable.action = UnkillableAction::Comment;
+    auto leader = stuckJob("sge.1");
+    passBound();
+    crash();
+    node.vanish(leader.pid());
+    leader.end();
+    restart();
+    EXPECT_EQ(receipts().size(), 1U);
+    EXPECT_FALSE(comment());
+}
+
+TEST_F(UnkillableTest, aDrainedNodeTakesNoJobUntilTheProcessIsGone) {
+    config.unkillable.action = UnkillableAction::Drain;
+    auto leader = stuckJob("sge.1");
+    auto other = child();
+    passBound();
+    create("sge.2", other);
+    ASSERT_TRUE(created && !*created);
+    EXPECT_EQ(created->error().code, ErrorCode::Draining);
+    EXPECT_NE(created->error().message.find("job sge.1 can't be killed"), std::string::npos) << created->error().message;
+    crash();
+    restart();
+    create("sge.2", other);
+    ASSERT_TRUE(created && !*created) << "it holds across a restart";
+    end(leader);
+    create("sge.2", other);
+    EXPECT_TRUE(created && *created) << created->error().message;
+}
+
+TEST_F(UnkillableTest, theScriptIsRunOnceAlsoAcrossARestart) {
+    config.unkillable = {.action = UnkillableAction::Script, .script = "/bin/sh"};
+    auto leader = stuckJob("sge.1[2]");
+    passBound();
+    ASSERT_EQ(node.services.size(), 1U) << (journal.messages().empty() ? "" : journal.messages().back());
+    EXPECT_EQ(node.services[0].unit, "pinfold-unkillable-" + JobKey::parse("sge.1[2]")->escaped() + ".service");
+    EXPECT_EQ(node.services[0].argv, (std::vector<std::string>{std::filesystem::canonical("/bin/sh").string(), "sge.1[2]", "1000",
+                                                               std::to_string(leader.pid())}));
+    crash();
+    restart();
+    passBound();
+    EXPECT_EQ(events("unkillable").size(), 2U) << "a restarted pinfoldd says it again";
+    EXPECT_EQ(node.services.size(), 1U);
+    EXPECT_EQ(manager->job("sge.1[2]")->state, JobState::Ending);
+}
+
+TEST_F(UnkillableTest, aScriptThatOthersMayWriteIsNotRun) {
+    const auto script = node.root() / "script"; // below /tmp, which is everybody's
+    std::ofstream(script) << "#!/bin/sh\n";
+    ASSERT_EQ(::chmod(script.c_str(), 0755), 0);
+    config.unkillable = {.action = UnkillableAction::Script, .script = script.string()};
+    auto leader = stuckJob("sge.1");
+    passBound();
+    EXPECT_TRUE(node.services.empty());
+    EXPECT_TRUE(said("unkillable.script was not run: "));
+    EXPECT_EQ(events("unkillable").size(), 1U);
+}
+
+} // namespace
+} // namespace pinfold::test
