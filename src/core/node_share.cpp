@@ -93,10 +93,11 @@ std::optional<UnitProperty> NodeShare::memoryProperty() const {
 std::optional<UnitProperty> NodeShare::cpuProperty() {
     const auto& reserve = core_.context.config.node.cpus;
     reserved_ = {};
-    if (!reserve)
-        return setEarlier("AllowedCPUs") ? std::optional(UnitProperty{"AllowedCPUs", CpuList().toBitmap()}) : std::nullopt;
+    if (!reserve && !setEarlier("AllowedCPUs"))
+        return std::nullopt;
+    // All of them, once there is no reserve any more: an empty list changes nothing (systemd 252).
     const auto cpus = topology();
-    const auto reserved = cpus ? reservedCores(*cpus, *reserve) : Result<CpuList>(cpus.error());
+    const auto reserved = cpus ? reservedCores(*cpus, reserve.value_or(Config::Reserve{})) : Result<CpuList>(cpus.error());
     if (!reserved) {
         logNodeWarning(core_.context, reserved.error().message + ": batch.slice stays as it is");
         return std::nullopt;

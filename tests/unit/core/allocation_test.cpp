@@ -239,6 +239,10 @@ TEST_F(AllocationTest, withoutAReserveTheSiteSOwnSettingsHold) {
     crash();
     restart();
     EXPECT_EQ(batchChanges(), (std::vector<UnitProperty>{{"MemoryMax", kInfinity}}));
+    write("run/systemd/system.control/batch.slice.d/50-AllowedCPUs.conf", "[Slice]\nAllowedCPUs=1");
+    manager->configChanged();
+    loop.settle();
+    EXPECT_EQ(batchChanges(), (std::vector<UnitProperty>{{"MemoryMax", kInfinity}, {"AllowedCPUs", list("0-7").toBitmap()}}));
 }
 
 TEST_F(AllocationTest, aReserveOfEverythingIsNone) {
