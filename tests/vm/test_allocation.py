@@ -4,11 +4,12 @@ cores 0,1 and 2,3 with memory node 0, cores 4,5 and 6,7 with node 1."""
 
 import os
 import signal
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from jobs import BATCH, daemon_ready, expect_nothing_left, finish, main_pid, receipts, run, start_job, wait_running, wait_until
+from jobs import BATCH, daemon_ready, expect_nothing_left, finish, main_pid, receipts, run, start_job, wait_until
 
 MIB = 1024 * 1024
 MODES = [[], ["--exec"]]
@@ -185,12 +186,13 @@ print("cached", flush=True)
 signal.pause()
 """
 
+# Eats 16 MiB for each line that it is sent.
 EAT = """
 import sys
-held = bytearray(int(sys.argv[1]) * 1024 * 1024)
-for page in range(0, len(held), 4096):
-    held[page] = 1
-print("eaten", flush=True)
+held = []
+for line in sys.stdin:
+    held.append(bytearray(b"x" * 16 * 1024 * 1024))
+    print("eaten", flush=True)
 """
 
 
@@ -207,10 +209,15 @@ def test_memory_low_protects_from_the_rest_of_the_node():
         jobs.append(job)
     assert batch("memory.low") == str(80 * MIB), "the kernel protects no more below a cgroup than the cgroup itself has"
     assert cached("low.kept") >= 64 * MIB and cached("low.lost") >= 64 * MIB
-    available = int(next(line for line in Path("/proc/meminfo").read_text().splitlines() if "MemAvailable" in line).split()[1]) // 1024
     # Outside of all jobs: the node itself runs short, and takes back what is not protected.
-    run("systemd-run", "--wait", "--pipe", "-q", "-p", "MemorySwapMax=0", "/usr/bin/python3", "-c", EAT, available - 40, check=False)
+    eater = subprocess.Popen(["systemd-run", "--pipe", "-q", "-p", "MemorySwapMax=0", "/usr/bin/python3", "-c", EAT],
+                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    while cached("low.lost") >= 32 * MIB:
+        eater.stdin.write("more\n")
+        eater.stdin.flush()
+        assert eater.stdout.readline() == "eaten\n", "the node is full, and the unprotected cache is still there"
     assert cached("low.kept") >= 60 * MIB
-    assert cached("low.lost") < 32 * MIB
+    eater.stdin.close()
+    assert eater.wait(timeout=60) == 0
     end(*jobs)
     wait_until(lambda: not BATCH.exists() or batch("memory.low") == "0", "no job, no protection")
