@@ -7,7 +7,6 @@
 #include <poll.h>
 #include <sys/socket.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -54,7 +53,7 @@ Error tooLarge() { return {ErrorCode::InvalidArgument, "a request is at most 655
 struct WrapperSocket::Packet {
     std::string text;
     std::vector<UniqueFd> fds;
-    bool cut = false; ///< there was more of it
+    bool cut = false; ///< there was more of it, or more than a request has
 };
 
 struct WrapperSocket::Connection {
@@ -85,13 +84,15 @@ std::optional<WrapperSocket::Packet> WrapperSocket::receivePacket(int socket) {
     for (auto* header = CMSG_FIRSTHDR(&message); header; header = CMSG_NXTHDR(&message, header)) {
         if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS)
             continue;
-        std::array<int, kMostDescriptors> fds{};
-        const auto count = std::min((header->cmsg_len - CMSG_LEN(0)) / sizeof(int), fds.size());
-        std::memcpy(fds.data(), CMSG_DATA(header), count * sizeof(int));
-        for (std::size_t i = 0; i < count; ++i)
-            packet.fds.emplace_back(fds[i]);
+        // All that the kernel opened for us: alignment makes room for more than was meant.
+        const auto count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        for (std::size_t i = 0; i < count; ++i) {
+            int fd = -1;
+            std::memcpy(&fd, CMSG_DATA(header) + i * sizeof fd, sizeof fd);
+            packet.fds.emplace_back(fd);
+        }
     }
-    packet.cut = (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0;
+    packet.cut = (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0 || packet.fds.size() > kMostDescriptors;
     if (length > 0)
         packet.text.assign(text.data(), static_cast<std::size_t>(length));
     return packet;
