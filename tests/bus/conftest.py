@@ -41,6 +41,12 @@ def wait_until(predicate, what, deadline=20.0):
     return value
 
 
+def listens(path):
+    """The file is there before somebody listens behind it."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        return connection.connect_ex(str(path)) == 0
+
+
 class World:
     def __init__(self, directory):
         self.directory, self.root = directory, directory / "root"
@@ -59,7 +65,7 @@ class World:
     def boot(self):
         directory = self.directory
         self.start("dbus-daemon", "--nofork", f"--config-file={directory}/bus.conf")
-        wait_until((directory / "bus").exists, "the bus")
+        wait_until(lambda: listens(directory / "bus"), "the bus")
         self.bus = dbus.bus.BusConnection(self.address)
         self.start(sys.executable, HERE / "fake_systemd.py", self.root)
         wait_until(lambda: self.bus.name_has_owner("org.freedesktop.systemd1"), "the fake systemd")
