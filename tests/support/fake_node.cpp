@@ -4,6 +4,7 @@
 #include "base/cpu_list.hpp"
 #include "model/job_key.hpp"
 #include "os/process.hpp"
+#include "tests/support/fork.hpp"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -23,7 +24,7 @@ void write(const std::filesystem::path& file, const std::string& text) {
 
 } // namespace
 
-ChildProcess::ChildProcess() : pid_(::fork()) {
+ChildProcess::ChildProcess() : pid_(forkDependent()) {
     if (pid_ == 0) {
         for (;;)
             ::pause();

@@ -4,6 +4,7 @@
 
 #include "base/unique_fd.hpp"
 #include "os/process.hpp"
+#include "tests/support/fork.hpp"
 
 #include <gtest/gtest.h>
 
@@ -27,7 +28,7 @@ public:
         EXPECT_EQ(::pipe2(ends, O_CLOEXEC), 0);
         UniqueFd ready(ends[0]);
         UniqueFd say(ends[1]);
-        pid_ = ::fork();
+        pid_ = forkDependent();
         if (pid_ == 0) {
             body();
             (void)!::write(say.get(), "1", 1);

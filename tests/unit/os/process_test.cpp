@@ -41,7 +41,7 @@ void leaveOnlyAThread() {
 class Headless {
 public:
     Headless() {
-        pid_ = ::fork();
+        pid_ = forkDependent();
         if (pid_ == 0)
             leaveOnlyAThread();
         pidfd_ = *openPidfd(pid_);
