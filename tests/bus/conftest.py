@@ -92,6 +92,12 @@ class World:
     def manager(self, bus=None):
         return dbus.Interface((bus or self.bus).get_object("org.pinfold1", "/org/pinfold1", introspect=False), "org.pinfold1.Manager")
 
+    def configure(self, text):
+        file = self.root / "etc/pinfold/pinfold.toml"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+        self.manager().Reload()
+
     def process(self, command=("sleep", "1000"), **options):
         process = subprocess.Popen(command, **options)
         self.processes.append(process)
@@ -101,6 +107,10 @@ class World:
 
     def create(self, key, process, options=None, timeout=100, bus=None):
         return self.manager(bus).CreateJob(key, pidfd(process), options or dbus.Dictionary({}, signature="sv"), timeout=timeout)
+
+    def job_property(self, key, name):
+        job = self.bus.get_object("org.pinfold1", self.manager().GetJob(key), introspect=False)
+        return job.Get("org.pinfold1.Job", name, dbus_interface="org.freedesktop.DBus.Properties")
 
     def live(self):
         return {str(job["key"]): str(job["state"]) for job in self.manager().ListJobs()}

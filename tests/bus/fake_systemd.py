@@ -2,6 +2,7 @@
 """A systemd that behaves, with faults on request: `fake_systemd.py ROOT` owns org.freedesktop.systemd1 on the bus that
 DBUS_SYSTEM_BUS_ADDRESS names, and keeps /proc and /sys/fs/cgroup below ROOT for pinfoldd --root ROOT. Processes are real ones."""
 
+import itertools
 import os
 import shutil
 import signal
@@ -35,7 +36,21 @@ FAULTS = {
 }
 
 
-CGROUP_FILES = {"MemoryMax": "memory.max", "TasksMax": "pids.max", "CPUWeight": "cpu.weight"}
+CGROUP_FILES = {"MemoryMax": "memory.max", "TasksMax": "pids.max", "CPUWeight": "cpu.weight", "AllowedCPUs": "cpuset.cpus",
+                "AllowedMemoryNodes": "cpuset.mems"}
+
+
+def list_of(bitmap):
+    """As the kernel writes it: 0-3,8."""
+    numbers = [8 * index + bit for index, byte in enumerate(bitmap) for bit in range(8) if int(byte) >> bit & 1]
+    runs = [[number for _, number in run] for _, run in itertools.groupby(enumerate(numbers), lambda pair: pair[1] - pair[0])]
+    return ",".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
+
+
+def cgroup_text(value):
+    if isinstance(value, dbus.Array):
+        return list_of(value)
+    return "max" if value == 2**64 - 1 else str(value)
 
 
 def put(file, text):
@@ -52,9 +67,12 @@ class Node:
     def __init__(self, root):
         self.root = root
         self.processes = {}  # pid -> cgroup
+        self.hanging = set()  # pids: no signal reaches these
         (root / "proc").mkdir(parents=True)
         (root / "sys/fs/cgroup").mkdir(parents=True)
         (root / "sys/fs/cgroup/cgroup.controllers").write_text("cpuset cpu io memory pids\n")
+        (root / "sys/devices/system/cpu").mkdir(parents=True)
+        (root / "sys/devices/system/cpu/online").write_text("0-7\n")
         self.make("/pinfold.slice")
         self.make("/batch.slice")
         GLib.timeout_add(10, self.apply_kills)
@@ -108,11 +126,16 @@ class Node:
             path = path.rpartition("/")[0]
 
     def kill(self, path, number):
-        for pid in self.members(path):
+        for pid in set(self.members(path)) - self.hanging:
             try:
                 os.kill(pid, number)
             except ProcessLookupError:
                 pass
+
+    def set_limits(self, path, properties):
+        for name, value in properties:
+            if name in CGROUP_FILES:
+                put(self.directory(path) / CGROUP_FILES[name], cgroup_text(value) + "\n")
 
     def apply_kills(self):
         for file in self.root.glob("sys/fs/cgroup/**/cgroup.kill"):
@@ -147,6 +170,11 @@ class FakeSystemd(dbus.service.Object):
     @dbus.service.method(CONTROL, in_signature="u")
     def Show(self, pid):
         self.node.show(int(pid))
+
+    @dbus.service.method(CONTROL, in_signature="u")
+    def Hang(self, pid):
+        """In the kernel, as on a file server that is gone: it outlives SIGKILL, until the test ends it."""
+        self.node.hanging.add(int(pid))
 
     @dbus.service.method(CONTROL, in_signature="as")
     def Faults(self, faults):
@@ -244,7 +272,7 @@ class FakeSystemd(dbus.service.Object):
             return self.vanish(300)
         if fault == "answered-twice":
             GLib.timeout_add(self.delay + 20, lambda: self.bus.send_message(dbus.lowlevel.MethodReturnMessage(message)) and False)
-        start = [str(name), dict(properties), [str(unit) for unit, _ in aux], fault, reply]
+        start = [str(name), dict(properties), {str(unit): list(limits) for unit, limits in aux}, fault, reply]
         if self.hold:
             self.held.append(lambda: self.start(*start))
         else:
@@ -263,6 +291,9 @@ class FakeSystemd(dbus.service.Object):
             self.done(job, name)
             return False
         self.units.update([name, *slices])
+        for unit, limits in slices.items():
+            self.node.make(path_of(unit))
+            self.node.set_limits(path_of(unit), limits)
         for pid in properties["PIDs"]:
             if int(pid) in self.node.processes:
                 self.node.move(int(pid), path_of(name))
@@ -319,9 +350,7 @@ class FakeSystemd(dbus.service.Object):
         if self.faults and self.faults[0] == "refuse-property":
             self.faults.pop(0)
             raise Refused(*FAULTS["refuse-property"])
-        for key, value in properties:
-            if key in CGROUP_FILES and path_of(name):
-                put(self.node.directory(path_of(name)) / CGROUP_FILES[key], ("max" if value == 2**64 - 1 else str(value)) + "\n")
+        self.node.set_limits(path_of(name), properties)
 
     @dbus.service.method(MANAGER, in_signature="s")
     def FreezeUnit(self, name):

@@ -34,10 +34,7 @@ def as_user(world, expression, uid=USER):
 
 
 def allow_user_jobs(world):
-    config = world.root / "etc/pinfold"
-    config.mkdir(parents=True, exist_ok=True)
-    (config / "pinfold.toml").write_text("[jobs]\nallow_user_jobs = true\n")
-    world.manager().Reload()
+    world.configure("[jobs]\nallow_user_jobs = true\n")
 
 
 def owned(process):

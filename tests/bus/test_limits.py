@@ -10,7 +10,6 @@ from test_callers import as_user
 ERROR = "org.pinfold1.Error."
 NONE = dbus.Dictionary({}, signature="sv")
 MIB = 1 << 20
-PROPERTIES = "org.freedesktop.DBus.Properties"
 
 
 def limits(**values):
@@ -20,8 +19,7 @@ def limits(**values):
 @pytest.fixture
 def job(world):
     process = world.process()
-    path = world.create("bus.1", process)[1]
-    world.path = str(path)
+    world.create("bus.1", process)
     return process
 
 
@@ -30,8 +28,7 @@ def test_limits_change_on_slice_and_scope_and_the_property_tells(world, job):
     assert dict(in_force) == {"memory_max": 64 * MIB, "tasks_max": 7}
     calls = [str(call) for call in world.systemd.Calls() if str(call).startswith("set ")]
     assert calls == ["set batch-bus.1.slice MemoryMax TasksMax", "set job-bus.1.scope MemoryMax TasksMax"]
-    shown = dbus.Interface(world.bus.get_object("org.pinfold1", world.path, introspect=False), PROPERTIES).Get("org.pinfold1.Job", "Limits")
-    assert dict(shown) == dict(in_force)
+    assert dict(world.job_property("bus.1", "Limits")) == dict(in_force)
 
 
 def test_a_refused_change_changes_nothing(world, job):

@@ -66,8 +66,7 @@ def test_a_job_from_its_start_to_its_receipt(world):
     assert create(world, leader, limits={"run_time_max": 7_000_000_000}, more=[fd]) == {"key": "wrapper.1"}
     os.close(fd)
     assert world.live() == {"wrapper.1": "running"}
-    job = world.bus.get_object("org.pinfold1", world.manager().GetJob("wrapper.1"), introspect=False)
-    assert job.Get("org.pinfold1.Job", "Limits", dbus_interface="org.freedesktop.DBus.Properties")["run_time_max"] == 7_000_000_000
+    assert world.job_property("wrapper.1", "Limits")["run_time_max"] == 7_000_000_000
     pid = leader.pid
     leader.kill()
     leader.wait()
@@ -90,6 +89,14 @@ def test_a_summary_where_the_site_wants_one(world):
     assert reply["summary"].startswith("Job wrapper.1 of user root is over. It exited with status 3.\n\n  started")
     assert reply["summary"].endswith("\n")
     assert "notice" not in reply
+
+
+def test_what_a_job_has_for_itself_is_told_to_its_wrapper(world):
+    world.configure('[gpus]\ndevices = ["/dev/null", "/dev/zero"]\nids = ["GPU-a", "GPU-b"]\nenvironment = ["VISIBLE"]\n')
+    fd = os.pidfd_open(world.process().pid)
+    reply = ask(world, {**CREATE, "allocation": {"cpus": 2, "gpu_list": "1"}}, [fd])
+    os.close(fd)
+    assert reply == {"key": "wrapper.1", "environment": {"VISIBLE": "GPU-b"}}
 
 
 def test_the_same_request_again_finds_the_job(world):
