@@ -1,28 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "tests/support/fake_node.hpp"
-
-#include <gtest/gtest.h>
-
-#include <fcntl.h>
-#include <poll.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <csignal>
+#include "child.hpp"
 
 namespace pinfold::test {
 namespace {
 
-constexpr int kDeadlineMs = 10'000;
-
-TEST(ChildProcess, endsWithATestThatCrashes) {
+TEST(Child, endsWithATestThatCrashes) {
     int ends[2] = {-1, -1};
     ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
     const UniqueFd output(ends[0]);
     UniqueFd held(ends[1]);
     const auto crashing = ::fork();
     if (crashing == 0) {
-        const ChildProcess child;
+        const Child child; // is up, and holds the pipe too
         ::raise(SIGKILL);
     }
     held.reset();
