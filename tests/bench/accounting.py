@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What accounting costs, inside the container: tools/bench runs it. CPU time of pinfoldd while jobs that had all been started before
+end, over their number: it looks for leftovers, reads the figures, makes the receipt durable, has systemd remove the units, removes the
+record. PID 1's share of the same ends, and what the starts took, come beside it; the two ways to end take turns."""
+
+import re
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).resolve().parents[1] / part) for part in ("support", "container")]
+import disposable
+from jobs import CGROUP, RECORDS, expect_nothing_left, run, wait_until
+
+disposable.require()
+
+JOBS = 200
+ROUNDS = 5
+
+
+def cpu(service):
+    """Microseconds that pinfoldd's service, with all its threads, and PID 1 have used."""
+    daemon = int(re.search(r"usage_usec (\d+)", (service / "cpu.stat").read_text()).group(1))
+    return daemon, int(Path("/proc/1/schedstat").read_text().split()[0]) // 1000
+
+
+def start():
+    """They run once they are what they were started for. Nobody asks pinfoldd, which would be charged for its answers."""
+    jobs = [subprocess.Popen(["pinfold-run", "--job", f"cost.{number}", "--exec", "--", "sleep", "100000"], stdin=subprocess.DEVNULL)
+            for number in range(JOBS)]
+    wait_until(lambda: all(Path(f"/proc/{job.pid}/comm").read_text() == "sleep\n" for job in jobs), "all running", 120)
+    return jobs
+
+
+def end_together(jobs):
+    for job in jobs:
+        job.kill()
+    wait_until(lambda: not any(RECORDS.glob("cost.*.json")), "all forgotten: the record is what goes last", 120)
+
+
+def end_in_turn(jobs):
+    for number, job in enumerate(jobs):
+        job.kill()
+        wait_until(lambda: not (RECORDS / f"cost.{number}.json").exists(), f"job {number} forgotten")
+
+
+def spent(service, act, *arguments):
+    """What the act returns, and microseconds a job of pinfoldd and of PID 1 meanwhile."""
+    before = cpu(service)
+    result = act(*arguments)
+    return result, [(after - earlier) / JOBS for earlier, after in zip(before, cpu(service))]
+
+
+def cycle(service, end):
+    """Microseconds a job: of pinfoldd and PID 1 for the start, of pinfoldd and PID 1 for the end."""
+    jobs, starting = spent(service, start)
+    _, ending = spent(service, end, jobs)
+    for job in jobs:
+        job.wait()
+    expect_nothing_left()
+    return starting + ending
+
+
+def main():
+    run("systemctl", "start", "pinfoldd")
+    service = CGROUP / run("systemctl", "show", "-P", "ControlGroup", "pinfoldd").stdout.strip().lstrip("/")
+    ways = {"one at a time": end_in_turn, f"{JOBS} together": end_together}
+    cycles = {way: [] for way in ways}
+    for _ in range(ROUNDS):
+        for way, end in ways.items():
+            cycles[way].append(cycle(service, end))
+    for way, rounds in cycles.items():
+        start_daemon, start_pid1, end_daemon, end_pid1 = (statistics.median(column) for column in zip(*rounds))
+        print(f"        accounting, ends {way}: pinfoldd {end_daemon:.0f} us of CPU a job end, {end_daemon / (start_daemon + end_daemon):.0%} of all "
+              f"that it does for a job, {end_daemon / end_pid1:.2f} of PID 1's {end_pid1:.0f} us for the same end "
+              f"(start: {start_daemon:.0f} and {start_pid1:.0f} us)", flush=True)
+
+
+if __name__ == "__main__":
+    main()
