@@ -12,6 +12,7 @@ CGROUP = Path("/sys/fs/cgroup")
 BATCH = CGROUP / "batch.slice"
 RECORDS = Path("/run/pinfold/jobs")
 ESCAPIST = "/usr/libexec/pinfold-tests/escapist"
+SPENDER = "/usr/libexec/pinfold-tests/spender"
 
 
 def run(*command, timeout=60, check=True, **options):

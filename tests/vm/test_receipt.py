@@ -1,0 +1,305 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A receipt's figures against what was measured without cgroups: wait4() of the same processes, known memory, known transfers.
+
+Before a job's program runs, the process has used CPU for its start, some of it in the job's cgroup. The program says as its first
+act what it and the cgroup have used by then, and both are taken off what is compared.
+
+The kernel calls a cgroup empty, and a process ended, some microseconds before that process is off its CPU and its last time slice
+is charged. On real CPUs receipts of 50 ms were right to 0.2 % each time. Software emulation stretches the moment: a virtual CPU that
+the host holds up just then is charged for milliseconds, afterwards. So where these count, all parties share a CPU, which has them
+look after the switch as a rule, and the median of several runs decides."""
+
+import contextlib
+import ctypes
+import os
+import signal
+import statistics
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from jobs import BATCH, SPENDER, expect_nothing_left, main_pid, receipts, run, start_job, wait_until
+
+MIB = 1024 * 1024
+PR_SET_CHILD_SUBREAPER = 36
+MODES = {"supervise": [], "exec": ["--exec"]}
+in_both_modes = pytest.mark.parametrize("mode", MODES)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def subreaper():
+    """What a job leaves behind becomes a child of the tests: wait4() tells of it too."""
+    assert ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1) == 0
+    yield
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 0)
+
+
+@pytest.fixture
+def one_cpu():
+    """For pinfoldd, the tests and, by an option, the job."""
+    def move(cpus):
+        for pid in (0, main_pid()):
+            os.sched_setaffinity(pid, cpus)
+    everywhere = os.sched_getaffinity(0)
+    move({0})
+    yield ["--allowed-cpus=0"]
+    move(everywhere)
+
+
+def slice_of(key):
+    return BATCH / f"batch-{key}.slice"
+
+
+def processes_of(key):
+    return [int(pid) for file in slice_of(key).rglob("cgroup.procs") for pid in file.read_text().split()]
+
+
+def spend(key, *words, mode="exec", options=(), **popen):
+    return start_job(key, SPENDER, f"since={slice_of(key) / 'cpu.stat'}", *words, options=[*MODES[mode], *options], **popen)
+
+
+def read_done(job):
+    """Microseconds that the program, and its cgroup, had used at its first act."""
+    word, own, charged = job.stdout.readline().split()
+    assert word == "begun"
+    assert job.stdout.readline() == "done\n"
+    return int(own), int(charged)
+
+
+def cpu_of_supervisor(job):
+    """Microseconds of the ended, unreaped pinfold-run alone, without its children."""
+    wait_until(lambda: os.waitid(os.P_PID, job.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG), "pinfold-run's end", 120)
+    return int(Path(f"/proc/{job.pid}/schedstat").read_text().split()[0]) // 1000
+
+
+def reap(*jobs):
+    """Microseconds of CPU of all children of the tests, and of what these have waited for, to the end of the last one."""
+    used = 0
+
+    def one():
+        nonlocal used
+        try:
+            pid, _, usage = os.wait4(-1, os.WNOHANG)
+        except ChildProcessError:
+            return True
+        used += round((usage.ru_utime + usage.ru_stime) * 1e6) if pid else 0
+        return False
+    wait_until(one, "every process gone", 120)
+    for job in jobs:
+        job.returncode = 0  # it has been waited for
+        for pipe in filter(None, (job.stdin, job.stdout, job.stderr)):
+            pipe.close()
+    return used
+
+
+def receipt_of(key):
+    [receipt] = wait_until(lambda: receipts(key), f"the receipt of {key}")
+    return receipt
+
+
+def finished(key, job, mode, kill=lambda key: None):
+    """The receipt; microseconds of CPU by wait4(), and by the receipt, from the program's first act on."""
+    own, charged = read_done(job)
+    kill(key)
+    supervisor = cpu_of_supervisor(job) if mode == "supervise" else 0
+    measured = reap(job) - supervisor - own
+    receipt = receipt_of(key)
+    counted = receipt["cpu_user"] + receipt["cpu_system"] - charged
+    print(f"{key}: {measured} us by wait4, {counted - measured:+} us in the receipt")
+    return receipt, measured, counted
+
+
+def expect_close(counted, measured):
+    assert abs(counted - measured) <= 0.02 * measured, f"receipt: {counted} us, wait4: {measured} us"
+
+
+LOADS = {
+    "user": (1, ["user=1000"]),
+    "system": (1, ["system=1000"]),
+    "processes": (10, ["processes=4", "user=2000", "system=500"]),
+    "threads": (10, ["threads=4", "user=2000", "system=500"]),
+}
+
+
+@in_both_modes
+@pytest.mark.parametrize("load", LOADS)
+def test_cpu(load, mode):
+    key = f"cpu.{mode}.{load}"
+    seconds, words = LOADS[load]
+    receipt, measured, counted = finished(key, spend(key, *words, mode=mode), mode)
+    assert measured >= seconds * 1e6
+    expect_close(counted, measured)
+    if load in ("user", "system"):
+        assert receipt[f"cpu_{load}"] >= 0.8 * measured, "the kernel splits them by what it finds at its ticks"
+
+
+def test_a_minute_of_cpu():
+    _, measured, counted = finished("cpu.minute", spend("cpu.minute", "processes=2", "threads=2", "user=10000", "system=5000"), "exec")
+    assert measured >= 60e6
+    expect_close(counted, measured)
+
+
+def expect_mostly_close(runs):
+    """`runs`: of finished()."""
+    differences = [counted / measured - 1 for _, measured, counted in runs]
+    assert abs(statistics.median(differences)) <= 0.02, differences
+
+
+@in_both_modes
+def test_fifty_milliseconds_of_cpu(mode, one_cpu):
+    """No job is too short: what it used since the last tick counts too. 2 % of it is 1 ms; nothing is allowed on top."""
+    runs = [finished(key, spend(key, "user=50", mode=mode, options=one_cpu), mode) for key in series(f"cpu.{mode}.short", 15)]
+    assert all(measured >= 50_000 for _, measured, _ in runs)
+    expect_mostly_close(runs)
+
+
+def series(key, count):
+    return [f"{key}.{number}" for number in range(count)]
+
+
+def kill_each(key):
+    for pid in processes_of(key):
+        with contextlib.suppress(ProcessLookupError):  # pinfoldd kills the others once the leader is gone
+            os.kill(pid, signal.SIGKILL)
+
+
+def kill_by_pinfold(key):
+    run("pinfold", "kill", "-s", "KILL", key)
+
+
+KILLS = {"each": ("stay", kill_each), "pinfold": ("stay", kill_by_pinfold), "leftovers": ("leave", lambda key: None)}
+
+
+in_all_ways = pytest.mark.parametrize("way", KILLS)
+
+
+@in_both_modes
+@in_all_ways
+@pytest.mark.parametrize("length, times", [(50, 7), (1000, 3)])
+def test_cpu_of_what_sigkill_ended(length, times, way, mode, one_cpu):
+    then, kill = KILLS[way]
+    words = ["processes=2", f"user={length // 2}", f"then={then}"]
+    runs = [finished(key, spend(key, *words, mode=mode, options=[*one_cpu, "--kill-grace=0s"]), mode, kill)
+            for key in series(f"killed.{mode}.{way}{length}", times)]
+    assert all(measured >= length * 1000 for _, measured, _ in runs)
+    expect_mostly_close(runs)
+
+
+def test_cpu_and_memory_of_two_tasks_add_up(one_cpu):
+    key = "two.tasks"
+    first = spend(key, "user=500", "memory=32", "then=stay", options=one_cpu)
+    own, charged = read_done(first)
+    second = subprocess.Popen([SPENDER, "wait", f"since={slice_of(key) / 'cpu.stat'}", "user=500", "memory=64", "then=stay"],
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    run("pinfold", "adopt", key, second.pid)
+    second.stdin.write("go\n")
+    second.stdin.flush()
+    own_of_second, _ = read_done(second)
+    kill_each(key)
+    measured = reap(first, second) - own - own_of_second
+    receipt = receipt_of(key)
+    expect_close(receipt["cpu_user"] + receipt["cpu_system"] - charged, measured)
+    expect_peak(receipt, 96 * MIB, base_of("two.base"))
+    assert receipt["tasks_peak"] == 2
+    expect_nothing_left()
+
+
+def base_of(key):
+    """What the program takes for itself: bytes."""
+    job = spend(key)
+    finished(key, job, "exec")
+    return receipt_of(key)["memory_peak"]
+
+
+def expect_peak(receipt, held, base):
+    over = receipt["memory_peak"] - base - held
+    assert abs(over) <= max(MIB, 0.02 * held), f"held {held}, peak {receipt['memory_peak']}, of which its own {base}"
+
+
+@in_both_modes
+@pytest.mark.parametrize("mebibytes", [16, 64, 200])
+def test_memory_peak(mebibytes, mode):
+    key = f"memory.{mode}.{mebibytes}"
+    receipt, *_ = finished(key, spend(key, f"memory={mebibytes}", mode=mode), mode)
+    expect_peak(receipt, mebibytes * MIB, base_of(f"base.{mode}.{mebibytes}"))
+
+
+@in_all_ways
+def test_memory_peak_of_what_sigkill_ended(way):
+    then, kill = KILLS[way]
+    options = ["--kill-grace=0s"]
+    base, *_ = finished(f"base.{way}", spend(f"base.{way}", "processes=2", f"then={then}", options=options), "exec", kill)
+    key = f"memory.{way}"
+    receipt, *_ = finished(key, spend(key, "processes=2", "memory=50", f"then={then}", options=options), "exec", kill)
+    expect_peak(receipt, 100 * MIB, base["memory_peak"])
+
+
+BLOCK = 64 * 1024
+WRITTEN, READ = 320 * BLOCK, 192 * BLOCK
+
+
+@pytest.fixture
+def raw_disk():
+    """A block device without a file system, whose own I/O goes to memory and not to another device."""
+    backing = Path("/dev/shm/disk")
+    backing.write_bytes(bytes(WRITTEN))
+    disk = run("losetup", "--find", "--show", backing).stdout.strip()
+    yield disk
+    run("losetup", "--detach", disk)
+    backing.unlink()
+
+
+@pytest.fixture
+def written_file():
+    """With all its blocks on the disk: writing it again changes nothing else there but its time, which the journal's thread writes."""
+    path = Path("/var/tmp/written")
+    with path.open("wb") as file:
+        file.write(b"x" * WRITTEN)
+        file.flush()
+        os.fsync(file.fileno())
+    yield path
+    path.unlink()
+
+
+def transfers(key, target, then="exit", kill=lambda key: None):
+    finished(f"{key}.warm", spend(f"{key}.warm"), "exec")  # the program itself need not be read then
+    receipt, *_ = finished(key, spend(key, f"write={target}:{WRITTEN}", f"read={target}:{READ}", f"then={then}"), "exec", kill)
+    return receipt
+
+
+def test_bytes_and_operations_of_a_raw_disk(raw_disk):
+    receipt = transfers("io.raw", raw_disk)
+    assert (receipt["io_written"], receipt["io_read"]) == (WRITTEN, READ)
+    assert receipt["io_reads"] == READ // BLOCK
+    assert receipt["io_writes"] - WRITTEN // BLOCK in (0, 1), "a flush may count as one, of no bytes"
+
+
+def test_bytes_of_a_file(written_file):
+    receipt = transfers("io.file", written_file)
+    assert (receipt["io_written"], receipt["io_read"]) == (WRITTEN, READ)
+
+
+@pytest.mark.parametrize("way", ["each", "pinfold"])
+def test_bytes_of_what_sigkill_ended(raw_disk, way):
+    receipt = transfers(f"io.killed.{way}", raw_disk, *KILLS[way])
+    assert (receipt["io_written"], receipt["io_read"]) == (WRITTEN, READ)
+
+
+@in_both_modes
+def test_short_jobs_in_a_row(mode, count=250):
+    keys = series(f"row.{mode}", count)
+    for key in keys:
+        run("pinfold-run", "--job", key, *MODES[mode], "--", "true")
+    row = wait_until(lambda: of_row(mode, count), f"{count} receipts", 60)
+    assert sorted(receipt["key"] for receipt in row) == sorted(keys)
+    for receipt in row:
+        assert receipt["wall"] > 0
+        assert all(receipt[name] is not None for name in ("cpu_user", "cpu_system", "memory_peak", "tasks_peak")), receipt
+        assert receipt["memory_peak"] > 0 and receipt["cpu_user"] + receipt["cpu_system"] > 0 and receipt["tasks_peak"] == 1
+    expect_nothing_left()
+
+
+def of_row(mode, count):
+    row = [receipt for receipt in receipts() if receipt["key"].startswith(f"row.{mode}.")]
+    return row if len(row) >= count else None
