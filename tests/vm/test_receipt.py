@@ -101,6 +101,8 @@ def receipt_of(key):
 def finished(key, job, mode, kill=lambda key: None):
     """The receipt; microseconds of CPU by wait4(), and by the receipt, from the program's first act on."""
     own, charged = read_done(job)
+    if mode == "supervise":  # it reaps, and its move to its own slice may have given it all CPUs again
+        os.sched_setaffinity(job.pid, os.sched_getaffinity(0))
     kill(key)
     supervisor = cpu_of_supervisor(job) if mode == "supervise" else 0
     measured = reap(job) - supervisor - own
