@@ -49,11 +49,8 @@ std::string limitLines(const JobDetail& detail, const Amounts& amounts) {
                            (limits.allowedCpus ? ", on CPUs " + limits.allowedCpus->toString() : ""));
     text += row("tasks", against(Amounts::number(usage.tasksCurrent), Amounts::number(limits.tasksMax)) + ", peak " +
                              Amounts::number(usage.tasksPeak));
-    if (const auto& allocation = detail.allocation; !allocation.cpus.empty() || !allocation.gpus.empty())
-        text += row("alone on", (allocation.cpus.empty() ? "" : "CPUs " + allocation.cpus.toString()) +
-                                    (allocation.cpus.empty() || allocation.gpus.empty() ? "" : ", ") +
-                                    (allocation.gpus.empty() ? "" : "GPUs " + allocation.gpus.toString()) +
-                                    (allocation.exclusive ? ", no other job on the node" : ""));
+    if (const auto words = allocationInWords(detail.allocation); !words.empty())
+        text += row("alone", words);
     if (limits.runTimeMax)
         text += row("run time", "at most " + amounts.duration(limits.runTimeMax));
     return text;

@@ -179,13 +179,30 @@ std::string adviceLines(const Receipt& receipt) {
     return text;
 }
 
+std::string allocationLine(const Allocation& allocation) {
+    const auto words = allocationInWords(allocation);
+    return words.empty() ? "" : line("for it alone", words);
+}
+
 } // namespace
+
+std::string allocationInWords(const Allocation& allocation) {
+    std::string words;
+    const auto add = [&words](const std::string& more) { words += (words.empty() ? "" : ", ") + more; };
+    if (!allocation.cpus.empty())
+        add("CPUs " + allocation.cpus.toString());
+    if (!allocation.gpus.empty())
+        add("GPUs " + allocation.gpus.toString());
+    if (allocation.exclusive)
+        add("no other job on the node");
+    return words;
+}
 
 std::string receiptPage(const Receipt& receipt, NameOfUser nameOf, const Amounts& amounts) {
     return "Job " + receipt.key + " of user " + nameOf(receipt.uid) + " is over. " + causeInWords(receipt, nameOf) + "\n\n" +
-           timeLines(receipt, amounts) + cpuLines(receipt, amounts) + memoryLines(receipt, amounts) + taskLine(receipt) +
-           diskLines(receipt, amounts) + waitLine(receipt.usage, amounts) + oomLines(receipt) + leftoverLines(receipt, amounts) +
-           adviceLines(receipt);
+           timeLines(receipt, amounts) + allocationLine(receipt.allocation) + cpuLines(receipt, amounts) +
+           memoryLines(receipt, amounts) + taskLine(receipt) + diskLines(receipt, amounts) + waitLine(receipt.usage, amounts) +
+           oomLines(receipt) + leftoverLines(receipt, amounts) + adviceLines(receipt);
 }
 
 } // namespace pinfold

@@ -16,6 +16,9 @@ using NameOfUser = std::string (*)(std::uint32_t uid);
 /// One sentence.
 std::string causeInWords(const Receipt& receipt, NameOfUser nameOf);
 
+/// "CPUs 0-3, GPUs 1, no other job on the node"; empty for a job that had nothing for itself.
+std::string allocationInWords(const Allocation& allocation);
+
 /// The page of `pinfold why`: some 30 lines at most. What is not known is left out, or said to be unknown.
 std::string receiptPage(const Receipt& receipt, NameOfUser nameOf, const Amounts& amounts);
 

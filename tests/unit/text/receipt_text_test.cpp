@@ -107,6 +107,16 @@ TEST(ReceiptPage, ofAJobOfWhichEverythingIsKnown) {
               "on faster disks.\n");
 }
 
+TEST(ReceiptPage, saysWhatTheJobHadForItself) {
+    auto receipt = sample();
+    receipt.allocation.cpus = CpuList::of({0, 1, 2, 3});
+    receipt.allocation.gpus = CpuList::of({1});
+    EXPECT_NE(page(receipt).find("\n  for it alone CPUs 0-3, GPUs 1\n"), std::string::npos) << page(receipt);
+    receipt.allocation.exclusive = true;
+    EXPECT_EQ(allocationInWords(receipt.allocation), "CPUs 0-3, GPUs 1, no other job on the node");
+    EXPECT_EQ(allocationInWords({}), "");
+}
+
 TEST(ReceiptPage, theUnknownIsNotZero) {
     Receipt receipt;
     receipt.key = "sge.1";
