@@ -28,7 +28,7 @@ Result<CpuAllocation> Allocator::cpus(const AllocationRequest& request) const {
 
 Result<CpuList> Allocator::gpus(const AllocationRequest& request) const {
     if (!request.gpuList)
-        return freeGpus(request.gpus.value_or(0));
+        return freeGpus(*request.gpus);
     const auto count = core_.context.config.gpus.devices.size();
     if (const auto numbers = request.gpuList->numbers(); !numbers.empty() && numbers.back() >= count)
         return Error{ErrorCode::LimitInvalid, "GPUs " + request.gpuList->toString() + " asked for, this node has " +
@@ -56,8 +56,6 @@ Result<CpuList> Allocator::freeGpus(std::uint64_t wanted) const {
 std::map<std::string, std::string> Allocator::environment(const CpuList& gpus) const {
     const auto& config = core_.context.config.gpus;
     std::map<std::string, std::string> variables;
-    if (gpus.empty())
-        return variables;
     std::string names;
     unsigned position = 0; // a program sees only those that it may open, and numbers them from 0
     for (const auto gpu : gpus.numbers())
@@ -82,11 +80,13 @@ Result<Allocator::Grant> Allocator::allocate(const AllocationRequest& request) c
         grant.allocation.reserved = std::move(given->reserved);
         grant.memoryNodes = std::move(given->memoryNodes);
     }
-    auto given = gpus(request);
-    if (!given)
-        return given.error();
-    grant.allocation.gpus = std::move(*given);
-    grant.allocation.environment = environment(grant.allocation.gpus);
+    if (request.gpus || request.gpuList) {
+        auto given = gpus(request);
+        if (!given)
+            return given.error();
+        grant.allocation.gpus = std::move(*given);
+        grant.allocation.environment = environment(grant.allocation.gpus);
+    }
     return grant;
 }
 
