@@ -173,9 +173,8 @@ Result<void> gpuDevices(const toml::node& node, Config& config) {
         return wrong(show(node) + " is no list: use one entry for each GPU");
     std::vector<DeviceRules> devices;
     for (const auto& gpu : *gpus) {
-        const auto read = gpu.is_array()
-                              ? deviceRules(gpu, devices.emplace_back())
-                              : deviceRules(toml::array{gpu.value<std::string>().value_or("")}, devices.emplace_back());
+        auto read = gpu.is_array() ? deviceRules(gpu, devices.emplace_back())
+                                   : deviceRules(toml::array{gpu.value<std::string>().value_or("")}, devices.emplace_back());
         if (!read)
             return read;
     }

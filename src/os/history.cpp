@@ -104,7 +104,7 @@ Result<std::uint64_t> History::Impl::removeOldest(std::uint64_t until, std::uint
 /// The last end that may be removed now; 0: all is within the limits.
 Result<std::uint64_t> History::Impl::nextRemoval(const Retention& retention, std::uint64_t now) const {
     if (retention.maxBytes) {
-        const auto bytes = sqlite::queryNumber(db(), kBytes);
+        auto bytes = sqlite::queryNumber(db(), kBytes);
         if (!bytes)
             return bytes;
         if (*bytes > *retention.maxBytes)
@@ -113,7 +113,7 @@ Result<std::uint64_t> History::Impl::nextRemoval(const Retention& retention, std
     const auto until = tooOldUntil(retention, now);
     if (!until)
         return std::uint64_t{0};
-    const auto oldest = sqlite::queryNumber(db(), "SELECT coalesce(min(ended), 9223372036854775807) FROM receipts");
+    auto oldest = sqlite::queryNumber(db(), "SELECT coalesce(min(ended), 9223372036854775807) FROM receipts");
     if (!oldest)
         return oldest;
     return *oldest <= *until ? *until : 0;

@@ -81,7 +81,7 @@ void Child::waitAndExec(int go, int execResult, char** command, const sigset_t& 
 void Child::letGo(const std::map<std::string, std::string>& environment) {
     std::string word;
     for (const auto& [name, value] : environment)
-        word += name + "=" + value + '\0';
+        word.append(name).append("=").append(value).push_back('\0');
     word += kGo;
     for (std::size_t written = 0; written < word.size();) {
         const auto count = ::write(go_.get(), word.data() + written, word.size() - written);
