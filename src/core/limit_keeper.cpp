@@ -252,7 +252,13 @@ void LimitKeeper::undo(const std::shared_ptr<Undertaking>& undertaking, const Er
     }
     undertaking->undoing = true;
     undertaking->why = why;
-    undertaking->change.limits = reversal(undertaking->change.limits, undertaking->before);
+    auto& back = undertaking->change.limits;
+    back = reversal(back, undertaking->before);
+    // A list that was never set goes back to all there are: an empty one changes nothing (systemd 252).
+    if (back.allowedCpus && back.allowedCpus->empty())
+        back.allowedCpus = share_.available("cpuset.cpus.effective");
+    if (back.allowedMemoryNodes && back.allowedMemoryNodes->empty())
+        back.allowedMemoryNodes = share_.available("cpuset.mems.effective");
     job->record.limits = undertaking->before;
     core_.save(*job);
     apply(undertaking);

@@ -187,9 +187,8 @@ void FakeNode::applyProperties(const std::string& unit, const std::vector<UnitPr
             for (unsigned bit = 0; bit < bitmap->size() * 8; ++bit)
                 if (((*bitmap)[bit / 8] >> (bit % 8) & 1) != 0)
                     text += (text.empty() ? "" : ",") + std::to_string(bit);
-            const auto list = CpuList::parse(text);
-            setFile(pathOf(unit), property.name == "AllowedCPUs" ? "cpuset.cpus" : "cpuset.mems",
-                    (list ? list->toString() : "") + "\n");
+            if (const auto list = CpuList::parse(text)) // systemd 252 leaves the file alone for an empty list
+                setFile(pathOf(unit), property.name == "AllowedCPUs" ? "cpuset.cpus" : "cpuset.mems", list->toString() + "\n");
         }
     }
 }

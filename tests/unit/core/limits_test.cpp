@@ -78,6 +78,19 @@ TEST_F(LimitsTest, goBackWhenSystemdRefusesTheScope) {
     EXPECT_EQ(file("cpu.weight"), "100") << "what was unset has the kernel's value again";
 }
 
+TEST_F(LimitsTest, goBackToAllCpusWhereNoneWereNamed) {
+    node.setFile("/batch.slice", "cpuset.cpus.effective", "0-7\n");
+    node.setFile("/batch.slice", "cpuset.mems.effective", "0-1\n");
+    node.propertyFaults[kScope] = {SystemdFault::Other, "no"};
+    ResourceLimits bound;
+    bound.allowedCpus = *CpuList::parse("3");
+    bound.allowedMemoryNodes = *CpuList::parse("1");
+    ASSERT_FALSE(change(bound));
+    EXPECT_EQ(file("cpuset.cpus"), "0-7") << "an empty list would leave the 3";
+    EXPECT_EQ(file("cpuset.mems"), "0-1");
+    EXPECT_FALSE(manager->job("sge.1")->limits.allowedCpus);
+}
+
 TEST_F(LimitsTest, goBackWhenTheKernelShowsAnother) {
     node.ignoreProperties = true;
     const auto& refused = change(memory(128 * kMebi));
