@@ -120,10 +120,10 @@ void NodeShare::protect() {
         const auto low = job->record.limits.memoryLow.value_or(0);
         sum = low > kInfinity - sum ? kInfinity : sum + low;
     }
-    if (sum == protected_ && (sum != 0 || !setEarlier("MemoryLow")))
-        return;
+    const bool asItIs = protected_ ? sum == *protected_ : sum == 0 && !setEarlier("MemoryLow");
     protected_ = sum;
-    set({{"MemoryLow", sum}});
+    if (!asItIs)
+        set({{"MemoryLow", sum}});
 }
 
 void NodeShare::set(std::vector<UnitProperty> properties) const {

@@ -41,7 +41,7 @@ private:
     std::string online_; ///< as the kernel lists them
     Topology topology_;
     CpuList reserved_;
-    std::uint64_t protected_ = 0; ///< bytes
+    std::optional<std::uint64_t> protected_; ///< bytes; unset: what an earlier pinfoldd has set is not known yet
 };
 
 } // namespace pinfold

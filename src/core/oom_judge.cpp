@@ -121,7 +121,7 @@ void OomJudge::killedByOomd(std::string_view path) {
 }
 
 void OomJudge::tell(const JobPtr& job) {
-    const auto peak = job->slice ? job->slice->usage().memoryPeak : std::nullopt;
+    const auto peak = job->slice ? job->slice->briefUsage().memoryPeak : std::nullopt;
     job->record.oomSaid = job->output.say(oomLine(*job->record.oom, peak));
     core_.save(*job);
     logOutOfMemory(core_.context, *job, peak);
