@@ -54,8 +54,6 @@ Json limits(const ResourceLimits& values) {
     return json;
 }
 
-Json numbers(const CpuList& list) { return list.empty() ? Json(nullptr) : Json(list.toString()); }
-
 Json receipt(const Receipt& value) {
     auto json = Json::parse(encode(value)); // the same keys as in the history
     json["started_iso"] = formatUtc(value.started);
@@ -99,9 +97,7 @@ std::string jsonJobs(const std::vector<JobInfo>& jobs) {
 std::string jsonJob(const JobDetail& detail) {
     auto json = job(detail.job);
     json["limits"] = limits(detail.limits);
-    json["allocated_cpus"] = numbers(detail.allocation.cpus);
-    json["allocated_gpus"] = numbers(detail.allocation.gpus);
-    json["exclusive"] = detail.allocation.exclusive;
+    putAllocation(json, detail.allocation);
     json["usage"] = nullptr;
     if (detail.usage) {
         json["usage"] = Json::object();

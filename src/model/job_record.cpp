@@ -47,18 +47,10 @@ void takeOom(const Json& json, std::optional<OomVerdict>& oom) {
     forEachOomDetail(*oom, [&json](const char* name, auto& value) { optionalFromJson(json, name, value); });
 }
 
-Json numbersToJson(const CpuList& numbers) { return numbers.empty() ? Json(nullptr) : Json(numbers.toString()); }
-
 CpuList numbersFromJson(const Json& json, const char* name) {
     std::optional<CpuList> numbers;
     limitFromJson(json, name, numbers);
     return numbers.value_or(CpuList());
-}
-
-void putAllocation(Json& json, const Allocation& allocation) {
-    json["allocated_cpus"] = numbersToJson(allocation.cpus);
-    json["allocated_gpus"] = numbersToJson(allocation.gpus);
-    json["exclusive"] = allocation.exclusive;
 }
 
 void takeAllocation(const Json& json, Allocation& allocation) {

@@ -4,6 +4,7 @@
 
 #include "base/escape.hpp"
 #include "base/result.hpp"
+#include "model/allocation.hpp"
 #include "model/limit_table.hpp"
 #include "model/usage.hpp"
 
@@ -59,6 +60,14 @@ inline void putLimits(Json& json, const ResourceLimits& limits) {
 
 inline void takeLimits(const Json& json, ResourceLimits& limits) {
     forEachLimit(limits, [&json](const char* name, auto& limit) { limitFromJson(json, name, limit); });
+}
+
+inline Json numbersToJson(const CpuList& numbers) { return numbers.empty() ? Json(nullptr) : Json(numbers.toString()); }
+
+inline void putAllocation(Json& json, const Allocation& allocation) {
+    json["allocated_cpus"] = numbersToJson(allocation.cpus);
+    json["allocated_gpus"] = numbersToJson(allocation.gpus);
+    json["exclusive"] = allocation.exclusive;
 }
 
 // A text that is no UTF-8 must not make dump() throw.

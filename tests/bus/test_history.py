@@ -8,6 +8,7 @@ import dbus
 import pytest
 
 from conftest import error_name, wait_until
+from old_history import OLD_SCHEMA
 from test_callers import as_user
 
 ERROR = "org.pinfold1.Error."
@@ -59,16 +60,6 @@ def test_vacuum(world):
     assert keys(world) == ["sge.1"]
     assert vacuum(options(max_age=dbus.UInt64(0)))[0] == 1
     assert keys(world) == []
-
-
-OLD_SCHEMA = """
-CREATE TABLE receipts (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, key TEXT NOT NULL, uid INTEGER NOT NULL,
- ended INTEGER NOT NULL, receipt TEXT NOT NULL);
-CREATE INDEX by_ended ON receipts (ended);
-CREATE INDEX by_key ON receipts (key, ended);
-CREATE INDEX by_uid ON receipts (uid, ended);
-PRAGMA user_version = 1;
-"""
 
 
 def make_old(directory):

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from jobs import ESCAPIST, finish, receipts, run, start_job, wait_running
+from old_history import OLD_SCHEMA
 
 HISTORY = Path("/var/lib/pinfold/history.db")
 DROP_IN = Path("/run/systemd/system/pinfoldd.service.d/impatient.conf")
@@ -92,14 +93,6 @@ def test_users_may_not_vacuum():
     assert done.returncode == 5 and "only root and pinfold-admin may remove receipts" in done.stderr
 
 
-OLD_SCHEMA = """
-CREATE TABLE receipts (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, key TEXT NOT NULL, uid INTEGER NOT NULL,
- ended INTEGER NOT NULL, receipt TEXT NOT NULL);
-CREATE INDEX by_ended ON receipts (ended);
-CREATE INDEX by_key ON receipts (key, ended);
-CREATE INDEX by_uid ON receipts (uid, ended);
-PRAGMA user_version = 1;
-"""
 # Bringing them up to date takes longer than the start time-out below.
 MANY = """
 WITH RECURSIVE copies(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM copies WHERE n < 60000)

@@ -44,13 +44,6 @@ inline Topology makeTopology(const Shape& shape) {
     return topology;
 }
 
-inline CpuList cpusOf(const Topology& topology) {
-    std::vector<unsigned> numbers;
-    for (const auto& place : topology.cpus)
-        numbers.push_back(place.cpu);
-    return CpuList::of(numbers);
-}
-
 /// The CPUs for which `member` is `value`: cpusWith(topology, &CpuPlace::l3, 8).
 inline CpuList cpusWith(const Topology& topology, unsigned CpuPlace::*member, unsigned value) {
     std::vector<unsigned> numbers;

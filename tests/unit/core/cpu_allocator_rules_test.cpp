@@ -12,7 +12,6 @@
 namespace pinfold {
 namespace {
 
-using test::cpusOf;
 using test::cpusWith;
 using test::makeTopology;
 using test::Numbering;
@@ -31,7 +30,7 @@ public:
                   .numbering = upTo(2) == 1 ? Numbering::Adjacent : Numbering::Interleaved};
         topology_ = makeTopology(shape_);
         topology_ = withoutCpus(topology_, some(upTo(3) == 1 ? 8 : 0));
-        usable_ = cpusOf(topology_).without(some(upTo(3) == 1 ? 8 : 0));
+        usable_ = topology_.all().without(some(upTo(3) == 1 ? 8 : 0));
         mode_ = std::array{HyperThreads::Count, HyperThreads::Share, HyperThreads::Idle}[upTo(3) - 1];
         for (const auto& place : topology_.cpus)
             cores_.insert(place.core);

@@ -8,7 +8,6 @@
 namespace pinfold {
 namespace {
 
-using test::cpusOf;
 using test::cpusWith;
 using test::makeTopology;
 using test::Numbering;
@@ -33,7 +32,7 @@ CpuList list(std::string_view text) {
 }
 
 Result<CpuAllocation> ask(const Topology& topology, std::string_view taken, unsigned cpus, HyperThreads mode = kCount) {
-    return allocateCpus(topology, cpusOf(topology), list(taken), {.cpus = cpus}, mode);
+    return allocateCpus(topology, topology.all(), list(taken), {.cpus = cpus}, mode);
 }
 
 /// The job's CPUs, or why it has none.

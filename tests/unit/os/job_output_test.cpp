@@ -2,6 +2,8 @@
 // What stands for a hung file server here is a full pipe that nobody reads.
 #include "os/job_output.hpp"
 
+#include "tests/support/pipe.hpp"
+
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
@@ -18,13 +20,7 @@
 namespace pinfold {
 namespace {
 
-struct Pipe {
-    Pipe() {
-        std::array<int, 2> ends{};
-        EXPECT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
-        reader.reset(ends[0]);
-        writer.reset(ends[1]);
-    }
+struct Pipe : test::Pipe {
     void fill() const {
         const UniqueFd own(::open(("/proc/self/fd/" + std::to_string(writer.get())).c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
         const std::string page(4096, 'x');
@@ -45,8 +41,6 @@ struct Pipe {
             text.append(buffer.data(), static_cast<std::size_t>(count));
         }
     }
-    UniqueFd reader;
-    UniqueFd writer;
 };
 
 TEST(JobOutput, saysALineAndCloses) {

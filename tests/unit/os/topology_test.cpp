@@ -45,7 +45,7 @@ protected:
             putCache(place.cpu, 3, 3, cpusWith(topology, &CpuPlace::l3, place.l3));
             nodes.insert(place.node);
         }
-        put(kCpus / "online", cpusOf(topology).toString());
+        put(kCpus / "online", topology.all().toString());
         for (const auto node : nodes)
             put(kNodes / ("node" + std::to_string(node)) / "cpulist", cpusWith(topology, &CpuPlace::node, node).toString());
         put(kNodes / "online", "0");
@@ -170,7 +170,7 @@ TEST_F(TopologyFiles, TheL3CountsNotTheL4BehindIt) {
     const auto topology = makeTopology({.l3sPerNode = 2, .coresPerL3 = 2});
     putAll(topology);
     for (const auto& place : topology.cpus)
-        putCache(place.cpu, 4, 4, cpusOf(topology));
+        putCache(place.cpu, 4, 4, topology.all());
     EXPECT_EQ(read().cpus, topology.cpus);
 }
 
@@ -220,7 +220,7 @@ TEST_F(TopologyFiles, WithoutTheListOfOnlineCpusThereIsNone) {
 TEST(TopologyOfThisHost, IsConsistent) {
     const auto topology = readTopology();
     ASSERT_TRUE(topology) << topology.error().message;
-    const auto online = cpusOf(*topology);
+    const auto online = topology->all();
     for (const auto& place : topology->cpus) {
         EXPECT_TRUE(online.contains(place.core)) << ::testing::PrintToString(place);
         EXPECT_TRUE(online.contains(place.l3)) << ::testing::PrintToString(place);

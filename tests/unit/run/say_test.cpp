@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "base/unique_fd.hpp"
 #include "run/say.hpp"
+
+#include "tests/support/pipe.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,16 +16,7 @@
 namespace pinfold {
 namespace {
 
-struct Pipe {
-    Pipe() {
-        std::array<int, 2> ends{};
-        EXPECT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
-        reader.reset(ends[0]);
-        writer.reset(ends[1]);
-    }
-    UniqueFd reader;
-    UniqueFd writer;
-};
+using test::Pipe;
 
 std::string readAll(int fd) {
     std::string text;
