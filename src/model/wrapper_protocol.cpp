@@ -1,13 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "model/wrapper_protocol.hpp"
 
+#include "model/job_record.hpp"
 #include "model/json.hpp"
+
+#include <array>
+#include <utility>
 
 namespace pinfold {
 namespace {
 
 // A supervisor may be older than the pinfoldd that it reports to: members are only ever added, and written only when set.
 constexpr int kVersion = 1;
+
+constexpr std::array<std::pair<WrapperRole, const char*>, 3> kRoles{{
+    {WrapperRole::Batch, "batch"},
+    {WrapperRole::Task, "task"},
+    {WrapperRole::TaskOfOpen, "task-of-open"},
+}};
 
 template <class T> void putIfSet(Json& json, const char* name, const std::optional<T>& value) {
     if (value)
@@ -30,6 +40,13 @@ Json toJson(const WrapperCreate& request) {
         json["supervised"] = true;
     if (request.output)
         json["output"] = true;
+    for (const auto& [role, name] : kRoles)
+        if (request.role == role)
+            json["role"] = name;
+    putIfSet(json, "owner", request.owner);
+    putIfSet(json, "slots", request.slots);
+    if (request.shepherd)
+        json["shepherd"] = true;
     return json;
 }
 
@@ -37,7 +54,24 @@ Json toJson(const WrapperEnd& request) {
     Json json{{"version", kVersion}, {"call", "end"}, {"key", request.key}, {"leader", request.leader}};
     putIfSet(json, "exit_status", request.exit.status);
     putIfSet(json, "exit_signal", request.exit.signal);
+    putIfSet(json, "task", request.task);
+    if (request.receipt)
+        json["receipt"] = true;
     return json;
+}
+
+Json toJson(const WrapperSuspend& request) {
+    return {{"version", kVersion}, {"call", request.resume ? "resume" : "suspend"}, {"key", request.key}};
+}
+
+WrapperRole roleFromJson(const Json& json) {
+    const auto name = json.find("role");
+    if (name == json.end())
+        return WrapperRole::Job;
+    for (const auto& [role, known] : kRoles)
+        if (*name == known)
+            return role;
+    throw std::invalid_argument("unknown role");
 }
 
 WrapperRequest requestFromJson(const Json& json) {
@@ -56,13 +90,21 @@ WrapperRequest requestFromJson(const Json& json) {
         }
         create.supervised = json.value("supervised", false);
         create.output = json.value("output", false);
+        create.role = roleFromJson(json);
+        optionalFromJson(json, "owner", create.owner);
+        optionalFromJson(json, "slots", create.slots);
+        create.shepherd = json.value("shepherd", false);
         return create;
     }
+    if (call == "suspend" || call == "resume")
+        return WrapperSuspend{key, call == "resume"};
     if (call != "end")
         throw std::invalid_argument("unknown call '" + call + "'");
     WrapperEnd end{key, json.at("leader").get<pid_t>(), {}};
     optionalFromJson(json, "exit_status", end.exit.status);
     optionalFromJson(json, "exit_signal", end.exit.signal);
+    optionalFromJson(json, "task", end.task);
+    end.receipt = json.value("receipt", false);
     const bool exited = end.exit.status && !end.exit.signal && *end.exit.status >= 0 && *end.exit.status <= 255;
     const bool signaled = end.exit.signal && !end.exit.status && *end.exit.signal >= 1 && *end.exit.signal <= 64;
     if (!exited && !signaled)
@@ -77,6 +119,13 @@ Result<WrapperReply> replyFromJson(const Json& json) {
         reply.environment = json.value("environment", reply.environment);
         reply.notice = json.value("notice", std::string());
         reply.summary = json.value("summary", std::string());
+        optionalFromJson(json, "task", reply.task);
+        if (const auto receipt = json.find("receipt"); receipt != json.end()) {
+            auto decoded = decodeReceipt(receipt->dump());
+            if (!decoded)
+                throw std::invalid_argument(decoded.error().message);
+            reply.receipt = std::move(*decoded);
+        }
         return reply;
     }
     const auto code = errorCodeFromDbusName(std::string(kDbusErrorPrefix) + json.at("error").get<std::string>());
@@ -106,6 +155,9 @@ std::string encodeWrapperReply(const Result<WrapperReply>& reply) {
         json["notice"] = reply->notice;
     if (!reply->summary.empty())
         json["summary"] = reply->summary;
+    putIfSet(json, "task", reply->task);
+    if (reply->receipt)
+        json["receipt"] = Json::parse(encode(*reply->receipt));
     return dump(json);
 }
 

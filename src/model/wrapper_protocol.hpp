@@ -11,7 +11,9 @@
 #include <sys/types.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -21,39 +23,63 @@ namespace pinfold {
 constexpr const char* kWrapperSocket = "/run/pinfold/wrapper.sock";
 constexpr std::size_t kMaxWrapperPacket = 64 << 10; ///< bytes
 
-/// As CreateJob of org.pinfold1. With it go the leader's pidfd, then the supervisor's and the job's standard error, if they are
-/// there.
+/// What the leader is to be.
+enum class WrapperRole {
+    Job,        ///< task 0 of a new job
+    Batch,      ///< task 0 of a job that OpenJob opened
+    Task,       ///< a further task of a live job
+    TaskOfOpen, ///< likewise; where there is no such job it is opened first, with the request's limits (admin only)
+};
+
+/// As CreateJob, AddTask and OpenJob of org.pinfold1. With it go the leader's pidfd, then the supervisor's and the job's standard
+/// error, if they are there. Batch and Task have neither limits nor allocation: the job has them.
 struct WrapperCreate {
     std::string key; ///< empty: pinfoldd picks one
     ResourceLimits limits;
     bool supervised = false;
     bool output = false; ///< standard error goes along
     AllocationRequest allocation = {};
+    WrapperRole role = WrapperRole::Job;
+    std::optional<std::uint32_t> owner = {}; ///< user id of the job's owner, where it isn't the leader's; admin only
+    std::optional<std::uint64_t> slots = {}; ///< what the batch system counts the job as; the site's jobs.slots says what follows
+    bool shepherd = false;                   ///< the leader is the batch system's own process above the job; admin only
 
     bool operator==(const WrapperCreate&) const = default;
 };
 
-/// As EndJob of org.pinfold1.
+/// As EndJob of org.pinfold1, or for a task from 1 on as WaitTask.
 struct WrapperEnd {
     std::string key;
     pid_t leader = 0; ///< whose end it is: by then a later job may have the same key
     ExitState exit;
+    std::optional<std::uint32_t> task = {}; ///< from 1: only that task is waited for
+    bool receipt = false;                   ///< the answer shall have it
 
     bool operator==(const WrapperEnd&) const = default;
 };
 
-using WrapperRequest = std::variant<WrapperCreate, WrapperEnd>;
+/// As SuspendJob and ResumeJob of org.pinfold1.
+struct WrapperSuspend {
+    std::string key;
+    bool resume = false;
+
+    bool operator==(const WrapperSuspend&) const = default;
+};
+
+using WrapperRequest = std::variant<WrapperCreate, WrapperEnd, WrapperSuspend>;
 
 std::string encode(const WrapperRequest& request);
 /// Error: InvalidArgument. Takes only what encode() writes: nothing unknown, repeated, wrapped around or cut short.
 Result<WrapperRequest> decodeWrapperRequest(std::string_view packet);
 
-/// The answer to either.
+/// The answer to all of them.
 struct WrapperReply {
     std::string key;
     std::map<std::string, std::string> environment; ///< of a new job: what it shall have in addition
     std::string notice;                             ///< of an ended job: for its standard error; empty: nothing
     std::string summary;                            ///< of an ended job: for its standard output; empty: nothing
+    std::optional<std::uint32_t> task = {};         ///< of a further task: its number
+    std::optional<Receipt> receipt = {};            ///< of an ended job, if it was asked for
 
     bool operator==(const WrapperReply&) const = default;
 };

@@ -42,7 +42,7 @@ void setVariables(const std::string& word) {
 
 } // namespace
 
-bool Child::fork(char** command, const sigset_t& mask) {
+bool Child::fork(char** command, const sigset_t& mask, const std::function<void()>& inChild) {
     std::array<int, 2> go{};
     std::array<int, 2> result{};
     if (::pipe2(go.data(), O_CLOEXEC) != 0)
@@ -58,7 +58,7 @@ bool Child::fork(char** command, const sigset_t& mask) {
     if (pid_ == 0) {
         go_.reset(); // else it would never see that its parent is gone
         execResult_.reset();
-        waitAndExec(goRead.get(), resultWrite.get(), command, mask);
+        waitAndExec(goRead.get(), resultWrite.get(), command, mask, inChild);
     }
     if (pid_ < 0)
         return false;
@@ -66,11 +66,12 @@ bool Child::fork(char** command, const sigset_t& mask) {
     return static_cast<bool>(pidfd_);
 }
 
-void Child::waitAndExec(int go, int execResult, char** command, const sigset_t& mask) {
+void Child::waitAndExec(int go, int execResult, char** command, const sigset_t& mask, const std::function<void()>& inChild) {
     const auto word = readAll(go);
     if (!word.ends_with(kGo))
         ::_exit(kRunFailed);
     setVariables(word);
+    inChild();
     // What was sent meanwhile arrives now, before the command, as it would have without us.
     ::sigprocmask(SIG_SETMASK, &mask, nullptr);
     const int error = execCommand(command);

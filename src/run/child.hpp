@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include <csignal>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -15,9 +16,9 @@ namespace pinfold {
 /// The process that becomes the job once it is let go; until then it waits.
 class Child {
 public:
-    /// `mask`: the signal mask that the job gets. Must be called before any disposition is changed: the job gets those too.
-    /// False, with errno, when there is no process to be had.
-    bool fork(char** command, const sigset_t& mask);
+    /// `mask`: the signal mask that the job gets; `inChild` is called in the new process before it becomes the command. Must be
+    /// called before any disposition is changed: the job gets those too. False, with errno, when there is no process to be had.
+    bool fork(char** command, const sigset_t& mask, const std::function<void()>& inChild);
 
     pid_t pid() const { return pid_; }
     int pidfd() const { return pidfd_.get(); }
@@ -31,7 +32,8 @@ public:
     int takeExecResult();
 
 private:
-    [[noreturn]] static void waitAndExec(int go, int execResult, char** command, const sigset_t& mask);
+    [[noreturn]] static void waitAndExec(int go, int execResult, char** command, const sigset_t& mask,
+                                         const std::function<void()>& inChild);
 
     pid_t pid_ = -1;
     UniqueFd pidfd_;

@@ -25,8 +25,7 @@ int runInPlace(const RunOptions& options) {
     }
     {
         DaemonLink link;
-        link.create({.key = options.key, .limits = options.limits, .allocation = options.allocation},
-                    {.leader = self.get(), .supervisor = -1, .output = openStderr()});
+        link.create(createRequest(options), {.leader = self.get(), .supervisor = -1, .output = openStderr()});
         auto outcome = link.advance();
         while (!outcome) {
             auto wait = link.waitFor();

@@ -14,7 +14,20 @@
 namespace pinfold {
 namespace {
 
-enum Option { kJob = 'j', kExec = 256, kHelp, kVersion, kCpus, kGpus, kCpuList, kGpuList, kExclusive, kFirstLimit };
+enum Option {
+    kJob = 'j',
+    kExec = 256,
+    kTask,
+    kBatch,
+    kHelp,
+    kVersion,
+    kCpus,
+    kGpus,
+    kCpuList,
+    kGpuList,
+    kExclusive,
+    kFirstLimit
+};
 
 /// getopt_long(3)'s table: our own options, then one for each limit in the order of limitTable().
 class OptionTable {
@@ -24,6 +37,8 @@ public:
             names_.push_back(limitOption(row.name).substr(2));
         options_ = {{"job", required_argument, nullptr, kJob},
                     {"exec", no_argument, nullptr, kExec},
+                    {"task", no_argument, nullptr, kTask},
+                    {"batch", no_argument, nullptr, kBatch},
                     {"help", no_argument, nullptr, kHelp},
                     {"version", no_argument, nullptr, kVersion},
                     {"cpus", required_argument, nullptr, kCpus},
@@ -63,6 +78,12 @@ Result<void> apply(int option, RunOptions& options) {
     case kExec:
         options.inPlace = true;
         return {};
+    case kTask:
+        options.role = WrapperRole::Task;
+        return {};
+    case kBatch:
+        options.role = WrapperRole::Batch;
+        return {};
     case kHelp:
         options.help = true;
         return {};
@@ -94,7 +115,29 @@ bool underOurName(const char* name) {
     return path.substr(path.rfind('/') + 1) == "pinfold-run";
 }
 
+/// A job has its limits from when it was created or opened.
+Result<void> consistent(const RunOptions& options) {
+    if (options.role == WrapperRole::Job)
+        return {};
+    if (options.key.empty())
+        return Error{ErrorCode::InvalidArgument, "--task and --batch need --job KEY: which job?"};
+    if (options.limits != ResourceLimits{} || !options.allocation.empty())
+        return Error{ErrorCode::InvalidArgument,
+                     "--task and --batch take no limits: the job has them, from `pinfold open` or its own pinfold-run"};
+    return {};
+}
+
 } // namespace
+
+WrapperCreate createRequest(const RunOptions& options) {
+    return {.key = options.key,
+            .limits = options.limits,
+            .allocation = options.allocation,
+            .role = options.role,
+            .owner = options.owner,
+            .slots = options.slots,
+            .shepherd = options.shepherd};
+}
 
 std::string runUsage() {
     std::string text = "Usage: pinfold-run [--job KEY] [OPTIONS] [LIMITS] [--exec] -- COMMAND [ARGS...]\n"
@@ -106,6 +149,8 @@ std::string runUsage() {
                        "\n"
                        "  -j, --job KEY   <scheduler>.<id>; default: pinfoldd picks manual.<n>\n"
                        "      --exec      become the job in place, don't stay as its supervisor\n"
+                       "      --batch     the batch script of job KEY, which was opened before\n"
+                       "      --task      a further task of job KEY, which is live\n"
                        "      --help, --version\n"
                        "\n"
                        "For the job alone, out of what the node has:\n"
@@ -148,6 +193,8 @@ Result<RunOptions> parseRunOptions(int argc, char** argv) {
         return options;
     if (first >= argc)
         return Error{ErrorCode::InvalidArgument, "no command to run; see pinfold-run --help"};
+    if (auto valid = consistent(options); !valid)
+        return valid.error();
     options.command = argv + first;
     return options;
 }

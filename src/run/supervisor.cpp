@@ -42,6 +42,11 @@ void sayLastWords(const WrapperReply& words) {
     writeInTime(STDOUT_FILENO, words.summary, deadline);
 }
 
+int sayNotStarted(const Error& why) {
+    say(why.message);
+    return kRunFailed;
+}
+
 int failed(const char* what) {
     say(std::string(what) + ": " + std::strerror(errno));
     return kRunFailed;
@@ -49,13 +54,20 @@ int failed(const char* what) {
 
 } // namespace
 
+SupervisorDuties plainDuties() {
+    SupervisorDuties duties;
+    duties.notStarted = sayNotStarted;
+    duties.over = [](const WrapperReply& words, const ExitState&) { sayLastWords(words); };
+    return duties;
+}
+
 int Supervisor::run() {
     // Orphans of the job come to us and not to PID 1, which a storm of them would keep from everything else.
     if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
         return failed("PR_SET_CHILD_SUBREAPER");
     if (!signals_.block())
         return failed("signalfd");
-    if (!child_.fork(options_.command, signals_.previous()))
+    if (!child_.fork(options_.command, signals_.previous(), duties_.inChild))
         return failed("can't start a process");
     SignalReader::takeBackChild();
     if (const auto status = create())
@@ -71,8 +83,7 @@ int Supervisor::run() {
 
 std::optional<int> Supervisor::create() {
     const UniqueFd self(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
-    link_.create({.key = options_.key, .limits = options_.limits, .allocation = options_.allocation},
-                 {child_.pidfd(), self.get(), openStderr()});
+    link_.create(createRequest(options_), {child_.pidfd(), self.get(), openStderr()});
     auto outcome = link_.advance();
     while (!outcome && !shallGiveUpWaiting()) {
         waitOnce(link_.timeoutMs());
@@ -88,12 +99,12 @@ std::optional<int> Supervisor::create() {
         waitOnce(-1);
     if (!outcome)
         dieBySignal(endRequest_);
-    say(outcome->error().message);
-    return kRunFailed;
+    return duties_.notStarted(outcome->error());
 }
 
 void Supervisor::takeUp(const WrapperReply& created) {
     key_ = created.key;
+    task_ = created.task;
     environment_ = created.environment;
 }
 
@@ -104,7 +115,7 @@ void Supervisor::superviseUntilLeaderGone() {
 
 void Supervisor::endJob() {
     endRequest_ = 0; // what came while the job ran was for the job
-    link_.end({key_, child_.pid(), exitState(*waitStatus_)});
+    link_.end({key_, child_.pid(), exitState(*waitStatus_), task_, duties_.wantsReceipt});
     const Deadline sayWaiting(kSayWaitingAfter);
     bool said = false;
     auto outcome = link_.advance();
@@ -121,7 +132,7 @@ void Supervisor::endJob() {
     if (!outcome)
         say("job " + key_ + " is left to pinfoldd, which is not there yet: asked to end by " + signalName(endRequest_));
     else if (*outcome)
-        sayLastWords(**outcome);
+        duties_.over(**outcome, exitState(*waitStatus_));
     else
         say("job " + key_ + ": " + outcome->error().message);
 }
@@ -157,9 +168,14 @@ void Supervisor::handleSignals() {
             terminalStop_ = true;
         // The terminal has told the job too, unless the job made a process group of its own.
         if (!fromTerminal || ::getpgid(child_.pid()) != ::getpgrp())
-            forward(*info, child_.pidfd());
+            pass(*info);
     }
     stopWithTheJob();
+}
+
+void Supervisor::pass(const signalfd_siginfo& info) {
+    if (duties_.passOn(static_cast<int>(info.ssi_signo)))
+        forward(info, child_.pidfd());
 }
 
 void Supervisor::reap() {

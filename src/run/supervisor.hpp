@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Stays outside the job, asleep, until the job is over.
+// Stays outside the job, asleep, until the job, or its one task of it, is over.
 #pragma once
+
+#include "base/error_code.hpp"
 
 #include "run/child.hpp"
 #include "run/daemon_link.hpp"
@@ -8,18 +10,38 @@
 #include "run/signals.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 
 namespace pinfold {
 
+/// Where the wrapper of a batch system does other things than pinfold-run.
+struct SupervisorDuties {
+    /// In the child, before it becomes the command.
+    std::function<void()> inChild = [] {};
+    /// A signal for the command has come. False: it shall not be passed on.
+    std::function<bool(int signal)> passOn = [](int) { return true; };
+    /// The job did not start, and its command does not run. Returns the exit status.
+    std::function<int(const Error&)> notStarted;
+    /// The job, or the task, is over: nothing of it is left. `exit`: how the command ended.
+    std::function<void(const WrapperReply&, const ExitState& exit)> over;
+    bool wantsReceipt = false;
+};
+
+/// pinfold-run's own: says what there is to say in the job's output.
+SupervisorDuties plainDuties();
+
 class Supervisor {
 public:
-    explicit Supervisor(const RunOptions& options) : options_(options) {}
+    explicit Supervisor(const RunOptions& options, SupervisorDuties duties = plainDuties())
+        : options_(options), duties_(std::move(duties)) {}
 
     /// Exit status; does not return when the job was ended by a signal.
     int run();
+    /// The job's key, once it runs.
+    const std::string& key() const { return key_; }
 
 private:
     std::optional<int> create();
@@ -31,15 +53,18 @@ private:
     /// Waits for signals and pinfoldd's answers, and handles the first.
     void waitOnce(int timeoutMs);
     void handleSignals();
+    void pass(const signalfd_siginfo& info);
     void reap();
     void stopWithTheJob();
     bool shallGiveUpWaiting() const { return endRequest_ != 0 && link_.away(); }
 
     const RunOptions& options_;
+    SupervisorDuties duties_;
     SignalReader signals_;
     Child child_;
     DaemonLink link_;
     std::string key_;
+    std::optional<std::uint32_t> task_;              ///< if it is a further task
     std::map<std::string, std::string> environment_; ///< what pinfoldd adds to the job's
     bool confined_ = false;
     bool leaderStopped_ = false;

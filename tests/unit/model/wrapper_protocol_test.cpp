@@ -15,10 +15,22 @@ WrapperRequest everyLimit() {
     return create;
 }
 
+WrapperRequest shepherdOfSlaveTask() {
+    WrapperCreate create{"sge.4711", {}};
+    create.role = WrapperRole::TaskOfOpen;
+    create.owner = 1000;
+    create.slots = 4;
+    create.shepherd = true;
+    return create;
+}
+
 TEST(WrapperProtocol, requestsComeBackAsTheyWere) {
-    for (const WrapperRequest& request : {WrapperRequest(WrapperCreate{"", {}}), everyLimit(),
-                                          WrapperRequest(WrapperEnd{"sge.1", 77, {.status = 255, .signal = {}}}),
-                                          WrapperRequest(WrapperEnd{"sge.1", 77, {.status = {}, .signal = 9}})}) {
+    for (const WrapperRequest& request :
+         {WrapperRequest(WrapperCreate{"", {}}), everyLimit(),
+          WrapperRequest(WrapperEnd{"sge.1", 77, {.status = 255, .signal = {}}}),
+          WrapperRequest(WrapperEnd{"sge.1", 77, {.status = {}, .signal = 9}}),
+          WrapperRequest(WrapperEnd{"sge.1", 77, {.status = 0, .signal = {}}, 3, true}), WrapperRequest(WrapperSuspend{"sge.1"}),
+          WrapperRequest(WrapperSuspend{"sge.1", true}), shepherdOfSlaveTask()}) {
         const auto decoded = decodeWrapperRequest(encode(request));
         ASSERT_TRUE(decoded) << decoded.error().message;
         EXPECT_EQ(*decoded, request);
@@ -45,7 +57,13 @@ TEST(WrapperProtocol, takesOnlyWhatPinfoldRunWrites) {
              R"({"version":1,"call":"create","key":7,"limits":{}})",
              R"({"version":1,"call":"create","key":"a.1"})",
              R"({"version":1,"call":"create","key":"a.1","key":"b.1","limits":{}})",
-             R"({"version":1,"call":"create","key":"a.1","limits":{},"owner":0})",
+             R"({"version":1,"call":"create","key":"a.1","limits":{},"ownr":0})",
+             R"({"version":1,"call":"create","key":"a.1","limits":{},"owner":-1})",
+             R"({"version":1,"call":"create","key":"a.1","limits":{},"role":"job"})",
+             R"({"version":1,"call":"create","key":"a.1","limits":{},"shepherd":false})",
+             R"({"version":1,"call":"create","key":"a.1","limits":{},"slots":1.5})",
+             R"({"version":1,"call":"suspend"})",
+             R"({"version":1,"call":"resume","key":"a.1","leader":5})",
              R"({"version":1,"call":"create","key":"a.1","limits":{"memory_max":-1}})",
              R"({"version":1,"call":"create","key":"a.1","limits":{"memory_max":1.5}})",
              R"({"version":1,"call":"create","key":"a.1","limits":{"memory_max":18446744073709551616}})",
@@ -65,7 +83,8 @@ TEST(WrapperProtocol, takesOnlyWhatPinfoldRunWrites) {
 }
 
 TEST(WrapperProtocol, answers) {
-    for (const auto& reply : {WrapperReply{"sge.1", {}, {}, {}}, WrapperReply{"sge.1", {{"A", "b=c"}}, "line\n", "a\nb\n"}})
+    for (const auto& reply : {WrapperReply{"sge.1", {}, {}, {}}, WrapperReply{"sge.1", {{"A", "b=c"}}, "line\n", "a\nb\n"},
+                              WrapperReply{"sge.1", {}, {}, {}, 3}})
         EXPECT_EQ(*decodeWrapperReply(encodeWrapperReply(reply)), reply);
     EXPECT_EQ(encodeWrapperReply(WrapperReply{"sge.1", {}, {}, {}}), R"({"key":"sge.1"})");
     for (const auto& row : errorTable()) {
