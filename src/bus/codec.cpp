@@ -132,6 +132,15 @@ EntryReader readerOf(const char* name, bool& member) {
     return [name, &member](const sdbus::Variant& value) { return readFlag(name, value, member); };
 }
 
+EntryReader readerOf(const char* name, UniqueFd& member) {
+    return [name, &member](const sdbus::Variant& value) -> Result<void> {
+        if (typeOf(value) != "h")
+            return invalid("entry '" + std::string(name) + "' has type " + typeOf(value) + ": a descriptor (h) is expected");
+        member = takeFd(value.get<sdbus::UnixFd>());
+        return {};
+    };
+}
+
 void addAllocationReaders(std::map<std::string, EntryReader>& readers, AllocationRequest& request) {
     forEachAllocationRequest(request, [&readers](const char* name, auto& member) { readers[name] = readerOf(name, member); });
     readers["exclusive"] = readerOf("exclusive", request.exclusive);
@@ -139,6 +148,16 @@ void addAllocationReaders(std::map<std::string, EntryReader>& readers, Allocatio
 
 void addLimitReaders(std::map<std::string, EntryReader>& readers, ResourceLimits& limits) {
     forEachLimit(limits, [&readers](const char* name, auto& limit) { readers[name] = readerOf(name, limit); });
+}
+
+/// What CreateJob and OpenJob have in common.
+void addJobReaders(std::map<std::string, EntryReader>& readers, CreateRequest& request) {
+    readers["uid"] = [&](const sdbus::Variant& value) {
+        return assign(toNumber("uid", value, 0, UINT32_MAX - 1), request.owner);
+    };
+    readers["slots"] = readerOf("slots", request.slots);
+    addLimitReaders(readers, request.limits);
+    addAllocationReaders(readers, request.allocation);
 }
 
 template <class T> void put(Dict& dict, const char* name, const std::optional<T>& value) {
@@ -152,24 +171,25 @@ template <class T> void put(Dict& dict, const char* name, const T& value) { dict
 
 Result<void> decodeCreateOptions(const Dict& options, CreateRequest& request) {
     std::map<std::string, EntryReader> readers;
-    readers["supervisor"] = [&](const sdbus::Variant& value) -> Result<void> {
-        if (typeOf(value) != "h")
-            return invalid("entry 'supervisor' has type " + typeOf(value) + ": a pidfd (h) is expected");
-        request.supervisor = takeFd(value.get<sdbus::UnixFd>());
-        return {};
-    };
-    readers["output"] = [&](const sdbus::Variant& value) -> Result<void> {
-        if (typeOf(value) != "h")
-            return invalid("entry 'output' has type " + typeOf(value) + ": a descriptor (h) is expected");
-        request.output = takeFd(value.get<sdbus::UnixFd>());
-        return {};
-    };
-    readers["uid"] = [&](const sdbus::Variant& value) {
-        return assign(toNumber("uid", value, 0, UINT32_MAX - 1), request.owner);
-    };
-    addLimitReaders(readers, request.limits);
-    addAllocationReaders(readers, request.allocation);
+    readers["supervisor"] = readerOf("supervisor", request.supervisor);
+    readers["output"] = readerOf("output", request.output);
+    readers["shepherd"] = readerOf("shepherd", request.shepherd);
+    addJobReaders(readers, request);
     return readEntries(options, readers);
+}
+
+Result<void> decodeOpenOptions(const Dict& options, CreateRequest& request) {
+    std::map<std::string, EntryReader> readers;
+    readers["linger"] = readerOf("linger", request.linger);
+    addJobReaders(readers, request);
+    return readEntries(options, readers);
+}
+
+Result<void> decodeTaskOptions(const Dict& options, TaskRequest& request) {
+    return readEntries(options, {{"batch", readerOf("batch", request.batch)},
+                                 {"supervisor", readerOf("supervisor", request.supervisor)},
+                                 {"output", readerOf("output", request.output)},
+                                 {"shepherd", readerOf("shepherd", request.shepherd)}});
 }
 
 Result<EndReport> decodeEndOptions(const Dict& options) {
@@ -251,8 +271,6 @@ Result<Retention> decodeRetention(const Dict& options) {
                  });
     return read ? Result<Retention>(retention) : Result<Retention>(read.error());
 }
-
-Result<void> decodeNoOptions(const Dict& options) { return readEntries(options, {}); }
 
 Dict encodeLimits(const ResourceLimits& limits) {
     Dict dict;

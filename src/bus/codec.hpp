@@ -14,6 +14,8 @@ using DeviceIoStruct = sdbus::Struct<std::string, std::uint64_t, std::uint64_t, 
 
 /// Fills supervisor, output, owner, limits and allocation. Errors: InvalidArgument, naming the entry.
 Result<void> decodeCreateOptions(const Dict& options, CreateRequest& request);
+Result<void> decodeOpenOptions(const Dict& options, CreateRequest& request);
+Result<void> decodeTaskOptions(const Dict& options, TaskRequest& request);
 Result<EndReport> decodeEndOptions(const Dict& options);
 /// The grace, if any.
 Result<std::optional<std::uint64_t>> decodeStopOptions(const Dict& options);
@@ -24,8 +26,6 @@ Result<Retention> decodeRetention(const Dict& options);
 Result<ResourceLimits> decodeLimits(const Dict& options);
 /// SetLimits' option.
 Result<bool> decodeForce(const Dict& options);
-/// For a method that has no options yet.
-Result<void> decodeNoOptions(const Dict& options);
 
 Dict encodeLimits(const ResourceLimits& limits);
 /// allocated_cpus, allocated_gpus, exclusive.

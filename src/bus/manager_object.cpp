@@ -105,13 +105,28 @@ void ManagerObject::CreateJob(sdbus::Result<std::string, sdbus::ObjectPath, std:
            });
 }
 
+void ManagerObject::OpenJob(sdbus::Result<std::string, sdbus::ObjectPath, std::string>&& result, std::string key, Dict options) {
+    handle(std::move(result), key, [this, key, options = std::move(options)](const Caller& caller, const auto& answer) {
+        CreateRequest request;
+        if (auto decoded = decodeOpenOptions(options, request); !decoded)
+            return answer.fail(decoded.error());
+        request.key = key;
+        parts_.jobs.openJob(caller, std::move(request), replyWith<JobSummary>(answer, [answer](const JobSummary& job) {
+                                answer.give(job.key.text(), sdbus::ObjectPath(job.key.objectPath()), job.key.sliceName());
+                            }));
+    });
+}
+
 void ManagerObject::AddTask(sdbus::Result<std::uint32_t, std::string>&& result, std::string key, sdbus::UnixFd leader,
                             Dict options) {
     handle(std::move(result), key,
            [this, key, leader = std::move(leader), options = std::move(options)](const Caller& caller, const auto& answer) {
-               if (auto decoded = decodeNoOptions(options); !decoded)
+               TaskRequest request;
+               if (auto decoded = decodeTaskOptions(options, request); !decoded)
                    return answer.fail(decoded.error());
-               parts_.jobs.addTask(caller, key, takeFd(leader), replyWith<TaskAdded>(answer, [answer](const TaskAdded& added) {
+               request.key = key;
+               request.leader = takeFd(leader);
+               parts_.jobs.addTask(caller, std::move(request), replyWith<TaskAdded>(answer, [answer](const TaskAdded& added) {
                                        answer.give(added.task, added.key.scopeName(added.task));
                                    }));
            });
@@ -191,6 +206,16 @@ void ManagerObject::WaitJob(sdbus::Result<Dict>&& result, std::string key) {
         if (!wait)
             return answer.fail(wait.error());
         parts_.jobs.waitJob(caller, key, replyReceipt(answer, std::move(*wait)));
+    });
+}
+
+void ManagerObject::WaitTask(sdbus::Result<>&& result, std::string key, std::uint32_t task) {
+    handle(std::move(result), key, [this, key, task](const Caller& caller, const auto& answer) {
+        auto wait = parts_.clients.enterWait(caller);
+        if (!wait)
+            return answer.fail(wait.error());
+        parts_.jobs.waitTask(caller, key, task, {},
+                             [reply = replyNothing(answer), held = std::move(*wait)](const Result<void>& over) { reply(over); });
     });
 }
 

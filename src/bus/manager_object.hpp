@@ -53,6 +53,7 @@ private:
 
     void CreateJob(sdbus::Result<std::string, sdbus::ObjectPath, std::string>&& result, std::string key, sdbus::UnixFd leader,
                    Dict options) override;
+    void OpenJob(sdbus::Result<std::string, sdbus::ObjectPath, std::string>&& result, std::string key, Dict options) override;
     void AddTask(sdbus::Result<std::uint32_t, std::string>&& result, std::string key, sdbus::UnixFd leader,
                  Dict options) override;
     void Adopt(sdbus::Result<std::uint32_t, std::string>&& result, std::string key,
@@ -64,6 +65,7 @@ private:
     void ResumeJob(sdbus::Result<>&& result, std::string key) override;
     void SetLimits(sdbus::Result<Dict>&& result, std::string key, Dict limits, Dict options) override;
     void WaitJob(sdbus::Result<Dict>&& result, std::string key) override;
+    void WaitTask(sdbus::Result<>&& result, std::string key, std::uint32_t task) override;
     void ListJobs(sdbus::Result<Dicts>&& result) override;
     void GetJob(sdbus::Result<sdbus::ObjectPath>&& result, std::string key) override;
     void GetJobByPID(sdbus::Result<std::string, std::uint32_t, sdbus::ObjectPath>&& result, std::uint32_t pid) override;

@@ -18,6 +18,7 @@ namespace pinfold {
 
 enum class OnFailure { Refuse, RunUnconfined };
 enum class UnenforcedLimits { Refuse, Warn };
+enum class Slots { None, Weight, Quota, Cpus };
 enum class CommandLines { None, Name, Full };
 enum class UnkillableAction { None, Comment, Drain, Script };
 enum class LogLevel { Debug, Info, Warning, Error };
@@ -33,7 +34,11 @@ struct Config {
         bool allowUserJobs = false;                                   ///< allow_user_jobs
         UnenforcedLimits unenforcedLimits = UnenforcedLimits::Refuse; ///< unenforced_limits = "refuse" | "warn"
         std::uint64_t maxPerUser = 10000;                             ///< max_per_user: live jobs of one user
-        bool summary = false; ///< summary: the page of `pinfold why` at the end of the job's standard output
+        std::uint64_t linger =
+            60'000'000;              ///< linger = "60s": a job without batch script after its last task; from 0, or kInfinity
+        Slots slots = Slots::Weight; ///< slots = "none" | "weight" | "quota" | "cpus": what a job's slots give it of the CPUs
+        std::uint64_t shepherdGrace = 30'000'000; ///< shepherd_grace = "30s": for a shepherd whose job was killed; 0 to 1 h
+        bool summary = false;                     ///< summary: the page of `pinfold why` at the end of the job's standard output
     } jobs;
 
     /// [defaults]: what a job gets that doesn't say; for users' own jobs also the ceiling. Keys as in forEachLimit(), written

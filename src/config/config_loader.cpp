@@ -254,6 +254,12 @@ const std::map<std::string_view, Section>& sections() {
           {"unenforced_limits", word<UnenforcedLimits>([](Config& c) -> UnenforcedLimits& { return c.jobs.unenforcedLimits; },
                                                        {{"refuse", UnenforcedLimits::Refuse}, {"warn", UnenforcedLimits::Warn}})},
           {"max_per_user", count<std::uint64_t>([](Config& c) -> std::uint64_t& { return c.jobs.maxPerUser; }, 1, 1'000'000)},
+          {"linger", noLessThan([](Config& c) -> std::uint64_t& { return c.jobs.linger; }, 0, parseDuration, 1'000'000,
+                                "a duration, or \"infinity\"")},
+          {"slots",
+           word<Slots>([](Config& c) -> Slots& { return c.jobs.slots; },
+                       {{"none", Slots::None}, {"weight", Slots::Weight}, {"quota", Slots::Quota}, {"cpus", Slots::Cpus}})},
+          {"shepherd_grace", duration([](Config& c) -> std::uint64_t& { return c.jobs.shepherdGrace; }, 0, kHour, "0 to 1 h")},
           {"summary", flag([](Config& c) -> bool& { return c.jobs.summary; })}}},
         {"defaults", limits()},
         {"devices", {}}, // any name is a key there

@@ -82,7 +82,7 @@ Receipt Accountant::makeReceipt(Job& job) const {
         receipt.result = JobResult::OutOfMemory;
     receipt.exit = record.exit;
     receipt.stoppedBy = record.stoppedBy;
-    receipt.tasks = record.nextTask;
+    receipt.tasks = record.nextTask - (job.lacksBatchScript() ? 1 : 0);
     receipt.leftovers = record.leftovers;
     receipt.usage = lookAtUsage(job);
     receipt.oom = record.oom;
@@ -123,6 +123,9 @@ void Accountant::forget(const JobPtr& job, const Receipt& receipt) {
         logWarning(core_.context, job->key(), "its record can't be removed: " + removed.error().message, Trouble::Record);
     core_.registry.remove(*job);
     share_.protect();
+    for (auto& [number, task] : job->tasks)
+        for (const auto& reply : std::exchange(task.waiters, {}))
+            reply({});
     for (const auto& reply : std::exchange(job->waiters, {}))
         reply(receipt);
     if (job->neverRan)

@@ -10,6 +10,8 @@ Error denied(std::string why) { return {ErrorCode::Denied, std::move(why)}; }
 
 std::string userWord(uid_t uid) { return "user " + std::to_string(uid); }
 
+Error notTheBatchSystem() { return denied("only root and pinfold-admin may say that a process is the batch system's own"); }
+
 Result<void> decideCreate(const Caller& caller, const Target& target) {
     if (!target.userJobsAllowed)
         return denied(userWord(caller.uid) +
@@ -23,6 +25,8 @@ Result<void> decideCreate(const Caller& caller, const Target& target) {
                       " is above the site's default, which only root and pinfold-admin may exceed");
     if (target.allocates)
         return denied("only root and pinfold-admin may give CPUs and GPUs to one job alone");
+    if (target.shepherd)
+        return notTheBatchSystem();
     return {};
 }
 
@@ -43,7 +47,11 @@ Result<void> decide(const Caller& caller, Verb verb, const Target& target) {
             return denied("the job belongs to another user");
         if (!target.ownProcesses)
             return denied(userWord(caller.uid) + " may add only processes of their own");
+        if (target.shepherd)
+            return notTheBatchSystem();
         return {};
+    case Verb::Open:
+        return denied("only root and pinfold-admin may open a job before there is a process of it");
     case Verb::SetLimits:
         if (target.owner != caller.uid)
             return denied("the job belongs to another user");

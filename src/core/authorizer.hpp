@@ -18,6 +18,7 @@ struct Caller {
 
 enum class Verb {
     Create,
+    Open,
     AddProcess,
     End,
     Stop,
@@ -42,6 +43,7 @@ struct Target {
     const char* looserLimit = nullptr; ///< the limit that is above the site's default, or above what is in force
     bool allocates = false;            ///< asks for parts of the node for itself
     bool namesOwner = false;           ///< the request names an owner other than the caller
+    bool shepherd = false;             ///< the leader is said to be the batch system's own
 };
 
 /// Error: Denied, with the rule that refused.

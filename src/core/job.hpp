@@ -20,7 +20,11 @@ namespace pinfold {
 struct Task {
     UniqueFd leader; ///< pidfd; none for adopted processes
     EventHandle leaderWatch;
-    EventHandle scopeWatch; ///< cgroup.events of the scope; tasks from 1 only, task 0 is watched by the slice
+    UniqueFd supervisor; ///< pidfd; tasks from 1 only, task 0's is the job's
+    EventHandle supervisorWatch;
+    std::vector<Reply<TaskAdded>> adders; ///< it is being started
+    std::vector<Reply<void>> waiters;     ///< for its end
+    EventHandle scopeWatch;               ///< cgroup.events of the scope; tasks from 1 only, task 0 is watched by the slice
     EventHandle graceTimer;
     bool ending = false;
 };
@@ -48,6 +52,9 @@ struct Job {
     std::optional<OomReport> oomReport;
     JobOutput output; ///< the job's standard error, until a restart of pinfoldd
     std::optional<PeakSplit> peakSplit;
+    EventHandle lingerTimer;     ///< without batch script and empty: until it ends by itself
+    EventHandle freezeTimer;     ///< bounds the wait until all but the shepherds can be killed
+    bool culled = false;         ///< all but the shepherds have been killed
     EventHandle statusTimer;     ///< bounds the wait for EndJob's word on how the leader ended
     bool changingLimits = false; ///< a change is on its way through systemd
     bool leftoversListed = false;
@@ -58,6 +65,8 @@ struct Job {
 
     const JobKey& key() const { return record.key; }
     bool isLive() const { return record.state == JobState::Creating || record.state == JobState::Running; }
+    /// It was opened, and nothing but EndJob, a stop or its linger time ends it.
+    bool lacksBatchScript() const { return record.linger && !record.tasks.contains(0); }
 };
 
 using JobPtr = std::shared_ptr<Job>;

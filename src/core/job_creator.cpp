@@ -38,6 +38,21 @@ ResourceLimits ceilingOf(const Config& config) {
     return ceiling;
 }
 
+Error alreadyLive(const std::string& key) {
+    return {ErrorCode::AlreadyExists, "job '" + key + "' is live already: `pinfold status " + key + "` shows it"};
+}
+
+constexpr std::uint64_t kMostSlots = 8192;
+constexpr std::uint64_t kUsecPerCpu = 1'000'000; // of CPU time a second
+constexpr std::uint64_t kWeightPerSlot = 100;
+constexpr std::uint64_t kMostWeight = 10'000;
+
+Result<void> validSlots(const CreateRequest& request) {
+    if (request.slots && (*request.slots < 1 || *request.slots > kMostSlots))
+        return Error{ErrorCode::InvalidArgument, "slots is " + std::to_string(*request.slots) + ": use 1 to 8192"};
+    return {};
+}
+
 } // namespace
 
 void JobCreator::create(const Caller& caller, CreateRequest request, Reply<JobSummary> reply) {
@@ -54,15 +69,47 @@ void JobCreator::create(const Caller& caller, CreateRequest request, Reply<JobSu
             reply(summarize(**known));
         return;
     }
-    auto job = prepare(caller, std::move(request), *leader);
+    auto job = prepare(caller, std::move(request), &*leader);
     if (!job)
         return reply(job.error());
     (*job)->tasks[0].leader = std::move(leader->pidfd);
-    (*job)->creators.push_back(std::move(reply));
-    core_.registry.add(*job);
-    core_.save(**job); // before systemd hears of it, so that a restart finds whatever comes of the call
+    begin(*job, std::move(reply));
+}
+
+void JobCreator::open(const Caller& caller, CreateRequest request, Reply<JobSummary> reply, IfLive ifLive) {
+    if (const auto known = core_.registry.find(request.key))
+        return openAgain(known, caller, std::move(request), std::move(reply), ifLive);
+    auto job = prepare(caller, std::move(request), nullptr);
+    if (!job)
+        return reply(job.error());
+    begin(*job, std::move(reply));
+}
+
+void JobCreator::openAgain(const JobPtr& known, const Caller& caller, CreateRequest request, Reply<JobSummary> reply,
+                           IfLive ifLive) {
+    if (auto allowed = permitted(caller, request, nullptr); !allowed)
+        return reply(allowed.error());
+    if (!known->isLive()) {
+        auto kept = std::make_shared<CreateRequest>(std::move(request)); // callbacks are copied, descriptors are not
+        known->waiters.push_back([this, caller, kept, reply = std::move(reply), ifLive](const Result<Receipt>&) {
+            open(caller, std::move(*kept), reply, ifLive);
+        });
+        return;
+    }
+    if (known->record.uid != request.owner || (ifLive == IfLive::SameRequest && !known->record.linger))
+        return reply(alreadyLive(request.key));
+    if (known->record.state == JobState::Creating)
+        known->creators.push_back(std::move(reply));
+    else
+        reply(summarize(*known));
+}
+
+void JobCreator::begin(const JobPtr& job, Reply<JobSummary> reply) {
+    job->creators.push_back(std::move(reply));
+    core_.registry.add(job);
+    core_.save(*job); // before systemd hears of it, so that a restart finds whatever comes of the call
     share_.protect();
-    start(*job);
+    start(job);
 }
 
 Result<JobPtr> JobCreator::sameRequestAgain(const std::string& key, const CheckedProcess& leader) const {
@@ -71,31 +118,70 @@ Result<JobPtr> JobCreator::sameRequestAgain(const std::string& key, const Checke
         return job;
     if (key.empty() || !core_.registry.find(key))
         return JobPtr{};
-    return Error{ErrorCode::AlreadyExists, "job '" + key + "' is live already: `pinfold status " + key + "` shows it"};
+    return alreadyLive(key);
 }
 
-Result<JobPtr> JobCreator::prepare(const Caller& caller, CreateRequest request, const CheckedProcess& leader) {
-    auto key = request.key.empty() ? Result<JobKey>(JobKey::manual(lastManual_ + 1)) : JobKey::parse(request.key);
-    if (!key)
-        return key.error();
-    if (auto valid = validate(request.limits); !valid)
-        return valid.error();
+void JobCreator::applySlots(CreateRequest& request) const {
+    if (!request.slots)
+        return;
+    auto& limits = request.limits;
+    auto& allocation = request.allocation;
+    switch (core_.context.config.jobs.slots) {
+    case Slots::None:
+        return;
+    case Slots::Weight: {
+        // Nobody has asked for it in so many words: where the kernel doesn't weigh, the job runs without.
+        ResourceLimits weight;
+        weight.cpuWeight = std::min(*request.slots * kWeightPerSlot, kMostWeight);
+        if (!limits.cpuWeight && keeper_.controllersMissing(weight).empty())
+            limits.cpuWeight = weight.cpuWeight;
+        return;
+    }
+    case Slots::Quota:
+        if (!limits.cpuQuota)
+            limits.cpuQuota = *request.slots * kUsecPerCpu;
+        return;
+    case Slots::Cpus:
+        if (!allocation.cpus && !allocation.cpuList && !allocation.exclusive && !limits.allowedCpus)
+            allocation.cpus = request.slots;
+        return;
+    }
+}
 
+Result<void> JobCreator::permitted(const Caller& caller, const CreateRequest& request, const CheckedProcess* leader) const {
     const auto& config = core_.context.config;
-    const auto owner = request.owner.value_or(leader.uid);
-    if (auto valid = compatible(request); !valid)
-        return valid.error();
     const auto limits = withDefaults(request.limits, config.defaults);
     Target target;
-    target.owner = owner;
-    target.ownProcesses = leader.soleUid == caller.uid;
-    target.processesInJob = leader.inJob.has_value();
+    target.owner = request.owner.value_or(caller.uid);
+    target.ownProcesses = leader && leader->soleUid == caller.uid;
+    target.processesInJob = leader && leader->inJob;
     target.userJobsAllowed = config.jobs.allowUserJobs;
     target.looserLimit = looserThan(limits, ceilingOf(config));
     target.allocates = !request.allocation.empty();
     target.namesOwner = request.owner && *request.owner != caller.uid;
-    if (auto allowed = decide(caller, Verb::Create, target); !allowed)
+    target.shepherd = request.shepherd;
+    return decide(caller, leader ? Verb::Create : Verb::Open, target);
+}
+
+Result<JobPtr> JobCreator::prepare(const Caller& caller, CreateRequest request, const CheckedProcess* leader) {
+    auto key = request.key.empty() && leader ? Result<JobKey>(JobKey::manual(lastManual_ + 1)) : JobKey::parse(request.key);
+    if (!key)
+        return key.error();
+    if (auto valid = validSlots(request); !valid)
+        return valid.error();
+    applySlots(request);
+    if (auto valid = validate(request.limits); !valid)
+        return valid.error();
+    if (auto valid = compatible(request); !valid)
+        return valid.error();
+    if (!leader && !request.owner)
+        return Error{ErrorCode::InvalidArgument,
+                     "uid is missing: a job that is opened has no process yet that tells whose it is"};
+    if (auto allowed = permitted(caller, request, leader); !allowed)
         return allowed.error();
+    const auto& config = core_.context.config;
+    const auto owner = request.owner.value_or(leader ? leader->uid : caller.uid);
+    const auto limits = withDefaults(request.limits, config.defaults);
     if (const auto reason = drainReason(core_))
         return Error{ErrorCode::Draining, "this node takes no jobs for now: " + *reason + " (unkillable.action = \"drain\")"};
     if (core_.registry.countOf(owner) >= config.jobs.maxPerUser)
@@ -114,14 +200,15 @@ Result<JobPtr> JobCreator::prepare(const Caller& caller, CreateRequest request, 
     record.createdBoot = core_.context.loop.bootTime();
     record.limits = std::move(*enforceable);
     record.allocation = std::move(grant->allocation);
-    record.tasks[0] = {leader.identity};
+    if (leader)
+        record.tasks[0] = {.leader = leader->identity, .supervisor = {}, .shepherd = request.shepherd};
+    else
+        record.linger = request.linger.value_or(config.jobs.linger);
     auto job = std::make_shared<Job>(std::move(record));
     if (request.supervisor) {
-        auto supervisor = checkProcess(core_.context, std::move(request.supervisor));
+        auto supervisor = checkSupervisor(core_.context, caller, std::move(request.supervisor));
         if (!supervisor)
             return supervisor.error();
-        if (!caller.admin && supervisor->soleUid != caller.uid)
-            return Error{ErrorCode::Denied, "the supervisor must be a process of the caller's own"};
         job->record.supervisor = supervisor->identity;
         job->supervisor = std::move(supervisor->pidfd);
     }
@@ -132,9 +219,12 @@ Result<JobPtr> JobCreator::prepare(const Caller& caller, CreateRequest request, 
 }
 
 void JobCreator::start(const JobPtr& job) {
-    const auto& leader = *job->record.tasks.at(0).leader;
-    starter_.start({job->key(), 0, {job->record.limits, allocator_.devicesOf(job->record)}, {leader.pid}},
-                   [this, job](const Result<void>& outcome) { started(job, outcome); });
+    TaskStarter::Request request{job->key(), 0, {job->record.limits, allocator_.devicesOf(job->record)}, {}};
+    if (const auto task = job->record.tasks.find(0); task != job->record.tasks.end()) {
+        request.pids = {task->second.leader->pid};
+        request.properties.shepherd = task->second.shepherd;
+    }
+    starter_.start(std::move(request), [this, job](const Result<void>& outcome) { started(job, outcome); });
 }
 
 void JobCreator::resume(const JobPtr& job) { start(job); }
@@ -142,7 +232,7 @@ void JobCreator::resume(const JobPtr& job) { start(job); }
 void JobCreator::started(const JobPtr& job, const Result<void>& outcome) {
     if (!outcome)
         return giveUp(job, outcome.error());
-    if (hasEnded(job->tasks[0].leader.get()))
+    if (const auto task = job->tasks.find(0); task != job->tasks.end() && hasEnded(task->second.leader.get()))
         return giveUp(job, {ErrorCode::PidGone, "the process ended while its job was being created"});
     auto slice = core_.context.cgroups.open(slicePath(job->key()));
     if (!slice)
@@ -153,7 +243,7 @@ void JobCreator::started(const JobPtr& job, const Result<void>& outcome) {
 
     core_.enter(*job, JobState::Running);
     answer(job, summarize(*job));
-    home_.expect(job);
+    home_.expect(job, 0);
     logJobStarted(core_.context, *job);
     core_.observer->jobAdded(summarize(*job));
     ender_.watch(job);
@@ -177,37 +267,6 @@ void JobCreator::giveUp(const JobPtr& job, const Error& why) {
 void JobCreator::answer(const JobPtr& job, const Result<JobSummary>& answer) const {
     for (const auto& reply : std::exchange(job->creators, {}))
         reply(answer);
-}
-
-void JobCreator::addTask(const JobPtr& job, std::vector<CheckedProcess> processes, bool firstIsLeader,
-                         const Reply<TaskAdded>& reply) {
-    if (job->record.state != JobState::Running)
-        return reply(Error{ErrorCode::JobEnding, "job '" + job->key().text() + "' is " +
-                                                     std::string(toString(job->record.state)) + " and takes no further task"});
-    if (job->record.suspendedSince) // 257 starts nothing in what is frozen
-        return reply(Error{ErrorCode::Busy, "job '" + job->key().text() + "' is suspended: resume it first"});
-    const auto number = job->record.nextTask++;
-    job->record.tasks[number] = {};
-    auto& task = job->tasks[number];
-    if (firstIsLeader) {
-        job->record.tasks[number].leader = processes.front().identity;
-        task.leader = std::move(processes.front().pidfd);
-    }
-    core_.save(*job);
-    std::vector<pid_t> pids;
-    for (const auto& process : processes)
-        pids.push_back(process.identity.pid);
-    starter_.start({job->key(), number, {}, std::move(pids)}, [this, job, number, reply](const Result<void>& outcome) {
-        if (!outcome) {
-            job->tasks.erase(number);
-            job->record.tasks.erase(number);
-            core_.save(*job);
-            return reply(outcome.error());
-        }
-        reply(TaskAdded{job->key(), number});
-        core_.observer->taskAdded(job->key(), number);
-        taskEnder_.watch(job, number);
-    });
 }
 
 } // namespace pinfold

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// From a request to a running job, and to further tasks of it.
+// From a request to a running job.
 #pragma once
 
 #include "core/allocator.hpp"
@@ -8,24 +8,25 @@
 #include "core/limit_keeper.hpp"
 #include "core/process_check.hpp"
 #include "core/supervisor_home.hpp"
-#include "core/task_ender.hpp"
 #include "core/task_starter.hpp"
-
-#include <vector>
 
 namespace pinfold {
 
 class JobCreator {
 public:
-    JobCreator(Core& core, NodeShare& share, Allocator& allocator, LimitKeeper& keeper, SupervisorHome& home, JobEnder& ender,
-               TaskEnder& taskEnder)
-        : core_(core), share_(share), allocator_(allocator), keeper_(keeper), home_(home), ender_(ender), taskEnder_(taskEnder),
-          starter_(core.context) {}
+    JobCreator(Core& core, NodeShare& share, Allocator& allocator, LimitKeeper& keeper, SupervisorHome& home, JobEnder& ender)
+        : core_(core), share_(share), allocator_(allocator), keeper_(keeper), home_(home), ender_(ender), starter_(core.context) {
+    }
 
     void create(const Caller& caller, CreateRequest request, Reply<JobSummary> reply);
 
-    /// `leader` first and alone for AddTask; `adopted` for Adopt.
-    void addTask(const JobPtr& job, std::vector<CheckedProcess> processes, bool firstIsLeader, const Reply<TaskAdded>& reply);
+    /// What a live job of the request's key and owner means.
+    enum class IfLive {
+        SameRequest, ///< it must have been opened: the request is made again
+        JoinAny,     ///< any will do
+    };
+    /// A job without a process. One of that key that is ending is waited for.
+    void open(const Caller& caller, CreateRequest request, Reply<JobSummary> reply, IfLive ifLive = IfLive::SameRequest);
 
     /// Goes on with a creation that an earlier pinfoldd began: the leader may be in its scope by now, or not.
     void resume(const JobPtr& job);
@@ -37,7 +38,12 @@ public:
     void setLastManualNumber(std::uint64_t number) { lastManual_ = number; }
 
 private:
-    Result<JobPtr> prepare(const Caller& caller, CreateRequest request, const CheckedProcess& leader);
+    /// `leader`: null for a job that is opened.
+    Result<JobPtr> prepare(const Caller& caller, CreateRequest request, const CheckedProcess* leader);
+    Result<void> permitted(const Caller& caller, const CreateRequest& request, const CheckedProcess* leader) const;
+    void applySlots(CreateRequest& request) const;
+    void begin(const JobPtr& job, Reply<JobSummary> reply);
+    void openAgain(const JobPtr& known, const Caller& caller, CreateRequest request, Reply<JobSummary> reply, IfLive ifLive);
     Result<JobPtr> sameRequestAgain(const std::string& key, const CheckedProcess& leader) const;
     void start(const JobPtr& job);
     void started(const JobPtr& job, const Result<void>& outcome);
@@ -49,7 +55,6 @@ private:
     LimitKeeper& keeper_;
     SupervisorHome& home_;
     JobEnder& ender_;
-    TaskEnder& taskEnder_;
     TaskStarter starter_;
     std::uint64_t lastManual_ = 0;
 };

@@ -4,6 +4,7 @@
 #include "base/parse.hpp"
 #include "core/events.hpp"
 #include "core/leftovers.hpp"
+#include "core/shepherds.hpp"
 
 #include <csignal>
 
@@ -15,29 +16,42 @@ namespace {
 // A supervisor that lives reports within milliseconds; one that a terminal stopped may never.
 constexpr std::uint64_t kStatusWait = 10'000'000;
 
+// The kernel takes milliseconds, but what hangs in it stops for nobody.
+constexpr std::uint64_t kFreezeWait = 1'000'000;
+
 bool leaderEnded(const Job& job) {
     const auto task = job.tasks.find(0);
     return task == job.tasks.end() || !task->second.leader || hasEnded(task->second.leader.get());
+}
+
+/// Whoever is left now should have gone before. (At a stop request the job's own processes are about to end together.)
+bool leftBehind(const Job& job) {
+    return job.record.linger && !job.record.tasks.contains(0) ? job.record.cause == JobResult::Exited : leaderEnded(job);
 }
 
 bool populated(const Job& job) { return job.slice && job.slice->populated(); }
 
 } // namespace
 
-void JobEnder::watch(const JobPtr& job) {
-    const WeakJob weak = job;
-    const auto onJob = [this, weak](void (JobEnder::*handler)(const JobPtr&)) {
-        return [this, weak, handler] {
-            if (const auto live = weak.lock())
-                (this->*handler)(live);
-        };
+std::function<void()> JobEnder::onJob(const JobPtr& job, void (JobEnder::*handler)(const JobPtr&)) {
+    return [this, weak = WeakJob(job), handler] {
+        if (const auto live = weak.lock())
+            (this->*handler)(live);
     };
-    if (auto& leader = job->tasks[0]; leader.leader)
-        leader.leaderWatch = core_.context.loop.onReadable(leader.leader.get(), onJob(&JobEnder::leaderGone));
+}
+
+void JobEnder::watchBatchScript(const JobPtr& job) {
+    auto& leader = job->tasks[0];
+    if (leader.leader)
+        leader.leaderWatch = core_.context.loop.onReadable(leader.leader.get(), onJob(job, &JobEnder::leaderGone));
     if (job->supervisor)
-        job->supervisorWatch = core_.context.loop.onReadable(job->supervisor.get(), onJob(&JobEnder::supervisorGone));
-    if (auto watched =
-            core_.context.cgroupWatch.watch(core_.context.cgroups.eventsFile(slicePath(job->key())), onJob(&JobEnder::check)))
+        job->supervisorWatch = core_.context.loop.onReadable(job->supervisor.get(), onJob(job, &JobEnder::supervisorGone));
+    check(job);
+}
+
+void JobEnder::watch(const JobPtr& job) {
+    if (auto watched = core_.context.cgroupWatch.watch(core_.context.cgroups.eventsFile(slicePath(job->key())),
+                                                       onJob(job, &JobEnder::check)))
         job->sliceWatch = std::move(*watched);
     else
         logWarning(core_.context, job->key(),
@@ -45,7 +59,7 @@ void JobEnder::watch(const JobPtr& job) {
 
     limitRunTime(job);
     judge_.watch(job);
-    check(job);
+    job->lacksBatchScript() ? check(job) : watchBatchScript(job);
 }
 
 void JobEnder::limitRunTime(const JobPtr& job) {
@@ -61,6 +75,10 @@ void JobEnder::limitRunTime(const JobPtr& job) {
 }
 
 void JobEnder::check(const JobPtr& job) {
+    if (job->freezeTimer && job->slice->frozen().value_or(false))
+        return killAround(job);
+    if (job->record.state == JobState::Running && job->lacksBatchScript())
+        return linger(job);
     if (populated(*job) || job->record.state == JobState::Creating)
         return;
     if (job->record.state == JobState::Running)
@@ -68,8 +86,26 @@ void JobEnder::check(const JobPtr& job) {
     emptied(job);
 }
 
+void JobEnder::linger(const JobPtr& job) {
+    if (!job->slice || job->slice->gone())
+        return begin(job, {.cause = JobResult::Lost, .by = {}, .grace = {}});
+    const bool starting =
+        std::any_of(job->tasks.begin(), job->tasks.end(), [](const auto& task) { return !task.second.adders.empty(); });
+    if (starting || populated(*job))
+        return job->lingerTimer.reset();
+    if (job->lingerTimer || *job->record.linger == kInfinity)
+        return;
+    job->lingerTimer = core_.context.loop.after(*job->record.linger, [this, weak = WeakJob(job)] {
+        if (const auto live = weak.lock())
+            begin(live, {.cause = JobResult::Exited, .by = {}, .grace = {}});
+    });
+}
+
 void JobEnder::leaderGone(const JobPtr& job) {
     job->tasks[0].leaderWatch.reset();
+    // It was spared so that it could see its job's end. What it left behind itself has no further grace.
+    if (job->record.state == JobState::Ending && job->culled && !shepherdLives(*job))
+        return kill(job);
     // A shepherd that kills its process group takes leader and supervisor together, and either may be seen first.
     const bool supervisorGoneToo = job->record.supervisor && (!job->supervisor || hasEnded(job->supervisor.get()));
     begin(job, {.cause = supervisorGoneToo ? JobResult::SupervisorLost : JobResult::Exited, .by = {}, .grace = {}});
@@ -96,6 +132,7 @@ void JobEnder::begin(const JobPtr& job, Request request) {
     record.stoppedBy = request.by;
     record.grace = request.grace;
     job->runTimer.reset();
+    job->lingerTimer.reset();
     // 257 stops nothing that is frozen, and what is frozen acts on no signal but SIGKILL.
     if (endSuspension(record, core_.context.loop.bootTime()))
         core_.context.systemd.thaw(job->key().sliceName(), [](const SystemdOutcome&) {});
@@ -118,8 +155,7 @@ void JobEnder::resume(const JobPtr& job) {
 void JobEnder::stop(const JobPtr& job) {
     if (!populated(*job))
         return emptied(job);
-    // At a stop request the job's own processes are about to end together: only what outlives the grace is a leftover then.
-    if (leaderEnded(*job) && !job->leftoversListed) {
+    if (leftBehind(*job) && !job->leftoversListed) {
         job->leftoversListed = true;
         if (job->record.leftovers.count == 0) // else an earlier pinfoldd has listed them
             reportLeftovers(core_, *job, 0);
@@ -136,9 +172,13 @@ void JobEnder::terminate(const JobPtr& job) {
     // A job that never ran has only its waiting leader in it, which has been told and ends by itself.
     if (!job->neverRan) {
         const auto ignore = [](const SystemdOutcome&) {}; // cgroup.kill follows whatever PID 1 made of it
-        const auto signal = static_cast<int>(job->record.limits.killSignal.value_or(SIGTERM));
-        core_.context.systemd.kill(job->key().sliceName(), signal, ignore);
-        core_.context.systemd.kill(job->key().sliceName(), SIGCONT, ignore); // a stopped process acts on it only when it runs
+        const auto first = static_cast<int>(job->record.limits.killSignal.value_or(SIGTERM));
+        for (const int signal : {first, SIGCONT}) { // a stopped process acts on it only when it runs
+            if (!shepherdLives(*job))
+                core_.context.systemd.kill(job->key().sliceName(), signal, ignore);
+            else if (auto sent = signalAllButShepherds(*job, signal); !sent)
+                logWarning(core_.context, job->key(), sent.error().message, Trouble::Stop);
+        }
     }
     job->graceTimer = core_.context.loop.after(delay, [this, weak = WeakJob(job)] {
         if (const auto live = weak.lock())
@@ -153,12 +193,43 @@ void JobEnder::kill(const JobPtr& job) {
         job->leftoversListed = true;
         reportLeftovers(core_, *job, 0);
     }
+    if (!job->culled && shepherdLives(*job))
+        return cull(job);
     // Not by PID 1: under a storm of short-lived daemons it may take as long as the storm lasts.
     if (auto killed = job->slice->kill(); !killed) {
         logWarning(core_.context, job->key(), killed.error().message + "; asking systemd to kill instead", Trouble::Stop);
         core_.context.systemd.kill(job->key().sliceName(), SIGKILL, [](const SystemdOutcome&) {});
     }
     unkillable_.watch(job);
+}
+
+void JobEnder::cull(const JobPtr& job) {
+    job->culled = true;
+    // Frozen, none of them can fork away from the list.
+    if (auto frozen = job->slice->freeze(true); !frozen) {
+        logWarning(core_.context, job->key(), frozen.error().message + "; its shepherd is killed with it", Trouble::Stop);
+        return kill(job);
+    }
+    job->freezeTimer = core_.context.loop.after(kFreezeWait, [this, weak = WeakJob(job)] {
+        const auto live = weak.lock();
+        if (!live)
+            return;
+        live->freezeTimer.reset();
+        (void)live->slice->freeze(false); // cgroup.kill ends frozen ones too
+        kill(live);
+    });
+    check(job);
+}
+
+void JobEnder::killAround(const JobPtr& job) {
+    job->freezeTimer.reset();
+    const auto killed = signalAllButShepherds(*job, SIGKILL);
+    (void)job->slice->freeze(false); // what was killed has died in the ice; this is for the shepherds
+    if (!killed) {
+        logWarning(core_.context, job->key(), killed.error().message + "; its shepherd is killed with it", Trouble::Stop);
+        return kill(job);
+    }
+    job->graceTimer = core_.context.loop.after(core_.context.config.jobs.shepherdGrace, onJob(job, &JobEnder::kill));
 }
 
 void JobEnder::reportExit(const JobPtr& job, const ExitState& exit) {
@@ -174,6 +245,7 @@ void JobEnder::emptied(const JobPtr& job) {
     if (job->record.state != JobState::Ending)
         return;
     job->graceTimer.reset();
+    job->freezeTimer.reset();
     unkillable_.over(*job);
     const bool statusMayCome = job->supervisor && !hasEnded(job->supervisor.get()) && !job->neverRan;
     if (statusMayCome && !job->record.exit.known()) {

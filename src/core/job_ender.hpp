@@ -7,6 +7,7 @@
 #include "core/unkillable.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 
 namespace pinfold {
@@ -23,6 +24,9 @@ public:
 
     /// Watches leader, supervisor, slice and run time of a running job, and acts at once on what has happened already.
     void watch(const JobPtr& job);
+
+    /// Watches the batch script of a job that was opened, and acts at once on what has happened already.
+    void watchBatchScript(const JobPtr& job);
 
     /// Sets the timer of the run time limit anew: it has been changed, or the job suspended or resumed.
     void limitRunTime(const JobPtr& job);
@@ -50,6 +54,10 @@ private:
     void supervisorGone(const JobPtr& job);
     void terminate(const JobPtr& job);
     void kill(const JobPtr& job);
+    void cull(const JobPtr& job);
+    void killAround(const JobPtr& job);
+    void linger(const JobPtr& job);
+    std::function<void()> onJob(const JobPtr& job, void (JobEnder::*handler)(const JobPtr&));
     void emptied(const JobPtr& job);
     std::uint64_t grace(const Job& job) const;
 

@@ -10,6 +10,7 @@
 #include "core/process_check.hpp"
 #include "core/recovery.hpp"
 #include "core/supervisor_home.hpp"
+#include "core/task_adder.hpp"
 #include "core/task_ender.hpp"
 #include "core/unkillable.hpp"
 
@@ -27,8 +28,8 @@ struct JobManager::Impl {
     explicit Impl(CoreContext& context)
         : core(context), share(core), allocator(core, share), judge(core), accountant(core, share, judge), home(core),
           unkillable(core), ender(core, {judge, accountant, unkillable}), taskEnder(core), keeper(core, share, ender),
-          freezer(core, ender), creator(core, share, allocator, keeper, home, ender, taskEnder),
-          recovery(core, {creator, keeper, home, ender, taskEnder}) {
+          freezer(core, ender), creator(core, share, allocator, keeper, home, ender),
+          adder(core, {allocator, creator, home, ender, taskEnder}), recovery(core, {creator, keeper, home, ender, taskEnder}) {
         judge.onWholeJob = [this](const JobPtr& job) {
             ender.begin(job, {.cause = JobResult::OutOfMemory, .by = {}, .grace = 0});
         };
@@ -48,26 +49,6 @@ struct JobManager::Impl {
         if (auto allowed = decide(caller, verb, target); !allowed)
             return allowed.error();
         return job;
-    }
-
-    /// The processes, if the caller may add them to the job.
-    Result<std::vector<CheckedProcess>> permittedProcesses(const Caller& caller, const Job& job,
-                                                           std::vector<UniqueFd> pidfds) const {
-        std::vector<CheckedProcess> processes;
-        Target target;
-        target.owner = job.record.uid;
-        target.ownProcesses = true;
-        for (auto& pidfd : pidfds) {
-            auto process = checkProcess(core.context, std::move(pidfd));
-            if (!process)
-                return process.error();
-            target.ownProcesses = target.ownProcesses && process->soleUid == caller.uid;
-            target.processesInJob = target.processesInJob || process->inJob;
-            processes.push_back(std::move(*process));
-        }
-        if (auto allowed = decide(caller, Verb::AddProcess, target); !allowed)
-            return allowed.error();
-        return processes;
     }
 
     Result<Receipt> newestReceipt(const Caller& caller, Verb verb, const std::string& key, ErrorCode ifNone) const {
@@ -118,6 +99,7 @@ struct JobManager::Impl {
     LimitKeeper keeper;
     JobFreezer freezer;
     JobCreator creator;
+    TaskAdder adder;
     Recovery recovery;
 };
 
@@ -155,16 +137,12 @@ void JobManager::createJob(const Caller& caller, CreateRequest request, Reply<Jo
     impl_->creator.create(caller, std::move(request), std::move(reply));
 }
 
-void JobManager::addTask(const Caller& caller, const std::string& key, UniqueFd leader, Reply<TaskAdded> reply) {
-    auto job = impl_->core.find(key);
-    if (!job)
-        return reply(job.error());
-    std::vector<UniqueFd> processes;
-    processes.push_back(std::move(leader));
-    auto checked = impl_->permittedProcesses(caller, **job, std::move(processes));
-    if (!checked)
-        return reply(checked.error());
-    impl_->creator.addTask(*job, std::move(*checked), true, std::move(reply));
+void JobManager::openJob(const Caller& caller, CreateRequest request, Reply<JobSummary> reply) {
+    impl_->creator.open(caller, std::move(request), std::move(reply));
+}
+
+void JobManager::addTask(const Caller& caller, TaskRequest request, Reply<TaskAdded> reply) {
+    impl_->adder.add(caller, std::move(request), std::move(reply));
 }
 
 void JobManager::adopt(const Caller& caller, const std::string& key, std::vector<UniqueFd> processes, Reply<TaskAdded> reply) {
@@ -174,10 +152,7 @@ void JobManager::adopt(const Caller& caller, const std::string& key, std::vector
     auto job = impl_->core.find(key);
     if (!job)
         return reply(job.error());
-    auto checked = impl_->permittedProcesses(caller, **job, std::move(processes));
-    if (!checked)
-        return reply(checked.error());
-    impl_->creator.addTask(*job, std::move(*checked), false, std::move(reply));
+    impl_->adder.adopt(caller, *job, std::move(processes), std::move(reply));
 }
 
 void JobManager::endJob(const Caller& caller, const std::string& key, EndReport report, Reply<Receipt> reply) {
@@ -247,6 +222,19 @@ void JobManager::waitJob(const Caller& caller, const std::string& key, Reply<Rec
     if (job.error().code != ErrorCode::NoSuchJob)
         return reply(job.error());
     reply(impl_->newestReceipt(caller, Verb::Wait, key, ErrorCode::NoSuchJob));
+}
+
+void JobManager::waitTask(const Caller& caller, const std::string& key, std::uint32_t task, std::optional<pid_t> leader,
+                          Reply<void> reply) {
+    auto job = impl_->permitted(caller, Verb::Wait, key);
+    if (!job && job.error().code != ErrorCode::NoSuchJob)
+        return reply(job.error());
+    if (!job || !(*job)->tasks.contains(task))
+        return reply({});
+    const auto& known = (*job)->record.tasks[task].leader;
+    if (leader && known && known->pid != *leader)
+        return reply({});
+    (*job)->tasks[task].waiters.push_back(std::move(reply));
 }
 
 std::vector<JobSummary> JobManager::jobs() const {

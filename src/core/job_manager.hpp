@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,13 +30,27 @@ struct CoreContext;
 template <class T> using Reply = std::function<void(Result<T>)>;
 
 struct CreateRequest {
-    std::string key;     ///< empty: manual.<n>
-    UniqueFd leader;     ///< pidfd
+    std::string key;     ///< empty: manual.<n>; openJob() needs one
+    UniqueFd leader;     ///< pidfd; openJob(): none
     UniqueFd supervisor; ///< pidfd, or none
     UniqueFd output;     ///< the job's standard error, for the one line on a kill for memory; or none
     std::optional<uid_t> owner;
     ResourceLimits limits;
     AllocationRequest allocation = {};
+    std::optional<std::uint64_t> slots = {};  ///< 1 to 8192: Config::Jobs::slots says what follows
+    bool shepherd = false;                    ///< the leader is the batch system's own process above the job
+    std::optional<std::uint64_t> linger = {}; ///< openJob(): microseconds that it outlives its last task; unset: the site's
+};
+
+/// A further task of a job, or the batch script of one that was opened.
+struct TaskRequest {
+    std::string key;
+    UniqueFd leader;     ///< pidfd
+    UniqueFd supervisor; ///< pidfd, or none
+    UniqueFd output;     ///< as in CreateRequest; of a batch script
+    bool batch = false;
+    bool shepherd = false;
+    std::optional<CreateRequest> open = {}; ///< the job to open where there is none of this key
 };
 
 /// What a supervisor says when its child is gone.
@@ -48,7 +63,7 @@ struct JobSummary {
     JobKey key;
     JobState state = JobState::Creating;
     uid_t uid = 0;
-    pid_t leader = 0;
+    pid_t leader = 0;          ///< 0: it has no batch script
     std::uint64_t created = 0; ///< CLOCK_REALTIME, microseconds
     bool suspended = false;
     ResourceLimits limits = {};
@@ -60,6 +75,7 @@ struct JobSummary {
 struct TaskAdded {
     JobKey key;
     std::uint32_t task = 0;
+    std::map<std::string, std::string> environment; ///< what tells the job's programs of its allocation
 };
 
 struct JobProcess {
@@ -108,7 +124,9 @@ public:
     void configChanged();
 
     void createJob(const Caller& caller, CreateRequest request, Reply<JobSummary> reply);
-    void addTask(const Caller& caller, const std::string& key, UniqueFd leader, Reply<TaskAdded> reply);
+    /// A job without batch script. The same request again is answered alike while that job is live.
+    void openJob(const Caller& caller, CreateRequest request, Reply<JobSummary> reply);
+    void addTask(const Caller& caller, TaskRequest request, Reply<TaskAdded> reply);
     void adopt(const Caller& caller, const std::string& key, std::vector<UniqueFd> processes, Reply<TaskAdded> reply);
     void endJob(const Caller& caller, const std::string& key, EndReport report, Reply<Receipt> reply);
     void stopJob(const Caller& caller, const std::string& key, std::optional<std::uint64_t> grace, Reply<void> reply);
@@ -118,6 +136,10 @@ public:
     /// Only what is set changes, all or none. `force`: also below what is in use, which kills. The answer: what is in force then.
     void setLimits(const Caller& caller, const std::string& key, ResourceLimits change, bool force, Reply<ResourceLimits> reply);
     void waitJob(const Caller& caller, const std::string& key, Reply<Receipt> reply);
+    /// Until nothing of the task is left, which may be so already. `leader`: of that task; by now a later one may have its
+    /// number.
+    void waitTask(const Caller& caller, const std::string& key, std::uint32_t task, std::optional<pid_t> leader,
+                  Reply<void> reply);
 
     std::vector<JobSummary> jobs() const;
     std::size_t jobCount() const;

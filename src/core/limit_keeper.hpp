@@ -37,6 +37,8 @@ public:
     /// What `limits` would be after the change. Error: LimitInvalid for what can't change while a job runs.
     static Result<ResourceLimits> merged(const ResourceLimits& limits, const ResourceLimits& change);
 
+    std::string controllersMissing(const ResourceLimits& limits) const;
+
 private:
     struct Undertaking;
     Result<void> existing(const ResourceLimits& limits) const;
@@ -45,7 +47,6 @@ private:
     void applied(const std::shared_ptr<Undertaking>& undertaking);
     void undo(const std::shared_ptr<Undertaking>& undertaking, const Error& why);
     std::optional<std::string> firstNotInForce(const Job& job) const;
-    std::string controllersMissing(const ResourceLimits& limits) const;
 
     Core& core_;
     NodeShare& share_;

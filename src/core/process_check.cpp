@@ -45,6 +45,13 @@ Result<CheckedProcess> checkProcess(const CoreContext& context, UniqueFd pidfd) 
     return checked;
 }
 
+Result<CheckedProcess> checkSupervisor(const CoreContext& context, const Caller& caller, UniqueFd pidfd) {
+    auto supervisor = checkProcess(context, std::move(pidfd));
+    if (supervisor && !caller.admin && supervisor->soleUid != caller.uid)
+        return Error{ErrorCode::Denied, "the supervisor must be a process of the caller's own"};
+    return supervisor;
+}
+
 std::optional<UniqueFd> reopenProcess(const CoreContext& context, const ProcessIdentity& identity) {
     auto pidfd = openPidfd(identity.pid);
     if (!pidfd)

@@ -3,6 +3,7 @@
 
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
+#include "core/authorizer.hpp"
 #include "core/context.hpp"
 #include "model/job_key.hpp"
 #include "model/job_record.hpp"
@@ -24,6 +25,10 @@ struct CheckedProcess {
 
 /// Errors: PidGone; InvalidArgument for pid 1, pinfoldd itself, kernel threads and descriptors that are no pidfd.
 Result<CheckedProcess> checkProcess(const CoreContext& context, UniqueFd pidfd);
+
+/// A process that is to watch over one of the caller's jobs or tasks. Errors: as checkProcess(); Denied when it is another
+/// user's.
+Result<CheckedProcess> checkSupervisor(const CoreContext& context, const Caller& caller, UniqueFd pidfd);
 
 /// The same process after a restart of pinfoldd; nullopt when it has ended.
 std::optional<UniqueFd> reopenProcess(const CoreContext& context, const ProcessIdentity& identity);

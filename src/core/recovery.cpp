@@ -43,6 +43,9 @@ JobPtr Recovery::reopen(JobRecord record) const {
         job->slice = std::move(*slice);
     for (const auto& [number, task] : job->record.tasks) {
         job->tasks[number];
+        if (task.supervisor)
+            if (auto supervisor = reopenProcess(core_.context, *task.supervisor))
+                job->tasks[number].supervisor = std::move(*supervisor);
         if (task.leader)
             if (auto leader = reopenProcess(core_.context, *task.leader))
                 job->tasks[number].leader = std::move(*leader);
@@ -53,8 +56,25 @@ JobPtr Recovery::reopen(JobRecord record) const {
     return job;
 }
 
+void Recovery::dropUnstartedBatchScript(const JobPtr& job) {
+    const auto task = job->tasks.find(0);
+    if (!job->record.linger || task == job->tasks.end() || !task->second.leader)
+        return;
+    const auto path = core_.context.processes.cgroupOf(job->record.tasks.at(0).leader->pid);
+    if (path && *path == scopePath(job->key(), 0))
+        return;
+    job->tasks.erase(task);
+    job->record.tasks.erase(0);
+    job->record.supervisor.reset();
+    job->supervisor.reset();
+    core_.save(*job);
+}
+
 void Recovery::takeUp(const JobPtr& job) {
-    const bool leaderAlive = static_cast<bool>(job->tasks[0].leader);
+    if (job->record.state == JobState::Running)
+        dropUnstartedBatchScript(job);
+    const auto batch = job->tasks.find(0);
+    const bool leaderAlive = job->lacksBatchScript() || (batch != job->tasks.end() && batch->second.leader);
     switch (job->record.state) {
     case JobState::Creating:
         if (leaderAlive)
@@ -63,7 +83,8 @@ void Recovery::takeUp(const JobPtr& job) {
         return;
     case JobState::Running:
         core_.observer->jobAdded(summarize(*job));
-        parts_.home.expect(job);
+        for (const auto& [number, record] : job->record.tasks)
+            parts_.home.expect(job, number);
         parts_.keeper.restore(job);
         if (!leaderAlive)
             parts_.ender.begin(

@@ -33,6 +33,8 @@ private:
     void takeStock(const std::vector<UnitStatus>& units);
     JobPtr reopen(JobRecord record) const;
     void takeUp(const JobPtr& job);
+    /// Its start was lost with the earlier pinfoldd, and whoever asked for it asks again.
+    void dropUnstartedBatchScript(const JobPtr& job);
     void removeStrayUnits(const std::vector<UnitStatus>& units, const std::set<std::string>& known);
 
     Core& core_;

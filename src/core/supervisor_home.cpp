@@ -3,6 +3,7 @@
 
 #include "core/events.hpp"
 
+#include <optional>
 #include <utility>
 
 namespace pinfold {
@@ -13,23 +14,35 @@ constexpr std::uint64_t kMoment = 200'000;
 // Ships with pinfold: a slice, whose cgroup stays without any process in it.
 constexpr std::string_view kHome = "/pinfold.slice";
 
+/// Nullopt: the task has none, or it has ended.
+std::optional<pid_t> supervisorOf(const Job& job, std::uint32_t number) {
+    const auto task = job.tasks.find(number);
+    const auto record = job.record.tasks.find(number);
+    if (task == job.tasks.end() || record == job.record.tasks.end())
+        return std::nullopt;
+    const auto& pidfd = number == 0 ? job.supervisor : task->second.supervisor;
+    const auto& identity = number == 0 ? job.record.supervisor : record->second.supervisor;
+    return pidfd && identity && !hasEnded(pidfd.get()) ? std::optional(identity->pid) : std::nullopt;
+}
+
 } // namespace
 
-void SupervisorHome::expect(const JobPtr& job) {
-    if (!job->supervisor)
+void SupervisorHome::expect(const JobPtr& job, std::uint32_t task) {
+    if (!supervisorOf(*job, task))
         return;
-    expected_.push_back(job);
+    expected_.push_back({job, task});
     if (!timer_)
         timer_ = core_.context.loop.after(kMoment, [this] { takeIn(); });
 }
 
 void SupervisorHome::takeIn() {
     timer_.reset();
-    for (const auto& weak : std::exchange(expected_, {})) {
+    for (const auto& [weak, task] : std::exchange(expected_, {})) {
         const auto job = weak.lock();
-        if (!job || !job->supervisor || hasEnded(job->supervisor.get()))
+        const auto supervisor = job ? supervisorOf(*job, task) : std::nullopt;
+        if (!supervisor)
             continue;
-        if (auto taken = takeIn(*job); !taken)
+        if (auto taken = takeIn(*supervisor); !taken)
             logWarning(
                 core_.context, job->key(),
                 "its supervisor stays in the batch system's own cgroup, and a restart of that service would end the job: " +
@@ -37,9 +50,9 @@ void SupervisorHome::takeIn() {
     }
 }
 
-Result<void> SupervisorHome::takeIn(const Job& job) const {
+Result<void> SupervisorHome::takeIn(pid_t supervisor) const {
     auto home = core_.context.cgroups.open(kHome);
-    return home ? home->attach(job.record.supervisor->pid) : Result<void>(home.error());
+    return home ? home->attach(supervisor) : Result<void>(home.error());
 }
 
 } // namespace pinfold

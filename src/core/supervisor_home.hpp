@@ -3,6 +3,9 @@
 
 #include "core/core.hpp"
 
+#include <sys/types.h>
+
+#include <cstdint>
 #include <vector>
 
 namespace pinfold {
@@ -13,14 +16,20 @@ class SupervisorHome {
 public:
     explicit SupervisorHome(Core& core) : core_(core) {}
 
-    void expect(const JobPtr& job);
+    /// The supervisor of a task, if it has one; task 0's is the job's.
+    void expect(const JobPtr& job, std::uint32_t task);
 
 private:
     void takeIn();
-    Result<void> takeIn(const Job& job) const;
+    Result<void> takeIn(pid_t supervisor) const;
+
+    struct Expected {
+        WeakJob job;
+        std::uint32_t task;
+    };
 
     Core& core_;
-    std::vector<WeakJob> expected_;
+    std::vector<Expected> expected_;
     EventHandle timer_;
 };
 

@@ -5,6 +5,7 @@
 #include "core/leftovers.hpp"
 
 #include <csignal>
+#include <utility>
 
 namespace pinfold {
 
@@ -19,6 +20,11 @@ void TaskEnder::watch(const JobPtr& job, std::uint32_t number) {
     auto& task = job->tasks[number];
     if (task.leader)
         task.leaderWatch = core_.context.loop.onReadable(task.leader.get(), onTask(&TaskEnder::leaderGone));
+    const auto& record = job->record.tasks[number];
+    if (task.supervisor)
+        task.supervisorWatch = core_.context.loop.onReadable(task.supervisor.get(), onTask(&TaskEnder::supervisorGone));
+    if ((record.leader && !task.leader) || (record.supervisor && !task.supervisor))
+        end(job, number); // it went while pinfoldd was away
     const auto events = core_.context.cgroups.eventsFile(scopePath(job->key(), number));
     if (auto watched = core_.context.cgroupWatch.watch(events, onTask(&TaskEnder::check)))
         task.scopeWatch = std::move(*watched);
@@ -31,15 +37,29 @@ void TaskEnder::check(const JobPtr& job, std::uint32_t number) {
     // Not to be opened, for want of a descriptor say, is not gone.
     if (scope ? scope->populated() : core_.context.cgroups.exists(path))
         return;
+    const auto waiters = std::exchange(job->tasks[number].waiters, {});
     job->tasks.erase(number);
     job->record.tasks.erase(number);
     core_.save(*job);
     core_.observer->taskRemoved(job->key(), number);
+    for (const auto& reply : waiters)
+        reply({});
 }
 
 void TaskEnder::leaderGone(const JobPtr& job, std::uint32_t number) {
+    job->tasks[number].leaderWatch.reset();
+    end(job, number);
+}
+
+void TaskEnder::supervisorGone(const JobPtr& job, std::uint32_t number) {
+    job->tasks[number].supervisorWatch.reset();
+    end(job, number);
+}
+
+void TaskEnder::end(const JobPtr& job, std::uint32_t number) {
     auto& task = job->tasks[number];
-    task.leaderWatch.reset();
+    if (std::exchange(task.ending, true))
+        return;
     const auto scope = core_.context.cgroups.open(scopePath(job->key(), number));
     if (!scope || !scope->populated())
         return check(job, number);

@@ -18,6 +18,8 @@ public:
 
 private:
     void leaderGone(const JobPtr& job, std::uint32_t number);
+    void supervisorGone(const JobPtr& job, std::uint32_t number);
+    void end(const JobPtr& job, std::uint32_t number);
     void kill(const JobPtr& job, std::uint32_t number);
 
     Core& core_;

@@ -32,12 +32,12 @@ struct TaskStarter::Attempt {
     Done done;
     std::uint64_t begun = 0; ///< CLOCK_BOOTTIME, microseconds
     EventHandle timer;
-    std::string unit() const { return request.key.scopeName(request.task); }
+    std::string unit() const { return request.pids.empty() ? request.key.sliceName() : request.key.scopeName(request.task); }
     void finish(Result<void> result) { std::exchange(done, nullptr)(std::move(result)); }
 };
 
 void TaskStarter::start(Request request, Done done) {
-    if (request.task == 0) {
+    if (request.withSlice) {
         // systemd 252 leaks the slice's cgroup after an unkillable process, and would hand its counters to this job.
         const auto path = slicePath(request.key);
         if (context_.cgroups.exists(path) && context_.cgroups.children(path).empty())
@@ -66,9 +66,11 @@ void TaskStarter::finished() {
 void TaskStarter::tryOnce(std::shared_ptr<Attempt> attempt) {
     const auto& request = attempt->request;
     StartRequest start;
-    start.scope = attempt->unit();
-    start.scopeProperties = scopeProperties(request.key, request.task, request.properties, request.pids);
-    if (request.task == 0) {
+    if (!request.pids.empty()) {
+        start.scope = attempt->unit();
+        start.scopeProperties = scopeProperties(request.key, request.task, request.properties, request.pids);
+    }
+    if (request.withSlice) {
         start.slice = request.key.sliceName();
         start.sliceProperties = sliceProperties(request.key, request.properties);
     }
@@ -77,14 +79,14 @@ void TaskStarter::tryOnce(std::shared_ptr<Attempt> attempt) {
 
 void TaskStarter::decide(std::shared_ptr<Attempt> attempt, const SystemdOutcome& outcome) {
     // Whatever systemd says, the kernel knows: an answer may be lost, and "done" may be said of a scope that is dead already.
-    const auto inScope = allInScope(attempt->request);
-    if (!inScope)
-        return attempt->finish(inScope.error());
-    if (*inScope)
+    const auto isThere = isDone(attempt->request);
+    if (!isThere)
+        return attempt->finish(isThere.error());
+    if (*isThere)
         return attempt->finish({});
 
     if (!outcome)
-        return retry(attempt, kNameTaken, systemdFailed(attempt->unit(), "it says done, but the process is not in it"));
+        return retry(attempt, kNameTaken, systemdFailed(attempt->unit(), "it says done, but the kernel shows otherwise"));
     const auto failure = systemdFailed(attempt->unit(), outcome->message);
     switch (outcome->fault) {
     case SystemdFault::NoReply:
@@ -111,16 +113,18 @@ void TaskStarter::retry(std::shared_ptr<Attempt> attempt, const Patience& patien
         return attempt->finish(std::move(otherwise));
     attempt->timer = context_.loop.after(patience.interval, [this, attempt] {
         attempt->timer.reset();
-        const auto inScope = allInScope(attempt->request);
-        if (!inScope)
-            return attempt->finish(inScope.error());
-        if (*inScope)
+        const auto isThere = isDone(attempt->request);
+        if (!isThere)
+            return attempt->finish(isThere.error());
+        if (*isThere)
             return attempt->finish({});
         tryOnce(attempt);
     });
 }
 
-Result<bool> TaskStarter::allInScope(const Request& request) const {
+Result<bool> TaskStarter::isDone(const Request& request) const {
+    if (request.pids.empty())
+        return context_.cgroups.exists(slicePath(request.key));
     const auto expected = scopePath(request.key, request.task);
     for (const auto pid : request.pids) {
         const auto path = context_.processes.cgroupOf(pid);

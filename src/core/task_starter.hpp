@@ -21,13 +21,14 @@ public:
 
     struct Request {
         JobKey key;
-        std::uint32_t task = 0; ///< task 0 comes with the job's slice
+        std::uint32_t task = 0;
         TaskProperties properties;
-        std::vector<pid_t> pids;
+        std::vector<pid_t> pids; ///< none: the slice alone
+        bool withSlice = true;   ///< the job's slice is made in the same transaction
     };
     using Done = std::function<void(Result<void>)>;
 
-    /// Success: every process is in the scope. Errors: PidGone, AlreadyExists, Busy, SystemdFailed.
+    /// Success: every process is in the scope, or the slice alone is there. Errors: PidGone, AlreadyExists, Busy, SystemdFailed.
     void start(Request request, Done done);
 
     /// Microseconds from one try to the next, and for all of them.
@@ -41,7 +42,7 @@ private:
     void tryOnce(std::shared_ptr<Attempt> attempt);
     void decide(std::shared_ptr<Attempt> attempt, const SystemdOutcome& outcome);
     void retry(std::shared_ptr<Attempt> attempt, const Patience& patience, Error otherwise);
-    Result<bool> allInScope(const Request& request) const;
+    Result<bool> isDone(const Request& request) const;
     void finished();
 
     CoreContext& context_;

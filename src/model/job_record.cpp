@@ -29,6 +29,21 @@ std::optional<ProcessIdentity> processFromJson(const Json& json) {
     return ProcessIdentity{json.at("pid").get<pid_t>(), json.at("started").get<std::uint64_t>()};
 }
 
+/// An earlier pinfoldd wrote number and leader only, and a list must come out as it was written: the rest only when set.
+Json toJson(std::uint32_t number, const TaskRecord& task) {
+    Json json{{"number", number}, {"leader", toJson(task.leader)}};
+    if (task.supervisor)
+        json["supervisor"] = toJson(task.supervisor);
+    if (task.shepherd)
+        json["shepherd"] = true;
+    return json;
+}
+
+TaskRecord taskFromJson(const Json& json) {
+    return {processFromJson(json.at("leader")),
+            json.contains("supervisor") ? processFromJson(json.at("supervisor")) : std::nullopt, json.value("shepherd", false)};
+}
+
 void putOom(Json& json, const std::optional<OomVerdict>& oom) {
     json["oom_cause"] = oom ? Json(toString(oom->cause)) : Json(nullptr);
     json["oom_at"] = oom ? Json(oom->at) : Json(nullptr);
@@ -100,7 +115,8 @@ JobRecord recordFromJson(const Json& json) {
     record.oomSaid = json.value("oom_said", false);
     record.supervisor = processFromJson(json.at("supervisor"));
     for (const auto& task : json.at("tasks"))
-        record.tasks[task.at("number").get<std::uint32_t>()] = {processFromJson(task.at("leader"))};
+        record.tasks[task.at("number").get<std::uint32_t>()] = taskFromJson(task);
+    optionalFromJson(json, "linger", record.linger);
     record.nextTask = json.at("next_task").get<std::uint32_t>();
     if (const auto& cause = json.at("cause"); !cause.is_null())
         record.cause = required(jobResultFromString(cause.get<std::string>()), "cause");
@@ -172,7 +188,8 @@ std::string encode(const JobRecord& record) {
     json["supervisor"] = toJson(record.supervisor);
     json["tasks"] = Json::array();
     for (const auto& [number, task] : record.tasks)
-        json["tasks"].push_back({{"number", number}, {"leader", toJson(task.leader)}});
+        json["tasks"].push_back(toJson(number, task));
+    json["linger"] = optionalToJson(record.linger);
     json["next_task"] = record.nextTask;
     json["cause"] = record.cause ? Json(toString(*record.cause)) : Json(nullptr);
     json["grace"] = optionalToJson(record.grace);

@@ -29,6 +29,8 @@ struct ProcessIdentity {
 /// A task that is alive. An adopted task has no leader: it ends when its scope is empty.
 struct TaskRecord {
     std::optional<ProcessIdentity> leader;
+    std::optional<ProcessIdentity> supervisor; ///< of a further task; task 0's is the job's
+    bool shepherd = false;                     ///< the leader is the batch system's own process above the task
 
     bool operator==(const TaskRecord&) const = default;
 };
@@ -54,7 +56,9 @@ struct JobRecord {
     std::optional<OomVerdict> oom;               ///< of the first
     bool oomSaid = false;                        ///< in the job's own output
     std::optional<ProcessIdentity> supervisor;
-    std::map<std::uint32_t, TaskRecord> tasks;
+    std::map<std::uint32_t, TaskRecord> tasks; ///< 0: the batch script, which a job that was opened need not have
+    /// Of a job that was opened: microseconds that it outlives its last task while it has no batch script. kInfinity: for ever.
+    std::optional<std::uint64_t> linger;
     std::uint32_t nextTask = 1;
 
     // From the moment that the end began:

@@ -194,6 +194,8 @@ Result<std::vector<pid_t>> CgroupDir::processes() const {
 
 Result<void> CgroupDir::kill() const { return writeFile(directory_.get(), "cgroup.kill", "1"); }
 
+Result<void> CgroupDir::freeze(bool on) const { return writeFile(directory_.get(), "cgroup.freeze", on ? "1" : "0"); }
+
 Result<void> CgroupDir::attach(pid_t pid) const { return writeFile(directory_.get(), "cgroup.procs", std::to_string(pid)); }
 
 Usage CgroupDir::briefUsage() const {

@@ -30,6 +30,9 @@ public:
     Result<std::vector<pid_t>> processes() const;
     /// SIGKILL to all, atomically, of nested and frozen cgroups too (cgroup.kill, Linux 5.14). Error: Internal.
     Result<void> kill() const;
+    /// Begins to hold all processes below still (cgroup.freeze), or lets them go: frozen() tells when it is done. Error:
+    /// Internal.
+    Result<void> freeze(bool on) const;
     /// Moves a process here (cgroup.procs). Errors: PidGone; Internal.
     Result<void> attach(pid_t pid) const;
     /// Everything that is counted.

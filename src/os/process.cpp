@@ -195,6 +195,11 @@ Result<ProcessInfo> ProcessTable::readStuck(pid_t pid) const {
     return info;
 }
 
+void sendSignal(pid_t pid, int signal) {
+    if (const auto pidfd = openPidfd(pid))
+        (void)::syscall(SYS_pidfd_send_signal, pidfd->get(), signal, nullptr, 0);
+}
+
 Result<UniqueFd> openPidfd(pid_t pid) {
     UniqueFd fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
     if (fd)

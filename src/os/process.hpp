@@ -55,6 +55,9 @@ private:
 /// pidfd_open(2). Errors: PidGone; Internal.
 Result<UniqueFd> openPidfd(pid_t pid);
 
+/// To a process that may have ended: then nothing happens.
+void sendSignal(pid_t pid, int signal);
+
 /// True once the process has ended, which is when its last thread has (reference: pidfd_open(2)).
 bool hasEnded(int pidfd);
 

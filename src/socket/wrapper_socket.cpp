@@ -179,34 +179,77 @@ void WrapperSocket::handle(const ConnectionPtr& connection, Packet packet) {
     const auto request = decodeWrapperRequest(packet.text);
     if (!request)
         return connection->answer(request.error());
-    if (const auto* create = std::get_if<WrapperCreate>(&*request)) {
-        const bool earlier = !create->supervised && !create->output && packet.fds.size() == 2; // pinfold-run that didn't say so
-        if (!earlier && packet.fds.size() != 1U + (create->supervised ? 1 : 0) + (create->output ? 1 : 0))
-            return connection->answer(Error{ErrorCode::InvalidArgument, std::to_string(packet.fds.size()) +
-                                                                            " descriptors: the leader's pidfd and those named"});
-        CreateRequest job;
-        job.key = create->key;
-        job.limits = create->limits;
-        job.allocation = create->allocation;
-        job.leader = std::move(packet.fds[0]);
-        if (create->supervised || earlier)
-            job.supervisor = std::move(packet.fds[1]);
-        if (create->output)
-            job.output = std::move(packet.fds.back());
+    std::visit([&](const auto& call) { act(connection, call, std::move(packet.fds)); }, *request);
+}
+
+void WrapperSocket::act(const ConnectionPtr& connection, const WrapperCreate& create, std::vector<UniqueFd> fds) {
+    const bool earlier = !create.supervised && !create.output && fds.size() == 2; // pinfold-run that didn't say so
+    if (!earlier && fds.size() != 1U + (create.supervised ? 1 : 0) + (create.output ? 1 : 0))
+        return connection->answer(
+            Error{ErrorCode::InvalidArgument, std::to_string(fds.size()) + " descriptors: the leader's pidfd and those named"});
+    auto leader = std::move(fds[0]);
+    auto supervisor = create.supervised || earlier ? std::move(fds[1]) : UniqueFd();
+    auto output = create.output ? std::move(fds.back()) : UniqueFd();
+
+    CreateRequest job;
+    job.key = create.key;
+    job.limits = create.limits;
+    job.allocation = create.allocation;
+    job.owner = create.owner;
+    job.slots = create.slots;
+    if (create.role == WrapperRole::Job) {
+        job.leader = std::move(leader);
+        job.supervisor = std::move(supervisor);
+        job.output = std::move(output);
+        job.shepherd = create.shepherd;
         return parts_.jobs.createJob(connection->caller, std::move(job), [connection](const Result<JobSummary>& created) {
             connection->answer(created ? Result<WrapperReply>({created->key.text(), created->allocation.environment, {}, {}})
                                        : Result<WrapperReply>(created.error()));
         });
     }
-    const auto& end = std::get<WrapperEnd>(*request);
+    TaskRequest task{
+        .key = create.key, .leader = std::move(leader), .supervisor = std::move(supervisor), .output = std::move(output)};
+    task.batch = create.role == WrapperRole::Batch;
+    task.shepherd = create.shepherd;
+    if (create.role == WrapperRole::TaskOfOpen)
+        task.open = std::move(job);
+    parts_.jobs.addTask(connection->caller, std::move(task), [connection](const Result<TaskAdded>& added) {
+        if (!added)
+            return connection->answer(added.error());
+        WrapperReply reply{added->key.text(), added->environment, {}, {}};
+        if (added->task != 0)
+            reply.task = added->task;
+        connection->answer(reply);
+    });
+}
+
+void WrapperSocket::act(const ConnectionPtr& connection, const WrapperEnd& end, std::vector<UniqueFd>) {
     auto wait = parts_.clients.enterWait(connection->caller);
     if (!wait)
         return connection->answer(wait.error());
-    parts_.jobs.endJob(connection->caller, end.key, {end.exit, end.leader},
-                       [&config = parts_.config, connection, held = std::move(*wait)](const Result<Receipt>& receipt) {
-                           connection->answer(receipt ? Result<WrapperReply>(lastWords(*receipt, config.jobs.summary))
-                                                      : Result<WrapperReply>(receipt.error()));
-                       });
+    if (end.task)
+        return parts_.jobs.waitTask(
+            connection->caller, end.key, *end.task, end.leader,
+            [connection, key = end.key, held = std::move(*wait)](const Result<void>& over) {
+                connection->answer(over ? Result<WrapperReply>({key, {}, {}, {}}) : Result<WrapperReply>(over.error()));
+            });
+    parts_.jobs.endJob(
+        connection->caller, end.key, {end.exit, end.leader},
+        [&config = parts_.config, connection, full = end.receipt, held = std::move(*wait)](const Result<Receipt>& receipt) {
+            if (!receipt)
+                return connection->answer(receipt.error());
+            auto words = lastWords(*receipt, config.jobs.summary);
+            if (full)
+                words.receipt = *receipt;
+            connection->answer(words);
+        });
+}
+
+void WrapperSocket::act(const ConnectionPtr& connection, const WrapperSuspend& suspend, std::vector<UniqueFd>) {
+    const auto verb = suspend.resume ? &JobManager::resumeJob : &JobManager::suspendJob;
+    (parts_.jobs.*verb)(connection->caller, suspend.key, [connection, key = suspend.key](const Result<void>& done) {
+        connection->answer(done ? Result<WrapperReply>({key, {}, {}, {}}) : Result<WrapperReply>(done.error()));
+    });
 }
 
 void turnAway(int listener, const Error& why) {

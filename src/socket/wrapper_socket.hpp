@@ -6,6 +6,7 @@
 #include "config/config.hpp"
 #include "core/clients.hpp"
 #include "core/job_manager.hpp"
+#include "model/wrapper_protocol.hpp"
 #include "os/event_loop.hpp"
 
 #include <functional>
@@ -13,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace pinfold {
 
@@ -47,6 +49,9 @@ private:
     bool receive(const ConnectionPtr& connection);
     void serve(const ConnectionPtr& connection, Packet packet);
     void handle(const ConnectionPtr& connection, Packet packet);
+    void act(const ConnectionPtr& connection, const WrapperCreate& create, std::vector<UniqueFd> fds);
+    void act(const ConnectionPtr& connection, const WrapperEnd& end, std::vector<UniqueFd> fds);
+    void act(const ConnectionPtr& connection, const WrapperSuspend& suspend, std::vector<UniqueFd> fds);
     friend void turnAway(int listener, const Error& why);
     /// Nullopt: nothing has come yet. An empty text: the other end is closed.
     static std::optional<Packet> receivePacket(int socket);

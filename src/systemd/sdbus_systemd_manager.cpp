@@ -266,6 +266,10 @@ SdbusSystemdManager::~SdbusSystemdManager() = default;
 void SdbusSystemdManager::start(StartRequest request, SystemdDone done) {
     auto call = bus::makeCall(*impl_->proxy, kInterface, "StartTransientUnit");
     AuxList aux;
+    if (request.scope.empty()) {
+        call << request.slice << "fail" << toBus(request.sliceProperties) << aux;
+        return impl_->runJob(request.slice, std::move(call), std::move(done));
+    }
     if (!request.slice.empty())
         aux.emplace_back(request.slice, toBus(request.sliceProperties));
     call << request.scope << "fail" << toBus(request.scopeProperties) << aux;

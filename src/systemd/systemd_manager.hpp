@@ -47,7 +47,7 @@ struct UnitProperty {
 };
 
 struct StartRequest {
-    std::string scope;
+    std::string scope;                         ///< empty: the slice alone
     std::vector<UnitProperty> scopeProperties; ///< PIDs included
     std::string slice;                         ///< to be created with it; empty: it is there already
     std::vector<UnitProperty> sliceProperties;

@@ -111,7 +111,8 @@ std::vector<UnitProperty> scopeProperties(const JobKey& key, std::uint32_t task,
     properties.push_back({"PIDs", std::vector<std::uint32_t>(pids.begin(), pids.end())});
     properties.push_back({"TimeoutStopUSec", kTimeoutStop});
     // Explicit: with systemd's own default the kernel kills one process, and then PID 1 stops the scope.
-    properties.push_back({"OOMPolicy", valueOf(job.limits.oomPolicy.value_or(OomPolicy::Job))});
+    const auto oomPolicy = job.shepherd ? OomPolicy::Process : job.limits.oomPolicy.value_or(OomPolicy::Job);
+    properties.push_back({"OOMPolicy", valueOf(oomPolicy)});
     if (task == 0) {
         appendLimits(properties, job.limits);
         appendDevices(properties, job.devices);

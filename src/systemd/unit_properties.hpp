@@ -20,6 +20,7 @@ namespace pinfold {
 struct TaskProperties {
     ResourceLimits limits;
     std::optional<DeviceRules> devices; ///< only these and the harmless ones (DevicePolicy=closed); unset: all
+    bool shepherd = false;              ///< a kill for memory must not take the task's leader along
 };
 
 /// Properties of a job's slice: its limits, accounting, Description.

@@ -102,6 +102,7 @@ void FakeNode::makeCgroup(const std::string& path) {
     write(directory / "cgroup.events", "populated 0\nfrozen 0\n");
     write(directory / "cgroup.procs", "");
     write(directory / "cgroup.kill", "");
+    write(directory / "cgroup.freeze", "0\n");
     write(directory / "cpu.stat", "usage_usec 300\nuser_usec 200\nsystem_usec 100\n");
     write(directory / "memory.peak", "4096\n");
     write(directory / "memory.max", "max\n");
@@ -122,6 +123,15 @@ void FakeNode::updateCgroup(const std::string& path) {
         if (std::filesystem::exists(cgroupDir(at)))
             write(cgroupDir(at) / "cgroup.events", std::string("populated ") + (populated ? "1" : "0") + "\nfrozen 0\n");
     }
+}
+
+void FakeNode::applyFreeze(const std::string& cgroup) {
+    std::string text;
+    std::ifstream(cgroupDir(cgroup) / "cgroup.freeze") >> text;
+    std::ifstream events(cgroupDir(cgroup) / "cgroup.events");
+    std::string populated;
+    std::getline(events, populated);
+    setFile(cgroup, "cgroup.events", populated + "\nfrozen " + text + "\n");
 }
 
 bool FakeNode::applyCgroupKills() {
@@ -219,12 +229,13 @@ void FakeNode::start(StartRequest request, SystemdDone done) {
         nextStartFaults.pop_front();
         return answer(std::move(done), fault);
     }
-    if (units.contains(request.scope) || (!request.slice.empty() && units.contains(request.slice)))
+    const auto unit = request.scope.empty() ? request.slice : request.scope;
+    if (units.contains(unit) || (!request.slice.empty() && units.contains(request.slice)))
         return answer(std::move(done), SystemdError{SystemdFault::UnitExists, "Unit was already loaded or has a fragment file."});
-    units.insert(request.scope);
+    units.insert(unit);
     if (!request.slice.empty())
         units.insert(request.slice);
-    const auto path = pathOf(request.scope);
+    const auto path = pathOf(unit);
     makeCgroup(path);
     if (!request.slice.empty())
         applyProperties(request.slice, request.sliceProperties);

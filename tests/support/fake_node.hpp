@@ -51,6 +51,8 @@ public:
     std::string cgroupOf(pid_t pid) const;
     /// Writes a file of a cgroup as the kernel would.
     void setFile(const std::string& cgroup, const std::string& file, const std::string& text);
+    /// Acts on what was written to this cgroup's cgroup.freeze.
+    void applyFreeze(const std::string& cgroup);
     /// Acts on what was written to cgroup.kill files. True when it killed something.
     bool applyCgroupKills();
     /// Creates a process inside a cgroup, as a job's fork does.

@@ -102,6 +102,12 @@ protected:
         manager->createJob(caller, std::move(request), [this](Result<JobSummary> answer) { created = std::move(answer); });
         loop.settle();
     }
+    static TaskRequest taskOf(const char* key, const ChildProcess& leader) {
+        TaskRequest request;
+        request.key = key;
+        request.leader = leader.pidfd();
+        return request;
+    }
     /// The leader's process ends, and the fake kernel's view follows.
     void end(ChildProcess& process) {
         node.vanish(process.pid());

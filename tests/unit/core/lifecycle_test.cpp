@@ -220,7 +220,7 @@ TEST_F(CoreTest, aTaskEndsByItselfAndTheJobGoesOn) {
     create("sge.1", leader);
     auto task = child();
     std::optional<Result<TaskAdded>> added;
-    manager->addTask(root, "sge.1", task.pidfd(), [&](Result<TaskAdded> r) { added = std::move(r); });
+    manager->addTask(root, taskOf("sge.1", task), [&](Result<TaskAdded> r) { added = std::move(r); });
     loop.settle();
     ASSERT_TRUE(added && *added);
     EXPECT_EQ((*added)->task, 1U);

@@ -286,7 +286,7 @@ TEST_F(FreezerTest, aSuspendedJobTakesNoTaskAndSurvivesARestart) {
     EXPECT_EQ(stateWord(*manager->job("sge.1")), "suspended");
     auto other = child();
     std::optional<Result<TaskAdded>> added;
-    manager->addTask(root, "sge.1", other.pidfd(), [&](Result<TaskAdded> result) { added = std::move(result); });
+    manager->addTask(root, taskOf("sge.1", other), [&](Result<TaskAdded> result) { added = std::move(result); });
     loop.settle();
     EXPECT_EQ(added->error().code, ErrorCode::Busy);
     ASSERT_TRUE(ask(&JobManager::resumeJob));

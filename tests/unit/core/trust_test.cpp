@@ -38,7 +38,10 @@ struct Call {
 const Call kCalls[] = {
     {"AddTask",
      [](JobManager& manager, const Caller& caller, const ChildProcess& other, Answer& later) {
-         manager.addTask(caller, "sge.1", other.pidfd(), into<TaskAdded>(later));
+         TaskRequest request;
+         request.key = "sge.1";
+         request.leader = other.pidfd();
+         manager.addTask(caller, std::move(request), into<TaskAdded>(later));
          return Answer();
      }},
     {"EndJob",
@@ -54,6 +57,11 @@ const Call kCalls[] = {
     {"KillJob",
      [](JobManager& manager, const Caller& caller, const ChildProcess&, Answer& later) {
          manager.killJob(caller, "sge.1", SIGUSR1, into<void>(later));
+         return Answer();
+     }},
+    {"WaitTask",
+     [](JobManager& manager, const Caller& caller, const ChildProcess&, Answer& later) {
+         manager.waitTask(caller, "sge.1", 0, {}, into<void>(later));
          return Answer();
      }},
     {"WaitJob",

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/task_adder.hpp"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace pinfold {
+namespace {
+
+/// The task that this process is the leader of.
+std::optional<std::uint32_t> taskOf(const Job& job, const ProcessIdentity& leader) {
+    for (const auto& [number, task] : job.record.tasks)
+        if (task.leader == leader)
+            return number;
+    return std::nullopt;
+}
+
+Result<void> takesTasks(const Job& job) {
+    if (job.record.state != JobState::Running)
+        return Error{ErrorCode::JobEnding, "job '" + job.key().text() + "' is " + std::string(toString(job.record.state)) +
+                                               " and takes no further task"};
+    if (job.record.suspendedSince) // 257 starts nothing in what is frozen
+        return Error{ErrorCode::Busy, "job '" + job.key().text() + "' is suspended: resume it first"};
+    return {};
+}
+
+Result<void> takesBatchScript(const Job& job) {
+    if (!job.record.linger || job.record.tasks.contains(0))
+        return Error{ErrorCode::AlreadyExists,
+                     "job '" + job.key().text() + "' has its batch script: one that was opened takes one, once"};
+    return {};
+}
+
+TaskAdded answerFor(const Job& job, std::uint32_t number) { return {job.key(), number, job.record.allocation.environment}; }
+
+} // namespace
+
+void TaskAdder::add(const Caller& caller, TaskRequest request, Reply<TaskAdded> reply) {
+    const auto job = core_.registry.find(request.key);
+    if (request.open && (!job || job->record.state != JobState::Running))
+        return openFirst(caller, std::move(request), std::move(reply));
+    if (!job)
+        return reply(core_.find(request.key).error());
+    std::vector<CheckedProcess> processes;
+    if (auto leader = checkProcess(core_.context, std::move(request.leader)))
+        processes.push_back(std::move(*leader));
+    else
+        return reply(leader.error());
+    auto& leader = processes.front();
+    // Its own earlier request has brought it there.
+    const auto known = taskOf(*job, leader.identity);
+    if (known)
+        leader.inJob.reset();
+    if (auto allowed = permitted(caller, *job, processes, request.shepherd); !allowed)
+        return reply(allowed.error());
+    if (known) {
+        auto& adders = job->tasks[*known].adders;
+        return adders.empty() ? reply(answerFor(*job, *known)) : adders.push_back(std::move(reply));
+    }
+    if (auto takes = takesTasks(*job); !takes)
+        return reply(takes.error());
+    if (auto takes = request.batch ? takesBatchScript(*job) : Result<void>(); !takes)
+        return reply(takes.error());
+    auto supervisor = supervisorOf(caller, std::move(request.supervisor));
+    if (!supervisor)
+        return reply(supervisor.error());
+
+    const auto number = request.batch ? 0 : job->record.nextTask++;
+    auto& record = job->record.tasks[number];
+    record = {.leader = leader.identity, .supervisor = {}, .shepherd = request.shepherd};
+    job->tasks[number].leader = std::move(leader.pidfd);
+    if (*supervisor) {
+        (request.batch ? job->record.supervisor : record.supervisor) = (*supervisor)->identity;
+        (request.batch ? job->supervisor : job->tasks[number].supervisor) = std::move((*supervisor)->pidfd);
+    }
+    if (request.batch)
+        job->output = JobOutput(std::move(request.output));
+    start(job, number, {leader.identity.pid}, std::move(reply));
+}
+
+void TaskAdder::openFirst(const Caller& caller, TaskRequest request, Reply<TaskAdded> reply) {
+    auto job = std::move(*request.open);
+    request.open.reset();
+    auto kept = std::make_shared<TaskRequest>(std::move(request)); // callbacks are copied, descriptors are not
+    parts_.creator.open(
+        caller, std::move(job),
+        [this, caller, kept, reply = std::move(reply)](const Result<JobSummary>& opened) {
+            opened ? add(caller, std::move(*kept), reply) : reply(opened.error());
+        },
+        JobCreator::IfLive::JoinAny);
+}
+
+void TaskAdder::adopt(const Caller& caller, const JobPtr& job, std::vector<UniqueFd> pidfds, Reply<TaskAdded> reply) {
+    std::vector<CheckedProcess> processes;
+    std::vector<pid_t> pids;
+    for (auto& pidfd : pidfds) {
+        auto process = checkProcess(core_.context, std::move(pidfd));
+        if (!process)
+            return reply(process.error());
+        pids.push_back(process->identity.pid);
+        processes.push_back(std::move(*process));
+    }
+    if (auto allowed = permitted(caller, *job, processes, false); !allowed)
+        return reply(allowed.error());
+    if (auto takes = takesTasks(*job); !takes)
+        return reply(takes.error());
+    const auto number = job->record.nextTask++;
+    job->record.tasks[number] = {};
+    start(job, number, std::move(pids), std::move(reply));
+}
+
+Result<void> TaskAdder::permitted(const Caller& caller, const Job& job, const std::vector<CheckedProcess>& processes,
+                                  bool shepherd) const {
+    Target target;
+    target.owner = job.record.uid;
+    target.ownProcesses = true;
+    target.shepherd = shepherd;
+    for (const auto& process : processes) {
+        target.ownProcesses = target.ownProcesses && process.soleUid == caller.uid;
+        target.processesInJob = target.processesInJob || process.inJob;
+    }
+    return decide(caller, Verb::AddProcess, target);
+}
+
+Result<std::optional<CheckedProcess>> TaskAdder::supervisorOf(const Caller& caller, UniqueFd pidfd) const {
+    if (!pidfd)
+        return std::optional<CheckedProcess>();
+    auto supervisor = checkSupervisor(core_.context, caller, std::move(pidfd));
+    if (!supervisor)
+        return supervisor.error();
+    return std::optional(std::move(*supervisor));
+}
+
+void TaskAdder::start(const JobPtr& job, std::uint32_t number, std::vector<pid_t> pids, Reply<TaskAdded> reply) {
+    job->tasks[number].adders.push_back(std::move(reply));
+    job->lingerTimer.reset();
+    core_.save(*job);
+    starter_.start(
+        {.key = job->key(),
+         .task = number,
+         .properties = {job->record.limits, parts_.allocator.devicesOf(job->record), job->record.tasks[number].shepherd},
+         .pids = std::move(pids),
+         .withSlice = false},
+        [this, job, number](const Result<void>& outcome) { started(job, number, outcome); });
+}
+
+void TaskAdder::started(const JobPtr& job, std::uint32_t number, const Result<void>& outcome) {
+    const auto adders = std::exchange(job->tasks[number].adders, {});
+    if (!outcome) {
+        job->tasks.erase(number);
+        job->record.tasks.erase(number);
+        if (number == 0) {
+            job->record.supervisor.reset();
+            job->supervisor.reset();
+        }
+        if (core_.registry.find(job->key().text()) == job) { // else it has ended meanwhile, and has no record any more
+            core_.save(*job);
+            parts_.ender.check(job);
+        }
+        for (const auto& reply : adders)
+            reply(outcome.error());
+        return;
+    }
+    for (const auto& reply : adders)
+        reply(answerFor(*job, number));
+    parts_.home.expect(job, number);
+    core_.observer->taskAdded(job->key(), number);
+    number == 0 ? parts_.ender.watchBatchScript(job) : parts_.taskEnder.watch(job, number);
+}
+
+} // namespace pinfold

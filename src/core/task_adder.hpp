@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Brings further tasks into a job: slave tasks, adopted processes, and the batch script of a job that was opened.
+#pragma once
+
+#include "core/allocator.hpp"
+#include "core/core.hpp"
+#include "core/job_creator.hpp"
+#include "core/job_ender.hpp"
+#include "core/process_check.hpp"
+#include "core/supervisor_home.hpp"
+#include "core/task_ender.hpp"
+#include "core/task_starter.hpp"
+
+#include <vector>
+
+namespace pinfold {
+
+class TaskAdder {
+public:
+    struct Parts {
+        Allocator& allocator;
+        JobCreator& creator;
+        SupervisorHome& home;
+        JobEnder& ender;
+        TaskEnder& taskEnder;
+    };
+    TaskAdder(Core& core, Parts parts) : core_(core), parts_(parts), starter_(core.context) {}
+
+    /// The same request again, because its answer was lost, is answered alike.
+    void add(const Caller& caller, TaskRequest request, Reply<TaskAdded> reply);
+    void adopt(const Caller& caller, const JobPtr& job, std::vector<UniqueFd> processes, Reply<TaskAdded> reply);
+
+private:
+    void openFirst(const Caller& caller, TaskRequest request, Reply<TaskAdded> reply);
+    Result<void> permitted(const Caller& caller, const Job& job, const std::vector<CheckedProcess>& processes,
+                           bool shepherd) const;
+    Result<std::optional<CheckedProcess>> supervisorOf(const Caller& caller, UniqueFd pidfd) const;
+    void start(const JobPtr& job, std::uint32_t number, std::vector<pid_t> pids, Reply<TaskAdded> reply);
+    void started(const JobPtr& job, std::uint32_t number, const Result<void>& outcome);
+
+    Core& core_;
+    Parts parts_;
+    TaskStarter starter_;
+};
+
+} // namespace pinfold
