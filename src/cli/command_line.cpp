@@ -165,12 +165,8 @@ void addTop(CLI::App& app, CommandLine& line) {
         ->type_name("");
 }
 
-void addActions(CLI::App& app, CommandLine& line) {
-    auto* stop = app.add_subcommand("stop", "end a job: SIGTERM, the grace time, SIGKILL");
-    addJob(stop, line, true);
-    addParsed(stop, "--grace", line.grace, parseDuration, "between SIGTERM and SIGKILL; default: the site's");
-    stop->add_flag("--wait", line.wait, "until nothing of it is left");
-    stop->add_option_function<std::string>(
+void addTimeout(CLI::App* verb, CommandLine& line, const char* help) {
+    verb->add_option_function<std::string>(
             "--timeout",
             [&line](const std::string& text) {
                 const auto value = parseDuration(text);
@@ -178,8 +174,36 @@ void addActions(CLI::App& app, CommandLine& line) {
                     throw CLI::ValidationError(value.error().message);
                 line.timeout = *value;
             },
-            "with --wait: exit status 124 after this, default 5min")
+            help)
         ->type_name("");
+}
+
+/// For prologues, epilogues and batch systems of a site's own.
+void addBatchSystem(CLI::App& app, CommandLine& line) {
+    auto* open = app.add_subcommand("open", "open a job before there is a process of it");
+    addJob(open, line, true);
+    open->add_option("--uid", line.user, "its owner (name or id)")->required()->type_name("");
+    open->add_option("--slots", line.slots, "what the batch system counts it as")->check(CLI::Range(1, 8192))->type_name("");
+    addParsed(open, "--linger", line.linger, parseDuration, "how long it outlives its last task; default: the site's");
+    addAllocation(open, line.allocation);
+    addLimits(open, line.limits);
+    auto* end = app.add_subcommand("end", "a job is over: stop what is left of it, and wait for that");
+    addJob(end, line, true);
+    end->add_option("--exit-status", line.exit.status, "of its batch script")->check(CLI::Range(0, 255))->type_name("");
+    addTimeout(end, line, "exit status 124 after this, default 5min");
+    auto* adopt = app.add_subcommand("adopt", "take processes into a job as a further task");
+    addJob(adopt, line, true);
+    adopt->add_option("PID", line.arguments, "process ids")->required()->type_name("");
+    adopt->add_flag("--batch", line.batch, "the one process is the batch script of a job that was opened");
+    addDryRun(adopt, line);
+}
+
+void addActions(CLI::App& app, CommandLine& line) {
+    auto* stop = app.add_subcommand("stop", "end a job: SIGTERM, the grace time, SIGKILL");
+    addJob(stop, line, true);
+    addParsed(stop, "--grace", line.grace, parseDuration, "between SIGTERM and SIGKILL; default: the site's");
+    stop->add_flag("--wait", line.wait, "until nothing of it is left");
+    addTimeout(stop, line, "with --wait: exit status 124 after this, default 5min");
     addDryRun(stop, line);
     auto* kill = app.add_subcommand("kill", "send a signal to every process of a job");
     addJob(kill, line, true);
@@ -196,10 +220,6 @@ void addActions(CLI::App& app, CommandLine& line) {
         addJob(verb, line, true);
         addDryRun(verb, line);
     }
-    auto* adopt = app.add_subcommand("adopt", "take processes into a job as a further task");
-    addJob(adopt, line, true);
-    adopt->add_option("PID", line.arguments, "process ids")->required()->type_name("");
-    addDryRun(adopt, line);
     auto* vacuum = app.add_subcommand("vacuum", "remove the oldest receipts");
     addParsed(vacuum, "--max-age", line.maxAge, parseDuration, "keep what ended since then; default: the site's");
     addParsed(vacuum, "--max-size", line.maxSize, parseSize, "keep so much; default: the site's");
@@ -225,6 +245,7 @@ std::variant<CommandLine, EarlyExit> parseCommandLine(int argc, char** argv) {
     addQueries(app, line);
     addTop(app, line);
     addActions(app, line);
+    addBatchSystem(app, line);
     if (argc < 2)
         return EarlyExit{static_cast<int>(ExitStatus::Usage), app.help()};
     try {

@@ -5,6 +5,7 @@
 #include "base/result.hpp"
 #include "cli/terminal.hpp"
 #include "model/allocation.hpp"
+#include "model/receipt.hpp"
 #include "model/resource_limits.hpp"
 
 #include <cstdint>
@@ -37,7 +38,7 @@ struct CommandLine {
     std::vector<std::string> arguments; ///< PID...
     bool dryRun = false;
 
-    std::optional<std::string> user;      ///< list, top, history: -u
+    std::optional<std::string> user;      ///< list, top, history: -u; open: --uid
     std::optional<std::string> state;     ///< list
     std::vector<std::string> columns;     ///< list: -o
     std::string sort = "key";             ///< list
@@ -46,7 +47,7 @@ struct CommandLine {
     std::string signal = "TERM";          ///< kill: -s
     std::optional<std::uint64_t> grace;   ///< stop, microseconds
     bool wait = false;                    ///< stop
-    std::uint64_t timeout = 300'000'000;  ///< stop --wait, microseconds
+    std::uint64_t timeout = 300'000'000;  ///< stop --wait, end, microseconds
     std::optional<std::string> since;     ///< history: -S
     std::optional<std::string> until;     ///< history: -E
     std::uint32_t limit = 100;            ///< history: -n
@@ -59,9 +60,13 @@ struct CommandLine {
     std::optional<std::uint64_t> maxSize; ///< vacuum, bytes
     std::string root = "/";               ///< check-config
     bool inPlace = false;                 ///< run
-    ResourceLimits limits;                ///< run --dry-run, limits
-    AllocationRequest allocation;
-    bool force = false; ///< limits
+    ResourceLimits limits;                ///< run --dry-run, open, limits
+    AllocationRequest allocation;         ///< run --dry-run, open
+    std::optional<std::uint64_t> slots;   ///< open
+    std::optional<std::uint64_t> linger;  ///< open, microseconds
+    ExitState exit;                       ///< end
+    bool batch = false;                   ///< adopt
+    bool force = false;                   ///< limits
     TopOptions top;
 };
 

@@ -27,7 +27,7 @@ Json job(const JobInfo& info) {
             {"uid", info.uid},
             {"state", info.state},
             {"tasks", info.tasks},
-            {"leader", info.leader},
+            {"leader", optionalToJson(info.leader)},
             {"slice", info.slice},
             {"unit", info.unit},
             {"created", info.created},
@@ -168,6 +168,8 @@ std::string jsonTop(const std::vector<TopRow>& rows, std::uint64_t at) {
         list.push_back(topRow(row));
     return document({{"at", at}, {"at_iso", formatUtc(at)}, {"jobs", std::move(list)}});
 }
+
+std::string jsonOpened(const std::string& key, const std::string& slice) { return document({{"job", key}, {"slice", slice}}); }
 
 std::string jsonTask(const std::string& key, std::uint32_t task, const std::string& unit) {
     return document({{"job", key}, {"task", task}, {"unit", unit}});

@@ -34,6 +34,7 @@ std::string jsonUnits(const StartRequest& request);
 std::string jsonVersions(const std::optional<std::string>& daemon);
 /// `at`: CLOCK_REALTIME, microseconds.
 std::string jsonTop(const std::vector<TopRow>& rows, std::uint64_t at);
+std::string jsonOpened(const std::string& job, const std::string& slice);
 std::string jsonTask(const std::string& job, std::uint32_t task, const std::string& unit);
 
 } // namespace pinfold

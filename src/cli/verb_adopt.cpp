@@ -28,6 +28,8 @@ ExitStatus verbAdopt(const VerbContext& context) {
     const auto processes = openAll(context.line.arguments);
     if (!processes)
         return fail(processes.error());
+    if (context.line.batch && processes->size() != 1)
+        return fail({ErrorCode::InvalidArgument, "--batch takes one PID: a job has one batch script"});
     const auto client = ManagerClient::connect();
     if (!client)
         return fail(client.error());
@@ -40,7 +42,7 @@ ExitStatus verbAdopt(const VerbContext& context) {
                                job->slice + "\n");
         return ExitStatus::Ok;
     }
-    const auto added = client->adopt(key, *processes);
+    const auto added = context.line.batch ? client->addBatchScript(key, processes->front()) : client->adopt(key, *processes);
     if (!added)
         return fail(added.error());
     context.terminal.print(context.line.json

@@ -32,7 +32,7 @@ Pairs pairsOf(const JobDetail& detail) {
                 {"uid", std::to_string(job.uid)},
                 {"state", job.state},
                 {"tasks", std::to_string(job.tasks)},
-                {"leader", std::to_string(job.leader)},
+                {"leader", job.leader ? std::to_string(*job.leader) : ""},
                 {"slice", job.slice},
                 {"unit", job.unit},
                 {"created", std::to_string(job.created)}};

@@ -13,7 +13,7 @@ ExitStatus fail(const Error& error) {
 }
 
 Verb findVerb(const std::string& name) {
-    static constexpr std::array<std::pair<std::string_view, Verb>, 17> verbs{{{"list", verbList},
+    static constexpr std::array<std::pair<std::string_view, Verb>, 19> verbs{{{"list", verbList},
                                                                               {"status", verbStatus},
                                                                               {"show", verbShow},
                                                                               {"ps", verbPs},
@@ -25,6 +25,8 @@ Verb findVerb(const std::string& name) {
                                                                               {"limits", verbLimits},
                                                                               {"suspend", verbSuspend},
                                                                               {"resume", verbResume},
+                                                                              {"open", verbOpen},
+                                                                              {"end", verbEnd},
                                                                               {"adopt", verbAdopt},
                                                                               {"vacuum", verbVacuum},
                                                                               {"check-config", verbCheckConfig},

@@ -32,7 +32,8 @@ JobInfo decodeJob(const bus::Dict& dict) {
     job.uid = value<std::uint32_t>(dict, "uid");
     job.slice = value<std::string>(dict, "slice");
     job.unit = value<std::string>(dict, "unit");
-    job.leader = value<std::uint32_t>(dict, "leader");
+    if (const auto leader = value<std::uint32_t>(dict, "leader"); leader != 0)
+        job.leader = leader;
     job.created = value<std::uint64_t>(dict, "created");
     job.tasks = value<std::uint32_t>(dict, "tasks");
     take(dict, "unkillable_since", job.unkillableSince);
@@ -115,16 +116,30 @@ ResourceLimits decodeLimits(const bus::Dict& dict) {
     return limits;
 }
 
+namespace {
+
+template <class T> void put(bus::Dict& dict, const char* name, const std::optional<T>& value) {
+    if (!value)
+        return;
+    if constexpr (kIsNumber<std::optional<T>>)
+        dict.emplace(name, sdbus::Variant(*value));
+    else
+        dict.emplace(name, sdbus::Variant(limitText(*value)));
+}
+
+} // namespace
+
 bus::Dict encodeLimits(const ResourceLimits& limits) {
     bus::Dict dict;
-    forEachLimit(limits, [&dict](const char* name, const auto& limit) {
-        if constexpr (kIsNumber<decltype(limit)>) {
-            if (limit)
-                dict.emplace(name, sdbus::Variant(*limit));
-        } else if (limit) {
-            dict.emplace(name, sdbus::Variant(limitText(*limit)));
-        }
-    });
+    forEachLimit(limits, [&dict](const char* name, const auto& limit) { put(dict, name, limit); });
+    return dict;
+}
+
+bus::Dict encodeAllocation(const AllocationRequest& request) {
+    bus::Dict dict;
+    forEachAllocationRequest(request, [&dict](const char* name, const auto& member) { put(dict, name, member); });
+    if (request.exclusive)
+        dict.emplace("exclusive", sdbus::Variant(true));
     return dict;
 }
 

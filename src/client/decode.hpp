@@ -14,6 +14,7 @@ Usage decodeUsage(const bus::Dict& dict);
 Allocation decodeAllocation(const bus::Dict& dict);
 ResourceLimits decodeLimits(const bus::Dict& dict);
 bus::Dict encodeLimits(const ResourceLimits& limits);
+bus::Dict encodeAllocation(const AllocationRequest& request);
 bus::Dict encodeFilter(const ReceiptFilter& filter);
 bus::Dict encodeRetention(const Retention& retention);
 

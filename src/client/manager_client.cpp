@@ -181,6 +181,46 @@ Result<void> ManagerClient::kill(const std::string& key, int signal) const {
     return converted([&] { invoke(*impl_->manager, "KillJob", kTimeout, std::tie(), key, static_cast<std::int32_t>(signal)); });
 }
 
+Result<std::string> ManagerClient::open(const std::string& key, const JobOpening& opening) const {
+    return converted([&] {
+        auto options = encodeLimits(opening.limits);
+        options.merge(encodeAllocation(opening.allocation));
+        options.emplace("uid", sdbus::Variant(opening.uid));
+        for (const auto& [name, value] : {std::pair("slots", opening.slots), std::pair("linger", opening.linger)})
+            if (value)
+                options.emplace(name, sdbus::Variant(*value));
+        std::string opened;
+        sdbus::ObjectPath path;
+        std::string slice;
+        invoke(*impl_->manager, "OpenJob", kTimeout, std::tie(opened, path, slice), key, options);
+        return slice;
+    });
+}
+
+Result<Receipt> ManagerClient::end(const std::string& key, const ExitState& exit, std::uint64_t timeout) const {
+    return converted([&] {
+        bus::Dict options;
+        if (exit.status)
+            options.emplace("exit_status", sdbus::Variant(static_cast<std::int32_t>(*exit.status)));
+        if (exit.signal)
+            options.emplace("exit_signal", sdbus::Variant(static_cast<std::int32_t>(*exit.signal)));
+        bus::Dict dict;
+        invoke(*impl_->manager, "EndJob", timeout, std::tie(dict), key, options);
+        return decodeReceipt(dict);
+    });
+}
+
+Result<std::pair<std::uint32_t, std::string>> ManagerClient::addBatchScript(const std::string& key,
+                                                                            const UniqueFd& leader) const {
+    return converted([&] {
+        std::uint32_t task = 0;
+        std::string unit;
+        invoke(*impl_->manager, "AddTask", kTimeout, std::tie(task, unit), key, sdbus::UnixFd(leader.get()),
+               bus::Dict{{"batch", sdbus::Variant(true)}});
+        return std::pair(task, unit);
+    });
+}
+
 Result<std::pair<std::uint32_t, std::string>> ManagerClient::adopt(const std::string& key,
                                                                    const std::vector<UniqueFd>& processes) const {
     return converted([&] {

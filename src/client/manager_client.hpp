@@ -26,8 +26,8 @@ struct JobInfo {
     std::uint32_t uid = 0;
     std::string slice;
     std::string unit;
-    std::uint32_t leader = 0;
-    std::uint64_t created = 0; ///< CLOCK_REALTIME, microseconds
+    std::optional<std::uint32_t> leader; ///< none without a batch script
+    std::uint64_t created = 0;           ///< CLOCK_REALTIME, microseconds
     std::uint32_t tasks = 0;
     std::optional<std::uint64_t> unkillableSince = {}; ///< CLOCK_REALTIME, microseconds
 };
@@ -42,6 +42,15 @@ struct ProcessEntry {
     std::string state;                    ///< a letter, as in /proc/PID/stat
     std::optional<std::string> waitPoint; ///< kernel function that it hangs in
     std::string command;
+};
+
+/// A job before there is a process of it.
+struct JobOpening {
+    std::uint32_t uid = 0;
+    ResourceLimits limits;
+    AllocationRequest allocation = {};
+    std::optional<std::uint64_t> slots = {};  ///< 1 to 8192
+    std::optional<std::uint64_t> linger = {}; ///< microseconds; unset: the site's
 };
 
 /// Errors of every call: what org.pinfold1.Error.* says; Unreachable, when pinfoldd or the bus isn't there; TimedOut; Denied.
@@ -72,6 +81,12 @@ public:
     /// What is in force afterwards.
     Result<ResourceLimits> setLimits(const std::string& key, const ResourceLimits& change, bool force) const;
     Result<void> kill(const std::string& key, int signal) const;
+    /// Its slice.
+    Result<std::string> open(const std::string& key, const JobOpening& opening) const;
+    /// Returns when nothing is left of the job. `timeout` in microseconds.
+    Result<Receipt> end(const std::string& key, const ExitState& exit, std::uint64_t timeout) const;
+    /// Of a job that was opened. Task number and unit.
+    Result<std::pair<std::uint32_t, std::string>> addBatchScript(const std::string& key, const UniqueFd& leader) const;
     /// Task number and unit.
     Result<std::pair<std::uint32_t, std::string>> adopt(const std::string& key, const std::vector<UniqueFd>& processes) const;
     /// `timeout` in microseconds.

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// For what a batch system's prologue and epilogue ask: a restart of pinfoldd or of the bus must not fail a job.
+#pragma once
+
+#include "client/manager_client.hpp"
+
+#include <chrono>
+#include <thread>
+
+namespace pinfold {
+
+constexpr std::chrono::seconds kPatience{15}; ///< a restart takes less than one
+
+/// Makes the call, and makes it again while nobody is there to answer. Only for a call that may be made twice.
+template <class T, class F> Result<T> insist(F&& call) {
+    const auto deadline = std::chrono::steady_clock::now() + kPatience;
+    while (true) {
+        const auto client = ManagerClient::connect();
+        auto result = client ? call(*client) : Result<T>(client.error());
+        if (result || result.error().code != ErrorCode::Unreachable || std::chrono::steady_clock::now() >= deadline)
+            return result;
+        std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    }
+}
+
+} // namespace pinfold

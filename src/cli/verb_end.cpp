@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cli/json.hpp"
+#include "cli/patience.hpp"
+#include "cli/verbs.hpp"
+
+namespace pinfold {
+
+ExitStatus verbEnd(const VerbContext& context) {
+    const auto& line = context.line;
+    const auto receipt =
+        insist<Receipt>([&](const ManagerClient& client) { return client.end(line.job, line.exit, line.timeout); });
+    if (!receipt)
+        return fail(receipt.error());
+    if (line.json)
+        context.terminal.print(jsonReceipt(*receipt));
+    return ExitStatus::Ok;
+}
+
+} // namespace pinfold
