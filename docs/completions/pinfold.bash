@@ -20,7 +20,7 @@ _pinfold() {
     local words='' jobs=no
     case $previous in
     --color) words='auto always never' ;;
-    -u | --user) words=$(compgen -u) ;;
+    -u | --user | --uid) words=$(compgen -u) ;;
     -s | --signal | --sort)
         [[ $verb == kill ]] && words='TERM KILL INT HUP STOP CONT USR1 USR2'
         [[ $verb == top ]] && words='cpu memory io tasks time key'
@@ -30,10 +30,10 @@ _pinfold() {
     --state) words='creating running suspended ending accounting' ;;
     *)
         case $verb in
-        '') words="run list status show ps top why history stop kill limits suspend resume adopt vacuum check-config version $globals" ;;
+        '') words="run list status show ps top why history stop kill limits suspend resume open end adopt vacuum check-config version $globals" ;;
         list) words="-u --user --state -o --columns --sort $globals" ;;
         top) words="-s --sort -u --user -b --batch -n --iterations -d --delay $globals" ;;
-        run) words="--job --exec --cpus --gpus --cpu-list --gpu-list --exclusive $limits --dry-run --" ;;
+        run) words="--job --exec --batch --task --cpus --gpus --cpu-list --gpu-list --exclusive $limits --dry-run --" ;;
         limits) jobs=yes words="$limits --force --dry-run $globals" ;;
         suspend | resume) jobs=yes words="--dry-run $globals" ;;
         history) words="-S --since -E --until -u --user -j --job -n --number --result --scheduler --failed --leftovers -P --parsable $globals" ;;
@@ -42,7 +42,9 @@ _pinfold() {
         show) jobs=yes words="-p --property --value $globals" ;;
         stop) jobs=yes words="--grace --wait --timeout --dry-run $globals" ;;
         kill) jobs=yes words="-s --signal --dry-run $globals" ;;
-        adopt) jobs=yes words="--dry-run $globals" ;;
+        adopt) jobs=yes words="--batch --dry-run $globals" ;;
+        open) words="--uid --slots --linger --cpus --gpus --cpu-list --gpu-list --exclusive $limits $globals" ;;
+        end) jobs=yes words="--exit-status --timeout $globals" ;;
         check-config) words="--root $globals" ;;
         esac
         ;;

@@ -4,7 +4,7 @@ function __pinfold_jobs
     pinfold list --no-legend --no-pager -o key 2>/dev/null
 end
 
-set -l verbs run list status show ps top why history stop kill limits suspend resume adopt vacuum check-config version
+set -l verbs run list status show ps top why history stop kill limits suspend resume open end adopt vacuum check-config version
 complete -c pinfold -f
 complete -c pinfold -n "not __fish_seen_subcommand_from $verbs" -a "$verbs"
 complete -c pinfold -l json -d 'One JSON document'
@@ -13,7 +13,7 @@ complete -c pinfold -l no-pager -d 'Never through a pager'
 complete -c pinfold -l full -d 'Never cut a line'
 complete -c pinfold -l bytes -d 'Sizes in bytes, times in microseconds'
 complete -c pinfold -l color -xa 'auto always never'
-complete -c pinfold -n '__fish_seen_subcommand_from status show ps why stop kill limits suspend resume adopt' -a '(__pinfold_jobs)'
+complete -c pinfold -n '__fish_seen_subcommand_from status show ps why stop kill limits suspend resume adopt end' -a '(__pinfold_jobs)'
 complete -c pinfold -n '__fish_seen_subcommand_from list history top' -s u -l user -xa '(__fish_complete_users)'
 complete -c pinfold -n '__fish_seen_subcommand_from list' -l state -xa 'creating running suspended ending accounting'
 complete -c pinfold -n '__fish_seen_subcommand_from list' -s o -l columns -x
@@ -26,16 +26,16 @@ complete -c pinfold -n '__fish_seen_subcommand_from show' -s p -l property -x
 complete -c pinfold -n '__fish_seen_subcommand_from show' -l value
 complete -c pinfold -n '__fish_seen_subcommand_from stop' -l grace -x
 complete -c pinfold -n '__fish_seen_subcommand_from stop' -l wait
-complete -c pinfold -n '__fish_seen_subcommand_from stop' -l timeout -x
+complete -c pinfold -n '__fish_seen_subcommand_from stop end' -l timeout -x
 complete -c pinfold -n '__fish_seen_subcommand_from kill' -s s -l signal -xa 'TERM KILL INT HUP STOP CONT USR1 USR2'
 complete -c pinfold -n '__fish_seen_subcommand_from stop kill limits suspend resume adopt run' -l dry-run
 for limit in memory-max memory-high memory-low memory-swap-max memory-zswap-max oom-policy cpu-quota cpu-weight allowed-cpus allowed-memory-nodes tasks-max io-weight io-read-bandwidth-max io-write-bandwidth-max io-read-iops-max io-write-iops-max device-profile run-time-max run-time-grace kill-signal kill-grace
-    complete -c pinfold -n '__fish_seen_subcommand_from run limits' -l $limit -x
+    complete -c pinfold -n '__fish_seen_subcommand_from run open limits' -l $limit -x
 end
 for option in cpus gpus cpu-list gpu-list
-    complete -c pinfold -n '__fish_seen_subcommand_from run' -l $option -x
+    complete -c pinfold -n '__fish_seen_subcommand_from run open' -l $option -x
 end
-complete -c pinfold -n '__fish_seen_subcommand_from run' -l exclusive
+complete -c pinfold -n '__fish_seen_subcommand_from run open' -l exclusive
 complete -c pinfold -n '__fish_seen_subcommand_from limits' -l force
 complete -c pinfold -n '__fish_seen_subcommand_from history' -s S -l since -x
 complete -c pinfold -n '__fish_seen_subcommand_from history' -s E -l until -x
@@ -48,3 +48,10 @@ complete -c pinfold -n '__fish_seen_subcommand_from history' -l leftovers
 complete -c pinfold -n '__fish_seen_subcommand_from vacuum' -l max-age -x
 complete -c pinfold -n '__fish_seen_subcommand_from vacuum' -l max-size -x
 complete -c pinfold -n '__fish_seen_subcommand_from check-config' -l root -r
+complete -c pinfold -n '__fish_seen_subcommand_from run' -l exec
+complete -c pinfold -n '__fish_seen_subcommand_from run adopt' -l batch
+complete -c pinfold -n '__fish_seen_subcommand_from run' -l task
+complete -c pinfold -n '__fish_seen_subcommand_from open' -l uid -xa '(__fish_complete_users)'
+complete -c pinfold -n '__fish_seen_subcommand_from open' -l slots -x
+complete -c pinfold -n '__fish_seen_subcommand_from open' -l linger -x
+complete -c pinfold -n '__fish_seen_subcommand_from end' -l exit-status -x
