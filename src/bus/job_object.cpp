@@ -28,6 +28,11 @@ std::string JobObject::State() {
     return std::string(job ? stateWord(*job) : toString(JobState::Accounting));
 }
 
+std::uint32_t JobObject::Leader() {
+    const auto job = manager_.job(job_.key.text());
+    return static_cast<std::uint32_t>(job ? job->leader : job_.leader);
+}
+
 bool JobObject::Unkillable() {
     const auto job = manager_.job(job_.key.text());
     return job && job->unkillableSince;

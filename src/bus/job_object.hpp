@@ -31,7 +31,7 @@ private:
     bool Unkillable() override;
     std::string Slice() override { return job_.key.sliceName(); }
     std::string Unit() override { return job_.key.scopeName(0); }
-    std::uint32_t Leader() override { return static_cast<std::uint32_t>(job_.leader); }
+    std::uint32_t Leader() override;
     std::uint64_t Created() override { return job_.created; }
     std::map<std::string, sdbus::Variant> Limits() override;
     std::map<std::string, sdbus::Variant> Allocation() override;

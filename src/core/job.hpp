@@ -57,7 +57,6 @@ struct Job {
     bool culled = false;         ///< all but the shepherds have been killed
     EventHandle statusTimer;     ///< bounds the wait for EndJob's word on how the leader ended
     bool changingLimits = false; ///< a change is on its way through systemd
-    bool leftoversListed = false;
     bool accountDue = false; ///< handed to the accountant
     bool neverRan = false;   ///< its creation failed after the start: no receipt
     std::vector<Reply<JobSummary>> creators;

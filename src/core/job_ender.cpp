@@ -9,6 +9,7 @@
 #include <csignal>
 
 #include <algorithm>
+#include <utility>
 
 namespace pinfold {
 namespace {
@@ -155,12 +156,14 @@ void JobEnder::resume(const JobPtr& job) {
 void JobEnder::stop(const JobPtr& job) {
     if (!populated(*job))
         return emptied(job);
-    if (leftBehind(*job) && !job->leftoversListed) {
-        job->leftoversListed = true;
-        if (job->record.leftovers.count == 0) // else an earlier pinfoldd has listed them
-            reportLeftovers(core_, *job, 0);
-    }
+    if (leftBehind(*job))
+        listLeftovers(*job);
     terminate(job);
+}
+
+void JobEnder::listLeftovers(Job& job) {
+    if (!std::exchange(job.record.leftoversListed, true)) // else done before, perhaps by an earlier pinfoldd
+        reportLeftovers(core_, job, 0);
 }
 
 void JobEnder::terminate(const JobPtr& job) {
@@ -189,10 +192,8 @@ void JobEnder::terminate(const JobPtr& job) {
 void JobEnder::kill(const JobPtr& job) {
     if (!populated(*job))
         return emptied(job);
-    if (leaderEnded(*job) && !job->leftoversListed) {
-        job->leftoversListed = true;
-        reportLeftovers(core_, *job, 0);
-    }
+    if (leaderEnded(*job))
+        listLeftovers(*job);
     if (!job->culled && shepherdLives(*job))
         return cull(job);
     // Not by PID 1: under a storm of short-lived daemons it may take as long as the storm lasts.

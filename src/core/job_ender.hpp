@@ -52,6 +52,7 @@ private:
     void stop(const JobPtr& job);
     void leaderGone(const JobPtr& job);
     void supervisorGone(const JobPtr& job);
+    void listLeftovers(Job& job);
     void terminate(const JobPtr& job);
     void kill(const JobPtr& job);
     void cull(const JobPtr& job);

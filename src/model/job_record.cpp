@@ -122,6 +122,7 @@ JobRecord recordFromJson(const Json& json) {
         record.cause = required(jobResultFromString(cause.get<std::string>()), "cause");
     optionalFromJson(json, "grace", record.grace);
     takeEnd(json, record.exit, record.stoppedBy, record.leftovers);
+    record.leftoversListed = json.value("leftovers_listed", false);
     optionalFromJson(json, "unkillable_since", record.unkillableSince);
     return record;
 }
@@ -194,6 +195,7 @@ std::string encode(const JobRecord& record) {
     json["cause"] = record.cause ? Json(toString(*record.cause)) : Json(nullptr);
     json["grace"] = optionalToJson(record.grace);
     putEnd(json, record.exit, record.stoppedBy, record.leftovers);
+    json["leftovers_listed"] = record.leftoversListed;
     json["unkillable_since"] = optionalToJson(record.unkillableSince);
     return dump(json) + "\n";
 }

@@ -66,7 +66,8 @@ struct JobRecord {
     ExitState exit;
     std::optional<std::uint32_t> stoppedBy;
     std::optional<std::uint64_t> grace; ///< asked for by StopJob, microseconds
-    Leftovers leftovers;
+    Leftovers leftovers;          ///< of tasks that ended before, too
+    bool leftoversListed = false; ///< those of the job's own end are among them
     std::optional<std::uint64_t> unkillableSince; ///< CLOCK_REALTIME, microseconds: SIGKILL, which something has outlived
 
     bool operator==(const JobRecord&) const = default;
