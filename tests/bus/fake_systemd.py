@@ -291,10 +291,13 @@ class FakeSystemd(dbus.service.Object):
             self.done(job, name)
             return False
         self.units.update([name, *slices])
+        if name.endswith(".slice"):
+            self.node.make(path_of(name))
+            self.node.set_limits(path_of(name), properties.items())
         for unit, limits in slices.items():
             self.node.make(path_of(unit))
             self.node.set_limits(path_of(unit), limits)
-        for pid in properties["PIDs"]:
+        for pid in properties.get("PIDs", []):
             if int(pid) in self.node.processes:
                 self.node.move(int(pid), path_of(name))
         job = self.new_job()
