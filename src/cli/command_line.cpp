@@ -187,7 +187,7 @@ void addBatchSystem(CLI::App& app, CommandLine& line) {
     addParsed(open, "--linger", line.linger, parseDuration, "how long it outlives its last task; default: the site's");
     addAllocation(open, line.allocation);
     addLimits(open, line.limits);
-    auto* end = app.add_subcommand("end", "a job is over: stop what is left of it, and wait for that");
+    auto* end = app.add_subcommand("end", "a job is over: stop what is left, and wait");
     addJob(end, line, true);
     end->add_option("--exit-status", line.exit.status, "of its batch script")->check(CLI::Range(0, 255))->type_name("");
     addTimeout(end, line, "exit status 124 after this, default 5min");

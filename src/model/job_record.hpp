@@ -28,9 +28,9 @@ struct ProcessIdentity {
 
 /// A task that is alive. An adopted task has no leader: it ends when its scope is empty.
 struct TaskRecord {
-    std::optional<ProcessIdentity> leader;
-    std::optional<ProcessIdentity> supervisor; ///< of a further task; task 0's is the job's
-    bool shepherd = false;                     ///< the leader is the batch system's own process above the task
+    std::optional<ProcessIdentity> leader = {};
+    std::optional<ProcessIdentity> supervisor = {}; ///< of a further task; task 0's is the job's
+    bool shepherd = false;                          ///< the leader is the batch system's own process above the task
 
     bool operator==(const TaskRecord&) const = default;
 };
@@ -65,9 +65,9 @@ struct JobRecord {
     std::optional<JobResult> cause;
     ExitState exit;
     std::optional<std::uint32_t> stoppedBy;
-    std::optional<std::uint64_t> grace; ///< asked for by StopJob, microseconds
-    Leftovers leftovers;          ///< of tasks that ended before, too
-    bool leftoversListed = false; ///< those of the job's own end are among them
+    std::optional<std::uint64_t> grace;           ///< asked for by StopJob, microseconds
+    Leftovers leftovers;                          ///< of tasks that ended before, too
+    bool leftoversListed = false;                 ///< those of the job's own end are among them
     std::optional<std::uint64_t> unkillableSince; ///< CLOCK_REALTIME, microseconds: SIGKILL, which something has outlived
 
     bool operator==(const JobRecord&) const = default;

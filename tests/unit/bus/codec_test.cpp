@@ -75,7 +75,7 @@ TEST(Codec, namesWhatItRefuses) {
     EXPECT_TRUE(has(refusal(create("memory_max", std::int64_t{-1})), "'memory_max' is negative: -1"));
     EXPECT_TRUE(has(refusal(create("allowed_cpus", std::uint64_t{3})), "'allowed_cpus' has type t: a string is expected"));
     EXPECT_TRUE(has(refusal(create("allowed_cpus", std::string("3-1"))), "3-1"));
-    EXPECT_TRUE(has(refusal(create("supervisor", std::uint32_t{1})), "'supervisor' has type u: a pidfd (h) is expected"));
+    EXPECT_TRUE(has(refusal(create("supervisor", std::uint32_t{1})), "'supervisor' has type u: a descriptor (h) is expected"));
     EXPECT_TRUE(has(refusal(create("uid", std::uint32_t{UINT32_MAX})), "'uid' is 4294967295"));
     EXPECT_TRUE(has(refusal(create("uid", std::uint64_t{1} << 32)), "'uid' is 4294967296"));
 }

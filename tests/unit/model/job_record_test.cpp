@@ -24,7 +24,11 @@ JobRecord fullRecord() {
                      .tasksMax = 5,
                      .runTimeMax = 1'000};
     record.supervisor = {100, 200};
-    record.tasks = {{0, {ProcessIdentity{101, 201}}}, {1, {}}, {UINT32_MAX, {ProcessIdentity{102, 202}}}};
+    record.tasks = {{0, {ProcessIdentity{101, 201}, {}, true}},
+                    {1, {}},
+                    {UINT32_MAX, {ProcessIdentity{102, 202}, ProcessIdentity{103, 203}}}};
+    record.linger = kInfinity;
+    record.leftoversListed = true;
     record.nextTask = 7;
     record.cause = JobResult::SupervisorLost;
     record.exit = {.status = 255, .signal = 64};

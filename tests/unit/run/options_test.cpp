@@ -62,6 +62,16 @@ TEST(RunOptions, underAnotherNameNothingIsAnOption) {
     }
 }
 
+TEST(RunOptions, aTaskAndABatchScriptAreOfAJobThatIsThere) {
+    const Parsed task({"pinfold-run", "--job", "sge.1", "--task", "--", "x"});
+    ASSERT_TRUE(*task.options);
+    EXPECT_EQ(createRequest(**task.options).role, WrapperRole::Task);
+    const Parsed batch({"pinfold-run", "--batch", "--exec", "--job", "sge.1", "x"});
+    ASSERT_TRUE(*batch.options);
+    EXPECT_EQ(createRequest(**batch.options).role, WrapperRole::Batch);
+    EXPECT_TRUE((*batch.options)->inPlace);
+}
+
 TEST(RunOptions, mistakesNameTheWord) {
     for (const auto& [words, named] :
          std::vector<std::pair<Words, std::string>>{{{"pinfold-run"}, "no command"},
@@ -69,6 +79,8 @@ TEST(RunOptions, mistakesNameTheWord) {
                                                     {{"pinfold-run", "--nope", "x"}, "'--nope'"},
                                                     {{"pinfold-run", "--job"}, "'--job' needs a value"},
                                                     {{"pinfold-run", "--tasks-max", "-1", "x"}, "'-1'"},
+                                                    {{"pinfold-run", "--task", "x"}, "--job KEY"},
+                                                    {{"pinfold-run", "--batch", "--job", "a.1", "--cpus", "1", "x"}, "no limits"},
                                                     {{"pinfold-run", "--memory-max", "x\ny", "x"}, "x\\x0ay"}}) {
         const Parsed parsed(words);
         ASSERT_FALSE(*parsed.options) << named;
