@@ -42,7 +42,7 @@ void setVariables(const std::string& word) {
 
 } // namespace
 
-bool Child::fork(char** command, const sigset_t& mask, const std::function<void()>& inChild) {
+bool Child::fork(const char* program, char** command, const sigset_t& mask, const std::function<void()>& inChild) {
     std::array<int, 2> go{};
     std::array<int, 2> result{};
     if (::pipe2(go.data(), O_CLOEXEC) != 0)
@@ -58,7 +58,7 @@ bool Child::fork(char** command, const sigset_t& mask, const std::function<void(
     if (pid_ == 0) {
         go_.reset(); // else it would never see that its parent is gone
         execResult_.reset();
-        waitAndExec(goRead.get(), resultWrite.get(), command, mask, inChild);
+        waitAndExec(goRead.get(), resultWrite.get(), program, command, mask, inChild);
     }
     if (pid_ < 0)
         return false;
@@ -66,7 +66,8 @@ bool Child::fork(char** command, const sigset_t& mask, const std::function<void(
     return static_cast<bool>(pidfd_);
 }
 
-void Child::waitAndExec(int go, int execResult, char** command, const sigset_t& mask, const std::function<void()>& inChild) {
+void Child::waitAndExec(int go, int execResult, const char* program, char** command, const sigset_t& mask,
+                        const std::function<void()>& inChild) {
     const auto word = readAll(go);
     if (!word.ends_with(kGo))
         ::_exit(kRunFailed);
@@ -74,7 +75,7 @@ void Child::waitAndExec(int go, int execResult, char** command, const sigset_t& 
     inChild();
     // What was sent meanwhile arrives now, before the command, as it would have without us.
     ::sigprocmask(SIG_SETMASK, &mask, nullptr);
-    const int error = execCommand(command);
+    const int error = execCommand(program, command);
     (void)!::write(execResult, &error, sizeof error);
     ::_exit(execFailureStatus(error));
 }

@@ -16,9 +16,10 @@ namespace pinfold {
 /// The process that becomes the job once it is let go; until then it waits.
 class Child {
 public:
-    /// `mask`: the signal mask that the job gets; `inChild` is called in the new process before it becomes the command. Must be
-    /// called before any disposition is changed: the job gets those too. False, with errno, when there is no process to be had.
-    bool fork(char** command, const sigset_t& mask, const std::function<void()>& inChild);
+    /// `program` is executed, with `command` as its arguments; `mask`: the signal mask that the job gets; `inChild` is called in
+    /// the new process before it becomes the command. Must be called before any disposition is changed: the job gets those too.
+    /// False, with errno, when there is no process to be had.
+    bool fork(const char* program, char** command, const sigset_t& mask, const std::function<void()>& inChild);
 
     pid_t pid() const { return pid_; }
     int pidfd() const { return pidfd_.get(); }
@@ -32,7 +33,7 @@ public:
     int takeExecResult();
 
 private:
-    [[noreturn]] static void waitAndExec(int go, int execResult, char** command, const sigset_t& mask,
+    [[noreturn]] static void waitAndExec(int go, int execResult, const char* program, char** command, const sigset_t& mask,
                                          const std::function<void()>& inChild);
 
     pid_t pid_ = -1;

@@ -11,8 +11,8 @@
 
 namespace pinfold {
 
-int execCommand(char** command) {
-    ::execvp(command[0], command);
+int execCommand(const char* program, char** command) {
+    ::execvp(program, command);
     return errno;
 }
 

@@ -5,8 +5,8 @@
 
 namespace pinfold {
 
-/// Replaces this process by the command, found along PATH as execvp(3) does. Returns errno.
-int execCommand(char** command);
+/// Replaces this process by the program, found along PATH as execvp(3) does, with `command` as its arguments. Returns errno.
+int execCommand(const char* program, char** command);
 
 /// "COMMAND: No such file or directory"
 std::string describeExecFailure(const char* command, int error);

@@ -21,6 +21,7 @@ namespace {
 
 // Longer than a restart of pinfoldd, of the bus or of systemd takes.
 constexpr std::uint64_t kCreatePatience = 90'000'000;
+constexpr std::uint64_t kSuspendPatience = 2'000'000;
 constexpr std::uint64_t kRetryInterval = 100'000;
 constexpr suseconds_t kInLine = 100'000;
 // When nobody is there at all, waiting longer than a restart takes helps nobody.
@@ -74,6 +75,8 @@ void DaemonLink::create(WrapperCreate request, Descriptors descriptors) {
 }
 
 void DaemonLink::end(const WrapperEnd& request) { begin(request, {}, UINT64_MAX); }
+
+void DaemonLink::suspend(const WrapperSuspend& request) { begin(request, {}, kSuspendPatience); }
 
 void DaemonLink::begin(const WrapperRequest& request, Descriptors descriptors, std::uint64_t patience) {
     packet_ = encode(request);

@@ -30,6 +30,8 @@ public:
     void create(WrapperCreate request, Descriptors descriptors);
     /// Asks until there is an answer, however long pinfoldd is away.
     void end(const WrapperEnd& request);
+    /// Asks for two seconds: a signal is waiting for it.
+    void suspend(const WrapperSuspend& request);
 
     /// Does what can be done now. The outcome, once there is one: pinfoldd's answer, Unreachable, or why pinfoldd refuses.
     std::optional<Result<WrapperReply>> advance();

@@ -40,7 +40,7 @@ int runInPlace(const RunOptions& options) {
             return kRunFailed;
         }
     }
-    const int error = execCommand(options.command);
+    const int error = execCommand(options.command[0], options.command);
     say(describeExecFailure(options.command[0], error));
     return execFailureStatus(error);
 }

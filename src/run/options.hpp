@@ -22,8 +22,9 @@ struct RunOptions {
     WrapperRole role = WrapperRole::Job;
     std::optional<std::uint32_t> owner;
     std::optional<std::uint64_t> slots;
-    bool shepherd = false;    ///< the command is a batch system's own process above the job
-    char** command = nullptr; ///< of main()'s argv, ended by a null pointer
+    bool shepherd = false;         ///< the command is a batch system's own process above the job
+    char** command = nullptr;      ///< of main()'s argv, ended by a null pointer
+    const char* program = nullptr; ///< what is executed as the command, where that isn't its first word
 };
 
 /// What pinfoldd is to be asked for.

@@ -67,7 +67,8 @@ int Supervisor::run() {
         return failed("PR_SET_CHILD_SUBREAPER");
     if (!signals_.block())
         return failed("signalfd");
-    if (!child_.fork(options_.command, signals_.previous(), duties_.inChild))
+    if (!child_.fork(options_.program ? options_.program : options_.command[0], options_.command, signals_.previous(),
+                     duties_.inChild))
         return failed("can't start a process");
     SignalReader::takeBackChild();
     if (const auto status = create())
@@ -83,7 +84,7 @@ int Supervisor::run() {
 
 std::optional<int> Supervisor::create() {
     const UniqueFd self(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
-    link_.create(createRequest(options_), {child_.pidfd(), self.get(), openStderr()});
+    link_.create(createRequest(options_), {child_.pidfd(), self.get(), duties_.hasJobsOutput ? openStderr() : -1});
     auto outcome = link_.advance();
     while (!outcome && !shallGiveUpWaiting()) {
         waitOnce(link_.timeoutMs());
@@ -144,10 +145,12 @@ int Supervisor::endAsTheJobEnded() const {
 }
 
 void Supervisor::waitOnce(int timeoutMs) {
-    std::array<pollfd, 2> fds{pollfd{signals_.fd(), POLLIN, 0}, link_.waitFor()};
+    std::array<pollfd, 3> fds{pollfd{signals_.fd(), POLLIN, 0}, link_.waitFor(), pollfd{duties_.watch, POLLIN, 0}};
     ::poll(fds.data(), fds.size(), timeoutMs);
     if (fds[0].revents != 0)
         handleSignals();
+    if (fds[2].revents != 0 && !duties_.watched())
+        duties_.watch = -1;
 }
 
 void Supervisor::handleSignals() {

@@ -28,6 +28,11 @@ struct SupervisorDuties {
     /// The job, or the task, is over: nothing of it is left. `exit`: how the command ended.
     std::function<void(const WrapperReply&, const ExitState& exit)> over;
     bool wantsReceipt = false;
+    /// Our standard error is the job's: pinfoldd may write there.
+    bool hasJobsOutput = true;
+    /// A descriptor to wait for besides, until `watched` returns false. -1: none.
+    int watch = -1;
+    std::function<bool()> watched = [] { return false; };
 };
 
 /// pinfold-run's own: says what there is to say in the job's output.
