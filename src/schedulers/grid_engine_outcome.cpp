@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "schedulers/grid_engine_outcome.hpp"
+
+#include "base/parse.hpp"
+#include "model/oom.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <optional>
+
+namespace pinfold {
+namespace {
+
+constexpr std::uint64_t kExited = 1; // wait_status, sge_report.h: bit 0 is "exited", the status begins at bit 4
+constexpr int kStatusShift = 4;
+
+/// Unset: what can't be read is no smaller.
+std::optional<double> number(std::string_view text) {
+    double value = 0;
+    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
+    if (error != std::errc() || rest != text.data() + text.size() || !std::isfinite(value))
+        return std::nullopt;
+    return value;
+}
+
+std::string seconds(std::uint64_t usec) {
+    char text[40]; // NOLINT(cppcoreguidelines-avoid-c-arrays): snprintf's
+    std::snprintf(text, sizeof text, "%llu.%06llu", static_cast<unsigned long long>(usec / 1'000'000),
+                  static_cast<unsigned long long>(usec % 1'000'000));
+    return text;
+}
+
+/// The line for it, if the receipt's figure is to stand there.
+std::optional<std::string> larger(std::string_view name, std::string_view value, const Usage& usage) {
+    const auto theirs = number(value);
+    if (!theirs)
+        return std::nullopt;
+    if (name == "ru_utime" && usage.cpuUser && static_cast<double>(*usage.cpuUser) / 1e6 > *theirs)
+        return seconds(*usage.cpuUser);
+    if (name == "ru_stime" && usage.cpuSystem && static_cast<double>(*usage.cpuSystem) / 1e6 > *theirs)
+        return seconds(*usage.cpuSystem);
+    if (name == "ru_maxrss" && usage.memoryPeak && static_cast<double>(*usage.memoryPeak / 1024) > *theirs)
+        return std::to_string(*usage.memoryPeak / 1024);
+    return std::nullopt;
+}
+
+} // namespace
+
+GridEngineVerdict verdictOn(ErrorCode failure) {
+    switch (failure) {
+    case ErrorCode::InvalidArgument:
+    case ErrorCode::LimitInvalid:
+        return GridEngineVerdict::JobFailed;
+    // An earlier run of it is still ending, or too much is asked of pinfoldd at once, or another node may have what this one
+    // lacks.
+    case ErrorCode::AlreadyExists:
+    case ErrorCode::Busy:
+    case ErrorCode::JobEnding:
+    case ErrorCode::LimitUnenforceable:
+    case ErrorCode::NoSuchJob:
+    case ErrorCode::PidGone:
+        return GridEngineVerdict::TryAgain;
+    case ErrorCode::NoSuchReceipt:
+    case ErrorCode::Denied:
+    case ErrorCode::Draining:
+    case ErrorCode::ConfigInvalid:
+    case ErrorCode::SystemdFailed:
+    case ErrorCode::Unreachable:
+    case ErrorCode::TimedOut:
+    case ErrorCode::Internal:
+        break;
+    }
+    return GridEngineVerdict::NodeFailed;
+}
+
+std::string usageWithReceipt(std::string_view usage, const Receipt& receipt) {
+    std::string text;
+    while (!usage.empty()) {
+        const auto end = std::min(usage.find('\n'), usage.size());
+        const auto line = usage.substr(0, end);
+        usage.remove_prefix(std::min(end + 1, usage.size()));
+        const auto equals = std::min(line.find('='), line.size());
+        const auto name = line.substr(0, equals);
+        const auto value = line.substr(std::min(equals + 1, line.size()));
+        const auto ours = receipt.tasks == 1 ? larger(name, value, receipt.usage) : std::nullopt;
+        text.append(ours ? std::string(name) + "=" + *ours : std::string(line)).push_back('\n');
+    }
+    return text;
+}
+
+std::string usageOfKilled(int signal, std::uint64_t start, std::uint64_t end) {
+    // Not as killed by the signal: then execd would say that and nothing else, in place of the file error.
+    const auto status = 128 + static_cast<std::uint64_t>(signal);
+    return "wait_status=" + std::to_string(kExited | status << kStatusShift) + "\nexit_status=" + std::to_string(status) +
+           "\nsignal=0\nstart_time=" + std::to_string(start) + "\nend_time=" + std::to_string(end) +
+           "\nru_wallclock=" + std::to_string(end - std::min(start, end)) +
+           "\nru_utime=0.000000\nru_stime=0.000000\nru_maxrss=0\n";
+}
+
+std::string causeOfKilled(int signal, const Receipt& receipt) {
+    switch (receipt.result) {
+    case JobResult::OutOfMemory:
+        return receipt.oom ? oomLine(*receipt.oom, receipt.usage.memoryPeak) : "killed for want of memory";
+    case JobResult::Timeout:
+        return "killed at the run time limit that it has in pinfold";
+    case JobResult::Stopped:
+        return "stopped by " +
+               (receipt.stoppedBy ? "user id " + std::to_string(*receipt.stoppedBy) : std::string("an administrator")) +
+               ", in pinfold or systemd";
+    case JobResult::Exited:
+    case JobResult::Signaled:
+    case JobResult::SupervisorLost:
+    case JobResult::Lost:
+        break;
+    }
+    return "sge_shepherd was killed by " + signalName(signal);
+}
+
+} // namespace pinfold

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "schedulers/grid_engine_outcome.hpp"
+#include "shepherd/shepherd.hpp"
+
+#include <cstdio>
+#include <exception>
+
+int main(int argc, char** argv) {
+    try {
+        return pinfold::Shepherd(argc, argv).run();
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "grid-engine-shepherd: unexpected: %s\n", error.what());
+        return static_cast<int>(pinfold::GridEngineVerdict::TryAgain);
+    }
+}

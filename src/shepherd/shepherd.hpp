@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// In the place of sge_shepherd (shepherd_cmd in sge_conf(5)): runs the real one in the job's scope, stays until nothing of the
+// job is left, and leaves sge_execd the files that say how it went.
+#pragma once
+
+#include "base/result.hpp"
+#include "run/options.hpp"
+#include "run/supervisor.hpp"
+#include "schedulers/grid_engine.hpp"
+#include "schedulers/grid_engine_outcome.hpp"
+#include "shepherd/jobs_output.hpp"
+#include "shepherd/spool_directory.hpp"
+#include "shepherd/suspension.hpp"
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace pinfold {
+
+class Shepherd {
+public:
+    /// As sge_execd calls it: real user root, effective user the admin user, main()'s arguments.
+    Shepherd(int argc, char** argv);
+
+    /// Exit status; does not return when the shepherd was ended by a signal.
+    int run();
+
+private:
+    Result<void> readJob();
+    void makeCommand();
+    SupervisorDuties duties();
+    void becomeAdmin() const;
+    bool nameUsAsTheShepherd();
+    void report(const WrapperReply& words, const ExitState& exit);
+    int putBack(GridEngineVerdict verdict, const std::string& why);
+
+    uid_t admin_;
+    std::vector<char*> command_; ///< ended by a null pointer
+    std::uint64_t started_;      ///< CLOCK_REALTIME, seconds
+    SpoolDirectory spool_;
+    GridEngineJob job_;
+    JobOwner owner_;
+    std::string program_;
+    RunOptions options_;
+    Suspension suspension_;
+};
+
+} // namespace pinfold

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "shepherd/suspension.hpp"
+
+#include "base/parse.hpp"
+#include "run/daemon_link.hpp"
+
+#include <poll.h>
+
+#include <csignal>
+
+namespace pinfold {
+namespace {
+
+bool ask(const std::string& key, bool resume) {
+    DaemonLink link;
+    link.suspend({key, resume});
+    auto outcome = link.advance();
+    while (!outcome) {
+        auto wait = link.waitFor();
+        ::poll(&wait, 1, link.timeoutMs());
+        outcome = link.advance();
+    }
+    return static_cast<bool>(*outcome);
+}
+
+} // namespace
+
+bool Suspension::meansStop(int signal) const {
+    if (signal != SIGTTIN)
+        return false;
+    const auto text = spool_.read("signal").value_or("");
+    const auto number = parseUnsigned(text.substr(0, text.find_first_not_of("0123456789")));
+    return number && *number == SIGSTOP;
+}
+
+bool Suspension::passOn(int signal) {
+    if (job_.shepherdSuspendsAlone && meansStop(signal)) {
+        frozen_ = ask(job_.key, false) || frozen_;
+        return !frozen_;
+    }
+    // A frozen shepherd could neither resume nor kill its job; and the job may have been frozen by another, `pinfold suspend`.
+    if (frozen_ || signal == SIGTSTP)
+        frozen_ = !ask(job_.key, true) && frozen_;
+    return true;
+}
+
+} // namespace pinfold

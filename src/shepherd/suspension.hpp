@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "schedulers/grid_engine.hpp"
+#include "shepherd/spool_directory.hpp"
+
+namespace pinfold {
+
+/// Freezes the job where sge_shepherd would send SIGSTOP to its process group, which misses what has left it. sge_execd's signals
+/// to a shepherd (execd_signal_queue.c): SIGTTIN means the number in the file "signal", SIGTSTP means SIGKILL, SIGUSR2 SIGXCPU.
+class Suspension {
+public:
+    Suspension(const GridEngineJob& job, const SpoolDirectory& spool) : job_(job), spool_(spool) {}
+
+    /// Shall the shepherd have the signal? Takes as long as pinfoldd takes, two seconds at most.
+    bool passOn(int signal);
+
+private:
+    bool meansStop(int signal) const;
+
+    const GridEngineJob& job_;
+    const SpoolDirectory& spool_;
+    bool frozen_ = false;
+};
+
+} // namespace pinfold
