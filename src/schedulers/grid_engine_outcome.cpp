@@ -52,13 +52,12 @@ GridEngineVerdict verdictOn(ErrorCode failure) {
     switch (failure) {
     case ErrorCode::InvalidArgument:
     case ErrorCode::LimitInvalid:
+    case ErrorCode::LimitUnenforceable: // to try again would be a loop, of three seconds a turn for a parallel job
         return GridEngineVerdict::JobFailed;
-    // An earlier run of it is still ending, or too much is asked of pinfoldd at once, or another node may have what this one
-    // lacks.
+    // An earlier run of it is still ending, or too much is asked of pinfoldd at once.
     case ErrorCode::AlreadyExists:
     case ErrorCode::Busy:
     case ErrorCode::JobEnding:
-    case ErrorCode::LimitUnenforceable:
     case ErrorCode::NoSuchJob:
     case ErrorCode::PidGone:
         return GridEngineVerdict::TryAgain;

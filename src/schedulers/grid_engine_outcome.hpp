@@ -21,7 +21,7 @@ enum class GridEngineVerdict : int {
     NodeFailed = 7,
     /// Back to the queue, behind the others, also with -r n: it has not run.
     TryAgain = 25,
-    /// Held in state Eqw, with the reason: it would fail everywhere.
+    /// Held in state Eqw, with the reason: it would fail again.
     JobFailed = 30,
     /// Over, and never run again: "failed 100: assumedly after job".
     AfterJob = 100,

@@ -85,7 +85,7 @@ Result<JobOwner> findOwner(const std::string& name) {
     passwd* found = nullptr;
     const int error = ::getpwnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), &found);
     if (!found)
-        return Error{ErrorCode::Busy, "no user '" + printable(name, 100) + "' on this node" +
+        return Error{ErrorCode::InvalidArgument, "no user '" + printable(name, 100) + "' on this node" +
                                           (error != 0 ? std::string(": ") + std::strerror(error) : std::string())};
     return JobOwner{name, found->pw_uid, found->pw_gid};
 }

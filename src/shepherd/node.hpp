@@ -17,7 +17,7 @@ namespace pinfold {
 /// what the job brings along. Error: Internal, with what was looked for.
 Result<std::string> findRealShepherd();
 
-/// Error: Busy when the name service has no such user: it may have it later.
+/// Error: InvalidArgument when the name service has no such user; sge_execd holds such jobs too.
 Result<JobOwner> findOwner(const std::string& name);
 
 /// All hyper-threads of these cores; empty when there are no such.

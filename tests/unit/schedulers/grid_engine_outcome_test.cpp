@@ -83,6 +83,7 @@ TEST(GridEngineOutcome, noFailureIsTakenForAJobThatHasRun) {
     EXPECT_EQ(verdictOn(ErrorCode::Draining), GridEngineVerdict::NodeFailed);
     EXPECT_EQ(verdictOn(ErrorCode::AlreadyExists), GridEngineVerdict::TryAgain);
     EXPECT_EQ(verdictOn(ErrorCode::LimitInvalid), GridEngineVerdict::JobFailed);
+    EXPECT_EQ(verdictOn(ErrorCode::LimitUnenforceable), GridEngineVerdict::JobFailed);
 }
 
 } // namespace

@@ -27,10 +27,10 @@ TEST(GridEngineNode, coresThatTheNodeHasNotAreNone) {
     EXPECT_TRUE(cpusOf({}, twoSockets()).empty());
 }
 
-TEST(GridEngineNode, aUserThatIsUnknownMayBeKnownLater) {
+TEST(GridEngineNode, anUnknownUserIsTheJobsFault) {
     const auto owner = findOwner("no-such-user-here");
     ASSERT_FALSE(owner);
-    EXPECT_EQ(owner.error().code, ErrorCode::Busy);
+    EXPECT_EQ(owner.error().code, ErrorCode::InvalidArgument);
     EXPECT_NE(owner.error().message.find("no-such-user-here"), std::string::npos);
     ASSERT_TRUE(findOwner("root"));
     EXPECT_EQ(findOwner("root")->uid, 0U);
