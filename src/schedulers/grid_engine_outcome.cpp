@@ -41,8 +41,9 @@ std::optional<std::string> larger(std::string_view name, std::string_view value,
         return seconds(*usage.cpuUser);
     if (name == "ru_stime" && usage.cpuSystem && static_cast<double>(*usage.cpuSystem) / 1e6 > *theirs)
         return seconds(*usage.cpuSystem);
-    if (name == "ru_maxrss" && usage.memoryPeak && static_cast<double>(*usage.memoryPeak / 1024) > *theirs)
-        return std::to_string(*usage.memoryPeak / 1024);
+    const auto kibi = usage.memoryPeak.value_or(0) / 1024;
+    if (name == "ru_maxrss" && static_cast<double>(kibi) > *theirs)
+        return std::to_string(kibi);
     return std::nullopt;
 }
 

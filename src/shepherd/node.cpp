@@ -86,7 +86,7 @@ Result<JobOwner> findOwner(const std::string& name) {
     const int error = ::getpwnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), &found);
     if (!found)
         return Error{ErrorCode::InvalidArgument, "no user '" + printable(name, 100) + "' on this node" +
-                                          (error != 0 ? std::string(": ") + std::strerror(error) : std::string())};
+                                                     (error != 0 ? std::string(": ") + std::strerror(error) : std::string())};
     return JobOwner{name, found->pw_uid, found->pw_gid};
 }
 
