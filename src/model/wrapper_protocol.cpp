@@ -107,7 +107,7 @@ WrapperRequest requestFromJson(const Json& json) {
     end.receipt = json.value("receipt", false);
     const bool exited = end.exit.status && !end.exit.signal && *end.exit.status >= 0 && *end.exit.status <= 255;
     const bool signaled = end.exit.signal && !end.exit.status && *end.exit.signal >= 1 && *end.exit.signal <= 64;
-    if (!exited && !signaled)
+    if (!exited && !signaled && (end.leader != 0 || end.exit.known()))
         throw std::invalid_argument("either exit_status, 0 to 255, or exit_signal, 1 to 64");
     return end;
 }

@@ -50,8 +50,8 @@ struct WrapperCreate {
 /// As EndJob of org.pinfold1, or for a task from 1 on as WaitTask.
 struct WrapperEnd {
     std::string key;
-    pid_t leader = 0; ///< whose end it is: by then a later job may have the same key
-    ExitState exit;
+    pid_t leader = 0;                       ///< whose end it is: by then a later job may have the same key; 0: whichever has it
+    ExitState exit;                         ///< may be unknown where the leader is
     std::optional<std::uint32_t> task = {}; ///< from 1: only that task is waited for
     bool receipt = false;                   ///< the answer shall have it
 

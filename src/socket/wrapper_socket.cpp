@@ -227,14 +227,15 @@ void WrapperSocket::act(const ConnectionPtr& connection, const WrapperEnd& end, 
     auto wait = parts_.clients.enterWait(connection->caller);
     if (!wait)
         return connection->answer(wait.error());
+    const auto leader = end.leader ? std::optional(end.leader) : std::nullopt;
     if (end.task)
         return parts_.jobs.waitTask(
-            connection->caller, end.key, *end.task, end.leader,
+            connection->caller, end.key, *end.task, leader,
             [connection, key = end.key, held = std::move(*wait)](const Result<void>& over) {
                 connection->answer(over ? Result<WrapperReply>({key, {}, {}, {}}) : Result<WrapperReply>(over.error()));
             });
     parts_.jobs.endJob(
-        connection->caller, end.key, {end.exit, end.leader},
+        connection->caller, end.key, {end.exit, leader},
         [&config = parts_.config, connection, full = end.receipt, held = std::move(*wait)](const Result<Receipt>& receipt) {
             if (!receipt)
                 return connection->answer(receipt.error());

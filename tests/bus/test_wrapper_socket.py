@@ -77,6 +77,15 @@ def test_a_job_from_its_start_to_its_receipt(world):
     supervisor.kill()
 
 
+def test_an_epilogue_ends_whichever_job_has_the_key(world):
+    leader = world.process()
+    create(world, leader)
+    assert ask(world, {"version": 1, "call": "end", "key": "wrapper.1", "leader": 0}) == {"key": "wrapper.1"}
+    assert world.live() == {} and leader.wait() != 0
+    receipt = world.manager().GetReceipt("wrapper.1")
+    assert "exit_status" not in receipt and "exit_signal" not in receipt
+
+
 def test_a_summary_where_the_site_wants_one(world):
     drop_in = world.root / "etc/pinfold/pinfold.toml.d/summary.toml"
     drop_in.parent.mkdir(parents=True)
@@ -140,7 +149,7 @@ NO_REQUESTS = {
     "nothing known": b"hello",
     "no JSON": b"\xff\xfe",
     "nested": b"[" * 60_000,
-    "unknown member": {**CREATE, "owner": 0},
+    "unknown member": {**CREATE, "colour": 0},
     "unknown limit": {**CREATE, "limits": {"Slice": "system.slice"}},
     "member twice": packet(CREATE)[:-1] + b',"key":"wrapper.2"}',
     "newer": {**CREATE, "version": 2},

@@ -25,12 +25,12 @@ WrapperRequest shepherdOfSlaveTask() {
 }
 
 TEST(WrapperProtocol, requestsComeBackAsTheyWere) {
-    for (const WrapperRequest& request :
-         {WrapperRequest(WrapperCreate{"", {}}), everyLimit(),
-          WrapperRequest(WrapperEnd{"sge.1", 77, {.status = 255, .signal = {}}}),
-          WrapperRequest(WrapperEnd{"sge.1", 77, {.status = {}, .signal = 9}}),
-          WrapperRequest(WrapperEnd{"sge.1", 77, {.status = 0, .signal = {}}, 3, true}), WrapperRequest(WrapperSuspend{"sge.1"}),
-          WrapperRequest(WrapperSuspend{"sge.1", true}), shepherdOfSlaveTask()}) {
+    for (const WrapperRequest& request : {WrapperRequest(WrapperCreate{"", {}}), everyLimit(),
+                                          WrapperRequest(WrapperEnd{"sge.1", 77, {.status = 255, .signal = {}}}),
+                                          WrapperRequest(WrapperEnd{"sge.1", 77, {.status = {}, .signal = 9}}),
+                                          WrapperRequest(WrapperEnd{"sge.1", 77, {.status = 0, .signal = {}}, 3, true}),
+                                          WrapperRequest(WrapperEnd{"slurm.1", 0, {}}), WrapperRequest(WrapperSuspend{"sge.1"}),
+                                          WrapperRequest(WrapperSuspend{"sge.1", true}), shepherdOfSlaveTask()}) {
         const auto decoded = decodeWrapperRequest(encode(request));
         ASSERT_TRUE(decoded) << decoded.error().message;
         EXPECT_EQ(*decoded, request);
