@@ -25,6 +25,7 @@ ALLOWED = {
     "run": {"base", "model"},
     "schedulers": {"base", "model"},
     "shepherd": {"base", "model", "os", "run", "schedulers"},
+    "spank": {"base", "model", "os", "run", "schedulers"},
 }
 OWNERS = {
     "sdbus-c++": {"systemd", "bus", "client"},

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "spank/step.hpp"
+
+#include "base/unique_fd.hpp"
+#include "run/failure_policy.hpp"
+#include "spank/ask.hpp"
+
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+namespace pinfold {
+namespace {
+
+// srun gives up a launch after BatchStartTimeout, 10 s by default, and some.
+constexpr Patience kForStart{10'000'000, 10'000'000};
+// Longer than a site's kill_grace. What takes longer hangs in the kernel, and Slurm drains the node when its epilogue fails.
+constexpr Patience kForEnd{10'000'000, 120'000'000};
+// No job has a task of this number: the question whether it is over is answered at once, whatever else there is.
+constexpr std::uint32_t kNoTask = UINT32_MAX;
+
+UniqueFd openPidfd(pid_t pid) { return UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))); }
+
+/// Slurm's plugins have bound the process to CPUs by now. Before Linux 6.2 a move to a cgroup with cpuset undoes that.
+class KeptAffinity {
+public:
+    explicit KeptAffinity(pid_t pid) : pid_(pid), known_(::sched_getaffinity(pid, sizeof cpus_, &cpus_) == 0) {}
+    ~KeptAffinity() {
+        if (known_)
+            ::sched_setaffinity(pid_, sizeof cpus_, &cpus_);
+    }
+    KeptAffinity(const KeptAffinity&) = delete;
+    KeptAffinity& operator=(const KeptAffinity&) = delete;
+
+private:
+    pid_t pid_;
+    cpu_set_t cpus_{};
+    bool known_;
+};
+
+Result<WrapperReply> create(const WrapperCreate& request, pid_t process) {
+    const auto leader = openPidfd(process);
+    const auto stepd = openPidfd(::getpid());
+    if (!leader || !stepd)
+        return Error{ErrorCode::PidGone, std::string("pidfd_open: ") + std::strerror(errno)};
+    const KeptAffinity affinity(process);
+    DaemonLink link;
+    link.create(request, {.leader = leader.get(), .supervisor = stepd.get(), .output = -1});
+    return answerOf(link, kForStart);
+}
+
+Result<WrapperReply> end(const WrapperEnd& request, Patience patience) {
+    DaemonLink link;
+    link.end(request);
+    return answerOf(link, patience);
+}
+
+Result<void> unlessUnconfined(const Error& failure, const std::string& key) {
+    return mayRunUnconfined(failure, key) ? Result<void>() : Result<void>(failure);
+}
+
+} // namespace
+
+Result<void> Step::join(int task, pid_t process, const SlurmTask& what) {
+    const auto request = slurmRequest(what);
+    const auto joined = refused_ ? Result<WrapperReply>(*refused_) : create(request, process);
+    if (joined) {
+        contained_.insert_or_assign(task, Contained{request.key, process, joined->task});
+        return {};
+    }
+    if (!refused_ && mayRunUnconfined(joined.error(), request.key))
+        return {};
+    refused_ = joined.error();
+    // All of them still wait, and nobody has waited for them: their numbers are theirs.
+    for (const auto& [number, earlier] : contained_)
+        ::kill(earlier.leader, SIGKILL);
+    return *refused_;
+}
+
+Result<std::string> Step::over(int task, ExitState exit) {
+    const auto known = contained_.extract(task);
+    if (!known)
+        return std::string();
+    const auto& [key, leader, number] = known.mapped();
+    const auto ended = end({.key = key, .leader = leader, .exit = exit, .task = number}, kForEnd);
+    if (!ended)
+        return ended.error();
+    return ended->notice + ended->summary;
+}
+
+Result<void> checkDaemon(const std::string& key) {
+    const WrapperEnd question{.key = key, .leader = 0, .exit = {.status = 0, .signal = {}}, .task = kNoTask};
+    const auto answer = end(question, kForStart);
+    if (answer || answer.error().code == ErrorCode::NoSuchJob)
+        return {};
+    return unlessUnconfined(answer.error(), key);
+}
+
+Result<void> endJob(const std::string& key, ExitState exit) {
+    const auto ended = end({.key = key, .leader = 0, .exit = exit}, kForEnd);
+    if (ended || ended.error().code == ErrorCode::NoSuchJob)
+        return {};
+    return unlessUnconfined(ended.error(), key);
+}
+
+} // namespace pinfold
