@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A cluster of Slurm on this node: munge, slurmctld, slurmd, without cgroups of its own, and what tests ask of it."""
+
+import re
+from pathlib import Path
+
+from jobs import run, wait_until
+
+CONFIGURATION = Path("/etc/slurm/slurm.conf")
+CGROUPS = Path("/etc/slurm/cgroup.conf")
+PLUGINS = Path("/etc/slurm/plugstack.conf")
+COMPLETED = Path("/var/log/slurm/completed")
+LOG = Path("/var/log/slurm/slurmd.log")
+PLUGIN = "/usr/libexec/pinfold/pinfold_spank.so"
+
+SETTINGS = {
+    "ClusterName": "pinfold",
+    "SlurmctldHost": "node1",
+    "SlurmUser": "slurm",
+    "StateSaveLocation": "/var/lib/slurm/slurmctld",
+    "SlurmdSpoolDir": "/var/lib/slurm/slurmd",
+    "SlurmdLogFile": LOG,
+    "ProctrackType": "proctrack/pgid",
+    "TaskPlugin": "task/none",
+    "JobAcctGatherType": "jobacct_gather/none",
+    "JobCompType": "jobcomp/filetxt",
+    "JobCompLoc": COMPLETED,
+    "SelectType": "select/cons_tres",
+    "SelectTypeParameters": "CR_CPU_Memory",
+    "SchedulerParameters": "batch_sched_delay=0,sched_min_interval=0",
+    "SlurmdParameters": "config_overrides",
+    "ReturnToService": "2",
+    "KillWait": "2",
+    "MpiDefault": "none",
+    "DefMemPerCPU": "10",
+    "NodeName": "node1 CPUs=64 RealMemory=1000 State=UNKNOWN",
+    "PartitionName": "batch Nodes=node1 Default=YES MaxTime=INFINITE State=UP",
+}
+
+
+def start(plugin=True, cgroup_plugin="cgroup/v1", **settings):
+    """With other settings than SETTINGS' where named."""
+    everything = {**SETTINGS, **settings}
+    CONFIGURATION.write_text("".join(f"{name}={value}\n" for name, value in everything.items()))
+    # Asked to find out, slurmd refuses a host kernel with both versions mounted, whatever its plugins need.
+    CGROUPS.write_text(f"CgroupPlugin={cgroup_plugin}\n")
+    # Slurm resolves names with AI_ADDRCONFIG, by which a host with nothing but 127.0.0.1 has no addresses.
+    run("ip", "address", "replace", "192.0.2.1/32", "dev", "lo")
+    PLUGINS.write_text(f"required {PLUGIN}\n" if plugin else "")
+    for directory, owner in ((COMPLETED.parent, "slurm"), (Path("/var/lib/slurm/slurmctld"), "slurm"), (Path("/var/lib/slurm/slurmd"), "root")):
+        run("install", "-d", "-o", owner, directory)
+    run("systemctl", "restart", "munge", "slurmctld", "slurmd", timeout=300)
+    wait_idle()
+
+
+def node_state():
+    """As in sinfo(1), with DRAIN and the like after a plus sign."""
+    shown = run("scontrol", "show", "node", "node1", check=False).stdout
+    found = re.search(r"State=(\S+)", shown)
+    return found.group(1) if found else None
+
+
+def wait_idle():
+    wait_until(lambda: node_state() == "IDLE", f"the node idle, it is {node_state()}", 120)
+
+
+def put_back():
+    """As an administrator does with a drained node once its fault is mended."""
+    run("scontrol", "update", "NodeName=node1", "State=RESUME")
+    wait_until(lambda: "DRAIN" not in node_state(), "the node back")
+
+
+def cancel_all():
+    run("scancel", "--user=alice")
+    wait_until(lambda: run("squeue", "--noheader").stdout == "", "no job left", 60)
+    if "DRAIN" in node_state():
+        put_back()
+    wait_idle()
+
+
+def submit(script, *options, user="alice", **keywords):
+    """The number of a new batch job, of an array its first."""
+    done = run("runuser", "-u", user, "--", "sbatch", "--parsable", "--chdir=/tmp", *options, input=f"#!/bin/bash\n{script}\n",
+               stdin=None, **keywords)
+    return int(done.stdout.split(";")[0])
+
+
+def job(number):
+    """What `scontrol show job` says, by name."""
+    shown = run("scontrol", "--oneliner", "show", "job", number, check=False).stdout
+    return dict(re.findall(r"(\S+?)=(\S*)", shown))
+
+
+def state(number):
+    return job(number).get("JobState")
+
+
+def wait_state(number, wanted, deadline=60.0):
+    return wait_until(lambda: state(number) == wanted and job(number), f"job {number} {wanted}, it is {state(number)}", deadline)
+
+
+def completed(number):
+    """The job's line in the accounting, by name."""
+    lines = COMPLETED.read_text().splitlines() if COMPLETED.exists() else []
+    [line] = [line for line in lines if line.startswith(f"JobId={number} ")]
+    return dict(re.findall(r"(\S+?)=(\S*)", line))

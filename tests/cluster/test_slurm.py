@@ -1,0 +1,324 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Slurm's own daemons with pinfold's plugin: whatever way a job ends, nothing of it stays, and Slurm hears what it would have
+heard without. Before that, what stays without pinfold."""
+
+import json
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+import slurm
+from jobs import (ESCAPIST, daemon_ready, expect_nothing_left, journal, live_jobs, processes_with, receipts, run, units, wait_running,
+                  wait_until)
+
+CONFIG = Path("/etc/pinfold/pinfold.toml.d/slurm.toml")
+PROLOG = Path("/etc/slurm/prolog")
+
+# A container has no memory controller, and all jobs here have a limit of memory.
+WARN = '[jobs]\nunenforced_limits = "warn"\n'
+
+
+def configure(text):
+    CONFIG.parent.mkdir(parents=True, exist_ok=True)
+    CONFIG.write_text(text)
+    run("systemctl", "restart", "pinfoldd")
+    daemon_ready()
+
+
+def kill_all(pids):
+    for pid in pids:
+        os.kill(pid, signal.SIGKILL)
+
+
+def leaving(way, mark):
+    """For a script: a process that stays behind, there for certain when the script's next line runs; its own status is 3."""
+    return f"{ESCAPIST} {way} {mark}"
+
+
+def output(number):
+    return Path(f"/tmp/slurm-{number}.out").read_text()
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    configure(WARN)
+    slurm.start()
+
+
+@pytest.fixture(autouse=True)
+def nothing_for_the_next_test():
+    yield
+    slurm.cancel_all()
+
+
+@pytest.fixture
+def outage():
+    """Turns pinfoldd off; everything is as before at the end."""
+    yield lambda: run("systemctl", "stop", "pinfoldd.socket", "pinfoldd.service")
+    configure(WARN)
+    run("systemctl", "start", "pinfoldd.socket")
+    slurm.cancel_all()
+
+
+# Without pinfold
+
+@pytest.mark.parametrize("tracking", ["pgid", "linuxproc"])
+def test_alone_a_daemon_outlives_its_job(tracking):
+    slurm.start(plugin=False, ProctrackType=f"proctrack/{tracking}")
+    number = slurm.submit(leaving("double-fork", 7101))
+    slurm.wait_state(number, "FAILED")
+    slurm.wait_idle()
+    left = processes_with("7101")
+    assert len(left) == 1 and "slurmd.service" in str(left), "the next job would run beside it"
+    kill_all(left)
+
+
+def test_alone_a_job_outlives_its_slurmstepd():
+    slurm.start(plugin=False)
+    number = slurm.submit("sleep 7102 & sleep 7102")
+    wait_until(lambda: len(processes_with("sleep\0007102")) == 2, "the job running")
+    kill_all(processes_with(f"slurmstepd: [{number}.batch]"))
+    run("scancel", number)
+    slurm.wait_state(number, "CANCELLED")
+    slurm.wait_idle()
+    left = processes_with("sleep\0007102")
+    assert len(left) == 2
+    kill_all(left)
+
+
+# Batch jobs
+
+def test_what_a_job_leaves_is_killed_named_and_in_the_receipt(cluster):
+    number = slurm.submit(f"{leaving('set-sid', 7201)}; {leaving('ignores-term', 7201)}; exit 5")
+    job = slurm.wait_state(number, "FAILED")
+    assert job["ExitCode"] == "5:0" and slurm.completed(number)["JobState"] == "FAILED"
+    assert not processes_with("7201"), "Slurm hears of the end when nothing is left"
+    [receipt] = receipts(f"slurm.{number}")
+    assert (receipt["exit_status"], receipt["result"], receipt["uid"], receipt["leftovers"]) == (5, "exited", 1000, 2)
+    [rogue] = journal(f"slurm.{number}", "leftovers")
+    assert rogue["MESSAGE"] == f"rogue process(es) found for task slurm.{number}"
+    assert f"{ESCAPIST} set-sid 7201" in receipt["leftover_commands"]
+    expect_nothing_left()
+
+
+def test_a_daemon_that_changes_its_pid_all_the_time(cluster):
+    number = slurm.submit(f"{ESCAPIST} storm")
+    assert slurm.wait_state(number, "FAILED")["ExitCode"] == "3:0"
+    assert not processes_with(ESCAPIST)
+    expect_nothing_left()
+
+
+def test_scancel_leaves_no_process_and_no_cgroup(cluster):
+    number = slurm.submit(f"trap : TERM; {leaving('set-sid', 7202)}; sleep 7202; sleep 7202")
+    wait_until(lambda: len(processes_with("7202")) == 2, "the job running")
+    run("scancel", number)
+    slurm.wait_state(number, "CANCELLED")
+    slurm.wait_idle()
+    assert not processes_with("7202")
+    expect_nothing_left()
+
+
+def test_a_signal_that_ends_the_script(cluster):
+    number = slurm.submit("kill -s INT $$")
+    job = slurm.wait_state(number, "FAILED")
+    assert job["ExitCode"] == "0:2"
+    [receipt] = receipts(f"slurm.{number}")
+    assert (receipt["result"], receipt["exit_signal"]) == ("signaled", 2)
+
+
+def test_memory_is_what_slurm_has_given(cluster):
+    number = slurm.submit("sleep 7203", "--mem=48M")
+    wait_running(f"slurm.{number}")
+    shown = json.loads(run("pinfold", "status", f"slurm.{number}", "--json").stdout)
+    assert shown["job"]["limits"]["memory_max"] == 48 << 20, shown
+
+
+def test_a_requeued_job_has_a_receipt_for_each_run(cluster):
+    number = slurm.submit("sleep 7204")
+    wait_running(f"slurm.{number}")
+    run("scontrol", "requeue", number)
+    wait_until(lambda: len(receipts(f"slurm.{number}")) == 1 and not processes_with("sleep\0007204"), "the first run over")
+    slurm.wait_state(number, "PENDING")
+    run("scontrol", "update", f"JobId={number}", "StartTime=now")
+    wait_running(f"slurm.{number}")
+    run("scancel", number)
+    wait_until(lambda: len(receipts(f"slurm.{number}")) == 2, "both runs' receipts")
+    expect_nothing_left()
+
+
+def test_an_array_has_a_job_for_each_element(cluster):
+    first = slurm.submit(leaving("set-sid", 7205) + " >&2; echo $SLURM_JOB_ID; exit $SLURM_ARRAY_TASK_ID", "--array=0-3", "--output=/tmp/array-%A_%a",
+                         "--error=/dev/null")
+    outputs = [Path(f"/tmp/array-{first}_{index}") for index in range(4)]
+    wait_until(lambda: all(path.exists() and path.read_text() for path in outputs), "all elements")
+    for index, path in enumerate(outputs):
+        key = f"slurm.{path.read_text().strip()}"
+        wait_until(lambda key=key: receipts(key), f"receipt of {key}")
+        [receipt] = receipts(key)
+        assert (receipt["exit_status"], receipt["leftovers"]) == (index, 1)
+    expect_nothing_left()
+
+
+def test_a_hundred_jobs_a_receipt_each(cluster):
+    first = slurm.submit(leaving("set-sid", 7206), "--array=1-100", "--output=/dev/null")
+
+    def over():
+        listed = run("squeue", "--noheader", "--array", "--job", first, check=False)
+        return listed.stdout == ""
+    wait_until(over, "all of them over", 300)
+    keys = [receipt["key"] for receipt in receipts() if receipt["leftover_commands"] == [leaving("set-sid", 7206)]]
+    assert len(keys) == len(set(keys)) == 100
+    assert not processes_with("7206")
+    expect_nothing_left()
+
+
+def test_slurmd_restarts_while_a_job_runs(cluster):
+    number = slurm.submit(leaving("set-sid", 7207) + "; until [ -e /tmp/go ]; do sleep 0.1; done; exit 4")
+    wait_running(f"slurm.{number}")
+    run("systemctl", "restart", "slurmd")
+    wait_until(lambda: slurm.node_state() in ("ALLOCATED", "MIXED"), "slurmd back")
+    assert f"slurm.{number}" in live_jobs()
+    Path("/tmp/go").touch()
+    assert slurm.wait_state(number, "FAILED")["ExitCode"] == "4:0"
+    [receipt] = receipts(f"slurm.{number}")
+    assert (receipt["exit_status"], receipt["leftovers"]) == (4, 1)
+    expect_nothing_left()
+
+
+def test_pinfoldd_restarts_while_a_job_runs(cluster):
+    number = slurm.submit(leaving("set-sid", 7208) + "; until [ -e /tmp/go2 ]; do sleep 0.1; done; exit 5")
+    wait_running(f"slurm.{number}")
+    run("systemctl", "restart", "pinfoldd")
+    Path("/tmp/go2").touch()
+    assert slurm.wait_state(number, "FAILED")["ExitCode"] == "5:0"
+    assert receipts(f"slurm.{number}")[0]["exit_status"] == 5
+    expect_nothing_left()
+
+
+def test_a_killed_slurmstepd_takes_its_job_along(cluster):
+    number = slurm.submit(leaving("set-sid", 7209) + "; sleep 7209")
+    wait_running(f"slurm.{number}")
+    kill_all(processes_with(f"slurmstepd: [{number}.batch]"))
+    wait_until(lambda: receipts(f"slurm.{number}"), "the job's end")
+    assert receipts(f"slurm.{number}")[0]["result"] == "supervisor-lost"
+    assert not processes_with("7209")
+    run("scancel", number)
+    slurm.wait_idle()
+    expect_nothing_left()
+
+
+# Steps
+
+def test_steps_are_further_tasks_of_the_job(cluster):
+    number = slurm.submit("srun -n3 sh -c 'cat /proc/self/cgroup | tail -n1; " + leaving("set-sid", 7301) + " >/dev/null; true'; srun -n1 true; exit 6", "--ntasks=3")
+    slurm.wait_state(number, "FAILED")
+    [receipt] = receipts(f"slurm.{number}")
+    assert (receipt["tasks"], receipt["exit_status"]) == (5, 6)
+    scopes = sorted(line.rsplit("/")[-1] for line in output(number).splitlines() if line.startswith("0::"))
+    assert scopes == [f"job-slurm.{number}-{task}.scope" for task in (1, 2, 3)]
+    assert not processes_with("7301")
+    expect_nothing_left()
+
+
+def test_a_step_does_not_wait_for_who_holds_its_output(cluster):
+    """Slurm alone does, for five minutes."""
+    held = "setsid sh -c \"touch /tmp/held; exec sleep 7302\" & until [ -e /tmp/held ]; do sleep 0.1; done; echo said"
+    number = slurm.submit(f"srun -n1 sh -c '{held}'; exit 7")
+    slurm.wait_state(number, "FAILED")
+    assert receipts(f"slurm.{number}")[0]["exit_status"] == 7
+    assert "said\n" in output(number)
+    assert not processes_with("7302")
+
+
+def test_srun_without_a_batch_script(cluster):
+    done = run("runuser", "-u", "alice", "--", "srun", "--chdir=/tmp", "-n2", "sh", "-c",
+               "echo $SLURM_JOB_ID; " + leaving("set-sid", 7303) + "; exit 8", check=False)
+    assert done.returncode == 8, done.stderr
+    number = int(done.stdout.split()[0])
+    wait_until(lambda: receipts(f"slurm.{number}"), "receipt")
+    [receipt] = receipts(f"slurm.{number}")
+    assert (receipt["tasks"], receipt["exit_status"], receipt["uid"]) == (2, 8, 1000)
+    slurm.wait_idle()
+    assert not processes_with("7303")
+    expect_nothing_left()
+
+
+def test_srun_with_a_terminal(cluster):
+    script = "tty; tail -n1 /proc/self/cgroup; echo $SLURM_JOB_ID; " + leaving("set-sid", 7304)
+    done = run("runuser", "-u", "alice", "--", "script", "--quiet", "--command", f"srun --chdir=/tmp --pty sh -c '{script}; exit 0'", "/dev/null")
+    terminal, cgroup, number = done.stdout.split()[:3]
+    assert "/dev/pts/" in terminal and cgroup.endswith(f"job-slurm.{number}-1.scope")
+    wait_until(lambda: receipts(f"slurm.{number}"), "receipt")
+    assert not processes_with("7304")
+    expect_nothing_left()
+
+
+# Without pinfoldd
+
+def test_no_job_starts_without_pinfoldd_and_the_node_is_drained(cluster, outage):
+    outage()
+    number = slurm.submit("touch /tmp/ran-without")
+    wait_until(lambda: "DRAIN" in slurm.node_state(), "the node drained")
+    slurm.wait_state(number, "PENDING")
+    assert not Path("/tmp/ran-without").exists()
+    run("systemctl", "start", "pinfoldd.socket")
+    slurm.put_back()
+    run("scontrol", "release", number)
+    run("scontrol", "update", f"JobId={number}", "StartTime=now")
+    slurm.wait_state(number, "COMPLETED")
+    assert receipts(f"slurm.{number}") and Path("/tmp/ran-without").exists()
+
+
+@pytest.fixture
+def outage_after_prolog(outage):
+    """pinfoldd goes away between a job's prolog, which has seen it, and its first task."""
+    PROLOG.write_text("#!/bin/sh\nsystemctl stop pinfoldd.socket pinfoldd.service\n")
+    PROLOG.chmod(0o755)
+    slurm.start(Prolog=PROLOG)
+    yield
+    PROLOG.write_text("#!/bin/sh\n")
+
+
+def test_an_outage_after_the_prolog_requeues_the_job_too(cluster, outage_after_prolog):
+    number = slurm.submit("touch /tmp/ran-without-2", "--output=/tmp/refused")
+    wait_until(lambda: slurm.job(number)["Restarts"] == "1", "the job requeued")
+    slurm.wait_state(number, "PENDING")
+    assert not Path("/tmp/ran-without-2").exists()
+    assert f"pinfold: job {number} does not run without a scope: pinfoldd is not" in Path("/tmp/refused").read_text()
+
+
+def test_a_job_that_must_not_be_requeued_fails(cluster, outage_after_prolog):
+    number = slurm.submit("touch /tmp/ran-without-3", "--no-requeue", "--output=/tmp/refused-3")
+    assert slurm.wait_state(number, "FAILED")["ExitCode"] == "0:9"
+    assert "is not requeued" in Path("/tmp/refused-3").read_text() and not Path("/tmp/ran-without-3").exists()
+
+
+def test_a_step_that_can_not_be_contained_does_not_run(cluster, outage_after_prolog):
+    done = run("runuser", "-u", "alice", "--", "srun", "--chdir=/tmp", "-n2", "touch", "/tmp/ran-without-4", check=False)
+    assert done.returncode != 0 and not Path("/tmp/ran-without-4").exists()
+
+
+def test_an_outage_at_the_end_drains_the_node_until_it_is_known_to_be_empty(cluster, outage):
+    number = slurm.submit(leaving("set-sid", 7401) + "; until [ -e /tmp/go3 ]; do sleep 0.1; done; exit 5")
+    wait_running(f"slurm.{number}")
+    outage()
+    Path("/tmp/go3").touch()
+    job = slurm.wait_state(number, "FAILED")
+    assert job["ExitCode"] == "5:0", "Slurm hears its own"
+    wait_until(lambda: "DRAIN" in slurm.node_state(), "the node drained")
+    assert processes_with("7401")
+    run("systemctl", "start", "pinfoldd")
+    expect_nothing_left()
+    assert not processes_with("7401") and receipts(f"slurm.{number}")[0]["leftovers"] == 1
+
+
+def test_a_site_may_let_jobs_run_unconfined(cluster, outage):
+    configure(WARN + 'on_failure = "run-unconfined"\n')
+    outage()
+    number = slurm.submit("tail -n1 /proc/self/cgroup; exit 2")
+    slurm.wait_state(number, "FAILED")
+    assert "slurmd.service" in output(number)
+    assert slurm.node_state() == "IDLE"
+    assert journal(f"slurm.{number}", "run-unconfined")
