@@ -17,28 +17,30 @@
 
 namespace pinfold {
 
-int runInPlace(const RunOptions& options) {
+Result<void> enterScope(const WrapperCreate& request) {
     const UniqueFd self(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
-    if (!self) {
-        say(std::string("pidfd_open: ") + std::strerror(errno) + "; pinfold needs Linux 5.14 or later");
-        return kRunFailed;
+    if (!self)
+        return Error{ErrorCode::Internal,
+                     std::string("pidfd_open: ") + std::strerror(errno) + "; pinfold needs Linux 5.14 or later"};
+    DaemonLink link;
+    link.create(request, {.leader = self.get(), .supervisor = -1, .output = openStderr()});
+    auto outcome = link.advance();
+    while (!outcome) {
+        auto wait = link.waitFor();
+        ::poll(&wait, 1, link.timeoutMs());
+        outcome = link.advance();
     }
-    {
-        DaemonLink link;
-        link.create(createRequest(options), {.leader = self.get(), .supervisor = -1, .output = openStderr()});
-        auto outcome = link.advance();
-        while (!outcome) {
-            auto wait = link.waitFor();
-            ::poll(&wait, 1, link.timeoutMs());
-            outcome = link.advance();
-        }
-        if (*outcome)
-            for (const auto& [name, value] : (*outcome)->environment)
-                ::setenv(name.c_str(), value.c_str(), 1);
-        if (!*outcome && !mayRunUnconfined(outcome->error(), options.key)) {
-            say(outcome->error().message);
-            return kRunFailed;
-        }
+    if (!*outcome)
+        return outcome->error();
+    for (const auto& [name, value] : (*outcome)->environment)
+        ::setenv(name.c_str(), value.c_str(), 1);
+    return {};
+}
+
+int runInPlace(const RunOptions& options) {
+    if (auto entered = enterScope(createRequest(options)); !entered && !mayRunUnconfined(entered.error(), options.key)) {
+        say(entered.error().message);
+        return kRunFailed;
     }
     const int error = execCommand(options.command[0], options.command);
     say(describeExecFailure(options.command[0], error));
