@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "schedulers/torque.hpp"
+
+#include <string>
+
+namespace pinfold::torque {
+
+struct Finished {
+    int status = 0;      ///< exit status, 128 and the number for a signal, 127 where it could not be started
+    std::string printed; ///< at most 64 KiB
+};
+
+enum class Printed { Output, Errors };
+
+/// Runs a program by its full path, with none of our environment, and waits for it. Of what it prints, `keep` is kept.
+Finished runAlone(const std::string& program, const Words& arguments, Printed keep);
+
+/// Runs pinfold(1), which waits by itself for a pinfoldd that is being restarted. Keeps its messages.
+Finished runPinfold(const Words& arguments);
+
+/// argv or environ, as values. A variable that is there twice counts as its first, as for getenv(3).
+Words wordsOf(char** argv);
+Environment environmentOf(char** environment);
+
+} // namespace pinfold::torque

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// $job_starter_run_privileged: pbs_mom leaves it to its starter to become the job's user. The environment says who that is, and
+// is the user's own: a task spawned through TM has the variables that its spawner wrote.
+#pragma once
+
+#include "base/result.hpp"
+#include "schedulers/torque.hpp"
+
+#include <string_view>
+
+namespace pinfold::torque {
+
+/// Whose job has this cookie, by pbs_mom's own job files. The cookie is a secret of the job: who has it may have pbs_mom spawn
+/// tasks in the job as its user anyway. Waits for a file that pbs_mom is about to write. Error: Denied.
+Result<Identity> identify(std::string_view cookie);
+
+/// For good: user, group, the user's supplementary groups, and a working directory that the user may enter. Error: Denied.
+Result<void> become(const Identity& identity);
+
+} // namespace pinfold::torque
