@@ -1,0 +1,456 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Torque's scripts and job starter, called by a stand-in that does what pbs_mom does (support/torque_mom.py)."""
+
+import json
+import os
+import pwd
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from jobs import expect_nothing_left, journal, leftovers_of_pinfold, live_jobs, processes_with, receipts, run, wait_until
+from torque_mom import JOB_EXEC_FAIL2, JOB_EXEC_OK, JOB_EXEC_RETRY, Mom
+
+PROGRAMS = Path("/usr/libexec/pinfold")
+DROP_IN = Path("/etc/pinfold/pinfold.toml.d/torque.toml")
+REFUSED = 125
+# The socket first: the bus starts an unmasked pinfoldd.service at once, for a prologue that waits.
+START_PINFOLDD = ("systemctl unmask --runtime pinfoldd.socket; systemctl unmask --runtime pinfoldd.service; "
+                  "systemctl start pinfoldd.socket pinfoldd.service")
+
+pytestmark = pytest.mark.usefixtures("clean_node")
+
+
+@pytest.fixture
+def clean_node():
+    yield
+    DROP_IN.unlink(missing_ok=True)
+    run("/bin/sh", "-c", START_PINFOLDD)
+    run("systemctl", "reload", "pinfoldd")
+    for key in live_jobs():
+        run("pinfold", "end", key)
+    expect_nothing_left()
+
+
+def let_in(folder):
+    """pytest's own folders are closed to the job's user."""
+    for path in (folder, *folder.parents[:2]):
+        os.chmod(path, 0o755)
+
+
+@pytest.fixture
+def make_mom(tmp_path):
+    moms = []
+    let_in(tmp_path)
+
+    def make(privileged=False, alarm=300, scripts=True, starter="torque-job-starter"):
+        home = tmp_path / f"torque{len(moms)}"
+        mom = Mom(home, str(PROGRAMS / starter), privileged, alarm)
+        moms.append(mom)
+        wait_until((home / "mom_priv" / "jobs").is_dir, "the stand-in is up")
+        for name in ("prologue", "epilogue") if scripts else ():
+            for script in (name, name + ".parallel"):
+                (home / "mom_priv" / script).symlink_to(PROGRAMS / f"torque-{name}")
+        return mom
+    yield make
+    for mom in moms:
+        mom.close()
+
+
+@pytest.fixture(params=[False, True], ids=["unprivileged", "privileged"])
+def mom(request, make_mom):
+    return make_mom(privileged=request.param)
+
+
+def job(number, script="exit 0", user="alice", **values):
+    return {"id": number, "user": user, "name": "job", "resources": "nodes=1:ppn=1,walltime=01:00:00", "hosts": ["node1"], "ppn": 1,
+            "node": 0, "cookie": os.urandom(16).hex().upper(), "variables": {"PBS_O_HOST": "login", "PATH": "/usr/bin:/bin"},
+            "script": "#!/bin/sh\n" + script + "\n", **values}
+
+
+def key(job):
+    return "torque." + job["id"]
+
+
+def output(mom, job, suffix=".OU"):
+    return (mom.home / "spool" / (job["id"] + suffix)).read_text()
+
+
+def start(mom, job):
+    started = mom.ask("start", job=job)
+    assert started["code"] == JOB_EXEC_OK, output(mom, job, ".ER")
+    return started
+
+
+def run_to_end(mom, job):
+    """As pbs_mom runs a job; the status is the job's."""
+    started = start(mom, job)
+    status = mom.ask("wait", pid=started["pid"])["status"]
+    ended = mom.ask("epilogue", job=job, session=started["session"], status=status)
+    assert ended["code"] == 0, output(mom, job, ".ER")
+    return status
+
+
+def spawn(mom, job, *words, vnode=1, **environment):
+    """A task for a TM client; the status is the task's."""
+    started = mom.ask("spawn", job=job, words=[str(word) for word in words], environment=environment, vnode=vnode)
+    return mom.ask("wait", pid=started["pid"])["status"]
+
+
+def configure(text):
+    DROP_IN.parent.mkdir(parents=True, exist_ok=True)
+    DROP_IN.write_text(text)
+    run("systemctl", "reload", "pinfoldd")
+
+
+def stop_pinfoldd():
+    run("systemctl", "mask", "--runtime", "pinfoldd.service", "pinfoldd.socket")
+    run("systemctl", "stop", "pinfoldd.socket", "pinfoldd.service")
+
+
+IDENTITY = "grep ^0:: /proc/self/cgroup; id -u; id -g; id -G; grep CapEff /proc/self/status; pwd; tr '\\0' ' ' </proc/$PPID/cmdline"
+
+
+def expected_identity(name):
+    user = pwd.getpwnam(name)
+    groups = run("id", "-G", name).stdout.strip()
+    return [str(user.pw_uid), str(user.pw_gid), groups, "CapEff:\t0000000000000000", user.pw_dir]
+
+
+def test_a_batch_script_runs_in_its_scope_as_its_user(mom):
+    it = job("4711.server", IDENTITY + "; echo oops >&2; exit 3")
+    assert run_to_end(mom, it) == 3
+    lines = output(mom, it).splitlines()
+    assert lines[0].endswith("/batch.slice/batch-torque.4711.server.slice/job-torque.4711.server.scope")
+    assert lines[1:6] == expected_identity("alice")
+    assert lines[6].strip() == "-" + Path(pwd.getpwnam("alice").pw_shell).name, "a login shell, as without a starter"
+    assert output(mom, it, ".ER") == "oops\n"
+    receipt = receipts(key(it))[0]
+    assert receipt["uid"] == pwd.getpwnam("alice").pw_uid
+    expect_nothing_left()
+
+
+def test_no_login_shell_for_a_site_that_wants_none(make_mom):
+    mom = make_mom(starter="torque-job-starter-nologin")
+    it = job("4711.server", "tr '\\0' ' ' </proc/$PPID/cmdline")
+    assert run_to_end(mom, it) == 0
+    assert output(mom, it).strip() == pwd.getpwnam("alice").pw_shell
+
+
+def test_an_interactive_job_has_its_terminal(mom):
+    it = job("4712.server", typed="tty; grep ^0:: /proc/self/cgroup; exit\n")
+    assert run_to_end(mom, it) == 0
+    assert "/dev/pts/" in output(mom, it)
+    assert "/job-torque.4712.server.scope" in output(mom, it)
+    assert "no job control" not in output(mom, it)
+    expect_nothing_left()
+
+
+def test_a_task_of_the_mother_superior_is_a_further_task(mom):
+    it = job("4713.server", "sleep 1000")
+    started = start(mom, it)
+    wait_until(lambda: 0 in task_numbers(key(it)), "the batch script in its scope")
+    assert spawn(mom, it, "/bin/sh", "-c", IDENTITY, vnode=0) == 0
+    lines = output(mom, it, ".TM").splitlines()
+    assert lines[0].endswith("/job-torque.4713.server-1.scope")
+    assert lines[1:6] == expected_identity("alice")
+    mom.ask("kill", session=started["session"], signal=signal.SIGTERM)
+    status = mom.ask("wait", pid=started["pid"])["status"]
+    assert mom.ask("epilogue", job=it, session=started["session"], status=status)["code"] == 0
+    expect_nothing_left()
+
+
+def stubborn(command):
+    """Lines of a script that leave the command behind, in a session of its own and without an ear for SIGTERM."""
+    return ("ready=$(mktemp -u); mkfifo $ready\n"
+            f"setsid sh -c \"trap '' TERM; echo > $ready; {command} & {command}; wait\" & read line < $ready\n")
+
+
+def task_numbers(job_key):
+    listed = run("systemctl", "list-units", "--no-legend", "--plain", f"job-{job_key}*.scope").stdout.split()
+    scopes = [name for name in listed if name.endswith(".scope") and name.startswith("job-")]
+    return {int(name[len(f"job-{job_key}"):-len(".scope")].lstrip("-") or 0) for name in scopes}
+
+
+def test_a_sister_host_has_tasks_and_no_batch_script(mom):
+    it = job("4714.server", hosts=["node0", "node1"], node=1)
+    assert mom.ask("join", job=it)["code"] == 0
+    assert live_jobs()[key(it)]["state"] == "running"
+    # With a copy of the batch script's environment, as Open MPI spawns its daemons; twice, with a pause of nothing in between.
+    copied = {"PBS_NODENUM": "0", "PBS_TASKNUM": "1", "PBS_JOBID": it["id"], "PBS_JOBCOOKIE": it["cookie"]}
+    for number in (1, 2):
+        assert spawn(mom, it, "sh", "-c", "grep ^0:: /proc/self/cgroup; setsid sleep 1001 </dev/null >/dev/null 2>&1 &", **copied) == 0
+        scope = f"/job-torque.4714.server-{number}.scope"
+        assert output(mom, it, ".TM").splitlines()[number - 1].endswith(scope)
+        wait_until(lambda: not processes_with("sleep\x001001"), "what the task left behind is gone")
+    assert key(it) in live_jobs(), "the job lives until its epilogue"
+    assert mom.ask("leave", job=it)["code"] == 0
+    expect_nothing_left()
+
+
+def test_what_a_job_leaves_behind_is_gone_after_the_epilogue(mom):
+    it = job("4715.server", stubborn("sleep 1002") * 3)
+    assert run_to_end(mom, it) == 0, output(mom, it, ".ER")
+    assert not processes_with("sleep\x001002")
+    assert receipts(key(it))[0]["leftovers"]
+    expect_nothing_left()
+
+
+@pytest.mark.parametrize("number", ["12[3].server", "12[].server", "1.a-b.example.org", "77-1.server", "9" * 30 + ".s", "4711"])
+def test_any_job_id_of_torques(make_mom, number):
+    mom = make_mom()
+    it = job(number, "grep ^0:: /proc/self/cgroup")
+    assert run_to_end(mom, it) == 0
+    unit = run("systemd-escape", f"torque.{number}").stdout.strip()
+    assert output(mom, it).strip().endswith(f"/job-{unit}.scope")
+    assert len(receipts(key(it))) == 1
+
+
+def test_the_same_number_of_two_servers(make_mom):
+    old, new = make_mom(), make_mom()
+    jobs = [(old, job("77.old", "sleep 1003")), (new, job("77.new", "sleep 1003", user="bob"))]
+    started = [start(mom, it) for mom, it in jobs]
+    wait_until(lambda: len(processes_with("sleep\x001003")) == 2, "both run")
+    cgroups = [cgroup for _, cgroup in processes_with("sleep\x001003").values()]
+    assert len(set(cgroups)) == 2
+    for (mom, it), begun in zip(jobs, started):
+        mom.ask("kill", session=begun["session"], signal=signal.SIGKILL)
+        mom.ask("wait", pid=begun["pid"])
+        assert mom.ask("epilogue", job=it, session=begun["session"], status=265)["code"] == 0
+        if mom is old:
+            assert list(live_jobs()) == [key(jobs[1][1])], "the other server's job goes on"
+    expect_nothing_left()
+
+
+def test_pbs_mom_is_restarted(mom):
+    it = job("4716.server", "sleep 1004; echo survived")
+    started = start(mom, it)
+    wait_until(lambda: processes_with("sleep\x001004"), "the job runs")
+    mom.restart()
+    [sleeper] = processes_with("sleep\x001004")
+    os.kill(sleeper, signal.SIGKILL)
+    wait_until(lambda: not live_jobs(), "the job is over")
+    assert "survived" in output(mom, it)
+    assert mom.ask("epilogue", job=it, session=started["session"], status=0)["code"] == 0
+    expect_nothing_left()
+
+
+def test_prologue_and_epilogue_twice(make_mom):
+    mom = make_mom()
+    it = job("4717.server", hosts=["node0", "node1"], node=1)
+    for _ in range(2):
+        assert mom.ask("join", job=it)["code"] == 0
+    assert list(live_jobs()) == [key(it)]
+    for _ in range(2):
+        assert mom.ask("leave", job=it)["code"] == 0
+    assert len(receipts(key(it))) == 1
+    expect_nothing_left()
+
+
+def test_an_epilogue_without_prologue(make_mom):
+    mom = make_mom()
+    assert mom.ask("leave", job=job("4718.server", node=1))["code"] == 0
+    assert mom.ask("epilogue", job=job("4718.server"), session=0, status=-3)["code"] == 0
+
+
+def test_a_job_without_prologue_does_not_run(make_mom):
+    mom = make_mom(scripts=False)
+    it = job("4719.server", "echo ran")
+    assert run_to_end(mom, it) == REFUSED
+    assert output(mom, it) == ""
+    assert "job torque.4719.server is not open on this node" in output(mom, it, ".ER")
+
+
+def test_beside_a_sites_own_scripts(make_mom):
+    mom = make_mom(scripts=False)
+    for name in ("prologue", "epilogue"):
+        script = mom.home / "mom_priv" / name
+        script.write_text(f'#!/bin/sh\n{PROGRAMS}/torque-{name} "$@" || exit $?\necho site {name}\n')
+        script.chmod(0o755)
+    it = job("4720.server", "grep ^0:: /proc/self/cgroup")
+    assert run_to_end(mom, it) == 0
+    assert output(mom, it).splitlines()[0] == "site prologue"
+    assert output(mom, it).splitlines()[1].endswith("/job-torque.4720.server.scope")
+    expect_nothing_left()
+
+
+def test_the_resource_list_becomes_limits(make_mom):
+    configure('[jobs]\nunenforced_limits = "warn"\n')  # a container may have no memory controller
+    mom = make_mom()
+    it = job("4721.server", "sleep 1005", resources="mem=2gb,nodes=2:ppn=2,walltime=01:00:00", ppn=2,
+             hosts=["node1", "node1", "node2", "node2"])
+    started = start(mom, it)
+    status = run("pinfold", "status", key(it), "--json").stdout
+    assert json.loads(status)["job"]["limits"]["memory_max"] == 1 << 30, status
+    mom.ask("kill", session=started["session"], signal=signal.SIGKILL)
+    mom.ask("wait", pid=started["pid"])
+    assert mom.ask("epilogue", job=it, session=started["session"], status=265)["code"] == 0
+
+
+# Outages.
+
+
+def test_without_pinfoldd_the_job_goes_back_to_the_queue(make_mom):
+    mom = make_mom()
+    stop_pinfoldd()
+    it = job("4722.server", "echo ran")
+    assert mom.ask("start", job=it)["code"] == JOB_EXEC_RETRY
+    assert output(mom, it) == ""
+    assert "pinfoldd is not reachable" in output(mom, it, ".ER")
+    sister = job("4723.server", node=1, hosts=["node0", "node1"])
+    assert mom.ask("join", job=sister)["code"] not in (0, 1)
+    assert mom.ask("epilogue", job=it, session=0, status=-3)["code"] != 0, "nobody can say that nothing is left"
+
+
+def test_without_pinfoldd_an_interactive_job_is_deleted_with_a_word(make_mom):
+    mom = make_mom()
+    stop_pinfoldd()
+    it = job("4724.server", typed="echo ran\n")
+    assert mom.ask("start", job=it)["code"] == JOB_EXEC_FAIL2
+
+
+def test_a_restart_of_pinfoldd_at_the_prologue_is_waited_for(make_mom):
+    mom = make_mom()
+    stop_pinfoldd()
+    with subprocess.Popen(["/bin/sh", "-c", "until pgrep -x prologue >/dev/null; do :; done; " + START_PINFOLDD]) as back:
+        it = job("4725.server", "grep ^0:: /proc/self/cgroup")
+        assert run_to_end(mom, it) == 0
+        assert back.wait() == 0
+    assert "/job-torque.4725.server.scope" in output(mom, it)
+
+
+def test_a_site_may_let_jobs_run_unconfined(mom):
+    configure('[jobs]\non_failure = "run-unconfined"\n')
+    stop_pinfoldd()
+    it = job("4726.privileged" if mom.privileged else "4726.server", IDENTITY)
+    started = start(mom, it)
+    assert mom.ask("wait", pid=started["pid"])["status"] == 0
+    lines = output(mom, it).splitlines()
+    assert "batch.slice" not in lines[0]
+    assert lines[1:6] == expected_identity("alice")
+    assert len(journal(key(it), "run-unconfined")) == 2, "prologue and starter"
+
+
+def test_a_job_that_started_unconfined_may_have_tasks_when_pinfoldd_is_back(make_mom):
+    configure('[jobs]\non_failure = "run-unconfined"\n')
+    mom = make_mom()
+    it = job("4727.server", hosts=["node0", "node1"], node=1)
+    assert spawn(mom, it, "grep", "^0::", "/proc/self/cgroup") == 0
+    assert "batch.slice" not in output(mom, it, ".TM")
+    assert mom.ask("leave", job=it)["code"] == 0
+
+
+def test_pbs_moms_alarm_kills_the_epilogue_and_not_the_end(make_mom):
+    configure('[jobs]\nkill_grace = "6s"\n')
+    mom = make_mom(alarm=12)  # 2 s
+    it = job("4728.server", stubborn("sleep 1006"))
+    started = start(mom, it)
+    status = mom.ask("wait", pid=started["pid"])["status"]
+    assert mom.ask("epilogue", job=it, session=started["session"], status=status)["code"] == -4
+    wait_until(lambda: not leftovers_of_pinfold(), "pinfoldd goes on with the end")
+    assert not processes_with("sleep\x001006")
+
+
+# Attacks.
+
+
+@pytest.fixture
+def preload(tmp_path_factory):
+    """A library that leaves the user id of whoever loads it."""
+    folder = tmp_path_factory.mktemp("preload")
+    let_in(folder)
+    os.chmod(folder, 0o1777)
+    source = folder / "trace.c"
+    source.write_text('#include <stdio.h>\n#include <unistd.h>\n__attribute__((constructor)) static void trace(void) {\n'
+                      f'char name[200]; snprintf(name, sizeof name, "{folder}/uid.%d", geteuid());\n'
+                      'FILE *file = fopen(name, "w"); if (file) fclose(file); }\n')
+    run("gcc", "-shared", "-fPIC", "-o", folder / "libtrace.so", source)
+    for name in ("libnss_files.so.2", "libnss_systemd.so.2", "libnss_compat.so.2", "libc.so.6"):
+        (folder / name).write_bytes((folder / "libtrace.so").read_bytes())
+    return folder
+
+
+def test_the_jobs_environment_loads_nothing_into_root(mom, preload):
+    user = pwd.getpwnam("alice").pw_uid
+    it = job("4729.server", "sleep 1007")
+    it["variables"]["LD_PRELOAD"] = str(preload / "libtrace.so")
+    start_ = start(mom, it)
+    wait_until(lambda: processes_with("sleep\x001007"), "the job runs")
+    assert spawn(mom, it, "/bin/true", LD_PRELOAD=str(preload / "libtrace.so")) == 0
+    loaded = {path.name for path in preload.glob("uid.*")}
+    assert loaded == {f"uid.{user}"}, "the job has its own environment, and root has nothing of it"
+    (preload / f"uid.{user}").unlink()
+    spawn(mom, it, "/bin/true", LD_LIBRARY_PATH=str(preload))
+    assert not (preload / "uid.0").exists()
+    mom.ask("kill", session=start_["session"], signal=signal.SIGKILL)
+    mom.ask("wait", pid=start_["pid"])
+    assert mom.ask("epilogue", job=it, session=start_["session"], status=265)["code"] == 0
+
+
+@pytest.fixture
+def two_users(mom):
+    """Each has a job on a host of the other's; mom knows both."""
+    jobs = [job("4730.server", user="alice", hosts=["node0", "node1"], node=1),
+            job("4731.server", user="bob", hosts=["node0", "node1"], node=1)]
+    for it in jobs:
+        assert mom.ask("join", job=it)["code"] == 0
+    yield jobs
+    for it in jobs:
+        assert mom.ask("leave", job=it)["code"] == 0
+
+
+def test_nobody_gets_into_anothers_job(mom, two_users):
+    alices, bobs = two_users
+    claims = {"PBS_JOBID": alices["id"], "USER": "alice", "LOGNAME": "alice", "HOME": "/root", "PBS_JOBCOOKIE": bobs["cookie"]}
+    status = spawn(mom, bobs, "/bin/sh", "-c", "id -un; grep ^0:: /proc/self/cgroup", **claims)
+    said = output(mom, bobs, ".TM")
+    if mom.privileged:  # the cookie says who it is
+        assert said.splitlines()[0] == "bob"
+        assert "/job-torque.4731.server-1.scope" in said
+    else:
+        assert status == REFUSED
+        assert "/job-torque" not in said
+    [running] = [live for name, live in live_jobs().items() if name == key(alices)]
+    assert running["state"] == "running"
+    assert task_numbers(key(alices)) == set()
+
+
+@pytest.mark.parametrize("cookie", ["", "A", "F" * 32, "</cookie>" * 4])
+def test_nobody_becomes_another_with_a_wrong_cookie(make_mom, cookie):
+    mom = make_mom(privileged=True)
+    it = job("4732.server", hosts=["node0", "node1"], node=1)
+    assert mom.ask("join", job=it)["code"] == 0
+    assert spawn(mom, it, "/bin/sh", "-c", "echo ran", PBS_JOBCOOKIE=cookie) == REFUSED
+    assert "ran" not in output(mom, it, ".TM").splitlines()
+    assert "cookie" in output(mom, it, ".TM")
+    assert mom.ask("leave", job=it)["code"] == 0
+
+
+def test_nobody_poses_as_pbs_moms_job_file(make_mom):
+    mom = make_mom(privileged=True)
+    it = job("4733.server", hosts=["node0", "node1"], node=1)
+    assert mom.ask("join", job=it)["code"] == 0
+    jobs = mom.home / "mom_priv" / "jobs"
+    real = (jobs / "4733.server.JB").read_text()
+    forged = real.replace(it["cookie"], "A" * 32).replace(f">{pwd.getpwnam('alice').pw_uid}<", ">0<")
+    alice = pwd.getpwnam("alice")
+    (jobs / "x.JB").write_text(forged)
+    os.chown(jobs / "x.JB", alice.pw_uid, alice.pw_gid)
+    (jobs / "y").write_text(forged)
+    (jobs / "y.JB").symlink_to(jobs / "y")
+    assert spawn(mom, it, "/bin/sh", "-c", "id", PBS_JOBCOOKIE="A" * 32) == REFUSED
+    assert mom.ask("leave", job=it)["code"] == 0
+
+
+def test_a_directory_closed_to_the_user_stays_closed(make_mom):
+    mom = make_mom(privileged=True)
+    secret = Path("/root/closed/open")
+    secret.mkdir(parents=True, exist_ok=True)
+    (secret / "file").write_text("secret")
+    it = job("4734.server", "cat file")
+    it["variables"]["PBS_O_INITDIR"] = str(secret)
+    assert run_to_end(mom, it) == REFUSED
+    assert "working directory" in output(mom, it, ".ER")
+    assert "secret" not in output(mom, it)

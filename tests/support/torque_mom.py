@@ -1,0 +1,341 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A stand-in for pbs_mom that calls its scripts and its job starter as pbs_mom does: user, groups, arguments, environment,
+descriptors, session, working directory, time limit, and the order of all that. The comments name the function of Torque 6.1's
+src/resmom that each part stands for. It takes one request a line on its standard input, and answers each in one line."""
+
+import contextlib
+import ctypes
+import fcntl
+import json
+import os
+import pty
+import pwd
+import signal
+import stat
+import struct
+import subprocess
+import sys
+import termios
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+# pbs_job.h
+JOB_EXEC_OK, JOB_EXEC_FAIL2, JOB_EXEC_RETRY = 0, -2, -3
+
+
+class Mom:
+    """One pbs_mom. `privileged` is $job_starter_run_privileged; `alarm` is $prologalarm, seconds."""
+
+    def __init__(self, home, starter, privileged=False, alarm=300):
+        self.home, self.starter, self.privileged, self.alarm = Path(home), starter, privileged, alarm
+        self.start()
+
+    def start(self):
+        self.process = subprocess.Popen([sys.executable, "-u", __file__, str(self.home), self.starter, str(int(self.privileged)),
+                                         str(self.alarm)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def restart(self):
+        """As `systemctl restart pbs_mom` with KillMode=process and pbs_mom's -p: the jobs go on, and are nobody's children."""
+        self.process.kill()
+        self.process.wait(timeout=10)
+        self.start()
+
+    def ask(self, request, **values):
+        self.process.stdin.write(json.dumps({"request": request, **values}) + "\n")
+        self.process.stdin.flush()
+        answer = json.loads(self.process.stdout.readline())
+        assert "error" not in answer, answer
+        return answer
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait(timeout=30)
+
+
+def kill_session(session, number):
+    """kill_task(), pelogalm()"""
+    for pid in session_members(session):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, number)
+
+
+def session_members(session):
+    """get_proc_stat(): everything alive in a session, zombies apart."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            if int(fields[3]) == session and fields[0] != "Z":
+                found.append(int(entry.name))
+    return found
+
+
+class Server:
+    """The process itself."""
+
+    def __init__(self, home, starter, privileged, alarm):
+        self.home, self.starter, self.privileged, self.alarm = Path(home), starter, privileged, alarm
+        for folder in ("mom_priv/jobs", "aux", "spool"):
+            (self.home / folder).mkdir(parents=True, exist_ok=True)
+        os.chmod(self.home / "mom_priv" / "jobs", 0o751)
+        os.chdir(self.home / "mom_priv")  # setup_program_environment(): chdir(mom_home)
+
+    # What a job has on this host.
+
+    def path(self, job, folder, suffix):
+        return self.home / folder / (job["id"] + suffix)
+
+    def node_file(self, job):
+        """take_care_of_nodes_file(): the mother superior only, before the prologue."""
+        if job["node"] == 0:
+            self.path(job, "aux", "").write_text("".join(host + "\n" for host in job["hosts"]))
+
+    def save_job(self, job):
+        """job_save(): writes under another name, then takes the right one."""
+        user = pwd.getpwnam(job["user"])
+        variables = escape(",".join(f"{name}={value}" for name, value in job["variables"].items()))
+        self.path(job, "mom_priv/jobs", ".JC").write_text(
+            '<?xml version="1.0" encoding="UTF-8"?>\n<job>\n'
+            f"  <version>131842</version>\n  <state>4</state>\n  <jobid>{escape(job['id'])}</jobid>\n"
+            f"  <fileprefix>{escape(job['id'])}</fileprefix>\n  <record_type>3</record_type>\n  <exit_status>0</exit_status>\n"
+            f"  <execution_uid>{user.pw_uid}</execution_uid>\n  <execution_gid>{user.pw_gid}</execution_gid>\n"
+            f'  <attributes>\n    <Job_Name flags="1">{escape(job["name"])}</Job_Name>\n'
+            f'    <cookie flags="1">{job["cookie"]}</cookie>\n'
+            f'    <Variable_List flags="1">{variables}</Variable_List>\n  </attributes>\n</job>\n')
+        os.chmod(self.path(job, "mom_priv/jobs", ".JC"), 0o600)
+        os.rename(self.path(job, "mom_priv/jobs", ".JC"), self.path(job, "mom_priv/jobs", ".JB"))
+
+    def user_environment(self, job, task, spawned=None):
+        """InitUserEnv(): a later value takes the place of an earlier one."""
+        user = pwd.getpwnam(job["user"])
+        values = dict(os.environ)
+        values.update(job["variables"])
+        values.update({"HOME": user.pw_dir, "PBS_JOBNAME": job["name"], "PBS_JOBID": job["id"], "PBS_QUEUE": "batch",
+                       "PBS_JOBCOOKIE": job["cookie"], "PBS_NODENUM": str(job["node"]), "PBS_TASKNUM": str(task),
+                       "PBS_MOMPORT": "15003", "PBS_NODEFILE": str(self.path(job, "aux", "")),
+                       "PBS_NUM_NODES": str(len(set(job["hosts"]))), "PBS_NUM_PPN": str(job["ppn"]),
+                       "PBS_VERSION": "TORQUE-6.1.2"})
+        if spawned is None:
+            values.update({"LOGNAME": user.pw_name, "USER": user.pw_name, "SHELL": user.pw_shell})
+        else:
+            values.update(spawned)  # tm_spawn_request(): the spawner's, and then PBS_VNODENUM
+        return values
+
+    # Scripts.
+
+    def script_files(self, job, files):
+        """setup_pelog_outputs(): as they are, the job's own, or none."""
+        for number, suffix in ((1, ".OU"), (2, ".ER")):
+            path = self.path(job, "spool", suffix)
+            if files != "as they are":
+                os.dup2(os.open(path if files == "job" and path.exists() else "/dev/null", os.O_WRONLY | os.O_APPEND), number)
+
+    def run_script(self, name, job, words, files):
+        """run_pelog()"""
+        script = self.home / "mom_priv" / name
+        if not script.exists():
+            return 0
+        status = script.stat()  # check_pelog_permissions(): stat, not lstat
+        if status.st_uid != 0 or not stat.S_ISREG(status.st_mode) or status.st_mode & 0o500 != 0o500 or status.st_mode & 0o022:
+            return -1
+        reading, writing = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.setsid()  # handle_pipes_as_child()
+            os.write(writing, struct.pack("i", os.getpid()))
+            os.dup2(os.open("/dev/null", os.O_RDONLY), 0)  # pe_input()
+            self.script_files(job, files)
+            os.closerange(3, 256)
+            hosts = len(set(job["hosts"]))
+            # setup_pelog_environment(): pbs_mom's own, and these
+            environment = {**os.environ, "PBS_RESOURCE_NODES": f"{hosts}:ppn={job['ppn']}", "PBS_NUM_NODES": str(hosts),
+                           "PBS_NUM_PPN": str(job["ppn"]), "PBS_NP": str(len(job["hosts"])),
+                           "PBS_NODENUM": str(job["node"]), "PBS_MSHOST": job["hosts"][0]}
+            if job["node"] == 0:
+                environment["PBS_NODEFILE"] = str(self.path(job, "aux", ""))
+            if "PBS_O_WORKDIR" in job["variables"]:
+                environment["PBS_O_WORKDIR"] = job["variables"]["PBS_O_WORKDIR"]
+            os.execve(script, [str(script), *words], environment)
+        os.close(writing)
+        session = struct.unpack("i", os.read(reading, 4))[0]
+        os.close(reading)
+        return self.script_status(child, session)
+
+    def script_status(self, child, session):
+        """get_child_exit_status(), pelogalm()"""
+        timed_out = []
+
+        def alarmed(_signal, _frame):
+            timed_out.append(True)
+            kill_session(session, signal.SIGKILL)
+        before = signal.signal(signal.SIGALRM, alarmed)
+        signal.alarm(self.alarm - 10 if self.alarm > 10 else self.alarm)
+        _, status = os.waitpid(child, 0)
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+        if timed_out:
+            return -4
+        return os.waitstatus_to_exitcode(status) if os.WIFEXITED(status) else 0
+
+    def prologue(self, name, job, files="as they are"):
+        """setup_pelog_arguments()"""
+        return self.run_script(name, job, [job["id"], job["user"], "users", job["name"], job["resources"], "batch", "",
+                                           str(self.path(job, "mom_priv/jobs", ".SC"))], files)
+
+    def epilogue(self, name, job, session, exit_status):
+        """setup_pelog_arguments(), run_epilogues()"""
+        files = "none" if "typed" in job else "job"
+        return self.run_script(name, job, [job["id"], job["user"], "users", job["name"], str(session), job["resources"],
+                                           "cput=00:00:01,mem=0kb", "batch", "", str(exit_status),
+                                           str(self.path(job, "mom_priv/jobs", ".SC"))], files)
+
+    # Processes of the job.
+
+    def become_user(self, user):
+        """become_the_user(): not with a privileged starter."""
+        if not self.privileged:
+            os.setgroups(os.getgrouplist(user.pw_name, user.pw_gid))
+            os.setgid(user.pw_gid)
+            os.setuid(user.pw_uid)
+
+    def batch_files(self, job, user):
+        """open_std_out_err(), set_job_script_as_stdin() with SHELL_INVOKE: the shell reads the script's name."""
+        script = self.path(job, "mom_priv/jobs", ".SC")
+        script.write_text(job["script"])
+        os.chmod(script, 0o700)
+        os.chown(script, user.pw_uid, user.pw_gid)
+        reading, writing = os.pipe()
+        os.write(writing, f"{script}\n".encode())
+        os.close(writing)
+        os.dup2(reading, 0)
+        for number, suffix in ((1, ".OU"), (2, ".ER")):
+            path = self.path(job, "spool", suffix)
+            os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), number)
+            os.chown(path, user.pw_uid, user.pw_gid)
+
+    def interactive_shell(self, job, report):
+        """setup_interactive_job(): the mother of the shell runs the prologue and stays as the reader of the terminal."""
+        leader, follower = pty.openpty()
+        os.setsid()
+        fcntl.ioctl(follower, termios.TIOCSCTTY, 0)
+        out = os.open(self.path(job, "spool", ".OU"), os.O_WRONLY | os.O_CREAT, 0o600)
+        os.dup2(follower, 1)
+        os.dup2(follower, 2)
+        code = self.prologue("prologue", job)
+        if code != 0:
+            report(JOB_EXEC_FAIL2)
+        if os.fork() == 0:
+            os.dup2(follower, 0)
+            return
+        for number in (1, 2, follower):
+            os.close(number)
+        os.write(leader, job["typed"].encode())
+        while True:
+            try:
+                os.write(out, os.read(leader, 4096))
+            except OSError:
+                os._exit(0)
+
+    def start_batch(self, job):
+        """TMomFinalizeJob2(), TMomFinalizeChild(), TMomFinalizeJob3()"""
+        user = pwd.getpwnam(job["user"])
+        self.node_file(job)
+        reading, writing = os.pipe()
+        acknowledged, acknowledge = os.pipe()
+        child = os.fork()
+        if child == 0:
+            def report(code):
+                """starter_return(): waits for the word of the main process; exits unless all is well."""
+                os.write(writing, struct.pack("ii", code, os.getsid(0)))
+                os.read(acknowledged, 1)
+                if code != JOB_EXEC_OK:
+                    os._exit(254)
+            os.umask(0o022)
+            environment = self.user_environment(job, 1)
+            environment["PBS_VNODENUM"] = "0"
+            environment["PBS_NP"] = str(len(job["hosts"]))
+            if "typed" in job:
+                environment["PBS_ENVIRONMENT"] = "PBS_INTERACTIVE"
+                self.interactive_shell(job, report)
+            else:
+                environment.update({"PBS_ENVIRONMENT": "PBS_BATCH", "ENVIRONMENT": "BATCH"})
+                self.batch_files(job, user)
+                os.setsid()  # handle_reservation()
+                code = self.prologue("prologue", job)
+                if code != 0:  # handle_prologs()
+                    report(JOB_EXEC_RETRY if code != 1 else JOB_EXEC_FAIL2)
+            self.become_user(user)
+            os.chdir(job["variables"].get("PBS_O_INITDIR", user.pw_dir))  # go_to_init_dir()
+            report(JOB_EXEC_OK)
+            os.closerange(3, 256)
+            # mom_jobstarter_execute_job(): the shell's name of a login shell is lost
+            os.execve(self.starter, [self.starter, user.pw_shell], environment)
+        os.close(writing)
+        code, session = struct.unpack("ii", os.read(reading, 8))
+        os.write(acknowledge, b"x")
+        for descriptor in (reading, acknowledged, acknowledge):
+            os.close(descriptor)
+        if code == JOB_EXEC_OK:
+            self.save_job(job)  # after the job was let go
+        return {"code": code, "pid": child, "session": session}
+
+    def spawn(self, job, words, environment, vnode):
+        """start_process(): a task for a TM client, here or on a sister host."""
+        user = pwd.getpwnam(job["user"])
+        child = os.fork()
+        if child == 0:
+            values = self.user_environment(job, 2, {**environment, "PBS_VNODENUM": str(vnode)})
+            values.update({"PBS_ENVIRONMENT": "PBS_BATCH", "ENVIRONMENT": "BATCH"})
+            os.umask(0o077)
+            os.dup2(os.open("/dev/null", os.O_RDONLY), 0)
+            out = os.open(self.path(job, "spool", ".TM"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            os.dup2(out, 1)  # in place of the sockets to the mother superior's pbs_demux
+            os.dup2(out, 2)
+            os.setsid()
+            self.become_user(user)
+            os.chdir(user.pw_dir)
+            os.closerange(3, 256)
+            os.execve(self.starter, [self.starter, *words], values)
+        return {"pid": child, "session": child}
+
+    def answer(self, request, job=None, **values):
+        if request == "start":
+            return self.start_batch(job)
+        if request == "join":  # im_join_job_as_sister(): saves the job, then run_prologue_scripts()
+            self.save_job(job)
+            return {"code": self.prologue("prologue.parallel", job, "none")}
+        if request == "spawn":
+            return self.spawn(job, **values)
+        if request == "wait":  # scan_for_terminated()
+            _, status = os.waitpid(values["pid"], 0)
+            return {"status": os.WEXITSTATUS(status) if os.WIFEXITED(status) else 256 + os.WTERMSIG(status)}
+        if request == "kill":
+            kill_session(values["session"], values["signal"])
+            return {}
+        if request == "epilogue":
+            return {"code": self.epilogue("epilogue", job, values["session"], values["status"])}
+        if request == "leave":  # exit_mom_job(), on a sister
+            return {"code": self.epilogue("epilogue.parallel", job, 0, 0)}
+        return {"error": f"unknown request {request}"}
+
+
+def main():
+    ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # a test that dies takes it along, not its jobs
+    server = Server(sys.argv[1], sys.argv[2], sys.argv[3] == "1", int(sys.argv[4]))
+    main_process = os.getpid()
+    for line in sys.stdin:
+        try:
+            answer = server.answer(**json.loads(line))
+        except Exception as error:  # also of a child, which must not answer
+            if os.getpid() != main_process:
+                print(f"child of the stand-in: {error}", file=sys.stderr)
+                os._exit(254)
+            answer = {"error": str(error)}
+        print(json.dumps(answer), flush=True)
+
+
+if __name__ == "__main__":
+    main()
