@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""begin opens the job, launch and attach put processes into it, epilogue ends it and reports what it used.
+
+A job that can't be put into its scope is requeued. What comes after a job's start never rejects: MoM would delete the job whose
+epilogue does. No state is kept between events but what pinfoldd knows.
+"""
+
+import os
+import pwd
+import time
+import traceback
+
+import pbs
+
+from . import node, words
+from .client import key_of, may_run_unconfined, pinfold, pinfold_json
+from .failure import NO_SUCH_JOB, NOT_RUNNING, Failure
+from .processes import append_as, is_inside, session_of
+
+
+def owner_of(job):
+    try:
+        return pwd.getpwnam(str(job.euser))
+    except KeyError:
+        raise Failure("the job's user '%.50s' is unknown here" % job.euser)
+
+
+def resource(job, name, value):
+    """A resource of the whole job; None: not asked for."""
+    found = job.Resource_List[name] if job.Resource_List is not None else None
+    return None if found in (None, "") else value(found)
+
+
+def share_here(job):
+    host = pbs.get_local_nodename()
+    here = words.chunks_here(job.exec_vnode, job.exec_host2 or job.exec_host, host)
+    if not here:
+        raise Failure("no chunk of '%.200s' is on this host, '%s': is PBS_MOM_NODE_NAME right?" % (job.exec_vnode, host))
+    return words.share_of(here)
+
+
+def limits_of(job, share):
+    pmem, walltime = resource(job, "pmem", words.size_bytes), resource(job, "walltime", int)
+    return words.memory_limits(share, pmem) + words.run_time_max(walltime)
+
+
+def open_job(job):
+    """Its slice. From launch and attach too: for a live job this is nothing new, and one that began without pinfold has another chance."""
+    share = share_here(job)
+    return pinfold_json("open", key_of(job.id), "--uid=%d" % owner_of(job).pw_uid, "--linger=infinity", *limits_of(job, share),
+                        *words.allocation(share, resource(job, "place", str)))["slice"]
+
+
+def on_begin(event):
+    end_job(event.job)  # a former run of it, if MoM had no time to
+    open_job(event.job)
+
+
+def on_launch(event):
+    """MoM has forked the process that becomes the job, or a task of it, and has it wait for this hook, whose parent it is."""
+    job = event.job
+    open_job(job)
+    live = pinfold_json("status", key_of(job.id))["job"]
+    for name, value in live.get("environment", {}).items():
+        event.env[name] = value.replace(",", "\\,")  # MoM takes them apart at commas
+    batch = ["--batch"] if job.in_ms_mom() and not live["leader"] else []
+    pinfold("adopt", key_of(job.id), str(os.getppid()), *batch)
+
+
+def on_attach(event):
+    job = event.job
+    job_slice = open_job(job)
+    while True:  # one of them may have forked before it was moved
+        outside = [pid for pid in session_of(event.pid, owner_of(job).pw_uid) if not is_inside(pid, job_slice)]
+        if not outside:
+            return
+        pinfold("adopt", key_of(job.id), *map(str, outside[:16]))  # as many as it takes at once
+
+
+def on_resize(event):
+    options = limits_of(event.job, share_here(event.job))
+    if options:
+        pinfold("limits", key_of(event.job.id), *options)
+
+
+def end_job(job, *options):
+    """Its receipt; None: pinfold knows nothing of the job, or of an earlier run only."""
+    try:
+        receipt = pinfold_json("end", key_of(job.id), *options)["receipt"]
+    except Failure as failure:
+        if failure.status == NO_SUCH_JOB:
+            return None
+        raise
+    return receipt if words.is_of_this_run(receipt, int(job.stime) if job.stime else None) else None
+
+
+def on_epilogue(event):
+    job = event.job
+    receipt = end_job(job, *words.exit_status(None if job.Exit_status is None else int(job.Exit_status)))
+    if receipt is None:
+        pbs.logjobmsg(job.id, "pinfold: it had no scope here; its usage is what MoM saw")
+        return
+    report(job.resources_used, words.used_resources(receipt, receipt["wall"] - receipt["suspended"]))
+    if receipt["oom_line"]:
+        pbs.logjobmsg(job.id, "pinfold: " + receipt["oom_line"])
+        path = job.stdout_file() if str(job.Join_Path) == "oe" else job.stderr_file()
+        if job.in_ms_mom() and path:
+            append_as(owner_of(job), path, receipt["oom_line"])
+
+
+def on_end(event):
+    end_job(event.job)
+
+
+def on_suspend(event):
+    pinfold("suspend", key_of(event.job.id))
+
+
+def on_resume(event):
+    try:
+        pinfold("resume", key_of(event.job.id))
+    except Failure as failure:
+        if failure.status not in (NO_SUCH_JOB, NOT_RUNNING):
+            raise
+
+
+def report(resources_used, used):
+    for name, make in (("cput", pbs.duration), ("mem", lambda kilobytes: pbs.size("%dkb" % kilobytes)), ("cpupercent", pbs.pbs_int)):
+        if name in used:
+            resources_used[name] = make(used[name])
+
+
+def on_periodic(event):
+    jobs = {job["key"]: job for job in pinfold_json("list")["jobs"] if job["key"].startswith("pbs.")}
+    known = {key_of(job_id): event.job_list[job_id] for job_id in event.job_list.keys()}
+    node.tell_state(event, sorted(key for key, job in jobs.items() if job["unkillable_since"] is not None))
+    for key in sorted(jobs.keys() & known.keys()):
+        refresh(key, known[key])
+    for key in words.forgotten(jobs, known, jobs_on_disk(), time.time()):
+        pbs.logmsg(pbs.EVENT_ERROR, "pinfold: MoM knows nothing of the job %s; it is ended" % key)
+        pinfold("end", key)
+
+
+def refresh(key, job):
+    """What it uses, and the time limit: qalter may have changed it, and MoM has no event for that."""
+    try:
+        live = pinfold_json("status", key)["job"]
+        report(job.resources_used, words.used_resources(live["usage"] or {}))
+        walltime = resource(job, "walltime", int)
+        if walltime is not None and live["limits"]["run_time_max"] != (walltime + words.WALLTIME_MARGIN) * 1000000:
+            pinfold("limits", key, *words.run_time_max(walltime))
+    except Failure as failure:
+        if failure.outage:
+            raise
+        pbs.logmsg(pbs.EVENT_DEBUG, "pinfold: %s: %s" % (key, failure))  # it has just ended
+
+
+def jobs_on_disk():
+    """By the names of MoM's own files: a second witness, since a hook's input that was cut short looks like a shorter list."""
+    return {key_of(name[:-3]) for name in os.listdir(os.path.join(node.mom_home(), "mom_priv", "jobs")) if name.endswith(".JB")}
+
+
+def give_up(event, failure):
+    """Returns where the event is to be accepted all the same."""
+    key = key_of(event.job.id) if event.type != pbs.EXECHOST_PERIODIC else "periodic"
+    pbs.logmsg(pbs.EVENT_ERROR, "pinfold: %s: %s" % (key, failure))
+    starts = event.type in (pbs.EXECJOB_BEGIN, pbs.EXECJOB_LAUNCH, pbs.EXECJOB_ATTACH)
+    if starts and may_run_unconfined(key, failure):
+        return
+    if event.type in (pbs.EXECJOB_BEGIN, pbs.EXECJOB_LAUNCH):
+        event.job.rerun()
+    if starts or event.type == pbs.EXECJOB_PRERESUME:  # still frozen: PBS shall not count it as running
+        event.reject("pinfold: %s" % failure)
+
+
+HANDLERS = {pbs.EXECJOB_BEGIN: on_begin, pbs.EXECJOB_LAUNCH: on_launch, pbs.EXECJOB_ATTACH: on_attach, pbs.EXECJOB_RESIZE: on_resize,
+            pbs.EXECJOB_POSTSUSPEND: on_suspend, pbs.EXECJOB_PRERESUME: on_resume, pbs.EXECJOB_EPILOGUE: on_epilogue,
+            pbs.EXECJOB_END: on_end, pbs.EXECJOB_ABORT: on_end, pbs.EXECHOST_PERIODIC: on_periodic}
+
+
+def handle(event):
+    """Ends by SystemExit, as accept() and reject() do."""
+    try:
+        HANDLERS[event.type](event)
+    except Failure as failure:
+        give_up(event, failure)
+    except Exception as error:  # a mistake of ours: what escapes would have MoM reject the event, whichever it is
+        pbs.logmsg(pbs.EVENT_DEBUG, "pinfold: " + traceback.format_exc().strip().replace("\n", " | "))
+        give_up(event, Failure("%s: %s" % (type(error).__name__, error)))
+    event.accept()

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""PBS's text to pinfold's options, and a receipt to PBS's resources. Pure: a job's attributes are what a user wrote."""
+
+import re
+from collections import namedtuple
+
+from .failure import Failure
+
+# MoM ends a job at its walltime. pinfold does where MoM can't, so many seconds later that MoM is first, and that a qalter has come through.
+WALLTIME_MARGIN = 600
+# Seconds. MoM writes its list of jobs down before it starts the hook: a job that began meanwhile is not in it.
+YOUNG = 300
+LEAST_MEMORY = 1 << 20  # that pinfold takes as a limit, bytes
+
+# What the chunks of a job on this host add up to; None: not asked for. mem and vmem in bytes.
+Share = namedtuple("Share", "ncpus ngpus mem vmem")
+
+
+def size_bytes(text):
+    """'2gb', '512mw' (words of 8 bytes), '1024' to bytes."""
+    match = re.fullmatch(r"([0-9]{1,18})([kmgtp]?)([bw]?)", str(text).strip().lower())
+    if not match:
+        raise Failure("'%.50s' is no size" % text)
+    number, prefix, unit = match.groups()
+    return int(number) * 1024 ** " kmgtp".index(prefix or " ") * (8 if unit == "w" else 1)
+
+
+def count(text):
+    if not re.fullmatch(r"[0-9]{1,9}", text):
+        raise Failure("'%.50s' is no number of CPUs or GPUs" % text)
+    return int(text)
+
+
+def parse_chunks(exec_vnode):
+    """'(a[0]:ncpus=1:mem=1gb+a[1]:ncpus=1)+(b:ncpus=2)' to a list of chunks, each a list of (vnode, {resource: text})."""
+    chunks, inside = [], False
+    for part in str(exec_vnode).split("+"):
+        vnode, *pairs = part.strip("()").split(":")
+        if not inside:
+            chunks.append([])
+        chunks[-1].append((vnode, dict(pair.split("=", 1) for pair in pairs if "=" in pair)))
+        inside = (inside or part.startswith("(")) and not part.endswith(")")
+    return chunks
+
+
+def parse_hosts(exec_host):
+    """The host of each chunk: 'a.example.org:15002/0*2+b:15002/1' to ['a.example.org', 'b']."""
+    return [re.split("[:/]", part, maxsplit=1)[0] for part in str(exec_host or "").split("+")]
+
+
+def same_host(one, other):
+    """Where one of the names has no domain, the other's is not looked at."""
+    one, other = one.lower(), other.lower()
+    return one == other or (("." not in one or "." not in other) and one.split(".")[0] == other.split(".")[0])
+
+
+def chunks_here(exec_vnode, exec_host, host):
+    """MoM takes the n-th host for the n-th chunk. That vnodes are named after their host is custom only, and helps where
+    PBS_MOM_NODE_NAME is no host's name."""
+    chunks, hosts = parse_chunks(exec_vnode), parse_hosts(exec_host)
+    if len(hosts) != len(chunks):
+        hosts = [""] * len(chunks)
+    return [chunk for chunk, name in zip(chunks, hosts)
+            if same_host(name, host) or any(same_host(vnode.split("[")[0], host) for vnode, _ in chunk)]
+
+
+def share_of(chunks):
+    def total(name, value):
+        found = [value(resources[name]) for chunk in chunks for _, resources in chunk if name in resources]
+        return sum(found) if found else None
+    return Share(total("ncpus", count), total("ngpus", count), total("mem", size_bytes), total("vmem", size_bytes))
+
+
+def memory_limits(share, pmem):
+    """vmem is memory and swap together, as in PBS's own cgroups hook. pmem is a process's: as many of them as there are CPUs."""
+    memory, swap = share.mem, None
+    if memory is None and share.vmem is None and pmem is not None:
+        memory = pmem * max(share.ncpus or 0, 1)
+    if share.vmem is not None:
+        memory = share.vmem if memory is None else min(memory, share.vmem)
+        swap = share.vmem - memory
+    options = [] if memory is None else ["--memory-max=%d" % max(memory, LEAST_MEMORY)]
+    return options + ([] if swap is None else ["--memory-swap-max=%d" % swap])
+
+
+def run_time_max(walltime):
+    return [] if walltime is None else ["--run-time-max=%d" % (walltime + WALLTIME_MARGIN)]
+
+
+def allocation(share, place):
+    options = ["--slots=%d" % share.ncpus] if share.ncpus else []
+    if share.ngpus:
+        options.append("--gpus=%d" % share.ngpus)
+    if "exclhost" in str(place or "").split(":"):
+        options.append("--exclusive")
+    return options
+
+
+def exit_status(value):
+    """PBS's negative codes are its own, and from 256 on it is 256 + signal."""
+    return ["--exit-status=%d" % value] if value is not None and 0 <= value <= 255 else []
+
+
+def used_resources(usage, wall=None):
+    """Of a receipt, or of a live job: cput in s, mem in kb, and cpupercent, which is the mean as it is in PBS's own hook. wall: µs."""
+    used = {}
+    if usage.get("cpu_user") is not None and usage.get("cpu_system") is not None:
+        cpu = usage["cpu_user"] + usage["cpu_system"]
+        used["cput"] = cpu // 1000000
+        if wall:
+            used["cpupercent"] = 100 * cpu // wall
+    if usage.get("memory_peak") is not None:
+        used["mem"] = -(-usage["memory_peak"] // 1024)
+    return used
+
+
+def is_of_this_run(receipt, start):
+    """A job that was requeued may have an older receipt on this host. PBS has whole seconds, and looks at the clock after the fact."""
+    return start is None or receipt["ended"] >= (start - 5) * 1000000
+
+
+def forgotten(jobs, known, on_disk, now):
+    """The keys of live jobs that neither MoM's list nor its directory has. One that is being ended already is left alone."""
+    return sorted(key for key, job in jobs.items()
+                  if key not in known and key not in on_disk and job["state"] in ("running", "suspended")
+                  and job["created"] < (now - YOUNG) * 1000000)

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A stand-in for pbs_mom: runs the hook at the events, in the order and from the processes that MoM does, and acts on its answers.
+
+From OpenPBS at cd7ab5eda: src/resmom/start_exec.c (begin by MoM herself; launch by the forked child that becomes the job, the leader of a
+session, still root, which then gives up its rights and executes what the hook left of progname, argv and env),
+src/resmom/mom_hook_func.c (run_hook: the hook has a session of its own, MoM's environment and PBS_HOOK_CONFIG_FILE; post_run_hook: what a
+rejection means), src/resmom/catch_child.c (the session is killed, then epilogue; one that is rejected deletes the job).
+"""
+
+import json
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections import namedtuple
+from contextlib import contextmanager
+from pathlib import Path
+
+HOOK = "/usr/libexec/pinfold/openpbs/pinfold_hook.py"
+SUPPORT = Path(__file__).resolve().parent
+NOT_LAUNCHED = 222  # of the child whose launch was rejected
+
+Answer = namedtuple("Answer", "status accepted message log job job_list vnode_list env")
+
+
+def run_hook(hook, work, given):
+    """work: a directory. The session of its own is why a hook can't be told by its session to whom it belongs."""
+    name = f"hook_{given['event']}_{os.getpid()}"
+    source, target = Path(work, name + ".in"), Path(work, name + ".out")
+    source.write_text(json.dumps(given))
+    environment = {"PATH": "/bin:/usr/bin", "PYTHONPATH": str(SUPPORT), "PYTHONDONTWRITEBYTECODE": "1"}
+    config = Path(work, "pinfold.CF")
+    if config.exists():
+        environment["PBS_HOOK_CONFIG_FILE"] = str(config)
+    done = subprocess.run([sys.executable, str(SUPPORT / "pbs_python.py"), str(source), str(target), hook], env=environment,
+                          start_new_session=True, stdin=subprocess.DEVNULL, timeout=given["alarm"] + 10, cwd=work)
+    made = json.loads(target.read_text())
+    return Answer(done.returncode, done.returncode == 0 and made["accepted"], made["message"], made["log"], made.get("job"),
+                  made.get("job_list"), made["vnode_list"], made.get("env"))
+
+
+def make_job(job_id, exec_vnode, hosts, user="alice", primary=True, **resources):
+    """As MoM has it: hosts, one for each chunk."""
+    return {"id": job_id, "euser": user, "Job_Owner": f"{user}@submit", "exec_vnode": exec_vnode, "Join_Path": "n", "run_count": 1,
+            "exec_host2": "+".join(f"{host}.example.org:15002/{index}" for index, host in enumerate(hosts)),
+            "Resource_List": resources, "resources_used": {}, "_msmom": primary}
+
+
+class Mom:
+    def __init__(self, home, host="node1", hook=HOOK, alarm=90):
+        self.home, self.host, self.hook, self.alarm = Path(home), host, hook, alarm
+        self.jobs, self.server_vnodes = {}, {host: {"state": 0, "comment": None}}
+        for part in ("mom_priv/jobs", "mom_priv/hooks/tmp", "spool"):
+            (self.home / part).mkdir(parents=True, exist_ok=True)
+        self.home.chmod(0o755)
+        (self.home / "spool").chmod(0o1777)
+
+    def given(self, event, job=None, **more):
+        given = {"event": event, "hook_name": "pinfold", "alarm": self.alarm, "node_name": self.host, "vnode_list": [self.host],
+                 "server_vnodes": self.server_vnodes, "pbs_conf": {"PBS_HOME": str(self.home), "PBS_MOM_HOME": ""}, **more}
+        return given if job is None else dict(given, job=job)
+
+    def configure(self, text):
+        (self.home / "mom_priv/hooks/tmp/pinfold.CF").write_text(text)
+
+    def event(self, event, job=None, **more):
+        answer = run_hook(self.hook, self.home / "mom_priv/hooks/tmp", self.given(event, job, **more))
+        if answer.job:
+            job["resources_used"].update(answer.job["resources_used"])
+        for name, changed in answer.vnode_list.items():
+            self.server_vnodes[name].update(changed)
+        for name, used in (answer.job_list or {}).items():
+            self.jobs[name]["resources_used"].update(used)
+        return answer
+
+    def spool(self, job, suffix):
+        return self.home / "spool" / f"{job['id']}.{suffix}"
+
+    def begin(self, job):
+        answer = self.event("execjob_begin", job)
+        if answer.accepted:
+            self.jobs[job["id"]] = job
+            (self.home / "mom_priv/jobs" / f"{job['id']}.JB").touch()
+        return answer
+
+    def launch(self, job, *command):
+        """The process that becomes the job, or a task of it. Its status NOT_LAUNCHED: the hook said no."""
+        given = self.given("execjob_launch", job, progname=command[0], argv=list(command),
+                           env={"PBS_JOBID": job["id"], "PATH": "/usr/bin:/bin"})
+        owner = pwd.getpwnam(job["euser"])
+        streams = []
+        for suffix in ("OU", "ER"):
+            path = self.spool(job, suffix)
+            streams.append(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600))
+            os.chown(path, owner.pw_uid, owner.pw_gid)
+        child = subprocess.Popen([sys.executable, __file__, self.hook, str(self.home / "mom_priv/hooks/tmp"), json.dumps(given)],
+                                 start_new_session=True, stdin=subprocess.DEVNULL, stdout=streams[0], stderr=streams[1])
+        for stream in streams:
+            os.close(stream)
+        job["_stdout_file"], job["_stderr_file"] = str(self.spool(job, "OU")), str(self.spool(job, "ER"))
+        return child
+
+    def attach(self, job, pid):
+        return self.event("execjob_attach", job, pid=pid)
+
+    def epilogue(self, job, child=None):
+        if child is not None:
+            status = child.wait(timeout=60)
+            job["Exit_status"] = status if status >= 0 else 256 - status
+            kill_session(child.pid)
+        return self.event("execjob_epilogue", job)
+
+    def end(self, job):
+        answer = self.event("execjob_end", job)
+        self.forget(job)
+        return answer
+
+    def abort(self, job):
+        answer = self.event("execjob_abort", job)
+        self.forget(job)
+        return answer
+
+    def forget(self, job):
+        self.jobs.pop(job["id"], None)
+        (self.home / "mom_priv/jobs" / f"{job['id']}.JB").unlink(missing_ok=True)
+
+    def periodic(self):
+        return self.event("exechost_periodic", job_list=list(self.jobs.values()))
+
+
+@contextmanager
+def mom_of_this_host():
+    """node1's, in a PBS_HOME that users can enter, unlike pytest's own directories."""
+    home = tempfile.mkdtemp(prefix="pbs-", dir="/var/tmp")
+    yield Mom(home)
+    shutil.rmtree(home)
+
+
+def kill_session(session):
+    """All that MoM can reach: who has called setsid(2) is out of it."""
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if os.getsid(int(entry)) == session:
+                os.kill(int(entry), signal.SIGKILL)
+        except OSError:
+            pass
+
+
+def become_the_job(hook, work, given):
+    answer = run_hook(hook, work, given)
+    if not answer.accepted:
+        print("\n".join(answer.log), "rerun" if answer.job["rerun"] else "delete", file=sys.stderr, flush=True)
+        os._exit(NOT_LAUNCHED)
+    owner = pwd.getpwnam(given["job"]["euser"])
+    os.initgroups(owner.pw_name, owner.pw_gid)
+    os.setgid(owner.pw_gid)
+    os.setuid(owner.pw_uid)
+    environment = {name: value.replace("\\,", ",") for name, value in answer.env.items()}
+    os.execvpe(given["progname"], given["argv"], environment)
+
+
+if __name__ == "__main__":
+    become_the_job(sys.argv[1], sys.argv[2], json.loads(sys.argv[3]))
