@@ -58,6 +58,7 @@ Json receipt(const Receipt& value) {
     auto json = Json::parse(encode(value)); // the same keys as in the history
     json["started_iso"] = formatUtc(value.started);
     json["ended_iso"] = formatUtc(value.ended);
+    json["oom_line"] = value.oom ? Json(oomLine(*value.oom, value.usage.memoryPeak)) : Json(nullptr);
     return json;
 }
 
@@ -98,6 +99,7 @@ std::string jsonJob(const JobDetail& detail) {
     auto json = job(detail.job);
     json["limits"] = limits(detail.limits);
     putAllocation(json, detail.allocation);
+    json["environment"] = detail.allocation.environment;
     json["usage"] = nullptr;
     if (detail.usage) {
         json["usage"] = Json::object();

@@ -98,6 +98,7 @@ Allocation decodeAllocation(const bus::Dict& dict) {
         if (const auto numbers = CpuList::parse(value<std::string>(dict, name)))
             *member = *numbers;
     allocation.exclusive = value<bool>(dict, "exclusive");
+    allocation.environment = value<std::map<std::string, std::string>>(dict, "environment");
     return allocation;
 }
 

@@ -213,5 +213,22 @@ TEST(Format, amountsForPeopleAndForScripts) {
     EXPECT_EQ(Amounts{}.quota(1'500'000), "150%");
 }
 
+TEST(Json, aReceiptHasTheLineThatTheJobReads) {
+    Receipt receipt;
+    receipt.key = "pbs.1";
+    EXPECT_TRUE(nlohmann::json::parse(jsonReceipt(receipt))["receipt"]["oom_line"].is_null());
+    receipt.oom.emplace();
+    receipt.oom->victim = 77;
+    receipt.oom->victimName = "hog";
+    EXPECT_EQ(nlohmann::json::parse(jsonReceipt(receipt))["receipt"]["oom_line"],
+              "Cgroup memory limit exceeded: Killed process 77 (hog)");
+}
+
+TEST(Json, aLiveJobHasTheEnvironmentForItsPrograms) {
+    JobDetail detail;
+    detail.allocation.environment = {{"CUDA_VISIBLE_DEVICES", "0,1"}};
+    EXPECT_EQ(nlohmann::json::parse(jsonJob(detail))["job"]["environment"]["CUDA_VISIBLE_DEVICES"], "0,1");
+}
+
 } // namespace
 } // namespace pinfold
