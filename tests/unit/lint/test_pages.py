@@ -24,6 +24,11 @@ def test_man_pages_render(page, tmp_path):
     assert checked.returncode == 0, checked.stdout
 
 
+@pytest.mark.parametrize("example", sorted((TOP / "docs/examples/write-your-own").iterdir()), ids=lambda p: p.name)
+def test_the_page_shows_the_examples_that_are_tested(example):
+    assert f"\n{example.read_text()}```\n" in (TOP / "docs/schedulers/write-your-own.md").read_text()
+
+
 def test_every_configuration_key_is_documented():
     keys = re.findall(r"^#?\s*(\w+)\s*=", (TOP / "docs/examples/pinfold.toml").read_text(), re.M)
     page = (TOP / "docs/man/pinfold.toml.5.scd").read_text()

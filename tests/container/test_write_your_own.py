@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The examples of docs/schedulers/write-your-own.md, as an author of a batch system would try them."""
+
+import signal
+from pathlib import Path
+
+import pytest
+
+from jobs import daemon_ready, expect_nothing_left, processes_with, receipts, run
+
+EXAMPLES = "/usr/share/doc/pinfold/examples/write-your-own"
+SCHEDULERS = {"cpp": ["/usr/libexec/pinfold-tests/scheduler"], "python": ["/usr/bin/python3", f"{EXAMPLES}/scheduler.py"],
+              "shell": ["/bin/sh", f"{EXAMPLES}/scheduler.sh"]}
+every = pytest.mark.parametrize("language", SCHEDULERS)
+
+
+def schedule(language, key, *command):
+    return run(*SCHEDULERS[language], key, "alice", *command, check=False)
+
+
+@pytest.fixture(autouse=True)
+def limits_as_this_node_can():
+    """A container may lack the memory controller."""
+    file = Path("/etc/pinfold/pinfold.toml.d/50-examples.toml")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text('[jobs]\nunenforced_limits = "warn"\n')
+    run("systemctl", "reload", "pinfoldd")
+    yield
+    file.unlink()
+    run("systemctl", "reload", "pinfoldd")
+
+
+@every
+def test_a_job_that_leaves_a_daemon_behind(language):
+    key = f"own.{language}"
+    done = schedule(language, key, "sh", "-c", "cat /proc/self/cgroup; id -un; setsid sleep 1234.7 & exit 3")
+    where, user = done.stdout.split()
+    assert (done.returncode, user) == (3, "alice"), done.stderr
+    assert f"/batch-own.{language}.slice/job-own.{language}.scope" in where
+    assert not processes_with("sleep\x001234.7")
+    [receipt] = receipts(key)
+    assert (receipt["leftovers"], receipt["memory_max"]) == (1, 256 << 20)
+    expect_nothing_left()
+
+
+@every
+def test_a_job_that_a_signal_ends(language):
+    assert schedule(language, f"own.signal-{language}", "sh", "-c", "kill -KILL $$").returncode == 128 + signal.SIGKILL
+    assert len(receipts(f"own.signal-{language}")) == 1
+    expect_nothing_left()
+
+
+@every
+def test_a_refusal_requeues(language):
+    done = schedule(language, "own.no/key", "touch", "/tmp/must-not-run")
+    assert done.returncode == 99 and "key" in done.stderr
+    assert not Path("/tmp/must-not-run").exists()
+
+
+@every
+def test_without_the_daemon_it_is_requeued(language):
+    run("systemctl", "stop", "pinfoldd.socket", "pinfoldd")
+    run("systemctl", "mask", "--runtime", "pinfoldd")
+    try:
+        done = schedule(language, "own.later", "touch", "/tmp/must-not-run")
+    finally:
+        run("systemctl", "unmask", "--runtime", "pinfoldd")
+        run("systemctl", "start", "pinfoldd.socket", "pinfoldd")
+        daemon_ready()
+    assert done.returncode == 99
+    assert not Path("/tmp/must-not-run").exists()
+    expect_nothing_left()
