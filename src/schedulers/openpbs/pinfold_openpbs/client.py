@@ -37,8 +37,8 @@ def pinfold(*arguments):
     except OSError as error:
         raise Failure("%s: %s" % (PINFOLD, error.strerror), UNREACHABLE)
     if done.returncode != 0:
-        words = done.stderr.decode(errors="replace").strip().replace("\n", "; ")[:500]
-        raise Failure(words or "pinfold %s ended with %d" % (arguments[0], done.returncode), done.returncode)
+        words = done.stderr.decode(errors="replace").strip().replace("pinfold: ", "", 1).replace("\n", "; ")
+        raise Failure(words[:500] or "pinfold %s ended with %d" % (arguments[0], done.returncode), done.returncode)
     return done.stdout
 
 

@@ -27,8 +27,12 @@ def owner_of(job):
 
 def resource(job, name, value):
     """A resource of the whole job; None: not asked for."""
-    found = job.Resource_List[name] if job.Resource_List is not None else None
+    found = job.Resource_List[name]
     return None if found in (None, "") else value(found)
+
+
+def number(attribute):
+    return None if attribute in (None, "") else int(attribute)
 
 
 def share_here(job):
@@ -91,12 +95,12 @@ def end_job(job, *options):
         if failure.status == NO_SUCH_JOB:
             return None
         raise
-    return receipt if words.is_of_this_run(receipt, int(job.stime) if job.stime else None) else None
+    return receipt if words.is_of_this_run(receipt, number(job.stime)) else None
 
 
 def on_epilogue(event):
     job = event.job
-    receipt = end_job(job, *words.exit_status(None if job.Exit_status is None else int(job.Exit_status)))
+    receipt = end_job(job, *words.exit_status(number(job.Exit_status)))
     if receipt is None:
         pbs.logjobmsg(job.id, "pinfold: it had no scope here; its usage is what MoM saw")
         return

@@ -1,0 +1,339 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The OpenPBS hook as installed, under a stand-in for MoM (tests/support/mom.py): each event, and what may come between them."""
+
+import json
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from jobs import daemon_ready, expect_nothing_left, live_jobs, main_pid, processes_with, receipts, run, wait_until
+from mom import NOT_LAUNCHED, make_job, mom_of_this_host
+
+CONFIG = Path("/etc/pinfold/pinfold.toml.d/50-openpbs.toml")
+PACKAGE = Path("/usr/libexec/pinfold/openpbs/pinfold_openpbs")
+
+
+@pytest.fixture
+def mom():
+    with mom_of_this_host() as it:
+        yield it
+
+
+def one_host(job_id="1.srv", **more):
+    return make_job(job_id, "(node1:ncpus=1)", ["node1"], **more)
+
+
+def cgroup(pid):
+    """In the unified hierarchy; a container may show others too."""
+    [line] = [line for line in Path(f"/proc/{pid}/cgroup").read_text().splitlines() if line.startswith("0:")]
+    return line
+
+
+def become(user):
+    return ["setpriv", f"--reuid={user}", f"--regid={user}", "--init-groups"]
+
+
+def output(mom, job, suffix="OU"):
+    return mom.spool(job, suffix).read_text()
+
+
+def begin(mom, job):
+    answer = mom.begin(job)
+    assert answer.accepted, answer
+    return job
+
+
+def started(mom, job, *command):
+    """Its process, once it runs the command."""
+    child = mom.launch(job, *command)
+    wait_until(lambda: child.poll() is not None or "mom.py" not in Path(f"/proc/{child.pid}/cmdline").read_text(), "executed")
+    assert child.poll() != NOT_LAUNCHED, output(mom, job, "ER")
+    return child
+
+
+def finished(mom, job, child=None):
+    answer = mom.epilogue(job, child)
+    assert answer.accepted and mom.end(job).accepted
+    return answer
+
+
+@pytest.mark.parametrize("job_id", ["1.srv", "12[7].srv", "3456789.very-long-name.of.a-server.example.org"])
+def test_a_job_on_one_host(mom, job_id):
+    key, job = f"pbs.{job_id}", begin(mom, one_host(job_id, walltime="01:00:00"))
+    assert live_jobs()[key]["tasks"] == 0 and live_jobs()[key]["user"] == "alice"
+    assert json.loads(run("pinfold", "limits", key, "--json").stdout)["limits"]["run_time_max"] == 4200 * 1000000
+    script = "grep ^0: /proc/self/cgroup; id -un; echo $PBS_JOBID; setsid sleep 1234.5 & exec 2>&1; exit 3"
+    child = mom.launch(job, "/bin/sh", "-c", script)
+    answer = finished(mom, job, child)
+    where, user, told = output(mom, job).split()
+    live = "batch-" + run("systemd-escape", key).stdout.strip() + ".slice/"
+    assert live in where, "in its scope from its first instruction on"
+    assert (user, told, job["Exit_status"]) == ("alice", job_id, 3)
+    assert not processes_with("sleep\x001234.5")
+    [receipt] = receipts(key)
+    assert receipt["leftovers"] == 1 and receipt["uid"] != 0
+    assert answer.job["resources_used"]["cput"] == (receipt["cpu_user"] + receipt["cpu_system"]) // 1000000
+    expect_nothing_left()
+
+
+def test_two_chunks_on_a_host_are_one_job(mom):
+    job = begin(mom, make_job("2.srv", "(node1:ncpus=1)+(node2:ncpus=1)+(node1:ncpus=2)", ["node1", "node2", "node1"]))
+    child = started(mom, job, "sleep", "1000")
+    task = started(mom, job, "sleep", "1000")
+    job_slice = live_jobs()["pbs.2.srv"]["slice"]
+    assert cgroup(child.pid).endswith(f"/{job_slice}/job-pbs.2.srv.scope")
+    assert cgroup(task.pid).endswith(f"/{job_slice}/job-pbs.2.srv-1.scope")
+    task.terminate()
+    task.wait(30)
+    wait_until(lambda: live_jobs()["pbs.2.srv"]["tasks"] == 1, "the task is over, and the job is not")
+    child.terminate()
+    finished(mom, job, child)
+    expect_nothing_left()
+
+
+def test_a_sister_host(mom):
+    """No job script here: tasks come and go, pbs_attach brings a session, and the mother superior says when it is over."""
+    job = begin(mom, make_job("3.srv", "(node2:ncpus=1)+(node1:ncpus=1)", ["node2", "node1"], primary=False))
+    assert started(mom, job, "true").wait(30) == 0
+    wait_until(lambda: live_jobs()["pbs.3.srv"]["tasks"] == 0, "the task is over")
+    attached = subprocess.Popen([*become("alice"), "sh", "-c", "sleep 1000.1 & echo $!; wait"], start_new_session=True,
+                                stdout=subprocess.PIPE, text=True)
+    child = int(attached.stdout.readline())
+    answer = mom.attach(job, attached.pid)
+    assert answer.accepted, answer
+    assert "batch-pbs.3.srv.slice" in cgroup(attached.pid) and "batch-pbs.3.srv.slice" in cgroup(child)
+    assert mom.attach(job, attached.pid).accepted, "it is there already"
+    bobs = subprocess.Popen([*become("bob"), "sleep", "1000"], start_new_session=True)
+    wait_until(lambda: b"setpriv" not in Path(f"/proc/{bobs.pid}/cmdline").read_bytes(), "executed")
+    assert not mom.attach(job, bobs.pid).accepted and "batch" not in cgroup(bobs.pid)
+    answer = finished(mom, job)
+    assert attached.wait(30) != 0 and not processes_with("1000.1")
+    assert answer.job["resources_used"]["cput"] >= 0 and "stderr" not in answer.message
+    bobs.kill()
+    bobs.wait()
+    attached.stdout.close()
+    expect_nothing_left()
+
+
+def test_suspend_and_resume(mom):
+    job = begin(mom, one_host("4.srv"))
+    child = started(mom, job, "sleep", "1000")
+    assert mom.event("execjob_postsuspend", job).accepted
+    assert live_jobs()["pbs.4.srv"]["state"] == "suspended"
+    assert mom.event("execjob_preresume", job).accepted
+    assert live_jobs()["pbs.4.srv"]["state"] == "running"
+    child.kill()
+    finished(mom, job, child)
+    assert mom.event("execjob_preresume", job).accepted, "what has no scope here is not held up"
+    expect_nothing_left()
+
+
+def test_resize_and_qalter(mom):
+    def limit():
+        return json.loads(run("pinfold", "limits", "pbs.5.srv", "--json").stdout)["limits"]["run_time_max"] // 1000000
+    job = begin(mom, one_host("5.srv", walltime="3600"))
+    child = started(mom, job, "sleep", "1000")
+    job["Resource_List"]["walltime"] = "7200"
+    assert mom.event("execjob_resize", job).accepted and limit() == 7800
+    job["Resource_List"]["walltime"] = "60"
+    assert mom.periodic().accepted and limit() == 660
+    job["exec_vnode"], job["exec_host2"] = "(node2:ncpus=1)", "node2:15002/0"
+    assert mom.event("execjob_resize", job).accepted and limit() == 660, "this host is released: the end will come"
+    child.kill()
+    finished(mom, job, child)
+    expect_nothing_left()
+
+
+def test_abort_and_rerun(mom):
+    job = begin(mom, one_host("6.srv"))
+    assert mom.abort(job).accepted
+    expect_nothing_left()
+    for run_count in (1, 2):
+        begin(mom, job)
+        answer = finished(mom, job, started(mom, job, "sh", "-c", f"exit {run_count}"))
+        assert "resources_used" in answer.job and job["Exit_status"] == run_count
+    assert len(receipts("pbs.6.srv")) == 3
+    expect_nothing_left()
+
+
+def test_what_a_former_run_left_is_gone_when_the_next_begins(mom):
+    """MoM was killed, and the server has requeued the job to this host."""
+    job = begin(mom, one_host("20.srv"))
+    stale = started(mom, job, "sleep", "1000")
+    begin(mom, one_host("20.srv"))
+    assert stale.wait(30) != 0
+    assert live_jobs()["pbs.20.srv"]["tasks"] == 0 and len(receipts("pbs.20.srv")) == 1
+    mom.abort(job)
+    expect_nothing_left()
+
+
+def test_a_receipt_of_an_earlier_run_is_not_reported(mom):
+    job = begin(mom, one_host("7.srv"))
+    finished(mom, job, started(mom, job, "true"))
+    job["stime"] = 4102444800  # later than that receipt
+    answer = mom.epilogue(job)
+    assert answer.accepted and answer.job["resources_used"] == {} and "no scope" in answer.log[0]
+
+
+def test_an_end_that_comes_twice_or_for_nobody(mom):
+    job = begin(mom, one_host("8.srv"))
+    finished(mom, job, started(mom, job, "true"))
+    for event in ("execjob_epilogue", "execjob_end", "execjob_abort"):
+        assert mom.event(event, job).accepted
+        answer = mom.event(event, one_host("88.srv"))
+        assert answer.accepted and not any("88" in line and "Error" in line for line in answer.log)
+    expect_nothing_left()
+
+
+def test_jobs_survive_a_restart_of_the_daemon(mom):
+    job = begin(mom, one_host("9.srv"))
+    child = started(mom, job, "sleep", "1000")
+    before = main_pid()
+    run("systemctl", "kill", "--signal=KILL", "pinfoldd")
+    daemon_ready(other_than=before)
+    assert mom.periodic().accepted and "pbs.9.srv" in live_jobs()
+    child.kill()
+    finished(mom, job, child)
+    assert len(receipts("pbs.9.srv")) == 1
+    expect_nothing_left()
+
+
+@pytest.fixture
+def site():
+    def write(text):
+        CONFIG.parent.mkdir(parents=True, exist_ok=True)
+        CONFIG.write_text(text)
+        run("systemctl", "reload-or-restart", "pinfoldd")
+    yield write
+    CONFIG.unlink(missing_ok=True)
+    run("systemctl", "reload-or-restart", "pinfoldd")
+
+
+def down():
+    run("systemctl", "stop", "pinfoldd.socket", "pinfoldd")
+    run("systemctl", "mask", "--runtime", "pinfoldd")
+
+
+def up():
+    run("systemctl", "unmask", "--runtime", "pinfoldd")
+    run("systemctl", "start", "pinfoldd.socket", "pinfoldd")
+    daemon_ready()
+
+
+@pytest.fixture
+def outage():
+    yield down
+    up()
+
+
+def test_without_the_daemon_a_job_is_requeued(mom, outage):
+    job = begin(mom, one_host("10.srv"))
+    outage()
+    answer = mom.begin(one_host("11.srv"))
+    assert (answer.accepted, answer.job["rerun"], answer.job["delete"]) == (False, True, False)
+    assert "not reachable" in answer.message
+    child = mom.launch(job, "touch", "/tmp/must-not-run")
+    assert child.wait(60) == NOT_LAUNCHED and output(mom, job, "ER").split()[-1] == "rerun"
+    assert not Path("/tmp/must-not-run").exists()
+    assert not mom.attach(job, os.getpid()).accepted
+    assert mom.event("execjob_abort", job).accepted and mom.periodic().accepted
+    up()
+    assert mom.abort(job).accepted
+    expect_nothing_left()
+
+
+def test_where_the_site_says_so_a_job_runs_without_a_scope(mom, site, outage):
+    site('[jobs]\non_failure = "run-unconfined"\n')
+    wait_until(lambda: Path("/run/pinfold/on-failure").read_text() == "run-unconfined\n", "policy published")
+    outage()
+    job = begin(mom, one_host("12.srv"))
+    child = started(mom, job, "sleep", "1000")
+    assert "batch" not in cgroup(child.pid)
+    child.kill()
+    answer = finished(mom, job, child)
+    assert answer.job["resources_used"] == {}
+    run("journalctl", "--sync")
+    warnings = run("journalctl", "-o", "json", "PINFOLD_EVENT=run-unconfined", "PINFOLD_JOB=pbs.12.srv").stdout.splitlines()
+    assert [json.loads(line)["PRIORITY"] for line in warnings] == ["4", "4"], "at its begin and at its launch"
+    late = begin(mom, one_host("13.srv"))
+    up()
+    child = started(mom, late, "sleep", "1000")
+    assert "batch-pbs.13.srv.slice" in cgroup(child.pid), "in its scope by the launch"
+    child.kill()
+    finished(mom, late, child)
+    expect_nothing_left()
+
+
+def test_a_refusal_requeues_whatever_the_site_says(mom, site):
+    site('[jobs]\non_failure = "run-unconfined"\n')
+    wait_until(lambda: Path("/run/pinfold/on-failure").read_text() == "run-unconfined\n", "policy published")
+    answer = mom.begin(make_job("14.srv", "(node1:ncpus=1:ngpus=900)", ["node1"]))
+    assert (answer.accepted, answer.job["rerun"]) == (False, True), answer
+    expect_nothing_left()
+
+
+@pytest.fixture
+def no_youth():
+    """Nobody waits five minutes: every job that MoM's list lacks is old enough to be one that she has forgotten."""
+    words = PACKAGE / "words.py"
+    text = words.read_text()
+    assert "YOUNG = 300" in text
+    words.write_text(text.replace("YOUNG = 300", "YOUNG = 0"))
+    yield
+    words.write_text(text)
+
+
+def test_a_young_job_is_left_alone(mom):
+    job = begin(mom, one_host("15.srv"))
+    mom.forget(job)
+    assert mom.periodic().accepted and "pbs.15.srv" in live_jobs()
+    mom.abort(job)
+    expect_nothing_left()
+
+
+def test_jobs_that_mom_has_forgotten_are_ended(mom, no_youth):
+    kept, forgotten, on_disk = (begin(mom, one_host(job_id)) for job_id in ("16.srv", "6.srv", "161.srv"))
+    foreign = subprocess.Popen(["pinfold-run", "--job", "sge.16", "--", "sleep", "1000"])
+    wait_until(lambda: live_jobs().get("sge.16", {}).get("state") == "running", "another batch system's job")
+    mom.forget(forgotten)
+    mom.jobs.pop("161.srv")
+    answer = mom.periodic()
+    assert answer.accepted and any("pbs.6.srv" in line for line in answer.log)
+    wait_until(lambda: set(live_jobs()) == {"pbs.16.srv", "pbs.161.srv", "sge.16"}, "only what neither list nor directory has")
+    (mom.home / "mom_priv/jobs").rename(mom.home / "mom_priv/moved")
+    mom.jobs.clear()
+    assert mom.periodic().accepted and set(live_jobs()) == {"pbs.16.srv", "pbs.161.srv", "sge.16"}, "an unreadable directory ends nothing"
+    (mom.home / "mom_priv/moved").rename(mom.home / "mom_priv/jobs")
+    foreign.send_signal(signal.SIGTERM)
+    foreign.wait(30)
+    mom.abort(kept)
+    mom.abort(on_disk)
+    expect_nothing_left()
+
+
+def test_usage_of_live_jobs(mom):
+    job = begin(mom, one_host("17.srv"))
+    spin = "import time\nwhile time.process_time() < 2: pass\nprint('spun', flush=True)\ntime.sleep(1000)"
+    child = started(mom, job, "/usr/bin/python3", "-c", spin)
+    wait_until(lambda: "spun" in output(mom, job), "CPU used")
+    assert mom.periodic().accepted
+    assert 2 <= job["resources_used"].get("cput", 2) <= 60
+    child.kill()
+    answer = finished(mom, job, child)
+    assert answer.job["resources_used"]["cput"] >= 2 and answer.job["resources_used"]["cpupercent"] >= 1
+    assert job["Exit_status"] == 256 + signal.SIGKILL
+    expect_nothing_left()
+
+
+def test_a_hook_that_takes_too_long_is_a_rejection(mom, tmp_path):
+    """Of the stand-in: what MoM makes of a hook's alarm and of its exceptions."""
+    hook = tmp_path / "hook.py"
+    for script, status in (("import time\ntime.sleep(100)", 253), ("1 / 0", 254), ("import pbs\npbs.event().pid", 254),
+                           ("import pbs\npbs.event().reject('no')", 0)):
+        hook.write_text(script)
+        mom.hook, mom.alarm = str(hook), 1
+        answer = mom.begin(one_host("18.srv"))
+        assert (answer.status, answer.accepted) == (status, False)

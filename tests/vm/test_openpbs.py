@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The OpenPBS hook where limits bite: memory, its line in the job's output, usage, GPUs."""
+
+import re
+import signal
+from pathlib import Path
+
+import pytest
+
+from jobs import BATCH, expect_nothing_left, live_jobs, receipts, run, wait_until
+from mom import make_job, mom_of_this_host
+
+MIB = 1024 * 1024
+HOG = "held = [b'x' * (1 << 20) for _ in range(200)]\nprint('held')"
+
+
+@pytest.fixture
+def mom():
+    with mom_of_this_host() as it:
+        yield it
+
+
+def begin(mom, job):
+    answer = mom.begin(job)
+    assert answer.accepted, answer
+    return job
+
+
+def in_slice(job, file):
+    return (BATCH / f"batch-pbs.{job['id']}.slice" / file).read_text().strip()
+
+
+def output(mom, job, suffix):
+    return mom.spool(job, suffix).read_text()
+
+
+def test_the_limits_of_all_chunks_are_in_force_before_the_first_process(mom):
+    job = begin(mom, make_job("1.srv", "(node1:ncpus=1:mem=64mb:vmem=96mb)+(node2:ncpus=1:mem=1gb)+(node1:ncpus=2:mem=32768kb:vmem=32mb)",
+                              ["node1", "node2", "node1"]))
+    assert in_slice(job, "memory.max") == str(96 * MIB)
+    assert in_slice(job, "memory.swap.max") == str(32 * MIB)
+    assert in_slice(job, "cpu.weight") == "300", "the site's jobs.slots is a weight by default"
+    job["exec_vnode"] = "(node1:ncpus=1:mem=80mb)"
+    job["exec_host2"] = "node1:15002/0"
+    assert mom.event("execjob_resize", job).accepted
+    wait_until(lambda: in_slice(job, "memory.max") == str(80 * MIB), "the smaller share")
+    assert mom.abort(job).accepted
+    expect_nothing_left()
+
+
+def over_its_memory(mom, job):
+    child = mom.launch(job, "/bin/sh", "-c", f'/usr/bin/python3 -c "{HOG}"; echo unreached >&2')
+    answer = mom.epilogue(job, child)
+    assert answer.accepted and mom.end(job).accepted
+    return answer
+
+
+def test_a_job_over_its_memory_reads_of_it_in_its_own_output(mom):
+    job = begin(mom, make_job("2.srv", "(node1:ncpus=1:mem=48mb)", ["node1"]))
+    answer = over_its_memory(mom, job)
+    [receipt] = receipts("pbs.2.srv")
+    assert (receipt["result"], receipt["oom_cause"]) == ("out-of-memory", "own-limit")
+    [line] = output(mom, job, "ER").splitlines()
+    assert re.match(rf"Cgroup memory limit exceeded: Killed process {receipt['oom_victim']} \(python3\), .*limit 48M", line)
+    assert any(line in logged for logged in answer.log)
+    assert job["Exit_status"] == 256 + signal.SIGKILL
+    kilobytes = int(re.fullmatch("([0-9]+)kb", answer.job["resources_used"]["mem"]).group(1))
+    assert 47 * 1024 <= kilobytes <= 48 * 1024
+    expect_nothing_left()
+
+
+def test_joined_output_and_what_is_no_output(mom):
+    joined = begin(mom, dict(make_job("3.srv", "(node1:ncpus=1:mem=48mb)", ["node1"]), Join_Path="oe"))
+    over_its_memory(mom, joined)
+    assert output(mom, joined, "OU").startswith("Cgroup memory limit exceeded") and output(mom, joined, "ER") == ""
+    sister = begin(mom, make_job("4.srv", "(node1:ncpus=1:mem=48mb)", ["node1"], primary=False))
+    answer = over_its_memory(mom, sister)
+    assert output(mom, sister, "ER") == "" and any("Cgroup memory limit exceeded" in line for line in answer.log)
+    expect_nothing_left()
+
+
+def test_root_writes_nothing_where_the_user_points_to(mom, tmp_path):
+    job = begin(mom, make_job("5.srv", "(node1:ncpus=1:mem=48mb)", ["node1"]))
+    target = tmp_path / "roots-own"
+    target.write_text("")
+    tmp_path.chmod(0o755)
+    child = mom.launch(job, "/bin/sh", "-c", f"rm {mom.spool(job, 'ER')}; ln -s {target} {mom.spool(job, 'ER')}; "
+                                             f'exec /usr/bin/python3 -c "{HOG}"')
+    answer = mom.epilogue(job, child)
+    assert answer.accepted and target.read_text() == ""
+    assert any("Cgroup memory limit exceeded" in line for line in answer.log)
+    mom.end(job)
+    expect_nothing_left()
+
+
+def test_pmem_is_a_process_times_the_cpus(mom):
+    job = begin(mom, make_job("6.srv", "(node1:ncpus=3)", ["node1"], pmem="32mb"))
+    assert in_slice(job, "memory.max") == str(96 * MIB)
+    mom.abort(job)
+    expect_nothing_left()
+
+
+@pytest.fixture
+def two_gpus():
+    file = Path("/etc/pinfold/pinfold.toml.d/50-openpbs.toml")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text('[gpus]\ndevices = ["/dev/kmsg", "/dev/loop-control"]\n')
+    run("systemctl", "reload-or-restart", "pinfoldd")
+    yield
+    file.unlink()
+    run("systemctl", "reload-or-restart", "pinfoldd")
+
+
+def test_a_job_is_told_of_its_gpus(mom, two_gpus):
+    job = begin(mom, make_job("7.srv", "(node1:ncpus=1:ngpus=1)+(node1:ncpus=1:ngpus=1)", ["node1", "node1"]))
+    child = mom.launch(job, "/bin/sh", "-c", "echo $CUDA_VISIBLE_DEVICES; sleep 1000")
+    wait_until(lambda: output(mom, job, "OU") == "0,1\n", "told")
+    answer = mom.begin(make_job("8.srv", "(node1:ncpus=1:ngpus=1)", ["node1"]))
+    assert (answer.accepted, answer.job["rerun"]) == (False, True), "both are taken"
+    child.kill()
+    assert mom.epilogue(job, child).accepted and mom.end(job).accepted
+    assert receipts("pbs.7.srv")[0]["allocated_gpus"] == "0-1"
+    expect_nothing_left()
+
+
+def test_suspended_is_frozen_for_what_has_left_the_session_too(mom):
+    job = begin(mom, make_job("9.srv", "(node1:ncpus=1)", ["node1"]))
+    child = mom.launch(job, "/bin/sh", "-c", "setsid sh -c 'while :; do :; done' & wait")
+    wait_until(lambda: live_jobs().get("pbs.9.srv", {}).get("tasks") == 1, "running")
+    assert mom.event("execjob_postsuspend", job).accepted
+    assert "frozen 1" in in_slice(job, "cgroup.events")
+    assert mom.event("execjob_preresume", job).accepted
+    assert "frozen 0" in in_slice(job, "cgroup.events")
+    child.kill()
+    mom.epilogue(job, child)
+    mom.end(job)
+    expect_nothing_left()
+
+
+@pytest.fixture
+def frozen(tmp_path):
+    """Where a frozen file system is mounted."""
+    image, mount = tmp_path / "image", tmp_path / "mount"
+    mount.mkdir()
+    run("truncate", "-s", "16M", image)
+    run("mke2fs", "-q", "-F", "-t", "ext4", image)
+    run("mount", "-o", "loop", image, mount)
+    mount.chmod(0o1777)
+    tmp_path.chmod(0o755)
+    run("fsfreeze", "--freeze", mount)
+    yield mount
+    run("fsfreeze", "--unfreeze", mount, check=False)
+    wait_until(lambda: run("umount", mount, check=False).returncode == 0, "nobody uses it")
+
+
+@pytest.fixture
+def soon_unkillable():
+    file = Path("/etc/pinfold/pinfold.toml.d/50-openpbs.toml")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text('[unkillable]\nafter = "2s"\n')
+    run("systemctl", "reload-or-restart", "pinfoldd")
+    yield
+    file.unlink()
+    run("systemctl", "reload-or-restart", "pinfoldd")
+
+
+def test_a_node_with_an_unkillable_job_is_offline_until_it_is_gone(mom, frozen, soon_unkillable):
+    job = begin(mom, make_job("10.srv", "(node1:ncpus=1)", ["node1"], user="root"))
+    child = mom.launch(job, "dd", "if=/dev/zero", f"of={frozen}/file", "bs=4k", "count=1")
+    wait_until(lambda: "rwsem" in Path(f"/proc/{child.pid}/wchan").read_text(), "it hangs")
+    run("pinfold", "stop", "--grace=0", "pbs.10.srv")
+    wait_until(lambda: live_jobs()["pbs.10.srv"]["unkillable_since"], "unkillable")
+    assert mom.periodic().accepted
+    assert mom.server_vnodes["node1"]["state"] == 1 and "pbs.10.srv" in mom.server_vnodes["node1"]["comment"]
+    run("fsfreeze", "--unfreeze", frozen)
+    child.wait(60)
+    wait_until(lambda: not live_jobs(), "gone")
+    assert mom.periodic().accepted
+    assert mom.server_vnodes["node1"] == {"state": 0, "comment": None}
+    mom.epilogue(job)
+    mom.end(job)
+    expect_nothing_left()
