@@ -4,6 +4,7 @@
 import json
 import sys
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -77,6 +78,25 @@ def test_all_chunks_of_this_host_are_summed():
 
 def test_no_chunk_of_this_host():
     assert words.chunks_here("(node11:ncpus=1)", "node11:15002/0", "node1") == []
+
+
+def test_mangled_text_is_read_or_refused():
+    random = Random(4711)
+    whole = "(node1[0]:ncpus=4:mem=4gb:vmem=5gb+node1[1]:mem=2gb)+(node2:ncpus=1:ngpus=1)"
+    hosts = "node1.example.org:15002/0*4+node2.example.org:15002/1"
+    refused = 0
+    for _ in range(20000):
+        text, other = list(whole), list(hosts)
+        for _ in range(random.randint(1, 4)):
+            text[random.randrange(len(text))] = random.choice("()+:=*/[]0a\0\n\u0661" + whole)
+            other[random.randrange(len(other))] = random.choice("()+:=*/[]0a\0\n\u0661" + hosts)
+        try:
+            found = share("".join(text), "".join(other))
+            assert all(value is None or value >= 0 for value in found)
+            assert all(option.isascii() for option in words.memory_limits(found, None) + words.allocation(found, None))
+        except Failure:
+            refused += 1
+    assert 0 < refused < 20000
 
 
 def test_numbers_that_are_none():
