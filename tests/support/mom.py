@@ -52,7 +52,7 @@ def make_job(job_id, exec_vnode, hosts, user="alice", primary=True, **resources)
 class Mom:
     def __init__(self, home, host="node1", hook=HOOK, alarm=90):
         self.home, self.host, self.hook, self.alarm = Path(home), host, hook, alarm
-        self.jobs, self.server_vnodes = {}, {host: {"state": 0, "comment": None}}
+        self.jobs, self.task_numbers, self.server_vnodes = {}, {}, {host: {"state": 0, "comment": None}}
         for part in ("mom_priv/jobs", "mom_priv/hooks/tmp", "spool"):
             (self.home / part).mkdir(parents=True, exist_ok=True)
         self.home.chmod(0o755)
@@ -88,8 +88,9 @@ class Mom:
 
     def launch(self, job, *command):
         """The process that becomes the job, or a task of it. Its status NOT_LAUNCHED: the hook said no."""
+        number = self.task_numbers[job["id"]] = self.task_numbers.get(job["id"], 0 if job["_msmom"] else 1 << 31) + 1
         given = self.given("execjob_launch", job, progname=command[0], argv=list(command),
-                           env={"PBS_JOBID": job["id"], "PATH": "/usr/bin:/bin"})
+                           env={"PBS_JOBID": job["id"], "PBS_TASKNUM": str(number), "PATH": "/usr/bin:/bin"})
         owner = pwd.getpwnam(job["euser"])
         streams = []
         for suffix in ("OU", "ER"):
@@ -125,6 +126,7 @@ class Mom:
 
     def forget(self, job):
         self.jobs.pop(job["id"], None)
+        self.task_numbers.pop(job["id"], None)
         (self.home / "mom_priv/jobs" / f"{job['id']}.JB").unlink(missing_ok=True)
 
     def periodic(self):

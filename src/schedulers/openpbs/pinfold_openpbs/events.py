@@ -62,13 +62,12 @@ def on_begin(event):
 
 def on_launch(event):
     """MoM has forked the process that becomes the job, or a task of it, and has it wait for this hook, whose parent it is."""
-    job = event.job
-    open_job(job)
-    live = pinfold_json("status", key_of(job.id))["job"]
-    for name, value in live.get("environment", {}).items():
+    key = key_of(event.job.id)
+    open_job(event.job)
+    for name, value in pinfold_json("status", key)["job"]["environment"].items():
         event.env[name] = value.replace(",", "\\,")  # MoM takes them apart at commas
-    batch = ["--batch"] if job.in_ms_mom() and not live["leader"] else []
-    pinfold("adopt", key_of(job.id), str(os.getppid()), *batch)
+    batch = ["--batch"] if event.env.get("PBS_TASKNUM") == words.JOB_SCRIPT else []
+    pinfold("adopt", key, str(os.getppid()), *batch)
 
 
 def on_attach(event):

@@ -10,6 +10,8 @@ from .failure import Failure
 WALLTIME_MARGIN = 600
 # Seconds. MoM writes its list of jobs down before it starts the hook: a job that began meanwhile is not in it.
 YOUNG = 300
+# MoM's number of the job script; all others are higher, or have their host's number in the upper bits (momtask_create() of mom_comm.c).
+JOB_SCRIPT = "1"
 LEAST_MEMORY = 1 << 20  # that pinfold takes as a limit, bytes
 
 # What the chunks of a job on this host add up to; None: not asked for. mem and vmem in bytes.
