@@ -67,7 +67,7 @@ def test_xml_is_valid():
         assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("script", [p for p in [*(TOP / "tools").rglob("*"), TOP / ".ci/run"]
+@pytest.mark.parametrize("script", [p for p in [*(TOP / "tools").rglob("*"), *(TOP / "docs/examples").rglob("*"), TOP / ".ci/run"]
                                     if p.is_file() and p.read_bytes().startswith((b"#!/bin/bash", b"#!/usr/bin/env bash", b"#!/bin/sh"))],
                          ids=lambda p: str(p.relative_to(TOP)))
 def test_shell_scripts(script):
