@@ -22,14 +22,16 @@ have() { command -v "$1" >/dev/null 2>&1; }
 
 isRoot() { [[ $EUID -eq 0 ]]; }
 
-# Print why a box of the given kind ("container" or "vm") can't be had here; nothing when it can.
+# Print why a box of the given kind ("container", "cluster" or "vm") can't be had here; nothing when it can.
 missingNeed() {
     isRoot || { echo "not root"; return; }
     have mmdebstrap || { echo "no mmdebstrap"; return; }
     case $1 in
-    container)
+    container | cluster)
         have systemd-nspawn || { echo "no systemd-nspawn"; return; }
         [[ -d /run/systemd/system || -n $(cgroupTop) ]] || { echo "no writable cgroup v2 tree"; return; }
+        [[ $1 == container ]] || have ssh-keygen || { echo "no ssh-keygen"; return; }
+        [[ $1 == container ]] || unshare --net ip link add type veth 2>/dev/null || { echo "no veth interfaces"; return; }
         ;;
     vm)
         have qemu-system-x86_64 || { echo "no qemu-system-x86_64"; return; }
