@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A Grid Engine cell over both nodes, and its jobs.
+
+node1 kills what a job leaves behind as Grid Engine does by default, by the additional group id; on node2 that is switched off.
+"""
+
+import functools
+import itertools
+from pathlib import Path
+
+from jobs import run, wait_until
+from nodes import NODES, on
+
+QUEUE = "batch.q"
+SLOTS = 16  # of each node
+SPOOL = "/var/spool/gridengine/execd"
+PARALLEL = "/usr/share/gridengine/util/resources/pe"
+PLAIN = "none"
+PINFOLD = "/usr/libexec/pinfold/grid-engine-shepherd"
+FILES = Path("/run/grid-engine-cell")
+
+revisions = itertools.count(1)
+
+
+def settings(text):
+    lines = text.replace("\\\n", " ").splitlines()
+    return dict(line.split(None, 1) for line in lines if line.strip() and not line.startswith("#"))
+
+
+def shown(*question):
+    return settings(run("qconf", *question).stdout)
+
+
+def store(option, name, values):
+    """qconf takes the name of a configuration from the name of its file."""
+    FILES.mkdir(exist_ok=True)
+    file = FILES / name
+    file.write_text("".join(f"{key} {value}\n" for key, value in values.items()))
+    run("qconf", option, file)
+
+
+@functools.cache
+def start():
+    """Once, however many ask for it."""
+    run("systemctl", "start", "gridengine-master")
+    wait_until(lambda: run("qconf", "-sh", check=False).returncode == 0, "the queue master answers")
+    for node in NODES:
+        run("qconf", "-ah", node, check=False)  # the master's own host is one already
+        run("qconf", "-as", node)
+    store("-Aconf", "node2", {"execd_params": "ENABLE_ADDGRP_KILL=false"})
+    store("-Ahgrp", "allhosts", {"group_name": "@allhosts", "hostlist": " ".join(NODES)})
+    for name, rule in (("smp", "$pe_slots"), ("mpi", "$round_robin")):
+        store("-Ap", name, {**settings(Path(PARALLEL, name).read_text()), "allocation_rule": rule})
+    # The box shares its processors with whatever else runs: Grid Engine must not hold jobs back for load.
+    store("-Aq", QUEUE, {**shown("-sq"), "qname": QUEUE, "hostlist": "@allhosts", "slots": SLOTS, "pe_list": "smp mpi",
+                         "shell_start_mode": "unix_behavior", "load_thresholds": "NONE"})
+    store("-Msconf", "scheduler", {**shown("-ssconf"), "schedule_interval": "0:0:1", "flush_submit_sec": 1, "flush_finish_sec": 1,
+                                   "job_load_adjustments": "NONE"})
+    # The daemons get what was changed with the answer to their next report of load.
+    store("-Mconf", "global", {**shown("-sconf", "global"), "load_report_time": "00:00:01", "reporting_params":
+                               "accounting=true reporting=false flush_time=00:00:01 joblog=false sharelog=00:00:00"})
+    for node in NODES:
+        on(node, "systemctl", "start", "gridengine-exec")
+    configure()
+
+
+def configure(**changes):
+    """Changes the cell's configuration, and waits until jobs are started under it on both nodes."""
+    # min_uid is the one number of the configuration that a job finds in its spool directory; it keeps out nobody here.
+    mark = next(revisions)
+    store("-Mconf", "global", {**shown("-sconf", "global"), **changes, "min_uid": mark})
+
+    def arrived():
+        probes = [Job("cat $SGE_JOB_SPOOL_DIR/config", node=node) for node in NODES]
+        return all(f"min_uid={mark}\n" in probe.wait().output() for probe in probes)
+    wait_until(arrived, f"the configuration with {changes} on both nodes", 120)
+
+
+class Job:
+    """A batch job. `node`: the node that it must run on; it may run on any."""
+
+    def __init__(self, script, *options, user="alice", node=None):
+        self.node, self.user, self.home = node, user, Path("/home", user)
+        file = self.home / "script"  # Grid Engine takes a copy
+        file.write_text(f"#!/bin/sh\n{script}\n")
+        where = ["-l", f"hostname={node}"] if node else []
+        self.id = run(*self.as_user("qsub", "-terse", "-N", "job", "-j", "y", "-o", f"{self.home}/$JOB_ID.$TASK_ID", *where, *options,
+                                    file), cwd=self.home).stdout.split(".")[0].strip()
+
+    def as_user(self, *command):
+        return ["runuser", "-u", self.user, "--", *command]
+
+    def key(self, task=None):
+        return f"sge.{self.id}" + (f".{task}" if task else "")
+
+    def output(self, task=None):
+        file = self.home / f"{self.id}.{task or 0}"
+        return file.read_text() if file.exists() else ""
+
+    def wait_output(self, text, task=None):
+        """The words after the text, once the job has written that line."""
+        line = wait_until(lambda: next((line for line in self.output(task).splitlines(True)
+                                        if line.startswith(text) and line.endswith("\n")), None), f"'{text}' from job {self.id}", 60)
+        return line[len(text):].split()
+
+    def state(self):
+        """As qstat shows it, "" when the job is over; of an array job, that of some task."""
+        for line in run("qstat", "-u", "*").stdout.splitlines():
+            fields = line.split()
+            if fields and fields[0] == self.id:
+                return fields[4]
+        return ""
+
+    def wait_state(self, state):
+        wait_until(lambda: self.state() == state, f"job {self.id} in state '{state}', not '{self.state()}'", 60)
+
+    def wait(self, deadline=90):
+        """Until Grid Engine holds the job to be over."""
+        wait_until(lambda: not self.state(), f"the end of job {self.id}", deadline)
+        return self
+
+    def accounts(self, number=1):
+        """What qacct says of it: so many records, of its tasks."""
+        def records():
+            done = run("qacct", "-j", self.id, check=False)
+            found = [settings(text) for text in done.stdout.split("=" * 62 + "\n")[1:]]
+            return found if len(found) >= number else None
+        return wait_until(records, f"{number} records of job {self.id}", 60)
+
+    def account(self):
+        return self.accounts()[-1]
+
+    def shepherd(self, task=1):
+        """The pid of the job's shepherd."""
+        file = f"{SPOOL}/{self.node}/active_jobs/{self.id}.{task}/pid"
+        return wait_until(lambda: on(self.node, "cat", file, check=False).stdout.strip(), f"the shepherd of job {self.id}", 60)
+
+    def delete(self):
+        run("qdel", self.id)

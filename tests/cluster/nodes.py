@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Either node of the cluster, from node1 where the tests run."""
+
+import json
+import shlex
+import socket
+
+import jobs
+from jobs import run
+
+NODES = ("node1", "node2")
+
+ASK = """
+import json, sys
+sys.path.insert(0, "/payload/tests/container")
+import jobs
+print(json.dumps(getattr(jobs, sys.argv[1])(*json.loads(sys.argv[2]))))
+"""
+
+
+def on(node, *command, **options):
+    """As run(), on that node."""
+    if node == socket.gethostname():
+        return run(*command, **options)
+    return run("ssh", node, shlex.join(str(part) for part in command), **options)
+
+
+def ask(node, function, *arguments):
+    """What the function of jobs.py answers on that node."""
+    if node == socket.gethostname():
+        return getattr(jobs, function)(*arguments)
+    return json.loads(on(node, "/usr/bin/python3", "-c", ASK, function, json.dumps(arguments)).stdout)
+
+
+def alive(node, pid):
+    return on(node, "test", "-d", f"/proc/{pid}", check=False).returncode == 0
+
+
+def kill(node, *pids):
+    on(node, "sh", "-c", 'for pid; do kill -9 "$pid" 2>/dev/null; done; true', "kill", *pids)
