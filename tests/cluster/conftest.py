@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 import disposable
+import pytest
 
 disposable.require()
-
-import pytest  # noqa: E402
 
 import escapes  # noqa: E402
 import grid_engine  # noqa: E402
@@ -11,5 +10,5 @@ import grid_engine  # noqa: E402
 
 @pytest.fixture(scope="session")
 def cell():
-    escapes.give_groups("bob")
+    escapes.prepare()
     grid_engine.start()

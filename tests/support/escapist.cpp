@@ -103,8 +103,8 @@ void otherUser() {
         ::_exit(1);
 }
 
-/// Four daemons that never stay: each forks, and its parent exits. For ever, or for so many seconds.
-void hop(long seconds) {
+/// Four daemons that never stay: each forks, and its parent exits. For as long as `goesOn` says so.
+template <class F> [[noreturn]] void hop(F&& goesOn) {
     setSid();
     ::signal(SIGTERM, SIG_IGN);
     for (int i = 0; i < 3; ++i)
@@ -113,11 +113,15 @@ void hop(long seconds) {
     const pid_t self = ::getpid();
     if (::write(readyPipe[1], &self, sizeof self) != sizeof self)
         ::_exit(1);
-    const auto end = ::time(nullptr) + seconds;
-    while (seconds == 0 || ::time(nullptr) < end)
+    while (goesOn())
         if (::fork() > 0)
-            ::_exit(0);
+            break;
     ::_exit(0);
+}
+
+/// For ever, or for so many seconds.
+[[noreturn]] void hopFor(long seconds) {
+    hop([seconds, end = ::time(nullptr) + seconds] { return seconds == 0 || ::time(nullptr) < end; });
 }
 
 void* waitForByte(void*) {
@@ -195,7 +199,9 @@ int main(int argc, char** argv) {
     if (way == "other-user")
         leaveBehind(otherUser);
     if (way == "storm")
-        leaveBehind([argc, argv] { hop(argc == 3 ? std::atol(argv[2]) : 0); });
+        leaveBehind([argc, argv] { hopFor(argc == 3 ? std::atol(argv[2]) : 0); });
+    if (way == "storm-until" && argc == 3)
+        leaveBehind([argv] { hop([argv] { return ::access(argv[2], F_OK) != 0; }); });
     if (way == "many" && argc == 3)
         many(std::atol(argv[2]));
     if (way == "threads")
