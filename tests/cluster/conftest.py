@@ -6,6 +6,24 @@ disposable.require()
 
 import escapes  # noqa: E402
 import grid_engine  # noqa: E402
+from nodes import NODES, ask, on  # noqa: E402
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item):
+    outcome = yield
+    item.failed = getattr(item, "failed", False) or outcome.get_result().failed
+
+
+@pytest.fixture(autouse=True)
+def one_failure_alone(request):
+    """What a test that failed in the middle left behind would fail all that come after it, each at its deadline."""
+    yield
+    if getattr(request.node, "failed", False):
+        on("node1", "qdel", "-f", "-u", "*", check=False)
+        for node in NODES:
+            for key in ask(node, "live_jobs"):
+                on(node, "pinfold", "stop", "--grace=0", "--wait", key, check=False)
 
 
 @pytest.fixture(scope="session")

@@ -41,8 +41,8 @@ ESCAPES = {
     # node2's daemon is told not to kill by the additional group id, as older versions are by default.
     "other-session": Escape("node2", f"{ESCAPIST} set-sid"),
     "double-fork": Escape("node2", f"{ESCAPIST} double-fork"),
-    # (On node1 the shepherd runs after them from pid to pid. About every third time some get away.)
-    "pid-hopping": Escape("node2", f"{ESCAPIST} storm-until $HOME/$JOB_ID.calm"),
+    # (On node1 the shepherd chases them from pid to pid. Whether it gets them all is luck.)
+    "pid-hopping": Escape("node2", f"{ESCAPIST} hop-until $HOME/$JOB_ID.calm"),
     # Nobody else knows what is the job's.
     "shepherd-killed": Escape("node1", f"{ESCAPIST} set-sid", kills_shepherd=True),
     # The shepherd reads 1024 bytes of a process's groups, and the additional one is the last.
@@ -60,7 +60,7 @@ def prepare():
 
 
 def clean_up(job):
-    """Ends what survived: the storm by its file, the rest by their pids."""
+    """Ends what survived: hoppers by their file, the rest by their pids."""
     (job.home / f"{job.id}.calm").touch()
     on(job.node, "sh", "-c", f"for pid in /proc/[0-9]*; do readlink $pid/fd/9 | grep -qx {job.home}/{job.id}.lock && kill -9 ${{pid#/proc/}};"
        " done; true")

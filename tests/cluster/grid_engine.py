@@ -24,7 +24,8 @@ revisions = itertools.count(1)
 
 def settings(text):
     lines = text.replace("\\\n", " ").splitlines()
-    return dict(line.split(None, 1) for line in lines if line.strip() and not line.startswith("#"))
+    pairs = [line.split(None, 1) for line in lines if line.strip() and not line.startswith("#")]
+    return {key: value.strip() for key, value in pairs}
 
 
 def shown(*question):

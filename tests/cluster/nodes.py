@@ -4,11 +4,13 @@
 import json
 import shlex
 import socket
+from pathlib import Path
 
 import jobs
 from jobs import run
 
 NODES = ("node1", "node2")
+SITE = Path("/etc/pinfold/pinfold.toml.d/cluster.toml")
 
 ASK = """
 import json, sys
@@ -38,3 +40,8 @@ def alive(node, pid):
 
 def kill(node, *pids):
     on(node, "sh", "-c", 'for pid; do kill -9 "$pid" 2>/dev/null; done; true', "kill", *pids)
+
+
+def set_site(node, text):
+    """pinfoldd's configuration there: this, and nothing more."""
+    on(node, "sh", "-c", f"mkdir -p {SITE.parent} && cat >{SITE} <<'END'\n{text}END\nsystemctl restart pinfoldd")
