@@ -20,7 +20,7 @@ def one_failure_alone(request):
     """What a test that failed in the middle left behind would fail all that come after it, each at its deadline."""
     yield
     if getattr(request.node, "failed", False):
-        on("node1", "qdel", "-f", "-u", "*", check=False)
+        on("node1", "qdel", "-u", "*", check=False)
         for node in NODES:
             for key in ask(node, "live_jobs"):
                 on(node, "pinfold", "stop", "--grace=0", "--wait", key, check=False)

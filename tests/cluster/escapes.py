@@ -62,6 +62,6 @@ def prepare():
 def clean_up(job):
     """Ends what survived: hoppers by their file, the rest by their pids."""
     (job.home / f"{job.id}.calm").touch()
-    on(job.node, "sh", "-c", f"for pid in /proc/[0-9]*; do readlink $pid/fd/9 | grep -qx {job.home}/{job.id}.lock && kill -9 ${{pid#/proc/}};"
-       " done; true")
+    on(job.node, "sh", "-c", "for process in /proc/[0-9]*; do"
+       f" [ $process/fd/9 -ef {job.home}/{job.id}.lock ] && kill -9 ${{process#/proc/}}; done; true")
     wait_gone(job)

@@ -14,6 +14,7 @@ from nodes import NODES, on
 QUEUE = "batch.q"
 SLOTS = 16  # of each node
 SPOOL = "/var/spool/gridengine/execd"
+SHEPHERD = "/usr/lib/gridengine/sge_shepherd"
 PARALLEL = "/usr/share/gridengine/util/resources/pe"
 PLAIN = "none"
 PINFOLD = "/usr/libexec/pinfold/grid-engine-shepherd"
@@ -131,10 +132,11 @@ class Job:
     def account(self):
         return self.accounts()[-1]
 
-    def shepherd(self, task=1):
-        """The pid of the job's shepherd."""
-        file = f"{SPOOL}/{self.node}/active_jobs/{self.id}.{task}/pid"
-        return wait_until(lambda: on(self.node, "cat", file, check=False).stdout.strip(), f"the shepherd of job {self.id}", 60)
+    def shepherd(self):
+        """The pid of Grid Engine's own shepherd. (The spool directory's file "pid" has that of who runs it for pinfold.)"""
+        ours = (f"for process in /proc/[0-9]*; do [ $process/exe -ef {SHEPHERD} ] &&"
+                f" [ $process/cwd -ef {SPOOL}/{self.node}/active_jobs/{self.id}.1 ] && echo ${{process#/proc/}}; done; true")
+        return wait_until(lambda: on(self.node, "sh", "-c", ours).stdout.strip(), f"the shepherd of job {self.id}", 60)
 
     def delete(self):
         run("qdel", self.id)
