@@ -29,10 +29,12 @@ Result<void> signalAllButShepherds(const Job& job, int signal) {
     if (!pids)
         return pids.error();
     const auto shepherds = shepherdsOf(job);
+    Result<void> sent;
     for (const auto pid : *pids)
         if (std::find(shepherds.begin(), shepherds.end(), pid) == shepherds.end())
-            sendSignal(pid, signal);
-    return {};
+            if (auto one = sendSignal(pid, signal); !one)
+                sent = one;
+    return sent;
 }
 
 } // namespace pinfold

@@ -8,7 +8,7 @@ namespace pinfold {
 
 bool shepherdLives(const Job& job);
 
-/// To all of the job's processes but its shepherds. One that is forked meanwhile may miss it. Error: Internal, none was sent.
+/// To all of the job's processes but its shepherds. One that is forked meanwhile may miss it. Error: Internal, some did not get it.
 Result<void> signalAllButShepherds(const Job& job, int signal);
 
 } // namespace pinfold

@@ -45,14 +45,16 @@ void SupervisorHome::takeIn() {
         if (auto taken = takeIn(*supervisor); !taken)
             logWarning(
                 core_.context, job->key(),
-                "its supervisor stays in the batch system's own cgroup, and a restart of that service would end the job: " +
-                    taken.error().message + "; start it with `systemctl start pinfold.slice`");
+                "its supervisor stays in the batch system's own cgroup, and a restart of that service may end the job: " +
+                    taken.error().message);
     }
 }
 
 Result<void> SupervisorHome::takeIn(pid_t supervisor) const {
     auto home = core_.context.cgroups.open(kHome);
-    return home ? home->attach(supervisor) : Result<void>(home.error());
+    if (!home)
+        return Error{home.error().code, home.error().message + "; `systemctl start pinfold.slice` makes it"};
+    return home->attach(supervisor);
 }
 
 } // namespace pinfold

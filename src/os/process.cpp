@@ -195,9 +195,14 @@ Result<ProcessInfo> ProcessTable::readStuck(pid_t pid) const {
     return info;
 }
 
-void sendSignal(pid_t pid, int signal) {
-    if (const auto pidfd = openPidfd(pid))
-        (void)::syscall(SYS_pidfd_send_signal, pidfd->get(), signal, nullptr, 0);
+Result<void> sendSignal(pid_t pid, int signal) {
+    const auto pidfd = openPidfd(pid);
+    if (!pidfd)
+        return pidfd.error().code == ErrorCode::PidGone ? Result<void>() : Result<void>(pidfd.error());
+    if (::syscall(SYS_pidfd_send_signal, pidfd->get(), signal, nullptr, 0) == 0 || errno == ESRCH)
+        return {};
+    return Error{ErrorCode::Internal, "signal " + std::to_string(signal) + " to process " + std::to_string(pid) + ": " +
+                                          std::strerror(errno)};
 }
 
 Result<UniqueFd> openPidfd(pid_t pid) {

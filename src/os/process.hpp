@@ -55,8 +55,8 @@ private:
 /// pidfd_open(2). Errors: PidGone; Internal.
 Result<UniqueFd> openPidfd(pid_t pid);
 
-/// To a process that may have ended: then nothing happens.
-void sendSignal(pid_t pid, int signal);
+/// To a process that may have ended, which is no error. Error: Internal.
+Result<void> sendSignal(pid_t pid, int signal);
 
 /// True once the process has ended, which is when its last thread has (reference: pidfd_open(2)).
 bool hasEnded(int pidfd);

@@ -85,7 +85,7 @@ int start(std::string_view ownName, char** command) {
         return pinfold::kRunFailed;
     }
     const int error =
-        task->role == WrapperRole::Batch ? becomeShell(command, wantsLogin(ownName)) : pinfold::execCommand(command);
+        task->role == WrapperRole::Batch ? becomeShell(command, wantsLogin(ownName)) : pinfold::execCommand(command[0], command);
     pinfold::say(pinfold::describeExecFailure(command[0], error));
     return pinfold::execFailureStatus(error);
 }
