@@ -43,10 +43,9 @@ void SupervisorHome::takeIn() {
         if (!supervisor)
             continue;
         if (auto taken = takeIn(*supervisor); !taken)
-            logWarning(
-                core_.context, job->key(),
-                "its supervisor stays in the batch system's own cgroup, and a restart of that service may end the job: " +
-                    taken.error().message);
+            logWarning(core_.context, job->key(),
+                       "its supervisor stays in the batch system's own cgroup, and a restart of that service may end the job: " +
+                           taken.error().message);
     }
 }
 
