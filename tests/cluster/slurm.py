@@ -45,7 +45,8 @@ def start(plugin=True, cgroup_plugin="cgroup/v1", **settings):
     # Asked to find out, slurmd refuses a host kernel with both versions mounted, whatever its plugins need.
     CGROUPS.write_text(f"CgroupPlugin={cgroup_plugin}\n")
     # Slurm resolves names with AI_ADDRCONFIG, by which a host with nothing but 127.0.0.1 has no addresses.
-    run("ip", "address", "replace", "192.0.2.1/32", "dev", "lo")
+    if not run("ip", "-4", "address", "show", "scope", "global").stdout:
+        run("ip", "address", "add", "192.0.2.1/32", "dev", "lo")
     PLUGINS.write_text(f"required {PLUGIN}\n" if plugin else "")
     for directory, owner in ((COMPLETED.parent, "slurm"), (Path("/var/lib/slurm/slurmctld"), "slurm"), (Path("/var/lib/slurm/slurmd"), "root")):
         run("install", "-d", "-o", owner, directory)
