@@ -6,13 +6,8 @@ disposable.require()
 
 import escapes  # noqa: E402
 import grid_engine  # noqa: E402
+from failures import pytest_runtest_makereport  # noqa: E402, F401
 from nodes import NODES, ask, on  # noqa: E402
-
-
-@pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_makereport(item):
-    outcome = yield
-    item.failed = getattr(item, "failed", False) or outcome.get_result().failed
 
 
 @pytest.fixture(autouse=True)

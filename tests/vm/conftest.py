@@ -4,13 +4,8 @@ import pytest
 
 disposable.require()
 
+from failures import pytest_runtest_makereport  # noqa: E402, F401
 from jobs import live_jobs, run  # noqa: E402
-
-
-@pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_makereport(item):
-    outcome = yield
-    item.failed = getattr(item, "failed", False) or outcome.get_result().failed
 
 
 @pytest.fixture(autouse=True)
