@@ -116,7 +116,7 @@ void Supervisor::superviseUntilLeaderGone() {
 
 void Supervisor::endJob() {
     endRequest_ = 0; // what came while the job ran was for the job
-    link_.end({key_, child_.pid(), exitState(*waitStatus_), task_, duties_.wantsReceipt});
+    link_.end({key_, child_.pid(), duties_.exitOfJob(exitState(*waitStatus_)), task_, duties_.wantsReceipt});
     const Deadline sayWaiting(kSayWaitingAfter);
     bool said = false;
     auto outcome = link_.advance();

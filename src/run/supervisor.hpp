@@ -25,6 +25,8 @@ struct SupervisorDuties {
     std::function<bool(int signal)> passOn = [](int) { return true; };
     /// The job did not start, and its command does not run. Returns the exit status.
     std::function<int(const Error&)> notStarted;
+    /// How the job ended, where the command is not the job itself. `own`: how the command ended.
+    std::function<ExitState(const ExitState& own)> exitOfJob = [](const ExitState& own) { return own; };
     /// The job, or the task, is over: nothing of it is left. `exit`: how the command ended.
     std::function<void(const WrapperReply&, const ExitState& exit)> over;
     bool wantsReceipt = false;

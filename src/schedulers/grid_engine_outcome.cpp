@@ -3,6 +3,7 @@
 
 #include "base/parse.hpp"
 #include "model/oom.hpp"
+#include "schedulers/grid_engine_config.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -15,6 +16,8 @@ namespace {
 
 constexpr std::uint64_t kExited = 1; // wait_status, sge_report.h: bit 0 is "exited", the status begins at bit 4
 constexpr int kStatusShift = 4;
+constexpr std::uint64_t kMostSignal = 64;
+constexpr std::uint64_t kMostStatus = 255;
 
 /// Unset: what can't be read is no smaller.
 std::optional<double> number(std::string_view text) {
@@ -73,6 +76,17 @@ GridEngineVerdict verdictOn(ErrorCode failure) {
         break;
     }
     return GridEngineVerdict::NodeFailed;
+}
+
+std::optional<ExitState> exitFromUsage(std::string_view usage) {
+    const auto values = GridEngineConfig::parse(usage);
+    const auto signal = parseUnsigned(values.value("signal"));
+    if (signal && *signal >= 1 && *signal <= kMostSignal)
+        return ExitState{.status = {}, .signal = static_cast<int>(*signal)};
+    const auto status = parseUnsigned(values.value("exit_status"));
+    if (status && *status <= kMostStatus)
+        return ExitState{.status = static_cast<int>(*status), .signal = {}};
+    return std::nullopt;
 }
 
 std::string usageWithReceipt(std::string_view usage, const Receipt& receipt) {

@@ -7,6 +7,7 @@
 #include "model/receipt.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -29,6 +30,9 @@ enum class GridEngineVerdict : int {
 
 /// Of a job that pinfoldd did not start.
 GridEngineVerdict verdictOn(ErrorCode failure);
+
+/// How the job ended, by the file usage; nullopt: that doesn't say. (A shepherd's own exit status says how the shepherd fared.)
+std::optional<ExitState> exitFromUsage(std::string_view usage);
 
 /// The file usage with the receipt's times and peak of memory where they are larger: the shepherd's have neither what its child's
 /// children did unwaited for, nor what left them. As it is where the job has had further tasks here: they have shepherds of their

@@ -105,6 +105,7 @@ SupervisorDuties Shepherd::duties() {
     duties.inChild = [this] { becomeAdmin(); };
     duties.passOn = [this](int signal) { return suspension_.passOn(signal); };
     duties.notStarted = [this](const Error& why) { return putBack(verdictOn(why.code), why.message); };
+    duties.exitOfJob = [this](const ExitState& own) { return exitFromUsage(spool_.read("usage").value_or("")).value_or(own); };
     duties.over = [this](const WrapperReply& words, const ExitState& exit) { report(words, exit); };
     duties.wantsReceipt = true;
     duties.hasJobsOutput = false;

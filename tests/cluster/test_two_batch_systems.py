@@ -64,6 +64,7 @@ def test_every_job_of_both_has_its_one_receipt():
     statuses |= {f"slurm.{job}": number % 7 for number, job in enumerate(cluster)}
     found = [receipt for receipt in receipts() if receipt["key"] in statuses]
     assert sorted(receipt["key"] for receipt in found) == sorted(statuses), "one each"
+    assert {receipt["key"]: receipt["exit_status"] for receipt in found} == statuses
     # (Grid Engine's shepherd may have killed its jobs' itself.)
     assert {receipt["leftovers"] for receipt in found if receipt["key"].startswith("slurm.")} == {1}
     for number, (job, slurms) in enumerate(zip(cell, cluster)):

@@ -13,8 +13,8 @@ UNITS = TOP / "units"
 def test_the_daemons_sandbox_is_tight(tmp_path):
     unit = tmp_path / "pinfoldd.service"
     unit.write_text((UNITS / "pinfoldd.service.in").read_text().replace("@libexecdir@", "/usr/libexec"))
-    # The threshold is in tenths: an exposure below 2.0.
-    done = subprocess.run(["systemd-analyze", "security", "--offline=true", "--threshold=19", "--no-pager", unit],
+    # The threshold is in tenths: an exposure of 2.0, of which four capabilities are a part (docs/architecture.md says what for).
+    done = subprocess.run(["systemd-analyze", "security", "--offline=true", "--threshold=20", "--no-pager", unit],
                           capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "Overall exposure level for pinfoldd.service" in done.stdout

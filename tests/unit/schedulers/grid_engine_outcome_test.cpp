@@ -86,5 +86,12 @@ TEST(GridEngineOutcome, noFailureIsTakenForAJobThatHasRun) {
     EXPECT_EQ(verdictOn(ErrorCode::LimitUnenforceable), GridEngineVerdict::JobFailed);
 }
 
+TEST(GridEngineOutcome, theJobsOwnEndIsInTheUsage) {
+    EXPECT_EQ(exitFromUsage("wait_status=49\nexit_status=3\nsignal=0\n"), (ExitState{.status = 3, .signal = {}}));
+    EXPECT_EQ(exitFromUsage("exit_status=137\nsignal=9\n"), (ExitState{.status = {}, .signal = 9}));
+    for (const char* text : {"", "exit_status=256\n", "exit_status=-1\n", "signal=9x\n", "ru_utime=1\n"})
+        EXPECT_FALSE(exitFromUsage(text)) << text;
+}
+
 } // namespace
 } // namespace pinfold
