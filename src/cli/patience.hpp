@@ -9,7 +9,7 @@
 
 namespace pinfold {
 
-constexpr std::chrono::seconds kPatience{15}; ///< a restart takes less than one
+constexpr std::chrono::seconds kPatience{5}; ///< a restart takes less than one
 
 /// Makes the call, and makes it again while nobody is there to answer. Only for a call that may be made twice.
 template <class T, class F> Result<T> insist(F&& call) {
