@@ -23,5 +23,6 @@ def one_failure_alone(request):
 
 @pytest.fixture(scope="session")
 def cell():
+    """node1 kills what a job leaves behind as Grid Engine does by default, by the additional group id; node2 does not."""
     escapes.prepare()
-    grid_engine.start()
+    grid_engine.start(*NODES, node2={"execd_params": "ENABLE_ADDGRP_KILL=false"})

@@ -1,15 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A Grid Engine cell over both nodes, and its jobs.
+"""A Grid Engine cell of one node or of more, and its jobs. The queue master is on the node where the tests run."""
 
-node1 kills what a job leaves behind as Grid Engine does by default, by the additional group id; on node2 that is switched off.
-"""
-
-import functools
 import itertools
 from pathlib import Path
 
 from jobs import run, wait_until
-from nodes import NODES, on
+from nodes import on
 
 QUEUE = "batch.q"
 SLOTS = 16  # of each node
@@ -41,16 +37,16 @@ def store(option, name, values):
     run("qconf", option, file)
 
 
-@functools.cache
-def start():
-    """Once, however many ask for it."""
-    run("systemctl", "start", "gridengine-master")
-    wait_until(lambda: run("qconf", "-sh", check=False).returncode == 0, "the queue master answers")
-    for node in NODES:
+def start(*nodes, **local):
+    """`local`: what the configuration of one node has that the cell's has not."""
+    run("systemctl", "start", "gridengine-master", timeout=300)
+    wait_until(lambda: run("qconf", "-sh", check=False).returncode == 0, "the queue master answers", 120)
+    for node in nodes:
         run("qconf", "-ah", node, check=False)  # the master's own host is one already
         run("qconf", "-as", node)
-    store("-Aconf", "node2", {"execd_params": "ENABLE_ADDGRP_KILL=false"})
-    store("-Ahgrp", "allhosts", {"group_name": "@allhosts", "hostlist": " ".join(NODES)})
+    for node, values in local.items():
+        store("-Aconf", node, values)
+    store("-Ahgrp", "allhosts", {"group_name": "@allhosts", "hostlist": " ".join(nodes)})
     for name, rule in (("smp", "$pe_slots"), ("mpi", "$round_robin")):
         store("-Ap", name, {**settings(Path(PARALLEL, name).read_text()), "allocation_rule": rule})
     # The box shares its processors with whatever else runs: Grid Engine must not hold jobs back for load.
@@ -61,32 +57,34 @@ def start():
     # The daemons get what was changed with the answer to their next report of load.
     store("-Mconf", "global", {**shown("-sconf", "global"), "load_report_time": "00:00:01", "reporting_params":
                                "accounting=true reporting=false flush_time=00:00:01 joblog=false sharelog=00:00:00"})
-    for node in NODES:
-        on(node, "systemctl", "start", "gridengine-exec")
-    configure()
+    for node in nodes:
+        on(node, "systemctl", "start", "gridengine-exec", timeout=300)
 
 
 def configure(**changes):
-    """Changes the cell's configuration, and waits until jobs are started under it on both nodes."""
+    """Changes the cell's configuration, and waits until jobs are started under it on all nodes."""
+    nodes = shown("-shgrp", "@allhosts")["hostlist"].split()
     # min_uid is the one number of the configuration that a job finds in its spool directory; it keeps out nobody here.
     mark = next(revisions)
     store("-Mconf", "global", {**shown("-sconf", "global"), **changes, "min_uid": mark})
 
     def arrived():
-        probes = [Job("cat $SGE_JOB_SPOOL_DIR/config", node=node) for node in NODES]
+        probes = [Job("cat $SGE_JOB_SPOOL_DIR/config", node=node) for node in nodes]
         return all(f"min_uid={mark}\n" in probe.wait().output() for probe in probes)
-    wait_until(arrived, f"the configuration with {changes} on both nodes", 120)
+    wait_until(arrived, f"the configuration with {changes} on {nodes}", 120)
 
 
 class Job:
-    """A batch job. `node`: the node that it must run on; it may run on any."""
+    """A batch job. `node`: the node that it must run on; it may run on any. `errors`: the file for its standard error; that of
+    its output has it otherwise."""
 
-    def __init__(self, script, *options, user="alice", node=None):
+    def __init__(self, script, *options, user="alice", node=None, errors=None):
         self.node, self.user, self.home = node, user, Path("/home", user)
         file = self.home / "script"  # Grid Engine takes a copy
         file.write_text(f"#!/bin/sh\n{script}\n")
         where = ["-l", f"hostname={node}"] if node else []
-        self.id = run(*self.as_user("qsub", "-terse", "-N", "job", "-j", "y", "-o", f"{self.home}/$JOB_ID.$TASK_ID", *where, *options,
+        said = ["-e", errors] if errors else ["-j", "y"]
+        self.id = run(*self.as_user("qsub", "-terse", "-N", "job", *said, "-o", f"{self.home}/$JOB_ID.$TASK_ID", *where, *options,
                                     file), cwd=self.home).stdout.split(".")[0].strip()
 
     def as_user(self, *command):
@@ -137,6 +135,10 @@ class Job:
         ours = (f"for process in /proc/[0-9]*; do [ $process/exe -ef {SHEPHERD} ] &&"
                 f" [ $process/cwd -ef {SPOOL}/{self.node}/active_jobs/{self.id}.1 ] && echo ${{process#/proc/}}; done; true")
         return wait_until(lambda: on(self.node, "sh", "-c", ours).stdout.strip(), f"the shepherd of job {self.id}", 60)
+
+    def supervisor(self):
+        """The pid of the wrapper, which stands above it."""
+        return on(self.node, "ps", "-o", "ppid=", "-p", self.shepherd()).stdout.strip()
 
     def delete(self):
         run("qdel", self.id)

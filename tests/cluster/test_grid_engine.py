@@ -210,7 +210,7 @@ def test_interactive_login():
 def test_supervisor_killed():
     job = Job(f"{LOCK}{ESCAPIST} set-sid; echo here; sleep 1000", node="node1")
     job.wait_output("here")
-    supervisor = on("node1", "ps", "-o", "ppid=", "-p", job.shepherd()).stdout.strip()
+    supervisor = job.supervisor()
     kill("node1", supervisor)
     wait_gone(job)
     job.wait()
