@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Grid Engine where the kernel has all controllers: what a job may use binds, and its shepherd outlives what ends the job.
+(`tests/cluster` has the rest.)"""
+
+import signal
+from pathlib import Path
+
+import pytest
+
+import grid_engine
+from grid_engine import Job
+from jobs import BATCH, ESCAPIST, expect_nothing_left, journal, receipts, run, wait_until
+
+MIB = 1024 * 1024
+KILLED = ("100 : assumedly after job", "137")
+NODE = "node1"
+HOG = "dd if=/dev/zero of=/dev/null bs=200M"  # its buffer is what it takes
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cell():
+    grid_engine.start(NODE)
+    # Grid Engine's own hunt for what left the process group is off: pinfold alone ends it. And what a shepherd wrote is kept.
+    grid_engine.configure(shepherd_cmd=grid_engine.PINFOLD, execd_params="KEEP_ACTIVE=true,ENABLE_ADDGRP_KILL=false",
+                          epilog="/usr/bin/touch /home/$job_owner/$job_id.epilogue")
+    yield
+    run("systemctl", "stop", "gridengine-exec", "gridengine-master")
+
+
+def receipt(job):
+    found = receipts(job.key())
+    assert len(found) == 1, found
+    return found[0]
+
+
+def expect_reported(job, status, shepherds=1):
+    """By the shepherds themselves, which outlived what killed the job; that of the batch script went on to the epilogue."""
+    spools = [file.parent for file in Path(grid_engine.SPOOL, NODE, "active_jobs", f"{job.id}.1").rglob("exit_status")]
+    assert len(spools) == shepherds
+    for spool in spools:
+        assert not (spool / "error").read_text().startswith("pinfold: "), "which is for a shepherd that was killed"
+        assert f"exit_status={status}\n" in (spool / "usage").read_text()
+    assert (job.home / f"{job.id}.epilogue").exists()
+
+
+def outcome(account):
+    """Failure and exit status; qacct adds words to both."""
+    return account["failed"], account["exit_status"].split()[0]
+
+
+def expect_memory_verdict(job, output):
+    found = receipt(job)
+    assert (found["result"], found["oom_cause"], found["oom_victim_name"]) == ("out-of-memory", "own-limit", "dd")
+    assert (found["oom_limit"], found["exit_signal"]) == (96 * MIB, signal.SIGKILL)
+    [line] = [line for line in output.splitlines() if line.startswith("Cgroup memory limit exceeded: Killed process")]
+    assert f"Killed process {found['oom_victim']} (dd)" in line and "limit 96M" in line
+    return found
+
+
+def test_a_grandchild_in_another_session_over_the_jobs_memory():
+    job = Job(f"(setsid {HOG}; true) & sleep 1000", "-l", "h_rss=96M", node=NODE, errors="/home/alice/$JOB_ID.errors").wait(300)
+    expect_memory_verdict(job, (job.home / f"{job.id}.errors").read_text())
+    assert job.output() == ""
+    expect_reported(job, "137")
+    assert outcome(job.account()) == KILLED
+    expect_nothing_left()
+
+
+def test_a_slave_task_over_the_jobs_memory():
+    job = Job(f"qrsh -inherit {NODE} {HOG}; sleep 1000", "-pe", "mpi", "2", "-l", "h_rss=96M", node=NODE).wait(300)
+    assert expect_memory_verdict(job, job.output())["tasks"] == 2
+    expect_reported(job, "137", shepherds=2)
+    assert [outcome(account) for account in job.accounts(2)] == [KILLED, KILLED]
+    expect_nothing_left()
+
+
+def test_what_a_parallel_job_may_use_and_its_stop():
+    job = Job(f"{ESCAPIST} set-sid; grep Cpus_allowed_list /proc/self/status; sleep 1000", "-pe", "smp", "3", "-l", "h_vmem=256M",
+              "-binding", "linear:1", node=NODE)
+    assert job.wait_output("Cpus_allowed_list:") == ["0-1"], "one core with both its threads"
+    used = {name: (BATCH / f"batch-{job.key()}.slice" / name).read_text().strip()
+            for name in ("memory.max", "cpu.weight", "cpuset.cpus.effective")}
+    assert used == {"memory.max": str(3 * 256 * MIB), "cpu.weight": "300", "cpuset.cpus.effective": "0-1"}
+    supervisor = Path("/proc", job.supervisor(), "cgroup")
+    wait_until(lambda: supervisor.read_text() == "0::/pinfold.slice\n", "the supervisor out of sge_execd's cgroup")
+
+    run("pinfold", "stop", "--grace=30s", "--wait", job.key())
+    expect_reported(job.wait(300), "143")
+    found = receipt(job)
+    assert (found["result"], found["exit_signal"]) == ("stopped", signal.SIGTERM)
+    assert outcome(job.account()) == ("100 : assumedly after job", "143")
+    assert [entry["MESSAGE"] for entry in journal(job.key()) if int(entry["PRIORITY"]) <= 4] == []
+    expect_nothing_left()
