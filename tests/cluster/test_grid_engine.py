@@ -123,7 +123,7 @@ def test_delete(node):
     job.wait()
     assert not survives(job)
     assert outcome(job.account()) == ("137", "100")
-    assert receipt(node, job.key())["result"] == "exited"
+    assert receipt(node, job.key())["result"] == "signaled"
 
 
 @pytest.mark.parametrize("node", NODES)
