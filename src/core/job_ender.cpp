@@ -183,10 +183,7 @@ void JobEnder::terminate(const JobPtr& job) {
                 logWarning(core_.context, job->key(), sent.error().message, Trouble::Stop);
         }
     }
-    job->graceTimer = core_.context.loop.after(delay, [this, weak = WeakJob(job)] {
-        if (const auto live = weak.lock())
-            kill(live);
-    });
+    job->graceTimer = core_.context.loop.after(delay, onJob(job, &JobEnder::kill));
 }
 
 void JobEnder::kill(const JobPtr& job) {
