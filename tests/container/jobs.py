@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What the tests ask of a node on which pinfold is installed. Waiting is for a state, with a deadline."""
 
+import contextlib
 import json
 import os
 import select
@@ -100,6 +101,20 @@ def processes_with(text):
             except OSError:
                 pass
     return found
+
+
+@contextlib.contextmanager
+def site(text):
+    """pinfoldd's configuration has this in addition, for as long as the context lasts."""
+    file = Path("/etc/pinfold/pinfold.toml.d/50-test.toml")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+    run("systemctl", "reload-or-restart", "pinfoldd")
+    try:
+        yield
+    finally:
+        file.unlink()
+        run("systemctl", "reload-or-restart", "pinfoldd")
 
 
 def main_pid():

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs import daemon_ready, expect_nothing_left, processes_with, receipts, run
+from jobs import daemon_ready, expect_nothing_left, processes_with, receipts, run, site
 
 EXAMPLES = "/usr/share/doc/pinfold/examples/write-your-own"
 SCHEDULERS = {"cpp": ["/usr/libexec/pinfold-tests/scheduler"], "python": ["/usr/bin/python3", f"{EXAMPLES}/scheduler.py"],
@@ -21,13 +21,8 @@ def schedule(language, key, *command):
 @pytest.fixture(autouse=True)
 def limits_as_this_node_can():
     """A container may lack the memory controller."""
-    file = Path("/etc/pinfold/pinfold.toml.d/50-examples.toml")
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text('[jobs]\nunenforced_limits = "warn"\n')
-    run("systemctl", "reload-or-restart", "pinfoldd")
-    yield
-    file.unlink()
-    run("systemctl", "reload-or-restart", "pinfoldd")
+    with site('[jobs]\nunenforced_limits = "warn"\n'):
+        yield
 
 
 @every

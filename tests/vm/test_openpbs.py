@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs import BATCH, expect_nothing_left, live_jobs, receipts, run, wait_until
+from jobs import BATCH, expect_nothing_left, live_jobs, receipts, run, site, wait_until
 from mom import make_job, mom_of_this_host
 
 MIB = 1024 * 1024
@@ -102,13 +102,8 @@ def test_pmem_is_a_process_times_the_cpus(mom):
 
 @pytest.fixture
 def two_gpus():
-    file = Path("/etc/pinfold/pinfold.toml.d/50-openpbs.toml")
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text('[gpus]\ndevices = ["/dev/kmsg", "/dev/loop-control"]\n')
-    run("systemctl", "reload-or-restart", "pinfoldd")
-    yield
-    file.unlink()
-    run("systemctl", "reload-or-restart", "pinfoldd")
+    with site('[gpus]\ndevices = ["/dev/kmsg", "/dev/loop-control"]\n'):
+        yield
 
 
 def test_a_job_is_told_of_its_gpus(mom, two_gpus):
@@ -155,13 +150,8 @@ def frozen(tmp_path):
 
 @pytest.fixture
 def soon_unkillable():
-    file = Path("/etc/pinfold/pinfold.toml.d/50-openpbs.toml")
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text('[unkillable]\nafter = "2s"\n')
-    run("systemctl", "reload-or-restart", "pinfoldd")
-    yield
-    file.unlink()
-    run("systemctl", "reload-or-restart", "pinfoldd")
+    with site('[unkillable]\nafter = "2s"\n'):
+        yield
 
 
 def test_a_node_with_an_unkillable_job_is_offline_until_it_is_gone(mom, frozen, soon_unkillable):
