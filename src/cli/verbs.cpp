@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cli/verbs.hpp"
 
-#include <array>
 #include <cstdio>
+#include <string_view>
 #include <utility>
 
 namespace pinfold {
@@ -13,25 +13,27 @@ ExitStatus fail(const Error& error) {
 }
 
 Verb findVerb(const std::string& name) {
-    static constexpr std::array<std::pair<std::string_view, Verb>, 19> verbs{{{"list", verbList},
-                                                                              {"status", verbStatus},
-                                                                              {"show", verbShow},
-                                                                              {"ps", verbPs},
-                                                                              {"top", verbTop},
-                                                                              {"why", verbWhy},
-                                                                              {"history", verbHistory},
-                                                                              {"stop", verbStop},
-                                                                              {"kill", verbKill},
-                                                                              {"limits", verbLimits},
-                                                                              {"suspend", verbSuspend},
-                                                                              {"resume", verbResume},
-                                                                              {"open", verbOpen},
-                                                                              {"end", verbEnd},
-                                                                              {"adopt", verbAdopt},
-                                                                              {"vacuum", verbVacuum},
-                                                                              {"check-config", verbCheckConfig},
-                                                                              {"version", verbVersion},
-                                                                              {"run", verbRun}}};
+    static constexpr std::pair<std::string_view, Verb> verbs[] = {
+        {"list", verbList},
+        {"status", verbStatus},
+        {"show", verbShow},
+        {"ps", verbPs},
+        {"top", verbTop},
+        {"why", verbWhy},
+        {"history", verbHistory},
+        {"stop", verbStop},
+        {"kill", verbKill},
+        {"limits", verbLimits},
+        {"suspend", verbSuspend},
+        {"resume", verbResume},
+        {"open", verbOpen},
+        {"end", verbEnd},
+        {"adopt", verbAdopt},
+        {"vacuum", verbVacuum},
+        {"check-config", verbCheckConfig},
+        {"version", verbVersion},
+        {"run", verbRun},
+    };
     for (const auto& [known, verb] : verbs)
         if (known == name)
             return verb;
