@@ -5,6 +5,7 @@ heard without. Before that, what stays without pinfold."""
 import json
 import os
 import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -141,6 +142,8 @@ def test_a_requeued_job_has_a_receipt_for_each_run(cluster):
     run("scontrol", "requeue", number)
     wait_until(lambda: len(receipts(f"slurm.{number}")) == 1 and not processes_with("sleep\0007204"), "the first run over")
     slurm.wait_state(number, "PENDING")
+    revoked = int(time.time())
+    wait_until(lambda: int(time.time()) > revoked, "another second: slurmd lets no run begin in that in which it ended the last")
     run("scontrol", "update", f"JobId={number}", "StartTime=now")
     wait_running(f"slurm.{number}")
     run("scancel", number)
