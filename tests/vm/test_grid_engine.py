@@ -12,9 +12,13 @@ from grid_engine import Job
 from jobs import BATCH, ESCAPIST, expect_nothing_left, journal, receipts, run, wait_until
 
 MIB = 1024 * 1024
-KILLED = ("100 : assumedly after job", "137")
+AFTER_JOB = "100 : assumedly after job"
+KILLED = (AFTER_JOB, "137")
+# What a slave task's shepherd says where the qrsh_starter below it was killed before it had written how its command ended.
+STARTER_KILLED = (AFTER_JOB, "129")
 NODE = "node1"
-HOG = "dd if=/dev/zero of=/dev/null bs=200M"  # its buffer is what it takes
+HOG = "dd if=/dev/zero of=/dev/null bs=400M"  # its buffer is what it takes
+LIMIT = 192  # MiB: a slave task's shepherd takes 40 of them, and the kernel kills the largest
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -33,13 +37,13 @@ def receipt(job):
     return found[0]
 
 
-def expect_reported(job, status, shepherds=1):
+def expect_reported(job, *statuses):
     """By the shepherds themselves, which outlived what killed the job; that of the batch script went on to the epilogue."""
     spools = [file.parent for file in Path(grid_engine.SPOOL, NODE, "active_jobs", f"{job.id}.1").rglob("exit_status")]
-    assert len(spools) == shepherds
     for spool in spools:
         assert not (spool / "error").read_text().startswith("pinfold: "), "which is for a shepherd that was killed"
-        assert f"exit_status={status}\n" in (spool / "usage").read_text()
+    usages = [grid_engine.settings((spool / "usage").read_text().replace("=", " ")) for spool in spools]
+    assert sorted(usage["exit_status"] for usage in usages) == sorted(statuses)
     assert (job.home / f"{job.id}.epilogue").exists()
 
 
@@ -51,14 +55,14 @@ def outcome(account):
 def expect_memory_verdict(job, output):
     found = receipt(job)
     assert (found["result"], found["oom_cause"], found["oom_victim_name"]) == ("out-of-memory", "own-limit", "dd")
-    assert (found["oom_limit"], found["exit_signal"]) == (96 * MIB, signal.SIGKILL)
+    assert (found["oom_limit"], found["exit_signal"]) == (LIMIT * MIB, signal.SIGKILL)
     [line] = [line for line in output.splitlines() if line.startswith("Cgroup memory limit exceeded: Killed process")]
-    assert f"Killed process {found['oom_victim']} (dd)" in line and "limit 96M" in line
+    assert f"Killed process {found['oom_victim']} (dd)" in line and f"limit {LIMIT}M" in line
     return found
 
 
 def test_a_grandchild_in_another_session_over_the_jobs_memory():
-    job = Job(f"(setsid {HOG}; true) & sleep 1000", "-l", "h_rss=96M", node=NODE, errors="/home/alice/$JOB_ID.errors").wait(300)
+    job = Job(f"(setsid {HOG}; true) & sleep 1000", "-l", f"h_rss={LIMIT}M", node=NODE, errors="/home/alice/$JOB_ID.errors").wait(300)
     expect_memory_verdict(job, (job.home / f"{job.id}.errors").read_text())
     assert job.output() == ""
     expect_reported(job, "137")
@@ -67,10 +71,11 @@ def test_a_grandchild_in_another_session_over_the_jobs_memory():
 
 
 def test_a_slave_task_over_the_jobs_memory():
-    job = Job(f"qrsh -inherit {NODE} {HOG}; sleep 1000", "-pe", "mpi", "2", "-l", "h_rss=96M", node=NODE).wait(300)
+    job = Job(f"qrsh -inherit {NODE} {HOG}; sleep 1000", "-pe", "mpi", "2", "-l", f"h_rss={LIMIT}M", node=NODE).wait(300)
     assert expect_memory_verdict(job, job.output())["tasks"] == 2
-    expect_reported(job, "137", shepherds=2)
-    assert [outcome(account) for account in job.accounts(2)] == [KILLED, KILLED]
+    outcomes = sorted(outcome(account) for account in job.accounts(2))
+    assert outcomes in ([KILLED, KILLED], [STARTER_KILLED, KILLED])
+    expect_reported(job, *(status for _, status in outcomes))
     expect_nothing_left()
 
 
@@ -88,6 +93,6 @@ def test_what_a_parallel_job_may_use_and_its_stop():
     expect_reported(job.wait(300), "143")
     found = receipt(job)
     assert (found["result"], found["exit_signal"]) == ("stopped", signal.SIGTERM)
-    assert outcome(job.account()) == ("100 : assumedly after job", "143")
+    assert outcome(job.account()) == (AFTER_JOB, "143")
     assert [entry["MESSAGE"] for entry in journal(job.key()) if int(entry["PRIORITY"]) <= 4] == []
     expect_nothing_left()
