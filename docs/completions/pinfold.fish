@@ -4,7 +4,7 @@ function __pinfold_jobs
     pinfold list --no-legend --no-pager -o key 2>/dev/null
 end
 
-set -l verbs run list status show ps top why history stop kill limits suspend resume open end adopt vacuum check-config version
+set -l verbs run list status show ps top why history stop kill limits suspend resume drain open end adopt vacuum check-config version
 complete -c pinfold -f
 complete -c pinfold -n "not __fish_seen_subcommand_from $verbs" -a "$verbs"
 complete -c pinfold -l json -d 'One JSON document'
@@ -26,7 +26,9 @@ complete -c pinfold -n '__fish_seen_subcommand_from show' -s p -l property -x
 complete -c pinfold -n '__fish_seen_subcommand_from show' -l value
 complete -c pinfold -n '__fish_seen_subcommand_from stop' -l grace -x
 complete -c pinfold -n '__fish_seen_subcommand_from stop' -l wait
-complete -c pinfold -n '__fish_seen_subcommand_from stop end' -l timeout -x
+complete -c pinfold -n '__fish_seen_subcommand_from stop end drain' -l timeout -x
+complete -c pinfold -n '__fish_seen_subcommand_from stop drain' -l wait
+complete -c pinfold -n '__fish_seen_subcommand_from drain' -l reason -x
 complete -c pinfold -n '__fish_seen_subcommand_from kill' -s s -l signal -xa 'TERM KILL INT HUP STOP CONT USR1 USR2'
 complete -c pinfold -n '__fish_seen_subcommand_from stop kill limits suspend resume adopt run' -l dry-run
 for limit in memory-max memory-high memory-low memory-swap-max memory-zswap-max oom-policy cpu-quota cpu-weight allowed-cpus allowed-memory-nodes tasks-max io-weight io-read-bandwidth-max io-write-bandwidth-max io-read-iops-max io-write-iops-max device-profile run-time-max run-time-grace kill-signal kill-grace

@@ -218,11 +218,13 @@ Result<ResourceLimits> decodeLimits(const Dict& options) {
     return read ? Result<ResourceLimits>(std::move(limits)) : Result<ResourceLimits>(read.error());
 }
 
-Result<bool> decodeForce(const Dict& options) {
-    bool force = false;
-    auto read = readEntries(options, {{"force", readerOf("force", force)}});
-    return read ? Result<bool>(force) : Result<bool>(read.error());
+Result<bool> decodeFlag(const Dict& options, const char* name) {
+    bool flag = false;
+    auto read = readEntries(options, {{name, readerOf(name, flag)}});
+    return read ? Result<bool>(flag) : Result<bool>(read.error());
 }
+
+Result<void> decodeNoOptions(const Dict& options) { return readEntries(options, {}); }
 
 Result<std::optional<std::uint64_t>> decodeStopOptions(const Dict& options) {
     std::optional<std::uint64_t> grace;

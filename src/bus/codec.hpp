@@ -24,8 +24,10 @@ Result<ReceiptFilter> decodeReceiptFilter(const Dict& filter);
 Result<Retention> decodeRetention(const Dict& options);
 /// Named and typed as in CreateJob.
 Result<ResourceLimits> decodeLimits(const Dict& options);
-/// SetLimits' option.
-Result<bool> decodeForce(const Dict& options);
+/// Of a method whose one option is a boolean; default false.
+Result<bool> decodeFlag(const Dict& options, const char* name);
+/// Of a method that has none so far.
+Result<void> decodeNoOptions(const Dict& options);
 
 Dict encodeLimits(const ResourceLimits& limits);
 /// allocated_cpus, allocated_gpus, exclusive.

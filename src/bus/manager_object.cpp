@@ -54,17 +54,6 @@ ManagerObject::~ManagerObject() {
     unregisterAdaptor();
 }
 
-/// The one guard around what a message leads to: 1.2 lets exceptions fly through libsystemd's C frames.
-template <class F> bool ManagerObject::guarded(const char* what, F&& body) const {
-    try {
-        body();
-        return true;
-    } catch (const std::exception& error) {
-        parts_.logError(std::string("unexpected in ") + what + ": " + error.what());
-        return false;
-    }
-}
-
 template <class... R, class F> void ManagerObject::handle(sdbus::Result<R...>&& result, const std::string& name, F body) {
     const Answer<R...> answer(std::move(result));
     const auto guardedCall = [this, answer](auto&& call) {
@@ -190,7 +179,7 @@ void ManagerObject::SetLimits(sdbus::Result<Dict>&& result, std::string key, Dic
                auto change = decodeLimits(limits);
                if (!change)
                    return answer.fail(change.error());
-               const auto force = decodeForce(options);
+               const auto force = decodeFlag(options, "force");
                if (!force)
                    return answer.fail(force.error());
                parts_.jobs.setLimits(caller, key, std::move(*change), *force,
@@ -314,60 +303,41 @@ void ManagerObject::Reload(sdbus::Result<>&& result) {
     });
 }
 
+void ManagerObject::Drain(sdbus::Result<>&& result, std::string reason, Dict options) {
+    handle(std::move(result), {}, [this, reason, options = std::move(options)](const Caller& caller, const auto& answer) {
+        auto done = decodeNoOptions(options);
+        if (done)
+            done = parts_.jobs.drain(caller, reason);
+        done ? answer.give() : answer.fail(done.error());
+    });
+}
+
+void ManagerObject::Undrain(sdbus::Result<>&& result) {
+    handle(std::move(result), {}, [this](const Caller& caller, const auto& answer) {
+        const auto done = parts_.jobs.undrain(caller);
+        done ? answer.give() : answer.fail(done.error());
+    });
+}
+
+bool ManagerObject::Draining() { return parts_.jobs.draining().has_value(); }
+
+std::string ManagerObject::DrainReason() {
+    const auto drain = parts_.jobs.draining();
+    return drain ? drain->reason : "";
+}
+
+std::map<std::string, sdbus::Variant> ManagerObject::DrainDetails() {
+    Dict details;
+    const auto drain = parts_.jobs.draining();
+    if (drain && drain->since)
+        details.emplace("since", sdbus::Variant(*drain->since));
+    if (drain && drain->by)
+        details.emplace("by", sdbus::Variant(std::uint32_t{*drain->by}));
+    return details;
+}
+
 std::string ManagerObject::Version() { return PINFOLD_VERSION; }
 
 std::uint32_t ManagerObject::JobCount() { return static_cast<std::uint32_t>(parts_.jobs.jobCount()); }
-
-void ManagerObject::jobAdded(const JobSummary& job) {
-    guarded("JobAdded", [&] {
-        objects_[job.key.text()] = std::make_unique<JobObject>(parts_.connection, parts_.jobs, job);
-        emitJobAdded(job.key.text(), sdbus::ObjectPath(job.key.objectPath()));
-    });
-}
-
-void ManagerObject::jobStateChanged(const JobKey& key) {
-    guarded("PropertiesChanged", [&] {
-        if (const auto object = objects_.find(key.text()); object != objects_.end())
-            object->second->stateChanged();
-    });
-}
-
-void ManagerObject::outOfMemory(const JobKey& key, const OomVerdict& verdict) {
-    guarded("OutOfMemory", [&] { emitOutOfMemory(key.text(), encodeOom(verdict)); });
-}
-
-void ManagerObject::limitsChanged(const JobKey& key) {
-    guarded("PropertiesChanged", [&] {
-        if (const auto object = objects_.find(key.text()); object != objects_.end())
-            object->second->limitsChanged();
-    });
-}
-
-void ManagerObject::taskAdded(const JobKey& key, std::uint32_t task) {
-    guarded("TaskAdded", [&] { emitTaskAdded(key.text(), task, key.scopeName(task)); });
-}
-
-void ManagerObject::taskRemoved(const JobKey& key, std::uint32_t task) {
-    guarded("TaskRemoved", [&] { emitTaskRemoved(key.text(), task, key.scopeName(task)); });
-}
-
-void ManagerObject::leftoversFound(const JobKey& key, std::uint32_t task, std::uint64_t count) {
-    guarded("LeftoversFound", [&] { emitLeftoversFound(key.text(), task, static_cast<std::uint32_t>(count)); });
-}
-
-void ManagerObject::unkillable(const JobKey& key, std::uint64_t count) {
-    guarded("Unkillable", [&] {
-        if (const auto object = objects_.find(key.text()); object != objects_.end())
-            object->second->unkillable();
-        emitUnkillable(key.text(), static_cast<std::uint32_t>(count));
-    });
-}
-
-void ManagerObject::jobRemoved(const JobKey& key, const Receipt& receipt) {
-    guarded("JobRemoved", [&] {
-        emitJobRemoved(key.text(), sdbus::ObjectPath(key.objectPath()), encodeReceipt(receipt, false));
-        objects_.erase(key.text());
-    });
-}
 
 } // namespace pinfold

@@ -19,8 +19,9 @@
 
 namespace pinfold {
 
-class ManagerObject : public sdbus::AdaptorInterfaces<org::pinfold1::Manager_adaptor, sdbus::ObjectManager_adaptor>,
-                      public JobObserver {
+class ManagerObject
+    : public sdbus::AdaptorInterfaces<org::pinfold1::Manager_adaptor, sdbus::ObjectManager_adaptor, sdbus::Properties_adaptor>,
+      public JobObserver {
 public:
     struct Parts {
         sdbus::IConnection& connection;
@@ -46,6 +47,7 @@ public:
     void leftoversFound(const JobKey& key, std::uint32_t task, std::uint64_t count) override;
     void unkillable(const JobKey& key, std::uint64_t count) override;
     void jobRemoved(const JobKey& key, const Receipt& receipt) override;
+    void drainChanged() override;
 
 private:
     using Dict = std::map<std::string, sdbus::Variant>;
@@ -75,14 +77,27 @@ private:
     void GetReceipt(sdbus::Result<Dict>&& result, std::string key) override;
     void ListReceipts(sdbus::Result<Dicts>&& result, Dict filter) override;
     void VacuumHistory(sdbus::Result<std::uint64_t, std::uint64_t>&& result, Dict options) override;
+    void Drain(sdbus::Result<>&& result, std::string reason, Dict options) override;
+    void Undrain(sdbus::Result<>&& result) override;
     void Reload(sdbus::Result<>&& result) override;
     std::string Version() override;
     std::uint32_t JobCount() override;
+    bool Draining() override;
+    std::string DrainReason() override;
+    Dict DrainDetails() override;
 
     /// Finds out who calls, then body(caller, answer). `name` is the key or unit name that the call is about.
     template <class... R, class F> void handle(sdbus::Result<R...>&& result, const std::string& name, F body);
-    /// False when the body threw.
-    template <class F> bool guarded(const char* what, F&& body) const;
+    /// The one guard around what a message leads to: 1.2 lets exceptions fly through libsystemd's C frames. False when it threw.
+    template <class F> bool guarded(const char* what, F&& body) const {
+        try {
+            body();
+            return true;
+        } catch (const std::exception& error) {
+            parts_.logError(std::string("unexpected in ") + what + ": " + error.what());
+            return false;
+        }
+    }
 
     Parts parts_;
     Gate gate_;

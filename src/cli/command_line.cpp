@@ -41,8 +41,11 @@ template <class T> void addParsed(CLI::App* verb, const std::string& name, std::
         ->type_name("");
 }
 
+/// A script's variable that is unset must not mean the node.
+std::string checkNotEmpty(const std::string& text) { return text.empty() ? "JOB is empty" : ""; }
+
 void addJob(CLI::App* verb, CommandLine& line, bool required) {
-    auto* option = verb->add_option("JOB", line.job, "the job's key")->type_name("");
+    auto* option = verb->add_option("JOB", line.job, "the job's key")->type_name("")->check(checkNotEmpty);
     if (required)
         option->required();
 }
@@ -198,6 +201,13 @@ void addBatchSystem(CLI::App& app, CommandLine& line) {
     addDryRun(adopt, line);
 }
 
+void addNode(CLI::App& app, CommandLine& line) {
+    auto* drain = app.add_subcommand("drain", "take no new jobs, until resume");
+    drain->add_option("--reason", line.reason, "for people, at most 500 bytes")->type_name("");
+    drain->add_flag("--wait", line.wait, "until no job is live");
+    addTimeout(drain, line, "with --wait: exit status 124 after this, default: never");
+}
+
 void addActions(CLI::App& app, CommandLine& line) {
     auto* stop = app.add_subcommand("stop", "end a job: SIGTERM, the grace time, SIGKILL");
     addJob(stop, line, true);
@@ -214,12 +224,12 @@ void addActions(CLI::App& app, CommandLine& line) {
     addLimits(limits, line.limits);
     limits->add_flag("--force", line.force, "lower memory-max also below what the job holds: kills");
     addDryRun(limits, line);
-    for (const auto& [name, help] :
-         {std::pair("suspend", "freeze all processes of a job"), std::pair("resume", "let them run on")}) {
-        auto* verb = app.add_subcommand(name, help);
-        addJob(verb, line, true);
-        addDryRun(verb, line);
-    }
+    auto* suspend = app.add_subcommand("suspend", "freeze all processes of a job");
+    addJob(suspend, line, true);
+    addDryRun(suspend, line);
+    auto* resume = app.add_subcommand("resume", "let them run on; no JOB: end of a drain");
+    addJob(resume, line, false);
+    addDryRun(resume, line);
     auto* vacuum = app.add_subcommand("vacuum", "remove the oldest receipts");
     addParsed(vacuum, "--max-age", line.maxAge, parseDuration, "keep what ended since then; default: the site's");
     addParsed(vacuum, "--max-size", line.maxSize, parseSize, "keep so much; default: the site's");
@@ -245,6 +255,7 @@ std::variant<CommandLine, EarlyExit> parseCommandLine(int argc, char** argv) {
     addQueries(app, line);
     addTop(app, line);
     addActions(app, line);
+    addNode(app, line);
     addBatchSystem(app, line);
     if (argc < 2)
         return EarlyExit{static_cast<int>(ExitStatus::Usage), app.help()};

@@ -26,6 +26,8 @@ struct TopOptions {
 };
 
 struct CommandLine {
+    static constexpr std::uint64_t kDefaultTimeout = 300'000'000; ///< of a job's end, microseconds
+
     std::string verb;
 
     // For every verb:
@@ -34,7 +36,7 @@ struct CommandLine {
     bool rawBytes = false; ///< --bytes
     TerminalOptions terminal;
 
-    std::string job;                    ///< JOB, for status also a PID
+    std::string job;                    ///< JOB, for status also a PID; empty: the node
     std::vector<std::string> arguments; ///< PID...
     bool dryRun = false;
 
@@ -46,8 +48,9 @@ struct CommandLine {
     bool valueOnly = false;               ///< show
     std::string signal = "TERM";          ///< kill: -s
     std::optional<std::uint64_t> grace;   ///< stop, microseconds
-    bool wait = false;                    ///< stop
-    std::uint64_t timeout = 300'000'000;  ///< stop --wait, end, microseconds
+    bool wait = false;                    ///< stop, drain
+    std::optional<std::uint64_t> timeout; ///< stop --wait, end, drain --wait, microseconds
+    std::string reason;                   ///< drain
     std::optional<std::string> since;     ///< history: -S
     std::optional<std::string> until;     ///< history: -E
     std::uint32_t limit = 100;            ///< history: -n

@@ -136,11 +136,22 @@ std::string jsonReceipt(const Receipt& value) { return document({{"receipt", rec
 
 std::string jsonVacuumed(const Vacuumed& done) { return document({{"removed", done.removed}, {"bytes", done.bytes}}); }
 
-std::string jsonNode(const std::string& version, const std::vector<JobInfo>& jobs) {
+std::string jsonNode(const std::string& version, const std::vector<JobInfo>& jobs, const std::optional<Drain>& drain) {
     Json states = Json::object();
     for (const auto& info : jobs)
         states[info.state] = states.value(info.state, 0) + 1;
-    return document({{"version", version}, {"jobs", jobs.size()}, {"states", std::move(states)}});
+    Json why = nullptr;
+    if (drain)
+        why = {{"reason", drain->reason},
+               {"since", orNull(drain->since)},
+               {"since_iso", drain->since ? Json(formatUtc(*drain->since)) : Json(nullptr)},
+               {"by_uid", orNull(drain->by)},
+               {"by", drain->by ? Json(userName(*drain->by)) : Json(nullptr)}};
+    return document({{"version", version},
+                     {"jobs", jobs.size()},
+                     {"states", std::move(states)},
+                     {"draining", drain.has_value()},
+                     {"drain", std::move(why)}});
 }
 
 std::string jsonConfigCheck(const Result<LoadedConfig>& loaded) {

@@ -28,7 +28,7 @@ std::string jsonProcesses(const std::vector<ProcessEntry>& processes);
 std::string jsonReceipts(const std::vector<Receipt>& receipts);
 std::string jsonReceipt(const Receipt& receipt);
 std::string jsonVacuumed(const Vacuumed& done);
-std::string jsonNode(const std::string& version, const std::vector<JobInfo>& jobs);
+std::string jsonNode(const std::string& version, const std::vector<JobInfo>& jobs, const std::optional<Drain>& drain);
 std::string jsonConfigCheck(const Result<LoadedConfig>& loaded);
 std::string jsonUnits(const StartRequest& request);
 std::string jsonVersions(const std::optional<std::string>& daemon);

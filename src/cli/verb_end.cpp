@@ -7,8 +7,8 @@ namespace pinfold {
 
 ExitStatus verbEnd(const VerbContext& context) {
     const auto& line = context.line;
-    const auto receipt =
-        insist<Receipt>([&](const ManagerClient& client) { return client.end(line.job, line.exit, line.timeout); });
+    const auto timeout = line.timeout.value_or(CommandLine::kDefaultTimeout);
+    const auto receipt = insist<Receipt>([&](const ManagerClient& client) { return client.end(line.job, line.exit, timeout); });
     if (!receipt)
         return fail(receipt.error());
     if (line.json)

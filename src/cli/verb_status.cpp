@@ -11,6 +11,12 @@
 namespace pinfold {
 namespace {
 
+std::string drainLine(const Drain& drain, const Terminal& terminal) {
+    return terminal.colored(Tone::Warning, "draining") + (drain.since ? " since " + formatUtc(*drain.since) : "") + " by " +
+           (drain.by ? userName(*drain.by) : "pinfoldd itself") + ": " +
+           (drain.reason.empty() ? "no reason given" : drain.reason) + "\n";
+}
+
 ExitStatus nodeStatus(const VerbContext& context, const ManagerClient& client) {
     const auto version = client.version();
     if (!version)
@@ -18,8 +24,11 @@ ExitStatus nodeStatus(const VerbContext& context, const ManagerClient& client) {
     const auto jobs = client.listJobs();
     if (!jobs)
         return fail(jobs.error());
+    const auto drain = client.draining();
+    if (!drain)
+        return fail(drain.error());
     if (context.line.json) {
-        context.terminal.print(jsonNode(*version, *jobs));
+        context.terminal.print(jsonNode(*version, *jobs, *drain));
         return ExitStatus::Ok;
     }
     std::map<std::string, std::size_t> states;
@@ -28,7 +37,10 @@ ExitStatus nodeStatus(const VerbContext& context, const ManagerClient& client) {
     std::string text = "pinfoldd " + *version + " is running, " + std::to_string(jobs->size()) + " live job(s)";
     for (const auto& [state, count] : states)
         text += ", " + std::to_string(count) + " " + state;
-    context.terminal.print(text + "\n");
+    text += "\n";
+    if (*drain)
+        text += drainLine(**drain, context.terminal);
+    context.terminal.print(text);
     return ExitStatus::Ok;
 }
 

@@ -28,7 +28,7 @@ ExitStatus verbStop(const VerbContext& context) {
         return fail(stopped.error());
     if (!context.line.wait)
         return ExitStatus::Ok;
-    const auto receipt = client->wait(key, context.line.timeout);
+    const auto receipt = client->wait(key, context.line.timeout.value_or(CommandLine::kDefaultTimeout));
     return receipt ? ExitStatus::Ok : fail(receipt.error());
 }
 

@@ -40,6 +40,16 @@ JobInfo decodeJob(const bus::Dict& dict) {
     return job;
 }
 
+std::optional<Drain> decodeDrainProperties(const bus::Dict& properties) {
+    if (!value<bool>(properties, "Draining"))
+        return std::nullopt;
+    Drain drain{.reason = value<std::string>(properties, "DrainReason"), .since = {}, .by = {}};
+    const auto details = value<bus::Dict>(properties, "DrainDetails");
+    take(details, "since", drain.since);
+    take(details, "by", drain.by);
+    return drain;
+}
+
 ProcessEntry decodeProcess(const bus::Dict& dict) {
     ProcessEntry process;
     process.pid = value<std::uint32_t>(dict, "pid");

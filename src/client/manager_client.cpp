@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "client/manager_client.hpp"
 
-#include "client/decode.hpp"
+#include "client/converted.hpp"
 
 #include <tuple>
 
 namespace pinfold {
 namespace {
 
-constexpr const char* kService = "org.pinfold1";
-constexpr const char* kPath = "/org/pinfold1";
-constexpr const char* kManager = "org.pinfold1.Manager";
 constexpr const char* kJob = "org.pinfold1.Job";
 constexpr std::uint64_t kTimeout = 30'000'000;
 constexpr std::uint64_t kVacuumTimeout = 3'600'000'000;
@@ -23,20 +20,6 @@ struct ManagerClient::Impl {
 };
 
 namespace {
-
-/// Library exceptions end here.
-template <class F> auto converted(F&& call) -> Result<decltype(call())> {
-    try {
-        if constexpr (std::is_void_v<decltype(call())>) {
-            call();
-            return {};
-        } else {
-            return call();
-        }
-    } catch (const sdbus::Error& error) {
-        return fromBusError(error);
-    }
-}
 
 template <class... Out, class... Args>
 void invoke(sdbus::IProxy& manager, const char* method, std::uint64_t timeout, std::tuple<Out&...> results, const Args&... args) {
@@ -79,6 +62,27 @@ Result<ManagerClient> ManagerClient::connect() {
 
 Result<std::string> ManagerClient::version() const {
     return converted([this] { return impl_->manager->getProperty("Version").onInterface(kManager).get<std::string>(); });
+}
+
+Result<std::optional<Drain>> ManagerClient::draining() const {
+    return converted([this] {
+        // All at once: one by one they could be of two drains.
+        bus::Dict properties;
+        impl_->manager->callMethod("GetAll")
+            .onInterface("org.freedesktop.DBus.Properties")
+            .withTimeout(kTimeout)
+            .withArguments(std::string(kManager))
+            .storeResultsTo(properties);
+        return decodeDrainProperties(properties);
+    });
+}
+
+Result<void> ManagerClient::drain(const std::string& reason) const {
+    return converted([&] { invoke(*impl_->manager, "Drain", kTimeout, std::tie(), reason, bus::Dict()); });
+}
+
+Result<void> ManagerClient::undrain() const {
+    return converted([&] { invoke(*impl_->manager, "Undrain", kTimeout, std::tie()); });
 }
 
 Result<std::vector<JobInfo>> ManagerClient::listJobs() const {

@@ -5,6 +5,7 @@
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
 #include "model/allocation.hpp"
+#include "model/drain.hpp"
 #include "model/receipt.hpp"
 #include "model/resource_limits.hpp"
 #include "os/history.hpp"
@@ -63,6 +64,11 @@ public:
     ~ManagerClient();
 
     Result<std::string> version() const;
+    /// Unset: the node takes jobs.
+    Result<std::optional<Drain>> draining() const;
+    /// An empty reason leaves a drain as it is.
+    Result<void> drain(const std::string& reason) const;
+    Result<void> undrain() const;
     Result<std::vector<JobInfo>> listJobs() const;
     Result<JobInfo> job(const std::string& key) const;
     /// Key and task of the job that a process is in.

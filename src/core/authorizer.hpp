@@ -31,6 +31,7 @@ enum class Verb {
     GetUsage,
     ReadReceipt,
     Reload,
+    Drain, ///< and undrain
     VacuumHistory,
 };
 

@@ -196,6 +196,33 @@ void logVacuumFailed(const CoreContext& context, std::uint64_t removed, const st
     context.journal.event(event);
 }
 
+void logDrained(const CoreContext& context, const Drain& drain) {
+    const auto by = std::to_string(drain.by.value_or(0));
+    JournalEvent event;
+    event.priority = LOG_NOTICE;
+    event.messageId = kMessageDrained;
+    event.message = "node drained by user " + by + (drain.reason.empty() ? ", no reason given" : ": " + drain.reason);
+    event.fields = {{"PINFOLD_EVENT", "drained"}, {"PINFOLD_BY_UID", by}, {"PINFOLD_REASON", drain.reason}};
+    context.journal.event(event);
+}
+
+void logUndrained(const CoreContext& context, uid_t by) {
+    JournalEvent event;
+    event.priority = LOG_NOTICE;
+    event.messageId = kMessageUndrained;
+    event.message = "node takes jobs again: drain ended by user " + std::to_string(by);
+    event.fields = {{"PINFOLD_EVENT", "undrained"}, {"PINFOLD_BY_UID", std::to_string(by)}};
+    context.journal.event(event);
+}
+
+void logDrainUnreadable(const CoreContext& context, const std::string& message) {
+    JournalEvent event;
+    event.priority = LOG_ERR;
+    event.message = "this node takes no jobs until somebody says whether it is drained: " + message;
+    context.journal.event(event);
+    context.metrics.troubled(Trouble::Other);
+}
+
 void logUnreadableRecord(const CoreContext& context, const std::string& fileAndReason) {
     JournalEvent event;
     event.priority = LOG_ERR;

@@ -31,6 +31,10 @@ void logSuspension(const CoreContext& context, const Job& job, bool suspended, u
 void logHistoryVacuumed(const CoreContext& context, const Vacuumed& done, std::optional<uid_t> by);
 void logVacuumFailed(const CoreContext& context, std::uint64_t removed, const std::string& why);
 
+void logDrained(const CoreContext& context, const Drain& drain);
+void logUndrained(const CoreContext& context, uid_t by);
+void logDrainUnreadable(const CoreContext& context, const std::string& message);
+
 void logUnreadableRecord(const CoreContext& context, const std::string& fileAndReason);
 
 /// Ordinary lines that belong to no job.

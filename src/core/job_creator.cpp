@@ -3,7 +3,6 @@
 
 #include "core/events.hpp"
 #include "core/job_id.hpp"
-#include "core/unkillable.hpp"
 
 #include <algorithm>
 #include <string>
@@ -182,8 +181,8 @@ Result<JobPtr> JobCreator::prepare(const Caller& caller, CreateRequest request, 
     const auto& config = core_.context.config;
     const auto owner = request.owner.value_or(leader ? leader->uid : caller.uid);
     const auto limits = withDefaults(request.limits, config.defaults);
-    if (const auto reason = drainReason(core_))
-        return Error{ErrorCode::Draining, "this node takes no jobs for now: " + *reason + " (unkillable.action = \"drain\")"};
+    if (auto taken = node_.takesJobs(); !taken)
+        return taken.error();
     if (core_.registry.countOf(owner) >= config.jobs.maxPerUser)
         return Error{ErrorCode::Busy, "user " + std::to_string(owner) + " has " + std::to_string(config.jobs.maxPerUser) +
                                           " live jobs already (jobs.max_per_user)"};

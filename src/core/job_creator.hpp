@@ -6,6 +6,7 @@
 #include "core/core.hpp"
 #include "core/job_ender.hpp"
 #include "core/limit_keeper.hpp"
+#include "core/node_state.hpp"
 #include "core/process_check.hpp"
 #include "core/supervisor_home.hpp"
 #include "core/task_starter.hpp"
@@ -14,9 +15,17 @@ namespace pinfold {
 
 class JobCreator {
 public:
-    JobCreator(Core& core, NodeShare& share, Allocator& allocator, LimitKeeper& keeper, SupervisorHome& home, JobEnder& ender)
-        : core_(core), share_(share), allocator_(allocator), keeper_(keeper), home_(home), ender_(ender), starter_(core.context) {
-    }
+    struct Parts {
+        const NodeState& node;
+        NodeShare& share;
+        Allocator& allocator;
+        LimitKeeper& keeper;
+        SupervisorHome& home;
+        JobEnder& ender;
+    };
+    JobCreator(Core& core, Parts parts)
+        : core_(core), node_(parts.node), share_(parts.share), allocator_(parts.allocator), keeper_(parts.keeper),
+          home_(parts.home), ender_(parts.ender), starter_(core.context) {}
 
     void create(const Caller& caller, CreateRequest request, Reply<JobSummary> reply);
 
@@ -50,6 +59,7 @@ private:
     void answer(const JobPtr& job, const Result<JobSummary>& answer) const;
 
     Core& core_;
+    const NodeState& node_;
     NodeShare& share_;
     Allocator& allocator_;
     LimitKeeper& keeper_;

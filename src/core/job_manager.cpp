@@ -7,6 +7,7 @@
 #include "core/job_ender.hpp"
 #include "core/job_freezer.hpp"
 #include "core/limit_keeper.hpp"
+#include "core/node_state.hpp"
 #include "core/process_check.hpp"
 #include "core/recovery.hpp"
 #include "core/supervisor_home.hpp"
@@ -26,9 +27,9 @@ constexpr std::size_t kMaxAdopted = 16; // dbus-daemon passes no more descriptor
 
 struct JobManager::Impl {
     explicit Impl(CoreContext& context)
-        : core(context), share(core), allocator(core, share), judge(core), accountant(core, share, judge), home(core),
-          unkillable(core), ender(core, {judge, accountant, unkillable}), taskEnder(core), keeper(core, share, ender),
-          freezer(core, ender), creator(core, share, allocator, keeper, home, ender),
+        : core(context), node(core), share(core), allocator(core, share), judge(core), accountant(core, share, judge), home(core),
+          unkillable(core, node), ender(core, {judge, accountant, unkillable}), taskEnder(core), keeper(core, share, ender),
+          freezer(core, ender), creator(core, {node, share, allocator, keeper, home, ender}),
           adder(core, {allocator, creator, home, ender, taskEnder}), recovery(core, {creator, keeper, home, ender, taskEnder}) {
         judge.onWholeJob = [this](const JobPtr& job) {
             ender.begin(job, {.cause = JobResult::OutOfMemory, .by = {}, .grace = 0});
@@ -88,6 +89,7 @@ struct JobManager::Impl {
     }
 
     Core core;
+    NodeState node;
     NodeShare share;
     Allocator allocator;
     OomJudge judge;
@@ -118,6 +120,7 @@ void JobManager::recover(std::function<void(Result<void>)> ready) {
     if (!number)
         return ready(number.error());
     impl_->creator.setLastManualNumber(*number);
+    impl_->node.load();
     impl_->share.apply();
     impl_->recovery.run([this, ready = std::move(ready)](Result<void> done) {
         if (done)
@@ -132,6 +135,18 @@ void JobManager::configChanged() {
     impl_->share.apply();
     impl_->unkillable.publish();
 }
+
+Result<void> JobManager::drain(const Caller& caller, const std::string& reason) {
+    auto allowed = decide(caller, Verb::Drain, {});
+    return allowed ? impl_->node.drain(caller.uid, reason) : allowed;
+}
+
+Result<void> JobManager::undrain(const Caller& caller) {
+    auto allowed = decide(caller, Verb::Drain, {});
+    return allowed ? impl_->node.resume(caller.uid) : allowed;
+}
+
+std::optional<Drain> JobManager::draining() const { return impl_->node.draining(); }
 
 void JobManager::createJob(const Caller& caller, CreateRequest request, Reply<JobSummary> reply) {
     impl_->creator.create(caller, std::move(request), std::move(reply));

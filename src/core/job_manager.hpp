@@ -6,6 +6,7 @@
 #include "base/unique_fd.hpp"
 #include "core/authorizer.hpp"
 #include "model/allocation.hpp"
+#include "model/drain.hpp"
 #include "model/job_key.hpp"
 #include "model/job_state.hpp"
 #include "model/receipt.hpp"
@@ -107,6 +108,8 @@ public:
     virtual void unkillable(const JobKey& key, std::uint64_t count) = 0;
     /// The job is gone from all queries by now.
     virtual void jobRemoved(const JobKey& key, const Receipt& receipt) = 0;
+    /// JobManager::draining() has another answer now.
+    virtual void drainChanged() = 0;
 };
 
 class JobManager {
@@ -122,6 +125,14 @@ public:
 
     /// The context's configuration has other values now.
     void configChanged();
+
+    /// The node takes no new jobs, across restarts and reboots, until undrain(); live jobs go on, with tasks that come to them.
+    /// An empty reason leaves a drain as it is. Errors: Denied, InvalidArgument, Internal.
+    Result<void> drain(const Caller& caller, const std::string& reason);
+    /// Ends what drain() began, if it did. Errors: Denied, Internal.
+    Result<void> undrain(const Caller& caller);
+    /// Unset: the node takes jobs. It may be pinfoldd itself that drains it, see unkillable.action.
+    std::optional<Drain> draining() const;
 
     void createJob(const Caller& caller, CreateRequest request, Reply<JobSummary> reply);
     /// A job without batch script. The same request again is answered alike while that job is live.

@@ -11,6 +11,7 @@ namespace pinfold {
 class MetricsCounter {
 public:
     void jobStarted() { changed(); }
+    void drainChanged() { changed(); }
     void jobEnded(const Receipt& receipt) {
         counts_.add(receipt);
         changed();

@@ -53,7 +53,11 @@ void MetricsFile::remove() const {
 }
 
 NodeMetrics MetricsFile::look() const {
-    NodeMetrics node{.version = parts_.version, .jobs = parts_.jobs.jobCount(), .counts = parts_.counter.counts(), .each = {}};
+    NodeMetrics node{.version = parts_.version,
+                     .jobs = parts_.jobs.jobCount(),
+                     .draining = parts_.jobs.draining().has_value(),
+                     .counts = parts_.counter.counts(),
+                     .each = {}};
     if (!parts_.config.metrics.perJob)
         return node;
     const Caller root{0, true};

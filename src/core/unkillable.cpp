@@ -17,19 +17,23 @@ namespace {
 constexpr std::size_t kMostKeys = 10;  // in a line for people
 constexpr std::size_t kMostPids = 100; // in a command line
 
-/// "job sge.1 can't be killed since 2025-01-31T12:00:00Z, job …"; nullopt when there is none.
-std::optional<std::string> describe(const Registry& registry) {
-    std::string text;
-    std::size_t count = 0;
-    for (const auto& [key, job] : registry.all())
-        if (job->record.unkillableSince && ++count <= kMostKeys)
-            text += (count > 1 ? ", job " : "job ") + key + " can't be killed since " + formatUtc(*job->record.unkillableSince);
-    if (count > kMostKeys)
-        text += " and " + std::to_string(count - kMostKeys) + " more";
-    return count > 0 ? std::optional(text) : std::nullopt;
-}
-
 } // namespace
+
+std::optional<UnkillableJobs> unkillableJobs(const Registry& registry) {
+    UnkillableJobs jobs{.words = {}, .since = UINT64_MAX};
+    std::size_t count = 0;
+    for (const auto& [key, job] : registry.all()) {
+        const auto& since = job->record.unkillableSince;
+        if (!since)
+            continue;
+        jobs.since = std::min(jobs.since, *since);
+        if (++count <= kMostKeys)
+            jobs.words += (count > 1 ? ", job " : "job ") + key + " can't be killed since " + formatUtc(*since);
+    }
+    if (count > kMostKeys)
+        jobs.words += " and " + std::to_string(count - kMostKeys) + " more";
+    return count > 0 ? std::optional(std::move(jobs)) : std::nullopt;
+}
 
 void UnkillablePolicy::watch(const JobPtr& job) {
     const auto killedAt = core_.context.loop.realTime();
@@ -64,15 +68,16 @@ void UnkillablePolicy::over(Job& job) {
 void UnkillablePolicy::publish() const {
     const auto file = core_.context.root / "run/pinfold/comment";
     const bool wanted = core_.context.config.unkillable.action == UnkillableAction::Comment;
-    const auto text = wanted ? describe(core_.registry) : std::nullopt;
+    const auto jobs = wanted ? unkillableJobs(core_.registry) : std::nullopt;
     Result<void> done;
     std::error_code error;
-    if (text)
-        done = replaceFile(file, "pinfold: " + *text + "\n", 0644);
+    if (jobs)
+        done = replaceFile(file, "pinfold: " + jobs->words + "\n", 0644);
     else if (std::filesystem::remove(file, error); error)
         done = Error{ErrorCode::Internal, file.string() + ": " + error.message()};
     if (!done)
         logNodeWarning(core_.context, "the node's comment is out of date: " + done.error().message);
+    node_.tell();
 }
 
 void UnkillablePolicy::runScript(const Job& job, const std::vector<pid_t>& pids) const {
@@ -92,10 +97,6 @@ void UnkillablePolicy::runScript(const Job& job, const std::vector<pid_t>& pids)
                                            if (outcome)
                                                complain(outcome->message);
                                        });
-}
-
-std::optional<std::string> drainReason(const Core& core) {
-    return core.context.config.unkillable.action == UnkillableAction::Drain ? describe(core.registry) : std::nullopt;
 }
 
 } // namespace pinfold

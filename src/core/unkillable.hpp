@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/core.hpp"
+#include "core/node_state.hpp"
 
 #include <sys/types.h>
 
@@ -16,13 +17,13 @@ namespace pinfold {
 
 class UnkillablePolicy {
 public:
-    explicit UnkillablePolicy(Core& core) : core_(core) {}
+    UnkillablePolicy(Core& core, NodeState& node) : core_(core), node_(node) {}
 
     /// From now, when SIGKILL has been sent to all of the job.
     void watch(const JobPtr& job);
     /// Nothing of the job is left.
     void over(Job& job);
-    /// Brings the node's comment up to what is so.
+    /// Brings the node's comment up to what is so, and whether it takes jobs.
     void publish() const;
 
 private:
@@ -30,9 +31,14 @@ private:
     void runScript(const Job& job, const std::vector<pid_t>& pids) const;
 
     Core& core_;
+    NodeState& node_;
 };
 
-/// Why this node takes no more jobs; nullopt: it does.
-std::optional<std::string> drainReason(const Core& core);
+/// The jobs that can't be killed.
+struct UnkillableJobs {
+    std::string words;       ///< "job sge.1 can't be killed since 2025-01-31T12:00:00Z, job …"
+    std::uint64_t since = 0; ///< of the first, CLOCK_REALTIME, microseconds
+};
+std::optional<UnkillableJobs> unkillableJobs(const Registry& registry);
 
 } // namespace pinfold

@@ -34,6 +34,8 @@ void addNode(Exposition& out, const NodeMetrics& node) {
     out.sample({{"version", node.version}}, 1);
     out.metric("pinfold_jobs", "gauge", "Live jobs.");
     out.sample({}, node.jobs);
+    out.metric("pinfold_draining", "gauge", "Whether the node takes no new jobs.");
+    out.sample({}, node.draining ? 1 : 0);
     out.metric("pinfold_jobs_ended_total", "counter", "Jobs that are over, by why they ended.");
     for (const auto& [result, count] : counts.jobsEnded)
         out.sample({{"result", std::string(toString(result))}}, count);

@@ -52,6 +52,7 @@ struct JobFigures {
 struct NodeMetrics {
     std::string version;
     std::size_t jobs = 0; ///< live
+    bool draining = false;
     NodeCounts counts;
     std::vector<JobFigures> each; ///< no key twice; empty: the jobs' own series are off
 };

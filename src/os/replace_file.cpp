@@ -32,18 +32,42 @@ bool writeAll(int fd, std::string_view text) {
     return written == static_cast<ssize_t>(text.size());
 }
 
-} // namespace
-
-Result<void> replaceFile(const std::filesystem::path& file, std::string_view text, mode_t mode) {
+Result<void> replace(const std::filesystem::path& file, std::string_view text, mode_t mode, bool durable) {
     const auto temporary = file.parent_path() / ("." + file.filename().string() + std::string(kTemporarySuffix));
     const auto fd = createAnew(temporary, mode);
     if (!fd)
         return failed(temporary);
-    if (::fchmod(fd.get(), mode) == 0 && writeAll(fd.get(), text) && std::rename(temporary.c_str(), file.c_str()) == 0)
+    if (::fchmod(fd.get(), mode) == 0 && writeAll(fd.get(), text) && (!durable || ::fsync(fd.get()) == 0) &&
+        std::rename(temporary.c_str(), file.c_str()) == 0)
         return {};
     auto error = failed(file);
     ::unlink(temporary.c_str());
     return error;
+}
+
+/// What was renamed or removed in it.
+Result<void> syncDirectoryOf(const std::filesystem::path& file) {
+    const UniqueFd directory(::open(file.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!directory || ::fsync(directory.get()) != 0)
+        return failed(file.parent_path());
+    return {};
+}
+
+} // namespace
+
+Result<void> replaceFile(const std::filesystem::path& file, std::string_view text, mode_t mode) {
+    return replace(file, text, mode, false);
+}
+
+Result<void> replaceFileDurably(const std::filesystem::path& file, std::string_view text, mode_t mode) {
+    auto replaced = replace(file, text, mode, true);
+    return replaced ? syncDirectoryOf(file) : replaced;
+}
+
+Result<void> removeFileDurably(const std::filesystem::path& file) {
+    if (::unlink(file.c_str()) != 0)
+        return errno == ENOENT ? Result<void>() : Result<void>(failed(file));
+    return syncDirectoryOf(file);
 }
 
 } // namespace pinfold

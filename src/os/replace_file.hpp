@@ -18,4 +18,9 @@ constexpr std::string_view kTemporarySuffix = ".tmp";
 /// name is removed, not written to: the directory may be another user's. No fsync. Error: Internal, with the file's name.
 Result<void> replaceFile(const std::filesystem::path& file, std::string_view text, mode_t mode);
 
+/// The same, and it is on the disk when this returns: a loss of power doesn't take it back.
+Result<void> replaceFileDurably(const std::filesystem::path& file, std::string_view text, mode_t mode);
+/// Likewise. A file that is not there is none the worse. Error: Internal, with the file's name.
+Result<void> removeFileDurably(const std::filesystem::path& file);
+
 } // namespace pinfold

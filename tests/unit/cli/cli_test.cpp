@@ -138,8 +138,34 @@ TEST(CommandLine, verbsAndTheirOptions) {
     EXPECT_FALSE(std::get<CommandLine>(parse({"vacuum"})).maxAge) << "unset: the site's";
 }
 
+TEST(CommandLine, drainAndResumeOfTheNode) {
+    const auto drain = std::get<CommandLine>(parse({"drain", "--reason", "new disk", "--wait", "--timeout", "2h"}));
+    EXPECT_EQ(drain.reason, "new disk");
+    EXPECT_TRUE(drain.wait);
+    EXPECT_EQ(drain.timeout, 7'200'000'000U);
+    EXPECT_FALSE(std::get<CommandLine>(parse({"drain"})).timeout) << "without end";
+    EXPECT_EQ(std::get<CommandLine>(parse({"resume"})).job, "");
+    EXPECT_EQ(std::get<CommandLine>(parse({"resume", "sge.1"})).job, "sge.1");
+}
+
+TEST(Json, aDrain) {
+    const auto none = nlohmann::json::parse(jsonNode("1.2.3", {}, std::nullopt));
+    EXPECT_FALSE(none["draining"]);
+    EXPECT_TRUE(none["drain"].is_null());
+    const auto drained =
+        nlohmann::json::parse(jsonNode("1.2.3", {}, Drain{.reason = "new disk", .since = 1'700'000'010'000'000, .by = 0}));
+    EXPECT_TRUE(drained["draining"]);
+    EXPECT_EQ(drained["drain"], nlohmann::json({{"reason", "new disk"},
+                                                {"since", 1'700'000'010'000'000},
+                                                {"since_iso", "2023-11-14T22:13:30Z"},
+                                                {"by_uid", 0},
+                                                {"by", "root"}}));
+    const auto itself = nlohmann::json::parse(jsonNode("1.2.3", {}, Drain{.reason = "job", .since = {}, .by = {}}));
+    EXPECT_TRUE(itself["draining"] && itself["drain"]["by"].is_null() && itself["drain"]["since_iso"].is_null());
+}
+
 TEST(CommandLine, everyVerbIsDone) {
-    for (const char* verb : {"list", "status", "history", "vacuum", "version"})
+    for (const char* verb : {"list", "status", "history", "drain", "resume", "vacuum", "version"})
         EXPECT_NE(findVerb(std::get<CommandLine>(parse({verb})).verb), nullptr) << verb;
 }
 
@@ -172,6 +198,8 @@ TEST(CommandLine, mistakesAreOneLineAndStatusTwo) {
                                                                    {"stop", "a", "b"},
                                                                    {"list", "--nonsense"},
                                                                    {"stop", "x", "--grace", "soon"},
+                                                                   {"resume", ""},
+                                                                   {"suspend"},
                                                                    {"history", "-n", "0"},
                                                                    {"history", "--result", "crashed"},
                                                                    {"history", "--scheduler", "sge.1"},

@@ -80,6 +80,8 @@ std::vector<Row> rows() {
         {"admin loosens", kAdmin, Verb::SetLimits, with(ofOwner(), [](Target& t) { t.looserLimit = "memory_max"; }), true},
         {"root removes receipts", kRoot, Verb::VacuumHistory, {}, true},
         {"user removes receipts", kOwner, Verb::VacuumHistory, {}, false},
+        {"admin drains", kAdmin, Verb::Drain, {}, true},
+        {"user drains", kOwner, Verb::Drain, {}, false},
         {"list by anyone", kOther, Verb::List, {}, true},
     };
     for (const auto verb : {Verb::End, Verb::Stop, Verb::Kill, Verb::Suspend, Verb::SetLimits, Verb::Wait, Verb::ListProcesses,

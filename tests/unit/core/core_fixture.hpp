@@ -52,6 +52,7 @@ struct RecordingObserver : JobObserver {
         log.push_back("removed " + key.text());
         receipts.push_back(receipt);
     }
+    void drainChanged() override { log.push_back("drain changed"); }
     std::vector<std::string> log;
     std::vector<Receipt> receipts;
 };

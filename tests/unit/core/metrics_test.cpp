@@ -46,6 +46,17 @@ protected:
     std::optional<MetricsFile> file;
 };
 
+TEST_F(MetricsTest, aDrainIsSeen) {
+    open();
+    EXPECT_TRUE(says("pinfold_draining 0")) << text();
+    ASSERT_TRUE(manager->drain(root, "new disk"));
+    loop.advance(MetricsFile::kSettle);
+    EXPECT_TRUE(says("pinfold_draining 1")) << text();
+    ASSERT_TRUE(manager->undrain(root));
+    loop.advance(MetricsFile::kSettle);
+    EXPECT_TRUE(says("pinfold_draining 0")) << text();
+}
+
 TEST_F(MetricsTest, jobsAndWhatTheyLeaveAreCounted) {
     open();
     EXPECT_TRUE(says("pinfold_jobs 0")) << text();

@@ -30,6 +30,7 @@ NodeMetrics someNode() {
     NodeMetrics node;
     node.version = "1.2.3";
     node.jobs = 2;
+    node.draining = true;
     node.counts.add(receipt(JobResult::Exited));
     node.counts.add(receipt(JobResult::Exited, 3, 0));
     node.counts.add(receipt(JobResult::OutOfMemory, 1, 4));
@@ -75,6 +76,7 @@ TEST(Metrics, aFreshNodeHasEverySeriesAtZero) {
     node.version = "1.2.3";
     EXPECT_EQ(samples(node), R"(pinfold_build_info{version="1.2.3"} 1
 pinfold_jobs 0
+pinfold_draining 0
 pinfold_jobs_ended_total{result="exited"} 0
 pinfold_jobs_ended_total{result="signaled"} 0
 pinfold_jobs_ended_total{result="stopped"} 0
@@ -99,10 +101,10 @@ pinfold_errors_total{kind="other"} 0
 
 TEST(Metrics, jobsCountFromTheirReceipts) {
     const auto text = samples(someNode());
-    for (const char* line :
-         {"pinfold_jobs 2\n", "_ended_total{result=\"exited\"} 2\n", "_ended_total{result=\"out-of-memory\"} 1\n",
-          "_ended_total{result=\"lost\"} 0\n", "rogue_processes_total 4\n", "rogue_jobs_total 2\n", "oom_kills_total 4\n",
-          "start_seconds_sum 0.0015\n", "start_seconds_count 1\n", "errors_total{kind=\"receipt\"} 1\n"})
+    for (const char* line : {"pinfold_jobs 2\n", "pinfold_draining 1\n", "_ended_total{result=\"exited\"} 2\n",
+                             "_ended_total{result=\"out-of-memory\"} 1\n", "_ended_total{result=\"lost\"} 0\n",
+                             "rogue_processes_total 4\n", "rogue_jobs_total 2\n", "oom_kills_total 4\n",
+                             "start_seconds_sum 0.0015\n", "start_seconds_count 1\n", "errors_total{kind=\"receipt\"} 1\n"})
         EXPECT_NE(text.find(line), std::string::npos) << line << text;
 }
 

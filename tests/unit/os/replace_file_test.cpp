@@ -63,6 +63,20 @@ TEST_F(ReplaceFile, AFullDiskLeavesTheOldTextAndNoRest) {
     EXPECT_EQ(files(), 1U);
 }
 
+TEST_F(ReplaceFile, DurablyIsNoOtherWayToSee) {
+    ASSERT_TRUE(replaceFileDurably(file, "old\n", 0600));
+    ASSERT_TRUE(replaceFileDurably(file, "new\n", 0600));
+    EXPECT_EQ(text("a.prom"), "new\n");
+    EXPECT_EQ(files(), 1U);
+    ASSERT_TRUE(removeFileDurably(file));
+    EXPECT_EQ(files(), 0U);
+    EXPECT_TRUE(removeFileDurably(file)) << "it is gone already";
+    std::filesystem::create_directory(file);
+    EXPECT_NE(removeFileDurably(file).error().message.find(file.string()), std::string::npos);
+    EXPECT_FALSE(replaceFileDurably(file, "x", 0600));
+    EXPECT_EQ(files(), 1U);
+}
+
 TEST_F(ReplaceFile, NoDirectoryIsAnError) {
     const auto answer = replaceFile(top() / "gone/a.prom", "x", 0644);
     EXPECT_NE(answer.error().message.find("No such file or directory"), std::string::npos) << answer.error().message;

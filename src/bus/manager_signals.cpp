@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What happened to jobs and to the node, as signals and objects.
+#include "bus/codec.hpp"
+#include "bus/manager_object.hpp"
+
+namespace pinfold {
+
+void ManagerObject::jobAdded(const JobSummary& job) {
+    guarded("JobAdded", [&] {
+        objects_[job.key.text()] = std::make_unique<JobObject>(parts_.connection, parts_.jobs, job);
+        emitJobAdded(job.key.text(), sdbus::ObjectPath(job.key.objectPath()));
+    });
+}
+
+void ManagerObject::jobStateChanged(const JobKey& key) {
+    guarded("PropertiesChanged", [&] {
+        if (const auto object = objects_.find(key.text()); object != objects_.end())
+            object->second->stateChanged();
+    });
+}
+
+void ManagerObject::outOfMemory(const JobKey& key, const OomVerdict& verdict) {
+    guarded("OutOfMemory", [&] { emitOutOfMemory(key.text(), encodeOom(verdict)); });
+}
+
+void ManagerObject::limitsChanged(const JobKey& key) {
+    guarded("PropertiesChanged", [&] {
+        if (const auto object = objects_.find(key.text()); object != objects_.end())
+            object->second->limitsChanged();
+    });
+}
+
+void ManagerObject::taskAdded(const JobKey& key, std::uint32_t task) {
+    guarded("TaskAdded", [&] { emitTaskAdded(key.text(), task, key.scopeName(task)); });
+}
+
+void ManagerObject::taskRemoved(const JobKey& key, std::uint32_t task) {
+    guarded("TaskRemoved", [&] { emitTaskRemoved(key.text(), task, key.scopeName(task)); });
+}
+
+void ManagerObject::leftoversFound(const JobKey& key, std::uint32_t task, std::uint64_t count) {
+    guarded("LeftoversFound", [&] { emitLeftoversFound(key.text(), task, static_cast<std::uint32_t>(count)); });
+}
+
+void ManagerObject::unkillable(const JobKey& key, std::uint64_t count) {
+    guarded("Unkillable", [&] {
+        if (const auto object = objects_.find(key.text()); object != objects_.end())
+            object->second->unkillable();
+        emitUnkillable(key.text(), static_cast<std::uint32_t>(count));
+    });
+}
+
+void ManagerObject::jobRemoved(const JobKey& key, const Receipt& receipt) {
+    guarded("JobRemoved", [&] {
+        emitJobRemoved(key.text(), sdbus::ObjectPath(key.objectPath()), encodeReceipt(receipt, false));
+        objects_.erase(key.text());
+    });
+}
+
+void ManagerObject::drainChanged() {
+    guarded("PropertiesChanged", [&] {
+        emitPropertiesChangedSignal(
+            bus::InterfaceName(org::pinfold1::Manager_adaptor::INTERFACE_NAME),
+            {bus::PropertyName("Draining"), bus::PropertyName("DrainReason"), bus::PropertyName("DrainDetails")});
+    });
+}
+
+} // namespace pinfold

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "base/parse.hpp"
+#include "cli/patience.hpp"
+#include "cli/verbs.hpp"
+#include "client/jobs_watch.hpp"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <string_view>
+
+namespace pinfold {
+namespace {
+
+constexpr std::size_t kMostKeys = 20; // in a line that nothing cuts
+
+/// Remaining microseconds of --timeout.
+class Countdown {
+public:
+    explicit Countdown(std::optional<std::uint64_t> timeout) {
+        if (timeout)
+            end_ = Clock::now() + std::chrono::microseconds(std::min(*timeout, kMost));
+    }
+    std::uint64_t left() const {
+        if (!end_)
+            return UINT64_MAX;
+        const auto left = std::chrono::duration_cast<std::chrono::microseconds>(*end_ - Clock::now()).count();
+        return left > 0 ? static_cast<std::uint64_t>(left) : 0;
+    }
+
+private:
+    using Clock = std::chrono::steady_clock;
+    static constexpr std::uint64_t kMost = 100ULL * 365 * 86'400 * 1'000'000; // what the clock can add
+    std::optional<Clock::time_point> end_;
+};
+
+/// One line on the terminal that standard error is, written anew each time. Nothing where it is none.
+class Progress {
+public:
+    Progress() {
+        const char* term = std::getenv("TERM");
+        winsize size{};
+        if (::isatty(STDERR_FILENO) == 1 && term && std::string_view(term) != "dumb" &&
+            ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0)
+            width_ = size.ws_col > 0 ? size.ws_col : 80;
+    }
+    ~Progress() { show({}); }
+    Progress(const Progress&) = delete;
+    Progress& operator=(const Progress&) = delete;
+
+    void show(const std::string& text) const {
+        if (width_ > 0)
+            std::fprintf(stderr, "\r\x1b[K%s", cutToWidth(text, width_ - 1).c_str());
+    }
+
+private:
+    std::size_t width_ = 0;
+};
+
+std::string inWords(const std::vector<JobInfo>& jobs, std::size_t mostKeys) {
+    std::string text = std::to_string(jobs.size()) + (jobs.size() == 1 ? " job: " : " jobs: ");
+    for (std::size_t i = 0; i < std::min(jobs.size(), mostKeys); ++i)
+        text += (i > 0 ? ", " : "") + jobs[i].key;
+    return jobs.size() > mostKeys ? text + ", …" : text;
+}
+
+struct Seen {
+    bool draining = false;
+    std::vector<JobInfo> jobs;
+};
+
+Result<Seen> look(const ManagerClient& client) {
+    const auto drain = client.draining();
+    if (!drain)
+        return drain.error();
+    auto jobs = client.listJobs();
+    if (!jobs)
+        return jobs.error();
+    return Seen{drain->has_value(), std::move(*jobs)};
+}
+
+/// The next one ends, or pinfoldd is to be asked again for another reason.
+Result<void> waitForAnEnd(std::optional<JobsWatch>& watch, const std::vector<JobInfo>& jobs, std::uint64_t timeout) {
+    if (!watch) {
+        auto connected = JobsWatch::connect();
+        if (!connected)
+            return {}; // the bus restarts: whoever lists the jobs has the patience
+        watch = std::move(*connected);
+    }
+    std::vector<std::string> keys;
+    for (const auto& job : jobs)
+        keys.push_back(job.key);
+    auto ended = watch->untilOneEnds(keys, timeout);
+    if (ended || ended.error().code != ErrorCode::Unreachable)
+        return ended;
+    watch.reset(); // pinfoldd restarts
+    return {};
+}
+
+ExitStatus waitUntilEmpty(const Countdown& countdown) {
+    std::optional<JobsWatch> watch;
+    const Progress progress;
+    while (true) {
+        const auto seen = insist<Seen>(look);
+        if (!seen)
+            return fail(seen.error());
+        if (!seen->draining)
+            return fail({ErrorCode::Internal, "somebody has said `pinfold resume`: the node takes jobs again"});
+        if (seen->jobs.empty())
+            return ExitStatus::Ok;
+        progress.show("waiting for " + inWords(seen->jobs, seen->jobs.size()));
+        const auto ended = waitForAnEnd(watch, seen->jobs, countdown.left());
+        if (ended)
+            continue;
+        progress.show({});
+        if (ended.error().code == ErrorCode::TimedOut)
+            return fail(
+                {ErrorCode::TimedOut, "time-out, there still is " + inWords(seen->jobs, kMostKeys) + "; the node stays drained"});
+        return fail(ended.error());
+    }
+}
+
+void sayThatItStaysDrained(int signal) {
+    static constexpr std::string_view words = "\nno longer waiting; the node stays drained until `pinfold resume`\n";
+    (void)!::write(STDERR_FILENO, words.data(), words.size());
+    ::raise(signal); // by the default action, see below
+}
+
+void announceInterrupt() {
+    struct sigaction action {};
+    action.sa_handler = sayThatItStaysDrained;
+    action.sa_flags = static_cast<int>(SA_RESETHAND);
+    ::sigaction(SIGINT, &action, nullptr);
+}
+
+} // namespace
+
+ExitStatus verbDrain(const VerbContext& context) {
+    const auto& line = context.line;
+    if (line.timeout && !line.wait)
+        return fail({ErrorCode::InvalidArgument, "--timeout is for --wait: a drain has no end of its own"});
+    const Countdown countdown(line.timeout);
+    const auto drained = insist<void>([&](const ManagerClient& client) { return client.drain(line.reason); });
+    if (!drained)
+        return fail(drained.error());
+    if (!line.wait)
+        return ExitStatus::Ok;
+    announceInterrupt();
+    return waitUntilEmpty(countdown);
+}
+
+} // namespace pinfold

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What all talks with pinfoldd have in common. For this folder's sources.
+#pragma once
+
+#include "base/result.hpp"
+#include "client/decode.hpp"
+
+#include <type_traits>
+
+namespace pinfold {
+
+constexpr const char* kService = "org.pinfold1";
+constexpr const char* kPath = "/org/pinfold1";
+constexpr const char* kManager = "org.pinfold1.Manager";
+
+/// Library exceptions end here.
+template <class F> auto converted(F&& call) -> Result<decltype(call())> {
+    try {
+        if constexpr (std::is_void_v<decltype(call())>) {
+            call();
+            return {};
+        } else {
+            return call();
+        }
+    } catch (const sdbus::Error& error) {
+        return fromBusError(error);
+    }
+}
+
+} // namespace pinfold

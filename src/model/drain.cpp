@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "model/drain.hpp"
+
+#include "model/json.hpp"
+
+namespace pinfold {
+namespace {
+
+constexpr int kVersion = 1;
+
+} // namespace
+
+std::string encode(const Drain& drain) {
+    const Json json{{"version", kVersion},
+                    {"reason", drain.reason},
+                    {"since", optionalToJson(drain.since)},
+                    {"by", optionalToJson(drain.by)}};
+    return dump(json) + "\n";
+}
+
+Result<Drain> decodeDrain(std::string_view text) {
+    auto drain = decode<Drain>(text, "drain", [](const Json& json) {
+        Drain read{.reason = json.at("reason").get<std::string>(), .since = {}, .by = {}};
+        optionalFromJson(json, "since", read.since);
+        optionalFromJson(json, "by", read.by);
+        return read;
+    });
+    // As for records: get<T>() wraps and truncates numbers.
+    if (drain && encode(*drain) != text)
+        return Error{ErrorCode::InvalidArgument, "drain can't be read: it is not as pinfoldd writes it"};
+    return drain;
+}
+
+} // namespace pinfold

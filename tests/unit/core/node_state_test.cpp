@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "tests/unit/core/core_fixture.hpp"
+
+#include <algorithm>
+#include <fstream>
+
+namespace pinfold::test {
+namespace {
+
+class NodeStateTest : public CoreTest {
+protected:
+    void drain(const std::string& reason = "new disk") { ASSERT_TRUE(manager->drain(root, reason)); }
+    std::optional<ErrorCode> refusal(const std::string& key) {
+        auto leader = child();
+        create(key, leader);
+        return *created ? std::nullopt : std::optional(created->error().code);
+    }
+    Result<JobSummary> open(const char* key) {
+        CreateRequest request;
+        request.key = key;
+        request.owner = 1000;
+        std::optional<Result<JobSummary>> answer;
+        manager->openJob(root, std::move(request), [&answer](Result<JobSummary> opened) { answer = std::move(opened); });
+        loop.settle();
+        return *answer;
+    }
+    Result<TaskAdded> addTask(TaskRequest request) {
+        std::optional<Result<TaskAdded>> answer;
+        manager->addTask(root, std::move(request), [&answer](Result<TaskAdded> added) { answer = std::move(added); });
+        loop.settle();
+        return *answer;
+    }
+    std::size_t told() const {
+        return static_cast<std::size_t>(std::count(observer.log.begin(), observer.log.end(), "drain changed"));
+    }
+    bool said(const std::string& part) const {
+        const auto messages = journal.messages();
+        return std::any_of(messages.begin(), messages.end(), [&](const auto& m) { return m.find(part) != std::string::npos; });
+    }
+    const std::filesystem::path file = node.root() / "var/lib/pinfold/drain.json";
+};
+
+TEST_F(NodeStateTest, noNewJobUntilResume) {
+    EXPECT_FALSE(manager->draining());
+    drain();
+    EXPECT_EQ(refusal("sge.1"), ErrorCode::Draining);
+    EXPECT_NE(created->error().message.find("this node takes no jobs for now: drained by user 0 at "), std::string::npos)
+        << created->error().message;
+    EXPECT_NE(created->error().message.find("Z: new disk"), std::string::npos) << created->error().message;
+    EXPECT_EQ(open("sge.2").error().code, ErrorCode::Draining);
+    auto leader = child();
+    auto task = taskOf("sge.3", leader);
+    task.open.emplace();
+    task.open->key = "sge.3";
+    task.open->owner = 1000;
+    EXPECT_EQ(addTask(std::move(task)).error().code, ErrorCode::Draining);
+    EXPECT_EQ(manager->jobCount(), 0U);
+    EXPECT_TRUE(node.starts.empty());
+
+    ASSERT_TRUE(manager->undrain(root));
+    EXPECT_EQ(refusal("sge.1"), std::nullopt);
+}
+
+TEST_F(NodeStateTest, whatWasLiveBeforeGoesOn) {
+    auto leader = child();
+    create("sge.1", leader);
+    ASSERT_TRUE(open("sge.2"));
+    drain();
+    auto slave = child();
+    auto batch = child();
+    EXPECT_TRUE(addTask(taskOf("sge.1", slave)));
+    auto script = taskOf("sge.2", batch);
+    script.batch = true;
+    EXPECT_TRUE(addTask(std::move(script))) << "its slot was given before";
+    EXPECT_TRUE(open("sge.2")) << "the same request again";
+    create("sge.1", leader);
+    EXPECT_TRUE(*created) << "the answer may have been lost";
+    end(leader);
+    node.vanish(slave.pid());
+    slave.end();
+    end(batch);
+    EXPECT_EQ(receipts().size(), 2U);
+    EXPECT_EQ(refusal("sge.1"), ErrorCode::Draining) << "it is over";
+}
+
+TEST_F(NodeStateTest, aRestartForgetsNeitherTheDrainNorWhoAndWhy) {
+    drain();
+    const auto before = manager->draining();
+    loop.advance(1'000'000);
+    crash();
+    restart();
+    EXPECT_EQ(manager->draining(), before);
+    EXPECT_EQ(refusal("sge.1"), ErrorCode::Draining);
+    ASSERT_TRUE(manager->undrain(root));
+    crash();
+    restart();
+    EXPECT_FALSE(manager->draining());
+}
+
+TEST_F(NodeStateTest, theNewestReasonStandsAndNoneLeavesIt) {
+    drain("one");
+    loop.advance(1'000'000);
+    ASSERT_TRUE(manager->drain({1001, true}, "two"));
+    const auto second = *manager->draining();
+    EXPECT_EQ(second, (Drain{.reason = "two", .since = loop.realTime(), .by = 1001}));
+    loop.advance(1'000'000);
+    drain("");
+    EXPECT_EQ(*manager->draining(), second);
+    EXPECT_EQ(told(), 2U);
+}
+
+TEST_F(NodeStateTest, onlyAdministratorsDrainAndResume) {
+    const Caller user{1000, false};
+    EXPECT_EQ(manager->drain(user, "mine").error().code, ErrorCode::Denied);
+    EXPECT_FALSE(manager->draining());
+    drain();
+    EXPECT_EQ(manager->undrain(user).error().code, ErrorCode::Denied);
+    EXPECT_TRUE(manager->draining());
+}
+
+TEST_F(NodeStateTest, aReasonIsEscapedAndBounded) {
+    drain("disk\n\x1b[31m");
+    EXPECT_EQ(manager->draining()->reason, "disk\\x0a\\x1b[31m");
+    EXPECT_EQ(manager->drain(root, std::string(Drain::kMostReason + 1, 'x')).error().code, ErrorCode::InvalidArgument);
+    EXPECT_EQ(manager->draining()->reason, "disk\\x0a\\x1b[31m");
+    drain(std::string(Drain::kMostReason, '\n'));
+    const auto before = manager->draining();
+    crash();
+    restart();
+    EXPECT_EQ(manager->draining(), before);
+}
+
+TEST_F(NodeStateTest, resumeOfANodeThatIsNotDrainedIsNothing) {
+    journal.events.clear();
+    EXPECT_TRUE(manager->undrain(root));
+    EXPECT_TRUE(journal.events.empty());
+    EXPECT_EQ(told(), 0U);
+}
+
+TEST_F(NodeStateTest, aFileThatCantBeReadIsADrainAndSaysWhatToDo) {
+    for (const bool bySaying : {true, false}) {
+        crash();
+        std::ofstream(file) << "{\"version\":1,";
+        restart();
+        EXPECT_EQ(refusal("sge.1"), ErrorCode::Draining);
+        EXPECT_NE(created->error().message.find("drain.json is unreadable"), std::string::npos) << created->error().message;
+        EXPECT_TRUE(said("`pinfold drain` or `pinfold resume`"));
+        if (bySaying) {
+            drain(""); // no reason is there to be kept
+            EXPECT_EQ(manager->draining()->by, 0U);
+            crash();
+            restart();
+            EXPECT_EQ(manager->draining()->by, 0U);
+        }
+        ASSERT_TRUE(manager->undrain(root));
+        crash();
+        restart();
+        EXPECT_FALSE(manager->draining());
+    }
+}
+
+TEST_F(NodeStateTest, whatCanNotBeStoredChangesNothing) {
+    std::filesystem::create_directories(file / "in the way");
+    const auto drained = manager->drain(root, "new disk");
+    ASSERT_FALSE(drained);
+    EXPECT_EQ(drained.error().code, ErrorCode::Internal);
+    EXPECT_NE(drained.error().message.find("takes jobs: " + file.string()), std::string::npos) << drained.error().message;
+    EXPECT_FALSE(manager->draining());
+    EXPECT_EQ(told(), 0U);
+    crash();
+    restart();
+    EXPECT_TRUE(manager->draining()) << "what stands there is unreadable";
+    EXPECT_FALSE(manager->undrain(root));
+    EXPECT_TRUE(manager->draining());
+}
+
+TEST_F(NodeStateTest, aJobThatCantBeKilledDrainsBesidesAnAdministrator) {
+    config.unkillable.action = UnkillableAction::Drain;
+    auto leader = child();
+    create("sge.1", leader);
+    node.hang(leader.pid(), "rpc_wait_bit_killable");
+    manager->stopJob(root, "sge.1", 0, [](const Result<void>& done) { EXPECT_TRUE(done); });
+    loop.settle();
+    const auto killedAt = loop.realTime();
+    loop.advance(config.unkillable.after);
+    ASSERT_TRUE(manager->draining());
+    EXPECT_EQ(manager->draining()->since, killedAt);
+    EXPECT_EQ(manager->draining()->by, std::nullopt);
+    EXPECT_EQ(told(), 1U);
+    drain();
+    EXPECT_EQ(manager->draining()->by, 0U);
+    EXPECT_TRUE(manager->draining()->reason.starts_with("new disk; job sge.1 can't be killed since "));
+    ASSERT_TRUE(manager->undrain(root));
+    EXPECT_TRUE(manager->draining()) << "that is not the administrator's to end";
+    EXPECT_EQ(told(), 3U);
+    end(leader);
+    EXPECT_FALSE(manager->draining());
+    EXPECT_EQ(told(), 4U);
+}
+
+TEST_F(NodeStateTest, aChangedConfigurationIsToldToo) {
+    auto leader = child();
+    create("sge.1", leader);
+    node.hang(leader.pid(), "rpc_wait_bit_killable");
+    manager->stopJob(root, "sge.1", 0, [](const Result<void>& done) { EXPECT_TRUE(done); });
+    loop.settle();
+    loop.advance(config.unkillable.after);
+    EXPECT_EQ(told(), 0U);
+    config.unkillable.action = UnkillableAction::Drain;
+    manager->configChanged();
+    EXPECT_TRUE(manager->draining());
+    EXPECT_EQ(told(), 1U);
+}
+
+TEST_F(NodeStateTest, theJournalHasWhoAndWhy) {
+    ASSERT_TRUE(manager->drain({1001, true}, "new disk"));
+    EXPECT_TRUE(said("node drained by user 1001: new disk"));
+    ASSERT_TRUE(manager->undrain(root));
+    EXPECT_TRUE(said("node takes jobs again: drain ended by user 0"));
+}
+
+} // namespace
+} // namespace pinfold::test
