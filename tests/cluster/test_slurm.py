@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import slurm
-from jobs import (ESCAPIST, daemon_ready, expect_nothing_left, journal, live_jobs, processes_with, receipts, run, units, wait_running,
+from jobs import (ESCAPIST, daemon_ready, drained, expect_nothing_left, journal, live_jobs, processes_with, receipts, run, units, wait_running,
                   wait_until)
 
 CONFIG = Path("/etc/pinfold/pinfold.toml.d/slurm.toml")
@@ -290,6 +290,24 @@ def test_an_outage_after_the_prolog_requeues_the_job_too(cluster, outage_after_p
     slurm.wait_state(number, "PENDING")
     assert not Path("/tmp/ran-without-2").exists()
     assert f"pinfold: job {number} does not run without a scope: pinfoldd is not" in Path("/tmp/refused").read_text()
+
+
+def test_a_drained_node_requeues_batch_jobs_and_refuses_steps(cluster):
+    live = slurm.submit("until [ -e /tmp/go5 ]; do sleep 0.1; done; srun true; exit 4")
+    wait_running(f"slurm.{live}")
+    with drained():
+        number = slurm.submit("touch /tmp/ran-drained", "--output=/tmp/refused-drained")
+        wait_until(lambda: slurm.job(number)["Restarts"] == "1", "the job requeued")
+        slurm.wait_state(number, "PENDING")
+        assert "does not run without a scope: this node takes no jobs for now" in Path("/tmp/refused-drained").read_text()
+        step = run("runuser", "-u", "alice", "--", "srun", "--chdir=/tmp", "touch", "/tmp/ran-drained", check=False)
+        assert step.returncode != 0 and not Path("/tmp/ran-drained").exists()
+        Path("/tmp/go5").touch()
+        assert slurm.wait_state(live, "FAILED")["ExitCode"] == "4:0", "it went on, with a step that came after the drain"
+        assert slurm.node_state() == "IDLE", "to Slurm it is a node as any"
+    run("scontrol", "update", f"JobId={number}", "StartTime=now")
+    slurm.wait_state(number, "COMPLETED")
+    assert Path("/tmp/ran-drained").exists()
 
 
 def test_a_job_that_must_not_be_requeued_fails(cluster, outage_after_prolog):

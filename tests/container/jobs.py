@@ -117,6 +117,16 @@ def site(text):
         run("systemctl", "reload-or-restart", "pinfoldd")
 
 
+@contextlib.contextmanager
+def drained():
+    """The node takes no new jobs, for as long as the context lasts."""
+    run("pinfold", "drain", "--reason", "test")
+    try:
+        yield
+    finally:
+        run("pinfold", "resume")
+
+
 def main_pid():
     return int(run("systemctl", "show", "-P", "MainPID", "pinfoldd").stdout)
 

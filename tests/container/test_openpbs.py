@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs import daemon_ready, expect_nothing_left, live_jobs, main_pid, processes_with, receipts, run, wait_until
+from jobs import daemon_ready, drained, expect_nothing_left, live_jobs, main_pid, processes_with, receipts, run, wait_until
 from mom import NOT_LAUNCHED, make_job, mom_of_this_host
 
 CONFIG = Path("/etc/pinfold/pinfold.toml.d/50-openpbs.toml")
@@ -261,6 +261,19 @@ def test_where_the_site_says_so_a_job_runs_without_a_scope(mom, site, outage):
     for ending, process in ((job, script), (late, child)):
         process.kill()
         finished(mom, ending, process)
+    expect_nothing_left()
+
+
+def test_a_drained_node_requeues_what_begins_and_launches_what_has_begun(mom):
+    job = begin(mom, one_host("15.srv"))
+    with drained():
+        answer = mom.begin(one_host("16.srv"))
+        assert (answer.accepted, answer.job["rerun"], answer.job["delete"]) == (False, True, False)
+        assert "takes no jobs for now" in answer.message
+        child = started(mom, job, "true")
+        finished(mom, job, child)
+    begun = begin(mom, one_host("16.srv"))
+    finished(mom, begun, started(mom, begun, "true"))
     expect_nothing_left()
 
 

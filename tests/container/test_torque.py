@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs import expect_nothing_left, journal, leftovers_of_pinfold, live_jobs, processes_with, receipts, run, wait_until
+from jobs import drained, expect_nothing_left, journal, leftovers_of_pinfold, live_jobs, processes_with, receipts, run, wait_until
 from torque_mom import JOB_EXEC_FAIL2, JOB_EXEC_OK, JOB_EXEC_RETRY, Mom
 
 PROGRAMS = Path("/usr/libexec/pinfold")
@@ -290,6 +290,16 @@ def test_the_resource_list_becomes_limits(make_mom):
 
 
 # Outages.
+
+
+def test_a_drained_node_sends_jobs_back_to_the_queue(make_mom):
+    mom = make_mom()
+    it = job("4732.server", "echo ran")
+    with drained():
+        assert mom.ask("start", job=it)["code"] == JOB_EXEC_RETRY
+        assert not live_jobs()
+    assert run_to_end(mom, it) == 0
+    assert output(mom, it) == "ran\n"
 
 
 def test_without_pinfoldd_the_job_goes_back_to_the_queue(make_mom):
