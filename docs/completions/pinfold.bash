@@ -30,7 +30,7 @@ _pinfold() {
     --state) words='creating running suspended ending accounting' ;;
     *)
         case $verb in
-        '') words="run list status show ps top why history stop kill limits suspend resume drain open end adopt vacuum check-config version $globals" ;;
+        '') words="run list status show ps top why history stop kill limits suspend resume drain reconcile open end adopt vacuum check-config version $globals" ;;
         list) words="-u --user --state -o --columns --sort $globals" ;;
         top) words="-s --sort -u --user -b --batch -n --iterations -d --delay $globals" ;;
         run) words="--job --exec --batch --task --cpus --gpus --cpu-list --gpu-list --exclusive $limits --dry-run --" ;;
@@ -38,6 +38,7 @@ _pinfold() {
         suspend | resume) jobs=yes words="--dry-run $globals" ;;
         history) words="-S --since -E --until -u --user -j --job -n --number --result --scheduler --failed --leftovers -P --parsable $globals" ;;
         drain) words="--reason --wait --timeout $globals" ;;
+        reconcile) words="--dry-run $globals" ;;
         vacuum) words="--max-age --max-size $globals" ;;
         status | ps | why) jobs=yes words=$globals ;;
         show) jobs=yes words="-p --property --value $globals" ;;

@@ -19,6 +19,7 @@ constexpr const char* kMessageResumed = "ff8cc4fc236340608aee58b8e92089d4";
 constexpr const char* kMessageOutOfMemory = "dbd31de9f9f348659f81f8e3fe981b37";
 constexpr const char* kMessageDrained = "6f00b16ce6984e239a8697ae306000b4";
 constexpr const char* kMessageUndrained = "bb0fdc7594844c51ad27678722bda711";
+constexpr const char* kMessageOrphan = "ef151ed803ff43799557af9792ee1a68";
 constexpr const char* kMessageHistoryVacuumed = "0bf03b2d313140b893115890731cd5a4";
 
 } // namespace pinfold

@@ -319,6 +319,21 @@ void ManagerObject::Undrain(sdbus::Result<>&& result) {
     });
 }
 
+void ManagerObject::Reconcile(sdbus::Result<Dict>&& result, Dict options) {
+    handle(std::move(result), {}, [this, options = std::move(options)](const Caller& caller, const auto& answer) {
+        const auto dryRun = decodeFlag(options, "dry_run");
+        if (!dryRun)
+            return answer.fail(dryRun.error());
+        parts_.jobs.reconcile(caller, *dryRun, replyWith<Reconciliation>(answer, [answer](const Reconciliation& found) {
+                                  Dict dict;
+                                  forEachOrphanKind(found, [&dict](const char* kind, const std::vector<std::string>& names) {
+                                      dict.emplace(kind, sdbus::Variant(names));
+                                  });
+                                  answer.give(dict);
+                              }));
+    });
+}
+
 bool ManagerObject::Draining() { return parts_.jobs.draining().has_value(); }
 
 std::string ManagerObject::DrainReason() {

@@ -79,6 +79,7 @@ private:
     void VacuumHistory(sdbus::Result<std::uint64_t, std::uint64_t>&& result, Dict options) override;
     void Drain(sdbus::Result<>&& result, std::string reason, Dict options) override;
     void Undrain(sdbus::Result<>&& result) override;
+    void Reconcile(sdbus::Result<Dict>&& result, Dict options) override;
     void Reload(sdbus::Result<>&& result) override;
     std::string Version() override;
     std::uint32_t JobCount() override;

@@ -206,6 +206,7 @@ void addNode(CLI::App& app, CommandLine& line) {
     drain->add_option("--reason", line.reason, "for people, at most 500 bytes")->type_name("");
     drain->add_flag("--wait", line.wait, "until no job is live");
     addTimeout(drain, line, "with --wait: exit status 124 after this, default: never");
+    addDryRun(app.add_subcommand("reconcile", "put units and records in order"), line);
 }
 
 void addActions(CLI::App& app, CommandLine& line) {

@@ -134,6 +134,12 @@ std::string jsonReceipts(const std::vector<Receipt>& receipts) {
 
 std::string jsonReceipt(const Receipt& value) { return document({{"receipt", receipt(value)}}); }
 
+std::string jsonReconciliation(const Reconciliation& found) {
+    Json json{{"clean", found.clean()}};
+    forEachOrphanKind(found, [&json](const char* kind, const auto& names) { json[kind] = names; });
+    return document(json);
+}
+
 std::string jsonVacuumed(const Vacuumed& done) { return document({{"removed", done.removed}, {"bytes", done.bytes}}); }
 
 std::string jsonNode(const std::string& version, const std::vector<JobInfo>& jobs, const std::optional<Drain>& drain) {

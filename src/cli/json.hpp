@@ -27,6 +27,7 @@ std::string jsonLimits(const std::string& job, const ResourceLimits& limits);
 std::string jsonProcesses(const std::vector<ProcessEntry>& processes);
 std::string jsonReceipts(const std::vector<Receipt>& receipts);
 std::string jsonReceipt(const Receipt& receipt);
+std::string jsonReconciliation(const Reconciliation& found);
 std::string jsonVacuumed(const Vacuumed& done);
 std::string jsonNode(const std::string& version, const std::vector<JobInfo>& jobs, const std::optional<Drain>& drain);
 std::string jsonConfigCheck(const Result<LoadedConfig>& loaded);

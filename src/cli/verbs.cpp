@@ -14,13 +14,27 @@ ExitStatus fail(const Error& error) {
 
 Verb findVerb(const std::string& name) {
     static constexpr std::pair<std::string_view, Verb> verbs[] = {
-        {"list", verbList},       {"status", verbStatus},   {"show", verbShow},
-        {"ps", verbPs},           {"top", verbTop},         {"why", verbWhy},
-        {"history", verbHistory}, {"stop", verbStop},       {"kill", verbKill},
-        {"limits", verbLimits},   {"suspend", verbSuspend}, {"resume", verbResume},
-        {"drain", verbDrain},     {"open", verbOpen},       {"end", verbEnd},
-        {"adopt", verbAdopt},     {"vacuum", verbVacuum},   {"check-config", verbCheckConfig},
-        {"version", verbVersion}, {"run", verbRun},
+        {"list", verbList},
+        {"status", verbStatus},
+        {"show", verbShow},
+        {"ps", verbPs},
+        {"top", verbTop},
+        {"why", verbWhy},
+        {"history", verbHistory},
+        {"stop", verbStop},
+        {"kill", verbKill},
+        {"limits", verbLimits},
+        {"suspend", verbSuspend},
+        {"resume", verbResume},
+        {"drain", verbDrain},
+        {"reconcile", verbReconcile},
+        {"open", verbOpen},
+        {"end", verbEnd},
+        {"adopt", verbAdopt},
+        {"vacuum", verbVacuum},
+        {"check-config", verbCheckConfig},
+        {"version", verbVersion},
+        {"run", verbRun},
     };
     for (const auto& [known, verb] : verbs)
         if (known == name)

@@ -50,6 +50,12 @@ std::optional<Drain> decodeDrainProperties(const bus::Dict& properties) {
     return drain;
 }
 
+Reconciliation decodeReconciliation(const bus::Dict& dict) {
+    Reconciliation found;
+    forEachOrphanKind(found, [&dict](const char* kind, auto& names) { names = value<std::vector<std::string>>(dict, kind); });
+    return found;
+}
+
 ProcessEntry decodeProcess(const bus::Dict& dict) {
     ProcessEntry process;
     process.pid = value<std::uint32_t>(dict, "pid");

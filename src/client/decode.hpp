@@ -9,6 +9,7 @@ namespace pinfold {
 // What a newer pinfoldd adds is left out; what is missing is unset. Throw sdbus::Error for an entry of another type.
 JobInfo decodeJob(const bus::Dict& dict);
 std::optional<Drain> decodeDrainProperties(const bus::Dict& properties);
+Reconciliation decodeReconciliation(const bus::Dict& dict);
 ProcessEntry decodeProcess(const bus::Dict& dict);
 Receipt decodeReceipt(const bus::Dict& dict);
 Usage decodeUsage(const bus::Dict& dict);

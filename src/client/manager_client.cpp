@@ -85,6 +85,15 @@ Result<void> ManagerClient::undrain() const {
     return converted([&] { invoke(*impl_->manager, "Undrain", kTimeout, std::tie()); });
 }
 
+Result<Reconciliation> ManagerClient::reconcile(bool dryRun) const {
+    return converted([&] {
+        bus::Dict options;
+        if (dryRun)
+            options.emplace("dry_run", sdbus::Variant(true));
+        return decodeReconciliation(ask<bus::Dict>(*impl_->manager, "Reconcile", options));
+    });
+}
+
 Result<std::vector<JobInfo>> ManagerClient::listJobs() const {
     return converted([this] {
         std::vector<JobInfo> jobs;

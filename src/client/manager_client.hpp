@@ -7,6 +7,7 @@
 #include "model/allocation.hpp"
 #include "model/drain.hpp"
 #include "model/receipt.hpp"
+#include "model/reconciliation.hpp"
 #include "model/resource_limits.hpp"
 #include "os/history.hpp"
 
@@ -69,6 +70,7 @@ public:
     /// An empty reason leaves a drain as it is.
     Result<void> drain(const std::string& reason) const;
     Result<void> undrain() const;
+    Result<Reconciliation> reconcile(bool dryRun) const;
     Result<std::vector<JobInfo>> listJobs() const;
     Result<JobInfo> job(const std::string& key) const;
     /// Key and task of the job that a process is in.

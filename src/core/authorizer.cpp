@@ -76,6 +76,8 @@ Result<void> decide(const Caller& caller, Verb verb, const Target& target) {
         return denied("only root and pinfold-admin may remove receipts");
     case Verb::Reload:
         return denied("only root and pinfold-admin may reload the configuration");
+    case Verb::Reconcile:
+        return denied("only root and pinfold-admin may reconcile records and units");
     case Verb::Drain:
         return denied("only root and pinfold-admin may drain the node, or have it take jobs again");
     }

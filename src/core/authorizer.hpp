@@ -32,6 +32,7 @@ enum class Verb {
     ReadReceipt,
     Reload,
     Drain, ///< and undrain
+    Reconcile,
     VacuumHistory,
 };
 

@@ -196,6 +196,28 @@ void logVacuumFailed(const CoreContext& context, std::uint64_t removed, const st
     context.journal.event(event);
 }
 
+void logReconciled(const CoreContext& context, const Reconciliation& found) {
+    forEachOrphanKind(found, [&](std::string_view kind, const std::vector<std::string>& names) {
+        context.metrics.foundOrphans(kind, names.size());
+        const bool left = kind.ends_with("_left");
+        // With a record that can't be read all else may be as it should be.
+        if (kind == "records_unreadable" || (left && !found.recordsUnreadable.empty()))
+            return;
+        for (const auto& name : names) {
+            JournalEvent event;
+            event.priority = left ? LOG_WARNING : LOG_NOTICE;
+            event.messageId = kMessageOrphan;
+            event.message = orphanInWords(kind, name);
+            event.fields = {{"PINFOLD_EVENT", "orphan"}, {"PINFOLD_ORPHAN", name}, {"PINFOLD_ORPHAN_KIND", std::string(kind)}};
+            context.journal.event(event);
+            if (left)
+                context.metrics.troubled(Trouble::Other);
+        }
+    });
+    for (const auto& line : found.recordsUnreadable)
+        logUnreadableRecord(context, line);
+}
+
 void logDrained(const CoreContext& context, const Drain& drain) {
     const auto by = std::to_string(drain.by.value_or(0));
     JournalEvent event;

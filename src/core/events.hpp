@@ -4,6 +4,7 @@
 
 #include "core/context.hpp"
 #include "core/job.hpp"
+#include "model/reconciliation.hpp"
 #include "os/process.hpp"
 
 #include <optional>
@@ -30,6 +31,9 @@ void logSuspension(const CoreContext& context, const Job& job, bool suspended, u
 /// `by`: who asked for it; unset: nobody.
 void logHistoryVacuumed(const CoreContext& context, const Vacuumed& done, std::optional<uid_t> by);
 void logVacuumFailed(const CoreContext& context, std::uint64_t removed, const std::string& why);
+
+/// One entry for each, and for each record that can't be read.
+void logReconciled(const CoreContext& context, const Reconciliation& found);
 
 void logDrained(const CoreContext& context, const Drain& drain);
 void logUndrained(const CoreContext& context, uid_t by);

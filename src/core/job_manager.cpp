@@ -3,12 +3,14 @@
 
 #include "base/escape.hpp"
 #include "core/accountant.hpp"
+#include "core/events.hpp"
 #include "core/job_creator.hpp"
 #include "core/job_ender.hpp"
 #include "core/job_freezer.hpp"
 #include "core/limit_keeper.hpp"
 #include "core/node_state.hpp"
 #include "core/process_check.hpp"
+#include "core/reconciler.hpp"
 #include "core/recovery.hpp"
 #include "core/supervisor_home.hpp"
 #include "core/task_adder.hpp"
@@ -30,7 +32,8 @@ struct JobManager::Impl {
         : core(context), node(core), share(core), allocator(core, share), judge(core), accountant(core, share, judge), home(core),
           unkillable(core, node), ender(core, {judge, accountant, unkillable}), taskEnder(core), keeper(core, share, ender),
           freezer(core, ender), creator(core, {node, share, allocator, keeper, home, ender}),
-          adder(core, {allocator, creator, home, ender, taskEnder}), recovery(core, {creator, keeper, home, ender, taskEnder}) {
+          adder(core, {allocator, creator, home, ender, taskEnder}), recovery(core, {creator, keeper, home, ender, taskEnder}),
+          reconciler(core, recovery, ender) {
         judge.onWholeJob = [this](const JobPtr& job) {
             ender.begin(job, {.cause = JobResult::OutOfMemory, .by = {}, .grace = 0});
         };
@@ -103,6 +106,7 @@ struct JobManager::Impl {
     JobCreator creator;
     TaskAdder adder;
     Recovery recovery;
+    Reconciler reconciler;
 };
 
 JobManager::JobManager(CoreContext& context) : impl_(std::make_unique<Impl>(context)) {}
@@ -123,8 +127,13 @@ void JobManager::recover(std::function<void(Result<void>)> ready) {
     impl_->node.load();
     impl_->share.apply();
     impl_->recovery.run([this, ready = std::move(ready)](Result<void> done) {
-        if (done)
+        if (done) {
             impl_->unkillable.publish(); // an earlier pinfoldd may have left word of a job that is over by now
+            impl_->reconciler.run(false, [this](const Result<Reconciliation>& reconciled) {
+                if (!reconciled)
+                    logNodeWarning(impl_->core.context, "orphaned units not looked for: " + reconciled.error().message);
+            });
+        }
         impl_->core.context.kernelLog.watch(impl_->core.context.loop); // not before: reports need the jobs that they are of
         impl_->share.protect();
         ready(std::move(done));
@@ -147,6 +156,12 @@ Result<void> JobManager::undrain(const Caller& caller) {
 }
 
 std::optional<Drain> JobManager::draining() const { return impl_->node.draining(); }
+
+void JobManager::reconcile(const Caller& caller, bool dryRun, Reply<Reconciliation> reply) {
+    if (auto allowed = decide(caller, Verb::Reconcile, {}); !allowed)
+        return reply(allowed.error());
+    impl_->reconciler.run(dryRun, std::move(reply));
+}
 
 void JobManager::createJob(const Caller& caller, CreateRequest request, Reply<JobSummary> reply) {
     impl_->creator.create(caller, std::move(request), std::move(reply));

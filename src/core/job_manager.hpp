@@ -10,6 +10,7 @@
 #include "model/job_key.hpp"
 #include "model/job_state.hpp"
 #include "model/receipt.hpp"
+#include "model/reconciliation.hpp"
 #include "os/history.hpp"
 
 #include <sys/types.h>
@@ -133,6 +134,10 @@ public:
     Result<void> undrain(const Caller& caller);
     /// Unset: the node takes jobs. It may be pinfoldd itself that drains it, see unkillable.action.
     std::optional<Drain> draining() const;
+
+    /// Looks for orphaned units, cgroups and records, and puts in order what has no processes. `dryRun`: only says what it would
+    /// do. Errors: Denied, Internal, SystemdFailed.
+    void reconcile(const Caller& caller, bool dryRun, Reply<Reconciliation> reply);
 
     void createJob(const Caller& caller, CreateRequest request, Reply<JobSummary> reply);
     /// A job without batch script. The same request again is answered alike while that job is live.

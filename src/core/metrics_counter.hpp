@@ -4,6 +4,7 @@
 #include "model/metrics.hpp"
 
 #include <functional>
+#include <string_view>
 
 namespace pinfold {
 
@@ -23,6 +24,14 @@ public:
     }
     void troubled(Trouble trouble) {
         ++counts_.errors[trouble];
+        changed();
+    }
+
+    /// `kind`: as forEachOrphanKind() names it.
+    void foundOrphans(std::string_view kind, std::size_t count) {
+        if (count == 0)
+            return;
+        counts_.orphans.find(kind)->second += count;
         changed();
     }
 

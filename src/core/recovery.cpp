@@ -3,6 +3,7 @@
 
 #include "core/events.hpp"
 
+#include <memory>
 #include <utility>
 
 namespace pinfold {
@@ -11,30 +12,33 @@ void Recovery::run(std::function<void(Result<void>)> ready) {
     auto loaded = core_.context.records.load();
     if (!loaded)
         return ready(loaded.error());
-    loaded_ = std::move(*loaded);
-    // The answer also tells that PID 1 has seen every call that the earlier pinfoldd had sent: the bus keeps the order.
-    core_.context.systemd.listUnits({"batch-*.slice", "job-*.scope"}, [this, ready](const auto& answer) {
+    auto records = std::make_shared<std::vector<JobRecord>>(std::move(loaded->records));
+    // The answer tells that PID 1 has seen every call that the earlier pinfoldd had sent: the bus keeps the order.
+    core_.context.systemd.listUnits({"batch-*.slice", "job-*.scope"}, [this, records, ready](const auto& answer) {
         if (const auto* error = std::get_if<SystemdError>(&answer))
             return ready(Error{ErrorCode::SystemdFailed, "systemd doesn't list its units: " + error->message});
-        takeStock(std::get<std::vector<UnitStatus>>(answer));
+        Reconciliation found;
+        for (const auto& record : *records)
+            if (lacksUnit(record))
+                found.recordsEnded.push_back(record.key.text());
+        takeUp(std::move(*records));
+        logReconciled(core_.context, found);
         ready({});
     });
 }
 
-void Recovery::takeStock(const std::vector<UnitStatus>& units) {
-    std::set<std::string> known;
+void Recovery::takeUp(std::vector<JobRecord> records) {
     std::vector<JobPtr> jobs;
-    for (auto& record : std::exchange(loaded_.records, {})) {
-        known.insert(record.key.text());
+    for (auto& record : records) {
         jobs.push_back(reopen(std::move(record)));
         core_.registry.add(jobs.back());
     }
-    for (const auto& line : loaded_.unreadable)
-        logUnreadableRecord(core_.context, line);
     for (const auto& job : jobs)
         takeUp(job);
-    if (loaded_.unreadable.empty()) // else a unit without a readable record may be a live job's
-        removeStrayUnits(units, known);
+}
+
+bool Recovery::lacksUnit(const JobRecord& record) const {
+    return record.state != JobState::Creating && !core_.context.cgroups.exists(slicePath(record.key));
 }
 
 JobPtr Recovery::reopen(JobRecord record) const {
@@ -104,20 +108,6 @@ void Recovery::takeUp(const JobPtr& job) {
         core_.observer->jobAdded(summarize(*job));
         parts_.ender.resume(job);
         return;
-    }
-}
-
-void Recovery::removeStrayUnits(const std::vector<UnitStatus>& units, const std::set<std::string>& known) {
-    for (const auto& unit : units) {
-        const auto identity = identifyUnit(unit.name);
-        if (!identity || identity->task || known.contains(identity->key.text()))
-            continue;
-        const auto slice = core_.context.cgroups.open(slicePath(identity->key));
-        if (slice && slice->populated()) {
-            logWarning(core_.context, identity->key, "unit " + unit.name + " has processes but no record; left alone");
-            continue;
-        }
-        core_.context.systemd.stop(unit.name, [](const SystemdOutcome&) {});
     }
 }
 

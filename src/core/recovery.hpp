@@ -9,8 +9,6 @@
 #include "core/task_ender.hpp"
 
 #include <functional>
-#include <set>
-#include <string>
 #include <vector>
 
 namespace pinfold {
@@ -29,17 +27,19 @@ public:
     /// Inventory first (records, units, cgroups, processes), actions after: nothing is stopped before it is complete.
     void run(std::function<void(Result<void>)> ready);
 
+    /// Jobs of which the registry knows nothing: each goes on from its record, or ends as it would have.
+    void takeUp(std::vector<JobRecord> records);
+    /// Nothing is there any more of what the record says has run.
+    bool lacksUnit(const JobRecord& record) const;
+
 private:
-    void takeStock(const std::vector<UnitStatus>& units);
     JobPtr reopen(JobRecord record) const;
     void takeUp(const JobPtr& job);
     /// Its start was lost with the earlier pinfoldd, and whoever asked for it asks again.
     void dropUnstartedBatchScript(const JobPtr& job);
-    void removeStrayUnits(const std::vector<UnitStatus>& units, const std::set<std::string>& known);
 
     Core& core_;
     Parts parts_;
-    RecordStore::Loaded loaded_;
 };
 
 } // namespace pinfold

@@ -2,6 +2,7 @@
 #include "model/metrics.hpp"
 
 #include "base/parse.hpp"
+#include "model/reconciliation.hpp"
 
 #include <array>
 #include <optional>
@@ -47,6 +48,10 @@ void addNode(Exposition& out, const NodeMetrics& node) {
     out.sample({}, counts.oomKills);
     out.metric("pinfold_scope_start_seconds", "histogram", "What it took to bring processes into a scope of their job.");
     out.histogram(counts.scopeStart);
+    out.metric("pinfold_orphans_total", "counter",
+               "Units, cgroups and records that did not belong together, by what came of them.");
+    for (const auto& [kind, count] : counts.orphans)
+        out.sample({{"kind", kind}}, count);
     out.metric("pinfold_errors_total", "counter", "Warnings and errors that pinfoldd logged, by what they are about.");
     for (const auto& [trouble, count] : counts.errors)
         out.sample({{"kind", std::string(toString(trouble))}}, count);
@@ -122,6 +127,7 @@ NodeCounts::NodeCounts() {
         jobsEnded[result] = 0;
     for (const auto& [trouble, name] : kTroubles)
         errors[trouble] = 0;
+    forEachOrphanKind(Reconciliation{}, [this](const char* kind, const auto&) { orphans[kind] = 0; });
 }
 
 void NodeCounts::add(const Receipt& receipt) {

@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -36,8 +37,9 @@ struct NodeCounts {
     std::map<JobResult, std::uint64_t> jobsEnded; ///< every result is in it
     std::map<Trouble, std::uint64_t> errors;      ///< every kind is in it
     std::uint64_t rogueProcesses = 0;
-    std::uint64_t rogueJobs = 0; ///< jobs that left processes behind
-    std::uint64_t oomKills = 0;  ///< processes; where memory isn't counted, none
+    std::uint64_t rogueJobs = 0;                               ///< jobs that left processes behind
+    std::uint64_t oomKills = 0;                                ///< processes; where memory isn't counted, none
+    std::map<std::string, std::uint64_t, std::less<>> orphans; ///< by the names of forEachOrphanKind(), every one is in it
     DurationHistogram scopeStart;
 };
 

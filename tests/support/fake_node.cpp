@@ -283,8 +283,18 @@ void FakeNode::listUnits(std::vector<std::string>,
                          std::function<void(std::variant<std::vector<UnitStatus>, SystemdError>)> done) {
     std::vector<UnitStatus> list;
     for (const auto& unit : units)
-        list.push_back({unit, "active", "running"});
-    answers_.push_back(loop_.whenIdle([done = std::move(done), list = std::move(list)] { done(list); }));
+        list.push_back({unit, activeStates.contains(unit) ? activeStates[unit] : "active", "running"});
+    auto tell = [done = std::move(done), list = std::move(list)] { done(list); };
+    if (holdLists)
+        heldLists_.push_back(std::move(tell));
+    else
+        answers_.push_back(loop_.whenIdle(std::move(tell)));
+}
+
+void FakeNode::releaseLists() {
+    holdLists = false;
+    for (const auto& tell : std::exchange(heldLists_, {}))
+        tell();
 }
 
 } // namespace pinfold::test

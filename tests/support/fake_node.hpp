@@ -66,7 +66,10 @@ public:
     bool ignoreProperties = false;                      ///< accepted, and nothing happens, as where a controller is missing
     std::optional<SystemdError> freezeFault;
     unsigned systemdVersion = 252;
-    bool holdStarts = false; ///< answered by release()
+    bool holdLists = false; ///< of units, as they were when asked for: answered by releaseLists()
+    void releaseLists();
+    std::map<std::string, std::string> activeStates; ///< by unit; else "active"
+    bool holdStarts = false;                         ///< answered by release()
     void release();
 
     // SystemdManager
@@ -102,6 +105,7 @@ private:
     std::filesystem::path root_;
     std::map<pid_t, std::string> processes_; ///< pid → cgroup
     std::vector<std::pair<SystemdDone, SystemdOutcome>> held_;
+    std::vector<std::function<void()>> heldLists_;
     std::list<EventHandle> answers_;
 };
 

@@ -82,6 +82,8 @@ std::vector<Row> rows() {
         {"user removes receipts", kOwner, Verb::VacuumHistory, {}, false},
         {"admin drains", kAdmin, Verb::Drain, {}, true},
         {"user drains", kOwner, Verb::Drain, {}, false},
+        {"admin reconciles", kAdmin, Verb::Reconcile, {}, true},
+        {"user reconciles", kOwner, Verb::Reconcile, {}, false},
         {"list by anyone", kOther, Verb::List, {}, true},
     };
     for (const auto verb : {Verb::End, Verb::Stop, Verb::Kill, Verb::Suspend, Verb::SetLimits, Verb::Wait, Verb::ListProcesses,

@@ -89,6 +89,13 @@ pinfold_rogue_jobs_total 0
 pinfold_oom_kills_total 0
 pinfold_scope_start_seconds_sum 0
 pinfold_scope_start_seconds_count 0
+pinfold_orphans_total{kind="cgroups_left"} 0
+pinfold_orphans_total{kind="cgroups_removed"} 0
+pinfold_orphans_total{kind="records_ended"} 0
+pinfold_orphans_total{kind="records_taken_up"} 0
+pinfold_orphans_total{kind="records_unreadable"} 0
+pinfold_orphans_total{kind="units_left"} 0
+pinfold_orphans_total{kind="units_stopped"} 0
 pinfold_errors_total{kind="config"} 0
 pinfold_errors_total{kind="limit"} 0
 pinfold_errors_total{kind="receipt"} 0

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cli/json.hpp"
+#include "cli/verbs.hpp"
+
+namespace pinfold {
+namespace {
+
+std::string inWords(const Reconciliation& found) {
+    std::string lines;
+    std::size_t left = 0;
+    std::size_t all = 0;
+    forEachOrphanKind(found, [&](std::string_view kind, const std::vector<std::string>& names) {
+        all += names.size();
+        left += kind.ends_with("_left") || kind == "records_unreadable" ? names.size() : 0;
+        for (const auto& name : names)
+            lines += orphanInWords(kind, name) + "\n";
+    });
+    if (all == 0)
+        return "units, cgroups and records belong together\n";
+    return lines + std::to_string(all - left) + " put in order, " + std::to_string(left) + " left alone\n";
+}
+
+} // namespace
+
+ExitStatus verbReconcile(const VerbContext& context) {
+    const auto client = ManagerClient::connect();
+    if (!client)
+        return fail(client.error());
+    const auto found = client->reconcile(context.line.dryRun);
+    if (!found)
+        return fail(found.error());
+    if (context.line.json)
+        context.terminal.print(jsonReconciliation(*found));
+    else
+        context.terminal.print((context.line.dryRun ? "This is what would be said, nothing has been done:\n" : "") +
+                               inWords(*found));
+    return found->clean() ? ExitStatus::Ok : ExitStatus::Failed;
+}
+
+} // namespace pinfold
