@@ -275,6 +275,16 @@ std::vector<JobSummary> JobManager::jobs() const {
     return all;
 }
 
+std::vector<JobSummary> JobManager::jobsOfUser(uid_t uid) const {
+    std::vector<JobSummary> theirs;
+    for (const auto& [key, job] : impl_->core.registry.all())
+        if (job->record.uid == uid)
+            theirs.push_back(summarize(*job));
+    const auto rank = [](const JobSummary& job) { return std::pair(job.state == JobState::Running, job.created); };
+    std::stable_sort(theirs.begin(), theirs.end(), [&](const auto& a, const auto& b) { return rank(a) > rank(b); });
+    return theirs;
+}
+
 std::size_t JobManager::jobCount() const { return impl_->core.registry.all().size(); }
 
 Result<JobSummary> JobManager::job(const std::string& key) const {

@@ -158,6 +158,8 @@ public:
                   Reply<void> reply);
 
     std::vector<JobSummary> jobs() const;
+    /// Those that run first, the newest of them first.
+    std::vector<JobSummary> jobsOfUser(uid_t uid) const;
     std::size_t jobCount() const;
     Result<JobSummary> job(const std::string& key) const;
     Result<std::pair<JobSummary, std::uint32_t>> jobOfProcess(pid_t pid) const;

@@ -64,6 +64,12 @@ Json toJson(const WrapperSuspend& request) {
     return {{"version", kVersion}, {"call", request.resume ? "resume" : "suspend"}, {"key", request.key}};
 }
 
+Json toJson(const WrapperList& request) { return {{"version", kVersion}, {"call", "list"}, {"uid", request.uid}}; }
+
+Json toJson(const WrapperAdopt& request) {
+    return {{"version", kVersion}, {"call", "adopt"}, {"key", request.key}, {"owner", request.owner}};
+}
+
 WrapperRole roleFromJson(const Json& json) {
     const auto name = json.find("role");
     if (name == json.end())
@@ -77,8 +83,10 @@ WrapperRole roleFromJson(const Json& json) {
 WrapperRequest requestFromJson(const Json& json) {
     if (const auto version = json.at("version").get<int>(); version != kVersion)
         throw std::invalid_argument("version " + std::to_string(version) + ", this pinfoldd knows version 1");
-    const auto key = json.at("key").get<std::string>();
     const auto call = json.at("call").get<std::string>();
+    if (call == "list")
+        return WrapperList{json.at("uid").get<std::uint32_t>()};
+    const auto key = json.at("key").get<std::string>();
     if (call == "create") {
         WrapperCreate create;
         create.key = key;
@@ -98,6 +106,8 @@ WrapperRequest requestFromJson(const Json& json) {
     }
     if (call == "suspend" || call == "resume")
         return WrapperSuspend{key, call == "resume"};
+    if (call == "adopt")
+        return WrapperAdopt{key, json.at("owner").get<std::uint32_t>()};
     if (call != "end")
         throw std::invalid_argument("unknown call '" + call + "'");
     WrapperEnd end{key, json.at("leader").get<pid_t>(), {}};
@@ -125,6 +135,11 @@ Result<WrapperReply> replyFromJson(const Json& json) {
             if (!decoded)
                 throw std::invalid_argument(decoded.error().message);
             reply.receipt = std::move(*decoded);
+        }
+        if (const auto jobs = json.find("jobs"); jobs != json.end()) {
+            reply.jobs.emplace();
+            for (const auto& job : *jobs)
+                reply.jobs->push_back({job.at("key").get<std::string>(), job.at("state").get<std::string>()});
         }
         return reply;
     }
@@ -158,6 +173,11 @@ std::string encodeWrapperReply(const Result<WrapperReply>& reply) {
     putIfSet(json, "task", reply->task);
     if (reply->receipt)
         json["receipt"] = Json::parse(encode(*reply->receipt));
+    if (reply->jobs) {
+        json["jobs"] = Json::array();
+        for (const auto& job : *reply->jobs)
+            json["jobs"].push_back({{"key", job.key}, {"state", job.state}});
+    }
     return dump(json);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Between pinfold-run and pinfoldd, on a SOCK_SEQPACKET socket (unix(7)): a connection a request, one packet each way. A third
-// of what a job costs on the bus would be its broker's work; and a job must start while the bus is away.
+// Between pinfold-run or pam_pinfold and pinfoldd, on a SOCK_SEQPACKET socket (unix(7)): a connection a request, one packet each
+// way. A third of what a job costs on the bus would be its broker's work; and a job must start while the bus is away.
 #pragma once
 
 #include "base/result.hpp"
@@ -17,6 +17,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 namespace pinfold {
 
@@ -66,20 +67,44 @@ struct WrapperSuspend {
     bool operator==(const WrapperSuspend&) const = default;
 };
 
-using WrapperRequest = std::variant<WrapperCreate, WrapperEnd, WrapperSuspend>;
+/// As ListJobs of org.pinfold1, of one user's jobs.
+struct WrapperList {
+    std::uint32_t uid = 0;
+
+    bool operator==(const WrapperList&) const = default;
+};
+
+/// As Adopt of org.pinfold1, of the one process whose pidfd goes along.
+struct WrapperAdopt {
+    std::string key;
+    std::uint32_t owner = 0; ///< user id: by now the key may be another user's job
+
+    bool operator==(const WrapperAdopt&) const = default;
+};
+
+using WrapperRequest = std::variant<WrapperCreate, WrapperEnd, WrapperSuspend, WrapperList, WrapperAdopt>;
 
 std::string encode(const WrapperRequest& request);
 /// Error: InvalidArgument. Takes only what encode() writes: nothing unknown, repeated, wrapped around or cut short.
 Result<WrapperRequest> decodeWrapperRequest(std::string_view packet);
 
+/// A job in the answer to WrapperList.
+struct WrapperJob {
+    std::string key;
+    std::string state; ///< as stateWord()
+
+    bool operator==(const WrapperJob&) const = default;
+};
+
 /// The answer to all of them.
 struct WrapperReply {
-    std::string key;
-    std::map<std::string, std::string> environment; ///< of a new job: what it shall have in addition
-    std::string notice;                             ///< of an ended job: for its standard error; empty: nothing
-    std::string summary;                            ///< of an ended job: for its standard output; empty: nothing
-    std::optional<std::uint32_t> task = {};         ///< of a further task: its number
-    std::optional<Receipt> receipt = {};            ///< of an ended job, if it was asked for
+    std::string key;                                  ///< empty in the answer to WrapperList
+    std::map<std::string, std::string> environment;   ///< of a new job: what it shall have in addition
+    std::string notice;                               ///< of an ended job: for its standard error; empty: nothing
+    std::string summary;                              ///< of an ended job: for its standard output; empty: nothing
+    std::optional<std::uint32_t> task = {};           ///< of a further task: its number
+    std::optional<Receipt> receipt = {};              ///< of an ended job, if it was asked for
+    std::optional<std::vector<WrapperJob>> jobs = {}; ///< of a user: those that run first, the newest of them first
 
     bool operator==(const WrapperReply&) const = default;
 };

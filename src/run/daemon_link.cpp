@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -32,6 +33,14 @@ Error unreachable(const char* why) {
             std::string("pinfoldd is not reachable: ") + why + "; look at `systemctl status pinfoldd.socket pinfoldd`"};
 }
 
+/// Who listens is root, in other words systemd, or whoever we are ourselves.
+bool trusted(int socket) {
+    ucred listener{};
+    socklen_t size = sizeof listener;
+    return ::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &listener, &size) == 0 &&
+           (listener.uid == 0 || listener.uid == ::geteuid());
+}
+
 Result<UniqueFd> connectTo(const std::string& path) {
     UniqueFd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
     // Where the queue is full, waiting in line is fairer than coming again: a flood of others would always be there first.
@@ -42,6 +51,10 @@ Result<UniqueFd> connectTo(const std::string& path) {
     std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
     if (!socket || ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
         return unreachable(std::strerror(errno));
+    if (!trusted(socket.get())) {
+        errno = EPERM;
+        return unreachable("who listens there is another user");
+    }
     (void)::fcntl(socket.get(), F_SETFL, O_NONBLOCK);
     return socket;
 }
@@ -77,6 +90,12 @@ void DaemonLink::create(WrapperCreate request, Descriptors descriptors) {
 void DaemonLink::end(const WrapperEnd& request) { begin(request, {}, UINT64_MAX); }
 
 void DaemonLink::suspend(const WrapperSuspend& request) { begin(request, {}, kSuspendPatience); }
+
+void DaemonLink::list(const WrapperList& request, std::uint64_t patience) { begin(request, {}, patience); }
+
+void DaemonLink::adopt(const WrapperAdopt& request, int process, std::uint64_t patience) {
+    begin(request, {.leader = process}, patience);
+}
 
 void DaemonLink::begin(const WrapperRequest& request, Descriptors descriptors, std::uint64_t patience) {
     packet_ = encode(request);

@@ -32,6 +32,10 @@ public:
     void end(const WrapperEnd& request);
     /// Asks for two seconds: a signal is waiting for it.
     void suspend(const WrapperSuspend& request);
+    /// `patience`: microseconds.
+    void list(const WrapperList& request, std::uint64_t patience);
+    /// `process`: pidfd.
+    void adopt(const WrapperAdopt& request, int process, std::uint64_t patience);
 
     /// Does what can be done now. The outcome, once there is one: pinfoldd's answer, Unreachable, or why pinfoldd refuses.
     std::optional<Result<WrapperReply>> advance();

@@ -19,6 +19,11 @@ public:
     explicit Deadline(std::uint64_t fromNowUsec) : at_(monotonicNow() + fromNowUsec) {}
 
     bool passed() const { return monotonicNow() >= at_; }
+    /// Microseconds.
+    std::uint64_t remaining() const {
+        const auto now = monotonicNow();
+        return now >= at_ ? 0 : at_ - now;
+    }
     /// For poll(2): rounded up, so that it has passed when poll returns.
     int remainingMs() const {
         const auto now = monotonicNow();

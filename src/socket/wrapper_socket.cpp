@@ -23,6 +23,8 @@ constexpr int kAcceptedAtOnce = 16;
 constexpr std::uint64_t kPauseWithoutDescriptors = 100'000;
 constexpr std::size_t kMostDescriptors = 3;
 constexpr int kTurnAwayWaitMs = 100;
+// So that the answer fits into a packet, whatever their keys are.
+constexpr std::size_t kMostJobsListed = 128;
 
 UniqueFd acceptFrom(int listener) { return UniqueFd(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)); }
 
@@ -250,6 +252,35 @@ void WrapperSocket::act(const ConnectionPtr& connection, const WrapperSuspend& s
     const auto verb = suspend.resume ? &JobManager::resumeJob : &JobManager::suspendJob;
     (parts_.jobs.*verb)(connection->caller, suspend.key, [connection, key = suspend.key](const Result<void>& done) {
         connection->answer(done ? Result<WrapperReply>({key, {}, {}, {}}) : Result<WrapperReply>(done.error()));
+    });
+}
+
+void WrapperSocket::act(const ConnectionPtr& connection, const WrapperList& list, std::vector<UniqueFd>) {
+    if (auto allowed = decide(connection->caller, Verb::List, {}); !allowed)
+        return connection->answer(allowed.error());
+    WrapperReply reply;
+    reply.jobs.emplace();
+    for (const auto& job : parts_.jobs.jobsOfUser(list.uid))
+        if (reply.jobs->size() < kMostJobsListed)
+            reply.jobs->push_back({job.key.text(), std::string(stateWord(job))});
+    connection->answer(reply);
+}
+
+void WrapperSocket::act(const ConnectionPtr& connection, const WrapperAdopt& adopt, std::vector<UniqueFd> fds) {
+    if (fds.size() != 1)
+        return connection->answer(
+            Error{ErrorCode::InvalidArgument, std::to_string(fds.size()) + " descriptors: the pidfd of the process to adopt"});
+    const auto job = parts_.jobs.job(adopt.key);
+    if (job && job->uid != adopt.owner)
+        return connection->answer(Error{ErrorCode::NoSuchJob, "job '" + adopt.key + "' is by now one of user " +
+                                                                  std::to_string(job->uid) + ", not of " +
+                                                                  std::to_string(adopt.owner)});
+    parts_.jobs.adopt(connection->caller, adopt.key, std::move(fds), [connection](const Result<TaskAdded>& added) {
+        if (!added)
+            return connection->answer(added.error());
+        WrapperReply reply{added->key.text(), added->environment, {}, {}};
+        reply.task = added->task;
+        connection->answer(reply);
     });
 }
 

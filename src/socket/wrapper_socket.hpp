@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What pinfold-run asks for, without the bus between (model/wrapper_protocol.hpp).
+// What pinfold-run and pam_pinfold ask for, without the bus between (model/wrapper_protocol.hpp).
 #pragma once
 
 #include "base/unique_fd.hpp"
@@ -52,6 +52,8 @@ private:
     void act(const ConnectionPtr& connection, const WrapperCreate& create, std::vector<UniqueFd> fds);
     void act(const ConnectionPtr& connection, const WrapperEnd& end, std::vector<UniqueFd> fds);
     void act(const ConnectionPtr& connection, const WrapperSuspend& suspend, std::vector<UniqueFd> fds);
+    void act(const ConnectionPtr& connection, const WrapperList& list, std::vector<UniqueFd> fds);
+    void act(const ConnectionPtr& connection, const WrapperAdopt& adopt, std::vector<UniqueFd> fds);
     friend void turnAway(int listener, const Error& why);
     /// Nullopt: nothing has come yet. An empty text: the other end is closed.
     static std::optional<Packet> receivePacket(int socket);

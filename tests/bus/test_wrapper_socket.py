@@ -128,6 +128,47 @@ def test_the_rules_are_those_of_the_bus(world):
     assert ask_as_user(world, {**CREATE, "key": "wrapper.3"}, own.pid)["error"] == "Denied", "it is in a job already"
 
 
+LIST = {"version": 1, "call": "list", "uid": USER}
+
+
+def adopt(world, process, key, owner=USER):
+    fd = os.pidfd_open(process.pid)
+    try:
+        return ask(world, {"version": 1, "call": "adopt", "key": key, "owner": owner}, [fd])
+    finally:
+        os.close(fd)
+
+
+def test_a_users_jobs(world):
+    assert ask(world, LIST) == {"key": "", "jobs": []}
+    create(world, world.process(**owned(True)), key="wrapper.1")
+    create(world, world.process(**owned(True)), key="wrapper.2")
+    create(world, world.process(), key="wrapper.3")
+    both = [{"key": "wrapper.2", "state": "running"}, {"key": "wrapper.1", "state": "running"}]
+    assert ask(world, LIST) == {"key": "", "jobs": both}
+    assert ask_as_user(world, {**LIST, "uid": 0}, os.getpid())["jobs"] == [{"key": "wrapper.3", "state": "running"}], "as on the bus"
+
+
+def test_more_jobs_than_a_packet_holds(world):
+    processes = [world.process(**owned(True)) for _ in range(140)]
+    for number, process in enumerate(processes):
+        create(world, process, key=f"wrapper.{number}." + "x" * 200)
+    jobs = ask(world, LIST)["jobs"]
+    assert [int(job["key"].split(".")[1]) for job in jobs] == list(range(139, 11, -1))
+
+
+def test_a_process_is_adopted_into_its_users_job(world):
+    job, session, stranger = world.process(**owned(True)), world.process(), world.process()
+    create(world, job)
+    assert adopt(world, stranger, "wrapper.1", owner=1)["error"] == "NoSuchJob", "the key is another user's by now"
+    assert adopt(world, stranger, "wrapper.9")["error"] == "NoSuchJob"
+    assert adopt(world, session, "wrapper.1") == {"key": "wrapper.1", "task": 1}
+    assert adopt(world, session, "wrapper.1")["error"] == "Denied", "it is in a job already"
+    request = {"version": 1, "call": "adopt", "key": "wrapper.1", "owner": USER}
+    assert ask(world, request)["error"] == "InvalidArgument", "which process?"
+    assert ask_as_user(world, request, stranger.pid)["error"] == "Denied"
+
+
 def test_who_connected_is_who_asks(world):
     """As a setuid program that a user starts: root by the time it asks, or while it connects."""
     own = world.process()

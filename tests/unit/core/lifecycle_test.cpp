@@ -163,6 +163,20 @@ TEST_F(CoreTest, aStopRequestIsInTheReceiptWithWhoAsked) {
     EXPECT_EQ(receipts()[0].stoppedBy, 1000U);
 }
 
+TEST_F(CoreTest, aUsersJobsAreListedThoseThatRunFirst) {
+    auto first = child(), second = child(), third = child(), strangers = child(1001);
+    for (const auto& [key, leader] : {std::pair("sge.1", &first), {"sge.2", &second}, {"sge.3", &third}, {"sge.4", &strangers}}) {
+        loop.advance(1'000'000);
+        create(key, *leader);
+    }
+    manager->stopJob(root, "sge.3", {}, [](const Result<void>&) {});
+    std::string keys;
+    for (const auto& job : manager->jobsOfUser(1000))
+        keys += job.key.text() + " ";
+    EXPECT_EQ(keys, "sge.2 sge.1 sge.3 ");
+    EXPECT_TRUE(manager->jobsOfUser(1002).empty());
+}
+
 TEST_F(CoreTest, anotherUserMayNotStopIt) {
     auto leader = child();
     create("sge.1", leader);

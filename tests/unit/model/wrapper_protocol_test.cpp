@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "../mutation.hpp"
 #include "model/wrapper_protocol.hpp"
 
 #include <gtest/gtest.h>
@@ -30,7 +31,8 @@ TEST(WrapperProtocol, requestsComeBackAsTheyWere) {
                                           WrapperRequest(WrapperEnd{"sge.1", 77, {.status = {}, .signal = 9}}),
                                           WrapperRequest(WrapperEnd{"sge.1", 77, {.status = 0, .signal = {}}, 3, true}),
                                           WrapperRequest(WrapperEnd{"slurm.1", 0, {}}), WrapperRequest(WrapperSuspend{"sge.1"}),
-                                          WrapperRequest(WrapperSuspend{"sge.1", true}), shepherdOfSlaveTask()}) {
+                                          WrapperRequest(WrapperSuspend{"sge.1", true}), shepherdOfSlaveTask(),
+                                          WrapperRequest(WrapperList{1000}), WrapperRequest(WrapperAdopt{"sge.1", 1000})}) {
         const auto decoded = decodeWrapperRequest(encode(request));
         ASSERT_TRUE(decoded) << decoded.error().message;
         EXPECT_EQ(*decoded, request);
@@ -64,6 +66,14 @@ TEST(WrapperProtocol, takesOnlyWhatPinfoldRunWrites) {
              R"({"version":1,"call":"create","key":"a.1","limits":{},"slots":1.5})",
              R"({"version":1,"call":"suspend"})",
              R"({"version":1,"call":"resume","key":"a.1","leader":5})",
+             R"({"version":1,"call":"list"})",
+             R"({"version":1,"call":"list","uid":-1})",
+             R"({"version":1,"call":"list","uid":"alice"})",
+             R"({"version":1,"call":"list","uid":4294967296})",
+             R"({"version":1,"call":"list","key":"a.1","uid":1000})",
+             R"({"version":1,"call":"adopt","key":"a.1"})",
+             R"({"version":1,"call":"adopt","owner":1000})",
+             R"({"version":1,"call":"adopt","key":"a.1","owner":1000,"pid":5})",
              R"({"version":1,"call":"create","key":"a.1","limits":{"memory_max":-1}})",
              R"({"version":1,"call":"create","key":"a.1","limits":{"memory_max":1.5}})",
              R"({"version":1,"call":"create","key":"a.1","limits":{"memory_max":18446744073709551616}})",
@@ -83,8 +93,10 @@ TEST(WrapperProtocol, takesOnlyWhatPinfoldRunWrites) {
 }
 
 TEST(WrapperProtocol, answers) {
-    for (const auto& reply : {WrapperReply{"sge.1", {}, {}, {}}, WrapperReply{"sge.1", {{"A", "b=c"}}, "line\n", "a\nb\n"},
-                              WrapperReply{"sge.1", {}, {}, {}, 3}})
+    for (const auto& reply :
+         {WrapperReply{"sge.1", {}, {}, {}}, WrapperReply{"sge.1", {{"A", "b=c"}}, "line\n", "a\nb\n"},
+          WrapperReply{"sge.1", {}, {}, {}, 3}, WrapperReply{"", {}, {}, {}, {}, {}, std::vector<WrapperJob>()},
+          WrapperReply{"", {}, {}, {}, {}, {}, {{{"sge.2", "running"}, {"sge.1", "ending"}}}}})
         EXPECT_EQ(*decodeWrapperReply(encodeWrapperReply(reply)), reply);
     EXPECT_EQ(encodeWrapperReply(WrapperReply{"sge.1", {}, {}, {}}), R"({"key":"sge.1"})");
     for (const auto& row : errorTable()) {
@@ -93,9 +105,28 @@ TEST(WrapperProtocol, answers) {
         EXPECT_EQ(reply.error().code, row.code);
         EXPECT_EQ(reply.error().message, "what was wrong");
     }
-    for (const char* packet : {"", "{}", "[]", R"({"key":1})", R"({"error":"Denied"})"})
+    for (const char* packet : {"", "{}", "[]", R"({"key":1})", R"({"error":"Denied"})", R"({"key":"","jobs":[{"key":"a.1"}]})",
+                               R"({"key":"","jobs":7})"})
         EXPECT_EQ(decodeWrapperReply(packet).error().code, ErrorCode::Internal) << packet;
     EXPECT_EQ(decodeWrapperReply(R"({"error":"FromTheFuture","message":"x"})").error().code, ErrorCode::Internal);
+}
+
+TEST(WrapperProtocol, whatIsDamagedIsRefusedOrReadAsItIsWrittenNow) {
+    Mutator mutator;
+    unsigned refused = 0;
+    for (int i = 0; i < 20'000; ++i) {
+        const auto packet =
+            mutator.mutate(encode(i % 2 == 0 ? WrapperRequest(WrapperList{1000}) : WrapperAdopt{"sge.4711", 1000}));
+        const auto decoded = decodeWrapperRequest(packet);
+        if (decoded)
+            ASSERT_EQ(encode(*decoded), packet);
+        else
+            ++refused;
+    }
+    EXPECT_GT(refused, 15'000U);
+    const auto jobs = encodeWrapperReply(WrapperReply{"", {}, {}, {}, {}, {}, {{{"sge.2", "running"}, {"sge.1", "ending"}}}});
+    for (int i = 0; i < 20'000; ++i)
+        (void)decodeWrapperReply(mutator.mutate(jobs)); // of no packet does an exception come
 }
 
 } // namespace

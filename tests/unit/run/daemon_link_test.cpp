@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -127,6 +128,34 @@ TEST_F(DaemonLinkTest, theSocketMayComeLate) {
         ::poll(nullptr, 0, link.timeoutMs());
     answer(accept(), WrapperReply{"sge.1", {}, {}, {}});
     EXPECT_TRUE(outcome(link));
+}
+
+TEST_F(DaemonLinkTest, anotherUsersSocketIsNotTrusted) {
+    if (::geteuid() != 0)
+        GTEST_SKIP() << "only root can be somebody else";
+    ASSERT_EQ(::chmod(std::filesystem::path(path).parent_path().c_str(), 0777), 0);
+    ASSERT_EQ(::seteuid(65534), 0);
+    listen();
+    ASSERT_EQ(::seteuid(0), 0);
+    DaemonLink link(path);
+    link.list({1000}, 0);
+    const auto refused = outcome(link);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::Unreachable);
+    EXPECT_NE(refused.error().message.find("another user"), std::string::npos) << refused.error().message;
+}
+
+TEST_F(DaemonLinkTest, aLoginWaitsForAsLongAsItCan) {
+    listen();
+    const auto begun = monotonicNow();
+    DaemonLink link(path);
+    link.list({1000}, 200'000);
+    const auto connection = accept();
+    (void)read(connection);
+    const auto silent = outcome(link);
+    ASSERT_FALSE(silent);
+    EXPECT_EQ(silent.error().code, ErrorCode::Unreachable);
+    EXPECT_GE(monotonicNow() - begun, 200'000U);
 }
 
 TEST_F(DaemonLinkTest, nobodyThereIsSaidAfterFiveSeconds) {
