@@ -6,11 +6,6 @@
 namespace pinfold {
 namespace {
 
-// The PAM column holds the numbers of Linux-PAM's _pam_types.h, so that this folder needs no PAM header.
-constexpr int kPamSystemErr = 4;
-constexpr int kPamPermDenied = 6;
-constexpr int kPamAuthinfoUnavail = 9;
-
 constexpr std::array kTable{
     ErrorRow{ErrorCode::InvalidArgument, "InvalidArgument", ExitStatus::Usage, kPamSystemErr},
     ErrorRow{ErrorCode::LimitInvalid, "LimitInvalid", ExitStatus::Usage, kPamSystemErr},
@@ -27,7 +22,7 @@ constexpr std::array kTable{
     ErrorRow{ErrorCode::SystemdFailed, "SystemdFailed", ExitStatus::Failed, kPamSystemErr},
     ErrorRow{ErrorCode::Unreachable, "Unreachable", ExitStatus::Unreachable, kPamAuthinfoUnavail},
     ErrorRow{ErrorCode::TimedOut, "TimedOut", ExitStatus::TimedOut, kPamAuthinfoUnavail},
-    ErrorRow{ErrorCode::Internal, "Internal", ExitStatus::Failed, kPamSystemErr},
+    ErrorRow{ErrorCode::Internal, "Internal", ExitStatus::Failed, kPamAuthinfoUnavail},
 };
 
 constexpr bool inEnumOrder() {

@@ -44,11 +44,16 @@ constexpr int kRunFailed = 125;
 constexpr int kRunNotExecutable = 126;
 constexpr int kRunNotFound = 127;
 
+/// Linux-PAM's numbers, so that this folder needs no PAM header; pam_pinfold.cpp asserts that they are right.
+constexpr int kPamSystemErr = 4;
+constexpr int kPamPermDenied = 6;
+constexpr int kPamAuthinfoUnavail = 9;
+
 struct ErrorRow {
     ErrorCode code;
     std::string_view dbusName; ///< after "org.pinfold1.Error."
     ExitStatus exitStatus;
-    int pamCode; ///< PAM_* of security/_pam_types.h; pam_pinfold asserts the equality
+    int pamCode; ///< of the account phase
 };
 
 /// One row per ErrorCode, in the order of the enumeration.

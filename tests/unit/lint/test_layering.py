@@ -26,6 +26,7 @@ ALLOWED = {
     "schedulers": {"base", "model"},
     "shepherd": {"base", "model", "os", "run", "schedulers"},
     "spank": {"base", "model", "os", "run", "schedulers"},
+    "pam": {"base", "model", "os", "run"},
     "torque": {"base", "model", "run", "schedulers"},
 }
 OWNERS = {

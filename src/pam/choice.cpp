@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "pam/choice.hpp"
+
+#include "base/escape.hpp"
+#include "model/job_key.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace pinfold {
+namespace {
+
+// The keys of a user with a thousand jobs make no message.
+constexpr std::size_t kMostNamed = 5;
+
+bool isIn(const WrapperJob& job, std::string_view state) { return job.state == state; }
+
+const WrapperJob* firstIn(const Jobs& jobs, std::string_view state) {
+    const auto found = std::find_if(jobs.begin(), jobs.end(), [&](const auto& job) { return isIn(job, state); });
+    return found == jobs.end() ? nullptr : &*found;
+}
+
+std::string shown(const std::string& key) { return printable(key, 300); }
+
+std::string listed(const Jobs& jobs) {
+    std::string text;
+    for (std::size_t i = 0; i < std::min(jobs.size(), kMostNamed); ++i)
+        text += (i == 0 ? "" : ", ") + shown(jobs[i].key);
+    return jobs.size() > kMostNamed ? text + ", ..." : text;
+}
+
+} // namespace
+
+Result<void> mayLogIn(const Jobs& jobs, const std::string& node) {
+    if (firstIn(jobs, "running") || firstIn(jobs, "suspended"))
+        return {};
+    if (const auto* job = firstIn(jobs, "creating"))
+        return Error{ErrorCode::NoSuchJob,
+                     "Your job " + shown(job->key) + " is just starting on " + node + ": try again in a moment."};
+    if (!jobs.empty())
+        return Error{ErrorCode::JobEnding,
+                     "Your job " + shown(jobs.front().key) + " on " + node + " is ending, so you can't log in here any more."};
+    return Error{ErrorCode::NoSuchJob, "You have no job on " + node +
+                                           ", so you can't log in here. Nodes like this one take logins only of users "
+                                           "whose jobs run there: log in once one of yours does."};
+}
+
+Jobs openTo(const Jobs& jobs) {
+    Jobs open;
+    std::copy_if(jobs.begin(), jobs.end(), std::back_inserter(open), [](const auto& job) { return isIn(job, "running"); });
+    return open;
+}
+
+Result<std::string> chooseJob(const Jobs& jobs, const std::optional<std::string>& origin, bool denySeveral,
+                              const std::string& node) {
+    if (auto allowed = mayLogIn(jobs, node); !allowed)
+        return allowed.error();
+    const auto open = openTo(jobs);
+    if (open.empty())
+        return Error{ErrorCode::Busy, "Your job " + shown(firstIn(jobs, "suspended")->key) + " on " + node +
+                                          " is suspended: nobody can log in to it before it is resumed."};
+    if (origin && std::any_of(open.begin(), open.end(), [&](const auto& job) { return job.key == *origin; }))
+        return *origin;
+    if (open.size() > 1 && denySeveral)
+        return Error{ErrorCode::Denied, "You have several jobs on " + node + " (" + listed(open) +
+                                            "), and nothing tells for which of them this login is, so it is refused."};
+    return open.front().key;
+}
+
+std::string cannotTell(const std::string& node) {
+    return "Whether you have a job on " + node +
+           " can't be told at the moment, so you can't log in here. Try again in a minute; if that doesn't help, tell your "
+           "administrators.";
+}
+
+std::string cannotJoin(const std::string& key, const std::string& node) {
+    return "Your login to " + node + " could not be made part of your job " + shown(key) +
+           ", so it is refused. Try again in a minute; if that doesn't help, tell your administrators.";
+}
+
+std::string wronglySetUp(const std::string& node) {
+    return "Logins to " + node + " are not set up as they should be, so you can't log in here. Please tell your administrators.";
+}
+
+std::string cgroupsOf(std::string_view key) {
+    const auto parsed = JobKey::parse(key);
+    return parsed ? "/" + std::string(kBatchSlice) + "/" + parsed->sliceName() + "/" : std::string();
+}
+
+std::optional<std::string> jobOf(std::string_view cgroup, const Jobs& jobs) {
+    for (const auto& job : jobs)
+        if (const auto within = cgroupsOf(job.key); !within.empty() && cgroup.starts_with(within))
+            return job.key;
+    return std::nullopt;
+}
+
+} // namespace pinfold

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// From which of a user's jobs an ssh connection comes: possible where it comes from this very node.
+#pragma once
+
+#include "pam/choice.hpp"
+#include "run/deadline.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace pinfold {
+
+/// The number (inode) of the socket at the client's end, if that is on this node. `connection`: as in SSH_CONNECTION of ssh(1),
+/// "client's address and port, server's address and port". `tcp`: /proc/net/tcp or tcp6.
+std::optional<std::uint64_t> clientSocket(std::string_view connection, std::string_view tcp);
+
+/// The job in which the client's end of the connection is. nullopt: in none of these, or it took too long to find. `root` is
+/// prefixed to /proc and /sys.
+std::optional<std::string> originOf(const std::string& connection, const Jobs& jobs, const Deadline& deadline,
+                                    const std::filesystem::path& root = "/");
+
+} // namespace pinfold
