@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Logins by pam_pinfold: stacks of PAM's, pamtester, and a real sshd on this node."""
+
+import contextlib
+import os
+import re
+import shlex
+import subprocess
+import time
+from pathlib import Path
+
+from jobs import run, wait_until
+
+SERVICE = Path("/etc/pam.d/pinfold-test")
+SEEN = Path("/run/pinfold-test")  # what a session saw of itself, written from within
+PASSWORD = "correct horse battery staple"
+
+LOOK = f"""#!/bin/sh
+mkdir -p {SEEN}
+cat /proc/self/cgroup >{SEEN}/cgroup
+env >{SEEN}/environment
+"""
+
+
+def write_service(options="", account="", session=""):
+    """A stack of our own for pamtester. A session leaves word of where it was."""
+    script = Path("/usr/local/sbin/pinfold-test-look")
+    script.write_text(LOOK)
+    script.chmod(0o755)
+    SERVICE.write_text(f"auth required pam_permit.so\nauth required pam_pinfold.so\n{account}\naccount required pam_pinfold.so {options}\n"
+                       f"password required pam_permit.so\npassword required pam_pinfold.so\n"
+                       f"{session}\nsession required pam_pinfold.so {options}\nsession required pam_exec.so type=open_session {script}\n")
+
+
+class Login:
+    """What became of a phase: `refused` is PAM's word for it, None when it let the user in; `said` is what the user read."""
+
+    def __init__(self, user, *operations, environment=(), prefix=()):
+        for name in SEEN.iterdir() if SEEN.exists() else ():
+            name.unlink()
+        begun = time.monotonic()
+        done = run(*prefix, "pamtester", *[f"-E{variable}" for variable in environment], SERVICE.name, user, *operations, check=False)
+        self.seconds = time.monotonic() - begun
+        lines = done.stderr.splitlines()
+        words = [line for line in lines if line.startswith("pamtester: ")]
+        self.said = "\n".join(line for line in lines if line not in words)
+        self.refused = words[-1].removeprefix("pamtester: ") if done.returncode else None
+
+    def __repr__(self):
+        return f"refused: {self.refused}, said: {self.said}, {self.seconds:.1f} s"
+
+
+def account(user, **options):
+    return Login(user, "acct_mgmt", **options)
+
+
+def session(user, **options):
+    return Login(user, "open_session", "close_session", **options)
+
+
+def seen_cgroup():
+    return where((SEEN / "cgroup").read_text())
+
+
+def logged():
+    run("journalctl", "--sync")
+    return run("journalctl", "-b", "-o", "cat", "--no-pager", "-g", r"^pam_pinfold\(").stdout
+
+
+# From here on: sshd.
+
+DEBIANS = Path("/etc/pam.d/sshd")
+CONFIG = Path("/etc/ssh/sshd_config.d/pinfold.conf")
+KEY = Path("/root/pinfold-test-key")
+
+
+def stack(options="", systemd="before"):
+    """Debian's stack with the lines that pam_pinfold(8) shows. pam_systemd: "before" it, as there, "absent" or "after" it."""
+    lines = {"before": "session optional pam_systemd.so\nsession required pam_pinfold.so OPTIONS\n",
+             "absent": "session required pam_pinfold.so OPTIONS\n",
+             "after": "session required pam_pinfold.so OPTIONS\nsession optional pam_systemd.so\n"}[systemd]
+    original = Path("/run/pinfold-debians-sshd")
+    if not original.exists():
+        original.write_text(DEBIANS.read_text())
+    text = original.read_text()
+    text = text.replace("@include common-account\n", "@include common-account\naccount required pam_pinfold.so OPTIONS\n")
+    text = text.replace("@include common-session\n", "@include common-session\n" + lines)
+    assert text.count("pam_pinfold.so") == 2
+    DEBIANS.write_text(text.replace("OPTIONS", options))
+
+
+@contextlib.contextmanager
+def sshd():
+    """Takes users by password, key and keyboard-interactive, and root by key. Fifty may come at once."""
+    original = DEBIANS.read_text()
+    CONFIG.write_text("UsePAM yes\nPasswordAuthentication yes\nKbdInteractiveAuthentication yes\nPermitRootLogin yes\n"
+                      "MaxStartups 200\nMaxSessions 50\nLoginGraceTime 600\n")
+    if not KEY.exists():
+        run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", KEY)
+    for user in ("root", "alice", "bob", "carol"):
+        home = Path(os.path.expanduser(f"~{user}"))
+        run("install", "-d", "-m", "700", "-o", user, home / ".ssh")
+        run("install", "-m", "600", "-o", user, f"{KEY}.pub", home / ".ssh/authorized_keys")
+        run("install", "-m", "600", "-o", user, KEY, home / "key")
+    run("chpasswd", input=f"alice:{PASSWORD}\nbob:{PASSWORD}\n", stdin=None)
+    stack()
+    run("systemctl", "restart", "ssh")
+    wait_until(lambda: ssh("root", "true", check=False).returncode == 0, "sshd takes root", deadline=120)
+    try:
+        yield
+    finally:
+        run("systemctl", "stop", "ssh")
+        CONFIG.unlink()
+        DEBIANS.write_text(original)
+
+
+OPTIONS = ["-oStrictHostKeyChecking=no", "-oUserKnownHostsFile=/dev/null", "-oGlobalKnownHostsFile=/dev/null",
+           "-oConnectTimeout=120"]
+BY_KEY = [*OPTIONS, "-oBatchMode=yes", "-i", KEY]
+
+
+def ssh_command(user, *command, options=()):
+    return [str(part) for part in ["ssh", *BY_KEY, *options, f"{user}@localhost", *command]]
+
+
+def ssh(user, *command, options=(), check=True, **more):
+    return run(*ssh_command(user, *command, options=options), check=check, timeout=300, **more)
+
+
+def open_ssh(user, *command, options=()):
+    """A session that stays; its command's output can be read."""
+    return subprocess.Popen(ssh_command(user, *command, options=options), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True)
+
+
+def ssh_typing(user, method, *command):
+    """With the password, which ssh asks a program for."""
+    askpass = Path("/root/pinfold-askpass")
+    askpass.write_text(f"#!/bin/sh\necho {shlex.quote(PASSWORD)}\n")
+    askpass.chmod(0o755)
+    environment = {**os.environ, "SSH_ASKPASS": str(askpass), "SSH_ASKPASS_REQUIRE": "force"}
+    return run("setsid", "ssh", *OPTIONS, "-oPubkeyAuthentication=no", f"-oPreferredAuthentications={method}",
+               "-oNumberOfPasswordPrompts=1", f"{user}@localhost", *command, check=False, timeout=300, env=environment)
+
+
+def ssh_at_once(count, user, *command):
+    """Status, output and errors of each."""
+    logins = [subprocess.Popen(ssh_command(user, *command), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               text=True) for _ in range(count)]
+    texts = [login.communicate(timeout=600) for login in logins]
+    return [(login.returncode, *both) for login, both in zip(logins, texts)]
+
+
+def where(text):
+    """The cgroup in what /proc/PID/cgroup shows, among other lines."""
+    return re.search(r"^0::(\S+)$", text, re.M)[1]
+
+
+def open_job(key, user="alice", *options):
+    """A job that lives until it is ended, without any process."""
+    run("pinfold", "open", key, "--uid", user, "--linger", "infinity", *options)

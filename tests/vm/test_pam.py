@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""pam_pinfold behind a real sshd: who comes in, in what way, to where, and for how long. (`tests/container/test_pam.py` has each
+failure of each phase.)"""
+
+import os
+import re
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from jobs import CGROUP, daemon_ready, expect_nothing_left, live_jobs, main_pid, processes_with, receipts, run, wait_until
+from logins import BY_KEY, KEY, logged, open_job, open_ssh, ssh, ssh_at_once, ssh_command, ssh_typing, sshd, stack, where
+
+REFUSED = "You have no job on node1, so you can't log in here."
+EMULATED = run("systemd-detect-virt", check=False).stdout.strip() == "qemu"
+HAS_MEMORY = "memory" in (CGROUP / "cgroup.controllers").read_text().split()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def the_sshd():
+    with sshd():
+        yield
+
+
+@pytest.fixture(autouse=True)
+def plain_stack(the_sshd):
+    stack()
+    yield
+    for key in live_jobs():
+        run("pinfold", "stop", "--grace=0", "--wait", key)
+    expect_nothing_left()
+
+
+def scope(key):
+    return re.compile(rf"/batch\.slice/batch-{re.escape(key)}\.slice/job-{re.escape(key)}-\d+\.scope$")
+
+
+def session_of(user):
+    """logind's open session of the user's, or None."""
+    for line in run("loginctl", "list-sessions", "--no-legend").stdout.splitlines():
+        if line.split()[2] == user:
+            return line.split()[0]
+    return None
+
+
+LOOK = "cat /proc/self/cgroup; echo runtime=$XDG_RUNTIME_DIR; test -S \"$XDG_RUNTIME_DIR/bus\" -o -d \"$XDG_RUNTIME_DIR/systemd\" && echo manager; true"
+
+
+@pytest.mark.parametrize("systemd", ["before", "absent", "after"])
+def test_with_pam_systemd_and_without(systemd):
+    stack(systemd=systemd)
+    refused = ssh("alice", "true", check=False)
+    assert refused.returncode == 255 and REFUSED in refused.stderr
+    open_job("pbs.1")
+    done = ssh("alice", LOOK)
+    if systemd == "after":  # pam_systemd takes the session out of the job again: this is what the manual warns of
+        assert re.match(r"/user\.slice/user-1000\.slice/session-\w+\.scope", where(done.stdout)), done.stdout
+    else:
+        assert scope("pbs.1").match(where(done.stdout)), done.stdout
+    assert ("runtime=/run/user/1000" in done.stdout and "manager" in done.stdout) == (systemd != "absent"), done.stdout
+    wait_until(lambda: session_of("alice") is None, "logind's session over")
+    assert "batch.slice" not in where(ssh("root", "cat /proc/self/cgroup").stdout)
+
+
+def test_logind_keeps_a_session_whose_processes_are_the_jobs():
+    open_job("pbs.1")
+    session = open_ssh("alice", "echo up; cat")
+    assert session.stdout.readline() == "up\n"
+    name = session_of("alice")
+    shown = run("loginctl", "show-session", name, "-p", "Scope", "-p", "Leader").stdout
+    unit = re.search(r"Scope=(\S+)", shown)[1]
+    leader = re.search(r"Leader=(\d+)", shown)[1]
+    assert scope("pbs.1").match(where(Path(f"/proc/{leader}/cgroup").read_text()))
+    wait_until(lambda: run("systemctl", "show", "-P", "ActiveState", unit).stdout == "inactive\n", "logind's scope empty and gone")
+    assert run("loginctl", "show-session", name, "-P", "State").stdout == "active\n"
+    assert Path("/run/user/1000").is_dir()
+    session.communicate("", timeout=300)
+    wait_until(lambda: session_of("alice") is None, "logind's session over")
+
+
+@pytest.mark.parametrize("method", ["password", "keyboard-interactive"])
+def test_with_a_password(method):
+    refused = ssh_typing("alice", method, "true")
+    assert refused.returncode == 255 and REFUSED in refused.stderr, refused
+    open_job("pbs.1")
+    done = ssh_typing("alice", method, "cat", "/proc/self/cgroup")
+    assert done.returncode == 0 and scope("pbs.1").match(where(done.stdout)), done
+    assert "session of user alice is part of job pbs.1" in logged()
+
+
+def test_with_a_terminal():
+    open_job("pbs.1")
+    done = ssh("alice", "tty; cat /proc/self/cgroup", options=["-tt"])
+    assert "/dev/pts/" in done.stdout and "/batch-pbs.1.slice/job-pbs.1-" in done.stdout
+
+
+def test_files_are_copied_into_the_job_and_not_without_one(tmp_path):
+    file = tmp_path / "file"
+    file.write_text("content")
+    batch = tmp_path / "batch"
+    batch.write_text(f"put {file} by-sftp\n")
+    scp = [str(part) for part in ["scp", "-q", *BY_KEY, file, "alice@localhost:by-scp"]]
+    sftp = [str(part) for part in ["sftp", "-q", *BY_KEY, "-b", batch, "alice@localhost"]]
+    home = Path("/home/alice")
+    for command in (scp, [*scp[:1], "-O", *scp[1:]], sftp):
+        assert run(*command, check=False, timeout=300).returncode != 0
+    assert not (home / "by-scp").exists() and not (home / "by-sftp").exists()
+    open_job("pbs.1")
+    for command, name in ((scp, "by-scp"), ([*scp[:1], "-O", *scp[1:]], "by-scp"), (sftp, "by-sftp")):
+        run(*command, timeout=300)
+        assert (home / name).read_text() == "content"
+        (home / name).unlink()
+    assert logged().count("session of user alice is part of job pbs.1") >= 3
+
+
+@pytest.mark.skipif(not HAS_MEMORY, reason="no memory controller here")
+def test_the_jobs_memory_limit_binds_the_session():
+    open_job("pbs.hog", "alice", "--memory-max=128M")
+    hog = ssh("alice", "python3 -c 'held = b\"x\" * (400 << 20)'", check=False)
+    assert hog.returncode != 0
+    wait_until(lambda: receipts("pbs.hog"), "the job's end", deadline=120)
+    [receipt] = receipts("pbs.hog")
+    assert receipt["result"] == "out-of-memory" and receipt["memory_max"] == 128 << 20
+    assert "python3" in run("pinfold", "why", "pbs.hog").stdout
+    assert ssh("alice", "true", check=False).returncode == 255
+
+
+def test_a_session_ends_with_the_job():
+    open_job("pbs.1")
+    session = open_ssh("alice", "echo up; trap '' TERM; sleep 7301; sleep 7301; sleep 7301")
+    assert session.stdout.readline() == "up\n"
+    assert live_jobs()["pbs.1"]["tasks"] == 1
+    run("pinfold", "stop", "--grace=2", "--wait", "pbs.1", timeout=300)
+    session.communicate(timeout=300)
+    assert session.returncode != 0
+    assert processes_with("7301") == {} or all(b"ssh" in command[:4] for command, _ in processes_with("7301").values())
+    refused = ssh("alice", "true", check=False)
+    assert refused.returncode == 255 and REFUSED in refused.stderr
+
+
+def test_what_an_editor_leaves_behind_lives_until_the_job_ends():
+    """As remote servers of editors do: it leaves the session's process group and terminal, and the next connection finds it."""
+    open_job("pbs.1")
+    ssh("alice", "setsid -f sleep 7302 >/dev/null 2>&1 </dev/null")
+    left = wait_until(lambda: [(pid, cgroup) for pid, (command, cgroup) in processes_with("7302").items() if command == b"sleep\0" b"7302\0"],
+                      "what it left")
+    [(pid, cgroup)] = left
+    assert scope("pbs.1").match(where(cgroup))
+    ssh("alice", f"kill -0 {pid}")
+    wait_until(lambda: live_jobs()["pbs.1"]["tasks"] == 1, "only the first login's task left")
+    run("pinfold", "stop", "--wait", "pbs.1", timeout=300)
+    assert not Path(f"/proc/{pid}").exists()
+
+
+def test_connections_that_share_one_share_its_job(tmp_path):
+    for key in ("pbs.1", "pbs.2"):
+        open_job(key)
+    control = ["-oControlMaster=auto", f"-oControlPath={tmp_path}/control", "-oControlPersist=600"]
+    first = where(ssh("alice", "cat /proc/self/cgroup", options=control).stdout)
+    assert scope("pbs.2").match(first)
+    open_job("pbs.3")
+    assert where(ssh("alice", "cat /proc/self/cgroup", options=control).stdout) == first, "not the newest by now"
+    run("pinfold", "stop", "--wait", "pbs.2", timeout=300)
+    wait_until(lambda: not (tmp_path / "control").exists(), "the connection's end", deadline=120)
+    assert scope("pbs.3").match(where(ssh("alice", "cat /proc/self/cgroup").stdout))
+
+
+def test_a_job_that_connects_to_its_own_node_stays_itself():
+    for key in ("pbs.1", "pbs.2", "pbs.3"):
+        open_job(key)
+    inner = " ".join(ssh_command("alice", "cat /proc/self/cgroup")).replace(str(KEY), "/home/alice/key").replace(
+        "alice@localhost cat /proc/self/cgroup", "alice@localhost 'cat /proc/self/cgroup'")
+    done = run("runuser", "-u", "alice", "--", "pinfold-run", "--job", "pbs.2", "--task", "--", "sh", "-c", inner, timeout=300)
+    assert scope("pbs.2").match(where(done.stdout)), done
+    assert scope("pbs.3").match(where(ssh("alice", "cat /proc/self/cgroup").stdout)), "from elsewhere: the newest"
+
+
+@pytest.mark.parametrize("outage", ["dead", "hung"])
+def test_pinfoldd_is(outage):
+    open_job("pbs.1")
+    begun = time.monotonic()
+    ssh("alice", "true")
+    usual = time.monotonic() - begun
+    pid = main_pid()
+    if outage == "dead":
+        run("systemctl", "stop", "pinfoldd.socket", "pinfoldd")
+    else:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        begun = time.monotonic()
+        refused = ssh("alice", "true", check=False)
+        assert refused.returncode == 255 and "can't be told at the moment" in refused.stderr
+        assert time.monotonic() - begun < usual + 3
+        ssh("root", "true")
+    finally:
+        if outage == "dead":
+            run("systemctl", "start", "pinfoldd.socket", "pinfoldd")
+        else:
+            os.kill(pid, signal.SIGCONT)
+    daemon_ready()
+    assert scope("pbs.1").match(where(ssh("alice", "cat /proc/self/cgroup").stdout))
+
+
+def test_a_session_that_cannot_be_adopted_runs_nothing():
+    open_job("pbs.1")
+    run("pinfold", "suspend", "pbs.1")
+    refused = ssh("alice", "touch /tmp/it-ran", check=False)
+    assert refused.returncode == 254 and "is suspended" in refused.stdout + refused.stderr
+    assert not Path("/tmp/it-ran").exists()
+    run("pinfold", "resume", "pbs.1")
+
+
+def test_fifty_at_once():
+    """Emulated, two seconds are a tenth of one: who can't be adopted within them is refused, and has run nothing. Otherwise nobody is."""
+    open_job("pbs.1")
+    logins = ssh_at_once(50, "alice", "cat /proc/self/cgroup")
+    admitted = [where(out) for status, out, _ in logins if status == 0]
+    assert all(scope("pbs.1").match(cgroup) for cgroup in admitted) and len(set(admitted)) == len(admitted)
+    assert len(admitted) >= (25 if EMULATED else 50)
+    for status, out, err in logins:
+        assert status == 0 or (re.search("can't be told|could not be made part", out + err) and "0::" not in out), (status, out, err)
