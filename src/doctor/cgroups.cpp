@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "doctor/checks.hpp"
+
+#include <algorithm>
+
+namespace pinfold::doctor {
+namespace {
+
+constexpr const char* kMount = "/sys/fs/cgroup";
+constexpr const char* kBootV2 =
+    "boot with systemd.unified_cgroup_hierarchy=1 on the kernel's command line: in GRUB_CMDLINE_LINUX of "
+    "/etc/default/grub and `update-grub`, or by `grubby --update-kernel=ALL --args=...`";
+
+struct Controller {
+    const char* name;
+    FindingState without; ///< a job asks for it by default, or only where the site makes use of it
+    const char* limits;
+    bool accounted; ///< each job has it
+};
+constexpr Controller kControllers[] = {
+    {"memory", FindingState::Fail, "limits of memory, and what a job used of it", true},
+    {"cpu", FindingState::Fail, "CPU weights and quotas", false},
+    {"pids", FindingState::Fail, "limits of processes and threads", true},
+    {"cpuset", FindingState::Warn, "CPUs for one job alone", false},
+    {"io", FindingState::Warn, "limits of disks", true},
+};
+
+std::filesystem::path mount() { return kMount; }
+
+/// The reason that the kernel has for not offering a controller, and what to do. Rows of /proc/cgroups: name, hierarchy, number
+/// of cgroups, enabled.
+std::pair<std::string, std::string> whyMissing(const Files& files, const std::string& controller) {
+    for (const auto& line : meaningfulLines(files.text("/proc/cgroups"))) {
+        const auto row = words(line.text);
+        if (row.size() < 4 || row[0] != controller)
+            continue;
+        if (row[3] == "0")
+            return {"it is switched off", "take cgroup_disable=" + controller + " off the kernel's command line, and boot"};
+        if (row[1] != "0")
+            return {"a cgroup v1 hierarchy has it", kBootV2};
+    }
+    return {"the kernel or the container's host does not give it", "look at /proc/cgroups and the kernel's configuration"};
+}
+
+bool checkVersion(const Files& files, Findings& findings) {
+    if (files.exists(mount() / "cgroup.controllers")) {
+        findings.ok("cgroup.version", "cgroup v2", kMount);
+        return true;
+    }
+    if (files.exists(mount() / "unified/cgroup.controllers"))
+        findings.fail("cgroup.version", "hybrid: systemd's tree is cgroup v2, the controllers are v1; jobs would have no limits",
+                      kBootV2, kMount);
+    else if (files.exists(mount() / "systemd") || files.exists(mount() / "memory"))
+        findings.fail("cgroup.version", "cgroup v1, with which pinfoldd does not start", kBootV2, kMount);
+    else
+        findings.fail("cgroup.version", "no cgroups are mounted", kBootV2, kMount);
+    return false;
+}
+
+/// Somebody besides systemd has taken it from jobs that live: systemd gives a controller that is accounted to each of them,
+/// others where a job asks for it.
+bool keptFromJobs(const Files& files, const Controller& controller) {
+    const auto slice = mount() / "batch.slice";
+    return controller.accounted && !files.matching(slice / "batch-*.slice").empty() &&
+           !hasWord(files.text(slice / "cgroup.subtree_control"), controller.name);
+}
+
+void checkController(const Host& host, const Files& files, const Controller& controller, Findings& findings) {
+    const auto id = std::string("cgroup.") + controller.name;
+    if (!hasWord(files.text(mount() / "cgroup.controllers"), controller.name)) {
+        const auto [why, remedy] = whyMissing(files, controller.name);
+        findings.add(controller.without, id, std::string("no controller for ") + controller.limits + ": " + why, remedy, kMount);
+        return;
+    }
+    for (const char* slice : {"-.slice", "batch.slice"})
+        if (hasWord(property(host.unit(slice), "DisableControllers"), controller.name)) {
+            const auto dropIns = property(host.unit(slice), "DropInPaths");
+            findings.add(
+                controller.without, id, std::string("DisableControllers= of ") + slice + " switches off " + controller.limits,
+                std::string("take ") + controller.name + " out of DisableControllers= there, then `systemctl daemon-reload`",
+                dropIns.empty() ? slice : dropIns);
+            return;
+        }
+    if (keptFromJobs(files, controller)) {
+        const auto control = (mount() / "batch.slice/cgroup.subtree_control").string();
+        findings.add(controller.without, id, std::string("the running jobs have no controller for ") + controller.limits,
+                     std::string("echo +") + controller.name + " >" + control, control);
+        return;
+    }
+    findings.ok(id, std::string("there, for ") + controller.limits);
+}
+
+/// Any cgroup but the root, which has fewer files.
+std::vector<std::filesystem::path> someCgroups(const Files& files) {
+    std::vector<std::filesystem::path> found;
+    for (const auto& name : files.list(kMount))
+        if (name.ends_with(".slice") || name.ends_with(".scope"))
+            found.push_back(mount() / name);
+    return found;
+}
+
+/// Is `file` missing wherever `beside` is? Files say more than a version: distributions port features back.
+bool lacks(const Files& files, const char* file, const char* beside) {
+    const auto cgroups = someCgroups(files);
+    const auto has = [&files](const char* name) {
+        return [&files, name](const auto& cgroup) { return files.exists(cgroup / name); };
+    };
+    return std::any_of(cgroups.begin(), cgroups.end(), has(beside)) && std::none_of(cgroups.begin(), cgroups.end(), has(file));
+}
+
+void checkFiles(const Host& host, const Files& files, Findings& findings) {
+    if (lacks(files, "cgroup.kill", "cgroup.procs"))
+        findings.fail("cgroup.kill", "kernel " + host.kernelRelease + " can't kill a cgroup at once: it has no cgroup.kill",
+                      "a kernel from 5.14 on", kMount);
+    else
+        findings.ok("cgroup.kill", "kernel " + host.kernelRelease + " kills a job at once");
+    std::vector<std::string> lost;
+    for (const auto& [file, beside, since] : {std::tuple("memory.peak", "memory.current", "5.19"),
+                                              {"memory.swap.peak", "memory.swap.current", "6.5"},
+                                              {"pids.peak", "pids.current", "6.1"}})
+        if (lacks(files, file, beside))
+            lost.push_back(std::string(file) + " (" + since + ")");
+    if (lacks(files, "memory.peak", "memory.current"))
+        findings.warn("cgroup.peaks", "this kernel keeps no peaks: receipts lack " + joined(lost), "a kernel from 5.19 on",
+                      kMount);
+    else
+        findings.ok("cgroup.peaks", lost.empty() ? "receipts have all peaks that are counted"
+                                                 : "receipts lack what a newer kernel has: " + joined(lost));
+}
+
+} // namespace
+
+void checkCgroups(const Host& host, const Files& files, Findings& findings) {
+    if (!checkVersion(files, findings))
+        return;
+    for (const auto& controller : kControllers)
+        checkController(host, files, controller, findings);
+    checkFiles(host, files, findings);
+}
+
+} // namespace pinfold::doctor

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// One function a topic, in the order of `pinfold doctor`. They ask nobody, and change nothing.
+#pragma once
+
+#include "doctor/files.hpp"
+#include "doctor/finding.hpp"
+#include "doctor/host.hpp"
+
+namespace pinfold::doctor {
+
+void checkCgroups(const Host& host, const Files& files, Findings& findings);
+void checkKernel(const Host& host, const Files& files, Findings& findings);
+void checkSystemd(const Host& host, const Files& files, Findings& findings);
+void checkLogind(const Host& host, const Files& files, Findings& findings);
+void checkPam(const Host& host, const Files& files, Findings& findings);
+void checkBus(const Host& host, const Files& files, Findings& findings);
+void checkDaemon(const Host& host, const Files& files, Findings& findings);
+void checkJobs(const Host& host, const Files& files, Findings& findings);
+void checkNode(const Host& host, const Files& files, Findings& findings);
+void checkGridEngine(const Host& host, const Files& files, Findings& findings);
+void checkSlurm(const Host& host, const Files& files, Findings& findings);
+void checkTorque(const Host& host, const Files& files, Findings& findings);
+void checkOpenPbs(const Host& host, const Files& files, Findings& findings);
+
+/// All of them.
+std::vector<Finding> examine(const Host& host);
+
+} // namespace pinfold::doctor

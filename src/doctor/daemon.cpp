@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "config/config.hpp"
+#include "doctor/capabilities.hpp"
+#include "doctor/checks.hpp"
+
+#include <algorithm>
+
+namespace pinfold::doctor {
+namespace {
+
+constexpr const char* kService = "pinfoldd.service";
+constexpr const char* kSocketUnit = "pinfoldd.socket";
+constexpr const char* kSocket = "/run/pinfold/wrapper.sock";
+constexpr const char* kLog = "journalctl -b -u pinfoldd -n 50";
+
+/// Can systemd make use of the unit's file?
+bool checkLoaded(const Properties& unit, const std::string& name, const std::string& id, Findings& findings) {
+    const auto state = property(unit, "LoadState");
+    if (state == "loaded")
+        return true;
+    if (state == "masked")
+        findings.fail(id, name + " is masked", "systemctl unmask " + name + " && systemctl start " + name, name);
+    else
+        findings.fail(id, name + " can't be loaded: " + state, "install pinfold's units, then `systemctl daemon-reload`", name);
+    return false;
+}
+
+void checkUnit(const Properties& unit, Findings& findings) {
+    const auto file = property(unit, "FragmentPath");
+    const auto dropIns = property(unit, "DropInPaths");
+    if (property(unit, "NeedDaemonReload") == "yes")
+        findings.warn("pinfoldd.unit", "files of the unit have changed since systemd read them",
+                      "systemctl daemon-reload && systemctl restart pinfoldd; jobs survive that", file);
+    else if (file.starts_with("/etc/") || file.starts_with("/run/"))
+        findings.warn("pinfoldd.unit", "this file replaces pinfold's own, and keeps what a newer pinfold changes in it",
+                      "systemctl revert pinfoldd.service, and what you need by `systemctl edit pinfoldd`", file);
+    else
+        findings.ok("pinfoldd.unit", dropIns.empty() ? "as installed" : "as installed, with drop-ins",
+                    dropIns.empty() ? file : dropIns);
+}
+
+/// What a drop-in has taken that pinfoldd can't do without.
+void checkSandbox(const Properties& unit, Findings& findings) {
+    const auto where = property(unit, "DropInPaths");
+    if (property(unit, "ProtectControlGroups") == "yes") {
+        findings.fail("pinfoldd.sandbox", "ProtectControlGroups=yes: pinfoldd can't kill or freeze a job",
+                      "ProtectControlGroups=no below [Service] (`systemctl edit pinfoldd`)", where);
+        return;
+    }
+    std::vector<std::string> lost;
+    for (const auto& [capability, loss] : {std::pair(kKill, "CAP_KILL (jobs with a shepherd can't be ended in order)"),
+                                           {kSysNice, "CAP_SYS_NICE (Grid Engine's wrappers stay in the batch system's cgroup)"},
+                                           {kSyslog, "CAP_SYSLOG (no victims' names after kills for memory)"}})
+        if (!mayBeKept(unit, capability))
+            lost.emplace_back(loss);
+    if (!lost.empty())
+        findings.warn("pinfoldd.sandbox", "pinfoldd lacks " + joined(lost),
+                      "take them out of CapabilityBoundingSet=~ (`systemctl edit pinfoldd`)", where);
+    else
+        findings.ok("pinfoldd.sandbox",
+                    mayBeKept(unit, kSysPtrace)
+                        ? "pinfoldd has what it needs"
+                        : "pinfoldd has what it needs, but no wait points of hanging processes (CAP_SYS_PTRACE)");
+}
+
+bool jobsLive(const Files& files) {
+    const auto names = files.list("/sys/fs/cgroup/batch.slice");
+    return std::any_of(names.begin(), names.end(), [](const auto& name) { return name.starts_with("batch-"); });
+}
+
+bool checkRunning(const Host& host, const Files& files, Findings& findings) {
+    const char* id = "pinfoldd.running";
+    const auto& unit = host.unit(kService);
+    const auto state = property(unit, "ActiveState");
+    if (state == "active") {
+        findings.ok(id, "running");
+        return true;
+    }
+    const auto result = property(unit, "Result");
+    if (state == "failed" || result != "success")
+        findings.fail(id, "pinfoldd does not stay up (" + state + ", " + result + ")",
+                      std::string("`pinfold check-config`, `") + kLog + "`, then `systemctl restart pinfoldd`", kService);
+    else if (jobsLive(files))
+        findings.fail(id, "pinfoldd does not run, and there are jobs: nobody ends them", "systemctl start pinfoldd", kService);
+    else if (property(host.unit(kSocketUnit), "ActiveState") == "active")
+        findings.warn(id, "pinfoldd does not run (" + state + "); the next job starts it", "systemctl start pinfoldd", kService);
+    else
+        findings.fail(id, "pinfoldd does not run (" + state + "), and no job starts it", "systemctl enable --now pinfoldd",
+                      kService);
+    return false;
+}
+
+void checkAnswer(const Host& host, Findings& findings) {
+    if (!host.daemonVersion)
+        return;
+    const auto& answer = *host.daemonVersion;
+    if (!answer)
+        findings.fail(
+            "pinfoldd.answers",
+            (answer.error().code == ErrorCode::TimedOut ? "pinfoldd does not answer within 2 s: " : "pinfoldd can't be asked: ") +
+                answer.error().message,
+            std::string("`") + kLog + "`, then `systemctl restart pinfoldd`; jobs survive that", "org.pinfold1");
+    else if (*answer != host.version)
+        findings.warn("pinfoldd.answers", "pinfoldd is version " + *answer + ", this command " + host.version,
+                      "systemctl restart pinfoldd; jobs survive that", "org.pinfold1");
+    else
+        findings.ok("pinfoldd.answers", "version " + *answer + ", as this command");
+}
+
+void checkSocket(const Host& host, const Files& files, Findings& findings) {
+    const char* id = "pinfoldd.socket";
+    const auto& unit = host.unit(kSocketUnit);
+    if (!checkLoaded(unit, kSocketUnit, id, findings))
+        return;
+    const auto enabled = property(unit, "UnitFileState");
+    if (property(unit, "ActiveState") != "active" || !files.exists(kSocket))
+        findings.fail(id, std::string("nobody listens on ") + kSocket + ": pinfold-run can't start a job",
+                      "systemctl enable pinfoldd.socket && systemctl restart pinfoldd.socket pinfoldd", kSocketUnit);
+    else if (enabled == "disabled")
+        findings.warn(id, "it listens, but will not after the next boot", "systemctl enable pinfoldd.socket", kSocketUnit);
+    else
+        findings.ok(id, "it listens", kSocket);
+}
+
+void checkConfig(const Host& host, Findings& findings) {
+    const auto loaded = loadConfig(ConfigPaths::below(host.root));
+    const char* test = "pinfold check-config; after that `systemctl reload-or-restart pinfoldd`";
+    if (!loaded)
+        findings.fail("pinfoldd.config", loaded.error().message, test, "/etc/pinfold");
+    else if (!loaded->warnings.empty())
+        findings.warn("pinfoldd.config", joined(loaded->warnings), test, "/etc/pinfold");
+    else
+        findings.ok("pinfoldd.config", loaded->files.empty() ? "no configuration file, the defaults hold" : "right");
+}
+
+void checkGroup(const Files& files, Findings& findings) {
+    // Not by the name service, which may have it too: systemd-sysusers writes it here.
+    for (const auto& line : meaningfulLines(files.text("/etc/group")))
+        if (line.text.starts_with("pinfold-admin:")) {
+            findings.ok("pinfoldd.group", "the group pinfold-admin is there");
+            return;
+        }
+    findings.warn("pinfoldd.group", "there is no group pinfold-admin: nobody but root manages others' jobs", "systemd-sysusers",
+                  "/etc/group");
+}
+
+} // namespace
+
+void checkDaemon(const Host& host, const Files& files, Findings& findings) {
+    const auto& unit = host.unit(kService);
+    if (host.systemd && checkLoaded(unit, kService, "pinfoldd.unit", findings)) {
+        checkUnit(unit, findings);
+        checkSandbox(unit, findings);
+        if (checkRunning(host, files, findings))
+            checkAnswer(host, findings);
+        checkSocket(host, files, findings);
+    }
+    checkConfig(host, findings);
+    checkGroup(files, findings);
+}
+
+} // namespace pinfold::doctor

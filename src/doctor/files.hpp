@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Files and directories below a root, as the host itself would see them: absolute links begin at that root.
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pinfold::doctor {
+
+enum class Access { There, Absent, Denied };
+
+struct Line {
+    std::size_t number; ///< from 1
+    std::string text;   ///< without comment, and without blanks at its ends; never empty
+};
+
+struct FileLine {
+    std::filesystem::path file;
+    Line line;
+
+    std::string where() const { return file.string() + ":" + std::to_string(line.number); }
+};
+
+class Files {
+public:
+    explicit Files(std::filesystem::path root) : root_(std::move(root)) {}
+
+    /// The file behind all links, without the root. Unset: a link leads nowhere, or in circles.
+    std::optional<std::filesystem::path> resolve(const std::filesystem::path& path) const;
+    Access access(const std::filesystem::path& path) const;
+    bool exists(const std::filesystem::path& path) const { return access(path) == Access::There; }
+    /// At most 1 MiB. Unset: absent, unreadable, or no regular file.
+    std::optional<std::string> read(const std::filesystem::path& path) const;
+    /// "" instead of unset.
+    std::string text(const std::filesystem::path& path) const { return read(path).value_or(""); }
+    /// May this process list the directory?
+    bool listable(const std::filesystem::path& directory) const;
+    /// Names in a directory, sorted; none where it can't be read.
+    std::vector<std::string> list(const std::filesystem::path& directory) const;
+    /// Files that match: a pattern of glob(7) in the last component only.
+    std::vector<std::filesystem::path> matching(const std::filesystem::path& pattern) const;
+
+    /// Patterns of files that a line includes, relative to the first file's directory; none for a line that includes nothing.
+    using Included = std::function<std::vector<std::filesystem::path>(const std::string& line)>;
+    /// The lines of a file that say something, with those of included files in their places.
+    std::vector<FileLine> linesWithIncludes(const std::filesystem::path& file, const Included& included) const;
+
+    struct Status {
+        uid_t owner = 0;
+        mode_t mode = 0;
+    };
+    /// Behind links.
+    std::optional<Status> status(const std::filesystem::path& path) const;
+    /// The first of these that is there.
+    std::optional<std::filesystem::path> first(const std::vector<std::filesystem::path>& paths) const;
+
+private:
+    std::filesystem::path root_;
+};
+
+/// Lines that say something: `#` begins a comment, a backslash at the end goes on with the next.
+std::vector<Line> meaningfulLines(std::string_view text);
+std::vector<std::string> words(std::string_view text);
+bool hasWord(std::string_view list, std::string_view word);
+std::string lowerCase(std::string text);
+/// "a, b and c"
+std::string joined(const std::vector<std::string>& parts);
+
+} // namespace pinfold::doctor

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace pinfold::doctor {
+
+enum class FindingState { Ok, Warn, Fail };
+
+std::string_view toString(FindingState state);
+
+/// What one check has to say. All text is one line, fit for a terminal.
+struct Finding {
+    std::string id; ///< "cgroup.version": never changes its meaning
+    FindingState state;
+    std::string found;
+    std::string remedy; ///< a command, or a line of configuration. Empty where all is well
+    std::string where;  ///< the file or the unit that it is about, or empty
+};
+
+class Findings {
+public:
+    void ok(std::string id, const std::string& found, const std::string& where = {}) {
+        add(FindingState::Ok, std::move(id), found, {}, where);
+    }
+    void warn(std::string id, const std::string& found, const std::string& remedy, const std::string& where = {}) {
+        add(FindingState::Warn, std::move(id), found, remedy, where);
+    }
+    void fail(std::string id, const std::string& found, const std::string& remedy, const std::string& where = {}) {
+        add(FindingState::Fail, std::move(id), found, remedy, where);
+    }
+    void add(FindingState state, std::string id, const std::string& found, const std::string& remedy, const std::string& where);
+    /// What only root may read: not known is not ok.
+    void needsRoot(std::string id, const std::string& where) {
+        warn(std::move(id), "not known: only root may look", "run `pinfold doctor` as root", where);
+    }
+
+    const std::vector<Finding>& list() const { return list_; }
+
+private:
+    std::vector<Finding> list_;
+};
+
+} // namespace pinfold::doctor

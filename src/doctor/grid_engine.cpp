@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// docs/schedulers/grid-engine.md
+#include "doctor/checks.hpp"
+
+#include <sys/stat.h>
+
+namespace pinfold::doctor {
+namespace {
+
+constexpr const char* kExecd[] = {"/usr/sbin/sge_execd", "/usr/lib/gridengine/sge_execd"};
+
+bool installed(const Host& host, const Files& files) {
+    for (const char* execd : kExecd)
+        if (files.exists(execd))
+            return true;
+    return host.gridEngine.has_value();
+}
+
+/// "name  value", and a backslash where a line goes on.
+std::string setting(const std::string& configuration, const std::string& name) {
+    for (const auto& line : meaningfulLines(configuration)) {
+        const auto fields = words(line.text);
+        if (fields.front() == name)
+            return line.text.substr(name.size());
+    }
+    return "";
+}
+
+/// A host's own configuration comes before the cell's.
+std::string setting(const GridEngineAnswer& answer, const std::string& name) {
+    const auto local = setting(answer.local, name);
+    return local.empty() ? setting(answer.global, name) : local;
+}
+
+void checkShepherd(const Host& host, const Files& files, const GridEngineAnswer& answer, Findings& findings) {
+    const char* id = "grid-engine.shepherd";
+    const auto ours = host.libexec + "/grid-engine-shepherd";
+    const auto fields = words(setting(answer, "shepherd_cmd"));
+    const auto command = fields.empty() ? std::string("none") : fields.front();
+    const auto remedy = "qconf -mconf: shepherd_cmd " + ours;
+    const auto status = files.status(command);
+    if (lowerCase(command) == "none")
+        findings.warn(id, "Grid Engine's jobs do not come to pinfold: shepherd_cmd is none", remedy, "qconf -sconf");
+    else if (command != ours && std::filesystem::path(command).filename() != "grid-engine-shepherd")
+        findings.warn(id, "Grid Engine's jobs come to pinfold only if this calls it: shepherd_cmd is " + command, remedy,
+                      "qconf -sconf");
+    else if (!status || (status->mode & S_IXUSR) == 0)
+        findings.fail(id, "no job of Grid Engine's can start: there is no program " + command, remedy, "qconf -sconf");
+    else
+        findings.ok(id, "Grid Engine's jobs come to pinfold", "qconf -sconf");
+}
+
+/// Grid Engine's own cgroups would take the job out of ours when it starts.
+void checkCgroups(const GridEngineAnswer& answer, Findings& findings) {
+    auto parameters = lowerCase(setting(answer, "execd_params"));
+    for (char& c : parameters)
+        if (c == ',')
+            c = ' ';
+    for (const auto& parameter : words(parameters))
+        if (parameter.starts_with("use_cgroups=") && parameter != "use_cgroups=false" && parameter != "use_cgroups=0") {
+            findings.fail("grid-engine.cgroups", "Grid Engine has its own cgroups (" + parameter + ")",
+                          "qconf -mconf: USE_CGROUPS out of execd_params", "qconf -sconf");
+            return;
+        }
+    findings.ok("grid-engine.cgroups", "Grid Engine has no cgroups of its own", "qconf -sconf");
+}
+
+} // namespace
+
+void checkGridEngine(const Host& host, const Files& files, Findings& findings) {
+    if (!installed(host, files))
+        return;
+    if (!host.gridEngine)
+        findings.warn("grid-engine.shepherd", "not known: there is an execution daemon, but no qconf to ask",
+                      "qconf -sconf where it is installed: shepherd_cmd must be " + host.libexec + "/grid-engine-shepherd");
+    else if (!*host.gridEngine)
+        findings.warn("grid-engine.shepherd", "not known: " + host.gridEngine->error().message,
+                      "`qconf -sconf` once the queue master is up: shepherd_cmd must be " + host.libexec +
+                          "/grid-engine-shepherd");
+    else {
+        checkShepherd(host, files, **host.gridEngine, findings);
+        checkCgroups(**host.gridEngine, findings);
+    }
+}
+
+} // namespace pinfold::doctor

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "doctor/checks.hpp"
+#include "model/job_record.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace pinfold::doctor {
+namespace {
+
+constexpr const char* kSlices = "/sys/fs/cgroup/batch.slice";
+constexpr const char* kRecords = "/run/pinfold/jobs";
+constexpr const char* kReconcile = "pinfold reconcile";
+
+using Names = std::set<std::string>; ///< jobs' keys as unit names have them
+
+Names slices(const Files& files) {
+    Names names;
+    for (const auto& name : files.list(kSlices))
+        if (name.starts_with("batch-") && name.ends_with(".slice"))
+            names.insert(name.substr(6, name.size() - 12));
+    return names;
+}
+
+/// With the state; unset where the file says nothing that can be understood.
+std::map<std::string, std::optional<JobState>> records(const Files& files) {
+    std::map<std::string, std::optional<JobState>> found;
+    for (const auto& file : files.matching(std::filesystem::path(kRecords) / "*.json")) {
+        const auto text = files.read(file);
+        const auto record = decodeJobRecord(text.value_or(""));
+        if (text) // else it has gone meanwhile
+            found.emplace(file.stem(), record ? std::optional(record->state) : std::nullopt);
+    }
+    return found;
+}
+
+std::string someOf(const std::vector<std::string>& names) {
+    constexpr std::size_t most = 5;
+    std::vector<std::string> shown(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), most)));
+    if (names.size() > most)
+        shown.push_back(std::to_string(names.size() - most) + " more");
+    return joined(shown);
+}
+
+void report(Findings& findings, const char* id, const std::vector<std::string>& names, const std::string& wrong,
+            const char* where, const char* good) {
+    if (names.empty())
+        findings.ok(id, good);
+    else
+        findings.warn(id, std::to_string(names.size()) + " " + wrong + ": " + someOf(names), kReconcile, where);
+}
+
+} // namespace
+
+void checkJobs(const Host&, const Files& files, Findings& findings) {
+    if (files.exists(kRecords) && !files.listable(kRecords)) {
+        findings.needsRoot("jobs.units", kRecords);
+        return;
+    }
+    // Jobs come and go while we look. Their record is there before their slice and after it, so a slice that is there before and
+    // after the look at the records has none; and one is missing if it was at neither time, with the record there all along.
+    const auto before = slices(files);
+    const auto found = records(files);
+    const auto after = slices(files);
+    std::vector<std::string> orphans;
+    std::vector<std::string> bare;
+    std::vector<std::string> unreadable;
+    for (const auto& name : before)
+        if (after.contains(name) && !found.contains(name))
+            orphans.push_back("batch-" + name + ".slice");
+    for (const auto& [name, state] : found)
+        if (!state)
+            unreadable.push_back(name + ".json");
+        else if ((state == JobState::Running || state == JobState::Ending) && !before.contains(name) && !after.contains(name) &&
+                 files.exists(std::filesystem::path(kRecords) / (name + ".json")))
+            bare.push_back(name + ".json");
+    report(findings, "jobs.units", orphans, "unit(s) of jobs that nobody knows", kSlices, "each has a record");
+    report(findings, "jobs.records", bare, "record(s) of jobs that have no unit", kRecords, "each has its units");
+    if (!unreadable.empty())
+        findings.fail("jobs.unreadable", std::to_string(unreadable.size()) + " record(s) can't be read: " + someOf(unreadable),
+                      std::string("move them out of ") + kRecords + ", then `systemctl restart pinfoldd`", kRecords);
+}
+
+} // namespace pinfold::doctor

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "base/parse.hpp"
+#include "doctor/capabilities.hpp"
+#include "doctor/checks.hpp"
+
+namespace pinfold::doctor {
+namespace {
+
+constexpr std::uint64_t kFewPids = 32768;
+
+void checkPressure(const Files& files, Findings& findings) {
+    if (files.text("/proc/pressure/memory").empty())
+        findings.warn("kernel.pressure",
+                      "the kernel does not measure pressure: receipts and `pinfold why` have no figures for it",
+                      "psi=1 on the kernel's command line", "/proc/pressure");
+    else
+        findings.ok("kernel.pressure", "measured");
+}
+
+void checkPidMax(const Files& files, Findings& findings) {
+    const std::string file = "/proc/sys/kernel/pid_max";
+    const auto value = words(files.text(file));
+    const auto most = parseUnsigned(value.empty() ? "" : value[0]);
+    if (most && *most <= kFewPids)
+        findings.warn("kernel.pid-max", "all jobs and the system have " + value[0] + " process ids between them",
+                      "kernel.pid_max = 4194304 in /etc/sysctl.d/pid-max.conf, then `sysctl --system`", file);
+    else if (most)
+        findings.ok("kernel.pid-max", value[0] + " process ids");
+}
+
+/// "hidepid=2" or "hidepid=invisible", or empty.
+std::string hiding(const Files& files) {
+    std::string found; // of the last mount, which covers the others
+    for (const auto& line : meaningfulLines(files.text("/proc/mounts"))) {
+        const auto fields = words(line.text);
+        if (fields.size() < 4 || fields[1] != "/proc")
+            continue;
+        const auto at = fields[3].find("hidepid=");
+        found = at == std::string::npos ? "" : fields[3].substr(at, fields[3].find(',', at) - at);
+    }
+    return found == "hidepid=0" || found == "hidepid=off" ? "" : found;
+}
+
+void checkHiding(const Host& host, const Files& files, Findings& findings) {
+    const auto hidden = hiding(files);
+    const auto mayLook = mayBeKept(host.unit("pinfoldd.service"), kSysPtrace);
+    if (hidden.empty())
+        findings.ok("kernel.hidepid", "/proc shows all processes");
+    else if (mayLook)
+        findings.ok("kernel.hidepid", "/proc is mounted with " + hidden + ", and pinfoldd sees all the same");
+    else
+        findings.fail("kernel.hidepid",
+                      "/proc is mounted with " + hidden + ", and pinfoldd lacks CAP_SYS_PTRACE: it sees no user's process",
+                      "take ~CAP_SYS_PTRACE out of CapabilityBoundingSet= (`systemctl edit pinfoldd`)", "/proc");
+}
+
+} // namespace
+
+void checkKernel(const Host& host, const Files& files, Findings& findings) {
+    checkPressure(files, findings);
+    checkPidMax(files, findings);
+    checkHiding(host, files, findings);
+}
+
+} // namespace pinfold::doctor

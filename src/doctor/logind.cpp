@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "doctor/checks.hpp"
+
+#include <map>
+
+namespace pinfold::doctor {
+namespace {
+
+struct Setting {
+    bool on;
+    std::string where;
+};
+
+/// logind.conf and its drop-ins, lowest priority first: main file, then by name; a directory masks those before it.
+std::vector<std::filesystem::path> logindFiles(const Files& files) {
+    const std::vector<std::filesystem::path> directories{"/usr/lib/systemd", "/usr/local/lib/systemd", "/run/systemd",
+                                                         "/etc/systemd"};
+    std::vector<std::filesystem::path> found;
+    std::map<std::string, std::filesystem::path> dropIns;
+    for (const auto& directory : directories) {
+        if (files.exists(directory / "logind.conf"))
+            found = {directory / "logind.conf"};
+        for (const auto& file : files.matching(directory / "logind.conf.d/*.conf"))
+            dropIns[file.filename()] = file;
+    }
+    for (const auto& [name, file] : dropIns)
+        found.push_back(file);
+    return found;
+}
+
+/// As the files have it: what logind has after its next start.
+Setting configured(const Files& files, const std::string& name, bool otherwise) {
+    Setting setting{otherwise, "/etc/systemd/logind.conf"};
+    for (const auto& file : logindFiles(files))
+        for (const auto& line : meaningfulLines(files.text(file)))
+            if (line.text.starts_with(name + "=")) {
+                const auto value = lowerCase(line.text.substr(name.size() + 1));
+                setting = {value == "yes" || value == "true" || value == "on" || value == "1" || value == "y" || value == "t",
+                           file.string()};
+            }
+    return setting;
+}
+
+void checkRemoveIpc(const Host& host, const Files& files, Findings& findings) {
+    const char* id = "logind.remove-ipc";
+    const auto setting = configured(files, "RemoveIPC", true);
+    const bool inForce = host.logind ? property(*host.logind, "RemoveIPC") != "no" : setting.on;
+    if (setting.on)
+        findings.warn(
+            id,
+            "RemoveIPC=yes: when a user's last login here ends, logind removes the shared memory, semaphores and message "
+            "queues of all of the user's jobs",
+            "RemoveIPC=no below [Login] in /etc/systemd/logind.conf.d/pinfold.conf, then `systemctl restart systemd-logind`",
+            setting.where);
+    else if (inForce)
+        findings.warn(id, "RemoveIPC=no is configured, but logind still has yes", "systemctl restart systemd-logind",
+                      setting.where);
+    else
+        findings.ok(id, "jobs keep their shared memory when their user logs out", setting.where);
+}
+
+void checkLoginLeftovers(const Host& host, const Files& files, Findings& findings) {
+    const auto setting = configured(files, "KillUserProcesses", false);
+    const bool on = host.logind ? property(*host.logind, "KillUserProcesses") == "yes" : setting.on;
+    findings.ok("logind.kill-user-processes", on ? "what a login leaves behind is killed; jobs are not part of logins"
+                                                 : "what a login outside of jobs leaves behind lives on (KillUserProcesses=no)");
+}
+
+/// A lingering user's manager, and all that it runs, outlives every job.
+void checkLinger(const Files& files, Findings& findings) {
+    const std::string directory = "/var/lib/systemd/linger";
+    std::vector<std::string> users;
+    for (const auto& name : files.list(directory))
+        if (name != "root")
+            users.push_back(name);
+    if (users.empty())
+        findings.ok("logind.linger", "no user's manager outlives the user's jobs");
+    else
+        findings.warn("logind.linger", "processes of " + joined(users) + " may run here without a job or a login (linger)",
+                      "loginctl disable-linger " + users.front() + (users.size() > 1 ? ", and so for each" : ""), directory);
+}
+
+} // namespace
+
+void checkLogind(const Host& host, const Files& files, Findings& findings) {
+    checkRemoveIpc(host, files, findings);
+    checkLoginLeftovers(host, files, findings);
+    checkLinger(files, findings);
+}
+
+} // namespace pinfold::doctor

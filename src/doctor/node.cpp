@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "base/parse.hpp"
+#include "doctor/checks.hpp"
+
+namespace pinfold::doctor {
+namespace {
+
+constexpr std::uint64_t kMebi = 1 << 20;
+constexpr std::uint64_t kSecond = 1'000'000;
+constexpr std::uint64_t kFewInodes = 100;
+
+struct Need {
+    const char* id;
+    const char* directory;
+    const char* use;
+    std::uint64_t least;  ///< bytes: less is a failure
+    std::uint64_t scarce; ///< bytes: less is a warning
+};
+constexpr Need kNeeds[] = {
+    {"space.history", "/var/lib/pinfold", "receipts can't be written, and no job gets over", 16 * kMebi, 128 * kMebi},
+    {"space.run", "/run", "no job can start", 1 * kMebi, 16 * kMebi},
+};
+
+void checkSpace(const Host& host, const Need& need, Findings& findings) {
+    const auto found = host.space.find(need.directory);
+    if (found == host.space.end())
+        return;
+    const auto& space = found->second;
+    const bool noInodes = space.inodes > 0 && space.freeInodes < kFewInodes;
+    const auto free = formatSize(space.free) + " free" + (noInodes ? ", " + std::to_string(space.freeInodes) + " inodes" : "");
+    const auto remedy = std::string("make room: `du -xh -d1 ") + need.directory + "`, `df -i " + need.directory +
+                        "`; `pinfold vacuum` removes old receipts";
+    if (noInodes || space.free < need.least)
+        findings.fail(need.id, free + ": when that is used up, " + need.use, remedy, need.directory);
+    else if (space.free < need.scarce)
+        findings.warn(need.id, free, remedy, need.directory);
+    else
+        findings.ok(need.id, free, need.directory);
+}
+
+void checkClock(const Host& host, Findings& findings) {
+    if (!host.clockSet)
+        findings.ok("clock.synchronised", "the container's host has the clock");
+    else if (*host.clockSet)
+        findings.ok("clock.synchronised", "by the kernel's own account");
+    else
+        findings.warn("clock.synchronised", "nothing sets the clock: receipts of several nodes don't fit together",
+                      "systemctl enable --now systemd-timesyncd, or chrony");
+    if (host.newestReceipt && *host.newestReceipt > host.now + kSecond)
+        findings.warn("clock.receipts",
+                      "the newest receipt is of " + formatUtc(*host.newestReceipt) +
+                          ", which is to come: the clock was ahead, or is behind",
+                      "set the clock; look for other receipts by `pinfold history -S now`", "/var/lib/pinfold/history.db");
+}
+
+} // namespace
+
+void checkNode(const Host& host, const Files&, Findings& findings) {
+    for (const auto& need : kNeeds)
+        checkSpace(host, need, findings);
+    checkClock(host, findings);
+}
+
+} // namespace pinfold::doctor

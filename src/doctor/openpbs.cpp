@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// docs/schedulers/openpbs.md. What MoM knows of a hook: mom_priv/hooks/NAME.HK, NAME=VALUE lines, with OpenPBS's own defaults
+// for what is not there (hook.h).
+#include "base/parse.hpp"
+#include "doctor/checks.hpp"
+
+#include <algorithm>
+
+namespace pinfold::doctor {
+namespace {
+
+constexpr const char* kConf = "/etc/pbs.conf";
+constexpr const char* kEvents[] = {"execjob_begin",       "execjob_launch",    "execjob_attach",   "execjob_resize",
+                                   "execjob_postsuspend", "execjob_preresume", "execjob_epilogue", "execjob_end",
+                                   "execjob_abort",       "exechost_periodic"};
+constexpr std::uint64_t kAlarm = 90; ///< seconds; the hook bounds itself to 80
+
+std::string setting(const std::string& text, const std::string& name, const std::string& otherwise) {
+    std::string value = otherwise;
+    for (const auto& line : meaningfulLines(text))
+        if (line.text.starts_with(name + "="))
+            value = line.text.substr(name.size() + 1);
+    std::erase(value, '"');
+    return value;
+}
+
+bool enabled(const std::string& hook) { return lowerCase(setting(hook, "enabled", "true")) == "true"; }
+
+std::string missingEvents(const std::string& hook) {
+    auto events = setting(hook, "event", "");
+    std::replace(events.begin(), events.end(), ',', ' ');
+    std::vector<std::string> missing;
+    for (const char* event : kEvents)
+        if (!hasWord(events, event))
+            missing.emplace_back(event);
+    return joined(missing);
+}
+
+void checkHook(const Files& files, const std::filesystem::path& directory, Findings& findings) {
+    const char* id = "openpbs.hook";
+    const auto file = directory / "pinfold.HK";
+    const auto hook = files.read(file);
+    if (!hook) {
+        findings.warn(id, "OpenPBS's jobs do not come to pinfold: MoM has no hook of that name",
+                      "on the server, by qmgr, as in docs/schedulers/openpbs.md: create, import and enable the hook pinfold",
+                      file);
+        return;
+    }
+    const auto missing = missingEvents(*hook);
+    const auto alarm = parseUnsigned(setting(*hook, "alarm", "30"));
+    if (!enabled(*hook))
+        findings.warn(id, "OpenPBS's jobs do not come to pinfold: the hook is not enabled",
+                      "on the server: qmgr -c \"set hook pinfold enabled = true\"", file);
+    else if (!files.exists(directory / "pinfold.PY"))
+        findings.fail(id, "the hook has no program: no job can start",
+                      "on the server: qmgr -c \"import hook pinfold application/x-python default "
+                      "/usr/libexec/pinfold/openpbs/pinfold_hook.py\", as in "
+                      "docs/schedulers/openpbs.md",
+                      directory / "pinfold.PY");
+    else if (!missing.empty())
+        findings.fail(id, "the hook is not called for " + missing, "on the server: qmgr -c \"set hook pinfold event += '...'\"",
+                      file);
+    else if (!alarm || *alarm < kAlarm)
+        findings.warn(id, "the hook's alarm comes before its own answer would",
+                      "on the server: qmgr -c \"set hook pinfold alarm = 90\"", file);
+    else
+        findings.ok(id, "OpenPBS's jobs come to pinfold", file);
+}
+
+/// OpenPBS's own cgroups hook would put the same processes elsewhere.
+void checkOther(const Files& files, const std::filesystem::path& directory, Findings& findings) {
+    const auto file = directory / "pbs_cgroups.HK";
+    const auto hook = files.read(file);
+    if (hook && enabled(*hook))
+        findings.fail("openpbs.cgroups", "pbs_cgroups puts jobs into cgroups of its own",
+                      "on the server: qmgr -c \"set hook pbs_cgroups enabled = false\"", file);
+    else
+        findings.ok("openpbs.cgroups", "pbs_cgroups is off");
+}
+
+} // namespace
+
+void checkOpenPbs(const Host& host, const Files& files, Findings& findings) {
+    const auto conf = files.text(kConf);
+    if (setting(conf, "PBS_START_MOM", "0") != "1")
+        return;
+    const auto directory = std::filesystem::path(setting(conf, "PBS_HOME", "/var/spool/pbs")) / "mom_priv/hooks";
+    const auto access = files.access(directory);
+    if (access == Access::Denied || (access == Access::There && !files.listable(directory) && !host.privileged)) {
+        findings.needsRoot("openpbs.hook", directory);
+        return;
+    }
+    checkHook(files, directory, findings);
+    checkOther(files, directory, findings);
+}
+
+} // namespace pinfold::doctor

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "doctor/checks.hpp"
+#include "doctor/pam_stack.hpp"
+
+#include <algorithm>
+
+namespace pinfold::doctor {
+namespace {
+
+constexpr const char* kOurs = "pam_pinfold.so";
+constexpr const char* kLogind = "pam_systemd.so";
+constexpr const char* kFile = "/etc/pam.d/sshd";
+constexpr const char* kSshd = "/etc/ssh/sshd_config";
+
+using Stack = std::vector<PamEntry>;
+
+Stack::const_iterator find(const Stack& stack, const std::string& module) {
+    return std::find_if(stack.begin(), stack.end(), [&module](const auto& entry) { return entry.module == module; });
+}
+
+bool has(const Stack& stack, const std::string& module) { return find(stack, module) != stack.end(); }
+
+void checkPresence(bool account, bool session, Findings& findings) {
+    if (account && session)
+        findings.ok("pam.sshd", "pam_pinfold admits users with a job, and puts their logins into it", kFile);
+    else if (account)
+        findings.warn("pam.sshd", "pam_pinfold admits users with a job, but their logins are outside of it",
+                      "session required pam_pinfold.so as the last session line of /etc/pam.d/sshd", kFile);
+    else if (session)
+        findings.warn("pam.sshd", "pam_pinfold puts logins into jobs, but keeps nobody without a job out",
+                      "account required pam_pinfold.so as the last account line of /etc/pam.d/sshd", kFile);
+    else
+        findings.ok("pam.sshd", "pam_pinfold is not used: logins by ssh are outside of jobs", kFile);
+}
+
+/// The later of the two has the process: pam_systemd moves it to a session's scope, out of the job's.
+void checkOrder(const Stack& session, Findings& findings) {
+    const auto ours = find(session, kOurs);
+    if (ours == session.end())
+        return;
+    const auto after = std::find_if(ours, session.end(), [](const auto& entry) { return entry.module == kLogind; });
+    if (after != session.end())
+        findings.fail("pam.order", "pam_systemd comes after pam_pinfold, and takes each login out of its job again",
+                      "move the line with pam_pinfold.so behind " + after->where, ours->where);
+    else
+        findings.ok("pam.order", has(session, kLogind) ? "pam_pinfold comes after pam_systemd" : "pam_systemd does not interfere",
+                    ours->where);
+}
+
+/// `sufficient` before ours lets a user in whom nobody has asked about a job.
+void checkBypass(const Stack& account, Findings& findings) {
+    const auto ours = find(account, kOurs);
+    if (ours == account.end())
+        return;
+    const auto before = std::find_if(account.begin(), ours, [](const auto& entry) {
+        return !entry.apart && (entry.control == "sufficient" || entry.control.find("success=done") != std::string::npos);
+    });
+    if (before != ours)
+        findings.fail("pam.bypass", before->module + " admits users before pam_pinfold is asked",
+                      "move the line with pam_pinfold.so before " + before->where, before->where);
+    else
+        findings.ok("pam.bypass", "nothing admits users before pam_pinfold is asked", ours->where);
+}
+
+std::vector<std::string> sshdWords(std::string line) {
+    std::replace(line.begin(), line.end(), '=', ' ');
+    auto fields = words(line);
+    if (fields.empty()) // nothing but equals signs
+        return {""};
+    fields.front() = lowerCase(fields.front());
+    return fields;
+}
+
+/// The first value holds, files of Include lines in their places (sshd_config(5)).
+std::string usePam(const Files& files) {
+    const auto included = [](const std::string& line) {
+        const auto fields = sshdWords(line);
+        return fields.front() == "include" ? std::vector<std::filesystem::path>(fields.begin() + 1, fields.end())
+                                           : std::vector<std::filesystem::path>();
+    };
+    for (const auto& line : files.linesWithIncludes(kSshd, included)) {
+        const auto fields = sshdWords(line.line.text);
+        if (fields.front() == "usepam" && fields.size() > 1)
+            return lowerCase(fields[1]);
+    }
+    return "no";
+}
+
+void checkUsePam(const Files& files, Findings& findings) {
+    if (files.exists(kSshd) && !files.read(kSshd))
+        findings.needsRoot("pam.use-pam", kSshd);
+    else if (usePam(files) != "yes")
+        findings.fail("pam.use-pam", "sshd does not ask PAM, so pam_pinfold does nothing",
+                      "UsePAM yes in /etc/ssh/sshd_config, then `systemctl reload ssh` (sshd on EL)", kSshd);
+    else
+        findings.ok("pam.use-pam", "sshd asks PAM", kSshd);
+}
+
+bool installed(const Files& files, const std::string& module) {
+    std::vector<std::filesystem::path> directories{"/lib/security", "/lib64/security", "/usr/lib/security",
+                                                   "/usr/lib64/security"};
+    for (const auto& name : files.list("/usr/lib"))
+        directories.push_back(std::filesystem::path("/usr/lib") / name / "security"); // Debian's triplets
+    return std::any_of(directories.begin(), directories.end(),
+                       [&](const auto& directory) { return files.exists(directory / module); });
+}
+
+/// logind makes a session for whoever is in none, a job's process too, and moves it there. Not cron and at: what they run was
+/// never in a job.
+void checkMovers(const Files& files, Findings& findings) {
+    std::vector<std::string> movers;
+    if (installed(files, kLogind))
+        for (const char* service : {"su", "su-l", "sudo", "sudo-i", "runuser", "runuser-l", "slurm", "gridengine-exec"})
+            if (has(pamStack(files, service, "session"), kLogind))
+                movers.emplace_back(service);
+    if (movers.empty())
+        findings.ok("pam.movers", "no service that jobs use takes processes out of them");
+    else
+        findings.warn("pam.movers", "what a job or a prologue starts by " + joined(movers) + " leaves the job (pam_systemd)",
+                      "setpriv --reuid=USER --regid=GROUP --init-groups COMMAND in its place", "/etc/pam.d");
+}
+
+} // namespace
+
+void checkPam(const Host&, const Files& files, Findings& findings) {
+    if (files.exists(kSshd) || files.exists(kFile)) {
+        const auto account = pamStack(files, "sshd", "account");
+        const auto session = pamStack(files, "sshd", "session");
+        checkPresence(has(account, kOurs), has(session, kOurs), findings);
+        checkOrder(session, findings);
+        checkBypass(account, findings);
+        if (has(account, kOurs) || has(session, kOurs))
+            checkUsePam(files, findings);
+    }
+    checkMovers(files, findings);
+}
+
+} // namespace pinfold::doctor

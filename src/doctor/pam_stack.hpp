@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What PAM does for a service, from its files (pam.d(5)).
+#pragma once
+
+#include "doctor/files.hpp"
+
+#include <string>
+#include <vector>
+
+namespace pinfold::doctor {
+
+struct PamEntry {
+    std::string control; ///< "required", "[success=1 default=ignore]"
+    std::string module;  ///< "pam_systemd.so", without directory
+    std::string where;   ///< "/etc/pam.d/common-session:12"
+    bool apart = false;  ///< in a substack, whose end it can't outlive
+};
+
+/// The modules of a service for a type ("session"), in their order: @include, include and substack are followed. Empty where
+/// there is no such service.
+std::vector<PamEntry> pamStack(const Files& files, const std::string& service, const std::string& type);
+
+} // namespace pinfold::doctor

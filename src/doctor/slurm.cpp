@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// docs/schedulers/slurm.md
+#include "config/config.hpp"
+#include "doctor/checks.hpp"
+
+namespace pinfold::doctor {
+namespace {
+
+constexpr const char* kPlugin = "pinfold_spank.so";
+
+/// "include PATTERN", in slurm.conf(5) and plugstack.conf(5).
+std::vector<std::filesystem::path> included(const std::string& line) {
+    const auto fields = words(line);
+    return fields.size() == 2 && lowerCase(fields[0]) == "include" ? std::vector<std::filesystem::path>{fields[1]}
+                                                                   : std::vector<std::filesystem::path>{};
+}
+
+/// NAME=VALUE; names in any case. The last one holds.
+std::string setting(const Files& files, const std::filesystem::path& file, const std::string& name) {
+    std::string value;
+    for (const auto& [from, line] : files.linesWithIncludes(file, included)) {
+        const auto equals = line.text.find('=');
+        if (equals == std::string::npos || words(lowerCase(line.text.substr(0, equals))) != std::vector{name})
+            continue;
+        const auto given = words(line.text.substr(equals + 1));
+        value = given.empty() ? "" : given.front();
+    }
+    return value;
+}
+
+struct PluginLine {
+    std::string rule; ///< required, optional
+    std::string path;
+    std::string where;
+};
+
+/// "required PATH ARGUMENTS"
+std::optional<PluginLine> ourPlugin(const Files& files, const std::filesystem::path& file) {
+    for (const auto& line : files.linesWithIncludes(file, included)) {
+        const auto fields = words(line.line.text);
+        if (fields.size() > 1 && std::filesystem::path(fields[1]).filename() == kPlugin)
+            return PluginLine{fields[0], fields[1], line.where()};
+    }
+    return std::nullopt;
+}
+
+void checkPlugin(const Host& host, const Files& files, const std::filesystem::path& conf, Findings& findings) {
+    const char* id = "slurm.plugin";
+    const auto set = setting(files, conf, "plugstackconfig");
+    const auto plugstack = set.empty() ? conf.parent_path() / "plugstack.conf" : std::filesystem::path(set);
+    const auto line = "required " + host.libexec + "/" + kPlugin;
+    const auto remedy = line + " in " + plugstack.string() + ", then `systemctl restart slurmd`";
+    const auto plugin = ourPlugin(files, plugstack);
+    if (!plugin)
+        findings.warn(id, "Slurm's jobs do not come to pinfold: its plugin is not in plugstack.conf", remedy, plugstack);
+    else if (!files.exists(plugin->path) && plugin->rule == "required")
+        findings.fail(id, "there is no " + plugin->path + ": srun, sbatch and slurmd refuse to run anything",
+                      "build pinfold where Slurm's headers are (libslurm-dev), or take the line out", plugin->where);
+    else if (plugin->rule != "required")
+        findings.warn(id, "with '" + plugin->rule + "' Slurm runs jobs without a scope where the plugin can't be loaded", line,
+                      plugin->where);
+    else
+        findings.ok(id, "Slurm's jobs come to pinfold", plugin->where);
+}
+
+/// The plugin leaves GPUs to Slurm, and a node with [gpus] opens to a job only those that pinfold has given it.
+void checkGpus(const Host& host, Findings& findings) {
+    const auto loaded = loadConfig(ConfigPaths::below(host.root));
+    if (loaded && !loaded->config.gpus.devices.empty())
+        findings.warn("slurm.gpus", "[gpus] closes all GPUs to Slurm's jobs", "take [gpus] out of pinfold.toml", "/etc/pinfold");
+}
+
+} // namespace
+
+void checkSlurm(const Host& host, const Files& files, Findings& findings) {
+    if (!files.first({"/usr/sbin/slurmd", "/usr/local/sbin/slurmd", "/opt/slurm/sbin/slurmd"}))
+        return;
+    const auto conf =
+        files.first({"/etc/slurm/slurm.conf", "/etc/slurm-llnl/slurm.conf", "/usr/local/etc/slurm.conf",
+                     "/opt/slurm/etc/slurm.conf", "/run/slurm/conf/slurm.conf", "/var/spool/slurmd/conf-cache/slurm.conf"});
+    if (!conf) {
+        findings.ok("slurm.plugin", "slurmd is installed, and not configured");
+        return;
+    }
+    if (!files.read(*conf)) {
+        findings.needsRoot("slurm.plugin", conf->string());
+        return;
+    }
+    const auto tracking = setting(files, *conf, "proctracktype");
+    if (tracking.empty() || lowerCase(tracking) == "proctrack/cgroup") {
+        findings.ok("slurm.plugin", "Slurm contains its jobs itself (proctrack/cgroup): pinfold leaves them alone",
+                    conf->string());
+        return;
+    }
+    checkPlugin(host, files, *conf, findings);
+    checkGpus(host, findings);
+}
+
+} // namespace pinfold::doctor

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// docs/schedulers/torque.md
+#include "doctor/checks.hpp"
+
+#include <sys/stat.h>
+
+namespace pinfold::doctor {
+namespace {
+
+struct Script {
+    const char* name;
+    const char* program;
+};
+constexpr Script kScripts[] = {
+    {"prologue", "torque-prologue"},
+    {"prologue.parallel", "torque-prologue"},
+    {"epilogue", "torque-epilogue"},
+    {"epilogue.parallel", "torque-epilogue"},
+};
+
+/// "" when pbs_mom would run it. As pbs_mom looks at it: behind links.
+std::string refused(const Files::Status& status) {
+    if (status.owner != 0)
+        return "it does not belong to root";
+    if (!S_ISREG(status.mode))
+        return "it is no file";
+    if ((status.mode & (S_IRUSR | S_IXUSR)) != (S_IRUSR | S_IXUSR))
+        return "root may not read and execute it";
+    if ((status.mode & (S_IWGRP | S_IWOTH)) != 0)
+        return "others than root may write to it";
+    return "";
+}
+
+void checkScript(const Host& host, const Files& files, const std::filesystem::path& directory, const Script& script, bool hooked,
+                 Findings& findings) {
+    const auto id = std::string("torque.") + script.name;
+    const auto file = directory / script.name;
+    const auto program = host.libexec + "/" + script.program;
+    const auto link = "ln -sf " + program + " " + file.string();
+    const auto status = files.status(file);
+    if (!status) {
+        // With the starter, and no job opened by a prologue, no job of Torque's runs.
+        const auto state = hooked ? FindingState::Fail : FindingState::Warn;
+        findings.add(state, id, "there is none, or it leads nowhere", link, file);
+        return;
+    }
+    if (const auto why = refused(*status); !why.empty()) {
+        findings.fail(id, "pbs_mom will not run it: " + why, "chown root " + file.string() + " && chmod 755 " + file.string(),
+                      file);
+        return;
+    }
+    const auto real = files.resolve(file);
+    const auto text = files.read(file);
+    if (real == files.resolve(program))
+        findings.ok(id, "pinfold's", file);
+    else if (!text)
+        findings.needsRoot(id, file);
+    else if (text->find(script.program) != std::string::npos)
+        findings.ok(id, "the site's, and calls pinfold's", file);
+    else
+        findings.add(hooked ? FindingState::Fail : FindingState::Warn, id,
+                     std::string("the site's, and does not call ") + script.program,
+                     program + " \"$@\" in it, as in docs/schedulers/torque.md", file);
+}
+
+/// The path behind $job_starter in mom_priv/config.
+std::string jobStarter(const std::string& config) {
+    std::string path;
+    for (const auto& line : meaningfulLines(config)) {
+        const auto fields = words(line.text);
+        if (fields.size() > 1 && fields[0] == "$job_starter")
+            path = fields[1];
+    }
+    return path;
+}
+
+/// Does Torque give its jobs to pinfold?
+bool checkStarter(const Host& host, const Files& files, const std::filesystem::path& config, Findings& findings) {
+    const char* id = "torque.job-starter";
+    const auto ours = host.libexec + "/torque-job-starter";
+    const auto remedy = "$job_starter " + ours + " in " + config.string() + ", and restart pbs_mom";
+    if (files.exists(config) && !files.read(config)) {
+        findings.needsRoot(id, config);
+        return false;
+    }
+    const auto path = jobStarter(files.text(config));
+    const auto status = files.status(path);
+    const bool hooked = path.find("torque-job-starter") != std::string::npos;
+    if (path.empty())
+        findings.warn(id, "Torque's jobs do not come to pinfold: there is no $job_starter", remedy, config);
+    else if (!hooked)
+        findings.warn(id, "Torque's jobs come to pinfold only if this calls it: $job_starter " + path, remedy, config);
+    else if (!status || (status->mode & S_IXOTH) == 0)
+        findings.fail(id, "no job of Torque's can start: users can't execute " + path, remedy, config);
+    else
+        findings.ok(id, "Torque's jobs come to pinfold", config);
+    return hooked;
+}
+
+} // namespace
+
+void checkTorque(const Host& host, const Files& files, Findings& findings) {
+    const auto directory = files.first({"/var/spool/torque/mom_priv", "/var/lib/torque/mom_priv", "/var/torque/mom_priv"});
+    if (!directory)
+        return;
+    const bool hooked = checkStarter(host, files, *directory / "config", findings);
+    for (const auto& script : kScripts)
+        checkScript(host, files, *directory, script, hooked, findings);
+}
+
+} // namespace pinfold::doctor
