@@ -30,7 +30,7 @@ _pinfold() {
     --state) words='creating running suspended ending accounting' ;;
     *)
         case $verb in
-        '') words="run list status show ps top why history stop kill limits suspend resume drain reconcile open end adopt vacuum check-config version $globals" ;;
+        '') words="run list status show ps top why history stop kill limits suspend resume drain reconcile open end adopt vacuum check-config doctor version $globals" ;;
         list) words="-u --user --state -o --columns --sort $globals" ;;
         top) words="-s --sort -u --user -b --batch -n --iterations -d --delay $globals" ;;
         run) words="--job --exec --batch --task --cpus --gpus --cpu-list --gpu-list --exclusive $limits --dry-run --" ;;

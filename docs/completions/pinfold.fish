@@ -4,7 +4,7 @@ function __pinfold_jobs
     pinfold list --no-legend --no-pager -o key 2>/dev/null
 end
 
-set -l verbs run list status show ps top why history stop kill limits suspend resume drain reconcile open end adopt vacuum check-config version
+set -l verbs run list status show ps top why history stop kill limits suspend resume drain reconcile open end adopt vacuum check-config doctor version
 complete -c pinfold -f
 complete -c pinfold -n "not __fish_seen_subcommand_from $verbs" -a "$verbs"
 complete -c pinfold -l json -d 'One JSON document'

@@ -236,6 +236,7 @@ void addActions(CLI::App& app, CommandLine& line) {
     addParsed(vacuum, "--max-size", line.maxSize, parseSize, "keep so much; default: the site's");
     auto* check = app.add_subcommand("check-config", "is the configuration right?");
     check->add_option("--root", line.root, "prefix of its paths")->type_name("");
+    app.add_subcommand("doctor", "what is wrong with this node, and the remedy");
     app.add_subcommand("version", "of pinfold, and of the pinfoldd that runs");
 }
 

@@ -177,6 +177,18 @@ std::string jsonUnits(const StartRequest& request) {
                      {"scope", {{"name", request.scope}, {"properties", properties(request.scopeProperties)}}}});
 }
 
+std::string jsonFindings(const std::vector<doctor::Finding>& findings) {
+    const auto orNone = [](const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); };
+    Json list = Json::array();
+    for (const auto& finding : findings)
+        list.push_back({{"id", finding.id},
+                        {"state", toString(finding.state)},
+                        {"found", finding.found},
+                        {"remedy", orNone(finding.remedy)},
+                        {"where", orNone(finding.where)}});
+    return document({{"findings", std::move(list)}});
+}
+
 std::string jsonVersions(const std::optional<std::string>& daemon) {
     return document({{"pinfold", PINFOLD_VERSION}, {"pinfoldd", daemon ? Json(*daemon) : Json(nullptr)}});
 }

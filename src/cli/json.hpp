@@ -5,6 +5,7 @@
 #include "cli/top_rows.hpp"
 #include "client/manager_client.hpp"
 #include "config/config.hpp"
+#include "doctor/finding.hpp"
 #include "systemd/systemd_manager.hpp"
 
 #include <optional>
@@ -32,6 +33,7 @@ std::string jsonVacuumed(const Vacuumed& done);
 std::string jsonNode(const std::string& version, const std::vector<JobInfo>& jobs, const std::optional<Drain>& drain);
 std::string jsonConfigCheck(const Result<LoadedConfig>& loaded);
 std::string jsonUnits(const StartRequest& request);
+std::string jsonFindings(const std::vector<doctor::Finding>& findings);
 std::string jsonVersions(const std::optional<std::string>& daemon);
 /// `at`: CLOCK_REALTIME, microseconds.
 std::string jsonTop(const std::vector<TopRow>& rows, std::uint64_t at);

@@ -33,6 +33,7 @@ Verb findVerb(const std::string& name) {
         {"adopt", verbAdopt},
         {"vacuum", verbVacuum},
         {"check-config", verbCheckConfig},
+        {"doctor", verbDoctor},
         {"version", verbVersion},
         {"run", verbRun},
     };

@@ -50,6 +50,7 @@ ExitStatus verbEnd(const VerbContext& context);
 ExitStatus verbAdopt(const VerbContext& context);
 ExitStatus verbVacuum(const VerbContext& context);
 ExitStatus verbCheckConfig(const VerbContext& context);
+ExitStatus verbDoctor(const VerbContext& context);
 ExitStatus verbVersion(const VerbContext& context);
 /// `pinfold run --dry-run`.
 ExitStatus verbRun(const VerbContext& context);

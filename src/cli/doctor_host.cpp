@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cli/doctor_host.hpp"
+
+#include "build_config.hpp"
+#include "client/node_client.hpp"
+#include "doctor/files.hpp"
+#include "os/history.hpp"
+#include "os/program_output.hpp"
+#include "os/trusted_program.hpp"
+
+#include <sys/statvfs.h>
+#include <sys/timex.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+
+namespace pinfold {
+namespace {
+
+using doctor::Files;
+using doctor::GridEngineAnswer;
+using doctor::Host;
+using Asking = std::function<void(const char* whom)>;
+
+constexpr const char* kSystemd = "org.freedesktop.systemd1";
+constexpr const char* kUnits[] = {"pinfoldd.service", "pinfoldd.socket",      "batch.slice",
+                                  "-.slice",          "systemd-oomd.service", "dbus.service"};
+
+template <class T> std::optional<T> orNone(Result<T> result) { return result ? std::optional(*std::move(result)) : std::nullopt; }
+
+void askUnits(const NodeClient& client, Host& host) {
+    for (const char* unit : kUnits) {
+        auto properties = client.unit(unit);
+        if (!properties) { // it hangs: do not wait for it again and again
+            host.systemd.reset();
+            return;
+        }
+        host.units.emplace(unit, *std::move(properties));
+    }
+}
+
+/// Only who is there: a question must not start pinfoldd, whose being down is what we are here for.
+void askDaemon(const NodeClient& client, Host& host) {
+    if (doctor::property(host.unit("pinfoldd.service"), "ActiveState") != "active")
+        return;
+    auto properties = client.properties("org.pinfold1", "/org/pinfold1", "org.pinfold1.Manager");
+    host.daemonVersion = properties ? Result<std::string>(doctor::property(*properties, "Version")) : properties.error();
+}
+
+void askBus(Host& host, const Asking& asking) {
+    asking("the system bus");
+    const auto client = NodeClient::connect();
+    const auto polkit = client ? client->canBeStarted("org.freedesktop.PolicyKit1") : Result<bool>(client.error());
+    if (!polkit) {
+        host.busError = polkit.error().message;
+        return;
+    }
+    host.polkit = *polkit;
+    asking("systemd");
+    host.systemd = orNone(client->properties(kSystemd, "/org/freedesktop/systemd1", "org.freedesktop.systemd1.Manager"));
+    if (host.systemd)
+        askUnits(*client, host);
+    asking("logind");
+    if (const auto there = client->hasOwner("org.freedesktop.login1"); there && *there)
+        host.logind =
+            orNone(client->properties("org.freedesktop.login1", "/org/freedesktop/login1", "org.freedesktop.login1.Manager"));
+    asking("pinfoldd");
+    askDaemon(*client, host);
+}
+
+/// SGE_ROOT=... of Debian's defaults, or as the caller has it.
+std::string gridEngineSetting(const std::string& name, const std::string& otherwise) {
+    if (const char* value = std::getenv(name.c_str()); value && *value)
+        return value;
+    for (const auto& line : doctor::meaningfulLines(Files("/").text("/etc/default/gridengine")))
+        if (line.text.starts_with(name + "="))
+            return line.text.substr(name.size() + 1);
+    return otherwise;
+}
+
+void askGridEngine(Host& host, const Asking& asking) {
+    const auto top = gridEngineSetting("SGE_ROOT", "/opt/sge");
+    const auto found = Files("/").first({"/usr/bin/qconf", top + "/bin/lx-amd64/qconf", top + "/bin/lx-arm64/qconf"});
+    if (!found)
+        return;
+    asking("Grid Engine");
+    // Root must not run what the batch system's administrator could have put there.
+    const auto trusted = host.privileged ? trustedProgram(*found) : Result<std::filesystem::path>(*found);
+    if (!trusted) {
+        host.gridEngine = trusted.error();
+        return;
+    }
+    // Debian's is a link to a script that goes by the name it is called by.
+    const auto program = found->parent_path() == "/usr/bin" ? *found : *trusted;
+    const std::vector<std::string> environment{"SGE_ROOT=" + top, "SGE_CELL=" + gridEngineSetting("SGE_CELL", "default")};
+    auto global = programOutput(program, {"-sconf", "global"}, environment, std::chrono::seconds(2));
+    if (!global) {
+        host.gridEngine = global.error();
+        return;
+    }
+    utsname node{};
+    ::uname(&node);
+    // A host that has none of its own is an error to qconf.
+    const auto local = programOutput(program, {"-sconf", node.nodename}, environment, std::chrono::seconds(2));
+    host.gridEngine = GridEngineAnswer{*std::move(global), local ? *local : ""};
+}
+
+void lookAtClock(Host& host) {
+    host.now = static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch()).count());
+    timex clock{};
+    if (::adjtimex(&clock) >= 0)
+        host.clockSet = (clock.status & STA_UNSYNC) == 0;
+    if (!host.privileged)
+        return;
+    if (const auto history = History::open("/var/lib/pinfold/history.db", History::Mode::ReadOnly))
+        if (const auto info = history->info())
+            host.newestReceipt = info->newest;
+}
+
+void lookAtSpace(Host& host) {
+    for (const char* directory : {"/var/lib/pinfold", "/run"}) {
+        struct statvfs status {};
+        // Before the first start of pinfoldd it is not there, and will be on the file system of the directory above.
+        auto path = std::filesystem::path(directory);
+        while (::statvfs(path.c_str(), &status) != 0 && path != path.root_path())
+            path = path.parent_path();
+        host.space.emplace(directory, doctor::Space{static_cast<std::uint64_t>(status.f_bavail) * status.f_frsize, status.f_files,
+                                                    status.f_favail});
+    }
+}
+
+} // namespace
+
+Host lookAtHost(const Asking& asking) {
+    Host host;
+    host.privileged = ::geteuid() == 0;
+    host.version = PINFOLD_VERSION;
+    host.libexec = PINFOLD_LIBEXEC;
+    utsname kernel{};
+    ::uname(&kernel);
+    host.kernelRelease = kernel.release;
+    askBus(host, asking);
+    askGridEngine(host, asking);
+    lookAtClock(host);
+    lookAtSpace(host);
+    return host;
+}
+
+} // namespace pinfold
