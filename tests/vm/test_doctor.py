@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""pinfold doctor on a node with all controllers, and without one that systemd was told not to use."""
+
+import json
+from pathlib import Path
+
+from jobs import BATCH, finish, run, start_job, wait_running
+
+
+def findings():
+    done = run("pinfold", "doctor", "--json", check=False)
+    found = json.loads(done.stdout)["findings"]
+    assert done.returncode == (1 if "fail" in [finding["state"] for finding in found] else 0), done.stderr
+    return found
+
+
+def wrong():
+    return {finding["id"]: finding["state"] for finding in findings() if finding["state"] != "ok"}
+
+
+def test_nothing_fails_on_a_node_with_all_controllers():
+    run("systemctl", "start", "pinfoldd")
+    # As Debian has it: systemd's own RemoveIPC=yes, a network without time servers, and a Grid Engine that nobody has set up.
+    assert wrong() == {"logind.remove-ipc": "warn", "clock.synchronised": "warn", "grid-engine.shepherd": "warn"}
+
+
+def test_a_controller_that_is_switched_off():
+    off = Path("/etc/systemd/system/batch.slice.d/off.conf")
+    off.parent.mkdir()
+    off.write_text("[Slice]\nDisableControllers=pids\n")
+    run("systemctl", "daemon-reload")
+    try:
+        assert wrong()["cgroup.pids"] == "fail"
+        assert finish(start_job("doctor.1", "true", options=["--tasks-max", "10"]))[0] == 125, "so it is, indeed"
+    finally:
+        off.unlink()
+        off.parent.rmdir()
+        run("systemctl", "daemon-reload")
+    assert "cgroup.pids" not in wrong()
+    assert finish(start_job("doctor.2", "true", options=["--tasks-max", "10"]))[0] == 0
+
+
+def test_a_controller_that_was_taken_from_live_jobs():
+    job = start_job("doctor.3", "sleep", "1000")
+    wait_running("doctor.3")
+    before = wrong()
+    assert not [name for name in before if name.startswith("cgroup.")]
+    for cgroup in (BATCH / "batch-doctor.3.slice", BATCH):  # the kernel takes it from below only
+        (cgroup / "cgroup.subtree_control").write_text("-pids")
+    assert {**before, "cgroup.pids": "fail"} == wrong()
+    run("sh", "-ec", next(finding for finding in findings() if finding["id"] == "cgroup.pids")["remedy"])
+    assert wrong() == before
+    run("pinfold", "stop", "--wait", "doctor.3")
+    finish(job)
