@@ -119,8 +119,8 @@ ExitStatus waitUntilEmpty(const Countdown& countdown) {
             continue;
         progress.show({});
         if (ended.error().code == ErrorCode::TimedOut)
-            return fail(
-                {ErrorCode::TimedOut, "time-out, there still is " + inWords(seen->jobs, kMostKeys) + "; the node stays drained"});
+            return fail({ErrorCode::TimedOut,
+                         "not empty in time, it still has " + inWords(seen->jobs, kMostKeys) + "; the node stays drained"});
         return fail(ended.error());
     }
 }

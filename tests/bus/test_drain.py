@@ -200,7 +200,7 @@ def test_wait_of_more_jobs_than_a_connection_may_have_calls(world):
 def test_wait_has_a_time_limit_and_the_node_stays_drained(world):
     world.create("bus.1", world.process())
     status, out, err = finish(command(world, "drain", "--wait", "--timeout", "300ms"))
-    assert (status, out) == (124, "") and "there still is 1 job: bus.1; the node stays drained" in err
+    assert (status, out) == (124, "") and "it still has 1 job: bus.1; the node stays drained" in err
     assert properties(world)["Draining"]
     assert finish(command(world, "drain", "--timeout", "1s"))[0] == 2, "which has no end of its own"
 
