@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The one user of toml++. Its exceptions end here.
+// toml++'s exceptions end here.
 #include "base/escape.hpp"
 #include "base/parse.hpp"
 #include "config/config.hpp"
 #include "config/config_files.hpp"
+#include "config/setters.hpp"
 #include "model/limit_table.hpp"
-
-#include <toml++/toml.h>
 
 #include <algorithm>
 #include <array>
@@ -16,114 +15,6 @@
 
 namespace pinfold {
 namespace {
-
-constexpr std::uint64_t kHour = 3'600'000'000; // microseconds
-
-using Setter = std::function<Result<void>(const toml::node&, Config&)>;
-using Section = std::map<std::string_view, Setter>;
-
-Error wrong(const std::string& what) { return {ErrorCode::ConfigInvalid, what}; }
-
-std::string show(const toml::node& node) {
-    std::ostringstream text;
-    if (const auto* value = node.as_string())
-        text << '"' << value->get() << '"';
-    else if (const auto* integer = node.as_integer())
-        text << integer->get();
-    else if (const auto* boolean = node.as_boolean())
-        text << (boolean->get() ? "true" : "false");
-    else
-        text << "a " << node.type();
-    return printable(text.str(), 200);
-}
-
-/// What people may write as a number or as text: integers stand for `integerUnit` each.
-Result<std::uint64_t> amount(const toml::node& node, Result<std::uint64_t> (*parse)(std::string_view),
-                             std::uint64_t integerUnit) {
-    if (const auto* text = node.as_string())
-        return parse(text->get());
-    if (const auto* number = node.as_integer();
-        number && number->get() >= 0 && static_cast<std::uint64_t>(number->get()) <= UINT64_MAX / 2 / integerUnit)
-        return static_cast<std::uint64_t>(number->get()) * integerUnit;
-    return wrong(show(node) + " is no amount: use a number or a string with a unit");
-}
-
-Result<std::uint64_t> integer(const toml::node& node, std::uint64_t least, std::uint64_t most) {
-    if (const auto* number = node.as_integer(); number && number->get() >= 0)
-        if (const auto value = static_cast<std::uint64_t>(number->get()); value >= least && value <= most)
-            return value;
-    return wrong(show(node) + " is out of range: use a number from " + std::to_string(least) + " to " + std::to_string(most));
-}
-
-template <class T> Setter word(T& (*member)(Config&), std::vector<std::pair<std::string_view, T>> words) {
-    return [member, words](const toml::node& node, Config& config) -> Result<void> {
-        std::string allowed;
-        for (const auto& [name, value] : words) {
-            if (node.value<std::string_view>() == name) {
-                member(config) = value;
-                return {};
-            }
-            allowed += (allowed.empty() ? "\"" : ", \"") + std::string(name) + "\"";
-        }
-        return wrong(show(node) + " is not one of " + allowed);
-    };
-}
-
-Setter duration(std::uint64_t& (*member)(Config&), std::uint64_t least, std::uint64_t most, const char* range) {
-    return [=](const toml::node& node, Config& config) -> Result<void> {
-        const auto usec = amount(node, parseDuration, 1'000'000);
-        if (!usec)
-            return usec.error();
-        if (*usec < least || *usec > most)
-            return wrong(show(node) + " is out of range: use " + range);
-        member(config) = *usec;
-        return {};
-    };
-}
-
-/// `least` or more, also "infinity". `form`: what may be written.
-Setter noLessThan(std::uint64_t& (*member)(Config&), std::uint64_t least, Result<std::uint64_t> (*parse)(std::string_view),
-                  std::uint64_t integerUnit, const char* form) {
-    return [=](const toml::node& node, Config& config) -> Result<void> {
-        const auto value = amount(node, parse, integerUnit);
-        if (!value)
-            return value.error();
-        if (*value < least)
-            return wrong(show(node) + " is out of range: use " + form);
-        member(config) = *value;
-        return {};
-    };
-}
-
-template <class T> Setter count(T& (*member)(Config&), std::uint64_t least, std::uint64_t most) {
-    return [=](const toml::node& node, Config& config) -> Result<void> {
-        const auto value = integer(node, least, most);
-        if (!value)
-            return value.error();
-        member(config) = static_cast<T>(*value);
-        return {};
-    };
-}
-
-Setter flag(bool& (*member)(Config&)) {
-    return [=](const toml::node& node, Config& config) -> Result<void> {
-        const auto* value = node.as_boolean();
-        if (!value)
-            return wrong(show(node) + " is neither true nor false");
-        member(config) = value->get();
-        return {};
-    };
-}
-
-Setter absolutePath(std::string& (*member)(Config&)) {
-    return [member](const toml::node& node, Config& config) -> Result<void> {
-        const auto path = node.value<std::string>().value_or("");
-        if (!path.starts_with('/') || path != printable(path))
-            return wrong(show(node) + " is no absolute path: write \"/path/to/file\"");
-        member(config) = path;
-        return {};
-    };
-}
 
 /// As on the command line; an integer stands for its digits.
 Setter limit(std::string_view name) {
@@ -189,19 +80,6 @@ bool isGpuId(const std::string& word) {
 bool isVariable(const std::string& word) {
     constexpr auto kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789";
     return !word.empty() && !(word[0] >= '0' && word[0] <= '9') && word.find_first_not_of(kLetters) == word.npos;
-}
-
-Setter words(std::vector<std::string>& (*member)(Config&), bool (*valid)(const std::string&), const char* what) {
-    return [=](const toml::node& node, Config& config) -> Result<void> {
-        std::vector<std::string> read;
-        const auto* list = node.as_array();
-        for (std::size_t i = 0; list && i < list->size(); ++i)
-            read.push_back((*list)[i].value<std::string>().value_or(""));
-        if (!list || !std::all_of(read.begin(), read.end(), valid))
-            return wrong(show(node) + " is no list of " + what);
-        member(config) = std::move(read);
-        return {};
-    };
 }
 
 constexpr std::uint64_t kMostPercent = 90;

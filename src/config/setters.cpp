@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "config/setters.hpp"
+
+#include "base/escape.hpp"
+#include "base/parse.hpp"
+
+#include <algorithm>
+#include <sstream>
+
+namespace pinfold {
+
+Error wrong(const std::string& what) { return {ErrorCode::ConfigInvalid, what}; }
+
+std::string show(const toml::node& node) {
+    std::ostringstream text;
+    if (const auto* value = node.as_string())
+        text << '"' << value->get() << '"';
+    else if (const auto* integer = node.as_integer())
+        text << integer->get();
+    else if (const auto* boolean = node.as_boolean())
+        text << (boolean->get() ? "true" : "false");
+    else
+        text << "a " << node.type();
+    return printable(text.str(), 200);
+}
+
+Result<std::uint64_t> amount(const toml::node& node, Result<std::uint64_t> (*parse)(std::string_view),
+                             std::uint64_t integerUnit) {
+    if (const auto* text = node.as_string())
+        return parse(text->get());
+    if (const auto* number = node.as_integer();
+        number && number->get() >= 0 && static_cast<std::uint64_t>(number->get()) <= UINT64_MAX / 2 / integerUnit)
+        return static_cast<std::uint64_t>(number->get()) * integerUnit;
+    return wrong(show(node) + " is no amount: use a number or a string with a unit");
+}
+
+Result<std::uint64_t> integer(const toml::node& node, std::uint64_t least, std::uint64_t most) {
+    if (const auto* number = node.as_integer(); number && number->get() >= 0)
+        if (const auto value = static_cast<std::uint64_t>(number->get()); value >= least && value <= most)
+            return value;
+    return wrong(show(node) + " is out of range: use a number from " + std::to_string(least) + " to " + std::to_string(most));
+}
+
+Setter duration(std::uint64_t& (*member)(Config&), std::uint64_t least, std::uint64_t most, const char* range) {
+    return [=](const toml::node& node, Config& config) -> Result<void> {
+        const auto usec = amount(node, parseDuration, 1'000'000);
+        if (!usec)
+            return usec.error();
+        if (*usec < least || *usec > most)
+            return wrong(show(node) + " is out of range: use " + range);
+        member(config) = *usec;
+        return {};
+    };
+}
+
+Setter noLessThan(std::uint64_t& (*member)(Config&), std::uint64_t least, Result<std::uint64_t> (*parse)(std::string_view),
+                  std::uint64_t integerUnit, const char* form) {
+    return [=](const toml::node& node, Config& config) -> Result<void> {
+        const auto value = amount(node, parse, integerUnit);
+        if (!value)
+            return value.error();
+        if (*value < least)
+            return wrong(show(node) + " is out of range: use " + form);
+        member(config) = *value;
+        return {};
+    };
+}
+
+Setter flag(bool& (*member)(Config&)) {
+    return [=](const toml::node& node, Config& config) -> Result<void> {
+        const auto* value = node.as_boolean();
+        if (!value)
+            return wrong(show(node) + " is neither true nor false");
+        member(config) = value->get();
+        return {};
+    };
+}
+
+Setter absolutePath(std::string& (*member)(Config&)) {
+    return [member](const toml::node& node, Config& config) -> Result<void> {
+        const auto path = node.value<std::string>().value_or("");
+        if (!path.starts_with('/') || path != printable(path))
+            return wrong(show(node) + " is no absolute path: write \"/path/to/file\"");
+        member(config) = path;
+        return {};
+    };
+}
+
+Setter words(std::vector<std::string>& (*member)(Config&), bool (*valid)(const std::string&), const char* what) {
+    return [=](const toml::node& node, Config& config) -> Result<void> {
+        std::vector<std::string> read;
+        const auto* list = node.as_array();
+        for (std::size_t i = 0; list && i < list->size(); ++i)
+            read.push_back((*list)[i].value<std::string>().value_or(""));
+        if (!list || !std::all_of(read.begin(), read.end(), valid))
+            return wrong(show(node) + " is no list of " + what);
+        member(config) = std::move(read);
+        return {};
+    };
+}
+
+} // namespace pinfold

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// How a key's value gets into the Config: one Setter a key, made from the form that its value has. Errors say the value and what
+// is allowed; the place in the file is added by who calls.
+#pragma once
+
+#include "base/result.hpp"
+#include "config/config.hpp"
+
+#include <toml++/toml.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace pinfold {
+
+using Setter = std::function<Result<void>(const toml::node&, Config&)>;
+using Section = std::map<std::string_view, Setter>;
+
+constexpr std::uint64_t kHour = 3'600'000'000; // microseconds
+
+Error wrong(const std::string& what);
+
+/// The value as it was written, fit for a message.
+std::string show(const toml::node& node);
+
+/// What people may write as a number or as text: integers stand for `integerUnit` each.
+Result<std::uint64_t> amount(const toml::node& node, Result<std::uint64_t> (*parse)(std::string_view), std::uint64_t integerUnit);
+
+Result<std::uint64_t> integer(const toml::node& node, std::uint64_t least, std::uint64_t most);
+
+/// `range`: what may be written.
+Setter duration(std::uint64_t& (*member)(Config&), std::uint64_t least, std::uint64_t most, const char* range);
+
+/// `least` or more, also "infinity". `form`: what may be written.
+Setter noLessThan(std::uint64_t& (*member)(Config&), std::uint64_t least, Result<std::uint64_t> (*parse)(std::string_view),
+                  std::uint64_t integerUnit, const char* form);
+
+Setter flag(bool& (*member)(Config&));
+
+Setter absolutePath(std::string& (*member)(Config&));
+
+/// A list of texts. `what`: what each of them is.
+Setter words(std::vector<std::string>& (*member)(Config&), bool (*valid)(const std::string&), const char* what);
+
+template <class T> Setter word(T& (*member)(Config&), std::vector<std::pair<std::string_view, T>> words) {
+    return [member, words](const toml::node& node, Config& config) -> Result<void> {
+        std::string allowed;
+        for (const auto& [name, value] : words) {
+            if (node.value<std::string_view>() == name) {
+                member(config) = value;
+                return {};
+            }
+            allowed += (allowed.empty() ? "\"" : ", \"") + std::string(name) + "\"";
+        }
+        return wrong(show(node) + " is not one of " + allowed);
+    };
+}
+
+template <class T> Setter count(T& (*member)(Config&), std::uint64_t least, std::uint64_t most) {
+    return [=](const toml::node& node, Config& config) -> Result<void> {
+        const auto value = integer(node, least, most);
+        if (!value)
+            return value.error();
+        member(config) = static_cast<T>(*value);
+        return {};
+    };
+}
+
+} // namespace pinfold
