@@ -174,7 +174,7 @@ int runDaemon(const DaemonOptions& options) {
     setUpLog();
     if (auto checked = CgroupTree(options.root).check(); !checked)
         return refuse(checked.error());
-    SdJournal journal;
+    SdJournal journal{"pinfoldd"};
     Settings settings(options.root, journal);
     if (auto loaded = settings.load(); !loaded)
         return refuse(loaded.error());

@@ -9,7 +9,7 @@ namespace pinfold {
 
 void SdJournal::event(const JournalEvent& event) {
     std::vector<std::string> lines{"MESSAGE=" + event.message, "PRIORITY=" + std::to_string(event.priority),
-                                   "SYSLOG_IDENTIFIER=pinfoldd"};
+                                   "SYSLOG_IDENTIFIER=" + identifier_};
     if (!event.messageId.empty())
         lines.push_back("MESSAGE_ID=" + event.messageId);
     for (const auto& [name, value] : event.fields)

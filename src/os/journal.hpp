@@ -24,7 +24,12 @@ public:
 /// sd_journal_sendv(3). An entry that the journal doesn't take is lost: there is nowhere else to say it.
 class SdJournal : public Journal {
 public:
+    /// `identifier`: SYSLOG_IDENTIFIER, the program.
+    explicit SdJournal(std::string identifier) : identifier_(std::move(identifier)) {}
     void event(const JournalEvent& event) override;
+
+private:
+    std::string identifier_;
 };
 
 } // namespace pinfold

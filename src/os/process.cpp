@@ -5,6 +5,7 @@
 #include "os/read_file.hpp"
 
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -35,9 +36,9 @@ Error unreadable(pid_t pid, const char* file) {
     return {ErrorCode::Internal, "/proc/" + std::to_string(pid) + "/" + file + " can't be read"};
 }
 
-template <class T> std::optional<T> number(std::string_view text) {
+template <class T> std::optional<T> number(std::string_view text, int base = 10) {
     T value{};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
     return error == std::errc{} && end != text.data() ? std::optional(value) : std::nullopt;
 }
 
@@ -76,6 +77,8 @@ bool parseStat(std::string_view stat, ProcessInfo& info) {
     // proc(5) counts from 1, pid and name being 1 and 2: rest[0] is field 3.
     const auto at = [&rest](std::size_t field) { return number<std::uint64_t>(rest[field - 3]).value_or(0); };
     info.state = rest[0].front();
+    info.parent = static_cast<pid_t>(at(4));
+    info.terminal = static_cast<std::uint32_t>(at(7));
     info.kernelThread = (at(9) & kKernelThreadFlag) != 0;
     info.cpu = ticksToUsec(at(14) + at(15));
     info.started = ticksToUsec(at(22));
@@ -96,6 +99,15 @@ bool parseUids(std::string_view status, ProcessInfo& info) {
     return true;
 }
 
+void parseGroups(std::string_view status, ProcessInfo& info) {
+    if (const auto ids = fields(lineOf(status, "Gid:").value_or("")); !ids.empty())
+        if (const auto gid = number<gid_t>(ids.front()))
+            info.groups.push_back(*gid);
+    for (const auto word : fields(lineOf(status, "Groups:").value_or("")))
+        if (const auto gid = number<gid_t>(word))
+            info.groups.push_back(*gid);
+}
+
 /// The directory of the first thread that is in state D.
 std::optional<std::filesystem::path> uninterruptibleThread(const std::filesystem::path& threads) {
     std::error_code error;
@@ -114,6 +126,24 @@ std::optional<std::string> waitPoint(const std::filesystem::path& directory) {
     if (!name || name->empty() || *name == "0")
         return std::nullopt;
     return printable(*name, 100);
+}
+
+/// Of the topmost mount at /proc: what stands after "hidepid=" in its options, "off" where nothing does.
+std::string hidden(std::string_view mounts) {
+    std::string found = "off";
+    for (std::size_t start = 0; start < mounts.size();) {
+        const auto end = std::min(mounts.find('\n', start), mounts.size());
+        const auto line = mounts.substr(start, end - start);
+        start = end + 1;
+        const auto words = fields(line);
+        if (words.size() < 5 || words[4] != "/proc")
+            continue;
+        constexpr std::string_view name = "hidepid=";
+        const auto at = line.rfind(name);
+        const auto value = at == std::string_view::npos ? std::string_view("off") : line.substr(at + name.size());
+        found = value.substr(0, value.find_first_of(", "));
+    }
+    return found;
 }
 
 std::string commandLine(std::string raw) {
@@ -159,6 +189,34 @@ Result<std::string> ProcessTable::cgroupOf(pid_t pid) const {
     return std::string(*path);
 }
 
+Result<std::vector<pid_t>> ProcessTable::pids() const {
+    std::vector<pid_t> found;
+    std::error_code error;
+    const auto directory = root_ / "proc";
+    for (std::filesystem::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error))
+        if (const auto name = entry->path().filename().native(); name.find_first_not_of("0123456789") == std::string::npos)
+            if (const auto pid = number<pid_t>(name))
+                found.push_back(*pid);
+    if (error)
+        return Error{ErrorCode::Internal, directory.string() + " can't be listed: " + error.message()};
+    return found;
+}
+
+Result<void> ProcessTable::showsAll() const {
+    const auto mounts = readFile(AT_FDCWD, (root_ / "proc/self/mountinfo").c_str());
+    const auto status = mounts ? readFile(AT_FDCWD, (root_ / "proc/self/status").c_str()) : std::nullopt;
+    if (!status)
+        return Error{ErrorCode::Internal, "/proc/self can't be read: " + std::string(std::strerror(errno))};
+    const auto how = hidden(*mounts);
+    if (how == "off" || how == "0")
+        return {};
+    const auto capabilities = number<std::uint64_t>(lineOf(*status, "CapEff:").value_or(""), 16).value_or(0);
+    if ((capabilities >> CAP_SYS_PTRACE & 1) != 0)
+        return {};
+    return Error{ErrorCode::Internal, "/proc is mounted with hidepid=" + printable(how, 20) +
+                                          " and may hide processes: it takes root with CAP_SYS_PTRACE to see them all"};
+}
+
 Result<ProcessInfo> ProcessTable::read(pid_t pid) const {
     const auto directory = root_ / "proc" / std::to_string(pid);
     ProcessInfo info;
@@ -169,15 +227,20 @@ Result<ProcessInfo> ProcessTable::read(pid_t pid) const {
         return notRead(pid);
     if (!parseStat(*stat, info) || !parseUids(*status, info))
         return unreadable(pid, "stat");
+    parseGroups(*status, info);
     return info;
 }
 
 Result<ProcessInfo> ProcessTable::readWithCommand(pid_t pid) const {
     auto info = read(pid);
-    const auto file = root_ / "proc" / std::to_string(pid) / "cmdline";
-    if (auto command = info ? readFile(AT_FDCWD, file.c_str()) : std::nullopt; command && !command->empty())
-        info->command = commandLine(std::move(*command));
+    if (info)
+        info->command = commandOf(*info);
     return info;
+}
+
+std::string ProcessTable::commandOf(const ProcessInfo& info) const {
+    auto command = readFile(AT_FDCWD, (root_ / "proc" / std::to_string(info.pid) / "cmdline").c_str());
+    return command && !command->empty() ? commandLine(std::move(*command)) : info.command;
 }
 
 Result<ProcessInfo> ProcessTable::readStuck(pid_t pid) const {
@@ -199,10 +262,14 @@ Result<void> sendSignal(pid_t pid, int signal) {
     const auto pidfd = openPidfd(pid);
     if (!pidfd)
         return pidfd.error().code == ErrorCode::PidGone ? Result<void>() : Result<void>(pidfd.error());
-    if (::syscall(SYS_pidfd_send_signal, pidfd->get(), signal, nullptr, 0) == 0 || errno == ESRCH)
+    const auto sent = sendSignalTo(pidfd->get(), signal);
+    return sent ? sent : Error{sent.error().code, "process " + std::to_string(pid) + ": " + sent.error().message};
+}
+
+Result<void> sendSignalTo(int pidfd, int signal) {
+    if (::syscall(SYS_pidfd_send_signal, pidfd, signal, nullptr, 0) == 0 || errno == ESRCH)
         return {};
-    return Error{ErrorCode::Internal, "signal " + std::to_string(signal) + " to process " + std::to_string(pid) + ": " +
-                                          std::strerror(errno)};
+    return Error{ErrorCode::Internal, "signal " + std::to_string(signal) + " can't be sent: " + std::strerror(errno)};
 }
 
 Result<UniqueFd> openPidfd(pid_t pid) {

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace pinfold {
 
@@ -20,11 +21,14 @@ struct ProcessInfo {
     uid_t realUid = 0;
     uid_t effectiveUid = 0;
     uid_t savedUid = 0;
+    std::vector<gid_t> groups; ///< real and supplementary
     bool kernelThread = false;
     char state = '?';
-    std::uint64_t started = 0;            ///< microseconds after boot (CLOCK_BOOTTIME), to the clock tick
-    std::uint64_t cpu = 0;                ///< microseconds, user and system
-    std::uint64_t rss = 0;                ///< bytes
+    std::uint64_t started = 0; ///< microseconds after boot (CLOCK_BOOTTIME), to the clock tick
+    std::uint64_t cpu = 0;     ///< microseconds, user and system
+    std::uint64_t rss = 0;     ///< bytes
+    pid_t parent = 0;
+    std::uint32_t terminal = 0;           ///< device number of the controlling terminal, as in st_rdev; 0: none
     std::optional<std::string> waitPoint; ///< kernel function that it sleeps in; unset: runs, not asked for, or not to be seen
     std::string command;                  ///< printable(); "[name]" when the command line is empty or was not asked for
 };
@@ -41,9 +45,17 @@ public:
     /// The cgroup v2 path, "/batch.slice/…"; " (deleted)" is cut off. Errors: PidGone; Internal when it can't be read.
     Result<std::string> cgroupOf(pid_t pid) const;
 
+    /// All there are, of this pid namespace. Error: Internal when the list is incomplete.
+    Result<std::vector<pid_t>> pids() const;
+
+    /// Nothing is hidden from this process. Error: Internal, with the remedy, where /proc is mounted so that it is.
+    Result<void> showsAll() const;
+
     /// Without the command line. Errors: PidGone; Internal when it can't be read or parsed.
     Result<ProcessInfo> read(pid_t pid) const;
     Result<ProcessInfo> readWithCommand(pid_t pid) const;
+    /// printable(); what `info.command` says already where there is none, or it can't be read.
+    std::string commandOf(const ProcessInfo& info) const;
     /// With command line, and with state and wait point of a thread that can't be interrupted, if there is one. The wait point of
     /// other users' processes is seen with CAP_SYS_PTRACE only.
     Result<ProcessInfo> readStuck(pid_t pid) const;
@@ -54,6 +66,9 @@ private:
 
 /// pidfd_open(2). Errors: PidGone; Internal.
 Result<UniqueFd> openPidfd(pid_t pid);
+
+/// pidfd_send_signal(2). To a process that may have ended, which is no error. Error: Internal, also where it is not permitted.
+Result<void> sendSignalTo(int pidfd, int signal);
 
 /// To a process that may have ended, which is no error. Error: Internal.
 Result<void> sendSignal(pid_t pid, int signal);

@@ -41,21 +41,30 @@ Result<void> RecordStore::remove(const JobKey& key) const {
 }
 
 Result<RecordStore::Loaded> RecordStore::load() const {
+    std::error_code error;
+    for (std::filesystem::directory_iterator entry(directory_, error), end; !error && entry != end; entry.increment(error))
+        if (entry->path().native().ends_with(kTemporarySuffix))
+            ::unlink(entry->path().c_str()); // a crash came before its rename: what it replaces is still there
+    if (error)
+        return Error{ErrorCode::Internal, directory_.string() + ": " + error.message()};
+    return read();
+}
+
+Result<RecordStore::Loaded> RecordStore::read() const {
     Loaded loaded;
     std::error_code error;
     for (std::filesystem::directory_iterator entry(directory_, error), end; !error && entry != end; entry.increment(error)) {
         const auto file = entry->path();
         const auto name = file.filename().string();
-        if (name.ends_with(kTemporarySuffix)) {
-            ::unlink(file.c_str()); // a crash came before its rename: what it replaces is still there
+        if (name.ends_with(kTemporarySuffix))
             continue;
-        }
         const auto unreadable = [&](const std::string& why) {
             loaded.unreadable.push_back(printable(file.string()) + ": " + why);
         };
         const auto text = readFile(AT_FDCWD, file.c_str());
         if (!text) {
-            unreadable(std::strerror(errno));
+            if (errno != ENOENT) // else its job has ended since the directory was read
+                unreadable(std::strerror(errno));
             continue;
         }
         auto record = decodeJobRecord(*text);
@@ -66,7 +75,9 @@ Result<RecordStore::Loaded> RecordStore::load() const {
         else
             loaded.records.push_back(std::move(*record));
     }
-    if (error)
+    if (error == std::errc::permission_denied)
+        return Error{ErrorCode::Denied, directory_.string() + ": the records of jobs are for root to read"};
+    if (error && error != std::errc::no_such_file_or_directory)
         return Error{ErrorCode::Internal, directory_.string() + ": " + error.message()};
     return loaded;
 }

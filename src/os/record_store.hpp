@@ -24,8 +24,11 @@ public:
         std::vector<JobRecord> records;
         std::vector<std::string> unreadable; ///< one line each: file and reason. Not empty: kill nothing.
     };
-    /// Left-over temporary files are removed. Error: Internal when the directory can't be read.
+    /// For who owns the records: temporary files that a crash left are removed first. Errors as of read().
     Result<Loaded> load() const;
+    /// Also while they are written; one that goes meanwhile is none. A directory that is not there has none. Errors: Denied;
+    /// Internal when the directory can't be read.
+    Result<Loaded> read() const;
 
 private:
     std::filesystem::path directory_;

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "os/accounts.hpp"
+
+#include "base/escape.hpp"
+#include "base/parse.hpp"
+
+#include <grp.h>
+#include <pwd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace pinfold {
+namespace {
+
+/// After a look-up that found nothing: an unknown name leaves errno as it was, or says so (getpwnam(3)).
+Error notFound(const char* what, const std::string& name) {
+    const std::string shown = std::string(what) + " '" + printable(name, 100) + "'";
+    if (errno == 0 || errno == ENOENT || errno == ESRCH)
+        return {ErrorCode::InvalidArgument, "unknown " + shown};
+    return {ErrorCode::Internal, shown + " can't be looked up: " + std::strerror(errno)};
+}
+
+} // namespace
+
+Result<uid_t> findUser(const std::string& text) {
+    if (const auto number = parseUnsigned(text); number && *number < UINT32_MAX)
+        return static_cast<uid_t>(*number);
+    errno = 0;
+    if (const passwd* user = ::getpwnam(text.c_str()))
+        return user->pw_uid;
+    return notFound("user", text);
+}
+
+Result<gid_t> findGroup(const std::string& text) {
+    if (const auto number = parseUnsigned(text); number && *number < UINT32_MAX)
+        return static_cast<gid_t>(*number);
+    errno = 0;
+    if (const group* found = ::getgrnam(text.c_str()))
+        return found->gr_gid;
+    return notFound("group", text);
+}
+
+} // namespace pinfold
