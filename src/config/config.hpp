@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "config/strays_config.hpp"
 #include "model/allocation.hpp"
 #include "model/device_rule.hpp"
 #include "model/resource_limits.hpp"
@@ -85,6 +86,8 @@ struct Config {
         std::uint64_t maxAge = 31'536'000'000'000; ///< max_age = "365d": microseconds since a job's end, from 1 h
         std::uint64_t maxSize = 1'073'741'824;     ///< max_size = "1G": bytes of history.db in use, from 1 MiB
     } history;
+
+    StraysConfig strays;
 
     struct Metrics {
         std::optional<std::filesystem::path> textfile; ///< textfile = "/DIR/NAME.prom"; unset, or "": none is written

@@ -5,6 +5,7 @@
 #include "config/config.hpp"
 #include "config/config_files.hpp"
 #include "config/setters.hpp"
+#include "config/strays_section.hpp"
 #include "model/limit_table.hpp"
 
 #include <algorithm>
@@ -166,6 +167,7 @@ const std::map<std::string_view, Section>& sections() {
           {"max_size", noLessThan([](Config& c) -> std::uint64_t& { return c.history.maxSize; }, 1 << 20, parseSize, 1,
                                   "1M or more, or \"infinity\"")}}},
         {"metrics", {{"textfile", textfile}, {"per_job", flag([](Config& c) -> bool& { return c.metrics.perJob; })}}},
+        {"strays", straysSection()},
         {"unkillable",
          {{"after", duration([](Config& c) -> std::uint64_t& { return c.unkillable.after; }, 1'000'000, kHour, "1 s to 1 h")},
           {"action", word<UnkillableAction>([](Config& c) -> UnkillableAction& { return c.unkillable.action; },
@@ -247,6 +249,9 @@ Result<LoadedConfig> loadConfig(const ConfigPaths& paths) {
     if (const auto& gpus = loaded.config.gpus; !gpus.ids.empty() && gpus.ids.size() != gpus.devices.size())
         return wrong(loaded.files.back().string() + ":1:1: [gpus] has " + std::to_string(gpus.ids.size()) + " ids for " +
                      std::to_string(gpus.devices.size()) + " devices: give one for each, or none");
+    if (const auto& strays = loaded.config.strays; strays.minUid > strays.maxUid)
+        return wrong(loaded.files.back().string() +
+                     ":1:1: strays.min_uid is above strays.max_uid: no user would be an ordinary one");
     if (loaded.config.unkillable.action == UnkillableAction::Script && loaded.config.unkillable.script.empty())
         return wrong(loaded.files.back().string() + ":1:1: unkillable.action = \"script\" needs unkillable.script = \"/path\"");
     return loaded;

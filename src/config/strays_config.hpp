@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "model/stray_kind.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace pinfold {
+
+enum class StraysMode { Report, Warn, Stop, Kill };
+
+/// [strays]: what `pinfold strays` looks for, and what its timer does about it. Its options have the same names.
+struct StraysConfig {
+    StraysMode mode = StraysMode::Report;                   ///< mode = "report" | "warn" | "stop" | "kill"
+    std::uint32_t minUid = 1000;                            ///< min_uid
+    std::uint32_t maxUid = kMostUid;                        ///< max_uid
+    std::vector<std::string> users;                         ///< users = ["alice"]: only these, names or ids; none: all
+    std::vector<std::string> exemptUsers;                   ///< exempt_users: names or ids
+    std::vector<std::string> exemptGroups{"pinfold-admin"}; ///< exempt_groups: names or ids
+    std::vector<std::string> exemptUnits;                   ///< exempt_units = ["site-*.service", "site.slice"]: glob(7)
+    std::vector<std::string> commands;                      ///< commands = ["*matlab*"]: only these, glob(7); none: all
+    /// kinds = ["session"]: what is acted on; all are listed.
+    StrayKinds kinds{StrayKind::Session, StrayKind::UserManager, StrayKind::Linger, StrayKind::Cron,
+                     StrayKind::At,      StrayKind::Container,   StrayKind::Moved,  StrayKind::Other};
+    bool withoutJob = false;           ///< without_job: only of users who have no live job
+    std::uint64_t minAge = 60'000'000; ///< min_age = "60s"
+    std::uint64_t minCpu = 0;          ///< min_cpu = "0": CPU time
+    std::uint64_t grace = 10'000'000;  ///< grace = "10s": SIGTERM to SIGKILL; 0 to 1 h
+    std::uint32_t maxKills = 1000;     ///< max_kills: processes that one run acts on
+
+    static constexpr std::uint32_t kMostUid = UINT32_MAX - 1; ///< the kernel's (uid_t)-1 is nobody's
+    static constexpr std::uint64_t kMostGrace = 3'600'000'000;
+    static constexpr std::uint32_t kMostKills = 1'000'000;
+};
+
+} // namespace pinfold

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "config/strays_section.hpp"
+
+#include "base/escape.hpp"
+#include "base/parse.hpp"
+
+namespace pinfold {
+namespace {
+
+using Strays = StraysConfig;
+
+bool isText(const std::string& text) { return !text.empty() && text == printable(text); }
+
+/// The kernel tells a unit by its name alone: a path would match nothing.
+bool isUnitGlob(const std::string& text) { return isText(text) && text.find('/') == std::string::npos; }
+
+Result<void> kinds(const toml::node& node, Config& config) {
+    StrayKinds read;
+    const auto* list = node.as_array();
+    for (std::size_t i = 0; list && i < list->size(); ++i) {
+        const auto kind = strayKindFromString((*list)[i].value<std::string>().value_or(""));
+        if (!kind || *kind == StrayKind::Orphan) {
+            list = nullptr;
+            break;
+        }
+        read.insert(*kind);
+    }
+    if (!list)
+        return wrong(show(node) +
+                     " is no list of kinds such as [\"session\", \"linger\"]: pinfold(1) has them all, and orphan can't be "
+                     "acted on");
+    config.strays.kinds = std::move(read);
+    return {};
+}
+
+} // namespace
+
+Section straysSection() {
+    return {
+        {"mode", word<StraysMode>([](Config& c) -> StraysMode& { return c.strays.mode; },
+                                  {{"report", StraysMode::Report},
+                                   {"warn", StraysMode::Warn},
+                                   {"stop", StraysMode::Stop},
+                                   {"kill", StraysMode::Kill}})},
+        // Not below: daemons of the system's would be ordinary users.
+        {"min_uid", count<std::uint32_t>([](Config& c) -> std::uint32_t& { return c.strays.minUid; }, 1, Strays::kMostUid)},
+        {"max_uid", count<std::uint32_t>([](Config& c) -> std::uint32_t& { return c.strays.maxUid; }, 1, Strays::kMostUid)},
+        {"users", words([](Config& c) -> std::vector<std::string>& { return c.strays.users; }, isText, "users")},
+        {"exempt_users", words([](Config& c) -> std::vector<std::string>& { return c.strays.exemptUsers; }, isText, "users")},
+        {"exempt_groups", words([](Config& c) -> std::vector<std::string>& { return c.strays.exemptGroups; }, isText, "groups")},
+        {"exempt_units", words([](Config& c) -> std::vector<std::string>& { return c.strays.exemptUnits; }, isUnitGlob,
+                               "unit names such as \"site-*.service\" or \"site.slice\"")},
+        {"commands", words([](Config& c) -> std::vector<std::string>& { return c.strays.commands; }, isText,
+                           "command lines such as \"*matlab*\"")},
+        {"kinds", kinds},
+        {"without_job", flag([](Config& c) -> bool& { return c.strays.withoutJob; })},
+        {"min_age", duration([](Config& c) -> std::uint64_t& { return c.strays.minAge; }, 0, kInfinity - 1, "a duration")},
+        {"min_cpu", duration([](Config& c) -> std::uint64_t& { return c.strays.minCpu; }, 0, kInfinity - 1, "a duration")},
+        {"grace", duration([](Config& c) -> std::uint64_t& { return c.strays.grace; }, 0, Strays::kMostGrace, "0 to 1 h")},
+        {"max_kills", count<std::uint32_t>([](Config& c) -> std::uint32_t& { return c.strays.maxKills; }, 1, Strays::kMostKills)},
+    };
+}
+
+} // namespace pinfold

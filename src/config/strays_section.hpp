@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "config/setters.hpp"
+
+namespace pinfold {
+
+/// The keys of [strays].
+Section straysSection();
+
+} // namespace pinfold

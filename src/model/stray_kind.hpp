@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pinfold {
+
+/// What a process of an ordinary user is part of that is no job, told by its cgroup.
+enum class StrayKind {
+    Session,     ///< a login session
+    UserManager, ///< `systemd --user` and all that it runs
+    Linger,      ///< likewise, of a user who has no session
+    Cron,
+    At,
+    Service,     ///< a service of the system's that runs as an ordinary user
+    BatchSystem, ///< below a batch system's own daemon: of a job that pinfold does not have
+    Container,
+    Moved,      ///< its cgroup is no unit's: it was put there by hand
+    Supervisor, ///< a pinfold-run that waits for no live job
+    Orphan,     ///< in the slice of a job that is not live
+    Other,
+};
+
+using StrayKinds = std::set<StrayKind>;
+
+/// "session", "user-manager", ...
+std::string_view toString(StrayKind kind);
+std::optional<StrayKind> strayKindFromString(std::string_view text);
+/// In the order of the enumeration.
+std::vector<std::string> strayKindNames();
+
+} // namespace pinfold
