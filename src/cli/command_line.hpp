@@ -4,11 +4,13 @@
 
 #include "base/result.hpp"
 #include "cli/terminal.hpp"
+#include "config/strays_config.hpp"
 #include "model/allocation.hpp"
 #include "model/receipt.hpp"
 #include "model/resource_limits.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <variant>
@@ -23,6 +25,11 @@ struct TopOptions {
     std::uint64_t delay = 1'000'000; ///< -d, microseconds, kLeastDelay to kMostDelay
     static constexpr std::uint64_t kLeastDelay = 100'000;
     static constexpr std::uint64_t kMostDelay = 3'600'000'000;
+};
+
+struct StraysOptions {
+    std::optional<StraysMode> mode = StraysMode::Report;      ///< unset: configured, the site's
+    std::vector<std::function<void(StraysConfig&)>> settings; ///< what other options set, in place of the site's [strays]
 };
 
 struct CommandLine {
@@ -54,7 +61,7 @@ struct CommandLine {
     std::optional<std::string> since;     ///< history: -S
     std::optional<std::string> until;     ///< history: -E
     std::uint32_t limit = 100;            ///< history: -n
-    bool parsable = false;                ///< history: -P
+    bool parsable = false;                ///< history, strays: -P
     std::optional<std::string> result;    ///< history
     std::optional<std::string> scheduler; ///< history
     bool failed = false;                  ///< history
@@ -71,6 +78,7 @@ struct CommandLine {
     bool batch = false;                   ///< adopt
     bool force = false;                   ///< limits
     TopOptions top;
+    StraysOptions strays;
 };
 
 /// What to do, or what to print and which status to end with (help, usage errors).

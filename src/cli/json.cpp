@@ -14,10 +14,11 @@ namespace {
 
 constexpr int kSchema = 1;
 
-std::string document(const Json& body) {
+std::string document(Json body) {
     Json document;
     document["schema"] = kSchema;
-    document.update(body);
+    for (auto& [name, value] : body.items())
+        document[name] = std::move(value);
     return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -77,6 +78,25 @@ Json topRow(const TopRow& row) {
     json["io_write_rate"] = orNull(row.writeRate);
     json["tasks_current"] = orNull(row.tasks);
     return json;
+}
+
+Json stray(const StrayRow& row) {
+    return {{"pid", row.pid},
+            {"user", userName(row.uid)},
+            {"uid", row.uid},
+            {"kind", toString(row.kind)},
+            {"has_job", orNull(row.hasJob)},
+            {"age", row.age},
+            {"cpu", row.cpu},
+            {"rss", row.rss},
+            {"parent", row.parent},
+            {"tty", orNull(row.tty)},
+            {"unit", row.unit},
+            {"cgroup", row.cgroup},
+            {"command", row.command},
+            {"actions", row.actions},
+            {"spared", orNull(row.spared)},
+            {"failure", orNull(row.failure)}};
 }
 
 Json properties(const std::vector<UnitProperty>& list) {
@@ -198,6 +218,15 @@ std::string jsonTop(const std::vector<TopRow>& rows, std::uint64_t at) {
     for (const auto& row : rows)
         list.push_back(topRow(row));
     return document({{"at", at}, {"at_iso", formatUtc(at)}, {"jobs", std::move(list)}});
+}
+
+std::string jsonStrays(const StrayRun& run) {
+    Json list = Json::array();
+    for (const auto& row : run.rows)
+        list.push_back(stray(row));
+    Json body{{"mode", run.mode}, {"dry_run", run.dryRun}, {"acted", run.acted}, {"reasons", run.reasons}};
+    body["strays"] = std::move(list); // an initializer list would copy it
+    return document(std::move(body));
 }
 
 std::string jsonOpened(const std::string& key, const std::string& slice) { return document({{"job", key}, {"slice", slice}}); }

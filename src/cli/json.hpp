@@ -2,6 +2,7 @@
 // --json: one document with a schema number. Keys never change their meaning; unknown is null.
 #pragma once
 
+#include "cli/stray_rows.hpp"
 #include "cli/top_rows.hpp"
 #include "client/manager_client.hpp"
 #include "config/config.hpp"
@@ -37,6 +38,7 @@ std::string jsonFindings(const std::vector<doctor::Finding>& findings);
 std::string jsonVersions(const std::optional<std::string>& daemon);
 /// `at`: CLOCK_REALTIME, microseconds.
 std::string jsonTop(const std::vector<TopRow>& rows, std::uint64_t at);
+std::string jsonStrays(const StrayRun& run);
 std::string jsonOpened(const std::string& job, const std::string& slice);
 std::string jsonTask(const std::string& job, std::uint32_t task, const std::string& unit);
 

@@ -21,6 +21,7 @@ Verb findVerb(const std::string& name) {
         {"top", verbTop},
         {"why", verbWhy},
         {"history", verbHistory},
+        {"strays", verbStrays},
         {"stop", verbStop},
         {"kill", verbKill},
         {"limits", verbLimits},

@@ -38,6 +38,7 @@ ExitStatus verbPs(const VerbContext& context);
 ExitStatus verbTop(const VerbContext& context);
 ExitStatus verbWhy(const VerbContext& context);
 ExitStatus verbHistory(const VerbContext& context);
+ExitStatus verbStrays(const VerbContext& context);
 ExitStatus verbStop(const VerbContext& context);
 ExitStatus verbKill(const VerbContext& context);
 ExitStatus verbLimits(const VerbContext& context);

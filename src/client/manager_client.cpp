@@ -94,10 +94,12 @@ Result<Reconciliation> ManagerClient::reconcile(bool dryRun) const {
     });
 }
 
-Result<std::vector<JobInfo>> ManagerClient::listJobs() const {
-    return converted([this] {
+Result<std::vector<JobInfo>> ManagerClient::listJobs(std::uint64_t timeout) const {
+    return converted([this, timeout] {
+        std::vector<bus::Dict> dicts;
+        invoke(*impl_->manager, "ListJobs", timeout, std::tie(dicts));
         std::vector<JobInfo> jobs;
-        for (const auto& dict : ask<std::vector<bus::Dict>>(*impl_->manager, "ListJobs"))
+        for (const auto& dict : dicts)
             jobs.push_back(decodeJob(dict));
         return jobs;
     });

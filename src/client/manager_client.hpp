@@ -71,7 +71,8 @@ public:
     Result<void> drain(const std::string& reason) const;
     Result<void> undrain() const;
     Result<Reconciliation> reconcile(bool dryRun) const;
-    Result<std::vector<JobInfo>> listJobs() const;
+    /// `timeout` in microseconds.
+    Result<std::vector<JobInfo>> listJobs(std::uint64_t timeout = 30'000'000) const;
     Result<JobInfo> job(const std::string& key) const;
     /// Key and task of the job that a process is in.
     Result<std::pair<std::string, std::uint32_t>> jobOfProcess(pid_t pid) const;

@@ -6,18 +6,21 @@ import subprocess
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
+import pytest
+
 TOP = Path(__file__).resolve().parents[3]
 UNITS = TOP / "units"
 
 
-def test_the_daemons_sandbox_is_tight(tmp_path):
-    unit = tmp_path / "pinfoldd.service"
-    unit.write_text((UNITS / "pinfoldd.service.in").read_text().replace("@libexecdir@", "/usr/libexec"))
+@pytest.mark.parametrize("name", ["pinfoldd.service", "pinfold-strays.service"])
+def test_the_sandbox_is_tight(name, tmp_path):
+    unit = tmp_path / name
+    unit.write_text((UNITS / f"{name}.in").read_text().replace("@libexecdir@", "/usr/libexec").replace("@bindir@", "/usr/bin"))
     # The threshold is in tenths: an exposure of 2.0, of which four capabilities are a part (docs/architecture.md says what for).
     done = subprocess.run(["systemd-analyze", "security", "--offline=true", "--threshold=20", "--no-pager", unit],
                           capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "Overall exposure level for pinfoldd.service" in done.stdout
+    assert f"Overall exposure level for {name}" in done.stdout
 
 
 def test_every_message_id_has_its_catalog_entry():

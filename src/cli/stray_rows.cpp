@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cli/stray_rows.hpp"
+
+#include "base/escape.hpp"
+#include "cli/format.hpp"
+#include "os/user_terminal.hpp"
+
+namespace pinfold {
+namespace {
+
+struct Wording {
+    const char* done;
+    const char* planned;
+    const char* action; ///< for scripts
+};
+
+Wording wordingOf(Deed::Kind kind) {
+    switch (kind) {
+    case Deed::Kind::Report:
+        return {"found", "found", ""};
+    case Deed::Kind::Warning:
+        return {"warned", "would warn", "warning"};
+    case Deed::Kind::Terminate:
+        return {"sent SIGTERM to", "would send SIGTERM to", "SIGTERM"};
+    case Deed::Kind::Kill:
+        return {"sent SIGKILL to", "would send SIGKILL to", "SIGKILL"};
+    case Deed::Kind::Spare:
+        return {"spared", "would spare", ""};
+    case Deed::Kind::Failure:
+        return {"failed with", "would fail with", ""};
+    }
+    return {"", "", ""};
+}
+
+std::string yesOrNo(std::optional<bool> value) { return !value ? "-" : *value ? "yes" : "no"; }
+
+} // namespace
+
+StrayRow rowOf(const Stray& stray) {
+    const auto& info = stray.process.info;
+    StrayRow row;
+    row.pid = info.pid;
+    row.uid = info.realUid;
+    row.kind = stray.kind;
+    row.hasJob = stray.hasJob;
+    row.age = stray.age;
+    row.cpu = info.cpu;
+    row.rss = info.rss;
+    row.parent = info.parent;
+    if (auto tty = terminalName(info.terminal); !tty.empty())
+        row.tty = std::move(tty);
+    row.unit = stray.unit;
+    row.cgroup = printable(stray.process.cgroup);
+    row.command = info.command;
+    return row;
+}
+
+void addDeed(StrayRow& row, const Deed& deed) {
+    if (deed.kind == Deed::Kind::Spare)
+        row.spared = deed.why;
+    else if (deed.kind == Deed::Kind::Failure)
+        row.failure = deed.why;
+    else if (deed.kind != Deed::Kind::Report)
+        row.actions.emplace_back(wordingOf(deed.kind).action);
+}
+
+std::string strayTable(const std::vector<StrayRow>& rows, const Amounts& amounts, const TableStyle& style) {
+    const std::vector<Column> columns{{"pid", true}, {"user"},         {"uid", true},    {"kind"}, {"job"},  {"age", true},
+                                      {"cpu", true}, {"memory", true}, {"parent", true}, {"tty"},  {"unit"}, {"command"}};
+    std::vector<std::vector<std::string>> cells;
+    cells.reserve(rows.size());
+    for (const auto& row : rows)
+        cells.push_back({std::to_string(row.pid), userName(row.uid), std::to_string(row.uid), std::string(toString(row.kind)),
+                         yesOrNo(row.hasJob), amounts.duration(row.age), amounts.duration(row.cpu), amounts.size(row.rss),
+                         std::to_string(row.parent), row.tty.value_or("-"), row.unit, row.command});
+    return formatTable(columns, cells, style);
+}
+
+std::string deedLine(const Stray& stray, const Deed& deed, bool dryRun) {
+    const auto wording = wordingOf(deed.kind);
+    const auto& info = stray.process.info;
+    return std::string(dryRun ? wording.planned : wording.done) + " " + std::to_string(info.pid) + " of " +
+           userName(info.realUid) + " (" + std::string(toString(stray.kind)) + ", " + stray.unit + ")" +
+           (deed.why.empty() ? "" : ", since " + deed.why) + ": " + info.command + "\n";
+}
+
+} // namespace pinfold

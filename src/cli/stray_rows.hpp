@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Strays for people and for scripts.
+#pragma once
+
+#include "cli/table.hpp"
+#include "strays/sweep.hpp"
+#include "text/amounts.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pinfold {
+
+struct StrayRow {
+    pid_t pid = 0;
+    uid_t uid = 0;
+    StrayKind kind = StrayKind::Other;
+    std::optional<bool> hasJob; ///< unset: not known
+    std::uint64_t age = 0;      ///< microseconds
+    std::uint64_t cpu = 0;      ///< microseconds
+    std::uint64_t rss = 0;      ///< bytes
+    pid_t parent = 0;
+    std::optional<std::string> tty; ///< "pts/3"
+    std::string unit;
+    std::string cgroup;
+    std::string command;
+    std::vector<std::string> actions; ///< what was done, or would be: "warning", "SIGTERM", "SIGKILL"
+    std::optional<std::string> spared;
+    std::optional<std::string> failure;
+};
+
+struct StrayRun {
+    std::string mode;
+    bool dryRun = false;
+    bool acted = false;               ///< false too where nothing was to be done, and where `reasons` forbade it
+    std::vector<std::string> reasons; ///< what is not known
+    std::vector<StrayRow> rows;
+};
+
+StrayRow rowOf(const Stray& stray);
+void addDeed(StrayRow& row, const Deed& deed);
+
+std::string strayTable(const std::vector<StrayRow>& rows, const Amounts& amounts, const TableStyle& style);
+
+/// "sent SIGKILL to 4711 of alice (session, session-3.scope): sleep 1000", or what would be done, in the same words.
+std::string deedLine(const Stray& stray, const Deed& deed, bool dryRun);
+
+} // namespace pinfold

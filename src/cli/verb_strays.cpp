@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cli/json.hpp"
+#include "cli/stray_options.hpp"
+#include "cli/verbs.hpp"
+#include "config/config.hpp"
+#include "strays/report.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <optional>
+#include <unordered_map>
+
+namespace pinfold {
+namespace {
+
+constexpr std::uint64_t kAnswerTime = 10'000'000; ///< of pinfoldd
+
+Result<std::vector<LiveJob>> liveJobs() {
+    const auto client = ManagerClient::connect();
+    if (!client)
+        return client.error();
+    const auto listed = client->listJobs(kAnswerTime);
+    if (!listed)
+        return listed.error();
+    std::vector<LiveJob> jobs;
+    for (const auto& job : *listed)
+        jobs.push_back({job.key, job.uid, job.slice});
+    return jobs;
+}
+
+Result<StrayPolicy> policyFor(const StraysOptions& options) {
+    const auto loaded = loadConfig(ConfigPaths{});
+    if (!loaded)
+        return loaded.error();
+    auto config = loaded->config.strays;
+    if (options.mode)
+        config.mode = *options.mode;
+    for (const auto& set : options.settings)
+        set(config);
+    if (config.minUid > config.maxUid)
+        return Error{ErrorCode::InvalidArgument, "--min-uid is above --max-uid: no user would be an ordinary one"};
+    auto policy = resolve(std::move(config));
+    // A key that is misspelt could be the one that exempts somebody.
+    policy.problems.insert(policy.problems.end(), loaded->warnings.begin(), loaded->warnings.end());
+    return policy;
+}
+
+/// One run: what was found and done, for who called and for the journal.
+class Run {
+public:
+    Run(const VerbContext& context, const Lookout& lookout) : context_(context), lookout_(lookout), mode_(lookout.config().mode) {
+        run_.mode = toString(mode_);
+        run_.dryRun = context.line.dryRun;
+    }
+
+    ExitStatus go() {
+        const bool acts = mode_ != StraysMode::Report;
+        auto findings = lookout_.look(acts && !run_.dryRun ? Pidfds::Keep : Pidfds::Close);
+        for (const auto& stray : findings.strays) {
+            rows_[stray.process.info.pid] = run_.rows.size();
+            run_.rows.push_back(rowOf(stray));
+        }
+        run_.reasons = findings.unseen;
+        run_.reasons.insert(run_.reasons.end(), findings.doubts.begin(), findings.doubts.end());
+        return acts ? act(std::move(findings)) : report(findings);
+    }
+
+private:
+    ExitStatus report(const Findings& findings) {
+        list();
+        if (journals())
+            for (const auto& stray : findings.strays)
+                journal_.event(strayEvent(stray, {}));
+        sayReasons();
+        // Without pinfoldd the list is complete: only who has a job is not known.
+        const bool filterFailed = lookout_.config().withoutJob && !findings.jobsKnown;
+        return findings.unseen.empty() && !filterFailed ? ExitStatus::Ok : ExitStatus::Failed;
+    }
+
+    ExitStatus act(Findings findings) {
+        if (!findings.areSure())
+            return refuse();
+        run_.acted = !run_.dryRun;
+        Result<void> done;
+        if (run_.dryRun)
+            for (const auto& stray : findings.strays)
+                tell(stray, plannedDeed(stray, mode_));
+        else
+            done = sweep(lookout_, std::move(findings.strays), mode_,
+                         [this](const Stray& stray, const Deed& deed) { tell(stray, deed); });
+        if (!done) {
+            run_.reasons.push_back(done.error().message);
+            journal_.event(straysRefusedEvent(run_.reasons));
+        }
+        if (context_.line.json)
+            context_.terminal.print(jsonStrays(run_));
+        sayReasons();
+        return done && !failed_ ? ExitStatus::Ok : ExitStatus::Failed;
+    }
+
+    ExitStatus refuse() {
+        list();
+        if (!run_.dryRun)
+            journal_.event(straysRefusedEvent(run_.reasons));
+        sayReasons();
+        std::fprintf(stderr, "pinfold: nothing is done to these, since one of them may belong to a job\n");
+        return ExitStatus::Failed;
+    }
+
+    void tell(const Stray& stray, const Deed& deed) {
+        addDeed(run_.rows[rows_[stray.process.info.pid]], deed);
+        failed_ = failed_ || deed.kind == Deed::Kind::Failure;
+        if (!context_.line.json)
+            std::fputs(deedLine(stray, deed, run_.dryRun).c_str(), stdout);
+        if (journals())
+            journal_.event(strayEvent(stray, deed));
+    }
+
+    void list() const {
+        context_.terminal.print(context_.line.json ? jsonStrays(run_)
+                                                   : strayTable(run_.rows, context_.amounts, context_.tableStyle()));
+    }
+
+    void sayReasons() const {
+        for (const auto& reason : run_.reasons)
+            std::fprintf(stderr, "pinfold: %s\n", reason.c_str());
+    }
+
+    /// Not what somebody merely looks at.
+    bool journals() const { return !context_.line.strays.mode || run_.acted; }
+
+    const VerbContext& context_;
+    const Lookout& lookout_;
+    StraysMode mode_;
+    SdJournal journal_{"pinfold-strays"};
+    StrayRun run_;
+    std::unordered_map<pid_t, std::size_t> rows_; ///< by pid
+    bool failed_ = false;
+};
+
+} // namespace
+
+ExitStatus verbStrays(const VerbContext& context) {
+    auto policy = policyFor(context.line.strays);
+    if (!policy)
+        return fail(policy.error());
+    if (policy->config.mode != StraysMode::Report && ::geteuid() != 0)
+        return fail({ErrorCode::Denied,
+                     "--mode=" + std::string(toString(policy->config.mode)) + " is for root: without it, all strays are listed"});
+    const Lookout lookout("/", liveJobs, std::move(*policy));
+    return Run(context, lookout).go();
+}
+
+} // namespace pinfold

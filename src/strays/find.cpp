@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "strays/find.hpp"
+
+#include "strays/classify.hpp"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <tuple>
+
+namespace pinfold {
+namespace {
+
+/// It is where it belongs because of a job, as far as that is known.
+bool isOfAJob(const SeenProcess& process, const Place& place, const JobKnowledge& jobs) {
+    if (const auto slice = jobSliceOf(place); !slice.empty())
+        return !jobs.jobsKnown || jobs.slices.contains(std::string(slice));
+    if (isSupervisorsHome(place) && !jobs.recordsKnown)
+        return true;
+    return jobs.isOurs({process.info.pid, process.info.started});
+}
+
+bool isExempt(const SeenProcess& process, const Place& place, const StrayPolicy& policy) {
+    const auto uid = process.info.realUid;
+    if ((!policy.config.users.empty() && !policy.users.contains(uid)) || policy.exemptUsers.contains(uid))
+        return true;
+    const auto& groups = process.info.groups;
+    return std::any_of(groups.begin(), groups.end(), [&policy](gid_t gid) { return policy.exemptGroups.contains(gid); }) ||
+           matchesUnit(place, policy.config.exemptUnits);
+}
+
+bool isWanted(const Stray& stray, const StraysConfig& config) {
+    const auto& info = stray.process.info;
+    if (stray.age < config.minAge || info.cpu < config.minCpu || (config.withoutJob && stray.hasJob.value_or(false)))
+        return false;
+    return config.commands.empty() ||
+           std::any_of(config.commands.begin(), config.commands.end(),
+                       [&info](const std::string& glob) { return ::fnmatch(glob.c_str(), info.command.c_str(), 0) == 0; });
+}
+
+void choose(std::vector<Stray>& strays, const StraysConfig& config) {
+    std::uint32_t chosen = 0;
+    for (auto& stray : strays) {
+        if (stray.kind == StrayKind::Orphan)
+            stray.spared = "its job's state is not known";
+        else if (!config.kinds.contains(stray.kind))
+            stray.spared = "it is of a kind that is not acted on";
+        else if (chosen == config.maxKills)
+            stray.spared = "max_kills is reached";
+        else
+            ++chosen;
+    }
+}
+
+} // namespace
+
+std::vector<Stray> findStrays(std::vector<SeenProcess> processes, const JobKnowledge& jobs, const Logins& logins,
+                              const StrayPolicy& policy, std::uint64_t now) {
+    std::vector<Stray> strays;
+    for (auto& process : processes) {
+        const auto place = placeOf(process.cgroup);
+        if (!isOrdinaryUser(process.info.realUid, policy.config) || isOfAJob(process, place, jobs) ||
+            isExempt(process, place, policy))
+            continue;
+        Stray stray;
+        stray.kind = kindOf(place, logins);
+        stray.unit = unitForPeople(process.cgroup);
+        stray.age = now - std::min(now, process.info.started);
+        if (jobs.jobsKnown)
+            stray.hasJob = jobs.users.contains(process.info.realUid);
+        stray.process = std::move(process);
+        if (isWanted(stray, policy.config))
+            strays.push_back(std::move(stray));
+    }
+    std::sort(strays.begin(), strays.end(), [](const Stray& a, const Stray& b) {
+        return std::tie(a.process.info.realUid, a.process.info.pid) < std::tie(b.process.info.realUid, b.process.info.pid);
+    });
+    choose(strays, policy.config);
+    return strays;
+}
+
+} // namespace pinfold

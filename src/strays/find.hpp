@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Which processes are strays, and which of them are acted on. Pure.
+#pragma once
+
+#include "os/logins.hpp"
+#include "strays/job_knowledge.hpp"
+#include "strays/policy.hpp"
+#include "strays/scan.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pinfold {
+
+struct Stray {
+    SeenProcess process;
+    StrayKind kind = StrayKind::Other;
+    std::string unit;                  ///< the innermost one; its cgroup, where that is no unit's
+    std::uint64_t age = 0;             ///< microseconds
+    std::optional<bool> hasJob;        ///< its user has a live job; unset: not known
+    std::optional<std::string> spared; ///< why it is not acted on
+
+    bool actedOn() const { return !spared; }
+};
+
+/// By user and pid. `now`: CLOCK_BOOTTIME, microseconds.
+std::vector<Stray> findStrays(std::vector<SeenProcess> processes, const JobKnowledge& jobs, const Logins& logins,
+                              const StrayPolicy& policy, std::uint64_t now);
+
+} // namespace pinfold

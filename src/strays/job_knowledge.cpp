@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "strays/job_knowledge.hpp"
+
+#include "base/escape.hpp"
+#include "model/job_key.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+namespace pinfold {
+namespace {
+
+constexpr int kTries = 6;
+constexpr std::chrono::milliseconds kBetween{100};
+constexpr std::string_view kJobSlices = "batch-";
+
+void addIdentities(const JobRecord& record, std::vector<ProcessIdentity>& ours) {
+    if (record.supervisor)
+        ours.push_back(*record.supervisor);
+    for (const auto& [number, task] : record.tasks) {
+        if (task.supervisor)
+            ours.push_back(*task.supervisor);
+        if (task.leader && record.state == JobState::Creating)
+            ours.push_back(*task.leader);
+    }
+}
+
+/// Slices of jobs that have processes. Error: Internal when they can't be listed.
+Result<std::set<std::string>> populatedSlices(const CgroupTree& cgroups) {
+    const auto batch = "/" + std::string(kBatchSlice);
+    std::set<std::string> populated;
+    if (!cgroups.exists(batch)) // no job yet since the boot
+        return populated;
+    if (const auto readable = cgroups.open(batch); !readable) {
+        if (cgroups.exists(batch))
+            return readable.error();
+        return populated;
+    }
+    for (const auto& name : cgroups.children(batch)) {
+        if (!name.starts_with(kJobSlices) || !name.ends_with(".slice"))
+            continue;
+        const auto slice = cgroups.open(batch + "/" + name);
+        if (slice ? slice->populated() : cgroups.exists(batch + "/" + name))
+            populated.insert(name);
+    }
+    return populated;
+}
+
+/// What the three say of each other.
+void compare(const RecordStore::Loaded& loaded, const std::set<std::string>& populated, const JobKnowledge& known,
+             std::vector<std::string>& disagreements) {
+    std::set<std::string> recorded;
+    for (const auto& record : loaded.records) {
+        recorded.insert(record.key.sliceName());
+        if (!known.slices.contains(record.key.sliceName()))
+            disagreements.push_back("job " + record.key.text() + " has a record, and pinfoldd doesn't know it");
+    }
+    for (const auto& slice : known.slices)
+        if (!recorded.contains(slice))
+            disagreements.push_back("the job of " + printable(slice) + " has no record");
+    for (const auto& slice : populated)
+        if (!known.slices.contains(slice))
+            disagreements.push_back(printable(slice) + " has processes, and pinfoldd knows no job of it: `systemctl status " +
+                                    printable(slice) + "` shows them");
+}
+
+/// `disagreements` may be over in a moment, problems are none.
+JobKnowledge learnOnce(const JobLister& list, const RecordStore& records, const CgroupTree& cgroups,
+                       std::vector<std::string>& disagreements) {
+    JobKnowledge known;
+    // In this order: a job that ends meanwhile is in the first, and may be missing in the others until they are asked again.
+    const auto loaded = records.read();
+    const auto jobs = list();
+    const auto populated = populatedSlices(cgroups);
+    known.jobsKnown = static_cast<bool>(jobs);
+    known.recordsKnown = loaded && loaded->unreadable.empty();
+    if (!jobs)
+        known.problems.push_back(jobs.error().message);
+    if (!loaded)
+        known.problems.push_back(loaded.error().message);
+    if (!populated)
+        known.problems.push_back(populated.error().message);
+    if (jobs)
+        for (const auto& job : *jobs) {
+            known.users.insert(job.uid);
+            known.slices.insert(job.slice);
+        }
+    if (loaded)
+        for (const auto& record : loaded->records)
+            addIdentities(record, known.ours);
+    if (loaded)
+        for (const auto& line : loaded->unreadable)
+            known.problems.push_back("record unreadable: " + line);
+    if (jobs && loaded && populated)
+        compare(*loaded, *populated, known, disagreements);
+    return known;
+}
+
+} // namespace
+
+bool JobKnowledge::isOurs(const ProcessIdentity& process) const {
+    return std::find(ours.begin(), ours.end(), process) != ours.end();
+}
+
+JobKnowledge learnJobs(const JobLister& list, const RecordStore& records, const CgroupTree& cgroups) {
+    std::vector<std::string> disagreements;
+    auto known = learnOnce(list, records, cgroups, disagreements);
+    for (int tries = 1; tries < kTries && !disagreements.empty(); ++tries) {
+        std::this_thread::sleep_for(kBetween);
+        disagreements.clear();
+        known = learnOnce(list, records, cgroups, disagreements);
+    }
+    known.problems.insert(known.problems.end(), disagreements.begin(), disagreements.end());
+    return known;
+}
+
+} // namespace pinfold

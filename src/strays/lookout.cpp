@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "strays/lookout.hpp"
+
+#include "base/escape.hpp"
+
+#include <ctime>
+#include <utility>
+
+namespace pinfold {
+namespace {
+
+std::uint64_t bootTime() {
+    timespec now{};
+    ::clock_gettime(CLOCK_BOOTTIME, &now);
+    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000 + static_cast<std::uint64_t>(now.tv_nsec) / 1000;
+}
+
+} // namespace
+
+Lookout::Lookout(const std::filesystem::path& root, JobLister jobs, StrayPolicy policy)
+    : processes_(root), cgroups_(root), records_(root / "run/pinfold/jobs"), jobs_(std::move(jobs)), policy_(std::move(policy)) {}
+
+Findings Lookout::look(Pidfds pidfds) const {
+    // Processes first: whatever was in a job by then is of a job that is listed afterwards, or has ended with it.
+    auto scan = scanProcesses(
+        processes_, [this](uid_t uid) { return isOrdinaryUser(uid, policy_.config); }, pidfds);
+    auto findings = judge(std::move(scan.processes));
+    findings.unseen = std::move(scan.problems);
+    return findings;
+}
+
+Findings Lookout::lookAgain(std::vector<Stray> strays) const {
+    std::vector<SeenProcess> processes;
+    std::vector<std::string> unseen;
+    for (auto& stray : strays) {
+        if (const auto read = readAgain(processes_, stray.process))
+            processes.push_back(std::move(stray.process));
+        else if (read.error().code != ErrorCode::PidGone)
+            unseen.push_back(read.error().message);
+    }
+    auto findings = judge(std::move(processes));
+    findings.unseen = std::move(unseen);
+    return findings;
+}
+
+Findings Lookout::judge(std::vector<SeenProcess> processes) const {
+    const auto jobs = learnJobs(jobs_, records_, cgroups_);
+    Findings findings;
+    findings.jobsKnown = jobs.jobsKnown;
+    findings.strays = findStrays(std::move(processes), jobs, readLogins(), policy_, bootTime());
+    // An orphan may have ended with its job while the jobs were asked for.
+    std::erase_if(findings.strays, [this](const Stray& stray) {
+        if (stray.kind != StrayKind::Orphan)
+            return false;
+        const auto cgroup = processes_.cgroupOf(stray.process.info.pid);
+        return !cgroup || *cgroup != stray.process.cgroup;
+    });
+    findings.doubts = policy_.problems;
+    findings.doubts.insert(findings.doubts.end(), jobs.problems.begin(), jobs.problems.end());
+    return findings;
+}
+
+Result<void> Lookout::confirm(Stray& stray) const {
+    const auto cgroup = stray.process.cgroup;
+    if (auto read = readAgain(processes_, stray.process); !read)
+        return read;
+    if (stray.process.cgroup != cgroup)
+        return Error{ErrorCode::PidGone, "it is in another cgroup now, " + printable(stray.process.cgroup)};
+    return {};
+}
+
+} // namespace pinfold

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "strays/find.hpp"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace pinfold {
+
+struct Findings {
+    std::vector<Stray> strays;
+    bool jobsKnown = false;
+    std::vector<std::string> unseen; ///< why there may be more strays than these
+    std::vector<std::string> doubts; ///< why one of them may be legitimate
+    /// Nothing may be killed otherwise.
+    bool areSure() const { return unseen.empty() && doubts.empty(); }
+};
+
+/// Looks for strays on this node. Reads only.
+class Lookout {
+public:
+    /// `root` is prefixed to all paths, but for what systemd-logind knows.
+    Lookout(const std::filesystem::path& root, JobLister jobs, StrayPolicy policy);
+
+    Findings look(Pidfds pidfds) const;
+    /// What is still there of these, and still stray by what is known now. Their pidfds have to be open.
+    Findings lookAgain(std::vector<Stray> strays) const;
+    /// Right before a signal: it is the same process in the same cgroup. Errors: PidGone, with what has changed; Internal.
+    Result<void> confirm(Stray& stray) const;
+
+    const StraysConfig& config() const { return policy_.config; }
+
+private:
+    Findings judge(std::vector<SeenProcess> processes) const;
+
+    ProcessTable processes_;
+    CgroupTree cgroups_;
+    RecordStore records_;
+    JobLister jobs_;
+    StrayPolicy policy_;
+};
+
+} // namespace pinfold

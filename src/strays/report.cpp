@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "strays/report.hpp"
+
+#include "base/message_ids.hpp"
+#include "os/user_terminal.hpp"
+
+#include <syslog.h>
+
+namespace pinfold {
+namespace {
+
+struct Wording {
+    int priority;
+    const char* action; ///< PINFOLD_STRAY_ACTION
+    const char* text;
+};
+
+Wording wordingOf(Deed::Kind kind) {
+    switch (kind) {
+    case Deed::Kind::Report:
+        return {LOG_NOTICE, "report", "belongs to no job"};
+    case Deed::Kind::Warning:
+        return {LOG_WARNING, "warn", "belongs to no job"};
+    case Deed::Kind::Terminate:
+        return {LOG_WARNING, "SIGTERM", "belongs to no job and was sent SIGTERM"};
+    case Deed::Kind::Kill:
+        return {LOG_WARNING, "SIGKILL", "belongs to no job and was sent SIGKILL"};
+    case Deed::Kind::Spare:
+        return {LOG_NOTICE, "spare", "belongs to no job and was spared"};
+    case Deed::Kind::Failure:
+        return {LOG_ERR, "failure", "belongs to no job and can't be ended"};
+    }
+    return {LOG_ERR, "", ""};
+}
+
+} // namespace
+
+JournalEvent strayEvent(const Stray& stray, const Deed& deed) {
+    const auto wording = wordingOf(deed.kind);
+    const auto& info = stray.process.info;
+    const auto pid = std::to_string(info.pid);
+    JournalEvent event;
+    event.priority = wording.priority;
+    event.messageId = kMessageStray;
+    event.message = "stray: process " + pid + " of user " + std::to_string(info.realUid) + " (" +
+                    std::string(toString(stray.kind)) + ", " + stray.unit + ") " + wording.text +
+                    (deed.why.empty() ? "" : ", since " + deed.why) + ": " + info.command;
+    event.fields = {{"PINFOLD_EVENT", "stray"},
+                    {"OBJECT_PID", pid},
+                    {"PINFOLD_STRAY_PID", pid},
+                    {"PINFOLD_STRAY_UID", std::to_string(info.realUid)},
+                    {"PINFOLD_STRAY_KIND", std::string(toString(stray.kind))},
+                    {"PINFOLD_STRAY_UNIT", stray.unit},
+                    {"PINFOLD_STRAY_CGROUP", stray.process.cgroup},
+                    {"PINFOLD_STRAY_PARENT", std::to_string(info.parent)},
+                    {"PINFOLD_STRAY_TTY", terminalName(info.terminal)},
+                    {"PINFOLD_STRAY_AGE_USEC", std::to_string(stray.age)},
+                    {"PINFOLD_STRAY_CPU_USEC", std::to_string(info.cpu)},
+                    {"PINFOLD_STRAY_RSS_BYTES", std::to_string(info.rss)},
+                    {"PINFOLD_STRAY_COMMAND", info.command},
+                    {"PINFOLD_STRAY_ACTION", wording.action}};
+    if (stray.hasJob)
+        event.fields.emplace_back("PINFOLD_STRAY_HAS_JOB", *stray.hasJob ? "1" : "0");
+    return event;
+}
+
+JournalEvent straysRefusedEvent(const std::vector<std::string>& reasons) {
+    JournalEvent event;
+    event.priority = LOG_ERR;
+    event.messageId = kMessageStraysRefused;
+    event.message = "strays: nothing is ended, since not all is known that is needed to tell who belongs to a job";
+    for (const auto& reason : reasons)
+        event.message += "; " + reason;
+    event.fields = {{"PINFOLD_EVENT", "strays-refused"}};
+    return event;
+}
+
+} // namespace pinfold

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Strays in the journal.
+#pragma once
+
+#include "os/journal.hpp"
+#include "strays/sweep.hpp"
+
+namespace pinfold {
+
+JournalEvent strayEvent(const Stray& stray, const Deed& deed);
+
+/// Nothing was done, or nothing more.
+JournalEvent straysRefusedEvent(const std::vector<std::string>& reasons);
+
+} // namespace pinfold

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "strays/scan.hpp"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <optional>
+
+namespace pinfold {
+namespace {
+
+/// One descriptor for each process that is kept: the usual soft limit of 1024 is for programs that use select(2).
+void raiseDescriptorLimit() {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        (void)::setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+/// Nothing: it is none that is wanted, or has ended.
+Result<std::optional<SeenProcess>> look(const ProcessTable& table, pid_t pid, const std::function<bool(uid_t)>& wanted) {
+    SeenProcess seen;
+    auto pidfd = openPidfd(pid);
+    if (!pidfd)
+        return pidfd.error();
+    seen.pidfd = std::move(*pidfd);
+    auto info = table.read(pid);
+    if (!info)
+        return info.error();
+    if (info->kernelThread || !wanted(info->realUid))
+        return std::optional<SeenProcess>();
+    auto cgroup = table.cgroupOf(pid);
+    if (!cgroup)
+        return cgroup.error();
+    seen.info = std::move(*info);
+    seen.info.command = table.commandOf(seen.info);
+    seen.cgroup = std::move(*cgroup);
+    // What /proc said is about this process only if it is still there: the number could have been another's meanwhile.
+    if (hasEnded(seen.pidfd.get()))
+        return std::optional<SeenProcess>();
+    return std::optional(std::move(seen));
+}
+
+} // namespace
+
+Scan scanProcesses(const ProcessTable& table, const std::function<bool(uid_t)>& wanted, Pidfds pidfds) {
+    Scan scan;
+    if (pidfds == Pidfds::Keep)
+        raiseDescriptorLimit();
+    if (const auto all = table.showsAll(); !all)
+        scan.problems.push_back(all.error().message);
+    const auto pids = table.pids();
+    if (!pids) {
+        scan.problems.push_back(pids.error().message);
+        return scan;
+    }
+    for (const auto pid : *pids) {
+        if (pid == 1 || pid == ::getpid())
+            continue;
+        auto seen = look(table, pid, wanted);
+        if (!seen && seen.error().code != ErrorCode::PidGone)
+            scan.problems.push_back(seen.error().message);
+        if (!seen || !*seen)
+            continue;
+        if (pidfds == Pidfds::Close)
+            (*seen)->pidfd.reset();
+        scan.processes.push_back(std::move(**seen));
+    }
+    return scan;
+}
+
+Result<void> readAgain(const ProcessTable& table, SeenProcess& seen) {
+    auto info = table.read(seen.info.pid);
+    auto cgroup = info ? table.cgroupOf(seen.info.pid) : Result<std::string>(info.error());
+    if (!cgroup)
+        return cgroup.error();
+    if (hasEnded(seen.pidfd.get()) || info->started != seen.info.started)
+        return Error{ErrorCode::PidGone, "it has ended"};
+    if (info->realUid != seen.info.realUid)
+        return Error{ErrorCode::PidGone, "it runs as user " + std::to_string(info->realUid) + " now"};
+    info->command = std::move(seen.info.command);
+    seen.info = std::move(*info);
+    seen.cgroup = std::move(*cgroup);
+    return {};
+}
+
+} // namespace pinfold

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "strays/sweep.hpp"
+
+#include "os/user_terminal.hpp"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <map>
+#include <utility>
+
+namespace pinfold {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kDeathTime{2}; ///< what SIGKILL takes at most, unless the process hangs in the kernel
+
+/// Those that are left when all have ended, or the time is over.
+std::vector<Stray> outlast(std::vector<Stray> strays, std::chrono::microseconds time) {
+    const auto deadline = Clock::now() + time;
+    while (true) {
+        std::erase_if(strays, [](const Stray& stray) { return hasEnded(stray.process.pidfd.get()); });
+        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+        if (strays.empty() || left <= 0)
+            return strays;
+        std::vector<pollfd> pidfds;
+        for (const auto& stray : strays)
+            pidfds.push_back({stray.process.pidfd.get(), POLLIN, 0});
+        (void)::poll(pidfds.data(), pidfds.size(), static_cast<int>(left));
+    }
+}
+
+/// One message for each terminal, about all of its strays.
+class Terminals {
+public:
+    explicit Terminals(const std::vector<Stray>& strays) {
+        for (const auto& stray : strays)
+            if (stray.actedOn() && stray.process.info.terminal != 0)
+                ++strays_[keyOf(stray)];
+    }
+
+    void warn(const Stray& stray) {
+        const auto entry = strays_.find(keyOf(stray));
+        if (entry == strays_.end())
+            return;
+        const auto& info = stray.process.info;
+        const auto text = "\r\npinfold: " + std::to_string(entry->second) +
+                          " of your processes here belong to no batch job and may be ended by the site; the first is " +
+                          std::to_string(info.pid) + ", " + info.command.substr(0, kCommand) + "\r\n";
+        // Whose terminal takes none has it in the journal.
+        (void)writeToTerminal(info.terminal, info.realUid, text);
+        strays_.erase(entry);
+    }
+
+private:
+    static constexpr std::size_t kCommand = 60;
+    using Key = std::pair<std::uint32_t, uid_t>;
+    static Key keyOf(const Stray& stray) { return {stray.process.info.terminal, stray.process.info.realUid}; }
+
+    std::map<Key, std::size_t> strays_;
+};
+
+Deed spared(const Error& why) { return {why.code == ErrorCode::PidGone ? Deed::Kind::Spare : Deed::Kind::Failure, why.message}; }
+
+Deed sendTo(const Stray& stray, Deed::Kind kind) {
+    const int pidfd = stray.process.pidfd.get();
+    auto sent = sendSignalTo(pidfd, kind == Deed::Kind::Kill ? SIGKILL : SIGTERM);
+    if (sent && kind == Deed::Kind::Terminate) // a stopped process acts on it only when it runs
+        sent = sendSignalTo(pidfd, SIGCONT);
+    return sent ? Deed{kind, {}} : Deed{Deed::Kind::Failure, sent.error().message};
+}
+
+/// Those to whom it was sent.
+std::vector<Stray> signalAll(const Lookout& lookout, std::vector<Stray> strays, Deed::Kind kind, const Tell& tell) {
+    std::vector<Stray> reached;
+    for (auto& stray : strays) {
+        if (!stray.actedOn()) {
+            tell(stray, {Deed::Kind::Spare, *stray.spared});
+            continue;
+        }
+        const auto same = lookout.confirm(stray);
+        const auto deed = same ? sendTo(stray, kind) : spared(same.error());
+        tell(stray, deed);
+        if (deed.kind == kind)
+            reached.push_back(std::move(stray));
+    }
+    return reached;
+}
+
+void killAll(const Lookout& lookout, std::vector<Stray> strays, const Tell& tell) {
+    for (const auto& stray : outlast(signalAll(lookout, std::move(strays), Deed::Kind::Kill, tell), kDeathTime))
+        tell(stray, {Deed::Kind::Failure, "it outlives SIGKILL: it hangs in the kernel"});
+}
+
+Result<void> stopAll(const Lookout& lookout, std::vector<Stray> strays, const Tell& tell) {
+    const std::chrono::microseconds grace(lookout.config().grace);
+    auto left = outlast(signalAll(lookout, std::move(strays), Deed::Kind::Terminate, tell), grace);
+    if (left.empty())
+        return {};
+    // In the meantime one may have become a supervisor, by exec, and its user may have a job.
+    auto findings = lookout.lookAgain(std::move(left));
+    if (!findings.areSure())
+        return Error{ErrorCode::Internal, "SIGKILL was not sent to what outlasts SIGTERM: " +
+                                              (findings.unseen.empty() ? findings.doubts : findings.unseen).front()};
+    killAll(lookout, std::move(findings.strays), tell);
+    return {};
+}
+
+void warnAll(const Lookout& lookout, std::vector<Stray> strays, const Tell& tell) {
+    Terminals terminals(strays);
+    for (auto& stray : strays) {
+        if (!stray.actedOn()) {
+            tell(stray, {Deed::Kind::Spare, *stray.spared});
+            continue;
+        }
+        if (const auto same = lookout.confirm(stray); !same) {
+            tell(stray, spared(same.error()));
+            continue;
+        }
+        terminals.warn(stray);
+        tell(stray, {Deed::Kind::Warning, {}});
+    }
+}
+
+} // namespace
+
+Deed plannedDeed(const Stray& stray, StraysMode mode) {
+    if (mode == StraysMode::Report)
+        return {};
+    if (!stray.actedOn())
+        return {Deed::Kind::Spare, *stray.spared};
+    return {mode == StraysMode::Warn   ? Deed::Kind::Warning
+            : mode == StraysMode::Stop ? Deed::Kind::Terminate
+                                       : Deed::Kind::Kill,
+            {}};
+}
+
+Result<void> sweep(const Lookout& lookout, std::vector<Stray> strays, StraysMode mode, const Tell& tell) {
+    switch (mode) {
+    case StraysMode::Report:
+        for (const auto& stray : strays)
+            tell(stray, {});
+        return {};
+    case StraysMode::Warn:
+        warnAll(lookout, std::move(strays), tell);
+        return {};
+    case StraysMode::Stop:
+        return stopAll(lookout, std::move(strays), tell);
+    case StraysMode::Kill:
+        killAll(lookout, std::move(strays), tell);
+        return {};
+    }
+    return {};
+}
+
+} // namespace pinfold
