@@ -33,6 +33,8 @@ struct StraysConfig {
     static constexpr std::uint32_t kMostUid = UINT32_MAX - 1; ///< the kernel's (uid_t)-1 is nobody's
     static constexpr std::uint64_t kMostGrace = 3'600'000'000;
     static constexpr std::uint32_t kMostKills = 1'000'000;
+
+    bool operator==(const StraysConfig&) const = default;
 };
 
 } // namespace pinfold

@@ -38,13 +38,16 @@ bool isWanted(const Stray& stray, const StraysConfig& config) {
                        [&info](const std::string& glob) { return ::fnmatch(glob.c_str(), info.command.c_str(), 0) == 0; });
 }
 
-void choose(std::vector<Stray>& strays, const StraysConfig& config) {
+void choose(std::vector<Stray>& strays, const StrayPolicy& policy) {
+    const auto& config = policy.config;
     std::uint32_t chosen = 0;
     for (auto& stray : strays) {
         if (stray.kind == StrayKind::Orphan)
             stray.spared = "its job's state is not known";
         else if (!config.kinds.contains(stray.kind))
             stray.spared = "it is of a kind that is not acted on";
+        else if (stray.process.cgroup == policy.ownCgroup)
+            stray.spared = "this command runs in the same unit";
         else if (chosen == config.maxKills)
             stray.spared = "max_kills is reached";
         else
@@ -75,7 +78,7 @@ std::vector<Stray> findStrays(std::vector<SeenProcess> processes, const JobKnowl
     std::sort(strays.begin(), strays.end(), [](const Stray& a, const Stray& b) {
         return std::tie(a.process.info.realUid, a.process.info.pid) < std::tie(b.process.info.realUid, b.process.info.pid);
     });
-    choose(strays, policy.config);
+    choose(strays, policy);
     return strays;
 }
 

@@ -3,6 +3,8 @@
 
 #include "base/escape.hpp"
 
+#include <unistd.h>
+
 #include <ctime>
 #include <utility>
 
@@ -18,7 +20,10 @@ std::uint64_t bootTime() {
 } // namespace
 
 Lookout::Lookout(const std::filesystem::path& root, JobLister jobs, StrayPolicy policy)
-    : processes_(root), cgroups_(root), records_(root / "run/pinfold/jobs"), jobs_(std::move(jobs)), policy_(std::move(policy)) {}
+    : processes_(root), cgroups_(root), records_(root / "run/pinfold/jobs"), jobs_(std::move(jobs)), policy_(std::move(policy)) {
+    if (auto own = processes_.cgroupOf(::getpid()))
+        policy_.ownCgroup = std::move(*own);
+}
 
 Findings Lookout::look(Pidfds pidfds) const {
     // Processes first: whatever was in a job by then is of a job that is listed afterwards, or has ended with it.

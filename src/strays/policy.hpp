@@ -17,6 +17,7 @@ struct StrayPolicy {
     std::set<uid_t> users; ///< only these; meaningless where config.users is empty
     std::set<uid_t> exemptUsers;
     std::set<gid_t> exemptGroups;
+    std::string ownCgroup;             ///< what runs beside who acts, in the admin's own login session say, is spared
     std::vector<std::string> problems; ///< names that nobody knows: whoever was meant must not be killed
 };
 
