@@ -38,7 +38,7 @@ def test_a_key_is_offered_quoted_and_never_run(tmp_path, trap):
 
 
 def test_verbs_options_and_keys(tmp_path):
-    assert offered(tmp_path, [], "pinfold", "st") == ["status", "stop"]
+    assert offered(tmp_path, [], "pinfold", "st") == ["status", "strays", "stop"]
     assert offered(tmp_path, ["sge.1", "pbs.2"], "pinfold", "stop", "s") == ["sge.1"]
     assert offered(tmp_path, ["sge.1", "pbs.2"], "pinfold", "status", "")[-2:] == ["sge.1", "pbs.2"]
     assert offered(tmp_path, ["sge.1"], "pinfold", "stop", "--gr") == ["--grace"]
@@ -46,6 +46,8 @@ def test_verbs_options_and_keys(tmp_path):
     assert offered(tmp_path, [], "pinfold", "history", "--result", "s") == ["signaled", "stopped", "supervisor-lost"]
     assert offered(tmp_path, [], "pinfold", "top", "--sort", "m") == ["memory"]
     assert offered(tmp_path, [], "pinfold", "kill", "-s", "K") == ["KILL"]
+    assert offered(tmp_path, [], "pinfold", "strays", "--mode", "k") == ["kill"]
+    assert offered(tmp_path, [], "pinfold", "strays", "--exempt") == ["--exempt-users", "--exempt-groups", "--exempt-units"]
 
 
 @pytest.mark.parametrize("shell, script", [("bash", "pinfold.bash"), ("zsh", "_pinfold"), ("fish", "pinfold.fish")])

@@ -35,6 +35,15 @@ def test_every_configuration_key_is_documented():
     assert keys and [key for key in keys if f"*{key}*" not in page] == []
 
 
+def test_the_keys_of_strays_are_its_options():
+    section = (TOP / "docs/examples/pinfold.toml").read_text().split("[strays]\n")[1].split("\n[")[0]
+    keys = re.findall(r"^#(\w+) = ", section, re.M)
+    page = (TOP / "docs/man/pinfold.1.scd").read_text()
+    completed = (TOP / "docs/completions/pinfold.bash").read_text()
+    options = [f"--{key.replace('_', '-')}" for key in keys]
+    assert len(options) > 10 and [o for o in options if f"*{o}*" not in page or f"{o} " not in completed] == []
+
+
 def test_the_bus_lets_every_method_through():
     methods = re.findall(r'<method name="(\w+)"', (TOP / "dbus/org.pinfold1.Manager.xml").read_text())
     allowed = re.findall(r'send_interface="org.pinfold1.Manager" send_member="(\w+)"', (TOP / "dbus/org.pinfold1.conf").read_text())

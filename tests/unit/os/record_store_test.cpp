@@ -75,6 +75,18 @@ TEST_F(Records, AHalfWrittenFileIsSweptAndHidesNothing) {
     EXPECT_EQ(files(), Names{"sge.1.json"});
 }
 
+TEST_F(Records, AReaderBesideTheWriterTouchesNothing) {
+    const auto job = record("sge.1");
+    ASSERT_TRUE(store.save(job));
+    write("run/jobs/.sge.1.json.tmp", "{\"ver");
+    const auto loaded = *store.read();
+    EXPECT_EQ(loaded.records, std::vector{job});
+    EXPECT_EQ(loaded.unreadable, Names{});
+    EXPECT_EQ(files(), (Names{".sge.1.json.tmp", "sge.1.json"}));
+    std::filesystem::remove_all(directory);
+    EXPECT_TRUE(store.read()->records.empty());
+}
+
 TEST_F(Records, NothingIsPassedOverInSilence) {
     ASSERT_TRUE(store.save(record("sge.1")));
     std::filesystem::copy_file(directory / "sge.1.json", directory / "sge.2.json");

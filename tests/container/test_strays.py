@@ -1,0 +1,511 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""pinfold strays: each kind of process outside of jobs, made for real."""
+
+import contextlib
+import grp
+import json
+import os
+import pty
+import pwd
+import re
+import select
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from jobs import BATCH, CGROUP, ESCAPIST, RECORDS, daemon_ready, expect_nothing_left, finish, live_jobs, main_pid, run, site, start_job, wait_until
+
+ALICE, BOB = pwd.getpwnam("alice").pw_uid, pwd.getpwnam("bob").pw_uid
+NOW = ("--min-age", "0")
+PAM = Path("/etc/pam.d/su-l")
+
+
+def strays(*options, check=True, **popen):
+    """By pid."""
+    return {stray["pid"]: stray for stray in document(*options, check=check, **popen)["strays"]}
+
+
+def document(*options, check=True, **popen):
+    return json.loads(run("pinfold", "strays", "--json", *NOW, *options, check=check, **popen).stdout)
+
+
+def sleeper(number):
+    """The process whose command line is `sleep NUMBER`, by whatever path."""
+    wanted = f"sleep\0{number}\0".encode()
+
+    def find():
+        for entry in Path("/proc").iterdir():
+            with contextlib.suppress(OSError):
+                if entry.name.isdigit() and (entry / "cmdline").read_bytes().rsplit(b"/")[-1] == wanted:
+                    return int(entry.name)
+    return wait_until(find, f"sleep {number}")
+
+
+def alive(pid):
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    return False
+
+
+def as_user(user, *command, **popen):
+    environment = {"XDG_RUNTIME_DIR": f"/run/user/{pwd.getpwnam(user).pw_uid}", "PATH": os.environ["PATH"], "HOME": f"/home/{user}"}
+    return ["setpriv", f"--reuid={user}", f"--regid={user}", "--init-groups", "env", "-i", *(f"{k}={v}" for k, v in environment.items()),
+            *command]
+
+
+def move(pid, cgroup):
+    path = CGROUP / cgroup
+    path.mkdir(exist_ok=True)
+    (path / "cgroup.procs").write_text(str(pid))
+
+
+class Terminal:
+    """A login of alice's at a terminal of hers."""
+
+    def __init__(self, number):
+        self.child, self.fd = pty.fork()
+        if self.child == 0:
+            os.execvp("su", ["su", "--session-command", f"exec sleep {number}", "-l", "alice"])
+        self.pid = sleeper(number)
+        name = os.readlink(f"/proc/{self.pid}/fd/0")
+        os.chown(name, ALICE, grp.getgrnam("tty").gr_gid)  # as sshd and login do it
+        os.chmod(name, 0o620)
+
+    def read_until(self, text):
+        seen = b""
+        while text not in seen:
+            assert select.select([self.fd], [], [], 30)[0], seen
+            seen += os.read(self.fd, 4096)
+        return seen.decode()
+
+    def close(self):
+        with contextlib.suppress(OSError):
+            os.kill(self.child, signal.SIGKILL)
+        os.close(self.fd)
+        os.waitpid(self.child, 0)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def sessions():
+    """su -l makes sessions of systemd-logind's, as sshd does."""
+    before = PAM.read_text()
+    PAM.write_text(before + "session required pam_systemd.so\n")
+    yield
+    PAM.write_text(before)
+
+
+@pytest.fixture
+def node(request):
+    """Who stops what a test has made, the last first."""
+    with contextlib.ExitStack() as stack:
+        yield stack
+    expect_nothing_left()
+
+
+def unit(node, name, number, *options, user="alice"):
+    run("systemd-run", "--quiet", f"--unit={name}", f"--uid={user}", "--collect", *options, "sleep", number)
+    node.callback(run, "systemctl", "kill", "--signal=KILL", f"{name}.service", check=False)
+    return sleeper(number)
+
+
+def scope(node, name, number, *options, user="alice"):
+    process = subprocess.Popen(["systemd-run", "--quiet", "--scope", f"--unit={name}", f"--uid={user}", "--collect", *options,
+                                "sleep", str(number)])
+    node.callback(process.wait)
+    node.callback(process.kill)
+    return sleeper(number)
+
+
+def login(node, number):
+    node.callback(run, "systemctl", "stop", f"user@{ALICE}.service")  # else it stays for 10 s more
+    terminal = Terminal(number)
+    node.callback(terminal.close)
+    return terminal
+
+
+def lingering(node, user):
+    run("loginctl", "enable-linger", user)
+    node.callback(run, "systemctl", "stop", f"user@{pwd.getpwnam(user).pw_uid}.service")
+    node.callback(run, "loginctl", "disable-linger", user)
+    wait_until(lambda: Path(f"/run/user/{pwd.getpwnam(user).pw_uid}/systemd/private").exists(), f"the user manager of {user}")
+
+
+def user_unit(user, number, *options):
+    run(*as_user(user, "systemd-run", "--user", "--quiet", "--collect", *options, "sleep", str(number)))
+    return sleeper(number)
+
+
+def cron_job(node, user, number):
+    table = Path("/etc/cron.d/strays")
+    table.write_text(f"@reboot {user} exec sleep {number}\n")
+    node.callback(table.unlink)
+    Path("/run/crond.reboot").unlink(missing_ok=True)
+    run("systemctl", "start", "cron")
+    node.callback(run, "systemctl", "stop", "cron")
+    node.callback(lambda: os.kill(pid, signal.SIGKILL) if alive(pid) else None)
+    pid = sleeper(number)
+    return pid
+
+
+def at_job(node, user, number):
+    run("systemctl", "start", "atd")
+    node.callback(run, "systemctl", "stop", "atd")
+    run(*as_user(user, "sh", "-c", f"echo exec sleep {number} | at now"))
+    pid = sleeper(number)
+    node.callback(lambda: os.kill(pid, signal.SIGKILL) if alive(pid) else None)
+    return pid
+
+
+def open_job(node, key, user):
+    run("pinfold", "open", key, "--uid", user, "--linger", "infinity")
+    node.callback(run, "pinfold", "end", key)
+
+
+def moved_out_of_a_job(node, number):
+    job = start_job("moved.1", "sh", "-c", f"setpriv --reuid=alice --regid=alice --clear-groups sleep {number} & exec cat",
+                    stdin=subprocess.PIPE)
+    node.callback(finish, job)
+    pid = sleeper(number)
+    assert pid not in strays()
+    move(pid, "elsewhere")
+    node.callback((CGROUP / "elsewhere").rmdir)
+    node.callback(wait_until, lambda: not (CGROUP / "elsewhere/cgroup.procs").read_text(), "elsewhere empty")
+    node.callback(lambda: os.kill(pid, signal.SIGKILL) if alive(pid) else None)
+    return pid
+
+
+def every_kind(node):
+    """Pids by kind."""
+    terminal = login(node, 9001)
+    lingering(node, "bob")
+    made = {
+        "session": [terminal.pid],
+        "user-manager": [user_unit("alice", 9002), user_unit("alice", 9003, "--unit=slurmd")],
+        "linger": [user_unit("bob", 9004)],
+        "cron": [cron_job(node, "bob", 9005)],
+        "at": [at_job(node, "alice", 9006)],
+        "service": [unit(node, "strays-service", 9007)],
+        "batch-system": [unit(node, "pbs", 9008)],
+        "container": [scope(node, "libpod-4711", 9009, "--slice=machine.slice"), scope(node, "docker-4711", 9010),
+                      user_unit("alice", 9011, "--unit=libpod-0815")],
+        "moved": [moved_out_of_a_job(node, 9012)],
+        "other": [scope(node, "strays-scope", 9013)],
+    }
+    made["supervisor"] = [scope(node, "strays-home", 9014)]
+    move(made["supervisor"][0], "pinfold.slice")
+    return made
+
+
+ACTED_ON = {"session", "user-manager", "linger", "cron", "at", "container", "moved", "other"}
+
+
+def legitimate(node):
+    """Pids that no run may ever name."""
+    pids = [unit(node, "strays-daemon", 9101, user="daemon"), unit(node, "strays-nobody", 9102, user="nobody"),
+            unit(node, "strays-dynamic", 9103, "-p", "DynamicUser=yes", user="strays-dynamic"),
+            unit(node, "strays-admin", 9104, user="carol"), unit(node, "site-web", 9105), scope(node, "own", 9106, "--slice=site.slice")]
+    job = start_job("legitimate.1", "sh", "-c", "setpriv --reuid=alice --regid=alice --clear-groups sleep 9107 & exec cat",
+                    stdin=subprocess.PIPE)
+    node.callback(finish, job)
+    return [*pids, sleeper(9107), job.pid]
+
+
+EXEMPT = ("--exempt-units", "site-*.service,site.slice")
+
+
+@pytest.mark.parametrize("with_job", [False, True])
+def test_each_kind_is_reported_as_what_it_is(node, with_job):
+    if with_job:
+        open_job(node, "strays.1", "alice")
+    made = every_kind(node)
+    right = legitimate(node)
+    found = strays(*EXEMPT)
+    for kind, pids in made.items():
+        assert [found[pid]["kind"] for pid in pids] == [kind] * len(pids)
+    assert [found[pid] for pid in right if pid in found] == []
+    assert {stray["has_job"] for stray in found.values() if stray["uid"] == ALICE} == {with_job}
+    assert {stray["has_job"] for stray in found.values() if stray["uid"] == BOB} == {False}
+    others = {pid: stray for pid, stray in found.items() if pid not in sum(made.values(), [])}
+    assert {stray["kind"] for stray in others.values()} <= {"user-manager", "linger"}, others  # the managers themselves
+
+    session = found[made["session"][0]]
+    assert (session["user"], session["uid"], session["command"]) == ("alice", ALICE, "sleep 9001")
+    assert re.fullmatch(r"pts/\d+", session["tty"])
+    assert re.fullmatch(r"/user.slice/user-\d+.slice/session-c?\d+.scope", session["cgroup"])
+    assert session["unit"] == session["cgroup"].rsplit("/", 1)[1]
+    assert Path(f"/proc/{session['parent']}/comm").read_text() == "su\n"
+    assert session["rss"] > 0 and 0 < session["age"] < 600 * 10**6
+    assert found[made["moved"][0]]["cgroup"] == found[made["moved"][0]]["unit"] == "/elsewhere"
+    assert found[made["service"][0]]["tty"] is None
+
+
+def test_only_of_users_without_a_job(node):
+    open_job(node, "strays.2", "alice")
+    hers, his = unit(node, "strays-a", 9201), unit(node, "strays-b", 9202, user="bob")
+    assert {hers, his} <= set(strays())
+    found = strays("--without-job")
+    assert his in found and hers not in found
+
+
+def test_filters(node):
+    hers, his = unit(node, "strays-a", 9211), unit(node, "strays-b", 9212, user="bob")
+    expected = {("--users", "alice"): {hers}, ("--users", f"alice,{BOB}"): {hers, his}, ("--exempt-users", "alice"): {his},
+                ("--exempt-groups", "bob"): {hers}, ("--exempt-units", "strays-a.*"): {his}, ("--exempt-units", "system.slice"): set(),
+                ("--commands", "*9211"): {hers}, ("--commands", "*9211", "--commands", "*9212"): {hers, his}, ("--commands", "9211"): set(),
+                ("--min-uid", str(BOB)): {his}, ("--max-uid", str(ALICE)): {hers}, ("--min-cpu", "1h"): set()}
+    for options, pids in expected.items():
+        assert set(strays(*options)) & {hers, his} == pids, options
+    assert f"{hers} " not in run("pinfold", "strays").stdout, "it is younger than 60 s"
+
+
+def test_the_forms_of_the_list(node):
+    pid = unit(node, "strays-a", 9221)
+    table = run("pinfold", "strays", *NOW).stdout.splitlines()
+    assert table[0].split() == ["PID", "USER", "UID", "KIND", "JOB", "AGE", "CPU", "MEMORY", "PARENT", "TTY", "UNIT", "COMMAND"]
+    [row] = [line for line in table if line.endswith("sleep 9221")]
+    assert row.split()[:5] == [str(pid), "alice", str(ALICE), "service", "no"]
+    [fields] = [line.split("|") for line in run("pinfold", "strays", "-P", "--no-legend", *NOW).stdout.splitlines() if "9221" in line]
+    assert (fields[0], fields[3], fields[10], fields[11]) == (str(pid), "service", "strays-a.service", "/usr/bin/sleep 9221")
+
+
+def test_kill_takes_just_the_strays(node):
+    made = every_kind(node)
+    right = legitimate(node)
+    kept = sum((pids for kind, pids in made.items() if kind not in ACTED_ON), [])
+    planned = document("--mode=kill", "--dry-run", *EXEMPT)
+    assert all(alive(pid) for pid in sum(made.values(), []))
+    done = document("--mode=kill", *EXEMPT)
+    assert (planned["acted"], done["acted"], planned["reasons"], done["reasons"]) == (False, True, [], [])
+    assert [(s["pid"], s["actions"], s["spared"]) for s in planned["strays"]] == [(s["pid"], s["actions"], s["spared"]) for s in done["strays"]]
+    assert all(alive(pid) for pid in right + kept)
+    assert [pid for kind in ACTED_ON for pid in made[kind] if alive(pid)] == []
+    assert {s["spared"] for s in done["strays"] if s["pid"] in kept} == {"it is of a kind that is not acted on"}
+
+    run("pinfold", "strays", "--mode=kill", "--kinds", "service,batch-system,supervisor", *NOW, *EXEMPT)
+    assert [pid for pid in kept if alive(pid)] == []
+    assert all(alive(pid) for pid in right)
+
+
+def test_lines_of_a_dry_run_are_those_of_the_run(node):
+    pid, spared = scope(node, "strays-a", 9231), unit(node, "strays-b", 9232)
+    options = ("--mode=kill", "--commands", "*sleep 923*", *NOW)
+    planned = run("pinfold", "strays", "--dry-run", *options).stdout
+    done = run("pinfold", "strays", *options).stdout
+    assert planned.splitlines()[0] == f"would send SIGKILL to {pid} of alice (other, strays-a.scope): /usr/bin/sleep 9231"
+    assert planned.splitlines()[1].startswith(f"would spare {spared} of alice (service, strays-b.service), since ")
+    assert planned.replace("would send", "sent").replace("would spare", "spared") == done
+    assert not alive(pid) and alive(spared)
+
+
+def test_no_more_than_max_kills(node):
+    pids = [scope(node, f"strays-{number}", 9240 + number) for number in range(4)]
+    done = strays("--mode=kill", "--commands", "*sleep 924*", "--max-kills", "3")
+    assert [pid for pid in sorted(pids) if alive(pid)] == sorted(pids)[3:]
+    assert done[max(pids)]["spared"] == "max_kills is reached"
+
+
+def test_stop_gives_a_grace(node):
+    """What heeds SIGTERM ends by it, stopped or not; what doesn't gets SIGKILL, unless it has come into a job meanwhile."""
+    good, stopped = scope(node, "strays-good", 9251), scope(node, "strays-stopped", 9252)
+    run("kill", "-STOP", stopped)
+    deaf = [subprocess.Popen(["systemd-run", "--quiet", "--scope", "--uid=alice", "sh", "-c", "trap '' TERM; echo; exec sleep 9253"],
+                             stdout=subprocess.PIPE) for _ in range(2)]
+    for process in deaf:
+        process.stdout.readline()
+        node.callback(process.wait)
+        node.callback(process.kill)
+    open_job(node, "strays.5", "alice")
+    options = ("--mode=stop", "--grace", "3s", "--users", "alice", *NOW)
+    stopping = subprocess.Popen(["pinfold", "strays", *options], stdout=subprocess.PIPE, text=True)
+    wait_until(lambda: not alive(good) and not alive(stopped), "those that heed SIGTERM gone")
+    run("pinfold", "adopt", "strays.5", deaf[1].pid)
+    out, _ = stopping.communicate(timeout=60)
+    assert stopping.returncode == 0, out
+    assert f"sent SIGTERM to {good} " in out and f"sent SIGTERM to {stopped} " in out
+    for process, killed in zip(deaf, (True, False)):
+        assert f"sent SIGTERM to {process.pid} " in out
+        assert (f"sent SIGKILL to {process.pid} " in out) == killed
+        assert alive(process.pid) != killed
+
+
+def test_warn_writes_to_the_strays_own_terminal(node):
+    terminal = login(node, 9261)
+    quiet = login(node, 9262)
+    while True:  # a terminal that nobody reads
+        try:
+            os.set_blocking(slave := os.open(f"/proc/{quiet.pid}/fd/0", os.O_WRONLY | os.O_NOCTTY), False)
+            os.write(slave, b"x" * 65536)
+        except BlockingIOError:
+            break
+        finally:
+            os.close(slave)
+    run("pinfold", "strays", "--mode=warn", "--commands", "*sleep 926*", *NOW, timeout=20)
+    assert f"is {terminal.pid}, sleep 9261" in terminal.read_until(b"sleep 9261")
+    assert alive(terminal.pid) and alive(quiet.pid)
+    run("journalctl", "--sync")
+    [entry] = journal_of(terminal.pid)
+    assert (entry["PRIORITY"], entry["PINFOLD_STRAY_ACTION"]) == ("4", "warn")
+
+
+def journal_of(pid):
+    run("journalctl", "--sync")
+    lines = run("journalctl", "-o", "json", "--no-pager", f"PINFOLD_STRAY_PID={pid}", check=False).stdout.splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def test_the_timers_service_reports(node):
+    pid = unit(node, "strays-a", 9271)
+    strays()
+    assert journal_of(pid) == [], "somebody only looked"
+    with site('[strays]\nmin_age = "0"\n'):
+        run("systemctl", "start", "pinfold-strays.service")
+    [entry] = journal_of(pid)
+    assert (entry["PRIORITY"], entry["MESSAGE_ID"]) == ("5", "781d29d05b0941cfa63c23e315500cce")
+    fields = {name: entry[f"PINFOLD_STRAY_{name}"] for name in ("UID", "KIND", "UNIT", "CGROUP", "COMMAND", "ACTION", "HAS_JOB")}
+    assert fields == {"UID": str(ALICE), "KIND": "service", "UNIT": "strays-a.service", "CGROUP": "/system.slice/strays-a.service",
+                      "COMMAND": "/usr/bin/sleep 9271", "ACTION": "report", "HAS_JOB": "0"}
+    assert alive(pid)
+    assert run("systemctl", "is-enabled", "pinfold-strays.timer", check=False).stdout == "disabled\n"
+
+
+@pytest.mark.parametrize("mode", ["warn", "stop", "kill"])
+def test_the_timers_service_acts_as_the_site_wants(node, mode):
+    terminal = login(node, 9281)
+    with site(f'[strays]\nmode = "{mode}"\nmin_age = "0"\ngrace = "5s"\ncommands = ["*sleep 9281"]\n'):
+        run("systemctl", "start", "pinfold-strays.service")
+    assert alive(terminal.pid) == (mode == "warn")
+    if mode == "warn":
+        terminal.read_until(b"may be ended by the site")
+    assert [entry["PINFOLD_STRAY_ACTION"] for entry in journal_of(terminal.pid)] == [{"warn": "warn", "stop": "SIGTERM", "kill": "SIGKILL"}[mode]]
+
+
+def refused(pid, *options):
+    """The messages of a run that would kill; the stray is listed, and lives."""
+    done = run("pinfold", "strays", "--mode=kill", *NOW, *options, check=False)
+    assert done.returncode == 1
+    assert any(line.split()[:1] == [str(pid)] for line in done.stdout.splitlines()), done.stdout
+    assert "nothing is done to these" in done.stderr
+    assert alive(pid)
+    return done.stderr
+
+
+def test_nothing_is_killed_with_an_unreadable_record(node):
+    pid = scope(node, "strays-a", 9291)
+    record = RECORDS / "strays.6.json"
+    record.write_text("{")
+    node.callback(record.unlink)
+    assert "strays.6.json" in refused(pid)
+    assert run("pinfold", "strays", *NOW).returncode == 0
+    run("journalctl", "--sync")
+    assert "strays.6.json" in run("journalctl", "-o", "cat", "PINFOLD_EVENT=strays-refused").stdout
+
+
+def test_nothing_is_killed_beside_a_slice_that_nobody_knows(node):
+    pid = scope(node, "strays-a", 9301)
+    orphan = scope(node, "job-strays.7", 9302, "--slice=batch-strays.7.slice")
+    node.callback(run, "systemctl", "stop", "batch-strays.7.slice")
+    assert "batch-strays.7.slice" in refused(pid)
+    assert strays()[orphan]["kind"] == "orphan"
+
+
+def test_nothing_is_killed_while_pinfoldd_hangs(node):
+    pid = scope(node, "strays-a", 9311)
+    daemon = daemon_ready()
+    os.kill(daemon, signal.SIGSTOP)
+    try:
+        assert "did not answer in time" in refused(pid)
+    finally:
+        os.kill(daemon, signal.SIGCONT)
+    assert run("pinfold", "strays", "--mode=kill", "--commands", "*sleep 9311", *NOW).returncode == 0
+    assert not alive(pid)
+
+
+def test_a_misspelt_key_or_an_unknown_name_kills_nobody(node):
+    pid = scope(node, "strays-a", 9321)
+    with site('[strays]\nexempt_user = ["alice"]\n'):
+        assert "exempt_user" in refused(pid)
+    assert "nosuchuser" in refused(pid, "--exempt-users", "nosuchuser")
+    assert "nosuchgroup" in refused(pid, "--exempt-groups", "nosuchgroup")
+
+
+def test_where_no_pinfoldd_runs(node):
+    pid = scope(node, "strays-a", 9331)
+    run("systemctl", "mask", "--runtime", "--now", "pinfoldd.socket", "pinfoldd.service")
+    try:
+        done = run("pinfold", "strays", *NOW)
+        assert f"{pid} " in done.stdout and "pinfoldd is not reachable" in done.stderr
+        assert strays()[pid]["has_job"] is None
+        assert run("pinfold", "strays", "--without-job", *NOW, check=False).returncode == 1
+        assert "pinfoldd is not reachable" in refused(pid)
+    finally:
+        run("systemctl", "unmask", "--runtime", "pinfoldd.socket", "pinfoldd.service")
+        run("systemctl", "start", "pinfoldd.socket", "pinfoldd.service")
+
+
+def test_who_calls_is_not_ended_by_it(node):
+    run("systemd-run", "--quiet", "--wait", "--collect", "sh", "-c",
+        "setpriv --reuid=alice --regid=alice --clear-groups sleep 9351 & "
+        "pinfold strays --mode=kill --min-age 0 --kinds service --commands '*sleep 9351' >/run/strays-own; kill -0 $!")
+    assert "since this command runs in the same unit: sleep 9351" in Path("/run/strays-own").read_text()
+
+
+def test_users_look_and_do_not_touch(node):
+    pid = scope(node, "strays-a", 9341)
+    assert f"{pid} " in run(*as_user("bob", "pinfold", "strays", *NOW)).stdout
+    for mode in ("warn", "stop", "kill"):
+        done = run(*as_user("alice", "pinfold", "strays", f"--mode={mode}", *NOW), check=False)
+        assert (done.returncode, done.stdout) == (5, "")
+    assert alive(pid)
+
+
+def test_a_live_jobs_supervisor_is_none(node):
+    """It runs as the user, outside of the job's scope."""
+    with site("[jobs]\nallow_user_jobs = true\n"):
+        job = subprocess.Popen(["systemd-run", "--quiet", "--scope", "--uid=alice", "pinfold-run", "--job", "strays.8", "--", "cat"],
+                               stdin=subprocess.PIPE)
+        wait_until(lambda: live_jobs().get("strays.8", {}).get("state") == "running", "strays.8 running")
+        for home in ("its first cgroup", "pinfold.slice"):
+            if home == "pinfold.slice":
+                wait_until(lambda: "pinfold.slice" in Path(f"/proc/{job.pid}/cgroup").read_text(), "at home")
+            done = document("--mode=kill", "--users", "alice", "--kinds", "other,supervisor")
+            assert (done["reasons"], job.poll()) == ([], None), home
+        finish(job)
+        assert job.returncode == 0
+    assert main_pid() and BATCH.exists()
+
+
+PROCESSES = 5000
+
+
+def cost(*command):
+    """Output, seconds of CPU time and MB."""
+    # By a small process: to the kernel a child is as large as its parent was at the fork.
+    program = ("import os, sys; child = os.posix_spawnp(sys.argv[1], sys.argv[1:], os.environ); _, status, used = os.wait4(child, 0); "
+               "print(status, used.ru_utime + used.ru_stime, used.ru_maxrss, file=sys.stderr)")
+    done = run("/usr/bin/python3", "-S", "-c", program, *command)
+    status, seconds, kilobytes = done.stderr.split()[-3:]
+    assert status == "0", done.stderr
+    return done.stdout, float(seconds), int(kilobytes) / 1024
+
+
+ALL = ("--max-kills", "100000")
+
+
+@pytest.mark.parametrize("options, most", [((), 0.5), (("--json",), 0.5), (("--mode=kill", *ALL, "--dry-run"), 0.5),
+                                           (("--mode=warn", *ALL), 1), (("--mode=kill", *ALL), 1)])
+def test_a_run_with_5000_processes_is_cheap(node, options, most):
+    """With a line in the journal and another look for each of them it may be more."""
+    crowd = subprocess.Popen(["systemd-run", "--quiet", "--scope", "--unit=strays-crowd", "--uid=alice", ESCAPIST, "many", str(PROCESSES)],
+                             stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    try:
+        assert crowd.stdout.readline().startswith(b"ready ")
+        out, cpu, size = cost("pinfold", "strays", *NOW, *options)
+        print(f"strays {' '.join(options)}: {cpu:.3f} s CPU, {size:.1f} MB")
+        assert out.count("escapist many") >= PROCESSES
+        assert cpu <= most and size <= 30
+    finally:
+        run("systemctl", "kill", "--signal=KILL", "strays-crowd.scope", check=False)
+        crowd.communicate()
+        wait_until(lambda: not (CGROUP / "system.slice/strays-crowd.scope").exists(), "the crowd gone")

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cli/command_line.hpp"
+#include "cli/json.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace pinfold {
+namespace {
+
+std::variant<CommandLine, EarlyExit> parse(std::vector<std::string> words) {
+    words.insert(words.begin(), {"pinfold", "strays"});
+    std::vector<char*> argv;
+    for (auto& word : words)
+        argv.push_back(word.data());
+    argv.push_back(nullptr);
+    return parseCommandLine(static_cast<int>(words.size()), argv.data());
+}
+
+/// A site's [strays] with the options set in it.
+StraysConfig applied(const std::vector<std::string>& words, StraysConfig config = {}) {
+    const auto parsed = parse(words);
+    if (const auto* early = std::get_if<EarlyExit>(&parsed)) {
+        ADD_FAILURE() << early->text;
+        return config;
+    }
+    for (const auto& set : std::get<CommandLine>(parsed).strays.settings)
+        set(config);
+    return config;
+}
+
+Stray sample() {
+    Stray stray;
+    stray.process.info.pid = 4711;
+    stray.process.info.parent = 7;
+    stray.process.info.realUid = 4'000'000;
+    stray.process.info.terminal = 0x8803;
+    stray.process.info.command = "sleep 1000";
+    stray.process.cgroup = "/elsewhere\n";
+    stray.kind = StrayKind::Moved;
+    stray.unit = "/elsewhere";
+    stray.age = 61'000'000;
+    return stray;
+}
+
+TEST(Strays, optionsTakeTheSitesPlaceButForExemptions) {
+    StraysConfig site;
+    site.users = {"alice"};
+    site.exemptUsers = {"bob"};
+    site.maxKills = 3;
+    const auto config = applied({"--users=carol,1005",
+                                 "--exempt-users",
+                                 "dave",
+                                 "--exempt-units",
+                                 "a.service,b.slice",
+                                 "--min-age",
+                                 "2min",
+                                 "--kinds",
+                                 "session,linger",
+                                 "--commands",
+                                 "a,b",
+                                 "--commands",
+                                 "*c",
+                                 "--without-job",
+                                 "--min-uid",
+                                 "500",
+                                 "--max-uid",
+                                 "600",
+                                 "--min-cpu",
+                                 "1s",
+                                 "--grace",
+                                 "0"},
+                                site);
+    EXPECT_EQ(config.users, (std::vector<std::string>{"carol", "1005"}));
+    EXPECT_EQ(config.exemptUsers, (std::vector<std::string>{"bob", "dave"}));
+    EXPECT_EQ(config.exemptGroups, std::vector<std::string>{"pinfold-admin"});
+    EXPECT_EQ(config.exemptUnits, (std::vector<std::string>{"a.service", "b.slice"}));
+    EXPECT_EQ(config.minAge, 120'000'000U);
+    EXPECT_EQ(config.kinds, (StrayKinds{StrayKind::Session, StrayKind::Linger}));
+    EXPECT_EQ(config.commands, (std::vector<std::string>{"a,b", "*c"}));
+    EXPECT_TRUE(config.withoutJob);
+    EXPECT_EQ(config.minUid, 500U);
+    EXPECT_EQ(config.maxUid, 600U);
+    EXPECT_EQ(config.minCpu, 1'000'000U);
+    EXPECT_EQ(config.grace, 0U);
+    EXPECT_EQ(config.maxKills, 3U);
+}
+
+TEST(Strays, theModeByHandIsReportWhateverTheSiteHas) {
+    const auto mode = [](const std::vector<std::string>& words) { return std::get<CommandLine>(parse(words)).strays.mode; };
+    EXPECT_EQ(mode({}), StraysMode::Report);
+    EXPECT_EQ(mode({"--mode=kill"}), StraysMode::Kill);
+    EXPECT_EQ(mode({"--mode", "configured"}), std::nullopt);
+}
+
+TEST(Strays, whatIsWrongIsAUsageError) {
+    for (const std::vector<std::string>& words : {std::vector<std::string>{"--mode=murder"},
+                                                  {"--min-uid", "0"},
+                                                  {"--min-uid", "x"},
+                                                  {"--kinds", "orphan"},
+                                                  {"--kinds", "sesion"},
+                                                  {"--min-age", "infinity"},
+                                                  {"--grace", "2h"},
+                                                  {"--max-kills", "0"},
+                                                  {"--users", ","},
+                                                  {"surplus"}}) {
+        const auto parsed = parse(words);
+        ASSERT_TRUE(std::holds_alternative<EarlyExit>(parsed)) << words.front();
+        EXPECT_EQ(std::get<EarlyExit>(parsed).status, 2);
+    }
+    EXPECT_NE(std::get<EarlyExit>(parse({"--kinds", "sesion"})).text.find("did you mean 'session'"), std::string::npos);
+}
+
+TEST(Strays, aLineSaysWhatIsDoneOrWouldBe) {
+    const auto stray = sample();
+    EXPECT_EQ(deedLine(stray, {Deed::Kind::Kill, {}}, false),
+              "sent SIGKILL to 4711 of 4000000 (moved, /elsewhere): sleep 1000\n");
+    EXPECT_EQ(deedLine(stray, {Deed::Kind::Terminate, {}}, true),
+              "would send SIGTERM to 4711 of 4000000 (moved, /elsewhere): sleep 1000\n");
+    EXPECT_EQ(deedLine(stray, {Deed::Kind::Spare, "max_kills is reached"}, false),
+              "spared 4711 of 4000000 (moved, /elsewhere), since max_kills is reached: sleep 1000\n");
+}
+
+TEST(Strays, tableAndJson) {
+    auto row = rowOf(sample());
+    addDeed(row, {Deed::Kind::Terminate, {}});
+    addDeed(row, {Deed::Kind::Kill, {}});
+    addDeed(row, {Deed::Kind::Failure, "it outlives SIGKILL"});
+    EXPECT_EQ(strayTable({row}, Amounts{}, {.legend = false, .width = 0, .parsable = true}),
+              "4711|4000000|4000000|moved|-|1min 1s|0s|0|7|pts/3|/elsewhere|sleep 1000\n");
+    StrayRun run;
+    run.mode = "stop";
+    run.reasons = {"why"};
+    run.rows = {row};
+    const auto json = nlohmann::json::parse(jsonStrays(run));
+    EXPECT_EQ(json["schema"], 1);
+    EXPECT_EQ(json["reasons"], (std::vector<std::string>{"why"}));
+    const auto& stray = json["strays"][0];
+    EXPECT_EQ(stray["pid"], 4711);
+    EXPECT_EQ(stray["kind"], "moved");
+    EXPECT_TRUE(stray["has_job"].is_null());
+    EXPECT_EQ(stray["tty"], "pts/3");
+    EXPECT_EQ(stray["cgroup"], "/elsewhere\\x0a");
+    EXPECT_EQ(stray["actions"], (std::vector<std::string>{"SIGTERM", "SIGKILL"}));
+    EXPECT_EQ(stray["failure"], "it outlives SIGKILL");
+    EXPECT_TRUE(stray["spared"].is_null());
+}
+
+} // namespace
+} // namespace pinfold

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Real children, which a fake /proc shows as it likes.
+#include "strays/sweep.hpp"
+
+#include "../os/child.hpp"
+#include "../os/temporary_directory.hpp"
+
+#include <sys/resource.h>
+
+#include <csignal>
+#include <map>
+
+namespace pinfold::test {
+namespace {
+
+constexpr const char* kSession = "/user.slice/user-1000.slice/session-1.scope";
+
+class LookoutTest : public TemporaryDirectory {
+protected:
+    LookoutTest() {
+        setHiding("rw");
+        write("proc/self/status", "CapEff:\t0000000000000000\n");
+        policy.config.minAge = 0;
+    }
+
+    void setHiding(const std::string& options) const {
+        write("proc/self/mountinfo",
+              "20 1 8:1 / / rw - ext4 /dev/sda rw\n22 20 0:21 / /proc rw,nosuid shared:5 - proc proc " + options + "\n");
+    }
+    void show(pid_t pid, const std::string& cgroup = kSession, uid_t uid = 1000, unsigned started = 5) const {
+        const auto directory = "proc/" + std::to_string(pid) + "/";
+        write(directory + "stat", std::to_string(pid) + " (x) S 1 1 1 34819 -1 4194304 0 0 0 0 7 5 0 0 20 0 1 0 " +
+                                      std::to_string(started) + " 1000000 250 0\n");
+        const auto id = std::to_string(uid);
+        write(directory + "status",
+              "Uid:\t" + id + "\t" + id + "\t" + id + "\t" + id + "\nGid:\t" + id + "\t0\t0\t0\nGroups:\t77 78 \n");
+        write(directory + "cgroup", "0::" + cgroup + "\n");
+        write(directory + "cmdline", std::string_view("sleep\0"
+                                                      "1000\0",
+                                                      11));
+    }
+    Lookout lookout() {
+        return {top(),
+                [this]() -> Result<std::vector<LiveJob>> {
+                    if (onAsked)
+                        onAsked();
+                    return jobs;
+                },
+                policy};
+    }
+    /// What was told of each process, in order.
+    std::map<pid_t, std::vector<Deed::Kind>> sweepAll(StraysMode mode) {
+        std::map<pid_t, std::vector<Deed::Kind>> told;
+        const auto watch = lookout();
+        auto findings = watch.look(Pidfds::Keep);
+        EXPECT_TRUE(findings.areSure());
+        if (beforeSweep)
+            beforeSweep();
+        result = sweep(watch, std::move(findings.strays), mode,
+                       [&told](const Stray& stray, const Deed& deed) { told[stray.process.info.pid].push_back(deed.kind); });
+        return told;
+    }
+
+    StrayPolicy policy;
+    Result<std::vector<LiveJob>> jobs{std::vector<LiveJob>{}};
+    std::function<void()> onAsked;
+    std::function<void()> beforeSweep;
+    Result<void> result;
+};
+
+using Kinds = std::vector<Deed::Kind>;
+
+} // namespace
+
+TEST_F(LookoutTest, everyFieldIsRead) {
+    const Child child;
+    show(child.pid());
+    const auto findings = lookout().look(Pidfds::Keep);
+    EXPECT_TRUE(findings.areSure());
+    ASSERT_EQ(findings.strays.size(), 1U);
+    const auto& info = findings.strays[0].process.info;
+    EXPECT_EQ(info.pid, child.pid());
+    EXPECT_EQ(info.parent, 1);
+    EXPECT_EQ(info.terminal, 34819U);
+    EXPECT_EQ(info.groups, (std::vector<gid_t>{1000, 77, 78}));
+    EXPECT_EQ(info.command, "sleep 1000");
+    EXPECT_EQ(findings.strays[0].process.cgroup, kSession);
+    EXPECT_FALSE(hasEnded(findings.strays[0].process.pidfd.get()));
+    EXPECT_LT(lookout().look(Pidfds::Close).strays[0].process.pidfd.get(), 0);
+}
+
+TEST_F(LookoutTest, pid1AndItselfAreNone) {
+    show(1);
+    show(::getpid());
+    EXPECT_TRUE(lookout().look(Pidfds::Keep).strays.empty());
+}
+
+TEST_F(LookoutTest, whatHasEndedIsNoProblem) {
+    Child child;
+    show(child.pid());
+    child.kill();
+    const auto findings = lookout().look(Pidfds::Keep);
+    EXPECT_TRUE(findings.areSure());
+    EXPECT_TRUE(findings.strays.empty());
+}
+
+TEST_F(LookoutTest, aHalfReadProcIsNotSure) {
+    const Child child;
+    show(child.pid());
+    write("proc/" + std::to_string(child.pid()) + "/stat", "7 (x");
+    EXPECT_FALSE(lookout().look(Pidfds::Keep).areSure());
+    std::filesystem::remove_all(top() / "proc");
+    EXPECT_FALSE(lookout().look(Pidfds::Keep).unseen.empty());
+}
+
+TEST_F(LookoutTest, aProcThatHidesIsNotSure) {
+    for (const char* options : {"rw,hidepid=invisible", "rw,hidepid=2", "rw,gid=5,hidepid=noaccess", "rw,hidepid=ptraceable"}) {
+        setHiding(options);
+        ASSERT_EQ(lookout().look(Pidfds::Keep).unseen.size(), 1U) << options;
+    }
+    write("proc/self/status", "CapEff:\t0000000000080000\n"); // CAP_SYS_PTRACE sees all
+    EXPECT_TRUE(lookout().look(Pidfds::Keep).areSure());
+    write("proc/self/status", "CapEff:\t0000000000000000\n");
+    setHiding("rw,hidepid=off");
+    EXPECT_TRUE(lookout().look(Pidfds::Keep).areSure());
+}
+
+TEST_F(LookoutTest, withoutADescriptorLeftNothingIsSure) {
+    const Child child;
+    show(child.pid());
+    const auto watch = lookout();
+    rlimit limit{};
+    ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
+    const rlimit few{4, limit.rlim_max};
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+    const auto findings = watch.look(Pidfds::Close);
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
+    EXPECT_FALSE(findings.areSure());
+}
+
+TEST_F(LookoutTest, killTakesStraysAlone) {
+    const Child stray;
+    const Child other;
+    const Child system;
+    show(stray.pid());
+    show(other.pid(), "/system.slice/site.service");
+    show(system.pid(), kSession, 33);
+    const auto told = sweepAll(StraysMode::Kill);
+    EXPECT_EQ(told, (std::map<pid_t, Kinds>{{stray.pid(), {Deed::Kind::Kill}}, {other.pid(), {Deed::Kind::Spare}}}));
+    EXPECT_TRUE(hasEnded(stray.pidfd()));
+    EXPECT_FALSE(hasEnded(other.pidfd()));
+    EXPECT_FALSE(hasEnded(system.pidfd()));
+}
+
+TEST_F(LookoutTest, whoHasMovedSinceIsSpared) {
+    const Child intoJob;
+    const Child otherUser;
+    const Child laterOne;
+    for (const auto* child : {&intoJob, &otherUser, &laterOne})
+        show(child->pid());
+    beforeSweep = [&] {
+        show(intoJob.pid(), "/batch.slice/batch-sge.1.slice/job-sge.1.scope");
+        show(otherUser.pid(), kSession, 0);
+        show(laterOne.pid(), kSession, 1000, 6);
+    };
+    for (const auto& [pid, kinds] : sweepAll(StraysMode::Kill))
+        EXPECT_EQ(kinds, Kinds{Deed::Kind::Spare});
+    for (const auto* child : {&intoJob, &otherUser, &laterOne})
+        EXPECT_FALSE(hasEnded(child->pidfd()));
+}
+
+TEST_F(LookoutTest, stopKillsWhatOutlastsTheGrace) {
+    const Child heeds;
+    const Child deaf([] { ::signal(SIGTERM, SIG_IGN); });
+    show(heeds.pid());
+    show(deaf.pid());
+    policy.config.grace = 300'000;
+    const auto told = sweepAll(StraysMode::Stop);
+    EXPECT_TRUE(result);
+    EXPECT_EQ(told.at(heeds.pid()), Kinds{Deed::Kind::Terminate});
+    EXPECT_EQ(told.at(deaf.pid()), (Kinds{Deed::Kind::Terminate, Deed::Kind::Kill}));
+    EXPECT_TRUE(hasEnded(heeds.pidfd()));
+    EXPECT_TRUE(hasEnded(deaf.pidfd()));
+}
+
+TEST_F(LookoutTest, knowledgeLostInTheGraceKillsNobody) {
+    const Child deaf([] { ::signal(SIGTERM, SIG_IGN); });
+    show(deaf.pid());
+    policy.config.grace = 100'000;
+    beforeSweep = [this] { jobs = Error{ErrorCode::TimedOut, "pinfoldd did not answer"}; };
+    const auto told = sweepAll(StraysMode::Stop);
+    EXPECT_EQ(told.at(deaf.pid()), Kinds{Deed::Kind::Terminate});
+    ASSERT_FALSE(result);
+    EXPECT_NE(result.error().message.find("pinfoldd did not answer"), std::string::npos);
+    EXPECT_FALSE(hasEnded(deaf.pidfd()));
+}
+
+TEST_F(LookoutTest, whoGetsAJobInTheGraceIsSparedWithWithoutJob) {
+    const Child deaf([] { ::signal(SIGTERM, SIG_IGN); });
+    show(deaf.pid());
+    policy.config.grace = 100'000;
+    policy.config.withoutJob = true;
+    beforeSweep = [this] {
+        jobs = std::vector<LiveJob>{{"sge.1", 1000, "batch-sge.1.slice"}};
+        ASSERT_TRUE(RecordStore(top() / "run/pinfold/jobs").prepare());
+        ASSERT_TRUE(RecordStore(top() / "run/pinfold/jobs").save(JobRecord("id", "boot", *JobKey::parse("sge.1"))));
+    };
+    EXPECT_EQ(sweepAll(StraysMode::Stop).at(deaf.pid()), Kinds{Deed::Kind::Terminate});
+    EXPECT_TRUE(result);
+    EXPECT_FALSE(hasEnded(deaf.pidfd()));
+}
+
+TEST_F(LookoutTest, warnTouchesNobody) {
+    const Child child;
+    show(child.pid());
+    EXPECT_EQ(sweepAll(StraysMode::Warn).at(child.pid()), Kinds{Deed::Kind::Warning});
+    EXPECT_FALSE(hasEnded(child.pidfd()));
+}
+
+} // namespace pinfold::test
