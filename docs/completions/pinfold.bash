@@ -20,7 +20,10 @@ _pinfold() {
     local words='' jobs=no
     case $previous in
     --color) words='auto always never' ;;
-    -u | --user | --uid) words=$(compgen -u) ;;
+    -u | --user | --uid | --users | --exempt-users) words=$(compgen -u) ;;
+    --exempt-groups) words=$(compgen -g) ;;
+    --mode) words='report warn stop kill configured' ;;
+    --kinds) words='session user-manager linger cron at service batch-system container moved supervisor other' ;;
     -s | --signal | --sort)
         [[ $verb == kill ]] && words='TERM KILL INT HUP STOP CONT USR1 USR2'
         [[ $verb == top ]] && words='cpu memory io tasks time key'
@@ -30,7 +33,7 @@ _pinfold() {
     --state) words='creating running suspended ending accounting' ;;
     *)
         case $verb in
-        '') words="run list status show ps top why history stop kill limits suspend resume drain reconcile open end adopt vacuum check-config doctor version $globals" ;;
+        '') words="run list status show ps top why history strays stop kill limits suspend resume drain reconcile open end adopt vacuum check-config doctor version $globals" ;;
         list) words="-u --user --state -o --columns --sort $globals" ;;
         top) words="-s --sort -u --user -b --batch -n --iterations -d --delay $globals" ;;
         run) words="--job --exec --batch --task --cpus --gpus --cpu-list --gpu-list --exclusive $limits --dry-run --" ;;
@@ -39,6 +42,7 @@ _pinfold() {
         history) words="-S --since -E --until -u --user -j --job -n --number --result --scheduler --failed --leftovers -P --parsable $globals" ;;
         drain) words="--reason --wait --timeout $globals" ;;
         reconcile) words="--dry-run $globals" ;;
+        strays) words="--mode --min-uid --max-uid --users --exempt-users --exempt-groups --exempt-units --min-age --min-cpu --commands --without-job --kinds --max-kills --grace --dry-run -P --parsable $globals" ;;
         vacuum) words="--max-age --max-size $globals" ;;
         status | ps | why) jobs=yes words=$globals ;;
         show) jobs=yes words="-p --property --value $globals" ;;

@@ -4,7 +4,7 @@ function __pinfold_jobs
     pinfold list --no-legend --no-pager -o key 2>/dev/null
 end
 
-set -l verbs run list status show ps top why history stop kill limits suspend resume drain reconcile open end adopt vacuum check-config doctor version
+set -l verbs run list status show ps top why history strays stop kill limits suspend resume drain reconcile open end adopt vacuum check-config doctor version
 complete -c pinfold -f
 complete -c pinfold -n "not __fish_seen_subcommand_from $verbs" -a "$verbs"
 complete -c pinfold -l json -d 'One JSON document'
@@ -30,7 +30,7 @@ complete -c pinfold -n '__fish_seen_subcommand_from stop end drain' -l timeout -
 complete -c pinfold -n '__fish_seen_subcommand_from stop drain' -l wait
 complete -c pinfold -n '__fish_seen_subcommand_from drain' -l reason -x
 complete -c pinfold -n '__fish_seen_subcommand_from kill' -s s -l signal -xa 'TERM KILL INT HUP STOP CONT USR1 USR2'
-complete -c pinfold -n '__fish_seen_subcommand_from stop kill limits suspend resume adopt run reconcile' -l dry-run
+complete -c pinfold -n '__fish_seen_subcommand_from stop kill limits suspend resume adopt run reconcile strays' -l dry-run
 for limit in memory-max memory-high memory-low memory-swap-max memory-zswap-max oom-policy cpu-quota cpu-weight allowed-cpus allowed-memory-nodes tasks-max io-weight io-read-bandwidth-max io-write-bandwidth-max io-read-iops-max io-write-iops-max device-profile run-time-max run-time-grace kill-signal kill-grace
     complete -c pinfold -n '__fish_seen_subcommand_from run open limits' -l $limit -x
 end
@@ -47,6 +47,16 @@ complete -c pinfold -n '__fish_seen_subcommand_from history' -l result -xa 'exit
 complete -c pinfold -n '__fish_seen_subcommand_from history' -l scheduler -x
 complete -c pinfold -n '__fish_seen_subcommand_from history' -l failed
 complete -c pinfold -n '__fish_seen_subcommand_from history' -l leftovers
+complete -c pinfold -n '__fish_seen_subcommand_from strays' -l mode -xa 'report warn stop kill configured'
+complete -c pinfold -n '__fish_seen_subcommand_from strays' -l kinds -xa 'session user-manager linger cron at service batch-system container moved supervisor other'
+complete -c pinfold -n '__fish_seen_subcommand_from strays' -l users -xa '(__fish_complete_users)'
+complete -c pinfold -n '__fish_seen_subcommand_from strays' -l exempt-users -xa '(__fish_complete_users)'
+complete -c pinfold -n '__fish_seen_subcommand_from strays' -l exempt-groups -xa '(__fish_complete_groups)'
+for option in min-uid max-uid exempt-units min-age min-cpu commands max-kills grace
+    complete -c pinfold -n '__fish_seen_subcommand_from strays' -l $option -x
+end
+complete -c pinfold -n '__fish_seen_subcommand_from strays' -l without-job
+complete -c pinfold -n '__fish_seen_subcommand_from strays' -s P -l parsable
 complete -c pinfold -n '__fish_seen_subcommand_from vacuum' -l max-age -x
 complete -c pinfold -n '__fish_seen_subcommand_from vacuum' -l max-size -x
 complete -c pinfold -n '__fish_seen_subcommand_from check-config' -l root -r
