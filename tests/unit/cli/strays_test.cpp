@@ -127,7 +127,7 @@ TEST(Strays, tableAndJson) {
     addDeed(row, {Deed::Kind::Kill, {}});
     addDeed(row, {Deed::Kind::Failure, "it outlives SIGKILL"});
     EXPECT_EQ(strayTable({row}, Amounts{}, {.legend = false, .width = 0, .parsable = true}),
-              "4711|4000000|4000000|moved|-|1min 1s|0s|0|7|pts/3|/elsewhere|sleep 1000\n");
+              "4711|4000000|4000000|moved|-|1min 1s|0|0|7|pts/3|/elsewhere|sleep 1000\n");
     StrayRun run;
     run.mode = "stop";
     run.reasons = {"why"};
