@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "os/file_status.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+
+namespace pinfold {
+namespace {
+
+std::uint64_t microseconds(const statx_timestamp& time) {
+    return time.tv_sec < 0 ? 0 : static_cast<std::uint64_t>(time.tv_sec) * 1'000'000 + time.tv_nsec / 1000;
+}
+
+} // namespace
+
+std::optional<FileStatus> fileStatus(int directory, const char* name) {
+    struct statx from {};
+    const int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC | (*name == '\0' ? AT_EMPTY_PATH : 0);
+    if (::statx(directory, name, flags, STATX_BASIC_STATS | STATX_BTIME, &from) != 0)
+        return std::nullopt;
+    FileStatus status;
+    status.id = {std::uint64_t{from.stx_dev_major} << 32 | from.stx_dev_minor, from.stx_ino};
+    status.uid = from.stx_uid;
+    status.directory = S_ISDIR(from.stx_mode);
+    status.mountPoint = (from.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
+    status.size = from.stx_blocks * 512;
+    if ((from.stx_mask & STATX_BTIME) != 0)
+        status.born = microseconds(from.stx_btime);
+    status.modified = microseconds(from.stx_mtime);
+    status.touched = std::max(status.modified, microseconds(from.stx_ctime));
+    return status;
+}
+
+} // namespace pinfold

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <sys/types.h>
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+
+namespace pinfold {
+
+/// A file for as long as it exists.
+struct FileId {
+    std::uint64_t device = 0; ///< major number in the upper 32 bits, minor in the lower
+    std::uint64_t inode = 0;
+
+    auto operator<=>(const FileId&) const = default;
+};
+
+/// What statx(2) says. Times are CLOCK_REALTIME microseconds.
+struct FileStatus {
+    FileId id = {};
+    uid_t uid = 0;
+    bool directory = false;
+    bool mountPoint = false;
+    std::uint64_t size = 0;                 ///< bytes that it takes on the file system
+    std::optional<std::uint64_t> born = {}; ///< unset: the file system doesn't say
+    std::uint64_t modified = 0;             ///< the last change of its contents
+    std::uint64_t touched = 0;              ///< of its contents or of its inode
+
+    /// The same file with the same contents. (Its size on disk changes when the kernel writes it, its inode when a link to it
+    /// goes.)
+    bool unchanged(const FileStatus& before) const {
+        return id == before.id && uid == before.uid && directory == before.directory && mountPoint == before.mountPoint &&
+               born == before.born && modified == before.modified;
+    }
+};
+
+/// Of `name` in a directory, and no link is followed; of the directory itself when `name` is "". Asks no server, so that none
+/// can keep us waiting. nullopt with errno set when it can't be had.
+std::optional<FileStatus> fileStatus(int directory, const char* name);
+
+} // namespace pinfold

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "os/open_files.hpp"
+
+#include "os/process.hpp"
+#include "os/read_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pinfold {
+namespace {
+
+constexpr std::size_t kMostMaps = 256 << 20;
+
+Error failed(const std::filesystem::path& path) { return {ErrorCode::Internal, path.string() + ": " + std::strerror(errno)}; }
+
+/// What processes and threads do all the time.
+bool hasGone() { return errno == ENOENT || errno == ESRCH; }
+
+/// The names that are numbers. Gone is empty.
+Result<std::vector<std::string>> numbersIn(const std::filesystem::path& directory) {
+    std::vector<std::string> numbers;
+    std::error_code error;
+    for (std::filesystem::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error))
+        if (auto name = entry->path().filename().string(); name.find_first_not_of("0123456789") == std::string::npos)
+            numbers.push_back(std::move(name));
+    if (error && error.value() != ENOENT && error.value() != ESRCH)
+        return Error{ErrorCode::Internal, directory.string() + ": " + error.message()};
+    return numbers;
+}
+
+Result<std::vector<std::string>> processes(const std::filesystem::path& proc) {
+    auto pids = numbersIn(proc);
+    // hidepid=, without the right to see through it, leaves out what is another user's: PID 1 first of all.
+    if (pids && std::find(pids->begin(), pids->end(), "1") == pids->end())
+        return Error{ErrorCode::Internal, proc.string() + " doesn't show all processes (hidepid=?): run as root"};
+    return pids;
+}
+
+class Search {
+public:
+    explicit Search(const std::set<std::uint64_t>& devices) : devices_(devices) {}
+
+    /// /proc/PID, or /proc/PID/task/TID.
+    Result<void> lookInto(const std::filesystem::path& process) {
+        for (const char* link : {"cwd", "root"})
+            if (auto followed = follow(process / link); !followed)
+                return followed;
+        const auto descriptors = numbersIn(process / "fd");
+        if (!descriptors)
+            return descriptors.error();
+        for (const auto& number : *descriptors)
+            if (auto followed = follow(process / "fd" / number); !followed)
+                return followed;
+        return addMaps(process / "maps");
+    }
+
+    std::set<FileId> found;
+
+private:
+    /// To what a link of /proc leads. Without a question about the file itself, which a FUSE mount would refuse root and a
+    /// server that hangs would not answer: only then for one on a device of ours.
+    Result<void> follow(const std::filesystem::path& link) {
+        struct statx status {};
+        constexpr int flags = AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
+        if (::statx(AT_FDCWD, link.c_str(), flags, 0, &status) != 0)
+            return hasGone() ? Result<void>() : failed(link);
+        const auto device = std::uint64_t{status.stx_dev_major} << 32 | status.stx_dev_minor;
+        if (!devices_.contains(device))
+            return {};
+        if (::statx(AT_FDCWD, link.c_str(), flags, STATX_INO, &status) != 0)
+            return hasGone() ? Result<void>() : failed(link);
+        found.insert({std::uint64_t{status.stx_dev_major} << 32 | status.stx_dev_minor, status.stx_ino});
+        return {};
+    }
+
+    /// Lines as "55d0c8a2e000-55d0c8a30000 r--p 00000000 fe:00 1310842    /usr/bin/cat".
+    Result<void> addMaps(const std::filesystem::path& file) {
+        const auto text = readFile(AT_FDCWD, file.c_str(), kMostMaps);
+        if (!text)
+            return hasGone() ? Result<void>() : failed(file);
+        for (std::size_t start = 0; start < text->size();) {
+            const auto end = std::min(text->find('\n', start), text->size());
+            unsigned major = 0;
+            unsigned minor = 0;
+            unsigned long long inode = 0;
+            if (std::sscanf(text->substr(start, std::min<std::size_t>(end - start, 128)).c_str(), "%*s %*s %*s %x:%x %llu",
+                            &major, &minor, &inode) != 3)
+                return Error{ErrorCode::Internal, file.string() + " is not as proc(5) has it"};
+            if (const FileId id{std::uint64_t{major} << 32 | minor, inode}; devices_.contains(id.device))
+                found.insert(id);
+            start = end + 1;
+        }
+        return {};
+    }
+
+    const std::set<std::uint64_t>& devices_;
+};
+
+/// Of a process whose first thread has ended, /proc/PID shows no descriptors and no maps, and the other threads have them still.
+bool firstThreadHasEnded(const std::filesystem::path& process) {
+    const auto stat = readFile(AT_FDCWD, (process / "stat").c_str());
+    const auto nameEnd = stat ? stat->rfind(')') : std::string::npos;
+    return nameEnd != std::string::npos && stat->size() > nameEnd + 2 && (*stat)[nameEnd + 2] == 'Z';
+}
+
+} // namespace
+
+Result<Inhabitants> listInhabitants(const std::filesystem::path& root) {
+    const auto names = processes(root / "proc");
+    if (!names)
+        return names.error();
+    const ProcessTable table(root);
+    Inhabitants inhabitants;
+    for (const auto& name : *names) {
+        const auto info = table.read(static_cast<pid_t>(std::stol(name)));
+        if (!info && info.error().code == ErrorCode::PidGone)
+            continue;
+        if (!info)
+            return info.error();
+        inhabitants.pids.insert(info->pid);
+        inhabitants.users.insert({info->realUid, info->effectiveUid, info->savedUid});
+    }
+    return inhabitants;
+}
+
+Result<std::set<FileId>> filesInUse(const std::set<std::uint64_t>& devices, const std::filesystem::path& root) {
+    const auto names = processes(root / "proc");
+    if (!names)
+        return names.error();
+    Search search(devices);
+    for (const auto& name : *names) {
+        const auto process = root / "proc" / name;
+        if (auto looked = search.lookInto(process); !looked)
+            return looked.error();
+        if (!firstThreadHasEnded(process))
+            continue;
+        const auto threads = numbersIn(process / "task");
+        if (!threads)
+            return threads.error();
+        for (const auto& thread : *threads)
+            if (auto looked = search.lookInto(process / "task" / thread); !looked)
+                return looked.error();
+    }
+    return std::move(search.found);
+}
+
+} // namespace pinfold

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "os/owner_rights.hpp"
+
+#include <sys/fsuid.h>
+
+namespace pinfold {
+namespace {
+
+/// setfsuid(2) tells no error: an id that can't be is how one asks.
+uid_t current() { return static_cast<uid_t>(::setfsuid(static_cast<uid_t>(-1))); }
+
+} // namespace
+
+FileRightsOf::FileRightsOf(uid_t user) : before_(static_cast<uid_t>(::setfsuid(user))), held_(current() == user) {}
+
+FileRightsOf::~FileRightsOf() { ::setfsuid(before_); }
+
+} // namespace pinfold

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "os/open_files.hpp"
+
+#include "temporary_directory.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+namespace pinfold::test {
+namespace {
+
+/// A /proc of our own, with links to real files where the kernel's has them.
+class OpenFiles : public TemporaryDirectory {
+protected:
+    OpenFiles() { process(1, 0, 'S'); }
+
+    void process(int pid, uid_t uid, char state) const {
+        const auto name = std::to_string(pid);
+        const auto directory = "proc/" + name;
+        const auto id = std::to_string(uid);
+        std::string stat = name + " (a) b) " + state;
+        for (int field = 4; field <= 30; ++field)
+            stat += " 0";
+        write(directory + "/stat", stat);
+        write(directory + "/status", "Name:\ta\nUid:\t" + id + "\t" + id + "\t7\t" + id + "\n");
+        place(directory);
+    }
+    void place(const std::string& directory) const {
+        write(directory + "/maps", "");
+        std::filesystem::create_directories(top() / directory / "fd");
+        for (const char* link : {"cwd", "root"})
+            std::filesystem::create_symlink("/", top() / directory / link);
+    }
+    FileId id(const std::filesystem::path& file) const { return fileStatus(AT_FDCWD, file.c_str())->id; }
+    Result<std::set<FileId>> inUse() const { return filesInUse({id(top()).device}, top()); }
+};
+
+} // namespace
+
+TEST_F(OpenFiles, OpenMappedAndWorkedInIsFound) {
+    const auto open = write("open", "");
+    const auto mapped = write("mapped", "");
+    std::filesystem::create_directory(top() / "directory");
+    process(20, 1000, 'S');
+    std::filesystem::create_symlink(open, top() / "proc/20/fd/3");
+    std::filesystem::create_symlink("/gone", top() / "proc/20/fd/4");
+    std::filesystem::create_symlink("/dev/null", top() / "proc/20/fd/5");
+    std::filesystem::remove(top() / "proc/20/cwd");
+    std::filesystem::create_symlink(top() / "directory", top() / "proc/20/cwd");
+    struct stat status {};
+    ASSERT_EQ(::stat(mapped.c_str(), &status), 0);
+    char line[200];
+    std::snprintf(line, sizeof line,
+                  "7f00-7f01 rw-s 00000000 %02x:%02x %lu     /with a name\n7f02-7f03 rw-p 00000000 00:00 0 [heap]\n",
+                  major(status.st_dev), minor(status.st_dev), status.st_ino);
+    write("proc/20/maps", line);
+    const auto files = inUse();
+    ASSERT_TRUE(files) << files.error().message;
+    for (const auto& file : {open, mapped, top() / "directory"})
+        EXPECT_TRUE(files->contains(id(file))) << file;
+    EXPECT_FALSE(files->contains(id(write("closed", ""))));
+    for (const auto& file : *files)
+        EXPECT_EQ(file.device, id(top()).device);
+}
+
+TEST_F(OpenFiles, AProcessWhoseFirstThreadHasEndedIsSeenByItsOthers) {
+    const auto open = write("open", "");
+    process(20, 1000, 'Z');
+    place("proc/20/task/21");
+    std::filesystem::create_symlink(open, top() / "proc/20/task/21/fd/3");
+    EXPECT_TRUE(inUse()->contains(id(open)));
+}
+
+TEST_F(OpenFiles, WhoIsThereByAnyUserId) {
+    process(20, 1000, 'S');
+    const auto inhabitants = listInhabitants(top());
+    ASSERT_TRUE(inhabitants) << inhabitants.error().message;
+    EXPECT_EQ(inhabitants->pids, (std::set<pid_t>{1, 20}));
+    EXPECT_EQ(inhabitants->users, (std::set<uid_t>{0, 7, 1000}));
+}
+
+TEST_F(OpenFiles, WhatIsIncompleteIsAnError) {
+    write("proc/1/maps", "no map\n");
+    EXPECT_FALSE(inUse());
+    write("proc/1/maps", "");
+    EXPECT_TRUE(inUse());
+    write("proc/1/stat", "no stat");
+    EXPECT_FALSE(listInhabitants(top()));
+    std::filesystem::remove_all(top() / "proc/1");
+    EXPECT_FALSE(inUse()) << "a /proc without PID 1 hides others too";
+    EXPECT_FALSE(listInhabitants(top()));
+}
+
+TEST_F(OpenFiles, OurselvesInTheRealOne) {
+    char target[1];
+    if (::readlink("/proc/1/cwd", target, sizeof target) < 0)
+        GTEST_SKIP() << "no right to look at all processes";
+    const auto file = write("file", "");
+    const auto device = id(file).device;
+    const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+    auto files = filesInUse({device});
+    ASSERT_TRUE(files) << files.error().message;
+    EXPECT_TRUE(files->contains(id(file)));
+    ::close(fd);
+    files = filesInUse({device});
+    ASSERT_TRUE(files) << files.error().message;
+    EXPECT_FALSE(files->contains(id(file)));
+}
+
+} // namespace pinfold::test
