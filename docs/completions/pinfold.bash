@@ -42,7 +42,7 @@ _pinfold() {
         history) words="-S --since -E --until -u --user -j --job -n --number --result --scheduler --failed --leftovers -P --parsable $globals" ;;
         drain) words="--reason --wait --timeout $globals" ;;
         reconcile) words="--dry-run $globals" ;;
-        strays) words="--mode --min-uid --max-uid --users --exempt-users --exempt-groups --exempt-units --min-age --min-cpu --commands --without-job --kinds --max-kills --grace --dry-run -P --parsable $globals" ;;
+        strays) words="--mode --min-uid --max-uid --users --exempt-users --exempt-groups --exempt-units --min-age --min-cpu --commands --without-job --kinds --max-kills --grace --files --remove --dry-run -P --parsable $globals" ;;
         vacuum) words="--max-age --max-size $globals" ;;
         status | ps | why) jobs=yes words=$globals ;;
         show) jobs=yes words="-p --property --value $globals" ;;

@@ -59,6 +59,8 @@ complete -c pinfold -n '__fish_seen_subcommand_from strays' -l without-job
 complete -c pinfold -n '__fish_seen_subcommand_from strays' -s P -l parsable
 complete -c pinfold -n '__fish_seen_subcommand_from vacuum' -l max-age -x
 complete -c pinfold -n '__fish_seen_subcommand_from vacuum' -l max-size -x
+complete -c pinfold -n '__fish_seen_subcommand_from strays' -l files
+complete -c pinfold -n '__fish_seen_subcommand_from strays' -l remove
 complete -c pinfold -n '__fish_seen_subcommand_from check-config' -l root -r
 complete -c pinfold -n '__fish_seen_subcommand_from run' -l exec
 complete -c pinfold -n '__fish_seen_subcommand_from run adopt' -l batch

@@ -243,6 +243,8 @@ void addStrays(CLI::App& app, CommandLine& line) {
     addSetting(strays, line, "--max-kills", &StraysConfig::maxKills, parseKills, "act on so many at most, default 1000");
     addSetting(strays, line, "--grace", &StraysConfig::grace, parseStrayGrace, "with stop: SIGTERM to SIGKILL, default 10s");
     addDryRun(strays, line);
+    strays->add_flag("--files", line.strays.files, "not processes: files and System V IPC that ended jobs left");
+    strays->add_flag("--remove", line.strays.remove, "with --files: remove what may go")->needs("--files");
     strays->add_flag("-P,--parsable", line.parsable, "fields with | between");
 }
 

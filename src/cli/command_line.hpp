@@ -30,6 +30,8 @@ struct TopOptions {
 struct StraysOptions {
     std::optional<StraysMode> mode = StraysMode::Report;      ///< unset: configured, the site's
     std::vector<std::function<void(StraysConfig&)>> settings; ///< what other options set, in place of the site's [strays]
+    bool files = false;                                       ///< not processes
+    bool remove = false;                                      ///< files
 };
 
 struct CommandLine {

@@ -106,6 +106,25 @@ Json properties(const std::vector<UnitProperty>& list) {
     return json;
 }
 
+Json leftoverFile(const LeftoverFile& leftover) {
+    const auto& file = leftover.file;
+    return {{"kind", toString(file.kind)},
+            {"path", file.ipc ? Json(nullptr) : Json(file.path)},
+            {"ipc_id", file.ipc ? Json(file.ipc->id) : Json(nullptr)},
+            {"ipc_key", file.ipc ? Json(file.ipc->key) : Json(nullptr)},
+            {"user", userName(file.uid)},
+            {"uid", file.uid},
+            {"size", file.tree.size},
+            {"entries", file.tree.entries},
+            {"entries_of_others", leftover.others},
+            {"born", optionalToJson(file.born)},
+            {"born_iso", file.born ? Json(formatUtc(*file.born)) : Json(nullptr)},
+            {"jobs", leftover.jobs},
+            {"kept", leftover.kept ? Json(toString(*leftover.kept)) : Json(nullptr)},
+            {"removed", leftover.removed},
+            {"error", orNull(leftover.error)}};
+}
+
 } // namespace
 
 std::string jsonJobs(const std::vector<JobInfo>& jobs) {
@@ -161,6 +180,13 @@ std::string jsonReconciliation(const Reconciliation& found) {
 }
 
 std::string jsonVacuumed(const Vacuumed& done) { return document({{"removed", done.removed}, {"bytes", done.bytes}}); }
+
+std::string jsonLeftoverFiles(const LeftoverListing& listing) {
+    Json list = Json::array();
+    for (const auto& leftover : listing.files)
+        list.push_back(leftoverFile(leftover));
+    return document({{"files", std::move(list)}, {"gaps", listing.gaps}});
+}
 
 std::string jsonNode(const std::string& version, const std::vector<JobInfo>& jobs, const std::optional<Drain>& drain) {
     Json states = Json::object();

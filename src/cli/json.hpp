@@ -7,6 +7,7 @@
 #include "client/manager_client.hpp"
 #include "config/config.hpp"
 #include "doctor/finding.hpp"
+#include "strays/leftover_search.hpp"
 #include "systemd/systemd_manager.hpp"
 
 #include <optional>
@@ -41,5 +42,6 @@ std::string jsonTop(const std::vector<TopRow>& rows, std::uint64_t at);
 std::string jsonStrays(const StrayRun& run);
 std::string jsonOpened(const std::string& job, const std::string& slice);
 std::string jsonTask(const std::string& job, std::uint32_t task, const std::string& unit);
+std::string jsonLeftoverFiles(const LeftoverListing& listing);
 
 } // namespace pinfold

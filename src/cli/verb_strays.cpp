@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cli/json.hpp"
 #include "cli/stray_options.hpp"
+#include "cli/strays_files.hpp"
 #include "cli/verbs.hpp"
 #include "config/config.hpp"
 #include "strays/report.hpp"
@@ -142,6 +143,8 @@ private:
 } // namespace
 
 ExitStatus verbStrays(const VerbContext& context) {
+    if (context.line.strays.files)
+        return straysFiles(context);
     auto policy = policyFor(context.line.strays);
     if (!policy)
         return fail(policy.error());

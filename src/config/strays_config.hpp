@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "config/leftover_files_config.hpp"
 #include "model/stray_kind.hpp"
 
 #include <cstdint>
@@ -29,6 +30,7 @@ struct StraysConfig {
     std::uint64_t minCpu = 0;          ///< min_cpu = "0": CPU time
     std::uint64_t grace = 10'000'000;  ///< grace = "10s": SIGTERM to SIGKILL; 0 to 1 h
     std::uint32_t maxKills = 1000;     ///< max_kills: processes that one run acts on
+    LeftoverFilesConfig files = {};
 
     static constexpr std::uint32_t kMostUid = UINT32_MAX - 1; ///< the kernel's (uid_t)-1 is nobody's
     static constexpr std::uint64_t kMostGrace = 3'600'000'000;

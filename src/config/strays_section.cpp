@@ -4,6 +4,8 @@
 #include "base/escape.hpp"
 #include "base/parse.hpp"
 
+#include <filesystem>
+
 namespace pinfold {
 namespace {
 
@@ -13,6 +15,12 @@ bool isText(const std::string& text) { return !text.empty() && text == printable
 
 /// The kernel tells a unit by its name alone: a path would match nothing.
 bool isUnitGlob(const std::string& text) { return isText(text) && text.find('/') == std::string::npos; }
+
+/// Written as the kernel would, so that /dev/shm is known when it is seen.
+bool isPlainDirectory(const std::string& path) {
+    return path.starts_with('/') && path.size() > 1 && isText(path) && !path.ends_with('/') &&
+           path == std::filesystem::path(path).lexically_normal().native();
+}
 
 Result<void> kinds(const toml::node& node, Config& config) {
     StrayKinds read;
@@ -57,6 +65,12 @@ Section straysSection() {
         {"min_age", duration([](Config& c) -> std::uint64_t& { return c.strays.minAge; }, 0, kInfinity - 1, "a duration")},
         {"min_cpu", duration([](Config& c) -> std::uint64_t& { return c.strays.minCpu; }, 0, kInfinity - 1, "a duration")},
         {"grace", duration([](Config& c) -> std::uint64_t& { return c.strays.grace; }, 0, Strays::kMostGrace, "0 to 1 h")},
+        {"files", word<LeftoverFilesPolicy>([](Config& c) -> LeftoverFilesPolicy& { return c.strays.files.policy; },
+                                            {{"report", LeftoverFilesPolicy::Report}, {"remove", LeftoverFilesPolicy::Remove}})},
+        {"file_directories", words([](Config& c) -> std::vector<std::string>& { return c.strays.files.directories; },
+                                   isPlainDirectory, "absolute paths such as \"/tmp\"")},
+        {"file_min_age",
+         duration([](Config& c) -> std::uint64_t& { return c.strays.files.minAge; }, 0, kInfinity - 1, "a duration")},
         {"max_kills", count<std::uint32_t>([](Config& c) -> std::uint32_t& { return c.strays.maxKills; }, 1, Strays::kMostKills)},
     };
 }

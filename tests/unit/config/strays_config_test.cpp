@@ -49,23 +49,28 @@ min_age = "2min"
 min_cpu = "10s"
 grace = "0"
 max_kills = 7
+files = "remove"
+file_directories = ["/scratch"]
+file_min_age = 0
 )");
     ASSERT_TRUE(loaded) << loaded.error().message;
     EXPECT_TRUE(loaded->warnings.empty()) << loaded->warnings.front();
-    EXPECT_EQ(loaded->config.strays, (StraysConfig{.mode = StraysMode::Stop,
-                                                   .minUid = 500,
-                                                   .maxUid = 60000,
-                                                   .users = {"alice", "1001"},
-                                                   .exemptUsers = {"bob"},
-                                                   .exemptGroups = {"wheel"},
-                                                   .exemptUnits = {"site-*.service", "site.slice"},
-                                                   .commands = {"*matlab*"},
-                                                   .kinds = {StrayKind::Session, StrayKind::Service},
-                                                   .withoutJob = true,
-                                                   .minAge = 120'000'000,
-                                                   .minCpu = 10'000'000,
-                                                   .grace = 0,
-                                                   .maxKills = 7}));
+    EXPECT_EQ(loaded->config.strays,
+              (StraysConfig{.mode = StraysMode::Stop,
+                            .minUid = 500,
+                            .maxUid = 60000,
+                            .users = {"alice", "1001"},
+                            .exemptUsers = {"bob"},
+                            .exemptGroups = {"wheel"},
+                            .exemptUnits = {"site-*.service", "site.slice"},
+                            .commands = {"*matlab*"},
+                            .kinds = {StrayKind::Session, StrayKind::Service},
+                            .withoutJob = true,
+                            .minAge = 120'000'000,
+                            .minCpu = 10'000'000,
+                            .grace = 0,
+                            .maxKills = 7,
+                            .files = {.policy = LeftoverFilesPolicy::Remove, .directories = {"/scratch"}, .minAge = 0}}));
 }
 
 TEST_F(StraysSection, theExampleShowsEveryDefault) {
@@ -90,7 +95,14 @@ TEST_F(StraysSection, whatIsWrongIsSaid) {
         {"kinds = [\"orphan\"]", "orphan can't be acted on"},
         {"min_age = \"infinity\"", "out of range"},
         {"grace = \"2h\"", "0 to 1 h"},
-        {"max_kills = 0", "out of range"}};
+        {"max_kills = 0", "out of range"},
+        {"files = \"kill\"", "is not one of \"report\", \"remove\""},
+        {"file_directories = [\"tmp\"]", "is no list of absolute paths"},
+        {"file_directories = [\"/\"]", "is no list of absolute paths"},
+        {"file_directories = [\"/tmp/\"]", "is no list of absolute paths"},
+        {"file_directories = [\"/tmp/../etc\"]", "is no list of absolute paths"},
+        {"file_directories = [\"//tmp\"]", "is no list of absolute paths"},
+        {"file_min_age = \"infinity\"", "out of range"}};
     for (const auto& [text, expected] : cases) {
         const auto loaded = load("[strays]\n" + std::string(text) + "\n");
         ASSERT_FALSE(loaded) << text;

@@ -23,6 +23,15 @@ def test_the_sandbox_is_tight(name, tmp_path):
     assert f"Overall exposure level for {name}" in done.stdout
 
 
+def test_the_sandbox_of_the_look_at_files_is_tight(tmp_path):
+    unit = tmp_path / "pinfold-strays-files.service"
+    unit.write_text((UNITS / "pinfold-strays-files.service.in").read_text().replace("@bindir@", "/usr/bin"))
+    # It sees /tmp and /dev as they are, and all users' files.
+    done = subprocess.run(["systemd-analyze", "security", "--offline=true", "--threshold=23", "--no-pager", unit],
+                          capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_every_message_id_has_its_catalog_entry():
     ids = re.findall(r'"([0-9a-f]{32})"', (TOP / "src/base/message_ids.hpp").read_text())
     entries = re.findall(r"^-- ([0-9a-f]{32})$", (UNITS / "pinfold.catalog").read_text(), re.M)

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cli/strays_files.hpp"
+
+#include "base/parse.hpp"
+#include "cli/json.hpp"
+#include "cli/stray_options.hpp"
+#include "os/record_store.hpp"
+#include "strays/job_knowledge.hpp"
+#include "strays/leftover_search.hpp"
+#include "strays/policy.hpp"
+
+#include <grp.h>
+#include <pwd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+
+namespace pinfold {
+namespace {
+
+constexpr const char* kHistoryFile = "/var/lib/pinfold/history.db";
+constexpr const char* kRecords = "/run/pinfold/jobs";
+constexpr std::uint64_t kAnswerTime = 10'000'000; // of pinfoldd, microseconds
+constexpr std::uint32_t kPage = 1000;             // receipts in one answer: other callers' turn comes between
+constexpr std::size_t kMostReceipts = 200'000;
+
+/// From pinfoldd; once that can't be had, receipts come from the history's file, so that something can be named.
+class Knowledge {
+public:
+    Result<std::set<uid_t>> usersWithLiveJobs() {
+        const auto list = [this] { return liveJobs(); };
+        if (::geteuid() == 0) {
+            const auto known = learnJobs(list, RecordStore(kRecords), CgroupTree());
+            return known.problems.empty() ? Result<std::set<uid_t>>(known.users)
+                                          : Error{ErrorCode::Internal, known.problems.front()};
+        }
+        const auto jobs = list();
+        if (!jobs)
+            return jobs.error();
+        std::set<uid_t> users;
+        for (const auto& job : *jobs)
+            users.insert(job.uid);
+        return users;
+    }
+
+    Result<std::vector<EndedJob>> endedJobs(uid_t uid, std::uint64_t since) {
+        std::vector<EndedJob> jobs;
+        ReceiptFilter filter{.uid = uid, .since = since, .limit = kPage};
+        while (true) {
+            const auto page = receipts(filter);
+            if (!page)
+                return page.error();
+            for (const auto& receipt : *page)
+                jobs.push_back({receipt.started, receipt.ended, receipt.key});
+            if (page->size() < kPage)
+                return jobs;
+            if (jobs.size() >= kMostReceipts)
+                return Error{ErrorCode::Internal, userName(uid) + " has more than " + std::to_string(kMostReceipts) +
+                                                      " receipts since " + formatUtc(since) +
+                                                      ": too many to tell whose files are whose"};
+            // Others may have ended in the same microsecond: it is asked for again, unless the page has nothing else.
+            filter.until = page->back().ended + (page->front().ended == page->back().ended ? 0 : 1);
+        }
+    }
+
+private:
+    Result<std::vector<LiveJob>> liveJobs() {
+        const auto listed = ask<std::vector<JobInfo>>([](const ManagerClient& client) { return client.listJobs(kAnswerTime); });
+        if (!listed)
+            return listed.error();
+        std::vector<LiveJob> jobs;
+        for (const auto& job : *listed)
+            jobs.push_back({job.key, job.uid, job.slice});
+        return jobs;
+    }
+
+    template <class T, class F> Result<T> ask(F&& call) {
+        if (failed_)
+            return *failed_;
+        if (!client_) {
+            auto client = ManagerClient::connect();
+            if (!client)
+                return failed(client.error());
+            client_.emplace(std::move(*client));
+        }
+        auto answer = call(*client_);
+        return answer ? std::move(answer) : Result<T>(failed(answer.error()));
+    }
+
+    /// Who doesn't answer is not asked again, which could take half a minute each time.
+    Error failed(const Error& error) {
+        failed_ = Error{error.code, "pinfoldd does not tell which jobs are live: " + error.message};
+        return *failed_;
+    }
+
+    Result<std::vector<Receipt>> receipts(const ReceiptFilter& filter) {
+        auto found = ask<std::vector<Receipt>>([&](const ManagerClient& client) { return client.receipts(filter); });
+        if (found)
+            return found;
+        const auto history = History::open(kHistoryFile, History::Mode::ReadOnly);
+        return history ? history->list(filter) : found;
+    }
+
+    std::optional<ManagerClient> client_;
+    std::optional<Error> failed_;
+};
+
+/// Of one run of the command: lists and dry runs remove nothing.
+enum class Action { List, DryRun, Remove };
+
+Action actionOf(const CommandLine& line, LeftoverFilesPolicy policy) {
+    const bool configured = !line.strays.mode;
+    const bool remove = line.strays.remove || (configured && policy == LeftoverFilesPolicy::Remove);
+    return !remove ? Action::List : line.dryRun ? Action::DryRun : Action::Remove;
+}
+
+/// For the users: whose processes would be no strays, their files are none either.
+Result<StrayPolicy> policyFor(const StraysOptions& options) {
+    if (options.mode && *options.mode != StraysMode::Report)
+        return Error{ErrorCode::InvalidArgument, "--mode=" + std::string(toString(*options.mode)) +
+                                                     " is for processes: use --files with --remove, or with --mode=configured"};
+    const auto loaded = loadConfig(ConfigPaths{});
+    if (!loaded)
+        return loaded.error();
+    auto config = loaded->config.strays;
+    for (const auto& set : options.settings)
+        set(config);
+    auto policy = resolve(std::move(config));
+    // A key that is misspelt could be the one that keeps a file.
+    policy.problems.insert(policy.problems.end(), loaded->warnings.begin(), loaded->warnings.end());
+    return policy;
+}
+
+/// By the user database: files say nothing of their owner's groups.
+bool isInOneOf(const std::set<gid_t>& groups, uid_t uid) {
+    const auto* user = groups.empty() ? nullptr : ::getpwuid(uid);
+    if (!user)
+        return false;
+    std::vector<gid_t> all(65536); // NGROUPS_MAX of the kernel
+    int count = static_cast<int>(all.size());
+    if (::getgrouplist(user->pw_name, user->pw_gid, all.data(), &count) < 0)
+        return true;
+    return std::any_of(all.begin(), all.begin() + count, [&](gid_t group) { return groups.contains(group); });
+}
+
+bool isCandidate(uid_t uid, const StrayPolicy& policy) {
+    return isOrdinaryUser(uid, policy.config) && (policy.config.users.empty() || policy.users.contains(uid)) &&
+           !policy.exemptUsers.contains(uid) && !isInOneOf(policy.exemptGroups, uid);
+}
+
+std::string stateOf(const LeftoverFile& leftover, Action action) {
+    if (leftover.removed)
+        return leftover.others > 0 ? "removed, but for other users' files" : "removed";
+    if (leftover.kept)
+        return "kept: " + std::string(reason(*leftover.kept));
+    if (leftover.error)
+        return "not removed";
+    return action == Action::DryRun ? "would be removed" : "may go";
+}
+
+std::string joined(const std::vector<std::string>& words) {
+    std::string text;
+    for (const auto& word : words)
+        text += (text.empty() ? "" : ",") + word;
+    return text;
+}
+
+std::string table(const LeftoverListing& listing, Action action, const VerbContext& context) {
+    std::vector<std::vector<std::string>> rows;
+    for (const auto& leftover : listing.files) {
+        const auto& file = leftover.file;
+        rows.push_back({std::string(toString(file.kind)), userName(file.uid), context.amounts.size(file.tree.size),
+                        std::to_string(file.tree.entries), file.born ? formatUtc(*file.born) : "-", joined(leftover.jobs),
+                        stateOf(leftover, action), nameOf(file)});
+    }
+    return formatTable({{"kind"}, {"user"}, {"size", true}, {"entries", true}, {"born"}, {"jobs"}, {"state"}, {"name"}}, rows,
+                       context.tableStyle());
+}
+
+} // namespace
+
+ExitStatus straysFiles(const VerbContext& context) {
+    const auto policy = policyFor(context.line.strays);
+    if (!policy)
+        return fail(policy.error());
+    const auto& files = policy->config.files;
+    const auto action = actionOf(context.line, files.policy);
+    const auto self = ::geteuid();
+    if (action == Action::Remove && self != 0)
+        return fail({ErrorCode::Denied, "only root may remove what jobs left behind"});
+
+    Knowledge pinfoldd;
+    const LeftoverSources sources{[&] { return pinfoldd.usersWithLiveJobs(); },
+                                  [&](uid_t uid, std::uint64_t since) { return pinfoldd.endedJobs(uid, since); }};
+    std::map<uid_t, bool> candidates; // a user database may be slow, and /tmp full
+    const auto isMine = [&](uid_t uid) {
+        const auto [known, isNew] = candidates.try_emplace(uid);
+        if (isNew)
+            known->second = (self == 0 || uid == self) && isCandidate(uid, *policy);
+        return known->second;
+    };
+    const LeftoverRules rules{.ordinary = isMine,
+                              .directories = {files.directories.begin(), files.directories.end()},
+                              .minAge = files.minAge,
+                              .root = self == 0,
+                              .doubts = policy->problems};
+    SdJournal journal("pinfold-strays");
+    const auto listing = searchLeftovers(rules, sources, action == Action::Remove ? &journal : nullptr);
+    context.terminal.print(context.line.json ? jsonLeftoverFiles(listing) : table(listing, action, context));
+    for (const auto& gap : listing.gaps)
+        std::fprintf(stderr, "pinfold: nothing is removed, since not all is known: %s\n", gap.c_str());
+    bool failed = false;
+    for (const auto& leftover : listing.files) {
+        if (leftover.error)
+            std::fprintf(stderr, "pinfold: %s: %s\n", nameOf(leftover.file).c_str(), leftover.error->c_str());
+        failed = failed || leftover.failed();
+    }
+    return listing.gaps.empty() && !failed ? ExitStatus::Ok : ExitStatus::Failed;
+}
+
+} // namespace pinfold

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace pinfold {
+
+enum class LeftoverFilesPolicy { Report, Remove };
+
+/// The keys of [strays] that are about files: what the timer does about those that ended jobs left, and where they are looked for.
+struct LeftoverFilesConfig {
+    LeftoverFilesPolicy policy = LeftoverFilesPolicy::Report; ///< files = "report" | "remove"
+    std::vector<std::string> directories{"/dev/shm", "/tmp"}; ///< file_directories: absolute paths
+    std::uint64_t minAge = 600'000'000;                       ///< file_min_age = "10min": since the job's end
+
+    bool operator==(const LeftoverFilesConfig&) const = default;
+};
+
+} // namespace pinfold

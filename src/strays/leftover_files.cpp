@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "strays/leftover_files.hpp"
+
+#include "base/escape.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <utility>
+
+namespace pinfold {
+namespace {
+
+constexpr std::uint64_t kSecond = 1'000'000; // microseconds
+constexpr std::string_view kSharedMemory = "/dev/shm";
+
+struct KeptRow {
+    std::string_view word;
+    std::string_view reason;
+};
+
+constexpr std::array kKept{
+    KeptRow{"live-job", "its user has a live job"},
+    KeptRow{"processes", "its user has processes here"},
+    KeptRow{"birth-unknown", "its file system keeps no birth times"},
+    KeptRow{"older", "it holds what is older than the job"},
+    KeptRow{"changed", "it was changed after the job's end"},
+    KeptRow{"in-use", "a process uses it"},
+    KeptRow{"young", "the job has just ended"},
+    KeptRow{"unseen", "it could not be looked at"},
+    KeptRow{"unknown", "not all is known"},
+    KeptRow{"not-root", "only root can tell whether it is in use"},
+};
+static_assert(kKept.size() == static_cast<std::size_t>(Kept::NotRoot) + 1);
+
+} // namespace
+
+std::string_view toString(LeftoverKind kind) {
+    static constexpr std::array<std::string_view, 7> names{"shm-file", "shm-directory", "tmp-file", "tmp-directory",
+                                                           "sysv-shm", "sysv-sem",      "sysv-msg"};
+    return names[static_cast<std::size_t>(kind)];
+}
+
+std::string_view toString(Kept kept) { return kKept[static_cast<std::size_t>(kept)].word; }
+
+std::string_view reason(Kept kept) { return kKept[static_cast<std::size_t>(kept)].reason; }
+
+UserFile userFile(const std::string& directory, const DirectoryEntry& entry) {
+    const bool memory = directory == kSharedMemory;
+    UserFile file;
+    if (entry.status.directory)
+        file.kind = memory ? LeftoverKind::ShmDirectory : LeftoverKind::TmpDirectory;
+    else
+        file.kind = memory ? LeftoverKind::ShmFile : LeftoverKind::TmpFile;
+    file.path = printable(directory + "/" + entry.name);
+    file.uid = entry.status.uid;
+    file.born = entry.status.born;
+    file.tree = {.size = entry.status.size, .entries = 1, .oldest = entry.status.born, .touched = entry.status.touched};
+    return file;
+}
+
+UserFile userFile(const IpcObject& object) {
+    UserFile file;
+    file.kind = object.kind == IpcKind::SharedMemory ? LeftoverKind::SysvShm
+                : object.kind == IpcKind::Semaphores ? LeftoverKind::SysvSem
+                                                     : LeftoverKind::SysvMsg;
+    file.ipc = object;
+    file.uid = object.uid;
+    file.born = object.changed * kSecond;
+    file.bornWithin = kSecond - 1;
+    file.tree = {
+        .size = object.size, .entries = 1, .oldest = file.born, .touched = std::max(object.changed, object.used) * kSecond};
+    return file;
+}
+
+std::string nameOf(const UserFile& file) {
+    if (!file.ipc)
+        return file.path;
+    std::array<char, 64> text{};
+    std::snprintf(text.data(), text.size(), "%d (key 0x%08x)", file.ipc->id, static_cast<unsigned>(file.ipc->key));
+    return text.data();
+}
+
+EndedJobs::EndedJobs(std::vector<EndedJob> jobs) : jobs_(std::move(jobs)) {
+    std::sort(jobs_.begin(), jobs_.end());
+    jobs_.erase(std::unique(jobs_.begin(), jobs_.end()), jobs_.end());
+    for (const auto& job : jobs_)
+        ended_.push_back(ended_.empty() ? job.ended : std::max(ended_.back(), job.ended));
+}
+
+std::vector<EndedJob> EndedJobs::of(const UserFile& file) const {
+    const auto first = file.born.value_or(file.tree.touched);
+    const auto last = first + file.bornWithin;
+    std::vector<EndedJob> found;
+    const auto begin =
+        std::upper_bound(jobs_.begin(), jobs_.end(), last, [](auto time, const auto& job) { return time < job.started; });
+    for (auto at = static_cast<std::size_t>(begin - jobs_.begin()); at > 0 && ended_[at - 1] >= first; --at)
+        if (jobs_[at - 1].ended >= first)
+            found.insert(found.begin(), jobs_[at - 1]);
+    return found;
+}
+
+std::optional<Kept> whyKept(const UserFile& file, const std::vector<EndedJob>& jobs, const LeftoverContext& context) {
+    std::uint64_t started = UINT64_MAX;
+    std::uint64_t ended = 0;
+    for (const auto& job : jobs) {
+        started = std::min(started, job.started);
+        ended = std::max(ended, job.ended);
+    }
+    const std::pair<Kept, bool> reasons[] = {
+        {Kept::LiveJob, context.liveJob},
+        {Kept::Processes, context.processes},
+        {Kept::BirthUnknown, context.seen && (!file.born || !file.tree.oldest)},
+        {Kept::Older, file.tree.oldest && *file.tree.oldest + file.bornWithin < started},
+        {Kept::Changed, file.tree.touched > ended + kMoment},
+        {Kept::InUse, file.tree.inUse},
+        {Kept::Young, context.now < ended + context.minAge},
+        {Kept::Unseen, !context.seen},
+        {Kept::Unknown, !context.complete},
+        {Kept::NotRoot, !context.root},
+    };
+    for (const auto& [kept, isSo] : reasons)
+        if (isSo)
+            return kept;
+    return std::nullopt;
+}
+
+} // namespace pinfold

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "strays/leftover_search.hpp"
+
+#include "base/message_ids.hpp"
+#include "os/open_files.hpp"
+
+#include <syslog.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <memory>
+
+namespace pinfold {
+namespace {
+
+std::uint64_t realTime() {
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(now).count());
+}
+
+void logRemoval(Journal& journal, const LeftoverFile& leftover) {
+    const auto& file = leftover.file;
+    JournalEvent event;
+    event.priority = leftover.removed ? LOG_INFO : LOG_WARNING;
+    event.messageId = kMessageLeftoverRemoved;
+    event.message = std::string(toString(file.kind)) + " " + nameOf(file) +
+                    (leftover.removed ? " removed, which ended job(s) left behind" : " can't be removed") +
+                    (leftover.error ? ": " + *leftover.error : "") +
+                    (leftover.others > 0 ? "; " + std::to_string(leftover.others) + " entries of other users stay" : "");
+    event.fields = {{"PINFOLD_EVENT", leftover.removed ? "leftover-removed" : "leftover-not-removed"},
+                    {"PINFOLD_LEFTOVER_KIND", std::string(toString(file.kind))},
+                    {"PINFOLD_LEFTOVER_NAME", nameOf(file)},
+                    {"PINFOLD_LEFTOVER_UID", std::to_string(file.uid)},
+                    {"PINFOLD_LEFTOVER_SIZE", std::to_string(file.tree.size)},
+                    {"PINFOLD_LEFTOVER_ENTRIES", std::to_string(file.tree.entries)}};
+    for (const auto& job : leftover.jobs)
+        event.fields.emplace_back("PINFOLD_JOB", job);
+    journal.event(event);
+}
+
+class Searcher {
+public:
+    Searcher(const LeftoverRules& rules, const LeftoverSources& sources, Journal* journal)
+        : rules_(rules), sources_(sources), journal_(journal) {
+        listing_.gaps = rules.doubts;
+    }
+
+    LeftoverListing run() {
+        findFiles();
+        findIpc();
+        bool known = false;
+        for (auto& [uid, candidates] : found_) {
+            keepLeftovers(uid, candidates);
+            if (candidates.empty())
+                continue;
+            // Before a removal anew for each user: with many files the one before may have taken its time.
+            if (!known || journal_)
+                lookAround();
+            known = true;
+            for (auto& candidate : candidates)
+                judge(candidate);
+            // After all of them: to remove one link of a file changes the others.
+            for (auto& candidate : candidates) {
+                if (journal_ && !candidate.leftover.kept)
+                    remove(candidate);
+                listing_.files.push_back(std::move(candidate.leftover));
+            }
+        }
+        return std::move(listing_);
+    }
+
+private:
+    struct Candidate {
+        explicit Candidate(UserFile file) { leftover.file = std::move(file); }
+        Candidate(const SharedDirectory& in, DirectoryEntry which) : Candidate(userFile(in.path().string(), which)) {
+            directory = &in;
+            entry = std::move(which);
+        }
+
+        LeftoverFile leftover;
+        std::vector<EndedJob> jobs;
+        const SharedDirectory* directory = nullptr; ///< unset: IPC
+        DirectoryEntry entry;
+    };
+
+    template <class T> T orGap(Result<T> result) {
+        if (result)
+            return std::move(*result);
+        if (const auto& gap = result.error().message;
+            std::find(listing_.gaps.begin(), listing_.gaps.end(), gap) == listing_.gaps.end())
+            listing_.gaps.push_back(gap);
+        return {};
+    }
+
+    void findFiles() {
+        for (const auto& path : rules_.directories) {
+            std::error_code error;
+            if (!std::filesystem::exists(path, error) && !error)
+                continue;
+            auto opened = SharedDirectory::open(path);
+            if (!opened) {
+                orGap(Result<int>(opened.error()));
+                continue;
+            }
+            directories_.push_back(std::make_unique<SharedDirectory>(std::move(*opened)));
+            const auto& directory = *directories_.back();
+            for (const auto& entry : orGap(directory.entries()))
+                if (rules_.ordinary(entry.status.uid))
+                    found_[entry.status.uid].emplace_back(directory, entry);
+        }
+    }
+
+    void findIpc() {
+        for (const auto& object : orGap(listIpcObjects()))
+            // Made by one user and given to another: whose it is only they know.
+            if (rules_.ordinary(object.uid) && object.creator == object.uid)
+                found_[object.uid].emplace_back(userFile(object));
+    }
+
+    /// Of these candidates of a user only those that a job left, by name.
+    void keepLeftovers(uid_t uid, std::vector<Candidate>& candidates) {
+        auto oldest = UINT64_MAX;
+        for (const auto& candidate : candidates)
+            oldest = std::min(oldest, candidate.leftover.file.born.value_or(candidate.leftover.file.tree.touched));
+        const EndedJobs jobs(orGap(sources_.endedJobs(uid, oldest)));
+        for (auto& candidate : candidates) {
+            candidate.jobs = jobs.of(candidate.leftover.file);
+            for (const auto& job : candidate.jobs)
+                candidate.leftover.jobs.push_back(job.key);
+        }
+        std::erase_if(candidates, [](const auto& candidate) { return candidate.jobs.empty(); });
+        std::sort(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {
+            return std::pair(a.leftover.file.kind, nameOf(a.leftover.file)) <
+                   std::pair(b.leftover.file.kind, nameOf(b.leftover.file));
+        });
+    }
+
+    void lookAround() {
+        liveUsers_ = orGap(sources_.usersWithLiveJobs());
+        inhabitants_ = orGap(listInhabitants());
+        if (!rules_.root)
+            return;
+        std::set<std::uint64_t> devices;
+        for (const auto& directory : directories_)
+            devices.insert(directory->device());
+        inUse_ = orGap(filesInUse(devices));
+    }
+
+    void judge(Candidate& candidate) {
+        auto& leftover = candidate.leftover;
+        const auto seen = survey(candidate);
+        if (!seen)
+            leftover.error = seen.error().message;
+        const auto uid = leftover.file.uid;
+        leftover.kept = whyKept(leftover.file, candidate.jobs,
+                                {.liveJob = liveUsers_.contains(uid),
+                                 .processes = inhabitants_.users.contains(uid),
+                                 .seen = static_cast<bool>(seen),
+                                 .complete = listing_.gaps.empty(),
+                                 .root = rules_.root,
+                                 .now = realTime(),
+                                 .minAge = rules_.minAge});
+    }
+
+    Result<void> survey(Candidate& candidate) {
+        auto& file = candidate.leftover.file;
+        if (file.ipc)
+            return surveyIpc(file);
+        auto tree = candidate.directory->survey(candidate.entry, [this](const FileId& id) { return inUse_.contains(id); });
+        if (!tree)
+            return tree.error();
+        file.tree = *tree;
+        candidate.leftover.others = tree->others;
+        return {};
+    }
+
+    Result<void> surveyIpc(UserFile& file) {
+        auto pids = file.ipc->pids;
+        if (file.ipc->kind == IpcKind::Semaphores) {
+            auto users = semaphoreUsers(*file.ipc);
+            if (!users)
+                return users.error();
+            pids = std::move(*users);
+        }
+        file.tree.inUse = file.ipc->attachments > 0 || std::any_of(pids.begin(), pids.end(), [this](pid_t pid) {
+                              return pid == 0 || inhabitants_.pids.contains(pid);
+                          });
+        return {};
+    }
+
+    void remove(Candidate& candidate) {
+        auto& leftover = candidate.leftover;
+        Result<TreeRemoval> done = TreeRemoval{};
+        if (candidate.directory)
+            done = candidate.directory->remove(candidate.entry);
+        else if (auto removed = removeIpcObject(*leftover.file.ipc); !removed)
+            done = removed.error();
+        leftover.removed = static_cast<bool>(done);
+        if (!done)
+            leftover.error = done.error().message;
+        logRemoval(*journal_, leftover);
+    }
+
+    const LeftoverRules& rules_;
+    const LeftoverSources& sources_;
+    Journal* journal_;
+    LeftoverListing listing_;
+    std::vector<std::unique_ptr<SharedDirectory>> directories_;
+    std::map<uid_t, std::vector<Candidate>> found_;
+    std::set<uid_t> liveUsers_;
+    Inhabitants inhabitants_;
+    std::set<FileId> inUse_;
+};
+
+} // namespace
+
+LeftoverListing searchLeftovers(const LeftoverRules& rules, const LeftoverSources& sources, Journal* journal) {
+    return Searcher(rules, sources, journal).run();
+}
+
+} // namespace pinfold

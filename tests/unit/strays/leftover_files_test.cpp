@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "strays/leftover_files.hpp"
+
+#include <gtest/gtest.h>
+
+namespace pinfold::test {
+namespace {
+
+constexpr std::uint64_t kStart = 1'000'000'000;
+constexpr std::uint64_t kEnd = 2'000'000'000;
+const EndedJob kJob{kStart, kEnd, "sge.1"};
+
+UserFile born(std::optional<std::uint64_t> at) {
+    const auto touched = at.value_or(kStart + 5);
+    return userFile("/tmp", {"file", {.id = {1, 2}, .uid = 1000, .size = 4096, .born = at, .touched = touched}});
+}
+
+IpcObject segment(std::uint64_t seconds) { return {IpcKind::SharedMemory, 7, 42, 1000, 1000, 4096, 0, {}, seconds, 0}; }
+
+std::vector<std::string> namesOf(const std::vector<EndedJob>& jobs) {
+    std::vector<std::string> names;
+    for (const auto& job : jobs)
+        names.push_back(job.key);
+    return names;
+}
+
+using Names = std::vector<std::string>;
+
+/// What lets the file go.
+LeftoverContext clear() { return {.now = kEnd + 1}; }
+
+std::optional<Kept> kept(const UserFile& file, const LeftoverContext& context = clear()) {
+    return whyKept(file, {kJob}, context);
+}
+
+} // namespace
+
+TEST(Leftovers, belongToTheJobsInWhoseTimeTheyWereBorn) {
+    const EndedJobs jobs({{300, 400, "late"}, {100, 200, "early"}, {150, 1000, "long"}, {100, 200, "early"}});
+    for (const auto& [time, names] : std::vector<std::pair<std::uint64_t, Names>>{{99, {}},
+                                                                                  {100, {"early"}},
+                                                                                  {160, {"early", "long"}},
+                                                                                  {200, {"early", "long"}},
+                                                                                  {201, {"long"}},
+                                                                                  {350, {"long", "late"}},
+                                                                                  {1000, {"long"}},
+                                                                                  {1001, {}}})
+        EXPECT_EQ(namesOf(jobs.of(born(time))), names) << time;
+    EXPECT_EQ(namesOf(EndedJobs({}).of(born(1))), Names{});
+}
+
+TEST(Leftovers, ofUnknownBirthGoByTheirLastChange) {
+    EXPECT_EQ(namesOf(EndedJobs({kJob}).of(born(std::nullopt))), Names{"sge.1"});
+    EXPECT_EQ(kept(born(std::nullopt)), Kept::BirthUnknown);
+}
+
+TEST(Leftovers, timesOfIpcAreWholeSeconds) {
+    const EndedJobs jobs({{1'500'000, 3'500'000, "sge.1"}});
+    for (const auto& [seconds, names] :
+         std::vector<std::pair<std::uint64_t, Names>>{{0, {}}, {1, {"sge.1"}}, {2, {"sge.1"}}, {3, {"sge.1"}}, {4, {}}})
+        EXPECT_EQ(namesOf(jobs.of(userFile(segment(seconds)))), names) << seconds;
+}
+
+TEST(Leftovers, goWhenNothingSpeaksAgainstIt) {
+    EXPECT_EQ(kept(born(kStart + 5)), std::nullopt);
+    EXPECT_EQ(kept(userFile(segment(kStart / 1'000'000))), std::nullopt);
+}
+
+TEST(Leftovers, areKeptForEachReasonAlone) {
+    const auto file = born(kStart + 5);
+    const auto with = [](auto change) {
+        auto context = clear();
+        change(context);
+        return context;
+    };
+    EXPECT_EQ(kept(file, with([](auto& c) { c.liveJob = true; })), Kept::LiveJob);
+    EXPECT_EQ(kept(file, with([](auto& c) { c.processes = true; })), Kept::Processes);
+    EXPECT_EQ(kept(file, with([](auto& c) { c.seen = false; })), Kept::Unseen);
+    EXPECT_EQ(kept(file, with([](auto& c) { c.complete = false; })), Kept::Unknown);
+    EXPECT_EQ(kept(file, with([](auto& c) { c.root = false; })), Kept::NotRoot);
+    EXPECT_EQ(kept(file, with([](auto& c) { c.minAge = 1; })), std::nullopt);
+    EXPECT_EQ(kept(file, with([](auto& c) { c.minAge = 2; })), Kept::Young);
+    EXPECT_EQ(kept(file, with([](auto& c) { c.now = kEnd - 10; })), Kept::Young) << "the clock was set back";
+
+    auto used = file;
+    used.tree.inUse = true;
+    EXPECT_EQ(kept(used), Kept::InUse);
+    auto changed = file;
+    changed.tree.touched = kEnd + kMoment;
+    EXPECT_EQ(kept(changed), std::nullopt);
+    ++changed.tree.touched;
+    EXPECT_EQ(kept(changed), Kept::Changed);
+    auto older = file;
+    older.tree.oldest = kStart - 1;
+    EXPECT_EQ(kept(older), Kept::Older);
+    older.tree.oldest.reset();
+    EXPECT_EQ(kept(older), Kept::BirthUnknown);
+}
+
+TEST(Leftovers, ofSeveralJobsCountFromTheFirstStartToTheLastEnd) {
+    auto file = born(150);
+    file.tree.oldest = 100;
+    file.tree.touched = 1000 + kMoment;
+    const std::vector<EndedJob> jobs{{100, 200, "a"}, {150, 1000, "b"}};
+    EXPECT_EQ(whyKept(file, jobs, {.now = 1000}), std::nullopt);
+    EXPECT_EQ(whyKept(file, jobs, {.now = 1004, .minAge = 5}), Kept::Young);
+    EXPECT_EQ(whyKept(file, {jobs[1]}, {.now = 1000}), Kept::Older);
+    EXPECT_EQ(whyKept(file, {jobs[0]}, {.now = 1000}), Kept::Changed);
+}
+
+TEST(Leftovers, haveNamesThatATerminalStands) {
+    auto file = userFile("/tmp", {"a\nb\x1b[31m", {.uid = 1000, .directory = true}});
+    EXPECT_EQ(nameOf(file), "/tmp/a\\x0ab\\x1b[31m");
+    EXPECT_EQ(toString(file.kind), "tmp-directory");
+    EXPECT_EQ(toString(userFile("/dev/shm", {"x", {.directory = true}}).kind), "shm-directory");
+    EXPECT_EQ(toString(userFile("/dev/shm", {"x", {}}).kind), "shm-file");
+    EXPECT_EQ(nameOf(userFile(segment(1))), "7 (key 0x0000002a)");
+    EXPECT_EQ(toString(userFile(segment(1)).kind), "sysv-shm");
+}
+
+} // namespace pinfold::test
