@@ -20,8 +20,10 @@ def wrong():
 
 def test_nothing_fails_on_a_node_with_all_controllers():
     run("systemctl", "start", "pinfoldd")
-    # As Debian has it: systemd's own RemoveIPC=yes, a network without time servers, and a Grid Engine that nobody has set up.
-    assert wrong() == {"logind.remove-ipc": "warn", "clock.synchronised": "warn", "grid-engine.shepherd": "warn"}
+    # As Debian has it: systemd's own RemoveIPC=yes, a network without time servers, a Grid Engine that nobody has set up, and
+    # `runuser -l` with pam_systemd.
+    assert wrong() == {"logind.remove-ipc": "warn", "clock.synchronised": "warn", "grid-engine.shepherd": "warn",
+                       "pam.movers": "warn"}
 
 
 def test_a_controller_that_is_switched_off():
