@@ -79,7 +79,7 @@ TEST_F(StraysSection, theExampleShowsEveryDefault) {
     ASSERT_TRUE(loaded) << loaded.error().message;
     EXPECT_TRUE(loaded->warnings.empty()) << loaded->warnings.front();
     EXPECT_EQ(loaded->config.strays, StraysConfig{});
-    EXPECT_EQ(std::count(example.begin(), example.end(), '='), 14 + 1) << "one of them in a comment";
+    EXPECT_EQ(std::count(example.begin(), example.end(), '='), 17 + 1) << "one of them in a comment";
 }
 
 TEST_F(StraysSection, whatIsWrongIsSaid) {
