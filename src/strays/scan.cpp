@@ -9,6 +9,8 @@
 namespace pinfold {
 namespace {
 
+constexpr std::size_t kMostProblems = 10;
+
 /// One descriptor for each process that is kept: the usual soft limit of 1024 is for programs that use select(2).
 void raiseDescriptorLimit() {
     rlimit limit{};
@@ -16,6 +18,15 @@ void raiseDescriptorLimit() {
         limit.rlim_cur = limit.rlim_max;
         (void)::setrlimit(RLIMIT_NOFILE, &limit);
     }
+}
+
+/// What ails one may ail thousands.
+void cutShort(std::vector<std::string>& problems) {
+    if (problems.size() <= kMostProblems)
+        return;
+    const auto more = problems.size() - kMostProblems;
+    problems.resize(kMostProblems);
+    problems.push_back("and " + std::to_string(more) + " more");
 }
 
 /// Nothing: it is none that is wanted, or has ended.
@@ -67,6 +78,7 @@ Scan scanProcesses(const ProcessTable& table, const std::function<bool(uid_t)>& 
             (*seen)->pidfd.reset();
         scan.processes.push_back(std::move(**seen));
     }
+    cutShort(scan.problems);
     return scan;
 }
 

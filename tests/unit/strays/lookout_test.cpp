@@ -9,6 +9,7 @@
 
 #include <csignal>
 #include <map>
+#include <memory>
 
 namespace pinfold::test {
 namespace {
@@ -111,6 +112,18 @@ TEST_F(LookoutTest, aHalfReadProcIsNotSure) {
     EXPECT_FALSE(lookout().look(Pidfds::Keep).areSure());
     std::filesystem::remove_all(top() / "proc");
     EXPECT_FALSE(lookout().look(Pidfds::Keep).unseen.empty());
+}
+
+TEST_F(LookoutTest, noMoreThanAFewProblemsAreNamed) {
+    std::vector<std::unique_ptr<Child>> children;
+    for (int i = 0; i < 13; ++i) {
+        children.push_back(std::make_unique<Child>());
+        show(children.back()->pid());
+        write("proc/" + std::to_string(children.back()->pid()) + "/stat", "7 (x");
+    }
+    const auto unseen = lookout().look(Pidfds::Keep).unseen;
+    ASSERT_EQ(unseen.size(), 11U);
+    EXPECT_EQ(unseen.back(), "and 3 more");
 }
 
 TEST_F(LookoutTest, aProcThatHidesIsNotSure) {
