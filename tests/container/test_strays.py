@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs import BATCH, CGROUP, ESCAPIST, RECORDS, daemon_ready, expect_nothing_left, finish, live_jobs, main_pid, run, site, start_job, wait_until
+from jobs import BATCH, CGROUP, ESCAPIST, RECORDS, daemon_ready, expect_nothing_left, finish, live_jobs, main_pid, receipts, run, site, start_job, wait_until
 
 ALICE, BOB = pwd.getpwnam("alice").pw_uid, pwd.getpwnam("bob").pw_uid
 NOW = ("--min-age", "0")
@@ -474,6 +474,22 @@ def test_a_live_jobs_supervisor_is_none(node):
         finish(job)
         assert job.returncode == 0
     assert main_pid() and BATCH.exists()
+
+
+def test_jobs_that_come_and_go_are_neither_strays_nor_doubts(node):
+    """Each is seen in another state by pinfoldd's list, its record and its cgroup."""
+    as_alice = ["setpriv", "--reuid=alice", "--regid=alice", "--clear-groups"]
+    churn = [subprocess.Popen(["sh", "-c", f"i=0; while [ $i -lt 25 ]; do pinfold-run --job churn.{number}.$i -- {' '.join(as_alice)} "
+                                           f"sh -c 'setsid sleep 9361 & sleep 0.0{number}' || exit 1; i=$((i + 1)); done"])
+             for number in range(1, 5)]
+    looks = 0
+    while any(process.poll() is None for process in churn):
+        done = document("--mode=kill")
+        assert (done["reasons"], done["strays"]) == ([], [])
+        looks += 1
+    assert [process.wait() for process in churn] == [0] * len(churn)
+    assert looks >= 10
+    assert {(receipt["result"], receipt["exit_status"]) for receipt in receipts() if receipt["key"].startswith("churn.")} == {("exited", 0)}
 
 
 PROCESSES = 5000
