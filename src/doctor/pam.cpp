@@ -20,12 +20,14 @@ Stack::const_iterator find(const Stack& stack, const std::string& module) {
 
 bool has(const Stack& stack, const std::string& module) { return find(stack, module) != stack.end(); }
 
-void checkPresence(bool account, bool session, Findings& findings) {
-    if (account && session)
+void checkPresence(bool account, bool session, bool mayFail, Findings& findings) {
+    if (session && mayFail)
+        findings.warn("pam.sshd", "pam_pinfold is optional: a login goes on outside of its job where it can't be put into it",
+                      "session required pam_pinfold.so in place of optional", kFile);
+    else if (account && session)
         findings.ok("pam.sshd", "pam_pinfold admits users with a job, and puts their logins into it", kFile);
     else if (account)
-        findings.warn("pam.sshd", "pam_pinfold admits users with a job, but their logins are outside of it",
-                      "session required pam_pinfold.so as the last session line of /etc/pam.d/sshd", kFile);
+        findings.ok("pam.sshd", "pam_pinfold admits users with a job; their logins are outside of it", kFile);
     else if (session)
         findings.warn("pam.sshd", "pam_pinfold puts logins into jobs, but keeps nobody without a job out",
                       "account required pam_pinfold.so as the last account line of /etc/pam.d/sshd", kFile);
@@ -96,6 +98,16 @@ void checkUsePam(const Files& files, Findings& findings) {
         findings.ok("pam.use-pam", "sshd asks PAM", kSshd);
 }
 
+/// A user manager in a job takes logind's bookkeeping along when the job ends.
+void checkUserManager(const Files& files, Findings& findings) {
+    const auto session = pamStack(files, "systemd-user", "session");
+    if (const auto ours = find(session, kOurs); ours != session.end())
+        findings.fail("pam.user-manager", "pam_pinfold puts users' managers (systemd --user) into jobs",
+                      "take the line with pam_pinfold.so out of there; it belongs to /etc/pam.d/sshd", ours->where);
+    else
+        findings.ok("pam.user-manager", "users' managers stay out of jobs");
+}
+
 bool installed(const Files& files, const std::string& module) {
     std::vector<std::filesystem::path> directories{"/lib/security", "/lib64/security", "/usr/lib/security",
                                                    "/usr/lib64/security"};
@@ -126,12 +138,14 @@ void checkPam(const Host&, const Files& files, Findings& findings) {
     if (files.exists(kSshd) || files.exists(kFile)) {
         const auto account = pamStack(files, "sshd", "account");
         const auto session = pamStack(files, "sshd", "session");
-        checkPresence(has(account, kOurs), has(session, kOurs), findings);
+        const auto line = find(session, kOurs);
+        checkPresence(has(account, kOurs), has(session, kOurs), line != session.end() && line->control == "optional", findings);
         checkOrder(session, findings);
         checkBypass(account, findings);
         if (has(account, kOurs) || has(session, kOurs))
             checkUsePam(files, findings);
     }
+    checkUserManager(files, findings);
     checkMovers(files, findings);
 }
 

@@ -17,6 +17,7 @@ from jobs import RECORDS, daemon_ready, finish, main_pid, run, start_job, wait_r
 
 LIBEXEC = Path("/usr/libexec/pinfold")
 SSHD = Path("/etc/pam.d/sshd")
+RUNUSER = Path("/etc/pam.d/runuser-l")  # Debian has pam_systemd in it
 before = {}
 CONTROLLERS = {"memory": "fail", "cpu": "fail", "pids": "fail", "cpuset": "warn", "io": "warn"}
 
@@ -40,11 +41,10 @@ def wrong():
 
 
 def expected():
-    """What is wrong with the box itself: controllers that its host keeps, Grid Engine, which is installed and not set up, and
-    Debian's `runuser -l`, which has pam_systemd."""
+    """What is wrong with the box itself: controllers that its host keeps, and Grid Engine, which is installed and not set up."""
     there = Path("/sys/fs/cgroup/cgroup.controllers").read_text().split()
     missing = {f"cgroup.{name}": state for name, state in CONTROLLERS.items() if name not in there}
-    return {**missing, "grid-engine.shepherd": "warn", "pam.movers": "warn"}
+    return {**missing, "grid-engine.shepherd": "warn"}
 
 
 def new():
@@ -93,7 +93,7 @@ def mounted(directory, options):
 
 @pytest.fixture(scope="module", autouse=True)
 def healthy_site():
-    with file("/etc/systemd/logind.conf.d/10-site.conf", "[Login]\nRemoveIPC=no\n"):
+    with file("/etc/systemd/logind.conf.d/10-site.conf", "[Login]\nRemoveIPC=no\n"), file(RUNUSER, "session required pam_unix.so\n"):
         run("systemctl", "restart", "systemd-logind")
         wait_until(lambda: run("busctl", "status", "org.freedesktop.login1", check=False).returncode == 0, "logind is back")
         run("systemctl", "start", "pinfoldd")
@@ -244,7 +244,7 @@ def test_a_slice_that_nobody_knows():
     run("systemctl", "start", "batch-ghost.1.slice")
     assert new() == {"jobs.units": "warn"}
     assert "batch-ghost.1.slice" in findings()["jobs.units"]["found"]
-    run("systemctl", "stop", "batch-ghost.1.slice")
+    remedy("jobs.units")
 
 
 def test_records_of_jobs_that_are_not_there():
@@ -255,6 +255,8 @@ def test_records_of_jobs_that_are_not_there():
     with file(RECORDS / "doctor.3.json", record, 0o600):
         assert new() == {"jobs.records": "warn"}
         assert "doctor.3.json" in findings()["jobs.records"]["found"]
+        remedy("jobs.records")
+        wait_until(lambda: new() == {}, "the remedy works")
     with file(RECORDS / "doctor.3.json", record[:100], 0o600):
         assert new() == {"jobs.unreadable": "fail"}
     run("pinfold", "stop", "--wait", "doctor.2")
@@ -343,6 +345,8 @@ def test_the_order_in_pam():
     with pam(account, f"{session}\n{systemd}"):
         assert new() == {"pam.order": "fail"}
     with pam(account, ""):
+        assert new() == {}
+    with pam(account, session.replace("required", "optional")):
         assert new() == {"pam.sshd": "warn"}
     with pam("", session):
         assert new() == {"pam.sshd": "warn"}
@@ -350,14 +354,18 @@ def test_the_order_in_pam():
         assert new() == {"pam.bypass": "fail"}
     with pam(account, session), file("/etc/ssh/sshd_config.d/50-fault.conf", "UsePAM no\n"):
         assert new() == {"pam.use-pam": "fail"}
+    with file("/etc/pam.d/systemd-user", session + "\n"):
+        assert new() == {"pam.user-manager": "fail"}
 
 
 def test_who_takes_processes_out_of_jobs():
-    with file("/etc/pam.d/runuser-l", "session required pam_unix.so\n"):
-        assert findings()["pam.movers"]["state"] == "ok"
-        with file("/etc/pam.d/slurm", "session optional pam_systemd.so\n"):
-            assert findings()["pam.movers"]["state"] == "warn"
-            assert "slurm" in findings()["pam.movers"]["found"]
+    def where(*command):
+        return finish(start_job("doctor.4", *command, "cat", "/proc/self/cgroup"))[1]
+    with file(RUNUSER, "auth sufficient pam_rootok.so\naccount required pam_unix.so\nsession optional pam_systemd.so\n"):
+        assert new() == {"pam.movers": "warn"}
+        assert "runuser-l" in findings()["pam.movers"]["found"]
+        assert "batch.slice" not in finish(start_job("doctor.4", "runuser", "-l", "alice", "-c", "cat /proc/self/cgroup"))[1]
+        assert "batch-doctor.4.slice" in where("setpriv", "--reuid=alice", "--regid=alice", "--init-groups")
 
 
 # Batch systems.

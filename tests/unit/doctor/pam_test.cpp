@@ -55,14 +55,16 @@ TEST_F(PamTest, wantsPinfoldAfterSystemd) {
     EXPECT_EQ(finding("pam.order").where, "/etc/pam.d/sshd:2");
 }
 
-TEST_F(PamTest, wantsBothHalvesOrNone) {
+TEST_F(PamTest, wantsASessionThatMustSucceedAndNoneWithoutAccount) {
     sshd("", "");
     EXPECT_TRUE(state("pam.sshd") == Ok && mentions("pam.sshd", "not used"));
     EXPECT_FALSE(hasFinding("pam.use-pam"));
     sshd("account required pam_pinfold.so\n", "");
-    EXPECT_EQ(state("pam.sshd"), Warn);
+    EXPECT_EQ(state("pam.sshd"), Ok) << "a site may only keep others out";
     sshd("", "session required pam_pinfold.so\n");
     EXPECT_EQ(state("pam.sshd"), Warn);
+    sshd("account required pam_pinfold.so\n", "session optional pam_pinfold.so\n");
+    EXPECT_TRUE(state("pam.sshd") == Warn && mentions("pam.sshd", "optional"));
 }
 
 TEST_F(PamTest, findsWhatLetsUsersInBeforePinfoldIsAsked) {
@@ -84,6 +86,14 @@ TEST_F(PamTest, takesSshdsFirstWord) {
     remove("etc/ssh/sshd_config.d");
     write("etc/ssh/sshd_config", "=\nPort 22\n");
     EXPECT_EQ(state("pam.use-pam"), Fail) << "no is sshd's default";
+}
+
+TEST_F(PamTest, keepsUsersManagersOutOfJobs) {
+    write("etc/pam.d/systemd-user", "@include common-session\n");
+    EXPECT_EQ(state("pam.user-manager"), Ok);
+    write("etc/pam.d/common-session", "session required pam_pinfold.so\n");
+    EXPECT_EQ(state("pam.user-manager"), Fail);
+    EXPECT_EQ(finding("pam.user-manager").where, "/etc/pam.d/common-session:1");
 }
 
 TEST_F(PamTest, namesServicesThatTakeProcessesOutOfJobs) {
