@@ -3,6 +3,7 @@
 
 #include "base/parse.hpp"
 #include "cli/json.hpp"
+#include "cli/live_jobs.hpp"
 #include "cli/stray_options.hpp"
 #include "os/record_store.hpp"
 #include "strays/job_knowledge.hpp"
@@ -21,15 +22,14 @@ namespace {
 
 constexpr const char* kHistoryFile = "/var/lib/pinfold/history.db";
 constexpr const char* kRecords = "/run/pinfold/jobs";
-constexpr std::uint64_t kAnswerTime = 10'000'000; // of pinfoldd, microseconds
-constexpr std::uint32_t kPage = 1000;             // receipts in one answer: other callers' turn comes between
+constexpr std::uint32_t kPage = 1000; // receipts in one answer: other callers' turn comes between
 constexpr std::size_t kMostReceipts = 200'000;
 
 /// From pinfoldd; once that can't be had, receipts come from the history's file, so that something can be named.
 class Knowledge {
 public:
     Result<std::set<uid_t>> usersWithLiveJobs() {
-        const auto list = [this] { return liveJobs(); };
+        const auto list = [this] { return ask<std::vector<LiveJob>>(askLiveJobs); };
         if (::geteuid() == 0) {
             const auto known = learnJobs(list, RecordStore(kRecords), CgroupTree());
             return known.problems.empty() ? Result<std::set<uid_t>>(known.users)
@@ -65,16 +65,6 @@ public:
     }
 
 private:
-    Result<std::vector<LiveJob>> liveJobs() {
-        const auto listed = ask<std::vector<JobInfo>>([](const ManagerClient& client) { return client.listJobs(kAnswerTime); });
-        if (!listed)
-            return listed.error();
-        std::vector<LiveJob> jobs;
-        for (const auto& job : *listed)
-            jobs.push_back({job.key, job.uid, job.slice});
-        return jobs;
-    }
-
     template <class T, class F> Result<T> ask(F&& call) {
         if (failed_)
             return *failed_;

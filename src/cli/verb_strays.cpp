@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cli/json.hpp"
+#include "cli/live_jobs.hpp"
 #include "cli/stray_options.hpp"
 #include "cli/strays_files.hpp"
 #include "cli/verbs.hpp"
@@ -15,19 +16,11 @@
 namespace pinfold {
 namespace {
 
-constexpr std::uint64_t kAnswerTime = 10'000'000; ///< of pinfoldd
-
 Result<std::vector<LiveJob>> liveJobs() {
     const auto client = ManagerClient::connect();
     if (!client)
         return client.error();
-    const auto listed = client->listJobs(kAnswerTime);
-    if (!listed)
-        return listed.error();
-    std::vector<LiveJob> jobs;
-    for (const auto& job : *listed)
-        jobs.push_back({job.key, job.uid, job.slice});
-    return jobs;
+    return askLiveJobs(*client);
 }
 
 Result<StrayPolicy> policyFor(const StraysOptions& options) {

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "client/manager_client.hpp"
+#include "strays/job_knowledge.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace pinfold {
+
+/// What pinfoldd says, who has ten seconds: nothing is done without an answer, and the next run comes.
+inline Result<std::vector<LiveJob>> askLiveJobs(const ManagerClient& client) {
+    constexpr std::uint64_t answerTime = 10'000'000;
+    const auto listed = client.listJobs(answerTime);
+    if (!listed)
+        return listed.error();
+    std::vector<LiveJob> jobs;
+    for (const auto& job : *listed)
+        jobs.push_back({job.key, job.uid, job.slice});
+    return jobs;
+}
+
+} // namespace pinfold
