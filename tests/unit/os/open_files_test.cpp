@@ -93,20 +93,4 @@ TEST_F(OpenFiles, WhatIsIncompleteIsAnError) {
     EXPECT_FALSE(listInhabitants(top()));
 }
 
-TEST_F(OpenFiles, OurselvesInTheRealOne) {
-    char target[1];
-    if (::readlink("/proc/1/cwd", target, sizeof target) < 0)
-        GTEST_SKIP() << "no right to look at all processes";
-    const auto file = write("file", "");
-    const auto device = id(file).device;
-    const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-    auto files = filesInUse({device});
-    ASSERT_TRUE(files) << files.error().message;
-    EXPECT_TRUE(files->contains(id(file)));
-    ::close(fd);
-    files = filesInUse({device});
-    ASSERT_TRUE(files) << files.error().message;
-    EXPECT_FALSE(files->contains(id(file)));
-}
-
 } // namespace pinfold::test
