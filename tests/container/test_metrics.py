@@ -124,7 +124,7 @@ def test_the_drop_in_of_the_manual_opens_another_place(textfile):
     other = Path("/srv/textfile/pinfold.prom")
     other.parent.mkdir()
     drop_in = Path("/etc/systemd/system/pinfoldd.service.d/override.conf")
-    drop_in.parent.mkdir(parents=True)
+    drop_in.parent.mkdir(parents=True, exist_ok=True)
     drop_in.write_text(f"[Service]\nReadWritePaths={other.parent}\n")
     try:
         run("systemctl", "daemon-reload")

@@ -133,6 +133,8 @@ TEST_F(DoctorTest, findsABatchSliceThatCantBeUsed) {
     EXPECT_EQ(state("systemd.batch-slice"), Fail);
     host_.units["batch.slice"] = doctor::Properties{{"LoadState", "loaded"}, {"NeedDaemonReload", "yes"}};
     EXPECT_EQ(state("systemd.batch-slice"), Warn);
+    host_.units["batch.slice"]["DropInPaths"] = "/run/systemd/system.control/batch.slice.d/50-MemoryMax.conf";
+    EXPECT_EQ(state("systemd.batch-slice"), Ok);
 }
 
 TEST_F(DoctorTest, readsLogindsConfigurationAsLogindDoes) {
