@@ -177,7 +177,7 @@ Result<pid_t> ProcessTable::pidOf(int pidfd) const {
 }
 
 Result<std::string> ProcessTable::cgroupOf(pid_t pid) const {
-    const auto text = readFile(AT_FDCWD, (root_ / "proc" / std::to_string(pid) / "cgroup").c_str());
+    const auto text = file(pid, "cgroup");
     if (!text)
         return notRead(pid);
     auto path = lineOf(*text, "0::");
@@ -187,6 +187,18 @@ Result<std::string> ProcessTable::cgroupOf(pid_t pid) const {
     if (path->ends_with(deleted))
         path->remove_suffix(deleted.size());
     return std::string(*path);
+}
+
+std::optional<std::string> ProcessTable::file(pid_t pid, const char* name) const {
+    const auto path = root_.native() + "/proc/" + std::to_string(pid) + "/" + name;
+    const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    std::array<char, 4096> text; // NOLINT(cppcoreguidelines-pro-type-member-init): read fills it
+    const auto length = fd ? ::read(fd.get(), text.data(), text.size()) : -1;
+    if (length < 0)
+        return std::nullopt;
+    // The kernel makes such a file in one piece: what does not fill the buffer is all of it.
+    return length < static_cast<ssize_t>(text.size()) ? std::string(text.data(), static_cast<std::size_t>(length))
+                                                      : readFile(AT_FDCWD, path.c_str());
 }
 
 Result<std::vector<pid_t>> ProcessTable::pids() const {
@@ -218,11 +230,10 @@ Result<void> ProcessTable::showsAll() const {
 }
 
 Result<ProcessInfo> ProcessTable::read(pid_t pid) const {
-    const auto directory = root_ / "proc" / std::to_string(pid);
     ProcessInfo info;
     info.pid = pid;
-    const auto stat = readFile(AT_FDCWD, (directory / "stat").c_str());
-    const auto status = stat ? readFile(AT_FDCWD, (directory / "status").c_str()) : std::nullopt;
+    const auto stat = file(pid, "stat");
+    const auto status = stat ? file(pid, "status") : std::nullopt;
     if (!status)
         return notRead(pid);
     if (!parseStat(*stat, info) || !parseUids(*status, info))
@@ -239,7 +250,7 @@ Result<ProcessInfo> ProcessTable::readWithCommand(pid_t pid) const {
 }
 
 std::string ProcessTable::commandOf(const ProcessInfo& info) const {
-    auto command = readFile(AT_FDCWD, (root_ / "proc" / std::to_string(info.pid) / "cmdline").c_str());
+    auto command = file(info.pid, "cmdline");
     return command && !command->empty() ? commandLine(std::move(*command)) : info.command;
 }
 

@@ -61,6 +61,9 @@ public:
     Result<ProcessInfo> readStuck(pid_t pid) const;
 
 private:
+    /// Of /proc/PID.
+    std::optional<std::string> file(pid_t pid, const char* name) const;
+
     std::filesystem::path root_;
 };
 
