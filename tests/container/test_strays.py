@@ -129,10 +129,10 @@ def lingering(node, user):
     run("loginctl", "enable-linger", user)
     node.callback(run, "systemctl", "stop", f"user@{pwd.getpwnam(user).pw_uid}.service")
     node.callback(run, "loginctl", "disable-linger", user)
-    wait_until(lambda: Path(f"/run/user/{pwd.getpwnam(user).pw_uid}/systemd/private").exists(), f"the user manager of {user}")
 
 
 def user_unit(user, number, *options):
+    wait_until(lambda: Path(f"/run/user/{pwd.getpwnam(user).pw_uid}/systemd/private").exists(), f"the user manager of {user}")
     run(*as_user(user, "systemd-run", "--user", "--quiet", "--collect", *options, "sleep", str(number)))
     return sleeper(number)
 
