@@ -106,12 +106,24 @@ bool JobKnowledge::isOurs(const ProcessIdentity& process) const {
 JobKnowledge learnJobs(const JobLister& list, const RecordStore& records, const CgroupTree& cgroups) {
     std::vector<std::string> disagreements;
     auto known = learnOnce(list, records, cgroups, disagreements);
-    for (int tries = 1; tries < kTries && !disagreements.empty(); ++tries) {
+    // Jobs that begin or end just now are in disagreement for a moment, and there may be others by the next look: what counts is
+    // what every look has found.
+    auto lasting = disagreements;
+    for (int tries = 1; tries < kTries && !lasting.empty(); ++tries) {
         std::this_thread::sleep_for(kBetween);
         disagreements.clear();
-        known = learnOnce(list, records, cgroups, disagreements);
+        auto next = learnOnce(list, records, cgroups, disagreements);
+        next.ours.insert(next.ours.end(), known.ours.begin(), known.ours.end());
+        known = std::move(next);
+        std::erase_if(lasting, [&disagreements](const std::string& one) {
+            return std::find(disagreements.begin(), disagreements.end(), one) == disagreements.end();
+        });
     }
-    known.problems.insert(known.problems.end(), disagreements.begin(), disagreements.end());
+    if (!disagreements.empty()) // of a job that is new in the last look the record comes a moment later
+        if (const auto later = records.read())
+            for (const auto& record : later->records)
+                addIdentities(record, known.ours);
+    known.problems.insert(known.problems.end(), lasting.begin(), lasting.end());
     return known;
 }
 

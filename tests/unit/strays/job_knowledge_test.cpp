@@ -132,6 +132,19 @@ TEST_F(Knowledge, aJobThatComesMeanwhileIsNone) {
     EXPECT_EQ(known.users, std::set<uid_t>{1000});
 }
 
+TEST_F(Knowledge, aNewJobAtEachLookIsNone) {
+    onAsked = [this] { // the record comes after the records were read
+        const auto key = "sge." + std::to_string(asked);
+        jobs = {{key, 1000, "batch-" + key + ".slice"}};
+        if (asked == 2)
+            addRecord(key);
+    };
+    const auto known = learn();
+    EXPECT_EQ(known.problems, std::vector<std::string>{});
+    EXPECT_EQ(asked, 2);
+    EXPECT_TRUE(known.isOurs({10, 1})) << "its supervisor is none of the strays";
+}
+
 TEST_F(Knowledge, slicesThatCantBeListedAreAProblem) {
     write("sys/fs/cgroup/batch.slice", "no directory");
     const auto known = learn();
