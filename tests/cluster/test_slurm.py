@@ -2,6 +2,7 @@
 """Slurm's own daemons with pinfold's plugin: whatever way a job ends, nothing of it stays, and Slurm hears what it would have
 heard without. Before that, what stays without pinfold."""
 
+import contextlib
 import json
 import os
 import signal
@@ -29,8 +30,10 @@ def configure(text):
 
 
 def kill_all(pids):
+    """One that has ended meanwhile, such as what slurmstepd forks for a moment, is no error."""
     for pid in pids:
-        os.kill(pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
 
 def leaving(way, mark):
