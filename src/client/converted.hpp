@@ -5,6 +5,7 @@
 #include "base/result.hpp"
 #include "client/decode.hpp"
 
+#include <memory>
 #include <type_traits>
 
 namespace pinfold {
@@ -25,6 +26,17 @@ template <class F> auto converted(F&& call) -> Result<decltype(call())> {
     } catch (const sdbus::Error& error) {
         return fromBusError(error);
     }
+}
+
+/// An Impl with `connection` to the system bus and `manager`, which is pinfoldd's. Error: Unreachable.
+template <class Impl> Result<std::unique_ptr<Impl>> connected() {
+    auto impl = converted([] {
+        auto made = std::make_unique<Impl>();
+        made->connection = bus::systemBus();
+        made->manager = bus::makeProxy(*made->connection, kService, kPath);
+        return made;
+    });
+    return impl ? std::move(impl) : Result<std::unique_ptr<Impl>>(Error{ErrorCode::Unreachable, impl.error().message});
 }
 
 } // namespace pinfold

@@ -65,14 +65,9 @@ JobsWatch& JobsWatch::operator=(JobsWatch&&) noexcept = default;
 JobsWatch::~JobsWatch() = default;
 
 Result<JobsWatch> JobsWatch::connect() {
-    auto impl = converted([] {
-        auto made = std::make_unique<Impl>();
-        made->connection = bus::systemBus();
-        made->manager = bus::makeProxy(*made->connection, kService, kPath);
-        return made;
-    });
+    auto impl = connected<Impl>();
     if (!impl)
-        return Error{ErrorCode::Unreachable, impl.error().message};
+        return impl.error();
     return JobsWatch(std::move(*impl));
 }
 

@@ -49,14 +49,9 @@ ManagerClient& ManagerClient::operator=(ManagerClient&&) noexcept = default;
 ManagerClient::~ManagerClient() = default;
 
 Result<ManagerClient> ManagerClient::connect() {
-    auto impl = converted([] {
-        auto made = std::make_unique<Impl>();
-        made->connection = bus::systemBus();
-        made->manager = bus::makeProxy(*made->connection, kService, kPath);
-        return made;
-    });
+    auto impl = connected<Impl>();
     if (!impl)
-        return Error{ErrorCode::Unreachable, impl.error().message};
+        return impl.error();
     return ManagerClient(std::move(*impl));
 }
 
