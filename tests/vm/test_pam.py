@@ -10,12 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from jobs import CGROUP, daemon_ready, expect_nothing_left, live_jobs, main_pid, processes_with, receipts, run, wait_until
+from jobs import daemon_ready, expect_nothing_left, live_jobs, main_pid, processes_with, receipts, run, wait_until
 from logins import BY_KEY, KEY, logged, open_job, open_ssh, ssh, ssh_at_once, ssh_command, ssh_typing, sshd, stack, where
 
 REFUSED = "You have no job on node1, so you can't log in here."
 EMULATED = run("systemd-detect-virt", check=False).stdout.strip() == "qemu"
-HAS_MEMORY = "memory" in (CGROUP / "cgroup.controllers").read_text().split()
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -115,7 +114,6 @@ def test_files_are_copied_into_the_job_and_not_without_one(tmp_path):
     assert logged().count("session of user alice is part of job pbs.1") >= 3
 
 
-@pytest.mark.skipif(not HAS_MEMORY, reason="no memory controller here")
 def test_the_jobs_memory_limit_binds_the_session():
     open_job("pbs.hog", "alice", "--memory-max=128M")
     hog = ssh("alice", "python3 -c 'held = b\"x\" * (400 << 20)'", check=False)
