@@ -3,6 +3,7 @@
 
 #include "config/config.hpp"
 #include "core/metrics_counter.hpp"
+#include "os/background.hpp"
 #include "os/cgroup.hpp"
 #include "os/cgroup_watch.hpp"
 #include "os/event_loop.hpp"
@@ -21,6 +22,7 @@ namespace pinfold {
 /// What the daemon's logic stands on. Everything outlives the JobManager.
 struct CoreContext {
     EventLoop& loop;
+    Background& background;
     SystemdManager& systemd;
     const ProcessTable& processes;
     const CgroupTree& cgroups;

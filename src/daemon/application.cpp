@@ -13,6 +13,7 @@
 #include "daemon/settings.hpp"
 #include "os/read_file.hpp"
 #include "os/sd_event_loop.hpp"
+#include "os/thread_background.hpp"
 #include "socket/wrapper_socket.hpp"
 #include "systemd/sdbus_event_source.hpp"
 #include "systemd/sdbus_systemd_manager.hpp"
@@ -72,13 +73,13 @@ UniqueFd kernelLog() {
 class Application {
 public:
     Application(const DaemonOptions& options, Settings& settings, Journal& journal, History history)
-        : settings_(settings), loop_(logErrorLine), connection_(bus::systemBus()),
+        : settings_(settings), loop_(logErrorLine), background_(loop_), connection_(bus::systemBus()),
           busSource_(loop_.get(), *connection_, [this](const std::string& why) { busLost(why); }), systemd_(*connection_, loop_),
           processes_(options.root), cgroups_(options.root), watch_(loop_), records_(options.root / "run/pinfold/jobs"),
-          kernelLog_(kernelLog()), history_(std::move(history)), context_{loop_,       systemd_, processes_,        cgroups_,
-                                                                          watch_,      records_, history_,          journal,
-                                                                          kernelLog_,  metrics_, settings.config(), readBootId(),
-                                                                          options.root},
+          kernelLog_(kernelLog()),
+          history_(std::move(history)), context_{loop_,    background_,       systemd_,     processes_,  cgroups_,
+                                                 watch_,   records_,          history_,     journal,     kernelLog_,
+                                                 metrics_, settings.config(), readBootId(), options.root},
           jobs_(context_), historyKeeper_(context_),
           metricsFile_({loop_, jobs_, metrics_, settings.config(), options.root, PINFOLD_VERSION, logWarningLine}),
           callers_(*connection_, clients_),
@@ -145,6 +146,7 @@ private:
 
     Settings& settings_;
     SdEventLoop loop_;
+    ThreadBackground background_;
     std::unique_ptr<sdbus::IConnection> connection_;
     SdbusEventSource busSource_;
     SdbusSystemdManager systemd_;

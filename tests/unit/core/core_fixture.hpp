@@ -4,6 +4,7 @@
 #include "core/context.hpp"
 #include "core/job_manager.hpp"
 #include "tests/support/fake_node.hpp"
+#include "tests/support/manual_background.hpp"
 #include "tests/support/manual_event_loop.hpp"
 
 #include <gtest/gtest.h>
@@ -71,8 +72,10 @@ protected:
         history.reset();
         kernelLog.reset();
         watch.reset();
+        background.reset();
     }
     void restart() {
+        background.emplace(loop);
         watch.emplace(loop);
         metrics.emplace();
         std::array<int, 2> ends{};
@@ -80,8 +83,8 @@ protected:
         kernelLog.emplace(kernelLogReadable ? UniqueFd(ends[0]) : UniqueFd());
         kmsg.reset(ends[1]);
         history.emplace(std::move(*History::open(node.root() / "var/lib/pinfold/history.db", History::Mode::ReadWrite)));
-        context.emplace(CoreContext{loop, node, processes, cgroups, *watch, records, *history, journal, *kernelLog, *metrics,
-                                    config, "boot", node.root()});
+        context.emplace(CoreContext{loop, *background, node, processes, cgroups, *watch, records, *history, journal, *kernelLog,
+                                    *metrics, config, "boot", node.root()});
         manager = std::make_unique<JobManager>(*context);
         manager->setObserver(&observer);
         std::optional<Result<void>> ready;
@@ -132,6 +135,7 @@ protected:
     Config config;
     RecordingJournal journal;
     RecordingObserver observer;
+    std::optional<ManualBackground> background;
     std::optional<CgroupWatch> watch;
     std::optional<MetricsCounter> metrics;
     std::optional<History> history;

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "os/thread_background.hpp"
+
+#include "base/unique_fd.hpp"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <condition_variable>
+#include <csignal>
+#include <deque>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace pinfold {
+namespace {
+
+// A thread waits so long for more: jobs end in bursts, and a new thread costs more than most work.
+constexpr std::chrono::seconds kIdle{1};
+
+struct Item {
+    std::function<void()> work;
+    std::function<void()> then;
+};
+
+struct LaneQueue {
+    std::deque<Item> waiting;
+    std::condition_variable wake;
+    std::size_t threads = 0;
+    std::size_t idle = 0; ///< of the threads; one that was woken counts until it has taken its work
+};
+
+} // namespace
+
+Background::Bound Background::boundOf(Lane lane) {
+    switch (lane) {
+    case Lane::HistoryWrite:
+        return {1, 16};
+    case Lane::HistoryRead:
+        return {2, 64};
+    case Lane::Processes:
+        return {4, 64};
+    case Lane::Descriptors:
+        return {32, 1024};
+    case Lane::Output:
+        return {16, 0};
+    case Lane::Journal:
+        return {1, 4096};
+    case Lane::Names:
+        return {1, 4};
+    case Lane::Files:
+        return {1, 64};
+    }
+    return {1, 0};
+}
+
+struct ThreadBackground::Shared {
+    std::mutex mutex;
+    std::array<LaneQueue, kLanes> lanes;
+    std::vector<std::function<void()>> done;
+    bool closed = false;
+    UniqueFd event{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+
+    void serve(LaneQueue& lane);
+    void finished(std::function<void()> then);
+    static bool startThread(const std::shared_ptr<Shared>& shared, LaneQueue& lane);
+};
+
+void ThreadBackground::Shared::finished(std::function<void()> then) {
+    if (closed)
+        return;
+    done.push_back(std::move(then));
+    const std::uint64_t one = 1;
+    (void)!::write(event.get(), &one, sizeof one); // full only when nobody has read 2^64 - 2 of them
+}
+
+void ThreadBackground::Shared::serve(LaneQueue& lane) {
+    std::unique_lock lock(mutex);
+    while (!closed) {
+        if (lane.waiting.empty()) {
+            ++lane.idle;
+            const bool woken = lane.wake.wait_for(lock, kIdle, [&] { return closed || !lane.waiting.empty(); });
+            --lane.idle;
+            if (!woken)
+                break;
+            continue;
+        }
+        auto item = std::move(lane.waiting.front());
+        lane.waiting.pop_front();
+        lock.unlock();
+        item.work();
+        item.work = nullptr; // what it owns may block when it goes
+        lock.lock();
+        finished(std::move(item.then));
+    }
+    --lane.threads;
+}
+
+bool ThreadBackground::Shared::startThread(const std::shared_ptr<Shared>& shared, LaneQueue& lane) {
+    // Signals are the loop's.
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool started = true;
+    ++lane.threads;
+    try {
+        std::thread([shared, &lane] { shared->serve(lane); }).detach();
+    } catch (const std::system_error&) { // the kernel has no thread for us
+        --lane.threads;
+        started = false;
+    }
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    return started;
+}
+
+ThreadBackground::ThreadBackground(EventLoop& loop) : shared_(std::make_shared<Shared>()) {
+    if (!shared_->event)
+        throw std::system_error(errno, std::generic_category(), "eventfd");
+    readable_ = loop.onReadable(shared_->event.get(), [this] { finishSome(); });
+}
+
+ThreadBackground::~ThreadBackground() {
+    const std::lock_guard lock(shared_->mutex);
+    shared_->closed = true;
+    for (auto& lane : shared_->lanes) {
+        lane.waiting.clear();
+        lane.wake.notify_all();
+    }
+}
+
+bool ThreadBackground::run(Lane laneName, std::function<void()> work, std::function<void()> then) {
+    const auto bound = boundOf(laneName);
+    const std::lock_guard lock(shared_->mutex);
+    auto& lane = shared_->lanes[static_cast<std::size_t>(laneName)];
+    const bool needsThread = lane.waiting.size() >= lane.idle && lane.threads < bound.threads;
+    const bool served = needsThread && Shared::startThread(shared_, lane);
+    // What an idle thread takes in a moment does not wait.
+    if (!served && (lane.threads == 0 || lane.waiting.size() >= bound.queued + lane.idle)) {
+        ++refused_[static_cast<std::size_t>(laneName)];
+        return false;
+    }
+    lane.waiting.push_back({std::move(work), std::move(then)});
+    lane.wake.notify_one();
+    return true;
+}
+
+void ThreadBackground::finishSome() {
+    std::uint64_t count = 0;
+    (void)!::read(shared_->event.get(), &count, sizeof count);
+    std::vector<std::function<void()>> done;
+    {
+        const std::lock_guard lock(shared_->mutex);
+        done.swap(shared_->done);
+    }
+    for (const auto& then : done)
+        if (then)
+            then();
+}
+
+} // namespace pinfold

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "os/background.hpp"
+#include "os/event_loop.hpp"
+
+#include <array>
+#include <memory>
+
+namespace pinfold {
+
+/// Background on threads. A lane has none while it has nothing to do.
+class ThreadBackground : public Background {
+public:
+    /// Throws std::system_error when the kernel has no descriptors left.
+    explicit ThreadBackground(EventLoop& loop);
+    /// Does not wait for work that hangs. Work that has not begun is dropped.
+    ~ThreadBackground() override;
+    ThreadBackground(const ThreadBackground&) = delete;
+    ThreadBackground& operator=(const ThreadBackground&) = delete;
+
+    bool run(Lane lane, std::function<void()> work, std::function<void()> then) override;
+    std::uint64_t refused(Lane lane) const override { return refused_[static_cast<std::size_t>(lane)]; }
+
+private:
+    struct Shared;
+    void finishSome();
+
+    std::shared_ptr<Shared> shared_; ///< with the threads, which may outlive us
+    std::array<std::uint64_t, kLanes> refused_{};
+    EventHandle readable_;
+};
+
+} // namespace pinfold

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "os/thread_background.hpp"
+
+#include "tests/support/manual_event_loop.hpp"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <future>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace pinfold::test {
+namespace {
+
+constexpr int kDeadlineMs = 10'000;
+
+class BackgroundTest : public ::testing::Test {
+protected:
+    void waitFor(const std::function<bool()>& reached) {
+        while (!reached())
+            ASSERT_TRUE(loop.waitForEvent(kDeadlineMs)) << "nothing came";
+    }
+
+    ManualEventLoop loop;
+    std::optional<ThreadBackground> background{std::in_place, loop};
+};
+
+/// A call that hangs until the test lets it go, or ends.
+struct Hanging {
+    std::promise<void> gate;
+    std::shared_future<void> opened{gate.get_future()};
+    std::function<void()> work() const {
+        return [opened = opened] { opened.wait(); };
+    }
+};
+
+} // namespace
+
+TEST_F(BackgroundTest, TheResultComesToTheLoopsThread) {
+    const auto here = std::this_thread::get_id();
+    std::optional<std::thread::id> worker;
+    std::optional<std::thread::id> completed;
+    ASSERT_TRUE(background->ask(
+        Lane::Files, [] { return std::this_thread::get_id(); },
+        [&](std::thread::id id) {
+            worker = id;
+            completed = std::this_thread::get_id();
+        }));
+    waitFor([&] { return completed.has_value(); });
+    EXPECT_NE(*worker, here);
+    EXPECT_EQ(*completed, here);
+}
+
+TEST_F(BackgroundTest, ALaneWithOneThreadKeepsTheOrder) {
+    auto order = std::make_shared<std::vector<int>>(); // one thread at a time writes it
+    std::size_t done = 0;
+    for (int i = 0; i < 50; ++i)
+        ASSERT_TRUE(background->run(
+            Lane::Journal, [order, i] { order->push_back(i); }, [&done] { ++done; }));
+    waitFor([&] { return done == 50; });
+    for (int i = 0; i < 50; ++i)
+        EXPECT_EQ((*order)[static_cast<std::size_t>(i)], i);
+}
+
+TEST_F(BackgroundTest, WhatHangsInOneLaneHoldsUpNoOther) {
+    Hanging hanging;
+    bool hungDone = false;
+    bool otherDone = false;
+    ASSERT_TRUE(background->run(Lane::HistoryWrite, hanging.work(), [&] { hungDone = true; }));
+    ASSERT_TRUE(background->run(
+        Lane::Names, [] {}, [&] { otherDone = true; }));
+    waitFor([&] { return otherDone; });
+    EXPECT_FALSE(hungDone);
+    hanging.gate.set_value();
+    waitFor([&] { return hungDone; });
+}
+
+TEST_F(BackgroundTest, ALaneTakesNoMoreThanItsBound) {
+    Hanging hanging;
+    const auto bound = Background::boundOf(Lane::Names);
+    std::size_t done = 0;
+    for (std::size_t i = 0; i < bound.threads + bound.queued; ++i) {
+        auto begun = std::make_shared<std::promise<void>>();
+        auto started = begun->get_future();
+        ASSERT_TRUE(background->run(
+            Lane::Names,
+            [begun, opened = hanging.opened] {
+                begun->set_value();
+                opened.wait();
+            },
+            [&done] { ++done; }));
+        if (i < bound.threads) // else it may still be in the queue, and take the place of one that waits
+            started.wait();
+    }
+    EXPECT_FALSE(background->run(
+        Lane::Names, [] {}, [] {}));
+    EXPECT_EQ(background->refused(Lane::Names), 1U);
+    hanging.gate.set_value();
+    waitFor([&] { return done == bound.threads + bound.queued; });
+    bool again = false;
+    EXPECT_TRUE(background->run(
+        Lane::Names, [] {}, [&] { again = true; }));
+    waitFor([&] { return again; });
+}
+
+TEST_F(BackgroundTest, ItEndsWhileACallHangs) {
+    Hanging hanging;
+    std::promise<void> begun;
+    ASSERT_TRUE(background->run(
+        Lane::Files,
+        [&begun, opened = hanging.opened] {
+            begun.set_value();
+            opened.wait();
+        },
+        [] { ADD_FAILURE() << "the loop is gone"; }));
+    begun.get_future().wait();
+    background.reset();
+    hanging.gate.set_value();
+    EXPECT_FALSE(loop.waitForEvent(0));
+}
+
+TEST_F(BackgroundTest, SignalsAreTheLoopsAlone) {
+    std::optional<bool> blocked;
+    ASSERT_TRUE(background->ask(
+        Lane::Files,
+        [] {
+            sigset_t mask;
+            ::pthread_sigmask(SIG_SETMASK, nullptr, &mask);
+            return sigismember(&mask, SIGTERM) == 1 && sigismember(&mask, SIGHUP) == 1;
+        },
+        [&](bool answer) { blocked = answer; }));
+    waitFor([&] { return blocked.has_value(); });
+    EXPECT_TRUE(*blocked);
+}
+
+} // namespace pinfold::test
