@@ -16,6 +16,8 @@ namespace pinfold {
 namespace {
 
 constexpr std::string_view kSuffix = ".json";
+// The leftovers' command lines are in it: at most leftovers.report_max, which is 10,000 at most, of 4096 bytes each.
+constexpr std::size_t kMostBytes = 256 << 20;
 
 Error failed(const std::filesystem::path& path) { return {ErrorCode::Internal, path.string() + ": " + std::strerror(errno)}; }
 
@@ -31,6 +33,10 @@ Result<void> RecordStore::prepare() const {
 
 Result<void> RecordStore::save(const JobRecord& record) const {
     return replaceFile(directory_ / (record.key.escaped() + std::string(kSuffix)), encode(record), 0600);
+}
+
+bool RecordStore::exists(const JobKey& key) const {
+    return ::access((directory_ / (key.escaped() + std::string(kSuffix))).c_str(), F_OK) == 0;
 }
 
 Result<void> RecordStore::remove(const JobKey& key) const {
@@ -61,7 +67,7 @@ Result<RecordStore::Loaded> RecordStore::read() const {
         const auto unreadable = [&](const std::string& why) {
             loaded.unreadable.push_back(printable(file.string()) + ": " + why);
         };
-        const auto text = readFile(AT_FDCWD, file.c_str());
+        const auto text = readFile(AT_FDCWD, file.c_str(), kMostBytes);
         if (!text) {
             if (errno != ENOENT) // else its job has ended since the directory was read
                 unreadable(std::strerror(errno));

@@ -19,6 +19,8 @@ public:
     Result<void> prepare() const;
     Result<void> save(const JobRecord& record) const;
     Result<void> remove(const JobKey& key) const;
+    /// There is a record of this key, be it readable or not.
+    bool exists(const JobKey& key) const;
 
     struct Loaded {
         std::vector<JobRecord> records;
