@@ -49,7 +49,7 @@ void Accountant::flush() {
     for (const auto& job : jobs) {
         judge_.conclude(job);
         receipts.push_back(makeReceipt(*job));
-        if (!job->neverRan)
+        if (!job->record.neverRan)
             durable.push_back(receipts.back());
     }
     if (auto added = core_.context.history.add(durable); !added) {
@@ -128,7 +128,7 @@ void Accountant::forget(const JobPtr& job, const Receipt& receipt) {
             reply({});
     for (const auto& reply : std::exchange(job->waiters, {}))
         reply(receipt);
-    if (job->neverRan)
+    if (job->record.neverRan)
         return;
     logJobEnded(core_.context, *job, receipt);
     core_.observer->jobRemoved(job->key(), receipt);

@@ -25,6 +25,8 @@ class NullObserver : public JobObserver {
 Core::Core(CoreContext& coreContext) : context(coreContext), observer(&nullObserver) {}
 
 void Core::save(const Job& job) {
+    if (!registry.has(job))
+        return;
     if (auto saved = context.records.save(job.record); !saved)
         logWarning(context, job.key(),
                    "record not stored, a restart of pinfoldd would not know this job's newest state: " + saved.error().message,

@@ -14,7 +14,8 @@ struct Core {
     Registry registry;
     JobObserver* observer; ///< never null
 
-    /// Stores the job's record. A failure is logged: the job itself must not suffer from a full /run.
+    /// Stores the job's record. A failure is logged: the job itself must not suffer from a full /run. Nothing is stored for a job
+    /// that is over: its key may be another job's by now.
     void save(const Job& job);
     /// The job's next state, stored. One that the transition table doesn't have is a bug: logged, and not entered.
     bool enter(Job& job, JobState next);

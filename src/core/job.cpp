@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "core/job.hpp"
 
+#include "os/process.hpp"
+
 #include <algorithm>
 
 namespace pinfold {
@@ -24,6 +26,11 @@ std::optional<UnitIdentity> identifyPath(std::string_view path) {
         start = end + 1;
     }
     return found;
+}
+
+bool leaderEnded(const Job& job) {
+    const auto task = job.tasks.find(0);
+    return task == job.tasks.end() || !task->second.leader || hasEnded(task->second.leader.get());
 }
 
 JobSummary summarize(const Job& job) {
@@ -57,6 +64,15 @@ Usage lookAtUsage(Job& job) {
     return usage;
 }
 
+bool Job::isStarting(std::uint32_t number) const {
+    const auto task = tasks.find(number);
+    return task != tasks.end() && task->second.starting;
+}
+
+bool Job::isStartingTasks() const {
+    return std::any_of(tasks.begin(), tasks.end(), [](const auto& task) { return task.second.starting; });
+}
+
 std::string_view stateWord(const JobSummary& job) {
     return job.suspended && job.state == JobState::Running ? "suspended" : toString(job.state);
 }
@@ -73,6 +89,18 @@ JobPtr Registry::findByLeader(const ProcessIdentity& leader) const {
             return job;
     }
     return nullptr;
+}
+
+bool Registry::add(JobPtr job) {
+    const auto key = job->key().text();
+    return jobs_.try_emplace(key, std::move(job)).second;
+}
+
+bool Registry::has(const Job& job) const { return find(job.key().text()).get() == &job; }
+
+void Registry::remove(const Job& job) {
+    if (has(job))
+        jobs_.erase(jobs_.find(job.key().text()));
 }
 
 std::size_t Registry::countOf(uid_t uid) const {

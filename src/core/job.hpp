@@ -22,7 +22,8 @@ struct Task {
     EventHandle leaderWatch;
     UniqueFd supervisor; ///< pidfd; tasks from 1 only, task 0's is the job's
     EventHandle supervisorWatch;
-    std::vector<Reply<TaskAdded>> adders; ///< it is being started
+    bool starting = false;                ///< systemd has been asked for its scope
+    std::vector<Reply<TaskAdded>> adders; ///< who waits for that
     std::vector<Reply<void>> waiters;     ///< for its end
     EventHandle scopeWatch;               ///< cgroup.events of the scope; tasks from 1 only, task 0 is watched by the slice
     EventHandle graceTimer;
@@ -56,9 +57,9 @@ struct Job {
     EventHandle freezeTimer;     ///< bounds the wait until all but the shepherds can be killed
     bool culled = false;         ///< all but the shepherds have been killed
     EventHandle statusTimer;     ///< bounds the wait for EndJob's word on how the leader ended
+    bool statusOverdue = false;  ///< that wait is over
     bool changingLimits = false; ///< a change is on its way through systemd
-    bool accountDue = false; ///< handed to the accountant
-    bool neverRan = false;   ///< its creation failed after the start: no receipt
+    bool accountDue = false;     ///< handed to the accountant
     std::vector<Reply<JobSummary>> creators;
     std::vector<Reply<Receipt>> waiters;
 
@@ -66,6 +67,10 @@ struct Job {
     bool isLive() const { return record.state == JobState::Creating || record.state == JobState::Running; }
     /// It was opened, and nothing but EndJob, a stop or its linger time ends it.
     bool lacksBatchScript() const { return record.linger && !record.tasks.contains(0); }
+    /// systemd has been asked for a scope of this task, and the outcome is not known. Until then a scope that is empty, or is not
+    /// there, says nothing.
+    bool isStarting(std::uint32_t number) const;
+    bool isStartingTasks() const;
 };
 
 using JobPtr = std::shared_ptr<Job>;
@@ -80,16 +85,23 @@ std::optional<UnitIdentity> identifyPath(std::string_view path);
 
 JobSummary summarize(const Job& job);
 
+/// True too for a job without batch script.
+bool leaderEnded(const Job& job);
+
 /// What the job's slice counts now; keeps what the peak is made of, if this is it.
 Usage lookAtUsage(Job& job);
 
-/// The live jobs by key.
+/// The live jobs by key. A key is one job's until that very job is removed.
 class Registry {
 public:
     JobPtr find(std::string_view key) const;
     JobPtr findByLeader(const ProcessIdentity& leader) const;
-    void add(JobPtr job) { jobs_[job->key().text()] = std::move(job); }
-    void remove(const Job& job) { jobs_.erase(job.key().text()); }
+    /// False: another job has this key, and keeps it.
+    [[nodiscard]] bool add(JobPtr job);
+    /// Does nothing for a job that is not, or no longer, in here.
+    void remove(const Job& job);
+    /// This very job, and not another of its key.
+    bool has(const Job& job) const;
     const std::map<std::string, JobPtr, std::less<>>& all() const { return jobs_; }
     std::size_t countOf(uid_t uid) const;
 

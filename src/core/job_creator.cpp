@@ -104,11 +104,12 @@ void JobCreator::openAgain(const JobPtr& known, const Caller& caller, CreateRequ
 }
 
 void JobCreator::begin(const JobPtr& job, Reply<JobSummary> reply) {
+    if (!core_.registry.add(job))
+        return reply(alreadyLive(job->key().text()));
     job->creators.push_back(std::move(reply));
-    core_.registry.add(job);
     core_.save(*job); // before systemd hears of it, so that a restart finds whatever comes of the call
     share_.protect();
-    start(job);
+    start(job, false);
 }
 
 Result<JobPtr> JobCreator::sameRequestAgain(const std::string& key, const CheckedProcess& leader) const {
@@ -162,8 +163,31 @@ Result<void> JobCreator::permitted(const Caller& caller, const CreateRequest& re
     return decide(caller, leader ? Verb::Create : Verb::Open, target);
 }
 
+Result<void> JobCreator::isFree(const JobKey& key) const {
+    const auto& text = key.text();
+    if (core_.registry.find(text))
+        return alreadyLive(text);
+    // A record that cannot be read is not in the registry, and its job may be alive.
+    if (core_.context.records.exists(key))
+        return Error{ErrorCode::AlreadyExists,
+                     "job '" + text + "' has a record that pinfoldd has not taken up: `pinfold reconcile` says why"};
+    if (const auto slice = core_.context.cgroups.open(slicePath(key)); slice && slice->populated())
+        return Error{ErrorCode::AlreadyExists, "there are processes in a unit of this name that pinfoldd knows nothing of: "
+                                               "`systemctl status " +
+                                                   key.sliceName() + "` shows them"};
+    return {};
+}
+
+std::uint64_t JobCreator::nextManualNumber() const {
+    // Anybody may have named one of these, and after a restart the live ones are not in the history.
+    auto number = lastManual_ + 1;
+    while (!isFree(JobKey::manual(number)))
+        ++number;
+    return number;
+}
+
 Result<JobPtr> JobCreator::prepare(const Caller& caller, CreateRequest request, const CheckedProcess* leader) {
-    auto key = request.key.empty() && leader ? Result<JobKey>(JobKey::manual(lastManual_ + 1)) : JobKey::parse(request.key);
+    auto key = request.key.empty() && leader ? Result<JobKey>(JobKey::manual(nextManualNumber())) : JobKey::parse(request.key);
     if (!key)
         return key.error();
     if (auto valid = validSlots(request); !valid)
@@ -178,6 +202,8 @@ Result<JobPtr> JobCreator::prepare(const Caller& caller, CreateRequest request, 
                      "uid is missing: a job that is opened has no process yet that tells whose it is"};
     if (auto allowed = permitted(caller, request, leader); !allowed)
         return allowed.error();
+    if (auto free = isFree(*key); !free)
+        return free.error();
     const auto& config = core_.context.config;
     const auto owner = request.owner.value_or(leader ? leader->uid : caller.uid);
     const auto limits = withDefaults(request.limits, config.defaults);
@@ -213,24 +239,40 @@ Result<JobPtr> JobCreator::prepare(const Caller& caller, CreateRequest request, 
     }
     job->output = JobOutput(std::move(request.output));
     if (request.key.empty())
-        ++lastManual_;
+        lastManual_ = nextManualNumber(); // the same as above: nobody has it yet
     return job;
 }
 
-void JobCreator::start(const JobPtr& job) {
-    TaskStarter::Request request{job->key(), 0, {job->record.limits, allocator_.devicesOf(job->record)}, {}};
+void JobCreator::start(const JobPtr& job, bool mayBeThere) {
+    TaskStarter::Request request{.key = job->key(),
+                                 .properties = {job->record.limits, allocator_.devicesOf(job->record)},
+                                 .pids = {},
+                                 .mayBeThere = mayBeThere};
     if (const auto task = job->record.tasks.find(0); task != job->record.tasks.end()) {
         request.pids = {task->second.leader->pid};
         request.properties.shepherd = task->second.shepherd;
     }
-    starter_.start(std::move(request), [this, job](const Result<void>& outcome) { started(job, outcome); });
+    starter_.start(std::move(request), {.done = [this, job](const TaskStarter::Outcome& outcome) { started(job, outcome); },
+                                        .overdue = [this, job](const Error& why) { overdue(job, why); },
+                                        .wanted = [job] { return job->lacksBatchScript() || !leaderEnded(*job); }});
 }
 
-void JobCreator::resume(const JobPtr& job) { start(job); }
+void JobCreator::resume(const JobPtr& job, bool isLoaded) { start(job, isLoaded); }
 
-void JobCreator::started(const JobPtr& job, const Result<void>& outcome) {
-    if (!outcome)
-        return giveUp(job, outcome.error());
+/// Whoever asked need not wait for a PID 1 that hangs: as a rule the leader is ended then. Where it goes on without a scope, as
+/// the site allows, PID 1 may put it into one yet: then it is a job as any other, and nothing of it is stopped here.
+void JobCreator::overdue(const JobPtr& job, const Error& why) {
+    logWarning(core_.context, job->key(), "job not created yet: " + why.message, Trouble::Start);
+    // Its supervisor does not wait for this job's end, and how it ends says nothing.
+    job->supervisor.reset();
+    job->record.supervisor.reset();
+    core_.save(*job);
+    answer(job, why);
+}
+
+void JobCreator::started(const JobPtr& job, const TaskStarter::Outcome& outcome) {
+    if (!outcome.result)
+        return outcome.begun ? giveUp(job, outcome.result.error()) : drop(job, outcome.result.error());
     if (const auto task = job->tasks.find(0); task != job->tasks.end() && hasEnded(task->second.leader.get()))
         return giveUp(job, {ErrorCode::PidGone, "the process ended while its job was being created"});
     auto slice = core_.context.cgroups.open(slicePath(job->key()));
@@ -248,12 +290,24 @@ void JobCreator::started(const JobPtr& job, const Result<void>& outcome) {
     ender_.watch(job);
 }
 
+/// systemd has made nothing of this job. What there is of its name is somebody else's and stays as it is.
+void JobCreator::drop(const JobPtr& job, const Error& why) {
+    logWarning(core_.context, job->key(), "job not created: " + why.message, Trouble::Start);
+    if (auto removed = core_.context.records.remove(job->key()); !removed)
+        logWarning(core_.context, job->key(), "its record can't be removed: " + removed.error().message, Trouble::Record);
+    core_.registry.remove(*job);
+    share_.protect();
+    answer(job, why);
+    for (const auto& reply : std::exchange(job->waiters, {}))
+        reply(why);
+}
+
 void JobCreator::giveUp(const JobPtr& job, const Error& why) {
     logWarning(core_.context, job->key(), "job not created: " + why.message, Trouble::Start);
     answer(job, why);
     // Whatever was started goes the way that a job's end goes, but there was no job: no receipt. The grace lets a caller that
     // is the leader itself (--exec) say its own last word.
-    job->neverRan = true;
+    job->record.neverRan = true;
     core_.enter(*job, JobState::Running);
     if (!job->slice)
         if (auto slice = core_.context.cgroups.open(slicePath(job->key())))

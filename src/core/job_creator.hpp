@@ -37,8 +37,9 @@ public:
     /// A job without a process. One of that key that is ending is waited for.
     void open(const Caller& caller, CreateRequest request, Reply<JobSummary> reply, IfLive ifLive = IfLive::SameRequest);
 
-    /// Goes on with a creation that an earlier pinfoldd began: the leader may be in its scope by now, or not.
-    void resume(const JobPtr& job);
+    /// Goes on with a creation that an earlier pinfoldd began: the leader may be in its scope by now, or not. `isLoaded`: systemd
+    /// has the job's slice loaded.
+    void resume(const JobPtr& job, bool isLoaded);
 
     /// A job that never came to run: what was started of it goes, without a receipt.
     void giveUp(const JobPtr& job, const Error& why);
@@ -49,13 +50,18 @@ public:
 private:
     /// `leader`: null for a job that is opened.
     Result<JobPtr> prepare(const Caller& caller, CreateRequest request, const CheckedProcess* leader);
+    /// Error: AlreadyExists, there is a job of this key, or something that may be one.
+    Result<void> isFree(const JobKey& key) const;
+    std::uint64_t nextManualNumber() const;
     Result<void> permitted(const Caller& caller, const CreateRequest& request, const CheckedProcess* leader) const;
     void applySlots(CreateRequest& request) const;
     void begin(const JobPtr& job, Reply<JobSummary> reply);
     void openAgain(const JobPtr& known, const Caller& caller, CreateRequest request, Reply<JobSummary> reply, IfLive ifLive);
     Result<JobPtr> sameRequestAgain(const std::string& key, const CheckedProcess& leader) const;
-    void start(const JobPtr& job);
-    void started(const JobPtr& job, const Result<void>& outcome);
+    void start(const JobPtr& job, bool mayBeThere);
+    void started(const JobPtr& job, const TaskStarter::Outcome& outcome);
+    void overdue(const JobPtr& job, const Error& why);
+    void drop(const JobPtr& job, const Error& why);
     void answer(const JobPtr& job, const Result<JobSummary>& answer) const;
 
     Core& core_;

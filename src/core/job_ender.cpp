@@ -20,11 +20,6 @@ constexpr std::uint64_t kStatusWait = 10'000'000;
 // The kernel takes milliseconds, but what hangs in it stops for nobody.
 constexpr std::uint64_t kFreezeWait = 1'000'000;
 
-bool leaderEnded(const Job& job) {
-    const auto task = job.tasks.find(0);
-    return task == job.tasks.end() || !task->second.leader || hasEnded(task->second.leader.get());
-}
-
 /// Whoever is left now should have gone before. (At a stop request the job's own processes are about to end together.)
 bool leftBehind(const Job& job) {
     return job.record.linger && !job.record.tasks.contains(0) ? job.record.cause == JobResult::Exited : leaderEnded(job);
@@ -80,8 +75,14 @@ void JobEnder::check(const JobPtr& job) {
         return killAround(job);
     if (job->record.state == JobState::Running && job->lacksBatchScript())
         return linger(job);
-    if (populated(*job) || job->record.state == JobState::Creating)
+    if (populated(*job)) {
+        // It had run empty, and what came after that goes with it too.
+        if (job->record.state == JobState::Ending && !job->graceTimer && !job->freezeTimer)
+            stop(job);
         return;
+    }
+    if (job->record.state == JobState::Creating || job->isStartingTasks())
+        return; // what is being started is not over
     if (job->record.state == JobState::Running)
         return begin(job, {.cause = leaderEnded(*job) ? JobResult::Exited : JobResult::Lost, .by = {}, .grace = {}});
     emptied(job);
@@ -90,9 +91,7 @@ void JobEnder::check(const JobPtr& job) {
 void JobEnder::linger(const JobPtr& job) {
     if (!job->slice || job->slice->gone())
         return begin(job, {.cause = JobResult::Lost, .by = {}, .grace = {}});
-    const bool starting =
-        std::any_of(job->tasks.begin(), job->tasks.end(), [](const auto& task) { return !task.second.adders.empty(); });
-    if (starting || populated(*job))
+    if (job->isStartingTasks() || populated(*job))
         return job->lingerTimer.reset();
     if (job->lingerTimer || *job->record.linger == kInfinity)
         return;
@@ -137,7 +136,7 @@ void JobEnder::begin(const JobPtr& job, Request request) {
     // 257 stops nothing that is frozen, and what is frozen acts on no signal but SIGKILL.
     if (endSuspension(record, core_.context.loop.bootTime()))
         core_.context.systemd.thaw(job->key().sliceName(), [](const SystemdOutcome&) {});
-    if (!populated(*job)) {
+    if (!populated(*job) && !job->isStartingTasks()) {
         core_.advance(*job, JobState::Ending); // a restart would see the same: the record can wait for what comes next
         return emptied(job);
     }
@@ -148,9 +147,7 @@ void JobEnder::begin(const JobPtr& job, Request request) {
 void JobEnder::resume(const JobPtr& job) {
     if (job->record.state == JobState::Accounting)
         return accountant_.account(job);
-    watch(job);
-    if (populated(*job))
-        stop(job);
+    watch(job); // which goes on with its end
 }
 
 void JobEnder::stop(const JobPtr& job) {
@@ -173,7 +170,7 @@ void JobEnder::terminate(const JobPtr& job) {
     if (delay == 0)
         return kill(job);
     // A job that never ran has only its waiting leader in it, which has been told and ends by itself.
-    if (!job->neverRan) {
+    if (!job->record.neverRan) {
         const auto ignore = [](const SystemdOutcome&) {}; // cgroup.kill follows whatever PID 1 made of it
         const auto first = static_cast<int>(job->record.limits.killSignal.value_or(SIGTERM));
         for (const int signal : {first, SIGCONT}) { // a stopped process acts on it only when it runs
@@ -245,12 +242,17 @@ void JobEnder::emptied(const JobPtr& job) {
     job->graceTimer.reset();
     job->freezeTimer.reset();
     unkillable_.over(*job);
-    const bool statusMayCome = job->supervisor && !hasEnded(job->supervisor.get()) && !job->neverRan;
-    if (statusMayCome && !job->record.exit.known()) {
+    if (job->isStartingTasks())
+        return; // PID 1 may put a process into it yet, and the end of that start brings us back here
+    const bool statusMayCome = job->supervisor && !hasEnded(job->supervisor.get()) && !job->record.neverRan;
+    if (statusMayCome && !job->record.exit.known() && !job->statusOverdue) {
         if (!job->statusTimer)
             job->statusTimer = core_.context.loop.after(kStatusWait, [this, weak = WeakJob(job)] {
-                if (const auto live = weak.lock())
-                    accountant_.account(live);
+                const auto live = weak.lock();
+                if (!live)
+                    return;
+                live->statusOverdue = true;
+                check(live);
             });
         return;
     }

@@ -23,9 +23,7 @@ void JobFreezer::suspend(const JobPtr& job, uid_t by, Reply<void> reply) {
     core_.save(*job);
     core_.context.systemd.freeze(job->key().sliceName(), [this, job, by, reply](const SystemdOutcome& outcome) {
         if (outcome) {
-            endSuspension(job->record, core_.context.loop.bootTime());
-            core_.save(*job);
-            core_.context.systemd.thaw(job->key().sliceName(), [](const SystemdOutcome&) {}); // it may be half frozen
+            failed(job);
             return reply(Error{ErrorCode::SystemdFailed, "systemd did not freeze the job: " + outcome->message});
         }
         if (job->record.state == JobState::Running && job->record.suspendedSince) {
@@ -34,6 +32,27 @@ void JobFreezer::suspend(const JobPtr& job, uid_t by, Reply<void> reply) {
             core_.observer->jobStateChanged(job->key());
         }
         reply({});
+    });
+}
+
+void JobFreezer::failed(const JobPtr& job) {
+    if (!core_.registry.has(*job))
+        return; // the unit of that name may be another job's by now
+    endSuspension(job->record, core_.context.loop.bootTime());
+    core_.save(*job);
+    core_.context.systemd.thaw(job->key().sliceName(), [](const SystemdOutcome&) {}); // it may be half frozen
+}
+
+void JobFreezer::restore(const JobPtr& job) {
+    if (job->record.state != JobState::Running || !job->record.suspendedSince)
+        return;
+    core_.context.systemd.freeze(job->key().sliceName(), [this, job](const SystemdOutcome& outcome) {
+        if (!outcome || job->record.state != JobState::Running || !job->record.suspendedSince)
+            return;
+        logWarning(core_.context, job->key(), "it was suspended before pinfoldd started, and runs on: " + outcome->message);
+        failed(job);
+        ender_.limitRunTime(job);
+        core_.observer->jobStateChanged(job->key());
     });
 }
 

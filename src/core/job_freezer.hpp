@@ -16,7 +16,12 @@ public:
     /// A job that is not suspended runs on. Errors: JobEnding, SystemdFailed.
     void resume(const JobPtr& job, uid_t by, Reply<void> reply);
 
+    /// After a restart: PID 1 may never have heard of a suspension that the record has.
+    void restore(const JobPtr& job);
+
 private:
+    void failed(const JobPtr& job);
+
     Core& core_;
     JobEnder& ender_;
 };

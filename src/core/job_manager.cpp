@@ -32,8 +32,8 @@ struct JobManager::Impl {
         : core(context), node(core), share(core), allocator(core, share), judge(core), accountant(core, share, judge), home(core),
           unkillable(core, node), ender(core, {judge, accountant, unkillable}), taskEnder(core), keeper(core, share, ender),
           freezer(core, ender), creator(core, {node, share, allocator, keeper, home, ender}),
-          adder(core, {allocator, creator, home, ender, taskEnder}), recovery(core, {creator, keeper, home, ender, taskEnder}),
-          reconciler(core, recovery, ender) {
+          adder(core, {allocator, creator, home, ender, taskEnder}),
+          recovery(core, {creator, keeper, home, ender, taskEnder, freezer}), reconciler(core, recovery, ender) {
         judge.onWholeJob = [this](const JobPtr& job) {
             ender.begin(job, {.cause = JobResult::OutOfMemory, .by = {}, .grace = 0});
         };

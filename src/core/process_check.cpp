@@ -52,15 +52,17 @@ Result<CheckedProcess> checkSupervisor(const CoreContext& context, const Caller&
     return supervisor;
 }
 
-std::optional<UniqueFd> reopenProcess(const CoreContext& context, const ProcessIdentity& identity) {
+Result<UniqueFd> reopenProcess(const CoreContext& context, const ProcessIdentity& identity) {
     auto pidfd = openPidfd(identity.pid);
     if (!pidfd)
-        return std::nullopt;
+        return pidfd.error().code == ErrorCode::PidGone ? Result<UniqueFd>(UniqueFd()) : pidfd.error();
     const auto info = context.processes.read(identity.pid);
+    if (!info && info.error().code != ErrorCode::PidGone)
+        return info.error();
     // The start time tells a later process of the same number; the pidfd tells that /proc spoke of the one it holds.
     if (!info || info->started != identity.started || hasEnded(pidfd->get()))
-        return std::nullopt;
-    return std::move(*pidfd);
+        return UniqueFd();
+    return pidfd;
 }
 
 } // namespace pinfold

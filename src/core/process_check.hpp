@@ -30,7 +30,8 @@ Result<CheckedProcess> checkProcess(const CoreContext& context, UniqueFd pidfd);
 /// user's.
 Result<CheckedProcess> checkSupervisor(const CoreContext& context, const Caller& caller, UniqueFd pidfd);
 
-/// The same process after a restart of pinfoldd; nullopt when it has ended.
-std::optional<UniqueFd> reopenProcess(const CoreContext& context, const ProcessIdentity& identity);
+/// The same process after a restart of pinfoldd; an empty descriptor when it has ended. Error: Internal, that can't be told:
+/// there are no descriptors or no memory, say.
+Result<UniqueFd> reopenProcess(const CoreContext& context, const ProcessIdentity& identity);
 
 } // namespace pinfold

@@ -42,9 +42,10 @@ void Reconciler::run(bool dryRun, Reply<Reconciliation> reply) {
     core_.context.systemd.listUnits(kPatterns, [this, run](const auto& first) {
         if (const auto* error = std::get_if<SystemdError>(&first))
             return run->reply(Error{ErrorCode::SystemdFailed, "systemd doesn't list its units: " + error->message});
-        if (auto looked = lookAtRecords(*run); !looked)
+        const auto& units = std::get<std::vector<UnitStatus>>(first);
+        if (auto looked = lookAtRecords(*run, namesOf(units)); !looked)
             return run->reply(looked.error());
-        auto doubtful = suspects(*run, std::get<std::vector<UnitStatus>>(first));
+        auto doubtful = suspects(*run, units);
         if (doubtful.empty())
             return finish(run);
         core_.context.systemd.listUnits(kPatterns, [this, run, doubtful = std::move(doubtful)](const auto& second) {
@@ -55,7 +56,7 @@ void Reconciler::run(bool dryRun, Reply<Reconciliation> reply) {
     });
 }
 
-Result<void> Reconciler::lookAtRecords(Run& run) const {
+Result<void> Reconciler::lookAtRecords(Run& run, const std::set<std::string>& loadedUnits) const {
     auto loaded = core_.context.records.load();
     if (!loaded)
         return loaded.error();
@@ -78,9 +79,7 @@ Result<void> Reconciler::lookAtRecords(Run& run) const {
         if (!run.dryRun)
             ender_.check(job);
     }
-    if (!run.dryRun)
-        recovery_.takeUp(std::move(unknown));
-    return {};
+    return run.dryRun ? Result<void>() : recovery_.takeUp(std::move(unknown), loadedUnits);
 }
 
 bool Reconciler::isOrphan(const Run& run, const std::string& unit) const {

@@ -21,42 +21,55 @@ void Recovery::run(std::function<void(Result<void>)> ready) {
         for (const auto& record : *records)
             if (lacksUnit(record))
                 found.recordsEnded.push_back(record.key.text());
-        takeUp(std::move(*records));
+        if (auto taken = takeUp(std::move(*records), namesOf(std::get<std::vector<UnitStatus>>(answer))); !taken)
+            return ready(taken);
         logReconciled(core_.context, found);
         ready({});
     });
 }
 
-void Recovery::takeUp(std::vector<JobRecord> records) {
+Result<void> Recovery::takeUp(std::vector<JobRecord> records, const std::set<std::string>& loaded) {
     std::vector<JobPtr> jobs;
     for (auto& record : records) {
-        jobs.push_back(reopen(std::move(record)));
-        core_.registry.add(jobs.back());
+        auto job = reopen(std::move(record));
+        if (!job)
+            return job.error();
+        jobs.push_back(std::move(*job));
     }
+    std::erase_if(jobs, [this](const JobPtr& job) { return !core_.registry.add(job); });
     for (const auto& job : jobs)
-        takeUp(job);
+        takeUp(job, loaded);
+    return {};
 }
 
 bool Recovery::lacksUnit(const JobRecord& record) const {
     return record.state != JobState::Creating && !core_.context.cgroups.exists(slicePath(record.key));
 }
 
-JobPtr Recovery::reopen(JobRecord record) const {
+Result<JobPtr> Recovery::reopen(JobRecord record) const {
     auto job = std::make_shared<Job>(std::move(record));
-    if (auto slice = core_.context.cgroups.open(slicePath(job->key())))
+    const auto path = slicePath(job->key());
+    // What cannot be opened, since there are no descriptors, is not gone.
+    if (auto slice = core_.context.cgroups.open(path))
         job->slice = std::move(*slice);
+    else if (core_.context.cgroups.exists(path))
+        return slice.error();
+    Result<void> all;
+    const auto open = [&](const std::optional<ProcessIdentity>& identity, UniqueFd& pidfd) {
+        if (!identity)
+            return;
+        if (auto process = reopenProcess(core_.context, *identity))
+            pidfd = std::move(*process);
+        else
+            all = process.error();
+    };
     for (const auto& [number, task] : job->record.tasks) {
-        job->tasks[number];
-        if (task.supervisor)
-            if (auto supervisor = reopenProcess(core_.context, *task.supervisor))
-                job->tasks[number].supervisor = std::move(*supervisor);
-        if (task.leader)
-            if (auto leader = reopenProcess(core_.context, *task.leader))
-                job->tasks[number].leader = std::move(*leader);
+        open(task.supervisor, job->tasks[number].supervisor);
+        open(task.leader, job->tasks[number].leader);
     }
-    if (job->record.supervisor)
-        if (auto supervisor = reopenProcess(core_.context, *job->record.supervisor))
-            job->supervisor = std::move(*supervisor);
+    open(job->record.supervisor, job->supervisor);
+    if (!all)
+        return all.error();
     return job;
 }
 
@@ -74,7 +87,7 @@ void Recovery::dropUnstartedBatchScript(const JobPtr& job) {
     core_.save(*job);
 }
 
-void Recovery::takeUp(const JobPtr& job) {
+void Recovery::takeUp(const JobPtr& job, const std::set<std::string>& loaded) {
     if (job->record.state == JobState::Running)
         dropUnstartedBatchScript(job);
     const auto batch = job->tasks.find(0);
@@ -82,7 +95,7 @@ void Recovery::takeUp(const JobPtr& job) {
     switch (job->record.state) {
     case JobState::Creating:
         if (leaderAlive)
-            return parts_.creator.resume(job);
+            return parts_.creator.resume(job, loaded.contains(job->key().sliceName()));
         parts_.creator.giveUp(job, {ErrorCode::PidGone, "its leader ended while pinfoldd was away"});
         return;
     case JobState::Running:
@@ -90,6 +103,7 @@ void Recovery::takeUp(const JobPtr& job) {
         for (const auto& [number, record] : job->record.tasks)
             parts_.home.expect(job, number);
         parts_.keeper.restore(job);
+        parts_.freezer.restore(job);
         if (!leaderAlive)
             parts_.ender.begin(
                 job, {.cause = job->record.supervisor && !job->supervisor ? JobResult::SupervisorLost : JobResult::Exited,
@@ -109,6 +123,13 @@ void Recovery::takeUp(const JobPtr& job) {
         parts_.ender.resume(job);
         return;
     }
+}
+
+std::set<std::string> namesOf(const std::vector<UnitStatus>& units) {
+    std::set<std::string> names;
+    for (const auto& unit : units)
+        names.insert(unit.name);
+    return names;
 }
 
 } // namespace pinfold

@@ -6,9 +6,12 @@
 #include "core/core.hpp"
 #include "core/job_creator.hpp"
 #include "core/job_ender.hpp"
+#include "core/job_freezer.hpp"
 #include "core/task_ender.hpp"
 
 #include <functional>
+#include <set>
+#include <string>
 #include <vector>
 
 namespace pinfold {
@@ -21,25 +24,30 @@ public:
         SupervisorHome& home;
         JobEnder& ender;
         TaskEnder& taskEnder;
+        JobFreezer& freezer;
     };
     Recovery(Core& core, Parts parts) : core_(core), parts_(parts) {}
 
-    /// Inventory first (records, units, cgroups, processes), actions after: nothing is stopped before it is complete.
+    /// Inventory first (records, units, cgroups, processes), actions after: nothing is stopped before it is complete. Errors:
+    /// Internal, SystemdFailed.
     void run(std::function<void(Result<void>)> ready);
 
-    /// Jobs of which the registry knows nothing: each goes on from its record, or ends as it would have.
-    void takeUp(std::vector<JobRecord> records);
+    /// Jobs of which the registry knows nothing: each goes on from its record, or ends as it would have. `loaded`: the units that
+    /// systemd has loaded. Error: Internal, it can't be told what of a job is alive, and none is touched.
+    Result<void> takeUp(std::vector<JobRecord> records, const std::set<std::string>& loaded);
     /// Nothing is there any more of what the record says has run.
     bool lacksUnit(const JobRecord& record) const;
 
 private:
-    JobPtr reopen(JobRecord record) const;
-    void takeUp(const JobPtr& job);
+    Result<JobPtr> reopen(JobRecord record) const;
+    void takeUp(const JobPtr& job, const std::set<std::string>& loaded);
     /// Its start was lost with the earlier pinfoldd, and whoever asked for it asks again.
     void dropUnstartedBatchScript(const JobPtr& job);
 
     Core& core_;
     Parts parts_;
 };
+
+std::set<std::string> namesOf(const std::vector<UnitStatus>& units);
 
 } // namespace pinfold

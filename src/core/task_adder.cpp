@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "core/task_adder.hpp"
 
+#include "core/events.hpp"
+
 #include <memory>
 #include <string>
 #include <utility>
@@ -55,8 +57,8 @@ void TaskAdder::add(const Caller& caller, TaskRequest request, Reply<TaskAdded> 
     if (auto allowed = permitted(caller, *job, processes, request.shepherd); !allowed)
         return reply(allowed.error());
     if (known) {
-        auto& adders = job->tasks[*known].adders;
-        return adders.empty() ? reply(answerFor(*job, *known)) : adders.push_back(std::move(reply));
+        auto& task = job->tasks[*known];
+        return task.starting ? task.adders.push_back(std::move(reply)) : reply(answerFor(*job, *known));
     }
     if (auto takes = takesTasks(*job); !takes)
         return reply(takes.error());
@@ -133,7 +135,9 @@ Result<std::optional<CheckedProcess>> TaskAdder::supervisorOf(const Caller& call
 }
 
 void TaskAdder::start(const JobPtr& job, std::uint32_t number, std::vector<pid_t> pids, Reply<TaskAdded> reply) {
-    job->tasks[number].adders.push_back(std::move(reply));
+    auto& task = job->tasks[number];
+    task.starting = true;
+    task.adders.push_back(std::move(reply));
     job->lingerTimer.reset();
     core_.save(*job);
     starter_.start(
@@ -142,28 +146,46 @@ void TaskAdder::start(const JobPtr& job, std::uint32_t number, std::vector<pid_t
          .properties = {job->record.limits, parts_.allocator.devicesOf(job->record), job->record.tasks[number].shepherd},
          .pids = std::move(pids),
          .withSlice = false},
-        [this, job, number](const Result<void>& outcome) { started(job, number, outcome); });
+        {.done = [this, job, number](const TaskStarter::Outcome& outcome) { started(job, number, outcome.result); },
+         .overdue = [this, job, number](const Error& why) { overdue(job, number, why); },
+         .wanted = [job] { return job->record.state == JobState::Running; }});
+}
+
+/// As for a job that is being created: PID 1 may do it yet, and until it is known the job is not over.
+void TaskAdder::overdue(const JobPtr& job, std::uint32_t number, const Error& why) {
+    logWarning(core_.context, job->key(), "task " + std::to_string(number) + " not started yet: " + why.message, Trouble::Start);
+    for (const auto& reply : std::exchange(job->tasks[number].adders, {}))
+        reply(why);
+}
+
+void TaskAdder::notStarted(const JobPtr& job, std::uint32_t number, const Error& why) {
+    const auto adders = std::exchange(job->tasks[number].adders, {});
+    const auto waiters = std::exchange(job->tasks[number].waiters, {});
+    job->tasks.erase(number);
+    job->record.tasks.erase(number);
+    if (number == 0) {
+        job->record.supervisor.reset();
+        job->supervisor.reset();
+    }
+    core_.save(*job);
+    for (const auto& reply : adders)
+        reply(why);
+    for (const auto& reply : waiters)
+        reply({});
+    parts_.ender.check(job);
 }
 
 void TaskAdder::started(const JobPtr& job, std::uint32_t number, const Result<void>& outcome) {
+    job->tasks[number].starting = false;
+    if (!outcome)
+        return notStarted(job, number, outcome.error());
     const auto adders = std::exchange(job->tasks[number].adders, {});
-    if (!outcome) {
-        job->tasks.erase(number);
-        job->record.tasks.erase(number);
-        if (number == 0) {
-            job->record.supervisor.reset();
-            job->supervisor.reset();
-        }
-        if (core_.registry.find(job->key().text()) == job) { // else it has ended meanwhile, and has no record any more
-            core_.save(*job);
-            parts_.ender.check(job);
-        }
-        for (const auto& reply : adders)
-            reply(outcome.error());
-        return;
-    }
+    // The job's end began meanwhile: it takes the process along, and whoever asked must not take it for started.
+    const auto takes = job->record.state == JobState::Running ? Result<void>() : takesTasks(*job);
     for (const auto& reply : adders)
-        reply(answerFor(*job, number));
+        takes ? reply(answerFor(*job, number)) : reply(takes.error());
+    if (!takes)
+        return parts_.ender.check(job);
     parts_.home.expect(job, number);
     core_.observer->taskAdded(job->key(), number);
     number == 0 ? parts_.ender.watchBatchScript(job) : parts_.taskEnder.watch(job, number);

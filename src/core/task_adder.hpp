@@ -36,7 +36,9 @@ private:
                            bool shepherd) const;
     Result<std::optional<CheckedProcess>> supervisorOf(const Caller& caller, UniqueFd pidfd) const;
     void start(const JobPtr& job, std::uint32_t number, std::vector<pid_t> pids, Reply<TaskAdded> reply);
+    void overdue(const JobPtr& job, std::uint32_t number, const Error& why);
     void started(const JobPtr& job, std::uint32_t number, const Result<void>& outcome);
+    void notStarted(const JobPtr& job, std::uint32_t number, const Error& why);
 
     Core& core_;
     Parts parts_;

@@ -25,6 +25,8 @@ void TaskEnder::watch(const JobPtr& job, std::uint32_t number) {
         task.supervisorWatch = core_.context.loop.onReadable(task.supervisor.get(), onTask(&TaskEnder::supervisorGone));
     if ((record.leader && !task.leader) || (record.supervisor && !task.supervisor))
         end(job, number); // it went while pinfoldd was away
+    if (!job->tasks.contains(number))
+        return;
     const auto events = core_.context.cgroups.eventsFile(scopePath(job->key(), number));
     if (auto watched = core_.context.cgroupWatch.watch(events, onTask(&TaskEnder::check)))
         task.scopeWatch = std::move(*watched);
@@ -32,6 +34,8 @@ void TaskEnder::watch(const JobPtr& job, std::uint32_t number) {
 }
 
 void TaskEnder::check(const JobPtr& job, std::uint32_t number) {
+    if (!job->tasks.contains(number) || job->isStarting(number))
+        return;
     const auto path = scopePath(job->key(), number);
     const auto scope = core_.context.cgroups.open(path);
     // Not to be opened, for want of a descriptor say, is not gone.

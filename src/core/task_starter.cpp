@@ -13,9 +13,11 @@ namespace pinfold {
 namespace {
 
 // A reexec of PID 1 takes about 0.4 s, in which calls are lost, and another one may follow.
-constexpr TaskStarter::Patience kAnswerLost{300'000, 45'000'000};
+constexpr TaskStarter::Patience kAnswerLost{300'000, 45'000'000, true};
 // A unit that just ended keeps its name until PID 1's next idle moment.
-constexpr TaskStarter::Patience kNameTaken{50'000, 1'000'000};
+constexpr TaskStarter::Patience kNameTaken{50'000, 1'000'000, false};
+// From one question to the next whether a PID 1 that does not answer is back.
+constexpr std::uint64_t kAskAgain = 1'000'000;
 
 Error systemdFailed(const std::string& unit, const std::string& words) {
     return {ErrorCode::SystemdFailed, "systemd did not start " + unit + ": " + words};
@@ -26,32 +28,37 @@ constexpr std::size_t kBurst = 64;
 } // namespace
 
 struct TaskStarter::Attempt {
-    Attempt(Request requestArg, Done doneArg) : request(std::move(requestArg)), done(std::move(doneArg)) {}
+    Attempt(Request requestArg, Callbacks callbacksArg, std::uint64_t now)
+        : request(std::move(requestArg)), callbacks(std::move(callbacksArg)), since(now) {}
 
     Request request;
-    Done done;
-    std::uint64_t begun = 0; ///< CLOCK_BOOTTIME, microseconds
+    Callbacks callbacks;
+    std::uint64_t since; ///< CLOCK_BOOTTIME, microseconds
+    bool begun = false;  ///< as in Outcome
     EventHandle timer;
     std::string unit() const { return request.pids.empty() ? request.key.sliceName() : request.key.scopeName(request.task); }
-    void finish(Result<void> result) { std::exchange(done, nullptr)(std::move(result)); }
+    void finish(Result<void> result) { std::exchange(callbacks, {}).done({.result = std::move(result), .begun = begun}); }
 };
 
-void TaskStarter::start(Request request, Done done) {
-    if (request.withSlice) {
+void TaskStarter::start(Request request, Callbacks callbacks) {
+    if (request.withSlice && !request.mayBeThere) {
         // systemd 252 leaks the slice's cgroup after an unkillable process, and would hand its counters to this job.
         const auto path = slicePath(request.key);
         if (context_.cgroups.exists(path) && context_.cgroups.children(path).empty())
             (void)context_.cgroups.remove(path); // in use after all: the start below says so
     }
     highest_ = std::max(highest_, ++inFlight_);
-    const auto begun = context_.loop.bootTime();
-    auto attempt = std::make_shared<Attempt>(std::move(request), [this, begun, done = std::move(done)](Result<void> result) {
-        if (result)
-            context_.metrics.scopeStarted(context_.loop.bootTime() - begun);
-        done(std::move(result));
+    const auto since = context_.loop.bootTime();
+    callbacks.done = [this, since, done = std::move(callbacks.done)](const Outcome& outcome) {
+        if (outcome.result)
+            context_.metrics.scopeStarted(context_.loop.bootTime() - since);
+        done(outcome);
         finished();
-    });
-    attempt->begun = begun;
+    };
+    auto attempt = std::make_shared<Attempt>(std::move(request), std::move(callbacks), since);
+    attempt->begun = attempt->request.mayBeThere;
+    if (attempt->request.mayBeThere && lookAndTell(*attempt))
+        return;
     tryOnce(std::move(attempt));
 }
 
@@ -78,12 +85,12 @@ void TaskStarter::tryOnce(std::shared_ptr<Attempt> attempt) {
 }
 
 void TaskStarter::decide(std::shared_ptr<Attempt> attempt, const SystemdOutcome& outcome) {
+    // A call that is refused has made nothing.
+    attempt->begun = attempt->begun || !outcome || outcome->fault == SystemdFault::NoReply ||
+                     outcome->fault == SystemdFault::JobFailed || outcome->fault == SystemdFault::Other;
     // Whatever systemd says, the kernel knows: an answer may be lost, and "done" may be said of a scope that is dead already.
-    const auto isThere = isDone(attempt->request);
-    if (!isThere)
-        return attempt->finish(isThere.error());
-    if (*isThere)
-        return attempt->finish({});
+    if (lookAndTell(*attempt))
+        return;
 
     if (!outcome)
         return retry(attempt, kNameTaken, systemdFailed(attempt->unit(), "it says done, but the kernel shows otherwise"));
@@ -108,17 +115,52 @@ void TaskStarter::decide(std::shared_ptr<Attempt> attempt, const SystemdOutcome&
     }
 }
 
+bool TaskStarter::lookAndTell(Attempt& attempt) const {
+    const auto isThere = isDone(attempt.request);
+    if (isThere && !*isThere)
+        return false;
+    attempt.begun = attempt.begun || isThere;
+    attempt.finish(isThere ? Result<void>() : Result<void>(isThere.error()));
+    return true;
+}
+
 void TaskStarter::retry(std::shared_ptr<Attempt> attempt, const Patience& patience, Error otherwise) {
-    if (context_.loop.bootTime() - attempt->begun >= patience.total)
-        return attempt->finish(std::move(otherwise));
+    if (context_.loop.bootTime() - attempt->since >= patience.total)
+        return patience.mayComeYet ? waitForSystemd(std::move(attempt), std::move(otherwise))
+                                   : attempt->finish(std::move(otherwise));
     attempt->timer = context_.loop.after(patience.interval, [this, attempt] {
         attempt->timer.reset();
-        const auto isThere = isDone(attempt->request);
-        if (!isThere)
-            return attempt->finish(isThere.error());
-        if (*isThere)
-            return attempt->finish({});
+        if (lookAndTell(*attempt))
+            return;
+        // Repeated for a job that is over, it would make a slice without limits that nobody knows.
+        if (!attempt->callbacks.wanted())
+            return attempt->finish(
+                Error{ErrorCode::JobEnding, "job '" + attempt->request.key.text() + "' ended before it had this process"});
         tryOnce(attempt);
+    });
+}
+
+/// The calls may lie in the queue of a PID 1 that hangs, and be done when it goes on.
+void TaskStarter::waitForSystemd(std::shared_ptr<Attempt> attempt, Error otherwise) {
+    if (auto overdue = std::exchange(attempt->callbacks.overdue, nullptr))
+        overdue(otherwise);
+    attempt->timer = context_.loop.after(kAskAgain, [this, attempt, otherwise = std::move(otherwise)] {
+        attempt->timer.reset();
+        askSystemd(attempt, otherwise);
+    });
+}
+
+void TaskStarter::askSystemd(const std::shared_ptr<Attempt>& attempt, const Error& otherwise) {
+    // The bus keeps the order: an answer tells that PID 1 has seen the earlier calls.
+    context_.systemd.listUnits({attempt->unit()}, [this, attempt, otherwise](const auto& answer) {
+        if (std::holds_alternative<SystemdError>(answer))
+            return waitForSystemd(attempt, otherwise);
+        if (lookAndTell(*attempt))
+            return;
+        for (const auto& unit : std::get<std::vector<UnitStatus>>(answer))
+            if (unit.name == attempt->unit() && (unit.activeState == "inactive" || unit.activeState == "activating"))
+                return waitForSystemd(attempt, otherwise); // its job has not run yet
+        attempt->finish(otherwise);
     });
 }
 

@@ -118,6 +118,7 @@ JobRecord recordFromJson(const Json& json) {
         record.tasks[task.at("number").get<std::uint32_t>()] = taskFromJson(task);
     optionalFromJson(json, "linger", record.linger);
     record.nextTask = json.at("next_task").get<std::uint32_t>();
+    record.neverRan = json.value("never_ran", false);
     if (const auto& cause = json.at("cause"); !cause.is_null())
         record.cause = required(jobResultFromString(cause.get<std::string>()), "cause");
     optionalFromJson(json, "grace", record.grace);
@@ -192,6 +193,8 @@ std::string encode(const JobRecord& record) {
         json["tasks"].push_back(toJson(number, task));
     json["linger"] = optionalToJson(record.linger);
     json["next_task"] = record.nextTask;
+    if (record.neverRan) // seldom, and an earlier pinfoldd does not know it
+        json["never_ran"] = true;
     json["cause"] = record.cause ? Json(toString(*record.cause)) : Json(nullptr);
     json["grace"] = optionalToJson(record.grace);
     putEnd(json, record.exit, record.stoppedBy, record.leftovers);

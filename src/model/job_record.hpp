@@ -60,6 +60,7 @@ struct JobRecord {
     /// Of a job that was opened: microseconds that it outlives its last task while it has no batch script. kInfinity: for ever.
     std::optional<std::uint64_t> linger;
     std::uint32_t nextTask = 1;
+    bool neverRan = false; ///< its creation failed after systemd had begun to start it: what is there of it ends without a receipt
 
     // From the moment that the end began:
     std::optional<JobResult> cause;

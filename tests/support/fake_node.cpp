@@ -9,12 +9,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
 
 namespace pinfold::test {
 namespace {
+
+constexpr std::uint64_t kReplyTimeout = 25'000'000; // of sd-bus
 
 // Rewrites in place: inotify watches belong to the file, not to its name.
 void write(const std::filesystem::path& file, const std::string& text) {
@@ -224,6 +227,13 @@ void FakeNode::thaw(const std::string& unit, SystemdDone done) {
 
 void FakeNode::start(StartRequest request, SystemdDone done) {
     starts.push_back(request);
+    if (hangs) {
+        queued_.push_back(std::move(request));
+        timeouts_.push_back(loop_.after(kReplyTimeout, [done = std::move(done)] {
+            done(SystemdError{SystemdFault::NoReply, "Method call timed out"});
+        }));
+        return;
+    }
     if (!nextStartFaults.empty()) {
         const auto fault = nextStartFaults.front();
         nextStartFaults.pop_front();
@@ -281,6 +291,12 @@ void FakeNode::resetFailed(const std::string&, SystemdDone done) { answer(std::m
 
 void FakeNode::listUnits(std::vector<std::string>,
                          std::function<void(std::variant<std::vector<UnitStatus>, SystemdError>)> done) {
+    if (hangs) {
+        timeouts_.push_back(loop_.after(kReplyTimeout, [done = std::move(done)] {
+            done(SystemdError{SystemdFault::NoReply, "Method call timed out"});
+        }));
+        return;
+    }
     std::vector<UnitStatus> list;
     for (const auto& unit : units)
         list.push_back({unit, activeStates.contains(unit) ? activeStates[unit] : "active", "running"});
@@ -289,6 +305,22 @@ void FakeNode::listUnits(std::vector<std::string>,
         heldLists_.push_back(std::move(tell));
     else
         answers_.push_back(loop_.whenIdle(std::move(tell)));
+}
+
+void FakeNode::goOn() {
+    hangs = false;
+    for (auto& request : std::exchange(queued_, {})) {
+        // A process that has ended meanwhile is refused.
+        const auto dead =
+            std::any_of(request.scopeProperties.begin(), request.scopeProperties.end(), [this](const auto& property) {
+                const auto* pids = std::get_if<std::vector<std::uint32_t>>(&property.value);
+                return property.name == "PIDs" && pids && std::any_of(pids->begin(), pids->end(), [this](std::uint32_t pid) {
+                           return !processes_.contains(static_cast<pid_t>(pid));
+                       });
+            });
+        if (!dead)
+            start(std::move(request), [](const SystemdOutcome&) {});
+    }
 }
 
 void FakeNode::releaseLists() {

@@ -71,6 +71,8 @@ public:
     std::map<std::string, std::string> activeStates; ///< by unit; else "active"
     bool holdStarts = false;                         ///< answered by release()
     void release();
+    bool hangs = false; ///< PID 1 does nothing: starts and lists come to NoReply after 25 s, and lie in its queue
+    void goOn();
 
     // SystemdManager
     void start(StartRequest request, SystemdDone done) override;
@@ -106,6 +108,8 @@ private:
     std::map<pid_t, std::string> processes_; ///< pid → cgroup
     std::vector<std::pair<SystemdDone, SystemdOutcome>> held_;
     std::vector<std::function<void()>> heldLists_;
+    std::vector<StartRequest> queued_; ///< while it hangs
+    std::list<EventHandle> timeouts_;
     std::list<EventHandle> answers_;
 };
 

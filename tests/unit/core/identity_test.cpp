@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// A key is one job's until that job is over, and nothing that comes late touches a later job of the key.
+#include "tests/unit/core/core_fixture.hpp"
+
+#include <filesystem>
+#include <fstream>
+
+namespace pinfold::test {
+namespace {
+
+constexpr std::uint64_t kNameTakenPatience = 3'000'000;
+
+class IdentityTest : public CoreTest {
+protected:
+    std::string whereIs(const ChildProcess& process) const { return node.cgroupOf(process.pid()); }
+    std::filesystem::path recordOf(const std::string& key) const { return node.root() / "run/pinfold/jobs" / (key + ".json"); }
+};
+
+TEST_F(IdentityTest, aNumberOfALiveJobIsNotGivenAgainAfterARestart) {
+    const auto first = child();
+    create("", first);
+    ASSERT_TRUE(created && *created);
+    ASSERT_EQ((*created)->key.text(), "manual.1");
+    crash();
+    restart();
+    const auto second = child();
+    create("", second);
+    ASSERT_TRUE(created && *created) << created->error().message;
+    EXPECT_EQ((*created)->key.text(), "manual.2");
+    EXPECT_EQ(whereIs(first), "/batch.slice/batch-manual.1.slice/job-manual.1.scope");
+    EXPECT_EQ(manager->job("manual.1")->leader, first.pid());
+}
+
+TEST_F(IdentityTest, aNumberThatSomebodyHasNamedIsNotGiven) {
+    const auto first = child();
+    create("manual.1", first);
+    ASSERT_TRUE(created && *created);
+    const auto second = child();
+    create("", second);
+    ASSERT_TRUE(created && *created) << created->error().message;
+    EXPECT_EQ((*created)->key.text(), "manual.2");
+    EXPECT_EQ(manager->job("manual.1")->leader, first.pid());
+}
+
+TEST_F(IdentityTest, numbersCountOnAboveThoseThatWerePassedOver) {
+    auto named = child();
+    create("manual.1", named);
+    auto second = child();
+    create("", second);
+    end(named);
+    ASSERT_EQ(manager->jobCount(), 1U);
+    const auto third = child();
+    create("", third);
+    ASSERT_TRUE(created && *created);
+    EXPECT_EQ((*created)->key.text(), "manual.3");
+}
+
+TEST_F(IdentityTest, aKeyWhoseRecordCannotBeReadIsNotGiven) {
+    auto bobs = child();
+    create("sge.2", bobs);
+    ASSERT_TRUE(created && *created);
+    crash();
+    std::ofstream(recordOf("sge.2")) << "{\"version\":2}\n";
+    restart();
+    ASSERT_EQ(manager->jobCount(), 0U);
+    const auto alices = child(1001);
+    create("sge.2", alices);
+    ASSERT_TRUE(created);
+    ASSERT_FALSE(*created);
+    EXPECT_EQ(created->error().code, ErrorCode::AlreadyExists);
+    loop.advance(kNameTakenPatience + config.jobs.killGrace);
+    EXPECT_FALSE(node.applyCgroupKills());
+    EXPECT_EQ(whereIs(bobs), "/batch.slice/batch-sge.2.slice/job-sge.2.scope");
+    EXPECT_TRUE(std::filesystem::exists(recordOf("sge.2")));
+    EXPECT_TRUE(node.stops.empty());
+}
+
+TEST_F(IdentityTest, aKeyWhoseSliceHasProcessesIsNotGiven) {
+    const auto stranger = child(1000, "/batch.slice/batch-sge.2.slice/other.scope");
+    const auto leader = child(1001);
+    create("sge.2", leader);
+    ASSERT_TRUE(created);
+    ASSERT_FALSE(*created);
+    EXPECT_EQ(created->error().code, ErrorCode::AlreadyExists);
+    loop.advance(kNameTakenPatience + config.jobs.killGrace);
+    EXPECT_FALSE(node.applyCgroupKills());
+    EXPECT_EQ(recordFiles(), 0U);
+}
+
+TEST_F(IdentityTest, aUnitThatIsSomebodyElsesStaysAsItIs) {
+    node.units.insert("job-sge.2.scope"); // what of it has processes came after the look
+    const auto leader = child();
+    create("sge.2", leader);
+    const auto stranger = child(1000, "/batch.slice/batch-sge.2.slice/job-sge.2.scope");
+    loop.advance(kNameTakenPatience);
+    ASSERT_TRUE(created);
+    ASSERT_FALSE(*created);
+    EXPECT_EQ(created->error().code, ErrorCode::AlreadyExists);
+    loop.advance(config.jobs.killGrace);
+    EXPECT_FALSE(node.applyCgroupKills()) << "the stranger was killed";
+    EXPECT_TRUE(node.stops.empty());
+    EXPECT_TRUE(node.signals.empty());
+    EXPECT_EQ(manager->jobCount(), 0U);
+    EXPECT_EQ(recordFiles(), 0U);
+}
+
+TEST_F(IdentityTest, whatSystemdHasBegunOfAFailedCreationIsEnded) {
+    node.startWithoutMoving = true; // it says done, and the scope is dead by then
+    const auto leader = child();
+    create("sge.2", leader);
+    loop.advance(kNameTakenPatience);
+    ASSERT_TRUE(created);
+    EXPECT_FALSE(*created);
+    loop.advance(config.jobs.killGrace);
+    EXPECT_EQ(node.stops, std::vector<std::string>{"batch-sge.2.slice"});
+    EXPECT_EQ(manager->jobCount(), 0U);
+    EXPECT_EQ(recordFiles(), 0U);
+}
+
+TEST_F(IdentityTest, aJobThatNeverRanHasNoReceiptAfterARestartEither) {
+    ResourceLimits limits;
+    limits.memoryMax = 1 << 30;
+    node.ignoreProperties = true; // the read-back fails after the start
+    const auto leader = child();
+    create("sge.2", leader, limits);
+    ASSERT_TRUE(created);
+    ASSERT_FALSE(*created);
+    ASSERT_EQ(recordFiles(), 1U) << "its waiting leader is still there";
+    crash();
+    restart();
+    loop.advance(config.jobs.killGrace);
+    EXPECT_TRUE(node.applyCgroupKills());
+    loop.waitForEvent(1000);
+    EXPECT_EQ(manager->jobCount(), 0U);
+    EXPECT_TRUE(receipts().empty());
+}
+
+TEST_F(IdentityTest, aLateFailureOfASuspensionWritesNoRecordOfAJobThatIsOver) {
+    auto leader = child();
+    create("sge.1", leader);
+    node.holdStarts = true;
+    node.freezeFault = SystemdError{SystemdFault::NoReply, "Method call timed out"};
+    manager->suspendJob(root, "sge.1", [](const Result<void>&) {});
+    node.holdStarts = false; // only the answer to this one is late
+    end(leader);
+    loop.settle();
+    ASSERT_EQ(manager->jobCount(), 0U);
+    const auto second = child();
+    create("sge.1", second);
+    ASSERT_TRUE(created && *created);
+    node.release();
+    loop.settle();
+    ASSERT_EQ(recordFiles(), 1U);
+    EXPECT_EQ(records.load()->records.front().tasks.at(0).leader->pid, second.pid());
+    crash();
+    restart();
+    loop.advance(1'000'000);
+    EXPECT_TRUE(manager->job("sge.1"));
+    EXPECT_EQ(whereIs(second), "/batch.slice/batch-sge.1.slice/job-sge.1.scope");
+}
+
+TEST_F(IdentityTest, aSuspensionThatSystemdNeverHeardOfIsMadeAtTheRestart) {
+    const auto leader = child();
+    create("sge.1", leader);
+    node.holdStarts = true; // its answer never comes
+    manager->suspendJob(root, "sge.1", [](const Result<void>&) {});
+    crash();
+    node.frozen.clear(); // the call never reached PID 1
+    node.holdStarts = false;
+    restart();
+    EXPECT_TRUE(node.frozen.contains("batch-sge.1.slice"));
+    EXPECT_TRUE(manager->job("sge.1")->suspended);
+}
+
+TEST_F(IdentityTest, aSuspensionThatCannotBeMadeAtTheRestartIsOver) {
+    const auto leader = child();
+    create("sge.1", leader);
+    manager->suspendJob(root, "sge.1", [](const Result<void>&) {});
+    loop.settle();
+    ASSERT_TRUE(manager->job("sge.1")->suspended);
+    crash();
+    node.freezeFault = SystemdError{SystemdFault::Other, "no"};
+    restart();
+    EXPECT_FALSE(manager->job("sge.1")->suspended);
+    EXPECT_FALSE(records.load()->records.front().suspendedSince);
+}
+
+} // namespace
+} // namespace pinfold::test

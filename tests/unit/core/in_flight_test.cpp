@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What is being started is not over, and a start that comes late is no start of a job that is over.
+#include "tests/unit/core/core_fixture.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+namespace pinfold::test {
+namespace {
+
+constexpr std::uint64_t kStatusWait = 10'000'000;
+
+class InFlightTest : public CoreTest {
+protected:
+    void open() {
+        CreateRequest request;
+        request.key = "sge.1";
+        request.owner = 1000;
+        opened.reset();
+        manager->openJob(root, std::move(request), [this](Result<JobSummary> answer) { opened = std::move(answer); });
+        loop.settle();
+    }
+    void add(const ChildProcess& leader, bool batch = false) {
+        auto request = taskOf("sge.1", leader);
+        request.batch = batch;
+        added.reset();
+        manager->addTask(root, std::move(request), [this](Result<TaskAdded> answer) { added = std::move(answer); });
+        loop.settle();
+    }
+    /// PID 1 has taken the call, and has not done it yet.
+    void addHeld(const ChildProcess& leader, bool batch = false) {
+        node.holdStarts = true;
+        add(leader, batch);
+        ASSERT_FALSE(added);
+        node.show(leader.pid());
+        std::filesystem::remove_all(node.root() / "sys/fs/cgroup" / kSlice.substr(1) / (batch ? kBatchScope : kTaskScope));
+    }
+    void doHeld(const ChildProcess& leader, bool batch = false) {
+        node.spawnInside(leader.pid(), kSlice + "/" + (batch ? kBatchScope : kTaskScope));
+        node.release();
+        loop.settle();
+    }
+    std::size_t countOf(const std::string& line) const {
+        return static_cast<std::size_t>(std::count(observer.log.begin(), observer.log.end(), line));
+    }
+
+    const std::string kSlice = "/batch.slice/batch-sge.1.slice";
+    const std::string kBatchScope = "job-sge.1.scope";
+    const std::string kTaskScope = "job-sge.1-1.scope";
+    std::optional<Result<JobSummary>> opened;
+    std::optional<Result<TaskAdded>> added;
+};
+
+TEST_F(InFlightTest, aTaskThatIsBeingStartedDuringAReloadIsAnswered) {
+    const auto leader = child();
+    create("sge.1", leader);
+    const auto task = child();
+    addHeld(task);
+    node.onReloaded();
+    node.onUnitRemoved(kTaskScope);
+    loop.settle();
+    doHeld(task);
+    ASSERT_TRUE(added && *added);
+    EXPECT_EQ(manager->job("sge.1")->tasks, (std::vector<std::uint32_t>{0, 1}));
+    EXPECT_TRUE(records.load()->records.front().tasks.at(1).leader);
+    EXPECT_EQ(countOf("task gone sge.1 1"), 0U);
+}
+
+TEST_F(InFlightTest, aBatchScriptThatIsBeingStartedDuringAReloadDoesNotEndItsJob) {
+    open();
+    ASSERT_TRUE(opened && *opened);
+    auto script = child();
+    addHeld(script, true);
+    node.onReloaded();
+    loop.settle();
+    ASSERT_TRUE(manager->job("sge.1"));
+    EXPECT_EQ(manager->job("sge.1")->state, JobState::Running);
+    doHeld(script, true);
+    ASSERT_TRUE(added && *added);
+    loop.advance(kStatusWait);
+    EXPECT_EQ(manager->job("sge.1")->state, JobState::Running);
+    EXPECT_TRUE(node.stops.empty());
+}
+
+TEST_F(InFlightTest, aJobIsNotOverBeforeItsStartsAre) {
+    auto leader = child();
+    create("sge.1", leader);
+    auto task = child();
+    addHeld(task);
+    node.holdStarts = false; // only that answer is late
+    end(leader);
+    loop.advance(kStatusWait);
+    EXPECT_EQ(manager->jobCount(), 1U);
+    EXPECT_TRUE(receipts().empty());
+    doHeld(task);
+    ASSERT_TRUE(added);
+    ASSERT_FALSE(*added);
+    EXPECT_EQ(added->error().code, ErrorCode::JobEnding);
+    EXPECT_EQ(node.signals.front(), (std::pair<std::string, int>{"batch-sge.1.slice", SIGTERM}));
+    end(task);
+    EXPECT_EQ(manager->jobCount(), 0U);
+    EXPECT_EQ(receipts().size(), 1U);
+    EXPECT_EQ(recordFiles(), 0U);
+}
+
+TEST_F(InFlightTest, aStartIsNotRepeatedForAJobThatIsOver) {
+    auto leader = child();
+    create("sge.1", leader);
+    const auto task = child();
+    node.nextStartFaults.push_back({SystemdFault::Destructive, "Transaction is destructive"}); // an admin's systemctl stop
+    add(task);
+    ASSERT_FALSE(added);
+    const auto starts = node.starts.size();
+    end(leader);
+    loop.advance(100'000);
+    ASSERT_TRUE(added);
+    ASSERT_FALSE(*added);
+    EXPECT_EQ(added->error().code, ErrorCode::JobEnding);
+    EXPECT_EQ(node.starts.size(), starts);
+    EXPECT_EQ(manager->jobCount(), 0U);
+    EXPECT_EQ(receipts().size(), 1U);
+    EXPECT_TRUE(node.units.empty());
+    EXPECT_EQ(recordFiles(), 0U);
+}
+
+TEST_F(InFlightTest, theWaitForTheSupervisorsWordEndsNoJobThatHasProcesses) {
+    const auto supervisor = child(0);
+    auto leader = child();
+    create("sge.1", leader, {}, &supervisor);
+    end(leader);
+    ASSERT_EQ(manager->job("sge.1")->state, JobState::Ending);
+    const auto late = child();
+    node.spawnInside(late.pid(), kSlice + "/" + kBatchScope);
+    loop.advance(kStatusWait);
+    EXPECT_EQ(manager->jobCount(), 1U);
+    EXPECT_TRUE(receipts().empty());
+}
+
+TEST_F(InFlightTest, aTaskWhoseScopeIsEmptyButStillThereAtARestartIsToldOnce) {
+    open();
+    auto task = child();
+    add(task);
+    ASSERT_TRUE(added && *added);
+    crash();
+    node.vanish(task.pid()); // systemd has not removed the cgroup of its scope yet
+    task.end();
+    restart();
+    EXPECT_EQ(countOf("task gone sge.1 1"), 1U);
+    EXPECT_EQ(manager->job("sge.1")->tasks, std::vector<std::uint32_t>{});
+}
+
+TEST_F(InFlightTest, aTaskThatEndedWhilePinfolddWasAwayIsToldOnce) {
+    open();
+    auto task = child();
+    add(task);
+    crash();
+    node.vanish(task.pid());
+    task.end();
+    std::filesystem::remove_all(node.root() / "sys/fs/cgroup" / kSlice.substr(1) / kTaskScope);
+    restart();
+    EXPECT_EQ(countOf("task gone sge.1 1"), 1U);
+}
+
+TEST_F(InFlightTest, aJobWhoseOpeningWasInterruptedIsOpenedByTheNextRequest) {
+    node.holdStarts = true;
+    open();
+    ASSERT_FALSE(opened);
+    crash();
+    node.holdStarts = false;
+    restart();
+    open();
+    ASSERT_TRUE(opened && *opened) << opened->error().message;
+    EXPECT_TRUE(std::filesystem::exists(node.root() / "sys/fs/cgroup" / kSlice.substr(1))) << "the live slice's cgroup is gone";
+    EXPECT_EQ(node.starts.size(), 1U);
+}
+
+/// PID 1 hangs for so long that nobody waits any more, and goes on then.
+class SystemdHangs : public InFlightTest {
+protected:
+    void hang(const ChildProcess& leader) {
+        node.hangs = true;
+        create("sge.1", leader);
+        loop.advance(200'000'000);
+        ASSERT_TRUE(created);
+        ASSERT_FALSE(*created);
+        EXPECT_EQ(created->error().code, ErrorCode::SystemdFailed);
+    }
+    void goOn() {
+        node.goOn();
+        loop.advance(30'000'000); // a question that was asked while it hung comes to its end first
+    }
+};
+
+TEST_F(SystemdHangs, aLeaderThatGoesOnWithoutAScopeIsNotKilled) {
+    auto leader = child();
+    hang(leader);
+    EXPECT_TRUE(node.stops.empty());
+    goOn();
+    ASSERT_TRUE(manager->job("sge.1"));
+    EXPECT_EQ(manager->job("sge.1")->state, JobState::Running);
+    EXPECT_EQ(node.cgroupOf(leader.pid()), kSlice + "/" + kBatchScope);
+    EXPECT_TRUE(node.stops.empty());
+    EXPECT_TRUE(node.signals.empty());
+    end(leader);
+    ASSERT_EQ(receipts().size(), 1U);
+    EXPECT_EQ(receipts().front().result, JobResult::Exited);
+}
+
+TEST_F(SystemdHangs, aLeaderThatHasEndedMeanwhileLeavesNothing) {
+    auto leader = child();
+    hang(leader);
+    end(leader);
+    goOn();
+    EXPECT_EQ(manager->jobCount(), 0U);
+    EXPECT_TRUE(receipts().empty());
+    EXPECT_EQ(recordFiles(), 0U);
+    EXPECT_TRUE(node.units.empty());
+}
+
+} // namespace
+} // namespace pinfold::test
