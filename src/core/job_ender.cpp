@@ -114,7 +114,11 @@ void JobEnder::leaderGone(const JobPtr& job) {
 void JobEnder::supervisorGone(const JobPtr& job) {
     job->supervisorWatch.reset();
     job->supervisor.reset();
-    if (job->record.state == JobState::Ending && !populated(*job))
+    auto& record = job->record;
+    // Who kills a process group takes both, and the leader may be seen first: a supervisor that lives would have said how it ended.
+    if (record.state == JobState::Ending && record.cause == JobResult::Exited && !record.exit.known())
+        record.cause = JobResult::SupervisorLost;
+    if (record.state == JobState::Ending && !populated(*job))
         return emptied(job);
     begin(job, {.cause = JobResult::SupervisorLost, .by = {}, .grace = {}});
 }

@@ -136,6 +136,17 @@ TEST_F(InFlightTest, theWaitForTheSupervisorsWordEndsNoJobThatHasProcesses) {
     EXPECT_TRUE(receipts().empty());
 }
 
+TEST_F(InFlightTest, aSupervisorThatIsKilledWithItsLeaderIsLostWhicheverIsSeenFirst) {
+    auto supervisor = child(0);
+    auto leader = child();
+    create("sge.1", leader, {}, &supervisor);
+    end(leader);
+    ASSERT_EQ(manager->jobCount(), 1U) << "the supervisor has a word on the exit status yet";
+    end(supervisor);
+    ASSERT_EQ(receipts().size(), 1U);
+    EXPECT_EQ(receipts().front().result, JobResult::SupervisorLost);
+}
+
 TEST_F(InFlightTest, aTaskWhoseScopeIsEmptyButStillThereAtARestartIsToldOnce) {
     open();
     auto task = child();
