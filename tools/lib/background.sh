@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# shellcheck shell=bash
+# Sourced by tools/test: commands beside each other, none of which outlives the script.
+
+# What runs in the background, by process id. Each is a process group of its own, which ends as a whole.
+declare -A background=()
+
+# inBackground NAME COMMAND…
+inBackground() {
+    set -m # with job control, which also leaves SIGINT to the command
+    "${@:2}" </dev/null &
+    set +m
+    background[$!]=$1
+}
+
+# Politely first, so that tests clean up after themselves.
+# shellcheck disable=SC2317  # called by the trap
+endAll() {
+    trap '' INT TERM HUP
+    local signal pid patience
+    for signal in INT TERM KILL; do
+        for pid in "${!background[@]}"; do
+            kill -s "$signal" -- "-$pid" 2>/dev/null || unset "background[$pid]"
+        done
+        for ((patience = 50; patience > 0; --patience)); do
+            for pid in "${!background[@]}"; do
+                kill -0 -- "-$pid" 2>/dev/null || unset "background[$pid]"
+            done
+            ((${#background[@]})) || return 0
+            sleep 0.1
+        done
+    done
+}
+
+# inForeground NAME COMMAND…: as a background job too, since bash does not react to a signal while it waits for a command.
+inForeground() {
+    local status=0 pid
+    inBackground "$@"
+    pid=$!
+    wait "$pid" || status=$?
+    unset "background[$pid]"
+    return "$status"
+}
+
+# waitForOne: until one of them has ended. Its process id is then in $ended, and its status in $status.
+waitForOne() {
+    local alive
+    while :; do
+        alive=" $(jobs -rp | tr '\n' ' ') "
+        for ended in "${!background[@]}"; do
+            [[ $alive != *" $ended "* ]] || continue
+            # Not wait -n: it has forgotten whom bash saw end between two calls.
+            status=0
+            wait "$ended" || status=$?
+            return
+        done
+        sleep 0.5
+    done
+}
+
+trap endAll EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# shellcheck shell=bash
+# Sourced by tools/test and tools/lib/suite: which suites there are, where each runs, and what came of it.
+
+# In the order in which they are started: the longest first.
+# shellcheck disable=SC2034  # used by those who source this
+suites=(vm cluster container bus unit)
+
+# placeOf SUITE: "host", or the kind of box. The tests are in tests/SUITE.
+placeOf() {
+    case $1 in
+    unit | bus) echo host ;;
+    cluster | vm) echo "$1" ;;
+    *) echo container ;;
+    esac
+}
+
+# boxesOf SUITE…: the kinds of boxes that these suites need, one a line.
+boxesOf() {
+    local suite
+    for suite in "$@"; do
+        placeOf "$suite"
+    done | sort -u | grep -vx host || true
+}
+
+# The junit files of a suite in the directory $results, one a line.
+filesOf() { find "${results:?}/$1" -name '*.xml' -not -path '*/skip/*' 2>/dev/null | sort; }
+
+# counts SUITE…: "PASSED FAILED SKIPPED"
+counts() {
+    local suite files=()
+    for suite in "$@"; do
+        mapfile -t -O "${#files[@]}" files < <(filesOf "$suite")
+    done
+    "$lib/junit" count "${files[@]}"
+}
+
+# note SUITE skipped|failed REASON: a result that no test runner wrote
+note() { "$lib/junit" note "$results/$1" "$2" "$1" "$3"; }
