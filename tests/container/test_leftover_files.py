@@ -13,11 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from jobs import RECORDS, daemon_ready, expect_nothing_left, finish, main_pid, run, site, start_job, wait_running, wait_until
+from jobs import RECORDS, daemon_ready, expect_nothing_left, finish, main_pid, receipts, run, site, start_job, wait_running, wait_until
 
 HISTORY = Path("/var/lib/pinfold/history.db")
 ALICE = {"user": "alice", "group": "alice", "extra_groups": []}
 UID = 1000
+CLOCK_REALTIME_COARSE = 5  # time(7); Python has no name for it
 
 # Leaves one thing of each kind, all of this name; then, where it is told to, lives on until its standard input ends.
 LEAVE = """
@@ -260,6 +261,9 @@ def test_born_before_or_after_a_job_is_never_its():
         run("setpriv", "--reuid=alice", "--regid=alice", "--clear-groups", "touch", path)
     touch("/tmp/alices-before")
     left = Left("manual.between")
+    # The kernel takes a file's times from the clock of its last tick, up to 10 ms behind the one by which pinfoldd noted the job's end.
+    [receipt] = receipts(left.key)
+    wait_until(lambda: time.clock_gettime_ns(CLOCK_REALTIME_COARSE) // 1000 > receipt["ended"], "a tick after the job's end")
     touch("/tmp/alices-after")
     names = run("pinfold", "strays", "--files", "--remove", "--json").stdout
     assert "alices-before" not in names and "alices-after" not in names and left.key in names
