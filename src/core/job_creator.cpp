@@ -263,7 +263,8 @@ void JobCreator::resume(const JobPtr& job, bool isLoaded) { start(job, isLoaded)
 /// the site allows, PID 1 may put it into one yet: then it is a job as any other, and nothing of it is stopped here.
 void JobCreator::overdue(const JobPtr& job, const Error& why) {
     logWarning(core_.context, job->key(), "job not created yet: " + why.message, Trouble::Start);
-    // Its supervisor does not wait for this job's end, and how it ends says nothing.
+    // Its supervisor does not wait for this job's end, and how it ends says nothing; and a pipe that we hold has no end.
+    job->output = {};
     job->supervisor.reset();
     job->record.supervisor.reset();
     core_.save(*job);

@@ -3,6 +3,7 @@
 
 #include "core/events.hpp"
 
+#include <exception>
 #include <memory>
 #include <utility>
 
@@ -21,10 +22,15 @@ void Recovery::run(std::function<void(Result<void>)> ready) {
         for (const auto& record : *records)
             if (lacksUnit(record))
                 found.recordsEnded.push_back(record.key.text());
-        if (auto taken = takeUp(std::move(*records), namesOf(std::get<std::vector<UnitStatus>>(answer))); !taken)
-            return ready(taken);
-        logReconciled(core_.context, found);
-        ready({});
+        Result<void> taken;
+        try {
+            taken = takeUp(std::move(*records), namesOf(std::get<std::vector<UnitStatus>>(answer)));
+        } catch (const std::exception& error) { // a watch that the kernel has no descriptor for, say
+            taken = Error{ErrorCode::Internal, error.what()};
+        }
+        if (taken)
+            logReconciled(core_.context, found);
+        ready(std::move(taken));
     });
 }
 
