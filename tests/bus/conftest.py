@@ -33,7 +33,7 @@ CONFIG = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configurat
 """
 
 
-def wait_until(predicate, what, deadline=20.0):
+def wait_until(predicate, what, deadline=60.0):
     end = time.monotonic() + deadline
     while not (value := predicate()):
         assert time.monotonic() < end, f"not within {deadline} s: {what}"

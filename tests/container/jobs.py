@@ -16,7 +16,7 @@ ESCAPIST = "/usr/libexec/pinfold-tests/escapist"
 SPENDER = "/usr/libexec/pinfold-tests/spender"
 
 
-def run(*command, timeout=60, check=True, **options):
+def run(*command, timeout=120, check=True, **options):
     done = subprocess.run([str(part) for part in command], capture_output=True, text=True, errors="surrogateescape",
                           timeout=timeout, stdin=options.pop("stdin", subprocess.DEVNULL), **options)
     if check:
@@ -24,8 +24,8 @@ def run(*command, timeout=60, check=True, **options):
     return done
 
 
-def wait_until(predicate, what, deadline=30.0):
-    """The predicate's first true value."""
+def wait_until(predicate, what, deadline=90.0):
+    """The predicate's first true value. The deadline is for what never comes; on a busy machine much takes its time."""
     end = time.monotonic() + deadline
     while True:
         value = predicate()
@@ -42,7 +42,7 @@ def start_job(key, *command, options=(), **popen):
     return subprocess.Popen(["pinfold-run", "--job", key, *options, "--", *[str(part) for part in command]], text=True, **popen)
 
 
-def finish(process, timeout=60):
+def finish(process, timeout=120):
     out, err = process.communicate(timeout=timeout)
     return process.returncode, out, err
 
