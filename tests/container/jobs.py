@@ -47,6 +47,13 @@ def finish(process, timeout=120):
     return process.returncode, out, err
 
 
+def held_up():
+    """Seconds that a question to pinfoldd takes: what a busy machine adds to a bound on time."""
+    begun = time.monotonic()
+    run("pinfold", "status")
+    return time.monotonic() - begun
+
+
 def live_jobs():
     """By key; none while pinfoldd is away."""
     listed = run("pinfold", "list", "--json", check=False)
