@@ -100,7 +100,7 @@ class Job:
     def wait_output(self, text, task=None):
         """The words after the text, once the job has written that line."""
         line = wait_until(lambda: next((line for line in self.output(task).splitlines(True)
-                                        if line.startswith(text) and line.endswith("\n")), None), f"'{text}' from job {self.id}", 60)
+                                        if line.startswith(text) and line.endswith("\n")), None), f"'{text}' from job {self.id}")
         return line[len(text):].split()
 
     def state(self):
@@ -112,9 +112,9 @@ class Job:
         return ""
 
     def wait_state(self, state):
-        wait_until(lambda: self.state() == state, f"job {self.id} in state '{state}', not '{self.state()}'", 60)
+        wait_until(lambda: self.state() == state, f"job {self.id} in state '{state}', not '{self.state()}'")
 
-    def wait(self, deadline=90):
+    def wait(self, deadline=180):
         """Until Grid Engine holds the job to be over."""
         wait_until(lambda: not self.state(), f"the end of job {self.id}", deadline)
         return self
@@ -125,7 +125,7 @@ class Job:
             done = run("qacct", "-j", self.id, check=False)
             found = [settings(text) for text in done.stdout.split("=" * 62 + "\n")[1:]]
             return found if len(found) >= number else None
-        return wait_until(records, f"{number} records of job {self.id}", 60)
+        return wait_until(records, f"{number} records of job {self.id}")
 
     def account(self):
         return self.accounts()[-1]
@@ -134,7 +134,7 @@ class Job:
         """The pid of Grid Engine's own shepherd. (The spool directory's file "pid" has that of who runs it for pinfold.)"""
         ours = (f"for process in /proc/[0-9]*; do [ $process/exe -ef {SHEPHERD} ] &&"
                 f" [ $process/cwd -ef {SPOOL}/{self.node}/active_jobs/{self.id}.1 ] && echo ${{process#/proc/}}; done; true")
-        return wait_until(lambda: on(self.node, "sh", "-c", ours).stdout.strip(), f"the shepherd of job {self.id}", 60)
+        return wait_until(lambda: on(self.node, "sh", "-c", ours).stdout.strip(), f"the shepherd of job {self.id}")
 
     def supervisor(self):
         """The pid of the wrapper, which stands above it."""

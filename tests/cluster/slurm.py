@@ -73,7 +73,7 @@ def put_back():
 
 def cancel_all():
     run("scancel", "--user=alice")
-    wait_until(lambda: run("squeue", "--noheader").stdout == "", "no job left", 60)
+    wait_until(lambda: run("squeue", "--noheader").stdout == "", "no job left")
     if "DRAIN" in node_state():
         put_back()
     wait_idle()
@@ -96,7 +96,7 @@ def state(number):
     return job(number).get("JobState")
 
 
-def wait_state(number, wanted, deadline=60.0):
+def wait_state(number, wanted, deadline=90.0):
     return wait_until(lambda: state(number) == wanted and job(number), f"job {number} {wanted}, it is {state(number)}", deadline)
 
 

@@ -27,7 +27,7 @@ class Terminal:
         self.seen += text
         return text
 
-    def read_until(self, text, deadline=60.0):
+    def read_until(self, text, deadline=90.0):
         end = time.monotonic() + deadline
         while text not in self.seen:
             assert self._read(end), f"ended without '{text}':\n{self.seen}"
@@ -35,7 +35,7 @@ class Terminal:
     def type(self, line):
         os.write(self.fd, line.encode() + b"\n")
 
-    def status(self, deadline=60.0):
+    def status(self, deadline=90.0):
         """Once it has ended: its exit status."""
         end = time.monotonic() + deadline
         while self._read(end):

@@ -57,14 +57,14 @@ def test_under_load():
     running = [Job(f"{GO}exit {number}", node=NODE) for number in range(1, 5)]
     leaves = Job(f"{LOCK}setsid sleep 1000 & {GO}exit 9", node=NODE)
     for job in [*running, leaves]:
-        wait_until(lambda: job.key() in ask(NODE, "live_jobs"), f"{job.key()} runs", 60)
+        wait_until(lambda: job.key() in ask(NODE, "live_jobs"), f"{job.key()} runs")
     go = leaves.home / "go"
 
     waiting = subprocess.Popen(["pinfold", "drain", "--wait", "--reason", "new disk"], stderr=subprocess.PIPE, text=True)
     wait_until(lambda: "draining since" in on(NODE, "pinfold", "status").stdout, "drained")
     late = [Job("echo ran", node=NODE) for _ in range(3)]
     elsewhere = Job("echo ran", node="node2")
-    assert "E" in wait_until(queue_state, "the queue takes no more", 60)
+    assert "E" in wait_until(queue_state, "the queue takes no more")
     refused = "this node takes no jobs for now: drained by user 0"
     wait_until(lambda: any(refused in run("qstat", "-j", job.id).stdout for job in late), "the reason")
     on(NODE, "systemctl", "restart", "pinfoldd")
@@ -75,7 +75,7 @@ def test_under_load():
     assert ask(NODE, "live_jobs").keys() == {job.key() for job in [*running, leaves]}
     go.touch()
     for job in [*running, leaves]:
-        wait_until(lambda: ask(NODE, "receipts", job.key()), f"the receipt of {job.key()}", 60)
+        wait_until(lambda: ask(NODE, "receipts", job.key()), f"the receipt of {job.key()}")
     ended = time.monotonic()
     assert waiting.wait(30) == 0
     took = time.monotonic() - ended
@@ -89,15 +89,15 @@ def test_under_load():
 
     resume()
     for job in late:
-        assert job.wait(deadline=180).output() == "ran\n"
-        wait_until(lambda: outcome(job.account()) == ("0", "0"), f"the record of {job.id}'s run", 60)
+        assert job.wait().output() == "ran\n"
+        wait_until(lambda: outcome(job.account()) == ("0", "0"), f"the record of {job.id}'s run")
     assert any(outcome(account) == ("0", "7") for job in late for account in job.accounts()), "one was put back by the node"
 
 
 def test_a_job_that_runs_gets_its_further_tasks():
     """Slave tasks of a parallel job come after the drain; the node knows the job already."""
     job = Job(f"{GO}qrsh -inherit {NODE} 'echo slave; cat /proc/self/cgroup'", "-pe", "mpi", "2", node=NODE)
-    wait_until(lambda: job.key() in ask(NODE, "live_jobs"), "the job runs", 60)
+    wait_until(lambda: job.key() in ask(NODE, "live_jobs"), "the job runs")
     on(NODE, "pinfold", "drain", "--reason", "new disk")
     (job.home / "go").touch()
     job.wait()
