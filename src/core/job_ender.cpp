@@ -180,7 +180,7 @@ void JobEnder::terminate(const JobPtr& job) {
         for (const int signal : {first, SIGCONT}) { // a stopped process acts on it only when it runs
             if (!shepherdLives(*job))
                 core_.context.systemd.kill(job->key().sliceName(), signal, ignore);
-            else if (auto sent = signalAllButShepherds(*job, signal); !sent)
+            else if (auto sent = signalAllButShepherds(core_.context, *job, signal); !sent)
                 logWarning(core_.context, job->key(), sent.error().message, Trouble::Stop);
         }
     }
@@ -222,7 +222,7 @@ void JobEnder::cull(const JobPtr& job) {
 
 void JobEnder::killAround(const JobPtr& job) {
     job->freezeTimer.reset();
-    const auto killed = signalAllButShepherds(*job, SIGKILL);
+    const auto killed = signalAllButShepherds(core_.context, *job, SIGKILL);
     (void)job->slice->freeze(false); // what was killed has died in the ice; this is for the shepherds
     if (!killed) {
         logWarning(core_.context, job->key(), killed.error().message + "; its shepherd is killed with it", Trouble::Stop);

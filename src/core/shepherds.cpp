@@ -4,6 +4,7 @@
 #include "os/process.hpp"
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 namespace pinfold {
@@ -20,19 +21,36 @@ std::vector<pid_t> shepherdsOf(const Job& job) {
     return shepherds;
 }
 
+/// The list that the number is from is older: by now it may be another process's, and that one must not get the signal. So the
+/// pidfd comes first, and then the kernel is asked where its process is. When that ends in between, /proc may speak of
+/// another one, but the pidfd doesn't.
+Result<void> signalInside(const CoreContext& context, const std::string& slice, pid_t pid, int signal) {
+    const auto pidfd = openPidfd(pid);
+    if (!pidfd)
+        return pidfd.error().code == ErrorCode::PidGone ? Result<void>() : Result<void>(pidfd.error());
+    const auto path = context.processes.cgroupOf(pid);
+    if (!path)
+        return path.error().code == ErrorCode::PidGone ? Result<void>() : Result<void>(path.error());
+    if (*path != slice && !path->starts_with(slice + "/"))
+        return {};
+    const auto sent = sendSignalTo(pidfd->get(), signal);
+    return sent ? sent : Error{sent.error().code, "process " + std::to_string(pid) + ": " + sent.error().message};
+}
+
 } // namespace
 
 bool shepherdLives(const Job& job) { return !shepherdsOf(job).empty(); }
 
-Result<void> signalAllButShepherds(const Job& job, int signal) {
+Result<void> signalAllButShepherds(const CoreContext& context, const Job& job, int signal) {
     const auto pids = job.slice->processes();
     if (!pids)
         return pids.error();
+    const auto slice = slicePath(job.key());
     const auto shepherds = shepherdsOf(job);
     Result<void> sent;
     for (const auto pid : *pids)
         if (std::find(shepherds.begin(), shepherds.end(), pid) == shepherds.end())
-            if (auto one = sendSignal(pid, signal); !one)
+            if (auto one = signalInside(context, slice, pid, signal); !one)
                 sent = one;
     return sent;
 }

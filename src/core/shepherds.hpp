@@ -8,7 +8,8 @@ namespace pinfold {
 
 bool shepherdLives(const Job& job);
 
-/// To all of the job's processes but its shepherds. One that is forked meanwhile may miss it. Error: Internal, some did not get it.
-Result<void> signalAllButShepherds(const Job& job, int signal);
+/// To all of the job's processes but its shepherds. One that is forked meanwhile may miss it. Error: Internal, some did not get
+/// it.
+Result<void> signalAllButShepherds(const CoreContext& context, const Job& job, int signal);
 
 } // namespace pinfold

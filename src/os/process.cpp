@@ -269,14 +269,6 @@ Result<ProcessInfo> ProcessTable::readStuck(pid_t pid) const {
     return info;
 }
 
-Result<void> sendSignal(pid_t pid, int signal) {
-    const auto pidfd = openPidfd(pid);
-    if (!pidfd)
-        return pidfd.error().code == ErrorCode::PidGone ? Result<void>() : Result<void>(pidfd.error());
-    const auto sent = sendSignalTo(pidfd->get(), signal);
-    return sent ? sent : Error{sent.error().code, "process " + std::to_string(pid) + ": " + sent.error().message};
-}
-
 Result<void> sendSignalTo(int pidfd, int signal) {
     if (::syscall(SYS_pidfd_send_signal, pidfd, signal, nullptr, 0) == 0 || errno == ESRCH)
         return {};

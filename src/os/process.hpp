@@ -73,9 +73,6 @@ Result<UniqueFd> openPidfd(pid_t pid);
 /// pidfd_send_signal(2). To a process that may have ended, which is no error. Error: Internal, also where it is not permitted.
 Result<void> sendSignalTo(int pidfd, int signal);
 
-/// To a process that may have ended, which is no error. Error: Internal.
-Result<void> sendSignal(pid_t pid, int signal);
-
 /// True once the process has ended, which is when its last thread has (reference: pidfd_open(2)).
 bool hasEnded(int pidfd);
 

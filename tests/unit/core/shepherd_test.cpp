@@ -57,6 +57,15 @@ TEST_F(ShepherdTest, hearsNothingOfAStop) {
     EXPECT_TRUE(node.signals.empty()) << "systemd would have told all of them";
 }
 
+// The list of the job's processes is older than the signal: by then a number may be another process's.
+TEST_F(ShepherdTest, aSignalIsForProcessesThatAreInTheJob) {
+    auto stranger = child(1001, "/system.slice/other.service");
+    node.setFile(kScope, "cgroup.procs", std::to_string(stranger.pid()) + "\n" + std::to_string(script.pid()) + "\n");
+    stop();
+    EXPECT_TRUE(ends(script));
+    EXPECT_TRUE(lives(stranger));
+}
+
 TEST_F(ShepherdTest, isSparedByTheKillAndEndsTheJobByItsOwnEnd) {
     stop();
     auto stubborn = child();
