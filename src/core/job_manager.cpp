@@ -37,6 +37,8 @@ struct JobManager::Impl {
         judge.onWholeJob = [this](const JobPtr& job) {
             ender.begin(job, {.cause = JobResult::OutOfMemory, .by = {}, .grace = 0});
         };
+        unkillable.onEmpty = [this](const JobPtr& job) { ender.check(job); };
+        context.cgroupWatch.onExhausted = [this](const std::string& what) { logNodeWarning(core.context, what); };
         context.kernelLog.onOom = [this](const OomReport& report) { judge.reported(report); };
         context.systemd.onOomdKill = [this](const std::string& path) { judge.killedByOomd(path); };
         context.systemd.onUnitRemoved = [this](const std::string& unit) { look(unit); };
@@ -115,6 +117,7 @@ JobManager::~JobManager() {
     impl_->core.context.systemd.onReloaded = nullptr;
     impl_->core.context.systemd.onOomdKill = nullptr;
     impl_->core.context.kernelLog.onOom = nullptr;
+    impl_->core.context.cgroupWatch.onExhausted = nullptr;
 }
 
 void JobManager::setObserver(JobObserver* observer) { impl_->core.observer = observer; }

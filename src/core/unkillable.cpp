@@ -17,6 +17,9 @@ namespace {
 constexpr std::size_t kMostKeys = 10;  // in a line for people
 constexpr std::size_t kMostPids = 100; // in a command line
 
+// From the second SIGKILL to the report. The kernel takes milliseconds.
+constexpr std::uint64_t kSecondKill = 1'000'000;
+
 } // namespace
 
 std::optional<UnkillableJobs> unkillableJobs(const Registry& registry) {
@@ -36,28 +39,43 @@ std::optional<UnkillableJobs> unkillableJobs(const Registry& registry) {
 }
 
 void UnkillablePolicy::watch(const JobPtr& job) {
+    const auto after = core_.context.config.unkillable.after;
+    const auto last = std::min(kSecondKill, after / 2);
     const auto killedAt = core_.context.loop.realTime();
-    job->graceTimer = core_.context.loop.after(core_.context.config.unkillable.after, [this, killedAt, weak = WeakJob(job)] {
+    job->graceTimer = core_.context.loop.after(after - last, [this, last, killedAt, weak = WeakJob(job)] {
         if (const auto live = weak.lock())
-            report(*live, killedAt);
+            killAgain(live, last, killedAt);
     });
 }
 
-void UnkillablePolicy::report(Job& job, std::uint64_t killedAt) {
-    const bool first = !job.record.unkillableSince;
+void UnkillablePolicy::killAgain(const JobPtr& job, std::uint64_t last, std::uint64_t killedAt) {
+    if (!job->slice->populated())
+        return onEmpty(job);
+    if (auto killed = job->slice->kill(); !killed)
+        logWarning(core_.context, job->key(), killed.error().message, Trouble::Stop);
+    job->graceTimer = core_.context.loop.after(last, [this, killedAt, weak = WeakJob(job)] {
+        if (const auto live = weak.lock())
+            report(live, killedAt);
+    });
+}
+
+void UnkillablePolicy::report(const JobPtr& job, std::uint64_t killedAt) {
+    if (!job->slice->populated())
+        return onEmpty(job);
+    const bool first = !job->record.unkillableSince;
     if (first) {
-        job.record.unkillableSince = killedAt;
-        core_.save(job); // before the script runs: a restart doesn't run it again
+        job->record.unkillableSince = killedAt;
+        core_.save(*job); // before the script runs: a restart doesn't run it again
     }
-    const auto pids = job.slice->processes();
+    const auto pids = job->slice->processes();
     if (!pids)
-        logWarning(core_.context, job.key(), "processes that outlived SIGKILL can't be listed: " + pids.error().message);
+        logWarning(core_.context, job->key(), "processes that outlived SIGKILL can't be listed: " + pids.error().message);
     const auto left = pids ? *pids : std::vector<pid_t>{};
-    logUnkillable(core_.context, job, left.size(), nameProcesses(core_.context, left, &ProcessTable::readStuck));
-    core_.observer->unkillable(job.key(), left.size());
+    logUnkillable(core_.context, *job, left.size(), nameProcesses(core_.context, left, &ProcessTable::readStuck));
+    core_.observer->unkillable(job->key(), left.size());
     publish();
     if (first && core_.context.config.unkillable.action == UnkillableAction::Script)
-        runScript(job, left);
+        runScript(*job, left);
 }
 
 void UnkillablePolicy::over(Job& job) {

@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,15 +20,20 @@ class UnkillablePolicy {
 public:
     UnkillablePolicy(Core& core, NodeState& node) : core_(core), node_(node) {}
 
-    /// From now, when SIGKILL has been sent to all of the job.
+    /// From now, when SIGKILL has been sent to all of the job. It is sent once more in between: a process may have come into the
+    /// job after the first one.
     void watch(const JobPtr& job);
     /// Nothing of the job is left.
     void over(Job& job);
     /// Brings the node's comment up to what is so, and whether it takes jobs.
     void publish() const;
 
+    /// For a job that is seen to be empty when it should be reported.
+    std::function<void(const JobPtr&)> onEmpty;
+
 private:
-    void report(Job& job, std::uint64_t killedAt);
+    void killAgain(const JobPtr& job, std::uint64_t last, std::uint64_t killedAt);
+    void report(const JobPtr& job, std::uint64_t killedAt);
     void runScript(const Job& job, const std::vector<pid_t>& pids) const;
 
     Core& core_;

@@ -1,24 +1,36 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "os/cgroup_watch.hpp"
 
-#include <sys/inotify.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <map>
+#include <utility>
 #include <vector>
 
 namespace pinfold {
 
 struct CgroupWatch::Impl {
     using Handler = std::function<void()>;
+    struct Entry {
+        std::filesystem::path file;
+        std::shared_ptr<Handler> handler;
+    };
 
+    Impl(EventLoop& eventLoop, AddWatch add) : loop(eventLoop), addWatch(add) {}
+
+    EventLoop& loop;
+    AddWatch addWatch;
     UniqueFd inotify{::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)};
     EventHandle source;
     std::uint64_t nextId = 1;
     // inotify has one descriptor a file: several watches of the same file share it.
     std::map<int, std::map<std::uint64_t, std::shared_ptr<Handler>>> handlers;
+    std::map<std::uint64_t, int> descriptors; ///< of the watched ones
+    std::map<std::uint64_t, Entry> unwatched; ///< the kernel had no watch for them
+    EventHandle timer;                        ///< while there are unwatched ones
 
     void drain() {
         alignas(inotify_event) std::array<char, 16384> buffer; // NOLINT(cppcoreguidelines-pro-type-member-init): read fills it
@@ -46,14 +58,46 @@ struct CgroupWatch::Impl {
     }
 
     void tellAll() {
-        std::vector<int> descriptors;
+        std::vector<int> all;
         for (const auto& [descriptor, list] : handlers)
-            descriptors.push_back(descriptor);
-        for (const auto descriptor : descriptors)
+            all.push_back(descriptor);
+        for (const auto descriptor : all)
             tell(descriptor);
     }
 
-    void remove(int descriptor, std::uint64_t id) {
+    /// False with errno.
+    bool begin(std::uint64_t id, const Entry& entry) {
+        const int descriptor = addWatch(inotify.get(), entry.file.c_str(), IN_MODIFY | IN_DELETE_SELF);
+        if (descriptor < 0)
+            return false;
+        handlers[descriptor][id] = entry.handler;
+        descriptors[id] = descriptor;
+        return true;
+    }
+
+    void lookLater() {
+        timer = unwatched.empty() ? nullptr : loop.after(kLookAgain, [this] { lookAtUnwatched(); });
+    }
+
+    /// Tells of them as if they had changed: whoever watches looks at the cgroup itself.
+    void lookAtUnwatched() {
+        const auto copy = unwatched;
+        for (const auto& [id, entry] : copy) {
+            if (!unwatched.contains(id))
+                continue; // a handler has ended that registration
+            if (begin(id, entry))
+                unwatched.erase(id);
+            (*entry.handler)();
+        }
+        lookLater();
+    }
+
+    void remove(std::uint64_t id) {
+        unwatched.erase(id);
+        const auto watched = descriptors.extract(id);
+        if (!watched)
+            return;
+        const auto descriptor = watched.mapped();
         const auto found = handlers.find(descriptor);
         if (found == handlers.end())
             return;
@@ -68,33 +112,37 @@ struct CgroupWatch::Impl {
 namespace {
 
 template <class Impl> struct WatchHandle : EventSource {
-    WatchHandle(std::weak_ptr<Impl> watch, int descriptorArg, std::uint64_t idArg)
-        : impl(std::move(watch)), descriptor(descriptorArg), id(idArg) {}
+    WatchHandle(std::weak_ptr<Impl> watch, std::uint64_t idArg) : impl(std::move(watch)), id(idArg) {}
     ~WatchHandle() override {
         if (const auto live = impl.lock())
-            live->remove(descriptor, id);
+            live->remove(id);
     }
     std::weak_ptr<Impl> impl;
-    int descriptor;
     std::uint64_t id;
 };
 
 } // namespace
 
-CgroupWatch::CgroupWatch(EventLoop& loop) : impl_(std::make_shared<Impl>()) {
+CgroupWatch::CgroupWatch(EventLoop& loop, AddWatch addWatch) : impl_(std::make_shared<Impl>(loop, addWatch)) {
     impl_->source = loop.onReadable(impl_->inotify.get(), [impl = impl_.get()] { impl->drain(); });
 }
 
 CgroupWatch::~CgroupWatch() = default;
 
 Result<EventHandle> CgroupWatch::watch(const std::filesystem::path& eventsFile, std::function<void()> handler) {
-    const int descriptor = ::inotify_add_watch(impl_->inotify.get(), eventsFile.c_str(), IN_MODIFY | IN_DELETE_SELF);
-    if (descriptor < 0)
-        return Error{ErrorCode::Internal, "inotify on " + eventsFile.string() + ": " + std::strerror(errno) +
-                                              (errno == ENOSPC ? "; raise fs.inotify.max_user_watches" : "")};
     const auto id = impl_->nextId++;
-    impl_->handlers[descriptor][id] = std::make_shared<Impl::Handler>(std::move(handler));
-    return EventHandle(std::make_unique<WatchHandle<Impl>>(impl_, descriptor, id));
+    Impl::Entry entry{eventsFile, std::make_shared<Impl::Handler>(std::move(handler))};
+    if (!impl_->begin(id, entry)) {
+        if (errno != ENOSPC)
+            return Error{ErrorCode::Internal, "inotify on " + eventsFile.string() + ": " + std::strerror(errno)};
+        if (impl_->unwatched.empty() && onExhausted)
+            onExhausted("the kernel has no inotify watches left, so ends of jobs are seen up to a second late; raise "
+                        "fs.inotify.max_user_watches");
+        impl_->unwatched.emplace(id, std::move(entry));
+        if (!impl_->timer)
+            impl_->lookLater();
+    }
+    return EventHandle(std::make_unique<WatchHandle<Impl>>(impl_, id));
 }
 
 } // namespace pinfold

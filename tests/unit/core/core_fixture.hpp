@@ -76,7 +76,7 @@ protected:
     }
     void restart() {
         background.emplace(loop);
-        watch.emplace(loop);
+        watch.emplace(loop, addWatch);
         metrics.emplace();
         std::array<int, 2> ends{};
         ASSERT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends.data()), 0);
@@ -136,6 +136,7 @@ protected:
     RecordingJournal journal;
     RecordingObserver observer;
     std::optional<ManualBackground> background;
+    CgroupWatch::AddWatch addWatch = &::inotify_add_watch;
     std::optional<CgroupWatch> watch;
     std::optional<MetricsCounter> metrics;
     std::optional<History> history;

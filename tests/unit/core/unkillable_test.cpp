@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <fstream>
 
 namespace pinfold::test {
@@ -91,6 +92,45 @@ TEST_F(UnkillableTest, whatDiesInTimeIsNotReported) {
     loop.advance(config.unkillable.after);
     EXPECT_TRUE(events("unkillable").empty());
     EXPECT_EQ(receipts().size(), 1U);
+}
+
+// What came into the job after the first cgroup.kill, with a task that was on its way say, has not been killed by it.
+TEST_F(UnkillableTest, whatCameInAfterTheKillIsKilledBeforeAnybodyIsTold) {
+    config.unkillable.action = UnkillableAction::Drain;
+    auto leader = child();
+    create("sge.1", leader);
+    manager->stopJob(root, "sge.1", 0, [](const Result<void>&) {});
+    auto late = child();
+    EXPECT_TRUE(node.applyCgroupKills());
+    node.spawnInside(late.pid(), "/batch.slice/batch-sge.1.slice/job-sge.1.scope");
+    loop.settle();
+    loop.advance(config.unkillable.after - 1);
+    EXPECT_TRUE(node.applyCgroupKills());
+    loop.advance(1);
+    EXPECT_TRUE(events("unkillable").empty());
+    EXPECT_EQ(receipts().size(), 1U);
+}
+
+// Without inotify nobody says so when the slice runs empty (fs.inotify.max_user_watches).
+TEST_F(UnkillableTest, aJobWithoutAWatchEnds) {
+    crash();
+    addWatch = [](int, const char*, std::uint32_t) {
+        errno = ENOSPC;
+        return -1;
+    };
+    restart();
+    config.unkillable.action = UnkillableAction::Drain;
+    auto leader = stuckJob("sge.1");
+    auto second = stuckJob("sge.2");
+    end(leader);
+    end(second);
+    loop.advance(CgroupWatch::kLookAgain);
+    EXPECT_EQ(receipts().size(), 2U);
+    EXPECT_TRUE(events("unkillable").empty());
+    const auto messages = journal.messages();
+    EXPECT_EQ(std::count_if(messages.begin(), messages.end(),
+                            [](const auto& line) { return line.find("max_user_watches") != std::string::npos; }),
+              1);
 }
 
 TEST_F(UnkillableTest, anUnreadableWaitPointIsUnknown) {

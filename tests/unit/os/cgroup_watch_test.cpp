@@ -4,7 +4,9 @@
 #include "temporary_directory.hpp"
 #include "tests/support/manual_event_loop.hpp"
 
+#include <cerrno>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace pinfold::test {
@@ -159,6 +161,51 @@ TEST_F(Watches, AFullQueueTellsAll) {
     }
     loop.settle();
     EXPECT_EQ(quiet, 1);
+}
+
+TEST_F(Watches, WithoutAWatchTheFileIsToldOfEachSecondUntilThereIsOne) {
+    static bool exhausted = false;
+    exhausted = true;
+    watch.emplace(loop, [](int inotify, const char* file, std::uint32_t mask) {
+        errno = ENOSPC;
+        return exhausted ? -1 : ::inotify_add_watch(inotify, file, mask);
+    });
+    std::vector<std::string> said;
+    watch->onExhausted = [&](const std::string& line) { said.push_back(line); };
+    int told = 0;
+    int toldOther = 0;
+    auto handle = on(events, [&] { ++told; });
+    auto otherHandle = on(other, [&] { ++toldOther; });
+    ASSERT_EQ(said.size(), 1U) << "once, not for each file";
+    EXPECT_NE(said[0].find("fs.inotify.max_user_watches"), std::string::npos) << said[0];
+    loop.advance(CgroupWatch::kLookAgain);
+    loop.advance(CgroupWatch::kLookAgain);
+    EXPECT_EQ(told, 2);
+    EXPECT_EQ(toldOther, 2);
+    otherHandle.reset();
+    loop.advance(CgroupWatch::kLookAgain);
+    EXPECT_EQ(toldOther, 2);
+
+    exhausted = false;
+    loop.advance(CgroupWatch::kLookAgain);
+    EXPECT_EQ(told, 4) << "what happened before the watch was there is not told by it";
+    EXPECT_EQ(loop.timers(), 0U);
+    change(events);
+    loop.settle();
+    EXPECT_EQ(told, 5);
+    handle.reset();
+    change(events);
+    loop.settle();
+    EXPECT_EQ(told, 5);
+}
+
+TEST_F(Watches, AFileThatIsNotThereIsAnErrorAlsoThen) {
+    watch.emplace(loop, [](int, const char*, std::uint32_t) {
+        errno = ENOENT;
+        return -1;
+    });
+    EXPECT_FALSE(watch->watch(events, [] {}));
+    EXPECT_EQ(loop.timers(), 0U);
 }
 
 } // namespace pinfold::test
