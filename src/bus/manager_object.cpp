@@ -244,13 +244,13 @@ void ManagerObject::GetJobByUnit(sdbus::Result<std::string, sdbus::ObjectPath>&&
 
 void ManagerObject::ListProcesses(sdbus::Result<Dicts>&& result, std::string key) {
     handle(std::move(result), key, [this, key](const Caller& caller, const auto& answer) {
-        const auto processes = parts_.jobs.processes(caller, key);
-        if (!processes)
-            return answer.fail(processes.error());
-        Dicts list;
-        for (const auto& process : *processes)
-            list.push_back(encodeProcess(process));
-        giveList(answer, std::move(list));
+        parts_.jobs.processes(caller, key,
+                              replyWith<std::vector<JobProcess>>(answer, [answer](const std::vector<JobProcess>& processes) {
+                                  Dicts list;
+                                  for (const auto& process : processes)
+                                      list.push_back(encodeProcess(process));
+                                  giveList(answer, std::move(list));
+                              }));
     });
 }
 

@@ -22,7 +22,7 @@ class NullObserver : public JobObserver {
 
 } // namespace
 
-Core::Core(CoreContext& coreContext) : context(coreContext), observer(&nullObserver) {}
+Core::Core(CoreContext& coreContext) : context(coreContext), describer(coreContext), observer(&nullObserver) {}
 
 void Core::save(const Job& job) {
     if (!registry.has(job))

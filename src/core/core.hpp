@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/context.hpp"
+#include "core/describer.hpp"
 #include "core/job.hpp"
 
 namespace pinfold {
@@ -11,6 +12,7 @@ struct Core {
     explicit Core(CoreContext& coreContext);
 
     CoreContext& context;
+    Describer describer;
     Registry registry;
     JobObserver* observer; ///< never null
 

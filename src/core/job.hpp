@@ -9,6 +9,7 @@
 #include "os/job_output.hpp"
 #include "os/kernel_log.hpp"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -53,13 +54,15 @@ struct Job {
     std::optional<OomReport> oomReport;
     JobOutput output; ///< the job's standard error, until a restart of pinfoldd
     std::optional<PeakSplit> peakSplit;
-    EventHandle lingerTimer;     ///< without batch script and empty: until it ends by itself
-    EventHandle freezeTimer;     ///< bounds the wait until all but the shepherds can be killed
-    bool culled = false;         ///< all but the shepherds have been killed
-    EventHandle statusTimer;     ///< bounds the wait for EndJob's word on how the leader ended
-    bool statusOverdue = false;  ///< that wait is over
-    bool changingLimits = false; ///< a change is on its way through systemd
-    bool accountDue = false;     ///< handed to the accountant
+    EventHandle lingerTimer;           ///< without batch script and empty: until it ends by itself
+    EventHandle freezeTimer;           ///< bounds the wait until all but the shepherds can be killed
+    bool culled = false;               ///< all but the shepherds have been killed
+    EventHandle statusTimer;           ///< bounds the wait for EndJob's word on how the leader ended
+    bool statusOverdue = false;        ///< that wait is over
+    bool changingLimits = false;       ///< a change is on its way through systemd
+    bool accountDue = false;           ///< handed to the accountant
+    std::size_t describing = 0;        ///< reports on leftovers that are under way: the receipt waits for them
+    std::function<void()> onDescribed; ///< called when there are none any more
     std::vector<Reply<JobSummary>> creators;
     std::vector<Reply<Receipt>> waiters;
 

@@ -115,7 +115,8 @@ void JobEnder::supervisorGone(const JobPtr& job) {
     job->supervisorWatch.reset();
     job->supervisor.reset();
     auto& record = job->record;
-    // Who kills a process group takes both, and the leader may be seen first: a supervisor that lives would have said how it ended.
+    // Who kills a process group takes both, and the leader may be seen first: a supervisor that lives would have said how it
+    // ended.
     if (record.state == JobState::Ending && record.cause == JobResult::Exited && !record.exit.known())
         record.cause = JobResult::SupervisorLost;
     if (record.state == JobState::Ending && !populated(*job))
@@ -158,12 +159,12 @@ void JobEnder::stop(const JobPtr& job) {
     if (!populated(*job))
         return emptied(job);
     if (leftBehind(*job))
-        listLeftovers(*job);
+        listLeftovers(job);
     terminate(job);
 }
 
-void JobEnder::listLeftovers(Job& job) {
-    if (!std::exchange(job.record.leftoversListed, true)) // else done before, perhaps by an earlier pinfoldd
+void JobEnder::listLeftovers(const JobPtr& job) {
+    if (!std::exchange(job->record.leftoversListed, true)) // else done before, perhaps by an earlier pinfoldd
         reportLeftovers(core_, job, 0);
 }
 
@@ -191,7 +192,7 @@ void JobEnder::kill(const JobPtr& job) {
     if (!populated(*job))
         return emptied(job);
     if (leaderEnded(*job))
-        listLeftovers(*job);
+        listLeftovers(job);
     if (!job->culled && shepherdLives(*job))
         return cull(job);
     // Not by PID 1: under a storm of short-lived daemons it may take as long as the storm lasts.
@@ -260,7 +261,13 @@ void JobEnder::emptied(const JobPtr& job) {
             });
         return;
     }
-    accountant_.account(job);
+    account(job);
+}
+
+void JobEnder::account(const JobPtr& job) {
+    if (job->describing == 0)
+        return accountant_.account(job);
+    job->onDescribed = onJob(job, &JobEnder::account); // the receipt names the leftovers
 }
 
 std::uint64_t JobEnder::grace(const Job& job) const {

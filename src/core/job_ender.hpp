@@ -52,7 +52,7 @@ private:
     void stop(const JobPtr& job);
     void leaderGone(const JobPtr& job);
     void supervisorGone(const JobPtr& job);
-    void listLeftovers(Job& job);
+    void listLeftovers(const JobPtr& job);
     void terminate(const JobPtr& job);
     void kill(const JobPtr& job);
     void cull(const JobPtr& job);
@@ -60,6 +60,7 @@ private:
     void linger(const JobPtr& job);
     std::function<void()> onJob(const JobPtr& job, void (JobEnder::*handler)(const JobPtr&));
     void emptied(const JobPtr& job);
+    void account(const JobPtr& job);
     std::uint64_t grace(const Job& job) const;
 
     Core& core_;

@@ -316,29 +316,40 @@ Result<JobSummary> JobManager::jobOfUnit(const std::string& unit) const {
     return job(identity->key.text());
 }
 
-Result<std::vector<JobProcess>> JobManager::processes(const Caller& caller, const std::string& key) const {
+void JobManager::processes(const Caller& caller, const std::string& key, Reply<std::vector<JobProcess>> reply) {
     const auto job = impl_->permitted(caller, Verb::ListProcesses, key);
     if (!job)
-        return job.error();
+        return reply(job.error());
     const auto& context = impl_->core.context;
-    std::vector<JobProcess> list;
     if (!(*job)->slice)
-        return list;
+        return reply(std::vector<JobProcess>{});
     const auto pids = (*job)->slice->processes();
     if (!pids)
-        return pids.error();
-    const bool hung = (*job)->record.unkillableSince.has_value();
-    const auto bootedAt = context.loop.realTime() - context.loop.bootTime();
+        return reply(pids.error());
+    std::vector<ProcessInfo> seen;
+    std::vector<std::uint32_t> tasks; // in the same order
     for (const auto pid : *pids) {
-        const auto info = hung ? context.processes.readStuck(pid) : context.processes.readWithCommand(pid);
+        auto info = context.processes.read(pid);
         const auto path = context.processes.cgroupOf(pid);
         const auto identity = path ? identifyPath(*path) : std::nullopt;
         if (!info || !identity || !(identity->key == (*job)->key()))
             continue; // it ended meanwhile, or its number is another's by now
-        list.push_back({pid, identity->task.value_or(0), info->realUid, bootedAt + info->started, info->cpu, info->rss,
-                        info->state, info->waitPoint, info->command});
+        seen.push_back(std::move(*info));
+        tasks.push_back(identity->task.value_or(0));
     }
-    return list;
+    const bool hung = (*job)->record.unkillableSince.has_value();
+    impl_->core.describer.describe(
+        std::move(seen), hung ? Describer::Depth::Stuck : Describer::Depth::Command,
+        [reply = std::move(reply), tasks = std::move(tasks),
+         bootedAt = context.loop.realTime() - context.loop.bootTime()](const std::vector<ProcessInfo>& described) {
+            std::vector<JobProcess> list;
+            for (std::size_t i = 0; i < described.size(); ++i) {
+                const auto& info = described[i];
+                list.push_back({info.pid, tasks[i], info.realUid, bootedAt + info.started, info.cpu, info.rss, info.state,
+                                info.waitPoint, info.command});
+            }
+            reply(std::move(list));
+        });
 }
 
 Result<Usage> JobManager::usage(const Caller& caller, const std::string& key) const {

@@ -164,7 +164,8 @@ public:
     Result<JobSummary> job(const std::string& key) const;
     Result<std::pair<JobSummary, std::uint32_t>> jobOfProcess(pid_t pid) const;
     Result<JobSummary> jobOfUnit(const std::string& unit) const;
-    Result<std::vector<JobProcess>> processes(const Caller& caller, const std::string& key) const;
+    /// Within Describer::kPatience.
+    void processes(const Caller& caller, const std::string& key, Reply<std::vector<JobProcess>> reply);
     Result<Usage> usage(const Caller& caller, const std::string& key) const;
     Result<Receipt> receipt(const Caller& caller, const std::string& key) const;
     Result<std::vector<Receipt>> receipts(const Caller& caller, ReceiptFilter filter) const;

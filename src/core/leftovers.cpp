@@ -3,7 +3,7 @@
 
 #include "core/events.hpp"
 
-#include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace pinfold {
@@ -26,43 +26,62 @@ Result<std::vector<pid_t>> processesOf(const Core& core, const Job& job, std::ui
     return scope->processes();
 }
 
-} // namespace
-
-std::vector<ProcessInfo> nameProcesses(const CoreContext& context, const std::vector<pid_t>& pids, ProcessReader read) {
+/// Until there are leftovers.report_max of them. Where they end.
+std::size_t addCommands(const CoreContext& context, Leftovers& leftovers, const std::vector<ProcessInfo>& seen) {
     const auto& policy = context.config.leftovers;
-    std::vector<ProcessInfo> named;
-    for (const auto pid : pids) {
-        if (named.size() >= policy.reportMax)
-            break;
-        if (auto process = (context.processes.*read)(pid)) {
-            process->command = commandForReport(*process, policy.commandLines);
-            named.push_back(std::move(*process));
-        }
-    }
-    return named;
-}
-
-void reportLeftovers(Core& core, Job& job, std::uint32_t task) {
-    const auto& policy = core.context.config.leftovers;
-    const auto pids = processesOf(core, job, task);
-    if (!pids) {
-        logWarning(core.context, job.key(), "leftovers can't be listed: " + pids.error().message);
-        return;
-    }
-    const auto named = nameProcesses(core.context, *pids, &ProcessTable::readWithCommand);
-    if (pids->empty())
-        return;
-
-    auto& leftovers = job.record.leftovers;
-    leftovers.count += pids->size();
-    for (const auto& process : named) {
-        leftovers.cpu += process.cpu;
+    for (const auto& process : seen)
         if (policy.commandLines != CommandLines::None && leftovers.commands.size() < policy.reportMax)
             leftovers.commands.push_back(process.command);
+    return leftovers.commands.size();
+}
+
+} // namespace
+
+std::vector<ProcessInfo> glance(const CoreContext& context, const std::vector<pid_t>& pids) {
+    std::vector<ProcessInfo> seen;
+    for (const auto pid : pids) {
+        if (seen.size() >= context.config.leftovers.reportMax)
+            break;
+        if (auto process = context.processes.read(pid))
+            seen.push_back(std::move(*process));
     }
-    core.save(job);
-    logLeftovers(core.context, job, task, pids->size(), named);
-    core.observer->leftoversFound(job.key(), task, pids->size());
+    return seen;
+}
+
+void keepToPolicy(const CoreContext& context, std::vector<ProcessInfo>& processes) {
+    for (auto& process : processes)
+        process.command = commandForReport(process, context.config.leftovers.commandLines);
+}
+
+void reportLeftovers(Core& core, const JobPtr& job, std::uint32_t task) {
+    const auto pids = processesOf(core, *job, task);
+    if (!pids) {
+        logWarning(core.context, job->key(), "leftovers can't be listed: " + pids.error().message);
+        return;
+    }
+    if (pids->empty())
+        return;
+    auto seen = glance(core.context, *pids);
+    auto& leftovers = job->record.leftovers;
+    leftovers.count += pids->size();
+    for (const auto& process : seen)
+        leftovers.cpu += process.cpu;
+    const auto first = leftovers.commands.size();
+    const auto last = addCommands(core.context, leftovers, seen);
+    core.save(*job); // a restart before they are described tells of their names
+    core.observer->leftoversFound(job->key(), task, pids->size());
+
+    ++job->describing;
+    core.describer.describe(std::move(seen), Describer::Depth::Command,
+                            [&core, job, task, first, last, count = pids->size()](std::vector<ProcessInfo> named) {
+                                keepToPolicy(core.context, named);
+                                for (auto at = first; at < last; ++at)
+                                    job->record.leftovers.commands[at] = named[at - first].command;
+                                core.save(*job);
+                                logLeftovers(core.context, *job, task, count, named);
+                                if (--job->describing == 0 && job->onDescribed)
+                                    std::exchange(job->onDescribed, nullptr)();
+                            });
 }
 
 } // namespace pinfold

@@ -71,7 +71,11 @@ void UnkillablePolicy::report(const JobPtr& job, std::uint64_t killedAt) {
     if (!pids)
         logWarning(core_.context, job->key(), "processes that outlived SIGKILL can't be listed: " + pids.error().message);
     const auto left = pids ? *pids : std::vector<pid_t>{};
-    logUnkillable(core_.context, *job, left.size(), nameProcesses(core_.context, left, &ProcessTable::readStuck));
+    core_.describer.describe(glance(core_.context, left), Describer::Depth::Stuck,
+                             [this, job, count = left.size()](std::vector<ProcessInfo> named) {
+                                 keepToPolicy(core_.context, named);
+                                 logUnkillable(core_.context, *job, count, named);
+                             });
     core_.observer->unkillable(job->key(), left.size());
     publish();
     if (first && core_.context.config.unkillable.action == UnkillableAction::Script)

@@ -255,7 +255,7 @@ std::string ProcessTable::commandOf(const ProcessInfo& info) const {
 }
 
 Result<ProcessInfo> ProcessTable::readStuck(pid_t pid) const {
-    auto info = readWithCommand(pid);
+    auto info = read(pid);
     if (!info)
         return info;
     auto directory = root_ / "proc" / std::to_string(pid);

@@ -33,6 +33,9 @@ struct ProcessInfo {
     std::string command;                  ///< printable(); "[name]" when the command line is empty or was not asked for
 };
 
+/// May be used by several threads at once. commandOf() and readWithCommand() may block, for as long as somebody holds the lock of
+/// the process's memory (mmap_lock): a process that hangs on a file server does. They are no calls for the loop. All others ask
+/// for what the kernel has at hand.
 class ProcessTable {
 public:
     /// `root` is prefixed to /proc, except for this process's own descriptors.
@@ -53,11 +56,12 @@ public:
 
     /// Without the command line. Errors: PidGone; Internal when it can't be read or parsed.
     Result<ProcessInfo> read(pid_t pid) const;
+    /// May block.
     Result<ProcessInfo> readWithCommand(pid_t pid) const;
-    /// printable(); what `info.command` says already where there is none, or it can't be read.
+    /// May block. printable(); what `info.command` says already where there is none, or it can't be read.
     std::string commandOf(const ProcessInfo& info) const;
-    /// With command line, and with state and wait point of a thread that can't be interrupted, if there is one. The wait point of
-    /// other users' processes is seen with CAP_SYS_PTRACE only.
+    /// Without the command line, with state and wait point of a thread that can't be interrupted, if there is one. The wait point
+    /// of other users' processes is seen with CAP_SYS_PTRACE only. It looks at each thread, and there may be thousands.
     Result<ProcessInfo> readStuck(pid_t pid) const;
 
 private:

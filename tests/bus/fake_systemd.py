@@ -171,6 +171,11 @@ class FakeSystemd(dbus.service.Object):
     def Show(self, pid):
         self.node.show(int(pid))
 
+    @dbus.service.method(CONTROL, in_signature="us")
+    def Move(self, pid, cgroup):
+        """As what a job's process has started."""
+        self.node.move(int(pid), str(cgroup))
+
     @dbus.service.method(CONTROL, in_signature="u")
     def Hang(self, pid):
         """In the kernel, as on a file server that is gone: it outlives SIGKILL, until the test ends it."""

@@ -76,6 +76,8 @@ protected:
     }
     void restart() {
         background.emplace(loop);
+        if (holdAtRestart)
+            background->hold(*holdAtRestart);
         watch.emplace(loop, addWatch);
         metrics.emplace();
         std::array<int, 2> ends{};
@@ -123,6 +125,12 @@ protected:
         node.show(process.pid(), uid, cgroup);
         return process;
     }
+    Result<std::vector<JobProcess>> listProcesses(const std::string& key) {
+        std::optional<Result<std::vector<JobProcess>>> listed;
+        manager->processes(root, key, [&](Result<std::vector<JobProcess>> answer) { listed = std::move(answer); });
+        loop.settle();
+        return listed ? std::move(*listed) : Result<std::vector<JobProcess>>(Error{ErrorCode::Internal, "no answer"});
+    }
     std::vector<Receipt> receipts() const { return *history->list({}); }
     std::size_t recordFiles() const { return records.load()->records.size(); }
 
@@ -136,6 +144,7 @@ protected:
     RecordingJournal journal;
     RecordingObserver observer;
     std::optional<ManualBackground> background;
+    std::optional<Lane> holdAtRestart;
     CgroupWatch::AddWatch addWatch = &::inotify_add_watch;
     std::optional<CgroupWatch> watch;
     std::optional<MetricsCounter> metrics;

@@ -86,8 +86,11 @@ const Call kCalls[] = {
          manager.setLimits(caller, "sge.1", tighter, false, into<ResourceLimits>(later));
          return Answer();
      }},
-    {"ListProcesses", [](JobManager& manager, const Caller& caller, const ChildProcess&,
-                         Answer&) { return codeOf(manager.processes(caller, "sge.1")); }},
+    {"ListProcesses",
+     [](JobManager& manager, const Caller& caller, const ChildProcess&, Answer& later) {
+         manager.processes(caller, "sge.1", into<std::vector<JobProcess>>(later));
+         return Answer();
+     }},
     {"GetUsage", [](JobManager& manager, const Caller& caller, const ChildProcess&,
                     Answer&) { return codeOf(manager.usage(caller, "sge.1")); }},
 };

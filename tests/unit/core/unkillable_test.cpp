@@ -66,7 +66,7 @@ TEST_F(UnkillableTest, whatHangsIsNamedWithItsPlaceInTheKernel) {
 
     EXPECT_EQ(manager->job("sge.1")->state, JobState::Ending);
     EXPECT_EQ(manager->job("sge.1")->unkillableSince, killedAt);
-    const auto listed = manager->processes(root, "sge.1");
+    const auto listed = listProcesses("sge.1");
     ASSERT_TRUE(listed && listed->size() == 1);
     EXPECT_EQ((*listed)[0].state, 'D');
     EXPECT_EQ((*listed)[0].waitPoint, "rpc_wait_bit_killable");
@@ -138,7 +138,7 @@ TEST_F(UnkillableTest, anUnreadableWaitPointIsUnknown) {
     passBound();
     ASSERT_EQ(events("unkillable-process").size(), 1U);
     EXPECT_FALSE(fieldOf(events("unkillable-process")[0], "PINFOLD_UNKILLABLE_WAIT_POINT"));
-    EXPECT_FALSE(manager->processes(root, "sge.1")->front().waitPoint);
+    EXPECT_FALSE(listProcesses("sge.1")->front().waitPoint);
 }
 
 TEST_F(UnkillableTest, theReportKeepsToTheLeftoversLimits) {

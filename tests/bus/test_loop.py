@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A process whose command line can't be read, as one that hangs with the lock of its memory: a FIFO that nobody writes to stands in
+for /proc/PID/cmdline. Whoever opens it hangs."""
+
+import os
+import signal
+import time
+
+import dbus
+import pytest
+
+from conftest import wait_until
+
+AT_ONCE = dbus.Dictionary({"grace": dbus.UInt64(0)}, signature="sv")
+SOON = 0.3
+
+
+def lock_memory(world, process):
+    cmdline = world.root / "proc" / str(process.pid) / "cmdline"
+    cmdline.unlink()
+    os.mkfifo(cmdline)
+
+
+def quickest(call, tries=5):
+    """The machine may be busy; a loop that waits answers none of them quickly."""
+    def once():
+        begun = time.monotonic()
+        call()
+        return time.monotonic() - begun
+    return min(once() for _ in range(tries))
+
+
+@pytest.fixture
+def stuck(world):
+    """The process that job bus.1 leaves behind."""
+    leader, leftover = world.process(), world.process()
+    world.create("bus.1", leader)
+    world.systemd.Move(dbus.UInt32(leftover.pid), "/batch.slice/batch-bus.1.slice/job-bus.1.scope")
+    lock_memory(world, leftover)
+    return leader, leftover
+
+
+def test_the_signals_come_and_others_are_answered(world, stuck):
+    leader, leftover = stuck
+    leader.kill()
+    leader.wait()
+    assert leftover.wait(10) == -signal.SIGTERM
+    assert quickest(world.live) < SOON
+    receipt = world.manager().WaitJob("bus.1")
+    assert receipt["leftovers"] == 1 and receipt["leftover_commands"] == ["[sleep]"]
+
+
+def test_a_stop_at_once_is_at_once(world, stuck):
+    _, leftover = stuck
+    world.manager().StopJob("bus.1", AT_ONCE)
+    assert leftover.wait(10) == -signal.SIGKILL
+
+
+def test_the_list_of_its_processes_is_answered(world, stuck):
+    leader, leftover = stuck
+    begun = time.monotonic()
+    listed = {int(process["pid"]): str(process["command"]) for process in world.manager().ListProcesses("bus.1")}
+    assert listed == {leader.pid: "sleep 1000", leftover.pid: "[sleep]"}
+    assert time.monotonic() - begun < 10
+    assert quickest(lambda: world.manager().ListProcesses("bus.1")) < SOON, "who hangs is known by now, and not asked again"
+    assert quickest(world.live) < SOON
+
+
+def test_a_restart_takes_the_job_up(world, stuck):
+    leader, leftover = stuck
+    world.systemd.Hang(dbus.UInt32(leftover.pid))
+    leader.kill()
+    leader.wait()
+    wait_until(lambda: world.live() == {"bus.1": "ending"}, "the job's end")
+    world.daemon.kill()
+    world.daemon.wait()
+    wait_until(lambda: not world.bus.name_has_owner("org.pinfold1"), "the name free")
+    world.daemon = world.start_daemon()
+    assert world.live() == {"bus.1": "ending"}
+    assert world.end("bus.1", leftover)["leftovers"] == 1

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Killing never waits for the description of who is killed: /proc/PID/cmdline hangs with the memory of its process.
+#include "core/describer.hpp"
+#include "tests/unit/core/core_fixture.hpp"
+
+#include <csignal>
+
+#include <algorithm>
+
+namespace pinfold::test {
+namespace {
+
+constexpr const char* kScope = "/batch.slice/batch-sge.1.slice/job-sge.1.scope";
+
+class DescriberTest : public CoreTest {
+protected:
+    /// A job whose leader has ended and has left a process behind that nobody can read the command line of.
+    ChildProcess leaveBehind(ResourceLimits limits = {}) {
+        auto leader = child();
+        create("sge.1", leader, std::move(limits));
+        auto leftover = child();
+        node.spawnInside(leftover.pid(), kScope, 1000, "left behind");
+        background->hold(Lane::Processes);
+        end(leader);
+        return leftover;
+    }
+    std::string rogueLine() const {
+        for (const auto& line : journal.messages())
+            if (line.starts_with("rogue: "))
+                return line;
+        return "";
+    }
+};
+
+TEST_F(DescriberTest, theSignalsGoOutWhileTheCommandLineHangs) {
+    auto leftover = leaveBehind();
+    EXPECT_EQ(node.signals,
+              (std::vector<std::pair<std::string, int>>{{"batch-sge.1.slice", SIGTERM}, {"batch-sge.1.slice", SIGCONT}}));
+    loop.advance(config.jobs.killGrace);
+    EXPECT_TRUE(node.applyCgroupKills()) << "the grace is over";
+    loop.waitForEvent(1000);
+    ASSERT_EQ(receipts().size(), 1U);
+    EXPECT_EQ(receipts()[0].leftovers.count, 1U);
+    EXPECT_EQ(receipts()[0].leftovers.commands, std::vector<std::string>{"[odd) name]"});
+    EXPECT_EQ(rogueLine(), "rogue: [odd) name]");
+}
+
+TEST_F(DescriberTest, withoutAGraceTheKillIsAtOnce) {
+    ResourceLimits limits;
+    limits.killGrace = 0;
+    auto leftover = leaveBehind(limits);
+    EXPECT_TRUE(node.applyCgroupKills());
+    loop.waitForEvent(1000);
+    EXPECT_TRUE(receipts().empty()) << "the receipt waits for the description";
+    loop.advance(Describer::kPatience);
+    ASSERT_EQ(receipts().size(), 1U) << "but not for ever";
+    EXPECT_EQ(receipts()[0].leftovers.commands, std::vector<std::string>{"[odd) name]"});
+}
+
+TEST_F(DescriberTest, aDescriptionThatComesLaterIsInTheReceipt) {
+    auto leftover = leaveBehind();
+    background->release(Lane::Processes);
+    node.vanish(leftover.pid());
+    loop.waitForEvent(1000);
+    ASSERT_EQ(receipts().size(), 1U);
+    EXPECT_EQ(receipts()[0].leftovers.commands, std::vector<std::string>{"left behind"});
+    EXPECT_EQ(rogueLine(), "rogue: left behind");
+}
+
+TEST_F(DescriberTest, aRestartBeforeItTellsOfThemByTheirNames) {
+    auto leftover = leaveBehind();
+    crash();
+    restart();
+    node.vanish(leftover.pid());
+    loop.waitForEvent(1000);
+    ASSERT_EQ(receipts().size(), 1U);
+    EXPECT_EQ(receipts()[0].leftovers.count, 1U) << "once";
+    EXPECT_EQ(receipts()[0].leftovers.commands, std::vector<std::string>{"[odd) name]"});
+}
+
+TEST_F(DescriberTest, aRecoveryWaitsForNoCommandLine) {
+    auto leader = child();
+    create("sge.1", leader);
+    auto leftover = child();
+    node.spawnInside(leftover.pid(), kScope);
+    crash();
+    node.vanish(leader.pid());
+    leader.end();
+    holdAtRestart = Lane::Processes;
+    restart(); // which expects to be ready
+    EXPECT_EQ(node.signals.size(), 2U);
+}
+
+TEST_F(DescriberTest, aTasksLeftoversAreSignalledToo) {
+    auto leader = child();
+    create("sge.1", leader);
+    auto second = child();
+    std::optional<Result<TaskAdded>> added;
+    manager->addTask(root, taskOf("sge.1", second), [&](Result<TaskAdded> answer) { added = std::move(answer); });
+    loop.settle();
+    ASSERT_TRUE(added && *added);
+    auto leftover = child();
+    node.spawnInside(leftover.pid(), "/batch.slice/batch-sge.1.slice/job-sge.1-1.scope");
+    background->hold(Lane::Processes);
+    end(second);
+    EXPECT_EQ(node.signals,
+              (std::vector<std::pair<std::string, int>>{{"job-sge.1-1.scope", SIGTERM}, {"job-sge.1-1.scope", SIGCONT}}));
+    loop.advance(Describer::kPatience);
+    EXPECT_EQ(rogueLine(), "rogue: [odd) name]");
+}
+
+TEST_F(DescriberTest, aListIsAnsweredWithWhatIsKnownInTime) {
+    auto leader = child();
+    create("sge.1", leader);
+    background->hold(Lane::Processes);
+    std::optional<Result<std::vector<JobProcess>>> listed;
+    manager->processes(root, "sge.1", [&](Result<std::vector<JobProcess>> answer) { listed = std::move(answer); });
+    loop.settle();
+    EXPECT_FALSE(listed);
+    loop.advance(Describer::kPatience);
+    ASSERT_TRUE(listed && *listed && (*listed)->size() == 1);
+    EXPECT_EQ((*listed)->front().command, "[odd) name]");
+    EXPECT_EQ((*listed)->front().pid, leader.pid());
+}
+
+TEST_F(DescriberTest, whatIsTooMuchForTheThreadsIsAnsweredAtOnce) {
+    auto leader = child();
+    create("sge.1", leader);
+    background->hold(Lane::Processes);
+    while (background->run(
+        Lane::Processes, [] {}, nullptr)) {
+    }
+    const auto listed = listProcesses("sge.1");
+    ASSERT_TRUE(listed && listed->size() == 1) << listed.error().message;
+    EXPECT_EQ(listed->front().command, "[odd) name]");
+}
+
+TEST_F(DescriberTest, whatHangsIsReportedWithoutItsCommandLine) {
+    auto leader = child();
+    create("sge.1", leader);
+    node.hang(leader.pid(), "rpc_wait_bit_killable");
+    manager->stopJob(root, "sge.1", 0, [](const Result<void>&) {});
+    loop.advance(config.unkillable.after - 1);
+    background->hold(Lane::Processes);
+    loop.advance(1);
+    EXPECT_TRUE(manager->job("sge.1")->unkillableSince);
+    EXPECT_EQ(observer.log.back(), "unkillable sge.1 1");
+    loop.advance(Describer::kPatience);
+    const auto messages = journal.messages();
+    EXPECT_TRUE(std::any_of(messages.begin(), messages.end(), [](const auto& line) { return line.ends_with(": [stuck]"); }));
+}
+
+} // namespace
+} // namespace pinfold::test
