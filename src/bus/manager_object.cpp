@@ -305,18 +305,15 @@ void ManagerObject::Reload(sdbus::Result<>&& result) {
 
 void ManagerObject::Drain(sdbus::Result<>&& result, std::string reason, Dict options) {
     handle(std::move(result), {}, [this, reason, options = std::move(options)](const Caller& caller, const auto& answer) {
-        auto done = decodeNoOptions(options);
-        if (done)
-            done = parts_.jobs.drain(caller, reason);
-        done ? answer.give() : answer.fail(done.error());
+        if (auto decoded = decodeNoOptions(options); !decoded)
+            return answer.fail(decoded.error());
+        parts_.jobs.drain(caller, reason, replyNothing(answer));
     });
 }
 
 void ManagerObject::Undrain(sdbus::Result<>&& result) {
-    handle(std::move(result), {}, [this](const Caller& caller, const auto& answer) {
-        const auto done = parts_.jobs.undrain(caller);
-        done ? answer.give() : answer.fail(done.error());
-    });
+    handle(std::move(result), {},
+           [this](const Caller& caller, const auto& answer) { parts_.jobs.undrain(caller, replyNothing(answer)); });
 }
 
 void ManagerObject::Reconcile(sdbus::Result<Dict>&& result, Dict options) {

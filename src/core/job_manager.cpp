@@ -148,14 +148,16 @@ void JobManager::configChanged() {
     impl_->unkillable.publish();
 }
 
-Result<void> JobManager::drain(const Caller& caller, const std::string& reason) {
-    auto allowed = decide(caller, Verb::Drain, {});
-    return allowed ? impl_->node.drain(caller.uid, reason) : allowed;
+void JobManager::drain(const Caller& caller, const std::string& reason, Reply<void> reply) {
+    if (auto allowed = decide(caller, Verb::Drain, {}); !allowed)
+        return reply(allowed);
+    impl_->node.drain(caller.uid, reason, std::move(reply));
 }
 
-Result<void> JobManager::undrain(const Caller& caller) {
-    auto allowed = decide(caller, Verb::Drain, {});
-    return allowed ? impl_->node.resume(caller.uid) : allowed;
+void JobManager::undrain(const Caller& caller, Reply<void> reply) {
+    if (auto allowed = decide(caller, Verb::Drain, {}); !allowed)
+        return reply(allowed);
+    impl_->node.resume(caller.uid, std::move(reply));
 }
 
 std::optional<Drain> JobManager::draining() const { return impl_->node.draining(); }

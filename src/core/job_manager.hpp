@@ -128,10 +128,10 @@ public:
     void configChanged();
 
     /// The node takes no new jobs, across restarts and reboots, until undrain(); live jobs go on, with tasks that come to them.
-    /// An empty reason leaves a drain as it is. Errors: Denied, InvalidArgument, Internal.
-    Result<void> drain(const Caller& caller, const std::string& reason);
-    /// Ends what drain() began, if it did. Errors: Denied, Internal.
-    Result<void> undrain(const Caller& caller);
+    /// An empty reason leaves a drain as it is. Errors: Denied, InvalidArgument, Busy, Internal.
+    void drain(const Caller& caller, const std::string& reason, Reply<void> reply);
+    /// Ends what drain() began, if it did. Errors: Denied, Busy, Internal.
+    void undrain(const Caller& caller, Reply<void> reply);
     /// Unset: the node takes jobs. It may be pinfoldd itself that drains it, see unkillable.action.
     std::optional<Drain> draining() const;
 

@@ -13,14 +13,22 @@
 #include <cerrno>
 #include <cstring>
 #include <string>
+#include <utility>
 
 namespace pinfold {
 namespace {
 
 constexpr mode_t kMode = 0600;
 
-Error notStored(const Error& why, const char* asBefore) {
-    return {ErrorCode::Internal, "not stored, so nothing has changed and the node " + std::string(asBefore) + ": " + why.message};
+/// Unset: there is no drain. Error: Internal, the file can't be read.
+Result<std::optional<Drain>> readDrain(const std::filesystem::path& file) {
+    const auto text = readFile(AT_FDCWD, file.c_str());
+    if (!text && errno == ENOENT)
+        return std::optional<Drain>();
+    if (!text)
+        return Error{ErrorCode::Internal, std::strerror(errno)};
+    auto drain = decodeDrain(*text);
+    return drain ? Result<std::optional<Drain>>(std::move(*drain)) : drain.error();
 }
 
 std::string inWords(const Drain& drain) {
@@ -35,11 +43,7 @@ std::string inWords(const Drain& drain) {
 NodeState::NodeState(Core& core) : core_(core), file_(core.context.root / "var/lib/pinfold/drain.json") {}
 
 void NodeState::load() {
-    const auto text = readFile(AT_FDCWD, file_.c_str());
-    if (!text && errno == ENOENT)
-        return;
-    const auto failure = std::string(std::strerror(errno));
-    auto drain = text ? decodeDrain(*text) : Result<Drain>(Error{ErrorCode::Internal, failure});
+    auto drain = readDrain(file_);
     if (drain) {
         drain_ = std::move(*drain);
         return;
@@ -51,31 +55,67 @@ void NodeState::load() {
     logDrainUnreadable(core_.context, drain_->reason);
 }
 
-Result<void> NodeState::drain(uid_t by, std::string_view reason) {
+void NodeState::drain(uid_t by, std::string_view reason, Reply<void> reply) {
     if (reason.size() > Drain::kMostReason)
-        return Error{ErrorCode::InvalidArgument, "a reason of " + std::to_string(reason.size()) + " bytes: at most " +
-                                                     std::to_string(Drain::kMostReason) + " are kept"};
-    const bool asked = drain_ && drain_->by;
-    if (asked && reason.empty())
-        return {};
-    Drain drain{.reason = printable(reason), .since = core_.context.loop.realTime(), .by = by};
-    if (auto stored = replaceFileDurably(file_, encode(drain), kMode); !stored)
-        return notStored(stored.error(), drain_ ? "is drained as before" : "takes jobs");
-    drain_ = std::move(drain);
-    logDrained(core_.context, *drain_);
-    tell();
-    return {};
+        return reply(Error{ErrorCode::InvalidArgument, "a reason of " + std::to_string(reason.size()) + " bytes: at most " +
+                                                           std::to_string(Drain::kMostReason) + " are kept"});
+    ask({Drain{.reason = printable(reason), .since = core_.context.loop.realTime(), .by = by}, by, std::move(reply)});
 }
 
-Result<void> NodeState::resume(uid_t by) {
-    if (!drain_)
-        return {};
-    if (auto removed = removeFileDurably(file_); !removed)
-        return notStored(removed.error(), "is drained as before");
-    drain_.reset();
-    logUndrained(core_.context, by);
-    tell();
-    return {};
+void NodeState::resume(uid_t by, Reply<void> reply) { ask({std::nullopt, by, std::move(reply)}); }
+
+void NodeState::ask(Change change) {
+    changes_.push_back(std::move(change));
+    storeNext();
+}
+
+/// What became of a change on the disk.
+struct NodeState::Stored {
+    Result<void> done;
+    Result<std::optional<Drain>> now; ///< what a restart would read
+};
+
+void NodeState::storeNext() {
+    while (!storing_ && !changes_.empty()) {
+        const auto change = std::move(changes_.front());
+        changes_.pop_front();
+        const bool asked = drain_ && drain_->by;
+        if (change.wanted ? asked && change.wanted->reason.empty() : !drain_) {
+            change.reply({});
+            continue;
+        }
+        storing_ = core_.context.background.ask(
+            Lane::Files,
+            [file = file_, wanted = change.wanted] {
+                auto done = wanted ? replaceFileDurably(file, encode(*wanted), kMode) : removeFileDurably(file);
+                auto now = done ? Result<std::optional<Drain>>(wanted) : readDrain(file);
+                return Stored{std::move(done), std::move(now)};
+            },
+            [this, change](const Stored& result) {
+                storing_ = false;
+                stored(change, result);
+                storeNext();
+            });
+        if (!storing_)
+            change.reply(Error{ErrorCode::Busy, "nothing has changed: the disk that " + file_.string() + " is on hangs"});
+    }
+}
+
+void NodeState::stored(const Change& change, const Stored& result) {
+    // Memory says what the disk says: it is changed already when only the directory's fsync fails.
+    const bool changed = result.done || (result.now && *result.now != drain_);
+    if (changed) {
+        drain_ = *result.now;
+        drain_ ? logDrained(core_.context, *drain_) : logUndrained(core_.context, change.by);
+        tell();
+    }
+    if (result.done)
+        return change.reply({});
+    const std::string state = drain_ ? "is drained" : "takes jobs";
+    change.reply(Error{ErrorCode::Internal,
+                       (changed ? "the node " + state + " now, but a loss of power may take that back: "
+                                : "not stored, so nothing has changed and the node " + state + (drain_ ? " as before: " : ": ")) +
+                           result.done.error().message});
 }
 
 std::optional<Drain> NodeState::draining() const {

@@ -6,6 +6,7 @@
 #include "core/core.hpp"
 #include "model/drain.hpp"
 
+#include <deque>
 #include <filesystem>
 #include <optional>
 #include <string_view>
@@ -19,11 +20,12 @@ public:
     /// At start: what an earlier pinfoldd was told. A file that can't be read counts as a drain, and is said loudly.
     void load();
 
-    /// No new jobs from now on. The newest word stands, but one without a reason leaves a drain as it is. Errors:
-    /// InvalidArgument; Internal when it can't be stored, and then nothing has changed.
-    Result<void> drain(uid_t by, std::string_view reason);
-    /// Ends an administrator's drain, if there is one. Error: Internal as above.
-    Result<void> resume(uid_t by);
+    /// No new jobs from the answer on. The newest word stands, but one without a reason leaves a drain as it is. Errors:
+    /// InvalidArgument; Busy when the disk hangs; Internal when it can't be stored, which says what is in force then: what a
+    /// restart would read.
+    void drain(uid_t by, std::string_view reason, Reply<void> reply);
+    /// Ends an administrator's drain, if there is one. Errors: Busy, Internal as above.
+    void resume(uid_t by, Reply<void> reply);
 
     /// Unset: it takes jobs.
     std::optional<Drain> draining() const;
@@ -34,9 +36,21 @@ public:
     void tell();
 
 private:
+    struct Change {
+        std::optional<Drain> wanted; ///< unset: the end of a drain
+        uid_t by = 0;
+        Reply<void> reply;
+    };
+    struct Stored;
+    void ask(Change change);
+    void storeNext();
+    void stored(const Change& change, const Stored& result);
+
     Core& core_;
     std::filesystem::path file_;
     std::optional<Drain> drain_; ///< an administrator's
+    std::deque<Change> changes_; ///< each is stored and answered before the next
+    bool storing_ = false;
     std::optional<Drain> told_;
 };
 

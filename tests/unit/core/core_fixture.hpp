@@ -125,6 +125,18 @@ protected:
         node.show(process.pid(), uid, cgroup);
         return process;
     }
+    Result<void> drainBy(const Caller& caller, const std::string& reason) {
+        std::optional<Result<void>> done;
+        manager->drain(caller, reason, [&](Result<void> answer) { done = std::move(answer); });
+        loop.settle();
+        return done.value_or(Error{ErrorCode::Internal, "no answer"});
+    }
+    Result<void> undrainBy(const Caller& caller) {
+        std::optional<Result<void>> done;
+        manager->undrain(caller, [&](Result<void> answer) { done = std::move(answer); });
+        loop.settle();
+        return done.value_or(Error{ErrorCode::Internal, "no answer"});
+    }
     Result<std::vector<JobProcess>> listProcesses(const std::string& key) {
         std::optional<Result<std::vector<JobProcess>>> listed;
         manager->processes(root, key, [&](Result<std::vector<JobProcess>> answer) { listed = std::move(answer); });

@@ -49,10 +49,10 @@ protected:
 TEST_F(MetricsTest, aDrainIsSeen) {
     open();
     EXPECT_TRUE(says("pinfold_draining 0")) << text();
-    ASSERT_TRUE(manager->drain(root, "new disk"));
+    ASSERT_TRUE(drainBy(root, "new disk"));
     loop.advance(MetricsFile::kSettle);
     EXPECT_TRUE(says("pinfold_draining 1")) << text();
-    ASSERT_TRUE(manager->undrain(root));
+    ASSERT_TRUE(undrainBy(root));
     loop.advance(MetricsFile::kSettle);
     EXPECT_TRUE(says("pinfold_draining 0")) << text();
 }

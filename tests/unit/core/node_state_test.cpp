@@ -1,15 +1,35 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "tests/unit/core/core_fixture.hpp"
 
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <fstream>
+
+namespace {
+bool directoriesFail = false;
+}
+
+/// The C library's, but for a disk that takes files and no change of a directory.
+extern "C" int fsync(int fd) {
+    struct stat status {};
+    if (directoriesFail && ::fstat(fd, &status) == 0 && S_ISDIR(status.st_mode)) {
+        errno = EIO;
+        return -1;
+    }
+    return static_cast<int>(::syscall(SYS_fsync, fd));
+}
 
 namespace pinfold::test {
 namespace {
 
 class NodeStateTest : public CoreTest {
 protected:
-    void drain(const std::string& reason = "new disk") { ASSERT_TRUE(manager->drain(root, reason)); }
+    ~NodeStateTest() override { directoriesFail = false; }
+    void drain(const std::string& reason = "new disk") { ASSERT_TRUE(drainBy(root, reason)); }
     std::optional<ErrorCode> refusal(const std::string& key) {
         auto leader = child();
         create(key, leader);
@@ -57,7 +77,7 @@ TEST_F(NodeStateTest, noNewJobUntilResume) {
     EXPECT_EQ(manager->jobCount(), 0U);
     EXPECT_TRUE(node.starts.empty());
 
-    ASSERT_TRUE(manager->undrain(root));
+    ASSERT_TRUE(undrainBy(root));
     EXPECT_EQ(refusal("sge.1"), std::nullopt);
 }
 
@@ -91,7 +111,7 @@ TEST_F(NodeStateTest, aRestartForgetsNeitherTheDrainNorWhoAndWhy) {
     restart();
     EXPECT_EQ(manager->draining(), before);
     EXPECT_EQ(refusal("sge.1"), ErrorCode::Draining);
-    ASSERT_TRUE(manager->undrain(root));
+    ASSERT_TRUE(undrainBy(root));
     crash();
     restart();
     EXPECT_FALSE(manager->draining());
@@ -100,7 +120,7 @@ TEST_F(NodeStateTest, aRestartForgetsNeitherTheDrainNorWhoAndWhy) {
 TEST_F(NodeStateTest, theNewestReasonStandsAndNoneLeavesIt) {
     drain("one");
     loop.advance(1'000'000);
-    ASSERT_TRUE(manager->drain({1001, true}, "two"));
+    ASSERT_TRUE(drainBy({1001, true}, "two"));
     const auto second = *manager->draining();
     EXPECT_EQ(second, (Drain{.reason = "two", .since = loop.realTime(), .by = 1001}));
     loop.advance(1'000'000);
@@ -111,17 +131,17 @@ TEST_F(NodeStateTest, theNewestReasonStandsAndNoneLeavesIt) {
 
 TEST_F(NodeStateTest, onlyAdministratorsDrainAndResume) {
     const Caller user{1000, false};
-    EXPECT_EQ(manager->drain(user, "mine").error().code, ErrorCode::Denied);
+    EXPECT_EQ(drainBy(user, "mine").error().code, ErrorCode::Denied);
     EXPECT_FALSE(manager->draining());
     drain();
-    EXPECT_EQ(manager->undrain(user).error().code, ErrorCode::Denied);
+    EXPECT_EQ(undrainBy(user).error().code, ErrorCode::Denied);
     EXPECT_TRUE(manager->draining());
 }
 
 TEST_F(NodeStateTest, aReasonIsEscapedAndBounded) {
     drain("disk\n\x1b[31m");
     EXPECT_EQ(manager->draining()->reason, "disk\\x0a\\x1b[31m");
-    EXPECT_EQ(manager->drain(root, std::string(Drain::kMostReason + 1, 'x')).error().code, ErrorCode::InvalidArgument);
+    EXPECT_EQ(drainBy(root, std::string(Drain::kMostReason + 1, 'x')).error().code, ErrorCode::InvalidArgument);
     EXPECT_EQ(manager->draining()->reason, "disk\\x0a\\x1b[31m");
     drain(std::string(Drain::kMostReason, '\n'));
     const auto before = manager->draining();
@@ -132,7 +152,7 @@ TEST_F(NodeStateTest, aReasonIsEscapedAndBounded) {
 
 TEST_F(NodeStateTest, resumeOfANodeThatIsNotDrainedIsNothing) {
     journal.events.clear();
-    EXPECT_TRUE(manager->undrain(root));
+    EXPECT_TRUE(undrainBy(root));
     EXPECT_TRUE(journal.events.empty());
     EXPECT_EQ(told(), 0U);
 }
@@ -152,7 +172,7 @@ TEST_F(NodeStateTest, aFileThatCantBeReadIsADrainAndSaysWhatToDo) {
             restart();
             EXPECT_EQ(manager->draining()->by, 0U);
         }
-        ASSERT_TRUE(manager->undrain(root));
+        ASSERT_TRUE(undrainBy(root));
         crash();
         restart();
         EXPECT_FALSE(manager->draining());
@@ -161,7 +181,7 @@ TEST_F(NodeStateTest, aFileThatCantBeReadIsADrainAndSaysWhatToDo) {
 
 TEST_F(NodeStateTest, whatCanNotBeStoredChangesNothing) {
     std::filesystem::create_directories(file / "in the way");
-    const auto drained = manager->drain(root, "new disk");
+    const auto drained = drainBy(root, "new disk");
     ASSERT_FALSE(drained);
     EXPECT_EQ(drained.error().code, ErrorCode::Internal);
     EXPECT_NE(drained.error().message.find("takes jobs: " + file.string()), std::string::npos) << drained.error().message;
@@ -170,8 +190,56 @@ TEST_F(NodeStateTest, whatCanNotBeStoredChangesNothing) {
     crash();
     restart();
     EXPECT_TRUE(manager->draining()) << "what stands there is unreadable";
-    EXPECT_FALSE(manager->undrain(root));
+    EXPECT_FALSE(undrainBy(root));
     EXPECT_TRUE(manager->draining());
+}
+
+// Memory and disk say the same, so a restart changes nothing.
+TEST_F(NodeStateTest, whatMayNotOutliveALossOfPowerIsInForceAndSaidToBeSo) {
+    drain("old");
+    directoriesFail = true;
+    const auto drained = drainBy(root, "new disk");
+    EXPECT_EQ(manager->draining()->reason, "new disk");
+    EXPECT_TRUE(said("node drained by user 0: new disk"));
+    ASSERT_FALSE(drained);
+    EXPECT_NE(drained.error().message.find("the node is drained now, but a loss of power may take that back: "),
+              std::string::npos)
+        << drained.error().message;
+    crash();
+    restart();
+    EXPECT_EQ(manager->draining()->reason, "new disk");
+
+    const auto resumed = undrainBy(root);
+    EXPECT_FALSE(manager->draining());
+    ASSERT_FALSE(resumed);
+    EXPECT_NE(resumed.error().message.find("the node takes jobs now, but"), std::string::npos) << resumed.error().message;
+    crash();
+    restart();
+    EXPECT_FALSE(manager->draining());
+}
+
+TEST_F(NodeStateTest, aDiskThatHangsHoldsUpNobodyElse) {
+    background->hold(Lane::Files);
+    std::vector<std::string> answers;
+    manager->drain(root, "one", [&](const Result<void>& done) { answers.push_back(done ? "one" : done.error().message); });
+    manager->drain(root, "", [&](const Result<void>& done) { answers.push_back(done ? "none" : done.error().message); });
+    manager->undrain(root, [&](const Result<void>& done) { answers.push_back(done ? "end" : done.error().message); });
+    EXPECT_EQ(refusal("sge.1"), std::nullopt) << "nothing is answered yet";
+    EXPECT_TRUE(answers.empty());
+    background->release(Lane::Files);
+    loop.settle();
+    EXPECT_EQ(answers, (std::vector<std::string>{"one", "none", "end"}));
+    EXPECT_FALSE(manager->draining());
+    EXPECT_EQ(told(), 2U);
+}
+
+TEST_F(NodeStateTest, whatIsTooMuchForADiskThatHangsIsRefused) {
+    background->hold(Lane::Files);
+    while (background->run(
+        Lane::Files, [] {}, nullptr)) {
+    }
+    EXPECT_EQ(drainBy(root, "new disk").error().code, ErrorCode::Busy);
+    EXPECT_FALSE(manager->draining());
 }
 
 TEST_F(NodeStateTest, aJobThatCantBeKilledDrainsBesidesAnAdministrator) {
@@ -190,7 +258,7 @@ TEST_F(NodeStateTest, aJobThatCantBeKilledDrainsBesidesAnAdministrator) {
     drain();
     EXPECT_EQ(manager->draining()->by, 0U);
     EXPECT_TRUE(manager->draining()->reason.starts_with("new disk; job sge.1 can't be killed since "));
-    ASSERT_TRUE(manager->undrain(root));
+    ASSERT_TRUE(undrainBy(root));
     EXPECT_TRUE(manager->draining()) << "that is not the administrator's to end";
     EXPECT_EQ(told(), 3U);
     end(leader);
@@ -213,9 +281,9 @@ TEST_F(NodeStateTest, aChangedConfigurationIsToldToo) {
 }
 
 TEST_F(NodeStateTest, theJournalHasWhoAndWhy) {
-    ASSERT_TRUE(manager->drain({1001, true}, "new disk"));
+    ASSERT_TRUE(drainBy({1001, true}, "new disk"));
     EXPECT_TRUE(said("node drained by user 1001: new disk"));
-    ASSERT_TRUE(manager->undrain(root));
+    ASSERT_TRUE(undrainBy(root));
     EXPECT_TRUE(said("node takes jobs again: drain ended by user 0"));
 }
 
