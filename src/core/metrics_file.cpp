@@ -3,10 +3,21 @@
 
 #include "os/replace_file.hpp"
 
+#include <chrono>
+#include <future>
+#include <memory>
 #include <system_error>
 #include <utility>
 
 namespace pinfold {
+namespace {
+
+void removeFile(const std::filesystem::path& file) {
+    std::error_code ignored; // it may never have been written
+    std::filesystem::remove(file, ignored);
+}
+
+} // namespace
 
 MetricsFile::MetricsFile(Parts parts) : parts_(std::move(parts)) {
     parts_.counter.onChange = [this] { changed(); };
@@ -14,14 +25,26 @@ MetricsFile::MetricsFile(Parts parts) : parts_(std::move(parts)) {
 
 MetricsFile::~MetricsFile() {
     parts_.counter.onChange = nullptr;
-    remove();
+    if (!file_)
+        return;
+    const auto gone = std::make_shared<std::promise<void>>();
+    if (parts_.background.run(
+            Lane::Metrics,
+            [gone, file = *file_] {
+                removeFile(file);
+                gone->set_value();
+            },
+            nullptr))
+        gone->get_future().wait_for(std::chrono::microseconds(kRemoval));
 }
 
 void MetricsFile::configure() {
     const auto& textfile = parts_.config.metrics.textfile;
     const auto file = textfile ? std::optional(parts_.root / textfile->relative_path()) : std::nullopt;
     if (file != file_) {
-        remove();
+        if (file_)
+            (void)parts_.background.run(
+                Lane::Metrics, [old = *file_] { removeFile(old); }, nullptr);
         file_ = file;
         failing_ = false;
     }
@@ -39,17 +62,19 @@ void MetricsFile::changed() {
 void MetricsFile::write() {
     settleTimer_.reset();
     refreshTimer_ = parts_.loop.after(parts_.config.metrics.perJob ? kRefreshPerJob : kRefresh, [this] { write(); });
-    const auto written = replaceFile(*file_, metricsText(look()), 0644);
-    if (!written && !failing_)
-        parts_.warn("metrics not written, tried again and not said again: " + written.error().message +
-                    "; pinfold.toml(5) says at metrics.textfile what pinfoldd needs to write there");
-    failing_ = !written;
+    if (writing_)
+        return changed();
+    writing_ = parts_.background.ask(
+        Lane::Metrics, [file = *file_, text = metricsText(look())] { return replaceFile(file, text, 0644); },
+        [this](const Result<void>& done) { written(done); });
 }
 
-void MetricsFile::remove() const {
-    std::error_code ignored; // it may never have been written
-    if (file_)
-        std::filesystem::remove(*file_, ignored);
+void MetricsFile::written(const Result<void>& done) {
+    writing_ = false;
+    if (!done && !failing_)
+        parts_.warn("metrics not written, tried again and not said again: " + done.error().message +
+                    "; pinfold.toml(5) says at metrics.textfile what pinfoldd needs to write there");
+    failing_ = !done;
 }
 
 NodeMetrics MetricsFile::look() const {

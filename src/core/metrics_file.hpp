@@ -4,6 +4,7 @@
 #include "config/config.hpp"
 #include "core/job_manager.hpp"
 #include "core/metrics_counter.hpp"
+#include "os/background.hpp"
 #include "os/event_loop.hpp"
 
 #include <filesystem>
@@ -14,7 +15,7 @@
 namespace pinfold {
 
 /// Keeps the file of metrics.textfile as new as the node: for node_exporter's collector "textfile". What can't be written is
-/// said once; no job suffers from it.
+/// said once; no job suffers from it. Its disk is the site's: while that hangs the file grows old, and nothing else.
 class MetricsFile {
 public:
     /// From a change to its being in the file, and at the same time the least time between two writes; microseconds. Each live
@@ -25,9 +26,12 @@ public:
     /// without an event.
     static constexpr std::uint64_t kRefresh = 300'000'000;
     static constexpr std::uint64_t kRefreshPerJob = 30'000'000;
+    /// The destructor's patience with a disk that hangs; microseconds.
+    static constexpr std::uint64_t kRemoval = 1'000'000;
 
     struct Parts {
         EventLoop& loop;
+        Background& background;
         const JobManager& jobs;
         MetricsCounter& counter;
         const Config& config;
@@ -47,12 +51,13 @@ public:
 private:
     void changed();
     void write();
-    void remove() const;
+    void written(const Result<void>& done);
     NodeMetrics look() const;
 
     Parts parts_;
     std::optional<std::filesystem::path> file_; ///< unset: none is written
     bool failing_ = false;
+    bool writing_ = false; ///< the next one waits until it is done
     EventHandle settleTimer_;
     EventHandle refreshTimer_;
 };

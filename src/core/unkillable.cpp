@@ -9,6 +9,7 @@
 #include "systemd/unit_properties.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 namespace pinfold {
@@ -106,19 +107,27 @@ void UnkillablePolicy::runScript(const Job& job, const std::vector<pid_t>& pids)
     const auto complain = [&context = core_.context, key = job.key()](const std::string& why) {
         logWarning(context, key, "unkillable.script was not run: " + why);
     };
-    const auto program = trustedProgram(core_.context.config.unkillable.script);
-    if (!program)
-        return complain(program.error().message);
-    std::vector<std::string> argv{program->string(), job.key().text(), std::to_string(job.record.uid)};
+    std::vector<std::string> arguments{job.key().text(), std::to_string(job.record.uid)};
     for (std::size_t i = 0; i < std::min(pids.size(), kMostPids); ++i)
-        argv.push_back(std::to_string(pids[i]));
+        arguments.push_back(std::to_string(pids[i]));
     // By PID 1: a child of pinfoldd would have its sandbox, and end with it.
-    core_.context.systemd.startService({"pinfold-unkillable-" + job.key().escaped() + ".service",
-                                        programProperties("Script for a job that can't be killed"), std::move(argv)},
-                                       [complain](const SystemdOutcome& outcome) {
-                                           if (outcome)
-                                               complain(outcome->message);
-                                       });
+    auto start = [&systemd = core_.context.systemd, complain, arguments = std::move(arguments),
+                  unit = "pinfold-unkillable-" + job.key().escaped() + ".service"](const Result<std::filesystem::path>& program) {
+        if (!program)
+            return complain(program.error().message);
+        std::vector<std::string> argv{program->string()};
+        argv.insert(argv.end(), arguments.begin(), arguments.end());
+        systemd.startService({unit, programProperties("Script for a job that can't be killed"), std::move(argv)},
+                             [complain](const SystemdOutcome& outcome) {
+                                 if (outcome)
+                                     complain(outcome->message);
+                             });
+    };
+    // The script may be on the very file server that hangs.
+    const bool asked = core_.context.background.ask(
+        Lane::Script, [script = core_.context.config.unkillable.script] { return trustedProgram(script); }, std::move(start));
+    if (!asked)
+        complain("the file system that it is on hangs");
 }
 
 } // namespace pinfold

@@ -81,7 +81,7 @@ public:
                                                  watch_,   records_,          history_,     journal,     kernelLog_,
                                                  metrics_, settings.config(), readBootId(), options.root},
           jobs_(context_), historyKeeper_(context_),
-          metricsFile_({loop_, jobs_, metrics_, settings.config(), options.root, PINFOLD_VERSION, logWarningLine}),
+          metricsFile_({loop_, background_, jobs_, metrics_, settings.config(), options.root, PINFOLD_VERSION, logWarningLine}),
           callers_(*connection_, clients_),
           manager_({*connection_, loop_, jobs_, historyKeeper_, callers_, clients_, [this] { return reload(); }, logErrorLine}),
           socket_(UniqueFd(passedSocket()), {loop_, jobs_, clients_, settings_.config(), logErrorLine}),

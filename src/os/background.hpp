@@ -26,9 +26,11 @@ enum class Lane {
     Output,       ///< lines in the standard error of jobs
     Journal,      ///< messages for journald, in their order
     Names,        ///< the name service
-    Files,        ///< small files on a disk, one after the other
+    Files,        ///< pinfold's own small files on a disk, one after the other
+    Metrics,      ///< the file of metrics.textfile, on a disk of the site's
+    Script,       ///< a look at unkillable.script before it is run
 };
-inline constexpr std::size_t kLanes = 8;
+inline constexpr std::size_t kLanes = 10;
 
 /// Seam. All calls are made by the loop's thread.
 class Background {

@@ -54,6 +54,10 @@ Background::Bound Background::boundOf(Lane lane) {
         return {1, 4};
     case Lane::Files:
         return {1, 64};
+    case Lane::Metrics:
+        return {1, 4};
+    case Lane::Script:
+        return {1, 16};
     }
     return {1, 0};
 }

@@ -19,9 +19,10 @@ protected:
     /// As pinfoldd does once it is ready.
     void open() {
         file.reset();
-        file.emplace(MetricsFile::Parts{loop, *manager, *metrics, config, node.root(), "1.2.3",
+        file.emplace(MetricsFile::Parts{loop, *background, *manager, *metrics, config, node.root(), "1.2.3",
                                         [this](const std::string& line) { warnings.push_back(line); }});
         file->configure();
+        loop.settle();
     }
     void runJob(const std::string& key, int leftovers = 0) {
         auto leader = child();
@@ -170,6 +171,7 @@ TEST_F(MetricsTest, aReloadMovesItAndSwitchesItOff) {
     open();
     config.metrics.textfile = "/metrics/other.prom";
     file->configure();
+    loop.settle();
     EXPECT_FALSE(std::filesystem::exists(path));
     EXPECT_TRUE(std::filesystem::exists(node.root() / "metrics/other.prom"));
     config.metrics.textfile.reset();
@@ -178,6 +180,20 @@ TEST_F(MetricsTest, aReloadMovesItAndSwitchesItOff) {
     loop.advance(MetricsFile::kRefresh);
     EXPECT_TRUE(std::filesystem::is_empty(node.root() / "metrics"));
     EXPECT_EQ(loop.timers(), 0U) << "and costs nothing then";
+}
+
+TEST_F(MetricsTest, aDiskThatHangsHoldsUpNobodyElse) {
+    open();
+    background->hold(Lane::Metrics);
+    for (int i = 1; i <= 5; ++i) {
+        runJob("sge." + std::to_string(i));
+        loop.advance(MetricsFile::kSettle);
+    }
+    EXPECT_EQ(background->hanging(Lane::Metrics), 1U) << "one write at a time";
+    EXPECT_TRUE(warnings.empty());
+    background->release(Lane::Metrics);
+    loop.advance(MetricsFile::kSettle);
+    EXPECT_TRUE(says("pinfold_jobs_ended_total{result=\"exited\"} 5")) << text();
 }
 
 TEST_F(MetricsTest, anEndOfPinfolddTakesItAway) {
