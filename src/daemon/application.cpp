@@ -24,6 +24,7 @@
 #include <csignal>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace pinfold {
 namespace {
@@ -72,16 +73,22 @@ UniqueFd kernelLog() {
 
 class Application {
 public:
-    Application(const DaemonOptions& options, Settings& settings, Journal& journal, History history)
-        : settings_(settings), loop_(logErrorLine), background_(loop_), connection_(bus::systemBus()),
+    struct Parts {
+        SdEventLoop& loop;
+        Background& background;
+        Settings& settings;
+        Journal& journal;
+    };
+    Application(const DaemonOptions& options, Parts parts, History history)
+        : settings_(parts.settings), loop_(parts.loop), background_(parts.background), connection_(bus::systemBus()),
           busSource_(loop_.get(), *connection_, [this](const std::string& why) { busLost(why); }), systemd_(*connection_, loop_),
           processes_(options.root), cgroups_(options.root), watch_(loop_), records_(options.root / "run/pinfold/jobs"),
           kernelLog_(kernelLog()),
           history_(std::move(history)), context_{loop_,    background_,       systemd_,     processes_,  cgroups_,
-                                                 watch_,   records_,          history_,     journal,     kernelLog_,
-                                                 metrics_, settings.config(), readBootId(), options.root},
+                                                 watch_,   records_,          history_,     parts.journal, kernelLog_,
+                                                 metrics_, settings_.config(), readBootId(), options.root},
           jobs_(context_), historyKeeper_(context_),
-          metricsFile_({loop_, background_, jobs_, metrics_, settings.config(), options.root, PINFOLD_VERSION, logWarningLine}),
+          metricsFile_({loop_, background_, jobs_, metrics_, settings_.config(), options.root, PINFOLD_VERSION, logWarningLine}),
           callers_(*connection_, clients_),
           manager_({*connection_, loop_, jobs_, historyKeeper_, callers_, clients_, [this] { return reload(); }, logErrorLine}),
           socket_(UniqueFd(passedSocket()), {loop_, jobs_, clients_, settings_.config(), logErrorLine}),
@@ -145,8 +152,8 @@ private:
     }
 
     Settings& settings_;
-    SdEventLoop loop_;
-    ThreadBackground background_;
+    SdEventLoop& loop_;
+    Background& background_;
     std::unique_ptr<sdbus::IConnection> connection_;
     SdbusEventSource busSource_;
     SdbusSystemdManager systemd_;
@@ -173,17 +180,23 @@ private:
 } // namespace
 
 int runDaemon(const DaemonOptions& options) {
-    setUpLog();
+    SdEventLoop loop(logErrorLine);
+    ThreadBackground background(loop);
+    MessageQueue messages(background);
+    messages.onLost = [](std::uint64_t count) {
+        logWarningLine(std::to_string(count) + " messages were lost while the journal did not take any");
+    };
+    const QueuedLog log(messages);
+    QueuedJournal journal{"pinfoldd", messages};
     if (auto checked = CgroupTree(options.root).check(); !checked)
         return refuse(checked.error());
-    SdJournal journal{"pinfoldd"};
     Settings settings(options.root, journal);
     if (auto loaded = settings.load(); !loaded)
         return refuse(loaded.error());
     auto history = History::open(options.root / "var/lib/pinfold/history.db", History::Mode::ReadWrite, announceMigration);
     if (!history)
         return refuse(history.error());
-    return Application(options, settings, journal, std::move(*history)).run();
+    return Application(options, {loop, background, settings, journal}, std::move(*history)).run();
 }
 
 } // namespace pinfold

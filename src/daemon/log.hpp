@@ -2,13 +2,22 @@
 #pragma once
 
 #include "config/config.hpp"
+#include "os/message_queue.hpp"
 
 #include <string>
 
 namespace pinfold {
 
-/// Ordinary lines go to standard error with the priority in front, as systemd's services do (sd-daemon(3)).
-void setUpLog();
+/// As long as it lives ordinary lines go to standard error with the priority in front, as systemd's services do (sd-daemon(3)).
+/// They are written by the queue's thread: standard error is a stream to journald.
+class QueuedLog {
+public:
+    explicit QueuedLog(MessageQueue& queue);
+    ~QueuedLog();
+    QueuedLog(const QueuedLog&) = delete;
+    QueuedLog& operator=(const QueuedLog&) = delete;
+};
+
 void setLogLevel(LogLevel level);
 void logInfo(const std::string& line);
 void logWarningLine(const std::string& line);

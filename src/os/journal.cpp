@@ -21,4 +21,11 @@ void SdJournal::event(const JournalEvent& event) {
     (void)sd_journal_sendv(vectors.data(), static_cast<int>(vectors.size()));
 }
 
+void QueuedJournal::event(const JournalEvent& event) {
+    auto bytes = event.message.size();
+    for (const auto& [name, value] : event.fields)
+        bytes += name.size() + value.size();
+    queue_.add(bytes, [journal = journal_, event]() mutable { journal.event(event); });
+}
+
 } // namespace pinfold

@@ -2,6 +2,8 @@
 // Seam: structured entries for the journal.
 #pragma once
 
+#include "os/message_queue.hpp"
+
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,7 +23,8 @@ public:
     virtual void event(const JournalEvent& event) = 0;
 };
 
-/// sd_journal_sendv(3). An entry that the journal doesn't take is lost: there is nowhere else to say it.
+/// sd_journal_sendv(3), which blocks while journald takes nothing. An entry that the journal doesn't take is lost: there is
+/// nowhere else to say it.
 class SdJournal : public Journal {
 public:
     /// `identifier`: SYSLOG_IDENTIFIER, the program.
@@ -30,6 +33,17 @@ public:
 
 private:
     std::string identifier_;
+};
+
+/// The same by the queue's thread: for the loop.
+class QueuedJournal : public Journal {
+public:
+    QueuedJournal(std::string identifier, MessageQueue& queue) : journal_(std::move(identifier)), queue_(queue) {}
+    void event(const JournalEvent& event) override;
+
+private:
+    SdJournal journal_;
+    MessageQueue& queue_;
 };
 
 } // namespace pinfold

@@ -75,7 +75,7 @@ struct ThreadBackground::Shared {
 };
 
 void ThreadBackground::Shared::finished(std::function<void()> then) {
-    if (closed)
+    if (closed || !then)
         return;
     done.push_back(std::move(then));
     const std::uint64_t one = 1;

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "os/message_queue.hpp"
+
+#include "os/sd_event_loop.hpp"
+#include "os/thread_background.hpp"
+#include "tests/support/manual_background.hpp"
+#include "tests/support/manual_event_loop.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <future>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pinfold::test {
+namespace {
+
+class Messages : public ::testing::Test {
+protected:
+    void say(const std::string& text, std::size_t bytes = 100) {
+        queue->add(bytes, [this, text] { written.push_back(text); });
+    }
+    void hold() { background.hold(Lane::Journal); }
+    void release() {
+        background.release(Lane::Journal);
+        loop.settle();
+    }
+
+    ManualEventLoop loop;
+    ManualBackground background{loop};
+    std::vector<std::string> written;
+    std::optional<MessageQueue> queue{std::in_place, background};
+};
+
+} // namespace
+
+TEST_F(Messages, AreWrittenInTheirOrder) {
+    hold();
+    say("one");
+    say("two");
+    EXPECT_TRUE(written.empty());
+    release();
+    say("three");
+    EXPECT_EQ(written, (std::vector<std::string>{"one", "two", "three"}));
+}
+
+TEST_F(Messages, ThatDoNotFitAreCountedAndToldOnceThereIsRoom) {
+    queue->onLost = [this](std::uint64_t count) { say(std::to_string(count) + " lost"); };
+    hold();
+    say("large", MessageQueue::kMostBytes - 100);
+    say("small");
+    say("too much");
+    say("too much");
+    release();
+    EXPECT_EQ(written, (std::vector<std::string>{"large", "small"}));
+    say("after");
+    say("later");
+    EXPECT_EQ(written, (std::vector<std::string>{"large", "small", "2 lost", "after", "later"}));
+}
+
+TEST_F(Messages, AreWrittenBeforeTheEnd) {
+    queue.reset();
+    SdEventLoop real([](const std::string&) {});
+    ThreadBackground threads(real);
+    std::promise<void> go;
+    std::vector<int> done;
+    {
+        MessageQueue last(threads);
+        last.add(1, [waits = std::make_shared<std::future<void>>(go.get_future())] { waits->wait(); });
+        for (int i = 0; i < 100; ++i)
+            last.add(1, [i, &done] { done.push_back(i); });
+        go.set_value();
+    }
+    EXPECT_EQ(done.size(), 100U);
+}
+
+// A journal that stands still must not keep pinfoldd from its end.
+TEST_F(Messages, AreNotWaitedForForEver) {
+    SdEventLoop real([](const std::string&) {});
+    ThreadBackground threads(real);
+    std::promise<void> go;
+    const auto begun = std::chrono::steady_clock::now();
+    {
+        MessageQueue last(threads);
+        last.add(1, [waits = std::make_shared<std::future<void>>(go.get_future())] { waits->wait(); });
+    }
+    EXPECT_GE(std::chrono::steady_clock::now() - begun, std::chrono::microseconds(MessageQueue::kFlush));
+    go.set_value();
+}
+
+} // namespace pinfold::test
