@@ -296,10 +296,9 @@ void ManagerObject::VacuumHistory(sdbus::Result<std::uint64_t, std::uint64_t>&& 
 
 void ManagerObject::Reload(sdbus::Result<>&& result) {
     handle(std::move(result), {}, [this](const Caller& caller, const auto& answer) {
-        auto done = decide(caller, Verb::Reload, {});
-        if (done)
-            done = parts_.reload();
-        done ? answer.give() : answer.fail(done.error());
+        if (auto allowed = decide(caller, Verb::Reload, {}); !allowed)
+            return answer.fail(allowed.error());
+        parts_.reload(replyNothing(answer));
     });
 }
 

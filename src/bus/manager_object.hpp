@@ -30,7 +30,7 @@ public:
         HistoryKeeper& historyKeeper;
         CallerResolver& callers;
         Clients& clients;
-        std::function<Result<void>()> reload;
+        std::function<void(Reply<void>)> reload;
         std::function<void(const std::string&)> logError;
     };
     explicit ManagerObject(Parts parts);

@@ -3,12 +3,16 @@
 
 #include <grp.h>
 #include <pwd.h>
+#include <sys/types.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace pinfold {
+namespace {
 
+/// By one thread at a time: the lane has one, and nothing else in pinfoldd asks for names.
 std::set<uid_t> adminUsers() {
     std::set<uid_t> uids;
     const group* admins = ::getgrnam("pinfold-admin");
@@ -22,6 +26,35 @@ std::set<uid_t> adminUsers() {
         if (const passwd* user = ::getpwnam(name.c_str()))
             uids.insert(user->pw_uid);
     return uids;
+}
+
+} // namespace
+
+struct Admins::Waiting {
+    std::function<void()> then;
+    EventHandle timer;
+};
+
+void Admins::refresh(std::function<void()> then) {
+    auto waiting = std::make_shared<Waiting>();
+    waiting->then = std::move(then);
+    waiting_.insert(waiting);
+    const std::weak_ptr weak = waiting;
+    const bool asked = background_.ask(Lane::Names, &adminUsers, [this, weak](std::set<uid_t> uids) {
+        clients_.setAdmins(std::move(uids));
+        over(weak);
+    });
+    if (!asked) // those that wait in the lane ask later than now
+        return over(weak);
+    waiting->timer = loop_.after(kPatience, [this, weak] { over(weak); });
+}
+
+void Admins::over(const std::weak_ptr<Waiting>& waiting) {
+    const auto live = waiting.lock();
+    if (!live || waiting_.erase(live) == 0)
+        return;
+    live->timer.reset();
+    live->then();
 }
 
 } // namespace pinfold

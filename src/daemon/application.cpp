@@ -89,18 +89,18 @@ public:
                                                  metrics_, settings_.config(), readBootId(), options.root},
           jobs_(context_), historyKeeper_(context_),
           metricsFile_({loop_, background_, jobs_, metrics_, settings_.config(), options.root, PINFOLD_VERSION, logWarningLine}),
-          callers_(*connection_, clients_),
-          manager_({*connection_, loop_, jobs_, historyKeeper_, callers_, clients_, [this] { return reload(); }, logErrorLine}),
+          admins_(loop_, background_, clients_), callers_(*connection_, clients_),
+          manager_({*connection_, loop_, jobs_, historyKeeper_, callers_, clients_,
+                    [this](Reply<void> reply) { reload(std::move(reply)); }, logErrorLine}),
           socket_(UniqueFd(passedSocket()), {loop_, jobs_, clients_, settings_.config(), logErrorLine}),
           terminate_(loop_.onSignal(SIGTERM, [this] { stop(0); })), interrupt_(loop_.onSignal(SIGINT, [this] { stop(0); })),
-          hangup_(loop_.onSignal(SIGHUP, [this] { (void)reload(); })) {
-        clients_.setAdmins(adminUsers());
-    }
+          hangup_(loop_.onSignal(SIGHUP, [this] { reload([](const Result<void>&) {}); })) {}
 
     int run() {
         if (auto prepared = records_.prepare(); !prepared)
             return refuse(prepared.error());
-        jobs_.recover([this](const Result<void>& recovered) { ready(recovered); });
+        jobs_.recover(
+            [this](const Result<void>& recovered) { admins_.refresh([this, recovered] { ready(recovered); }); });
         return loop_.run();
     }
 
@@ -128,16 +128,15 @@ private:
         sd_notify(0, "READY=1\nSTATUS=Ready");
     }
 
-    Result<void> reload() {
+    void reload(Reply<void> reply) {
         auto loaded = settings_.load(); // which logs what is wrong
-        if (loaded) {
-            clients_.setAdmins(adminUsers());
-            jobs_.configChanged();
-            metricsFile_.configure();
-        } else {
+        if (!loaded) {
             metrics_.troubled(Trouble::Config);
+            return reply(loaded);
         }
-        return loaded;
+        jobs_.configChanged();
+        metricsFile_.configure();
+        admins_.refresh([reply = std::move(reply)] { reply({}); });
     }
 
     void busLost(const std::string& why) {
@@ -169,6 +168,7 @@ private:
     HistoryKeeper historyKeeper_;
     MetricsFile metricsFile_;
     Clients clients_;
+    Admins admins_;
     CallerResolver callers_;
     ManagerObject manager_;
     WrapperSocket socket_;

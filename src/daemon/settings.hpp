@@ -15,8 +15,9 @@ class Settings {
 public:
     Settings(const std::filesystem::path& root, Journal& journal) : root_(root), journal_(journal) {}
 
-    /// Reads the files and puts them in force. When they have an error, or a key that is not known while another configuration is
-    /// in force, that one stays. Error: ConfigInvalid.
+    /// Reads the files, on the loop at a reload: what follows a reload is to see it, and a node whose /etc hangs has lost systemd
+    /// too. Puts them in force. When they have an error, or a key that is not known while another configuration is in force, that
+    /// one stays. Error: ConfigInvalid.
     Result<void> load();
 
     /// Stays the same object for ever; its values change with load().
