@@ -84,8 +84,8 @@ public:
           busSource_(loop_.get(), *connection_, [this](const std::string& why) { busLost(why); }), systemd_(*connection_, loop_),
           processes_(options.root), cgroups_(options.root), watch_(loop_), records_(options.root / "run/pinfold/jobs"),
           kernelLog_(kernelLog()),
-          history_(std::move(history)), context_{loop_,    background_,       systemd_,     processes_,  cgroups_,
-                                                 watch_,   records_,          history_,     parts.journal, kernelLog_,
+          history_(std::move(history)), context_{loop_,    background_,        systemd_,     processes_,    cgroups_,
+                                                 watch_,   records_,           history_,     parts.journal, kernelLog_,
                                                  metrics_, settings_.config(), readBootId(), options.root},
           jobs_(context_), historyKeeper_(context_),
           metricsFile_({loop_, background_, jobs_, metrics_, settings_.config(), options.root, PINFOLD_VERSION, logWarningLine}),
@@ -99,8 +99,7 @@ public:
     int run() {
         if (auto prepared = records_.prepare(); !prepared)
             return refuse(prepared.error());
-        jobs_.recover(
-            [this](const Result<void>& recovered) { admins_.refresh([this, recovered] { ready(recovered); }); });
+        jobs_.recover([this](const Result<void>& recovered) { admins_.refresh([this, recovered] { ready(recovered); }); });
         return loop_.run();
     }
 
@@ -180,7 +179,7 @@ private:
 } // namespace
 
 int runDaemon(const DaemonOptions& options) {
-    SdEventLoop loop(logErrorLine);
+    SdEventLoop loop(logErrorLine, PINFOLD_LOOP_METER ? SdEventLoop::Meter::On : SdEventLoop::Meter::Off);
     ThreadBackground background(loop);
     MessageQueue messages(background);
     messages.onLost = [](std::uint64_t count) {

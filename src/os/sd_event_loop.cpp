@@ -3,12 +3,15 @@
 
 #include <systemd/sd-event.h>
 
+#include <cxxabi.h>
 #include <sys/epoll.h>
 
 #include <algorithm>
 #include <csignal>
+#include <cstdlib>
 #include <ctime>
 #include <exception>
+#include <memory>
 #include <system_error>
 #include <utility>
 
@@ -24,6 +27,13 @@ std::uint64_t clockUsec(clockid_t clock) {
     return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000 + static_cast<std::uint64_t>(now.tv_nsec) / 1000;
 }
 
+/// The class and function that a lambda is in.
+std::string readable(const std::type_info& type) {
+    int status = 0;
+    const std::unique_ptr<char, void (*)(void*)> name(abi::__cxa_demangle(type.name(), nullptr, nullptr, &status), &std::free);
+    return name ? name.get() : type.name();
+}
+
 void check(int result, const char* what) {
     if (result < 0)
         throw std::system_error(-result, std::generic_category(), what);
@@ -32,13 +42,14 @@ void check(int result, const char* what) {
 } // namespace
 
 struct SdEventLoop::Source : EventSource {
-    Source(Handler handlerArg, const LogSink& logArg) : handler(std::make_shared<Handler>(std::move(handlerArg))), log(logArg) {}
+    Source(Handler handlerArg, SdEventLoop& loopArg) : handler(std::make_shared<Handler>(std::move(handlerArg))), loop(loopArg) {}
     ~Source() override { sd_event_source_disable_unref(source); }
 
     /// The one guard: libsystemd's C frames are not made for exceptions.
     int call() const {
         const auto kept = handler; // the handler may end this very registration
-        const auto& sink = log;
+        const auto& sink = loop.log_;
+        loop.handler_ = &kept->target_type();
         try {
             (*kept)();
         } catch (const std::exception& error) {
@@ -51,16 +62,20 @@ struct SdEventLoop::Source : EventSource {
     static int call(void* data) { return static_cast<Source*>(data)->call(); }
 
     std::shared_ptr<Handler> handler;
-    const LogSink& log; // the loop's: it outlives its sources
+    SdEventLoop& loop; // it outlives its sources
     sd_event_source* source = nullptr;
 };
 
-SdEventLoop::SdEventLoop(LogSink log) : log_(std::move(log)) { check(sd_event_default(&event_), "sd_event_default"); }
+SdEventLoop::SdEventLoop(LogSink log, Meter meter) : log_(std::move(log)) {
+    check(sd_event_default(&event_), "sd_event_default");
+    if (meter == Meter::On)
+        meter_.emplace();
+}
 
 SdEventLoop::~SdEventLoop() { sd_event_unref(event_); }
 
 EventHandle SdEventLoop::onReadable(int fd, Handler handler) {
-    auto source = std::make_unique<Source>(std::move(handler), log_);
+    auto source = std::make_unique<Source>(std::move(handler), *this);
     check(sd_event_add_io(
               event_, &source->source, fd, EPOLLIN,
               [](sd_event_source*, int, std::uint32_t, void* data) { return Source::call(data); }, source.get()),
@@ -69,7 +84,7 @@ EventHandle SdEventLoop::onReadable(int fd, Handler handler) {
 }
 
 EventHandle SdEventLoop::after(std::uint64_t delayUsec, Handler handler) {
-    auto source = std::make_unique<Source>(std::move(handler), log_);
+    auto source = std::make_unique<Source>(std::move(handler), *this);
     // From now, not from the loop's "now", which is when this round of events began: a time limit must not come early.
     check(sd_event_add_time(
               event_, &source->source, CLOCK_BOOTTIME, bootTime() + std::min(delayUsec, kLongestDelay), kTimerAccuracy,
@@ -79,7 +94,7 @@ EventHandle SdEventLoop::after(std::uint64_t delayUsec, Handler handler) {
 }
 
 EventHandle SdEventLoop::whenIdle(Handler handler) {
-    auto source = std::make_unique<Source>(std::move(handler), log_);
+    auto source = std::make_unique<Source>(std::move(handler), *this);
     check(sd_event_add_defer(
               event_, &source->source, [](sd_event_source*, void* data) { return Source::call(data); }, source.get()),
           "sd_event_add_defer");
@@ -92,7 +107,7 @@ EventHandle SdEventLoop::onSignal(int signal, Handler handler) {
     sigemptyset(&set);
     sigaddset(&set, signal);
     check(-pthread_sigmask(SIG_BLOCK, &set, nullptr), "pthread_sigmask");
-    auto source = std::make_unique<Source>(std::move(handler), log_);
+    auto source = std::make_unique<Source>(std::move(handler), *this);
     check(sd_event_add_signal(
               event_, &source->source, signal,
               [](sd_event_source*, const signalfd_siginfo*, void* data) { return Source::call(data); }, source.get()),
@@ -107,9 +122,30 @@ std::uint64_t SdEventLoop::realTime() const { return clockUsec(CLOCK_REALTIME); 
 void SdEventLoop::enableWatchdog() { check(sd_event_set_watchdog(event_, 1), "sd_event_set_watchdog"); }
 
 int SdEventLoop::run() {
-    const int status = sd_event_loop(event_);
-    check(status, "sd_event_loop");
+    // As sd_event_loop() does it.
+    while (sd_event_get_state(event_) != SD_EVENT_FINISHED)
+        if (meter_)
+            meteredTurn();
+        else
+            check(sd_event_run(event_, UINT64_MAX), "sd_event_run");
+    int status = 0;
+    check(sd_event_get_exit_code(event_, &status), "sd_event_get_exit_code");
     return status;
+}
+
+void SdEventLoop::meteredTurn() {
+    int ready = sd_event_prepare(event_);
+    if (ready == 0)
+        ready = sd_event_wait(event_, UINT64_MAX);
+    check(ready, "sd_event_wait");
+    if (ready == 0)
+        return;
+    handler_ = nullptr;
+    meter_->begin();
+    check(sd_event_dispatch(event_), "sd_event_dispatch");
+    if (const auto slept = meter_->slept(); slept > LoopMeter::kTooLong)
+        log_("the loop waited " + std::to_string(slept / 1000) + " ms in a system call, in " +
+             (handler_ ? readable(*handler_) : "a call from the bus"));
 }
 
 void SdEventLoop::quit(int status) { sd_event_exit(event_, status); }

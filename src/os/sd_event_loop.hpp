@@ -3,8 +3,12 @@
 
 #include "base/result.hpp"
 #include "os/event_loop.hpp"
+#include "os/loop_meter.hpp"
 
+#include <functional>
+#include <optional>
 #include <string>
+#include <typeinfo>
 
 struct sd_event;
 
@@ -15,8 +19,12 @@ class SdEventLoop : public EventLoop {
 public:
     using LogSink = std::function<void(const std::string&)>;
 
+    /// On: a turn that sleeps in a system call for more than LoopMeter::kTooLong is logged, with the handler that did. For tests:
+    /// no turn may (os/background.hpp).
+    enum class Meter { Off, On };
+
     /// Throws std::system_error when the kernel has no descriptors left.
-    explicit SdEventLoop(LogSink log);
+    explicit SdEventLoop(LogSink log, Meter meter = Meter::Off);
     ~SdEventLoop() override;
     SdEventLoop(const SdEventLoop&) = delete;
     SdEventLoop& operator=(const SdEventLoop&) = delete;
@@ -40,8 +48,12 @@ public:
 private:
     struct Source;
 
+    void meteredTurn();
+
     sd_event* event_ = nullptr;
     LogSink log_;
+    std::optional<LoopMeter> meter_;
+    const std::type_info* handler_ = nullptr; ///< called last in this turn; null: somebody else's, the bus's
 };
 
 } // namespace pinfold

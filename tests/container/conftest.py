@@ -1,4 +1,22 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
+import subprocess
+
 import disposable
+import pytest
 
 disposable.require()
+
+WAITED = "the loop waited "
+
+
+@pytest.fixture(autouse=True)
+def loop_that_never_waits(tmp_path_factory):
+    """pinfoldd is built with a meter (meson option loop_meter): it says so when a turn of its loop has waited in a system call."""
+    cursor = tmp_path_factory.getbasetemp() / "journal-cursor"
+    command = ["journalctl", f"--cursor-file={cursor}", "--no-pager", "-o", "short-precise", "-u", "pinfoldd.service"]
+    if not cursor.exists():
+        subprocess.run([*command, "-n", "0"], check=False, capture_output=True)
+    yield
+    said = subprocess.run(command, check=False, capture_output=True, text=True, errors="replace").stdout.splitlines()
+    waited = [line for line in said if WAITED in line]
+    assert not waited, "\n".join(waited)

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "os/loop_meter.hpp"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <ctime>
+#include <string_view>
+
+namespace pinfold {
+namespace {
+
+std::uint64_t clockUsec(clockid_t clock) {
+    timespec now{};
+    ::clock_gettime(clock, &now);
+    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000 + static_cast<std::uint64_t>(now.tv_nsec) / 1000;
+}
+
+/// The second number: nanoseconds that the thread was ready and had no processor (Documentation/scheduler/sched-stats.rst).
+std::uint64_t runDelayUsec(int schedstat) {
+    std::array<char, 128> text{};
+    const auto length = ::pread(schedstat, text.data(), text.size(), 0);
+    const std::string_view words(text.data(), length > 0 ? static_cast<std::size_t>(length) : 0);
+    const auto space = words.find(' ');
+    std::uint64_t nsec = 0;
+    if (space != std::string_view::npos)
+        (void)std::from_chars(words.data() + space + 1, words.data() + words.size(), nsec);
+    return nsec / 1000;
+}
+
+} // namespace
+
+LoopMeter::LoopMeter() : schedstat_(::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)) {}
+
+void LoopMeter::begin() { begun_ = now(); }
+
+std::uint64_t LoopMeter::slept() const {
+    const auto end = now();
+    if (end.faults != begun_.faults)
+        return 0;
+    const auto wall = end.wall - begun_.wall;
+    const auto busy = end.ran - begun_.ran + end.delayed - begun_.delayed;
+    return wall - std::min(wall, busy);
+}
+
+LoopMeter::Times LoopMeter::now() const {
+    rusage usage{};
+    ::getrusage(RUSAGE_THREAD, &usage);
+    return {clockUsec(CLOCK_MONOTONIC), clockUsec(CLOCK_THREAD_CPUTIME_ID), runDelayUsec(schedstat_.get()), usage.ru_majflt};
+}
+
+} // namespace pinfold

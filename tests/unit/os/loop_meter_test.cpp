@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "os/loop_meter.hpp"
+
+#include "os/sd_event_loop.hpp"
+
+#include <gtest/gtest.h>
+
+#include <time.h>
+
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace pinfold::test {
+namespace {
+
+void sleepInACall() {
+    const timespec time{0, 150'000'000};
+    ::clock_nanosleep(CLOCK_MONOTONIC, 0, &time, nullptr);
+}
+
+void beBusy() {
+    timespec now{};
+    const auto ran = [&] {
+        ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+        return now.tv_sec * 1'000'000'000 + now.tv_nsec;
+    };
+    for (const auto begun = ran(); ran() - begun < 150'000'000;) {
+    }
+}
+
+std::vector<std::string> logOf(SdEventLoop::Meter meter, void (*work)()) {
+    std::vector<std::string> log;
+    SdEventLoop loop([&](const std::string& line) { log.push_back(line); }, meter);
+    const auto handle = loop.whenIdle([&] {
+        work();
+        loop.quit(0);
+    });
+    EXPECT_EQ(loop.run(), 0);
+    return log;
+}
+
+} // namespace
+
+TEST(LoopMeter, ATurnThatSleepsIsSaidWithItsHandler) {
+    const auto log = logOf(SdEventLoop::Meter::On, &sleepInACall);
+    ASSERT_EQ(log.size(), 1U);
+    EXPECT_TRUE(log[0].starts_with("the loop waited 1")) << log[0];
+    EXPECT_NE(log[0].find("logOf"), std::string::npos) << log[0];
+}
+
+TEST(LoopMeter, WithoutAMeterNothingIsSaid) { EXPECT_TRUE(logOf(SdEventLoop::Meter::Off, &sleepInACall).empty()); }
+
+// Nor is a machine that is busy with others a call that blocks: two more threads a processor want to run.
+TEST(LoopMeter, WorkIsNoWait) {
+    std::vector<std::thread> others;
+    for (unsigned i = 0; i < 2 * std::thread::hardware_concurrency(); ++i)
+        others.emplace_back(&beBusy);
+    EXPECT_TRUE(logOf(SdEventLoop::Meter::On, &beBusy).empty());
+    for (auto& other : others)
+        other.join();
+}
+
+} // namespace pinfold::test
