@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A sick node: what pinfoldd has to do with hangs, and nobody else's call and no signal waits for it."""
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from jobs import (daemon_ready, expect_nothing_left, finish, journal, live_jobs, main_pid, receipts, run, site, start_job,
+                  wait_until)
+
+SOON = 0.3
+FUSE_HANG = "/usr/libexec/pinfold-tests/fuse_hang"
+
+
+def quickest(*command, tries=7):
+    """The machine may be busy; a loop that waits answers none of them quickly."""
+    def once():
+        begun = time.monotonic()
+        run(*command)
+        return time.monotonic() - begun
+    return min(once() for _ in range(tries))
+
+
+def as_alice(*command):
+    return "setpriv", "--reuid=alice", "--regid=alice", "--init-groups", *command
+
+
+@contextlib.contextmanager
+def stopped(pid):
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(pid, signal.SIGCONT)
+
+
+def ended_in_the_journal():
+    run("journalctl", "--sync")
+    lines = run("journalctl", "-o", "cat", "--no-pager", "PINFOLD_EVENT=job-ended", "_SYSTEMD_UNIT=pinfoldd.service").stdout
+    return sum(line.startswith("job still.") for line in lines.splitlines())
+
+
+def test_journald_that_stands_still_stops_no_job():
+    # The socket's queue takes some hundred messages: net.unix.max_dgram_qlen, or what fits into its buffer.
+    with stopped(int(run("systemctl", "show", "-P", "MainPID", "systemd-journald").stdout)):
+        for number in range(250):
+            run("pinfold-run", "--job", f"still.{number}", "--", "true", timeout=15)
+        assert quickest(*as_alice("pinfold", "list")) < SOON
+    assert len([r for r in receipts() if r["key"].startswith("still.")]) == 250
+    wait_until(lambda: ended_in_the_journal() == 250, "what pinfoldd wanted to say")
+    expect_nothing_left()
+
+
+@contextlib.contextmanager
+def hanging_name_service():
+    """A member of pinfold-admin is asked for, and there is no answer."""
+    module = Path("/usr/lib/x86_64-linux-gnu/libnss_hang.so.2")
+    files = [Path("/etc/nsswitch.conf"), Path("/etc/group")]
+    before = [file.read_text() for file in files]
+    gate = Path("/run/names-hang")
+    shutil.copy("/usr/libexec/pinfold-tests/nss_hang.so", module)
+    gate.touch()
+    try:
+        files[0].write_text("".join("passwd: files hang\n" if line.startswith("passwd:") else line
+                                    for line in before[0].splitlines(keepends=True)))
+        files[1].write_text("".join(line.rstrip("\n") + ",ghost\n" if line.startswith("pinfold-admin:") else line
+                                    for line in before[1].splitlines(keepends=True)))
+        yield
+    finally:
+        gate.unlink()
+        for file, text in zip(files, before):
+            file.write_text(text)
+        run("systemctl", "reload", "pinfoldd")
+
+
+def test_a_name_service_that_hangs_holds_up_nobody():
+    carol = "setpriv", "--reuid=carol", "--regid=carol", "--init-groups"
+    with hanging_name_service():
+        run("systemctl", "reload", "pinfoldd")
+        assert quickest(*as_alice("pinfold", "list")) < SOON
+        run(*carol, "pinfold", "drain", "--reason", "still an administrator")
+        run(*carol, "pinfold", "resume")
+        # At a start there is no answer of before.
+        run("systemctl", "restart", "pinfoldd", timeout=20)
+        assert quickest(*as_alice("pinfold", "list")) < SOON
+        assert run(*carol, "pinfold", "drain", check=False).returncode != 0
+        assert finish(start_job("names.1", "true"))[0] == 0
+    wait_until(lambda: run(*carol, "pinfold", "drain", check=False).returncode == 0, "the name service's answer")
+    run("pinfold", "resume")
+    expect_nothing_left()
+
+
+def states(pid):
+    return [(task / "stat").read_text().rsplit(") ", 1)[1][0] for task in Path(f"/proc/{pid}/task").iterdir()]
+
+
+def dies(pid):
+    """A thread of it has been killed, and can't end before the file server answers."""
+    def pending(task):
+        lines = (task / "status").read_text().splitlines()
+        return any(int(line.split()[1], 16) >> (signal.SIGKILL - 1) & 1 for line in lines if line.startswith("SigPnd"))
+    return any(pending(task) for task in Path(f"/proc/{pid}/task").iterdir())
+
+
+@pytest.fixture
+def file_server(tmp_path):
+    assert Path("/dev/fuse").exists(), "the host has no /dev/fuse: modprobe fuse"
+    mount = tmp_path / "hang"
+    server = subprocess.Popen([FUSE_HANG, "serve", mount], stdout=subprocess.PIPE, text=True)
+    assert server.stdout.readline() == "mounted\n"
+    yield mount, server
+    server.kill()
+    server.wait()
+    server.stdout.close()
+    run("umount", "-l", mount)
+
+
+def test_a_leftover_whose_memory_is_locked_is_killed_all_the_same(file_server):
+    mount, server = file_server
+    leaves = f"setsid {FUSE_HANG} victim {mount}/f <&- >&- 2>&- & echo $!; read -r _; exit 3"
+    with site('[jobs]\nkill_grace = "1s"\n'):
+        job = start_job("locked.1", "sh", "-c", leaves, stdin=subprocess.PIPE)
+        victim = int(job.stdout.readline())
+        wait_until(lambda: "D" in states(victim), "a thread that waits for the lock")
+        job.stdin.close()
+        wait_until(lambda: dies(victim), "the signal")
+        assert quickest(*as_alice("pinfold", "list")) < SOON
+        assert finish(start_job("locked.2", "true"))[0] == 0
+        listed = run("pinfold", "ps", "locked.1", timeout=15).stdout
+        assert "[fuse_hang]" in listed
+
+        # Nor does a new pinfoldd wait for it.
+        old = main_pid()
+        os.kill(old, signal.SIGKILL)
+        daemon_ready(old)
+        assert live_jobs()["locked.1"]["state"] == "ending"
+        server.kill()
+        assert job.wait(60) == 3
+    job.stdout.close()
+    job.stderr.close()
+    receipt = wait_until(lambda: receipts("locked.1"), "receipt")[0]
+    assert (receipt["result"], receipt["exit_status"], receipt["leftovers"]) == ("exited", 3, 1)
+    # SIGTERM may free the lock in time for its command line to be read.
+    [rogue] = [entry["MESSAGE"] for entry in journal("locked.1", "leftover")]
+    assert rogue == "rogue: [fuse_hang]" or rogue.startswith(f"rogue: {FUSE_HANG} victim")
+    expect_nothing_left()
