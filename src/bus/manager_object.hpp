@@ -94,10 +94,17 @@ private:
         try {
             body();
             return true;
+        } catch (const sdbus::Error& error) {
+            // A bus that went away is no surprise: the event loop learns of it too, and pinfoldd starts again.
+            if (bus::errorName(error) != "org.freedesktop.DBus.Error.Disconnected")
+                logUnexpected(what, error);
         } catch (const std::exception& error) {
-            parts_.logError(std::string("unexpected in ") + what + ": " + error.what());
-            return false;
+            logUnexpected(what, error);
         }
+        return false;
+    }
+    void logUnexpected(const char* what, const std::exception& error) const {
+        parts_.logError(std::string("unexpected in ") + what + ": " + error.what());
     }
 
     Parts parts_;
