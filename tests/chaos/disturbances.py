@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What is done to pinfoldd, the bus, systemd, the journal and the disk while jobs come and go."""
+
+import contextlib
+import os
+import signal
+import sqlite3
+import threading
+import time
+from pathlib import Path
+
+from jobs import main_pid, run, wait_until
+
+STATE = Path("/var/lib/pinfold")
+BALLAST = STATE / "ballast"
+LONGEST_WINDOW = 8.0  # seconds, where few jobs begin meanwhile because all wait
+
+
+def _signal_daemon(number):
+    pid = main_pid()
+    if pid:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, number)
+    return pid
+
+
+@contextlib.contextmanager
+def _standing_still(unit, seconds):
+    pid = int(run("systemctl", "show", "-P", "MainPID", unit).stdout)
+    if not pid:
+        return
+    pidfd = os.pidfd_open(pid)
+    signal.pidfd_send_signal(pidfd, signal.SIGSTOP)
+    try:
+        yield
+        threading.Event().wait(seconds)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(pidfd, signal.SIGCONT)
+        os.close(pidfd)
+
+
+def kill(_):
+    _signal_daemon(signal.SIGKILL)
+
+
+def stop(seconds):
+    with contextlib.suppress(ProcessLookupError, RuntimeError), _standing_still("pinfoldd", seconds):
+        pass
+
+
+def restart(_):
+    run("systemctl", "restart", "pinfoldd", timeout=120)
+
+
+def shutdown(_):
+    """The next request starts it again."""
+    run("systemctl", "stop", "pinfoldd", check=False, timeout=120)  # a request may come first
+
+
+def reload(_):
+    run("systemctl", "reload", "pinfoldd", check=False, timeout=120)  # it may not be there just now
+
+
+def upgrade(_):
+    """What a package does: new files in place by rename, daemon-reload, restart."""
+    run("cp", "/usr/libexec/pinfoldd", "/usr/libexec/pinfoldd.new")
+    os.rename("/usr/libexec/pinfoldd.new", "/usr/libexec/pinfoldd")
+    run("systemctl", "daemon-reload", check=False, timeout=120)
+    run("systemctl", "restart", "pinfoldd", timeout=120)
+
+
+def bus(_):
+    run("systemctl", "reset-failed", "dbus.service", check=False)  # systemd counts starts
+    run("systemctl", "restart", "dbus.service", timeout=120)
+
+
+def daemon_reload(_):
+    run("systemctl", "daemon-reload", check=False, timeout=120)
+
+
+def daemon_reexec(_):
+    run("systemctl", "daemon-reexec", check=False, timeout=120)
+
+
+def journal_restart(_):
+    run("systemctl", "reset-failed", "systemd-journald.service", check=False)
+    run("systemctl", "restart", "systemd-journald.service", timeout=120)
+
+
+def journal_stop(seconds):
+    with contextlib.suppress(ProcessLookupError, RuntimeError), _standing_still("systemd-journald", seconds):
+        pass
+
+
+def reconcile(_):
+    """Beside jobs that come and go it leaves nothing alone, since nothing is an orphan."""
+    done = run("pinfold", "reconcile", check=False)
+    assert done.returncode in (0, 6), f"reconcile: status {done.returncode}: {done.stdout}{done.stderr}"
+    return done.stdout.strip()
+
+
+@contextlib.contextmanager
+def drain():
+    done = run("pinfold", "drain", "--reason", "chaos", check=False)
+    assert done.returncode == 0 or "not stored, so nothing has changed" in done.stderr, done.stderr  # the disk may be full
+    try:
+        yield
+    finally:
+        wait_until(lambda: run("pinfold", "resume", check=False).returncode == 0, "the node takes jobs again")
+
+
+@contextlib.contextmanager
+def full_disk():
+    """Nothing can be written any more below /var/lib/pinfold, which is a small file system of its own."""
+    # The write-ahead log is written anew from its beginning and would need no room for hundreds of receipts.
+    with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(STATE / "history.db")) as history:
+        history.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    with open(BALLAST, "wb", buffering=0) as ballast, contextlib.suppress(OSError):
+        while True:
+            ballast.write(bytes(1 << 16))
+    try:
+        yield
+    finally:
+        BALLAST.unlink()
+
+
+AT_ONCE = {"kill": (8, kill), "stop": (4, stop), "restart": (4, restart), "shutdown": (2, shutdown), "reload": (4, reload),
+           "upgrade": (1, upgrade), "bus": (3, bus), "daemon-reload": (4, daemon_reload), "daemon-reexec": (3, daemon_reexec),
+           "journal-restart": (2, journal_restart), "journal-stop": (3, journal_stop), "reconcile": (2, reconcile)}
+LASTING = {"drain": (3, drain), "full disk": (3, full_disk)}
+WEIGHTS = {**{name: (weight, False) for name, (weight, _) in AT_ONCE.items()}, **{name: (weight, True) for name, (weight, _) in LASTING.items()}}
+
+
+class Disturber(threading.Thread):
+    """Does what the plan says when as many jobs have begun as it says, and ends what lasts at the latest when all is over."""
+
+    def __init__(self, events, log):
+        super().__init__(name="disturber")
+        self.log = log
+        self.failures = []
+        self._events = list(events)
+        self._open = []  # until, deadline, entry, context
+        self._begun = 0
+        self._over = False
+        self._changed = threading.Condition()
+
+    def begun(self, jobs):
+        with self._changed:
+            self._begun += jobs
+            self._changed.notify()
+
+    def finish(self):
+        with self._changed:
+            self._over = True
+            self._changed.notify()
+        self.join()
+
+    def run(self):
+        while work := self._next():
+            try:
+                work()
+            except Exception as error:  # a failure of the test, and the jobs go on
+                self.failures.append(f"{type(error).__name__}: {error}")
+
+    def _next(self):
+        with self._changed:
+            while True:
+                for window in self._open:
+                    if self._over or window[0] <= self._begun or time.monotonic() >= window[1]:
+                        return lambda due=window: self._close(due)
+                if self._over:
+                    return None
+                if self._events and self._events[0].after <= self._begun:
+                    event = self._events.pop(0)
+                    return lambda: self._do(event)
+                nearest = min((window[1] for window in self._open), default=None)
+                self._changed.wait(None if nearest is None else max(0.0, nearest - time.monotonic()))
+
+    def _do(self, event):
+        entry = self.log.begin(event.name)
+        if event.name in AT_ONCE:
+            try:
+                entry.words = AT_ONCE[event.name][1](event.seconds) or ""
+            finally:
+                entry.end = time.monotonic()
+            return
+        context = LASTING[event.name][1]()
+        try:
+            context.__enter__()
+        except BaseException:
+            entry.end = time.monotonic()
+            raise
+        self._open.append((event.until, time.monotonic() + LONGEST_WINDOW, entry, context))
+
+    def _close(self, window):
+        self._open.remove(window)
+        try:
+            window[3].__exit__(None, None, None)
+        finally:
+            window[2].end = time.monotonic()

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What happened to each job and beside it, and what may come of it: written down while it happens, compared afterwards."""
+
+import random
+import threading
+import time
+from dataclasses import dataclass, field
+
+# What a disturbance still does after it is over: pinfoldd comes back, calls are made again.
+AFTERMATH = 5.0  # seconds
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a receipt says that a job ended."""
+
+    result: str
+    status: int | None = None
+    signal: int | None = None
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A run of a key that was admitted. `needed`: there must be a receipt of it; else there may be one."""
+
+    key: str
+    uid: int
+    outcomes: frozenset
+    leftovers: range = range(1)
+    tasks: range = range(1, 2)
+    needed: bool = True
+    more: tuple = ()  # pairs: a name in the receipt, its value
+
+
+@dataclass
+class Disturbance:
+    name: str
+    begin: float  # of CLOCK_MONOTONIC, seconds, as all times here
+    end: float | None = None
+    words: str = ""
+
+
+class Log:
+    """The disturbances of a run."""
+
+    def __init__(self):
+        self.entries = []
+        self._lock = threading.Lock()
+
+    def begin(self, name):
+        with self._lock:
+            self.entries.append(Disturbance(name, time.monotonic()))
+            return self.entries[-1]
+
+    def within(self, begin, end, names=None, aftermath=AFTERMATH):
+        """Those whose time, with their aftermath, has something in common with the time from begin to end."""
+        with self._lock:
+            return [entry for entry in self.entries
+                    if (names is None or entry.name in names) and entry.begin <= end
+                    and (entry.end is None or entry.end + aftermath >= begin)]
+
+
+@dataclass
+class Story:
+    """Of one item of the plan."""
+
+    item: object
+    log: Log
+    uid: int
+    begin: float = field(default_factory=time.monotonic)
+    end: float | None = None
+    steps: list = field(default_factory=list)
+    attempts: list = field(default_factory=list)
+    told: dict | None = None  # the receipt that the epilogue had as its answer
+    refused: int = 0
+    wrong: list = field(default_factory=list)
+
+    def __post_init__(self):
+        self.chance = random.Random(self.item.seed)
+        self.key = self.item.key
+
+    def note(self, text):
+        self.steps.append((time.monotonic(), text))
+
+    def fault(self, text):
+        self.wrong.append(text)
+        self.note(f"WRONG: {text}")
+
+    def expect(self, right, text):
+        if not right:
+            self.fault(text)
+        return right
+
+    def admit(self, outcomes, key=None, **more):
+        """A run of the key is over, in one of these ways."""
+        outcomes = frozenset([outcomes] if isinstance(outcomes, Outcome) else outcomes)
+        self.attempts.append(Attempt(key or self.key, more.pop("uid", self.uid), outcomes, **more))
+
+    def disturbed(self, names=None, aftermath=AFTERMATH, since=None):
+        return self.log.within(self.begin if since is None else since, self.end or time.monotonic(), names, aftermath)
+
+    def tell(self, receipts, journal):
+        """All that is known of it, for a person to read."""
+        end = self.end or time.monotonic()
+        lines = [f"job {self.item.number}: {self.item}"]
+        lines += [f"  wrong: {text}" for text in self.wrong]
+        happened = [(when, text) for when, text in self.steps]
+        for entry in self.log.within(self.begin, end):
+            lasted = f"{entry.end - entry.begin:.3f} s" if entry.end else "to the end"
+            happened.append((entry.begin, f"*** {entry.name}, {lasted} {entry.words}"))
+        lines += [f"  {when - self.begin:+9.3f} {text}" for when, text in sorted(happened)]
+        lines += [f"  may be: {attempt}" for attempt in self.attempts]
+        lines += [f"  receipt: { {name: value for name, value in receipt.items() if value not in (None, [])} }" for receipt in receipts]
+        return "\n".join(lines + [f"  journal: {line}" for line in journal])

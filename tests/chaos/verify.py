@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The exact check: what was seen against what may be. Pure, so that it is tested itself."""
+
+import collections
+import re
+
+# Of pinfoldd, or of systemd about it. That it is killed, and that it ends with 1 when the bus goes away, is our doing.
+NEVER = re.compile(r"unexpected|terminate called|Sanitizer|runtime error:|core-dump|dumped|Watchdog timeout|status=78|"
+                   r"status=6/ABRT|status=11/SEGV|assert", re.IGNORECASE)
+
+
+def outcome_of(receipt):
+    return receipt["result"], receipt.get("exit_status"), receipt.get("exit_signal")
+
+
+def faults_of(attempt, receipt):
+    """In what the receipt is none that the attempt may have."""
+    faults = []
+    allowed = {(outcome.result, outcome.status, outcome.signal) for outcome in attempt.outcomes}
+    if outcome_of(receipt) not in allowed:
+        faults.append(f"ended as {outcome_of(receipt)}, not as {sorted(allowed, key=str)}")
+    if receipt["uid"] != attempt.uid:
+        faults.append(f"of user {receipt['uid']}, not {attempt.uid}")
+    for name in ("leftovers", "tasks"):
+        # A job that may never have run has no certain figures.
+        if attempt.needed and receipt.get(name, 0) not in getattr(attempt, name):
+            faults.append(f"{name} {receipt.get(name, 0)}, not {getattr(attempt, name)}")
+    limits = receipt.get("limits") or {}
+    for name, value in attempt.more:
+        if receipt.get(name, limits.get(name)) != value:
+            faults.append(f"{name} {receipt.get(name, limits.get(name))}, not {value}")
+    if not 0 <= receipt["wall"] or receipt["ended"] < receipt["started"]:
+        faults.append("it ended before it began")
+    return faults
+
+
+def receipts_by_key(receipts):
+    """Oldest first."""
+    found = collections.defaultdict(list)
+    for receipt in sorted(receipts, key=lambda receipt: receipt["started"]):
+        found[receipt["key"]].append(receipt)
+    return found
+
+
+def check_story(story, found):
+    """Faults of one story. `found`: what receipts_by_key() says."""
+    faults = list(story.wrong)
+    attempts = collections.defaultdict(list)
+    for attempt in story.attempts:
+        attempts[attempt.key].append(attempt)
+    for key in {story.key, *attempts}:
+        expected, there = attempts[key], found.get(key, [])
+        fewest = sum(attempt.needed for attempt in expected)
+        if len(there) < fewest:
+            faults.append(f"lost: {len(there)} receipts of {key}, not {fewest}")
+        elif len(there) > len(expected):
+            faults.append(f"doubled: {len(there)} receipts of {key}, not {len(expected)}")
+        else:
+            for attempt, receipt in zip(expected, there):
+                faults += [f"{key}: {fault}" for fault in faults_of(attempt, receipt)]
+    if story.told and story.told not in found.get(story.key, []):
+        faults.append(f"the epilogue was told another receipt than the one that is stored: {story.told}")
+    return faults
+
+
+def check_all(stories, receipts):
+    """Faults by story's number; None: of receipts that are nobody's."""
+    found = receipts_by_key(receipts)
+    faults = {story.item.number: check_story(story, found) for story in stories}
+    known = collections.Counter(attempt.key for story in stories for attempt in story.attempts) + collections.Counter(
+        {story.key: 1 for story in stories})
+    faults[None] = [f"a receipt of {key}, which is no job of ours" for key in found if key not in known]
+    shared = [key for key, times in collections.Counter(
+        attempt.key for story in stories for attempt in {attempt.key: attempt for attempt in story.attempts}.values()).items() if times > 1]
+    faults[None] += [f"{key} was given to two jobs" for key in shared]
+    return {number: said for number, said in faults.items() if said}
+
+
+def journal_faults(lines):
+    return [line for line in lines if NEVER.search(line)]
+
+
+def slow_calls(calls, log, undisturbed, any_time):
+    """Calls that took longer than this many seconds, or had no answer, with nothing to excuse it."""
+    faults = []
+    for call in calls:
+        calm = not log.within(call.begin, call.begin + call.seconds)
+        if call.seconds > (undisturbed if calm else any_time):
+            faults.append(f"{call.caller}'s call took {call.seconds:.3f} s{'' if calm else ', disturbed'}")
+        elif call.status != 0 and calm:
+            faults.append(f"{call.caller}'s call: status {call.status}: {call.words}")
+    return faults
