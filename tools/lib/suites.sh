@@ -4,7 +4,7 @@
 
 # In the order in which they are started: the longest first.
 # shellcheck disable=SC2034  # used by those who source this
-suites=(vm cluster container bus unit)
+suites=(vm cluster container chaos bus unit)
 
 # placeOf SUITE: "host", or the kind of box. The tests are in tests/SUITE.
 placeOf() {
