@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "core/job_creator.hpp"
 
+#include "base/parse.hpp"
 #include "core/events.hpp"
 #include "core/job_id.hpp"
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace pinfold {
@@ -41,6 +43,7 @@ Error alreadyLive(const std::string& key) {
     return {ErrorCode::AlreadyExists, "job '" + key + "' is live already: `pinfold status " + key + "` shows it"};
 }
 
+constexpr std::string_view kManual = "manual";
 constexpr std::uint64_t kMostSlots = 8192;
 constexpr std::uint64_t kUsecPerCpu = 1'000'000; // of CPU time a second
 constexpr std::uint64_t kWeightPerSlot = 100;
@@ -176,6 +179,14 @@ Result<void> JobCreator::isFree(const JobKey& key) const {
                                                "`systemctl status " +
                                                    key.sliceName() + "` shows them"};
     return {};
+}
+
+void JobCreator::tookUp(const JobKey& key) {
+    constexpr std::uint64_t highest = INT64_MAX; // as the history counts
+    if (key.scheduler() != kManual)
+        return;
+    if (const auto number = parseUnsigned(key.text().substr(kManual.size() + 1)))
+        lastManual_ = std::max(lastManual_, std::min(*number, highest));
 }
 
 std::uint64_t JobCreator::nextManualNumber() const {

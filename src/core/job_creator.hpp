@@ -46,6 +46,8 @@ public:
 
     /// The next manual.<n> is above this.
     void setLastManualNumber(std::uint64_t number) { lastManual_ = number; }
+    /// A job of an earlier pinfoldd: if its key has a number, that is not given to another one, also when the job is over.
+    void tookUp(const JobKey& key);
 
 private:
     /// `leader`: null for a job that is opened.

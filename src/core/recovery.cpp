@@ -43,8 +43,10 @@ Result<void> Recovery::takeUp(std::vector<JobRecord> records, const std::set<std
         jobs.push_back(std::move(*job));
     }
     std::erase_if(jobs, [this](const JobPtr& job) { return !core_.registry.add(job); });
-    for (const auto& job : jobs)
+    for (const auto& job : jobs) {
+        parts_.creator.tookUp(job->key());
         takeUp(job, loaded);
+    }
     return {};
 }
 

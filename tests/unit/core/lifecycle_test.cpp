@@ -229,6 +229,19 @@ TEST_F(CoreTest, manualKeysCountOnOverARestart) {
     EXPECT_EQ((*created)->key.text(), "manual.2");
 }
 
+TEST_F(CoreTest, aManualKeyThatWasTakenUpIsNotGivenAgainWhenItsJobIsOver) {
+    auto first = child();
+    create("", first);
+    crash();
+    restart();
+    end(first);
+    ASSERT_EQ(receipts().size(), 1U);
+    auto second = child();
+    create("", second);
+    ASSERT_TRUE(created && *created);
+    EXPECT_EQ((*created)->key.text(), "manual.2");
+}
+
 TEST_F(CoreTest, aTaskEndsByItselfAndTheJobGoesOn) {
     auto leader = child();
     create("sge.1", leader);
