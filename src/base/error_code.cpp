@@ -22,6 +22,7 @@ constexpr std::array kTable{
     ErrorRow{ErrorCode::SystemdFailed, "SystemdFailed", ExitStatus::Failed, kPamSystemErr},
     ErrorRow{ErrorCode::Unreachable, "Unreachable", ExitStatus::Unreachable, kPamAuthinfoUnavail},
     ErrorRow{ErrorCode::TimedOut, "TimedOut", ExitStatus::TimedOut, kPamAuthinfoUnavail},
+    ErrorRow{ErrorCode::Damaged, "Damaged", ExitStatus::Failed, kPamSystemErr},
     ErrorRow{ErrorCode::Internal, "Internal", ExitStatus::Failed, kPamAuthinfoUnavail},
 };
 

@@ -24,6 +24,7 @@ enum class ErrorCode {
     SystemdFailed,
     Unreachable,
     TimedOut,
+    Damaged, ///< of a file of ours; callers are told Internal
     Internal,
 };
 

@@ -263,8 +263,10 @@ void ManagerObject::GetUsage(sdbus::Result<Dict>&& result, std::string key) {
 
 void ManagerObject::GetReceipt(sdbus::Result<Dict>&& result, std::string key) {
     handle(std::move(result), key, [this, key](const Caller& caller, const auto& answer) {
-        const auto receipt = parts_.jobs.receipt(caller, key);
-        receipt ? answer.give(encodeReceipt(*receipt, true)) : answer.fail(receipt.error());
+        auto query = parts_.clients.enterQuery(caller);
+        if (!query)
+            return answer.fail(query.error());
+        parts_.jobs.receipt(caller, key, replyReceipt(answer, std::move(*query)));
     });
 }
 
@@ -273,13 +275,19 @@ void ManagerObject::ListReceipts(sdbus::Result<Dicts>&& result, Dict filter) {
         const auto decoded = decodeReceiptFilter(filter);
         if (!decoded)
             return answer.fail(decoded.error());
-        const auto receipts = parts_.jobs.receipts(caller, *decoded);
-        if (!receipts)
-            return answer.fail(receipts.error());
-        Dicts list;
-        for (const auto& receipt : *receipts)
-            list.push_back(encodeReceipt(receipt, true));
-        giveList(answer, std::move(list));
+        auto query = parts_.clients.enterQuery(caller);
+        if (!query)
+            return answer.fail(query.error());
+        parts_.jobs.receipts(caller, *decoded,
+                             replyWith<std::vector<Receipt>>(
+                                 answer, [this, caller, answer, held = std::move(*query)](const std::vector<Receipt>& receipts) {
+                                     const auto begun = parts_.loop.bootTime();
+                                     Dicts list;
+                                     for (const auto& receipt : receipts)
+                                         list.push_back(encodeReceipt(receipt, true));
+                                     giveList(answer, std::move(list));
+                                     parts_.clients.quota.charge(caller.uid, parts_.loop.bootTime() - begun);
+                                 }));
     });
 }
 

@@ -22,6 +22,7 @@ enum class UnenforcedLimits { Refuse, Warn };
 enum class Slots { None, Weight, Quota, Cpus };
 enum class CommandLines { None, Name, Full };
 enum class UnkillableAction { None, Comment, Drain, Script };
+enum class HistoryFailure { Drain, Continue };
 enum class LogLevel { Debug, Info, Warning, Error };
 
 struct Config {
@@ -81,10 +82,12 @@ struct Config {
         CommandLines commandLines = CommandLines::Full; ///< command_lines = "none" | "name" | "full"
     } leftovers;
 
-    /// Which receipts are kept; the oldest go first. kInfinity: no limit.
+    /// Which receipts are kept; the oldest go first. kInfinity: no limit. And what happens while none can be written.
     struct HistoryLimits {
-        std::uint64_t maxAge = 31'536'000'000'000; ///< max_age = "365d": microseconds since a job's end, from 1 h
-        std::uint64_t maxSize = 1'073'741'824;     ///< max_size = "1G": bytes of history.db in use, from 1 MiB
+        std::uint64_t maxAge = 31'536'000'000'000;        ///< max_age = "365d": microseconds since a job's end, from 1 h
+        std::uint64_t maxSize = 1'073'741'824;            ///< max_size = "1G": bytes of history.db in use, from 1 MiB
+        std::uint64_t patience = 30'000'000;              ///< patience = "30s": a job waits so long for its receipt; 1 s to 1 h
+        HistoryFailure onFailure = HistoryFailure::Drain; ///< on_failure = "drain" | "continue"
     } history;
 
     StraysConfig strays;

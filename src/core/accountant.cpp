@@ -9,7 +9,6 @@
 namespace pinfold {
 namespace {
 
-constexpr std::uint64_t kHistoryRetry = 5'000'000;
 constexpr std::uint64_t kSliceRetry = 500'000;
 constexpr int kSliceTries = 20;
 
@@ -25,11 +24,54 @@ bool endedForMemory(const JobRecord& record, JobResult result) {
     return victimWasLeader || record.limits.oomPolicy.value_or(OomPolicy::Job) == OomPolicy::Job;
 }
 
+/// Of a job that note() has seen.
+Receipt makeReceipt(const Job& job) {
+    const auto& record = job.record;
+    Receipt receipt;
+    receipt.id = record.id;
+    receipt.key = record.key.text();
+    receipt.uid = record.uid;
+    receipt.started = record.created;
+    receipt.ended = record.figures->ended;
+    receipt.wall = record.figures->wall;
+    receipt.suspended = record.suspended;
+    receipt.result = record.cause.value_or(JobResult::Lost);
+    if (receipt.result == JobResult::Exited && record.exit.signal)
+        receipt.result = JobResult::Signaled;
+    if (endedForMemory(record, receipt.result))
+        receipt.result = JobResult::OutOfMemory;
+    receipt.exit = record.exit;
+    receipt.stoppedBy = record.stoppedBy;
+    receipt.tasks = record.nextTask - (job.lacksBatchScript() ? 1 : 0);
+    receipt.leftovers = record.leftovers;
+    receipt.usage = record.figures->usage;
+    receipt.oom = record.oom;
+    receipt.oomSaid = record.oomSaid;
+    if (record.oom && record.oom->cause == OomCause::OwnLimit && record.oom->anon) { // at its limit it was at its peak
+        receipt.usage.memoryPeakAnon = record.oom->anon;
+        receipt.usage.memoryPeakFile = record.oom->file;
+    }
+    receipt.limits = record.limits;
+    receipt.allocation = record.allocation;
+    return receipt;
+}
+
 } // namespace
+
+void Accountant::note(Job& job) const {
+    if (job.record.figures) // before a restart of pinfoldd, perhaps
+        return;
+    auto usage = lookAtUsage(job);
+    dropCurrent(usage);
+    const auto& loop = core_.context.loop;
+    job.record.figures =
+        FinalFigures{.ended = loop.realTime(), .wall = loop.bootTime() - job.record.createdBoot, .usage = std::move(usage)};
+}
 
 void Accountant::account(const JobPtr& job) {
     if (std::exchange(job->accountDue, true))
         return;
+    note(*job);
     if (job->record.state != JobState::Accounting) // else an earlier pinfoldd had come so far
         core_.enter(*job, JobState::Accounting);
     job->graceTimer.reset();
@@ -43,58 +85,14 @@ void Accountant::account(const JobPtr& job) {
 
 void Accountant::flush() {
     flushSource_.reset();
-    const auto jobs = std::exchange(due_, {});
-    std::vector<Receipt> receipts;
-    std::vector<Receipt> durable;
-    for (const auto& job : jobs) {
-        judge_.conclude(job);
-        receipts.push_back(makeReceipt(*job));
-        if (!job->record.neverRan)
-            durable.push_back(receipts.back());
+    for (const auto& job : std::exchange(due_, {})) {
+        parts_.judge.conclude(job);
+        auto receipt = makeReceipt(*job);
+        if (job->record.neverRan)
+            removeSlice(job, receipt, 1);
+        else
+            parts_.history.write(std::move(receipt), [this, job](const Receipt& stored) { removeSlice(job, stored, 1); });
     }
-    if (auto added = core_.context.history.add(durable); !added) {
-        // The units stay until the receipts are safe: nothing else knows what the jobs used.
-        for (const auto& job : jobs)
-            logWarning(core_.context, job->key(), "receipt not stored, trying again in 5 s: " + added.error().message,
-                       Trouble::Receipt);
-        due_.insert(due_.end(), jobs.begin(), jobs.end());
-        flushSource_ = core_.context.loop.after(kHistoryRetry, [this] { flush(); });
-        return;
-    }
-    for (std::size_t i = 0; i < jobs.size(); ++i)
-        removeSlice(jobs[i], receipts[i], 1);
-}
-
-Receipt Accountant::makeReceipt(Job& job) const {
-    const auto& record = job.record;
-    Receipt receipt;
-    receipt.id = record.id;
-    receipt.key = record.key.text();
-    receipt.uid = record.uid;
-    receipt.started = record.created;
-    receipt.ended = core_.context.loop.realTime();
-    receipt.wall = core_.context.loop.bootTime() - record.createdBoot;
-    receipt.suspended = record.suspended;
-    receipt.result = record.cause.value_or(JobResult::Lost);
-    if (receipt.result == JobResult::Exited && record.exit.signal)
-        receipt.result = JobResult::Signaled;
-    if (endedForMemory(record, receipt.result))
-        receipt.result = JobResult::OutOfMemory;
-    receipt.exit = record.exit;
-    receipt.stoppedBy = record.stoppedBy;
-    receipt.tasks = record.nextTask - (job.lacksBatchScript() ? 1 : 0);
-    receipt.leftovers = record.leftovers;
-    receipt.usage = lookAtUsage(job);
-    receipt.oom = record.oom;
-    receipt.oomSaid = record.oomSaid;
-    if (record.oom && record.oom->cause == OomCause::OwnLimit && record.oom->anon) { // at its limit it was at its peak
-        receipt.usage.memoryPeakAnon = record.oom->anon;
-        receipt.usage.memoryPeakFile = record.oom->file;
-    }
-    dropCurrent(receipt.usage);
-    receipt.limits = record.limits;
-    receipt.allocation = record.allocation;
-    return receipt;
 }
 
 void Accountant::removeSlice(const JobPtr& job, const Receipt& receipt, int tries) {
@@ -122,7 +120,7 @@ void Accountant::forget(const JobPtr& job, const Receipt& receipt) {
     if (auto removed = core_.context.records.remove(job->key()); !removed)
         logWarning(core_.context, job->key(), "its record can't be removed: " + removed.error().message, Trouble::Record);
     core_.registry.remove(*job);
-    share_.protect();
+    parts_.share.protect();
     for (auto& [number, task] : job->tasks)
         for (const auto& reply : std::exchange(task.waiters, {}))
             reply({});

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/core.hpp"
+#include "core/history_writer.hpp"
 #include "core/node_share.hpp"
 #include "core/oom_judge.hpp"
 
@@ -12,21 +13,28 @@ namespace pinfold {
 
 class Accountant {
 public:
-    Accountant(Core& core, NodeShare& share, OomJudge& judge) : core_(core), share_(share), judge_(judge) {}
+    struct Parts {
+        NodeShare& share;
+        OomJudge& judge;
+        HistoryWriter& history;
+    };
+    Accountant(Core& core, Parts parts) : core_(core), parts_(parts) {}
 
-    /// The job's last process is gone. Its receipt is made durable together with those of other jobs that end in the same
-    /// moment, since each transaction costs a disk's flush; then its units go, and whoever waits for it is told.
+    /// The job has run empty: takes down what its receipt shall say of when that was, and of what it used.
+    void note(Job& job) const;
+    /// It has not: something has joined it meanwhile.
+    static void forgetNote(Job& job) { job.record.figures.reset(); }
+
+    /// The job's last process is gone. Its receipt is made durable, then its units go, and whoever waits for it is told.
     void account(const JobPtr& job);
 
 private:
     void flush();
-    Receipt makeReceipt(Job& job) const;
     void removeSlice(const JobPtr& job, const Receipt& receipt, int tries);
     void forget(const JobPtr& job, const Receipt& receipt);
 
     Core& core_;
-    NodeShare& share_;
-    OomJudge& judge_;
+    Parts parts_;
     std::vector<JobPtr> due_;
     EventHandle flushSource_;
 };

@@ -19,6 +19,7 @@ class Clients {
 public:
     /// A user may well have 10,000 jobs with a supervisor each.
     static constexpr std::size_t kMostWaits = 16384;
+    static constexpr std::size_t kMostQueries = 8;
 
     /// The users that count as admin besides root, from now on.
     void setAdmins(std::set<uid_t> admins) { admins_ = std::move(admins); }
@@ -35,11 +36,22 @@ public:
                      "too many calls of user " + std::to_string(caller.uid) + " wait for jobs to end: wait for answers"};
     }
 
+    /// What a query of the history holds until it is answered: they share few threads. Error: Busy.
+    Result<std::shared_ptr<void>> enterQuery(const Caller& caller) {
+        if (caller.admin)
+            return std::shared_ptr<void>();
+        if (auto query = queries_.enter(caller.uid))
+            return query;
+        return Error{ErrorCode::Busy,
+                     "too many calls of user " + std::to_string(caller.uid) + " ask for receipts: wait for answers"};
+    }
+
     Quota quota;
 
 private:
     std::set<uid_t> admins_;
     PerUserLimit waits_{kMostWaits};
+    PerUserLimit queries_{kMostQueries};
 };
 
 } // namespace pinfold

@@ -7,7 +7,7 @@
 #include "os/cgroup.hpp"
 #include "os/cgroup_watch.hpp"
 #include "os/event_loop.hpp"
-#include "os/history.hpp"
+#include "os/history_store.hpp"
 #include "os/journal.hpp"
 #include "os/kernel_log.hpp"
 #include "os/process.hpp"
@@ -28,7 +28,7 @@ struct CoreContext {
     const CgroupTree& cgroups;
     CgroupWatch& cgroupWatch;
     const RecordStore& records;
-    History& history;
+    HistoryStore& history;
     Journal& journal;
     KernelLog& kernelLog;
     MetricsCounter& metrics;

@@ -196,6 +196,45 @@ void logVacuumFailed(const CoreContext& context, std::uint64_t removed, const st
     context.journal.event(event);
 }
 
+void logHistoryFailing(const CoreContext& context, const std::string& why) {
+    const bool drains = context.config.history.onFailure == HistoryFailure::Drain;
+    JournalEvent event;
+    event.priority = LOG_ERR;
+    event.message = "receipts cannot be written: " + why +
+                    "; they are kept in /run/pinfold/receipts and written when that works again" +
+                    (drains ? "; this node takes no new jobs meanwhile (history.on_failure = \"drain\")" : "");
+    event.fields = {{"PINFOLD_EVENT", "history-failing"}};
+    context.journal.event(event);
+    context.metrics.troubled(Trouble::Receipt);
+}
+
+void logHistoryWorks(const CoreContext& context, std::uint64_t late) {
+    JournalEvent event;
+    event.priority = LOG_NOTICE;
+    event.message = "receipts are written again, with " + std::to_string(late) + " that had been kept";
+    event.fields = {{"PINFOLD_EVENT", "history-works"}, {"PINFOLD_KEPT", std::to_string(late)}};
+    context.journal.event(event);
+}
+
+void logReceiptsDropped(const CoreContext& context, const Receipt& first) {
+    JournalEvent event;
+    event.priority = LOG_ERR;
+    event.message = "too many receipts cannot be written: the oldest are lost from now on, the first is that of job " +
+                    first.key + "; pinfold_history_dropped_total counts them";
+    event.fields = {{"PINFOLD_EVENT", "receipts-dropped"}, {"PINFOLD_JOB", first.key}};
+    context.journal.event(event);
+    context.metrics.troubled(Trouble::Receipt);
+}
+
+void logHistoryDamaged(const CoreContext& context, const std::string& words) {
+    JournalEvent event;
+    event.priority = LOG_WARNING;
+    event.message = "the history was damaged, and a new one has been begun: " + words;
+    event.fields = {{"PINFOLD_EVENT", "history-damaged"}};
+    context.journal.event(event);
+    context.metrics.troubled(Trouble::Receipt);
+}
+
 void logReconciled(const CoreContext& context, const Reconciliation& found) {
     forEachOrphanKind(found, [&](std::string_view kind, const std::vector<std::string>& names) {
         context.metrics.foundOrphans(kind, names.size());

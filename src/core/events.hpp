@@ -32,6 +32,13 @@ void logSuspension(const CoreContext& context, const Job& job, bool suspended, u
 void logHistoryVacuumed(const CoreContext& context, const Vacuumed& done, std::optional<uid_t> by);
 void logVacuumFailed(const CoreContext& context, std::uint64_t removed, const std::string& why);
 
+/// Receipts cannot be written; and they can again, `late` of which had been set aside.
+void logHistoryFailing(const CoreContext& context, const std::string& why);
+void logHistoryWorks(const CoreContext& context, std::uint64_t late);
+/// Too many could not be written: this one is lost, and others may follow.
+void logReceiptsDropped(const CoreContext& context, const Receipt& first);
+void logHistoryDamaged(const CoreContext& context, const std::string& words);
+
 /// One entry for each, and for each record that can't be read.
 void logReconciled(const CoreContext& context, const Reconciliation& found);
 

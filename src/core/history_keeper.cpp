@@ -45,7 +45,11 @@ void HistoryKeeper::begin(Run run) {
 }
 
 void HistoryKeeper::step() {
-    const auto done = context_.history.vacuum(run_->retention, context_.loop.realTime(), kReceiptsAtOnce);
+    context_.history.vacuum(run_->retention, context_.loop.realTime(), kReceiptsAtOnce,
+                            [this](const Result<Vacuumed>& done) { stepped(done); });
+}
+
+void HistoryKeeper::stepped(const Result<Vacuumed>& done) {
     if (!done)
         return end(done.error());
     run_->removed += done->removed;

@@ -7,7 +7,7 @@
 namespace pinfold {
 
 /// Keeps the history within [history] of the configuration: by itself once an hour, and on request. It removes a few receipts at
-/// a time, some 10 ms of work, so that jobs' calls come between.
+/// a time, some 10 ms of work, so that those of jobs that end come between.
 class HistoryKeeper {
 public:
     explicit HistoryKeeper(CoreContext& context) : context_(context) {}
@@ -27,10 +27,13 @@ private:
         std::uint64_t removed = 0;
     };
 
-    Retention configured() const { return {context_.config.history.maxAge, context_.config.history.maxSize}; }
+    Retention configured() const {
+        return {.maxAge = context_.config.history.maxAge, .maxBytes = context_.config.history.maxSize};
+    }
     void lookAfter(std::uint64_t delay);
     void begin(Run run);
     void step();
+    void stepped(const Result<Vacuumed>& done);
     void end(Result<Vacuumed> outcome);
 
     CoreContext& context_;

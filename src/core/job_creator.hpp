@@ -11,6 +11,8 @@
 #include "core/supervisor_home.hpp"
 #include "core/task_starter.hpp"
 
+#include <algorithm>
+
 namespace pinfold {
 
 class JobCreator {
@@ -45,7 +47,8 @@ public:
     void giveUp(const JobPtr& job, const Error& why);
 
     /// The next manual.<n> is above this.
-    void setLastManualNumber(std::uint64_t number) { lastManual_ = number; }
+    /// The highest number that is in the history. What this pinfoldd has given may be higher.
+    void setLastManualNumber(std::uint64_t number) { lastManual_ = std::max(lastManual_, number); }
     /// A job of an earlier pinfoldd: if its key has a number, that is not given to another one, also when the job is over.
     void tookUp(const JobKey& key);
 

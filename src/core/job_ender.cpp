@@ -76,6 +76,8 @@ void JobEnder::check(const JobPtr& job) {
     if (job->record.state == JobState::Running && job->lacksBatchScript())
         return linger(job);
     if (populated(*job)) {
+        if (job->record.state == JobState::Ending)
+            Accountant::forgetNote(*job);
         // It had run empty, and what came after that goes with it too.
         if (job->record.state == JobState::Ending && !job->graceTimer && !job->freezeTimer)
             stop(job);
@@ -249,9 +251,11 @@ void JobEnder::emptied(const JobPtr& job) {
     unkillable_.over(*job);
     if (job->isStartingTasks())
         return; // PID 1 may put a process into it yet, and the end of that start brings us back here
+    accountant_.note(*job);
     const bool statusMayCome = job->supervisor && !hasEnded(job->supervisor.get()) && !job->record.neverRan;
     if (statusMayCome && !job->record.exit.known() && !job->statusOverdue) {
-        if (!job->statusTimer)
+        if (!job->statusTimer) {
+            core_.save(*job); // for a restart meanwhile
             job->statusTimer = core_.context.loop.after(kStatusWait, [this, weak = WeakJob(job)] {
                 const auto live = weak.lock();
                 if (!live)
@@ -259,6 +263,7 @@ void JobEnder::emptied(const JobPtr& job) {
                 live->statusOverdue = true;
                 check(live);
             });
+        }
         return;
     }
     account(job);

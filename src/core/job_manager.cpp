@@ -4,6 +4,7 @@
 #include "base/escape.hpp"
 #include "core/accountant.hpp"
 #include "core/events.hpp"
+#include "core/history_writer.hpp"
 #include "core/job_creator.hpp"
 #include "core/job_ender.hpp"
 #include "core/job_freezer.hpp"
@@ -29,16 +30,18 @@ constexpr std::size_t kMaxAdopted = 16; // dbus-daemon passes no more descriptor
 
 struct JobManager::Impl {
     explicit Impl(CoreContext& context)
-        : core(context), node(core), share(core), allocator(core, share), judge(core), accountant(core, share, judge), home(core),
-          unkillable(core, node), ender(core, {judge, accountant, unkillable}), taskEnder(core), keeper(core, share, ender),
-          freezer(core, ender), creator(core, {node, share, allocator, keeper, home, ender}),
-          adder(core, {allocator, creator, home, ender, taskEnder}),
+        : core(context), historyWriter(context), node(core, historyWriter), share(core), allocator(core, share), judge(core),
+          accountant(core, {share, judge, historyWriter}), home(core), unkillable(core, node),
+          ender(core, {judge, accountant, unkillable}), taskEnder(core), keeper(core, share, ender), freezer(core, ender),
+          creator(core, {node, share, allocator, keeper, home, ender}), adder(core, {allocator, creator, home, ender, taskEnder}),
           recovery(core, {creator, keeper, home, ender, taskEnder, freezer}), reconciler(core, recovery, ender) {
         judge.onWholeJob = [this](const JobPtr& job) {
             ender.begin(job, {.cause = JobResult::OutOfMemory, .by = {}, .grace = 0});
         };
         unkillable.onEmpty = [this](const JobPtr& job) { ender.check(job); };
         context.cgroupWatch.onExhausted = [this](const std::string& what) { logNodeWarning(core.context, what); };
+        historyWriter.onChange = [this] { node.tell(); };
+        context.history.onOpened = [this](std::uint64_t number) { creator.setLastManualNumber(number); };
         context.kernelLog.onOom = [this](const OomReport& report) { judge.reported(report); };
         context.systemd.onOomdKill = [this](const std::string& path) { judge.killedByOomd(path); };
         context.systemd.onUnitRemoved = [this](const std::string& unit) { look(unit); };
@@ -57,18 +60,22 @@ struct JobManager::Impl {
         return job;
     }
 
-    Result<Receipt> newestReceipt(const Caller& caller, Verb verb, const std::string& key, ErrorCode ifNone) const {
-        auto found = core.context.history.list({.key = key, .uid = {}, .since = {}, .until = {}, .limit = 1});
-        if (!found)
-            return found.error();
-        if (found->empty())
-            return Error{ifNone, "no job '" + printable(key, 300) +
-                                     "' is live or in the history: `pinfold list` and `pinfold history` show what is"};
-        Target target;
-        target.owner = found->front().uid;
-        if (auto allowed = decide(caller, verb, target); !allowed)
-            return allowed.error();
-        return std::move(found->front());
+    void newestReceipt(const Caller& caller, Verb verb, const std::string& key, ErrorCode ifNone, Reply<Receipt> reply) const {
+        const auto answer = [caller, verb, key, ifNone, reply = std::move(reply)](Result<std::vector<Receipt>> found) {
+            if (!found)
+                return reply(found.error());
+            if (found->empty())
+                return reply(Error{ifNone, "no job '" + printable(key, 300) +
+                                               "' is live or in the history: `pinfold list` and `pinfold history` show what is"});
+            Target target;
+            target.owner = found->front().uid;
+            if (auto allowed = decide(caller, verb, target); !allowed)
+                return reply(allowed.error());
+            reply(std::move(found->front()));
+        };
+        if (auto kept = historyWriter.kept(key))
+            return answer(std::vector{*std::move(kept)});
+        core.context.history.list({.key = key, .limit = 1}, answer);
     }
 
     void look(const std::string& unit) {
@@ -94,6 +101,7 @@ struct JobManager::Impl {
     }
 
     Core core;
+    HistoryWriter historyWriter;
     NodeState node;
     NodeShare share;
     Allocator allocator;
@@ -118,17 +126,18 @@ JobManager::~JobManager() {
     impl_->core.context.systemd.onOomdKill = nullptr;
     impl_->core.context.kernelLog.onOom = nullptr;
     impl_->core.context.cgroupWatch.onExhausted = nullptr;
+    impl_->core.context.history.onOpened = nullptr;
 }
 
 void JobManager::setObserver(JobObserver* observer) { impl_->core.observer = observer; }
 
 void JobManager::recover(std::function<void(Result<void>)> ready) {
-    const auto number = impl_->core.context.history.lastManualNumber();
-    if (!number)
-        return ready(number.error());
-    impl_->creator.setLastManualNumber(*number);
     impl_->node.load();
     impl_->share.apply();
+    impl_->historyWriter.start([this, ready = std::move(ready)] { takeUp(ready); });
+}
+
+void JobManager::takeUp(std::function<void(Result<void>)> ready) {
     impl_->recovery.run([this, ready = std::move(ready)](Result<void> done) {
         if (done) {
             impl_->unkillable.publish(); // an earlier pinfoldd may have left word of a job that is over by now
@@ -195,7 +204,7 @@ void JobManager::endJob(const Caller& caller, const std::string& key, EndReport 
     if (!job && job.error().code != ErrorCode::NoSuchJob)
         return reply(job.error());
     if (!job || (report.leader && summarize(**job).leader != *report.leader))
-        return reply(impl_->newestReceipt(caller, Verb::End, key, ErrorCode::NoSuchJob));
+        return impl_->newestReceipt(caller, Verb::End, key, ErrorCode::NoSuchJob, std::move(reply));
     (*job)->waiters.push_back(std::move(reply));
     impl_->ender.reportExit(*job, report.exit);
 }
@@ -256,7 +265,7 @@ void JobManager::waitJob(const Caller& caller, const std::string& key, Reply<Rec
         return (*job)->waiters.push_back(std::move(reply));
     if (job.error().code != ErrorCode::NoSuchJob)
         return reply(job.error());
-    reply(impl_->newestReceipt(caller, Verb::Wait, key, ErrorCode::NoSuchJob));
+    impl_->newestReceipt(caller, Verb::Wait, key, ErrorCode::NoSuchJob, std::move(reply));
 }
 
 void JobManager::waitTask(const Caller& caller, const std::string& key, std::uint32_t task, std::optional<pid_t> leader,
@@ -291,6 +300,8 @@ std::vector<JobSummary> JobManager::jobsOfUser(uid_t uid) const {
 }
 
 std::size_t JobManager::jobCount() const { return impl_->core.registry.all().size(); }
+
+HistoryFigures JobManager::historyFigures() const { return impl_->historyWriter.figures(); }
 
 Result<JobSummary> JobManager::job(const std::string& key) const {
     auto found = impl_->core.find(key);
@@ -361,14 +372,14 @@ Result<Usage> JobManager::usage(const Caller& caller, const std::string& key) co
     return lookAtUsage(**job);
 }
 
-Result<Receipt> JobManager::receipt(const Caller& caller, const std::string& key) const {
-    return impl_->newestReceipt(caller, Verb::ReadReceipt, key, ErrorCode::NoSuchReceipt);
+void JobManager::receipt(const Caller& caller, const std::string& key, Reply<Receipt> reply) const {
+    impl_->newestReceipt(caller, Verb::ReadReceipt, key, ErrorCode::NoSuchReceipt, std::move(reply));
 }
 
-Result<std::vector<Receipt>> JobManager::receipts(const Caller& caller, ReceiptFilter filter) const {
+void JobManager::receipts(const Caller& caller, ReceiptFilter filter, Reply<std::vector<Receipt>> reply) const {
     if (!caller.admin)
         filter.uid = caller.uid;
-    return impl_->core.context.history.list(filter);
+    impl_->core.context.history.list(std::move(filter), std::move(reply));
 }
 
 } // namespace pinfold

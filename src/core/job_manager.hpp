@@ -9,6 +9,7 @@
 #include "model/drain.hpp"
 #include "model/job_key.hpp"
 #include "model/job_state.hpp"
+#include "model/metrics.hpp"
 #include "model/receipt.hpp"
 #include "model/reconciliation.hpp"
 #include "os/history.hpp"
@@ -161,16 +162,19 @@ public:
     /// Those that run first, the newest of them first.
     std::vector<JobSummary> jobsOfUser(uid_t uid) const;
     std::size_t jobCount() const;
+    HistoryFigures historyFigures() const;
     Result<JobSummary> job(const std::string& key) const;
     Result<std::pair<JobSummary, std::uint32_t>> jobOfProcess(pid_t pid) const;
     Result<JobSummary> jobOfUnit(const std::string& unit) const;
     /// Within Describer::kPatience.
     void processes(const Caller& caller, const std::string& key, Reply<std::vector<JobProcess>> reply);
     Result<Usage> usage(const Caller& caller, const std::string& key) const;
-    Result<Receipt> receipt(const Caller& caller, const std::string& key) const;
-    Result<std::vector<Receipt>> receipts(const Caller& caller, ReceiptFilter filter) const;
+    void receipt(const Caller& caller, const std::string& key, Reply<Receipt> reply) const;
+    void receipts(const Caller& caller, ReceiptFilter filter, Reply<std::vector<Receipt>> reply) const;
 
 private:
+    void takeUp(std::function<void(Result<void>)> ready);
+
     struct Impl;
     std::unique_ptr<Impl> impl_;
 };

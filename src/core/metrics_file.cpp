@@ -81,6 +81,7 @@ NodeMetrics MetricsFile::look() const {
     NodeMetrics node{.version = parts_.version,
                      .jobs = parts_.jobs.jobCount(),
                      .draining = parts_.jobs.draining().has_value(),
+                     .history = parts_.jobs.historyFigures(),
                      .counts = parts_.counter.counts(),
                      .each = {}};
     if (!parts_.config.metrics.perJob)

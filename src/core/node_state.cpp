@@ -40,7 +40,8 @@ std::string inWords(const Drain& drain) {
 
 } // namespace
 
-NodeState::NodeState(Core& core) : core_(core), file_(core.context.root / "var/lib/pinfold/drain.json") {}
+NodeState::NodeState(Core& core, const HistoryWriter& history)
+    : core_(core), history_(history), file_(core.context.root / "var/lib/pinfold/drain.json") {}
 
 void NodeState::load() {
     auto drain = readDrain(file_);
@@ -119,12 +120,19 @@ void NodeState::stored(const Change& change, const Stored& result) {
 }
 
 std::optional<Drain> NodeState::draining() const {
-    const auto stuck =
-        core_.context.config.unkillable.action == UnkillableAction::Drain ? unkillableJobs(core_.registry) : std::nullopt;
-    if (!stuck)
-        return drain_;
-    auto drain = drain_.value_or(Drain{.reason = {}, .since = stuck->since, .by = {}});
-    drain.reason += (drain.reason.empty() ? "" : "; ") + stuck->words + " (unkillable.action = \"drain\")";
+    auto drain = drain_;
+    const auto also = [&drain](const std::string& words, std::uint64_t since) {
+        if (!drain)
+            drain = Drain{.reason = {}, .since = since, .by = {}};
+        drain->reason += (drain->reason.empty() ? "" : "; ") + words;
+    };
+    const auto& config = core_.context.config;
+    if (config.unkillable.action == UnkillableAction::Drain)
+        if (const auto stuck = unkillableJobs(core_.registry))
+            also(stuck->words + " (unkillable.action = \"drain\")", stuck->since);
+    if (config.history.onFailure == HistoryFailure::Drain)
+        if (const auto& trouble = history_.trouble())
+            also("receipts cannot be written: " + trouble->why + " (history.on_failure = \"drain\")", trouble->since);
     return drain;
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Whether this node takes jobs: not while an administrator has drained it, across restarts and reboots, nor while a job can't be
-// killed and unkillable.action is "drain".
+// killed and unkillable.action is "drain", nor while receipts can't be written and history.on_failure is "drain".
 #pragma once
 
 #include "core/core.hpp"
+#include "core/history_writer.hpp"
 #include "model/drain.hpp"
 
 #include <deque>
@@ -15,7 +16,7 @@ namespace pinfold {
 
 class NodeState {
 public:
-    explicit NodeState(Core& core);
+    NodeState(Core& core, const HistoryWriter& history);
 
     /// At start: what an earlier pinfoldd was told. A file that can't be read counts as a drain, and is said loudly.
     void load();
@@ -47,6 +48,7 @@ private:
     void stored(const Change& change, const Stored& result);
 
     Core& core_;
+    const HistoryWriter& history_;
     std::filesystem::path file_;
     std::optional<Drain> drain_; ///< an administrator's
     std::deque<Change> changes_; ///< each is stored and answered before the next

@@ -20,8 +20,10 @@
 
 #include <fcntl.h>
 #include <systemd/sd-daemon.h>
+#include <unistd.h>
 
 #include <csignal>
+#include <cstdio>
 #include <optional>
 #include <string>
 #include <utility>
@@ -56,10 +58,11 @@ std::string readBootId() {
     return text.substr(0, text.find('\n'));
 }
 
-/// Opening the history waits for this, and the unit's start time-out must not cut it off: the next start would begin anew.
+/// The start waits for this, and the unit's start time-out must not cut it off: the next start would begin anew. A thread calls
+/// it.
 void announceMigration() {
     constexpr const char* what = "bringing the receipts of an older pinfold up to date, about a minute for each million";
-    logInfo(std::string("history: ") + what);
+    (void)::dprintf(STDERR_FILENO, "<6>history: %s\n", what); // the log is the loop's thread's, and this one may wait
     sd_notifyf(0, "EXTEND_TIMEOUT_USEC=%llu\nSTATUS=%s", 3'600'000'000ULL, what);
 }
 
@@ -79,12 +82,12 @@ public:
         Settings& settings;
         Journal& journal;
     };
-    Application(const DaemonOptions& options, Parts parts, History history)
+    Application(const DaemonOptions& options, Parts parts)
         : settings_(parts.settings), loop_(parts.loop), background_(parts.background), connection_(bus::systemBus()),
           busSource_(loop_.get(), *connection_, [this](const std::string& why) { busLost(why); }), systemd_(*connection_, loop_),
           processes_(options.root), cgroups_(options.root), watch_(loop_), records_(options.root / "run/pinfold/jobs"),
-          kernelLog_(kernelLog()),
-          history_(std::move(history)), context_{loop_,    background_,        systemd_,     processes_,    cgroups_,
+          kernelLog_(kernelLog()), history_(background_, options.root / "var/lib/pinfold/history.db", announceMigration),
+          context_{loop_,    background_,        systemd_,     processes_,    cgroups_,
                                                  watch_,   records_,           history_,     parts.journal, kernelLog_,
                                                  metrics_, settings_.config(), readBootId(), options.root},
           jobs_(context_), historyKeeper_(context_),
@@ -160,7 +163,7 @@ private:
     CgroupWatch watch_;
     RecordStore records_;
     KernelLog kernelLog_;
-    History history_;
+    HistoryStore history_;
     MetricsCounter metrics_;
     CoreContext context_;
     JobManager jobs_;
@@ -192,10 +195,7 @@ int runDaemon(const DaemonOptions& options) {
     Settings settings(options.root, journal);
     if (auto loaded = settings.load(); !loaded)
         return refuse(loaded.error());
-    auto history = History::open(options.root / "var/lib/pinfold/history.db", History::Mode::ReadWrite, announceMigration);
-    if (!history)
-        return refuse(history.error());
-    return Application(options, {loop, background, settings, journal}, std::move(*history)).run();
+    return Application(options, {loop, background, settings, journal}).run();
 }
 
 } // namespace pinfold

@@ -17,7 +17,7 @@ struct Need {
     std::uint64_t scarce; ///< bytes: less is a warning
 };
 constexpr Need kNeeds[] = {
-    {"space.history", "/var/lib/pinfold", "receipts can't be written, and no job gets over", 16 * kMebi, 128 * kMebi},
+    {"space.history", "/var/lib/pinfold", "receipts can't be written, and the node takes no jobs", 16 * kMebi, 128 * kMebi},
     {"space.run", "/run", "no job can start", 1 * kMebi, 16 * kMebi},
 };
 

@@ -92,6 +92,26 @@ void takeEnd(const Json& json, ExitState& exit, std::optional<std::uint32_t>& st
     leftovers.commands = json.at("leftover_commands").get<std::vector<std::string>>();
 }
 
+bool isOfReceipts(const char* name) { return !isLiveOnly(name); }
+
+void putFigures(Json& json, const std::optional<FinalFigures>& figures) {
+    if (!figures)
+        return;
+    auto& put = json["figures"];
+    put = {{"ended", figures->ended}, {"wall", figures->wall}};
+    putUsage(put, figures->usage, isOfReceipts);
+}
+
+void takeFigures(const Json& json, std::optional<FinalFigures>& figures) {
+    const auto taken = json.find("figures");
+    if (taken == json.end())
+        return;
+    figures.emplace();
+    figures->ended = taken->at("ended").get<std::uint64_t>();
+    figures->wall = taken->at("wall").get<std::uint64_t>();
+    takeUsage(*taken, figures->usage);
+}
+
 JobRecord recordFromJson(const Json& json) {
     if (json.at("version").get<int>() != kRecordVersion)
         throw std::invalid_argument("version " + json.at("version").dump() + ", this pinfoldd knows version 1");
@@ -125,6 +145,7 @@ JobRecord recordFromJson(const Json& json) {
     takeEnd(json, record.exit, record.stoppedBy, record.leftovers);
     record.leftoversListed = json.value("leftovers_listed", false);
     optionalFromJson(json, "unkillable_since", record.unkillableSince);
+    takeFigures(json, record.figures);
     return record;
 }
 
@@ -200,6 +221,7 @@ std::string encode(const JobRecord& record) {
     putEnd(json, record.exit, record.stoppedBy, record.leftovers);
     json["leftovers_listed"] = record.leftoversListed;
     json["unkillable_since"] = optionalToJson(record.unkillableSince);
+    putFigures(json, record.figures);
     return dump(json) + "\n";
 }
 
@@ -226,7 +248,7 @@ std::string encode(const Receipt& receipt) {
     json["result"] = toString(receipt.result);
     json["tasks"] = receipt.tasks;
     putEnd(json, receipt.exit, receipt.stoppedBy, receipt.leftovers);
-    putUsage(json, receipt.usage, [](const char* name) { return !isLiveOnly(name); });
+    putUsage(json, receipt.usage, isOfReceipts);
     putOom(json, receipt.oom);
     putLimits(json, receipt.limits);
     putAllocation(json, receipt.allocation);

@@ -35,6 +35,15 @@ struct TaskRecord {
     bool operator==(const TaskRecord&) const = default;
 };
 
+/// What is noted when a job has run empty: its cgroup does not last, and its receipt may be written much later.
+struct FinalFigures {
+    std::uint64_t ended = 0; ///< CLOCK_REALTIME, microseconds
+    std::uint64_t wall = 0;  ///< microseconds, by CLOCK_BOOTTIME
+    Usage usage;             ///< without what is of live jobs only
+
+    bool operator==(const FinalFigures&) const = default;
+};
+
 /// All that a restarted pinfoldd needs to know of a job; one small file each in the runtime directory.
 struct JobRecord {
     JobRecord(std::string jobId, std::string boot, JobKey jobKey)
@@ -60,7 +69,8 @@ struct JobRecord {
     /// Of a job that was opened: microseconds that it outlives its last task while it has no batch script. kInfinity: for ever.
     std::optional<std::uint64_t> linger;
     std::uint32_t nextTask = 1;
-    bool neverRan = false; ///< its creation failed after systemd had begun to start it: what is there of it ends without a receipt
+    bool neverRan =
+        false; ///< its creation failed after systemd had begun to start it: what is there of it ends without a receipt
 
     // From the moment that the end began:
     std::optional<JobResult> cause;
@@ -70,6 +80,7 @@ struct JobRecord {
     Leftovers leftovers;                          ///< of tasks that ended before, too
     bool leftoversListed = false;                 ///< those of the job's own end are among them
     std::optional<std::uint64_t> unkillableSince; ///< CLOCK_REALTIME, microseconds: SIGKILL, which something has outlived
+    std::optional<FinalFigures> figures;
 
     bool operator==(const JobRecord&) const = default;
 };

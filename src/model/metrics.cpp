@@ -37,6 +37,14 @@ void addNode(Exposition& out, const NodeMetrics& node) {
     out.sample({}, node.jobs);
     out.metric("pinfold_draining", "gauge", "Whether the node takes no new jobs.");
     out.sample({}, node.draining ? 1 : 0);
+    out.metric("pinfold_history_failing", "gauge", "Whether receipts cannot be written.");
+    out.sample({}, node.history.failing ? 1 : 0);
+    out.metric("pinfold_history_kept", "gauge", "Receipts that wait in /run until they can be written.");
+    out.sample({}, node.history.kept);
+    out.metric("pinfold_history_dropped_total", "counter", "Receipts that are lost, since too many could not be written.");
+    out.sample({}, node.history.dropped);
+    out.metric("pinfold_history_damaged_total", "counter", "Damaged files of the history that were moved aside.");
+    out.sample({}, node.history.damaged);
     out.metric("pinfold_jobs_ended_total", "counter", "Jobs that are over, by why they ended.");
     for (const auto& [result, count] : counts.jobsEnded)
         out.sample({{"result", std::string(toString(result))}}, count);

@@ -51,10 +51,19 @@ struct JobFigures {
     Usage usage;
 };
 
+/// How the receipts fare on their way to the history.
+struct HistoryFigures {
+    bool failing = false;      ///< receipts cannot be written
+    std::uint64_t kept = 0;    ///< receipts that wait in /run for that
+    std::uint64_t dropped = 0; ///< receipts that are lost, since too many were kept
+    std::uint64_t damaged = 0; ///< files that were moved aside
+};
+
 struct NodeMetrics {
     std::string version;
     std::size_t jobs = 0; ///< live
     bool draining = false;
+    HistoryFigures history = {};
     NodeCounts counts;
     std::vector<JobFigures> each; ///< no key twice; empty: the jobs' own series are off
 };

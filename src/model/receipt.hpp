@@ -64,7 +64,8 @@ struct Receipt {
     Leftovers leftovers;
     Usage usage;
     std::optional<OomVerdict> oom;
-    bool oomSaid = false; ///< in the job's own output, at once; not stored
+    bool oomSaid = false;  ///< in the job's own output, at once; not stored
+    std::string unwritten; ///< why it is not in the history yet; empty: it is, or will be at once; not stored
     ResourceLimits limits;
     Allocation allocation; ///< reserved CPUs and environment are not stored
 

@@ -24,6 +24,8 @@ constexpr const char* kAddReceipt =
     " (SELECT kind FROM kinds WHERE scheduler IN (:scheduler, '') AND result = :result AND exit_ok = :exit_ok"
     "  AND leftovers = :leftovers ORDER BY scheduler DESC LIMIT 1))";
 
+constexpr const char* kStored = "SELECT receipt FROM receipts WHERE id = :id";
+
 constexpr const char* kRemove =
     "DELETE FROM receipts WHERE number IN"
     " (SELECT number FROM receipts INDEXED BY by_ended WHERE ended <= :until ORDER BY ended, number LIMIT :limit)";
@@ -59,17 +61,21 @@ struct History::Impl {
     Statement addKind;
     Statement addReceipt;
     Statement remove;
+    Statement stored;
 
     sqlite3* db() const { return file.db.get(); }
     Result<void> prepare();
-    Result<void> add(const Receipt& receipt) const;
+    /// As it is stored, if it was there before.
+    Result<std::optional<Receipt>> add(const Receipt& receipt) const;
+    Result<std::optional<Receipt>> find(const std::string& id) const;
     Result<std::uint64_t> removeOldest(std::uint64_t until, std::uint64_t limit) const;
     Result<std::uint64_t> nextRemoval(const Retention& retention, std::uint64_t now) const;
     Result<void> shrink(const Retention& retention, std::uint64_t now, std::uint64_t maxRows, Vacuumed& done) const;
 };
 
 Result<void> History::Impl::prepare() {
-    for (const auto& [statement, sql] : {std::pair{&addKind, kAddKind}, {&addReceipt, kAddReceipt}, {&remove, kRemove}}) {
+    for (const auto& [statement, sql] :
+         {std::pair{&addKind, kAddKind}, {&addReceipt, kAddReceipt}, {&remove, kRemove}, {&stored, kStored}}) {
         auto prepared = Statement::prepare(db(), sql);
         if (!prepared)
             return prepared.error();
@@ -78,10 +84,23 @@ Result<void> History::Impl::prepare() {
     return {};
 }
 
-Result<void> History::Impl::add(const Receipt& receipt) const {
+Result<std::optional<Receipt>> History::Impl::find(const std::string& id) const {
+    stored.bind(":id", id);
+    const auto row = stored.step();
+    std::optional<Receipt> found;
+    if (row && *row)
+        if (auto receipt = decodeReceipt(stored.text(0)))
+            found = *std::move(receipt);
+    stored.reset();
+    if (!row)
+        return row.error();
+    return found;
+}
+
+Result<std::optional<Receipt>> History::Impl::add(const Receipt& receipt) const {
     bindKind(addKind, receipt);
     if (auto done = addKind.finish(); !done)
-        return done;
+        return done.error();
     const auto text = encode(receipt);
     bindKind(addReceipt, receipt);
     addReceipt.bind(":id", receipt.id);
@@ -89,7 +108,9 @@ Result<void> History::Impl::add(const Receipt& receipt) const {
     addReceipt.bind(":uid", receipt.uid);
     addReceipt.bind(":ended", receipt.ended);
     addReceipt.bind(":receipt", text);
-    return addReceipt.finish();
+    if (auto done = addReceipt.finish(); !done)
+        return done.error();
+    return sqlite3_changes(db()) == 0 ? find(receipt.id) : std::optional<Receipt>();
 }
 
 /// How many were removed.
@@ -156,17 +177,26 @@ Result<History> History::open(const std::filesystem::path& file, Mode mode, cons
     return History(std::move(impl));
 }
 
-Result<void> History::add(const std::vector<Receipt>& receipts) {
-    if (receipts.empty())
-        return {};
+Result<std::vector<Receipt>> History::write(const HistoryChanges& changes) {
+    std::vector<Receipt> known;
+    if (changes.receipts.empty())
+        return known;
     auto transaction = Transaction::begin(impl_->db());
     if (!transaction)
         return transaction.error();
-    for (const auto& receipt : receipts)
-        if (auto added = impl_->add(receipt); !added)
-            return added;
-    return transaction->commit();
+    for (const auto& receipt : changes.receipts) {
+        auto added = impl_->add(receipt);
+        if (!added)
+            return added.error();
+        if (*added)
+            known.push_back(**std::move(added));
+    }
+    if (auto committed = transaction->commit(); !committed)
+        return committed.error();
+    return known;
 }
+
+bool History::followsWriters() const { return !impl_->file.immutable; }
 
 Result<std::vector<Receipt>> History::list(const ReceiptFilter& filter) const { return listReceipts(impl_->file, filter); }
 

@@ -47,31 +47,40 @@ struct HistoryInfo {
     std::optional<std::uint64_t> newest = {}; ///< the last
 };
 
+/// What one transaction writes: all of it or nothing.
+struct HistoryChanges {
+    std::vector<Receipt> receipts = {};
+};
+
+/// Of one thread at a time. All of it may wait for the disk: pinfoldd's loop asks HistoryStore.
 class History {
 public:
     enum class Mode { ReadWrite, ReadOnly };
 
     /// ReadWrite creates the file when it is not there, and brings an older pinfold's to this schema: once, some 40 s and the
-    /// file's size in free space for 1,000,000 receipts; `beforeMigration` is called first then. WAL, synchronous=FULL: add() is
-    /// durable when it returns. Error: Internal with sqlite's words and the path.
+    /// file's size in free space for 1,000,000 receipts; `beforeMigration` is called first then. WAL, synchronous=FULL: write()
+    /// is durable when it returns. Errors here and below: Damaged when the file is none of sqlite's or not whole; else Internal,
+    /// with sqlite's words and, of open(), the path.
     static Result<History> open(const std::filesystem::path& file, Mode mode, const std::function<void()>& beforeMigration = {});
     History(History&&) noexcept;
     History& operator=(History&&) noexcept;
     ~History();
 
-    /// All of them in one transaction, durable on return. A receipt whose id is there already is left as it is: after a crash
-    /// the same job may be accounted again. Error: Internal.
-    Result<void> add(const std::vector<Receipt>& receipts);
-    /// Newest first. From indexes alone, unless the file is of schema 1 and opened ReadOnly. Error: Internal.
+    /// In one transaction, durable on return. A receipt whose id is there already is left as it is, since after a crash the same
+    /// job may be accounted again; the answer has those that were there, as they are stored.
+    Result<std::vector<Receipt>> write(const HistoryChanges& changes);
+    /// Newest first. From indexes alone, unless the file is of schema 1 and opened ReadOnly.
     Result<std::vector<Receipt>> list(const ReceiptFilter& filter) const;
-    /// The largest n of any key manual.<n>, or 0. Error: Internal.
+    /// The largest n of any key manual.<n>, or 0.
     Result<std::uint64_t> lastManualNumber() const;
-    /// In a time that does not depend on the number of receipts. Error: Internal.
+    /// In a time that does not depend on the number of receipts.
     Result<HistoryInfo> info() const;
+    /// False: it was opened ReadOnly where sqlite can't see what others write from then on.
+    bool followsWriters() const;
 
     /// Removes the oldest receipts beyond `retention`, `maxRows` (from 1) at most, and gives free space back to the file system,
     /// `maxRows` pages at most. 100 rows of 1,000,000 take some 10 ms, 1000 more than 100 ms. `now`: CLOCK_REALTIME microseconds.
-    /// Error: Internal, nothing is removed then.
+    /// After an error nothing is removed.
     Result<Vacuumed> vacuum(const Retention& retention, std::uint64_t now, std::size_t maxRows);
 
 private:

@@ -14,6 +14,8 @@ using sqlite::run;
 
 constexpr std::uint64_t kSchema = 2;
 constexpr int kBusyTimeoutMs = 2000;
+// Somebody may make a copy of the file meanwhile, and pinfoldd waits in a thread.
+constexpr int kWriterBusyTimeoutMs = 10'000;
 
 // auto_vacuum counts before the first table only. A file of schema 1 has none and stays so: VACUUM would write all of it anew
 // while pinfoldd waits. Its free pages are used again, which is enough to keep it within its limit.
@@ -96,11 +98,11 @@ Result<HistoryDatabase> connect(const std::filesystem::path& file, const std::st
     sqlite3_busy_timeout(raw, kBusyTimeoutMs);
     const auto schema = schemaOf(raw);
     if (!schema)
-        return Error{ErrorCode::Internal, file.string() + ": " + schema.error().message};
+        return Error{schema.error().code, file.string() + ": " + schema.error().message};
     if (*schema > kSchema)
         return Error{ErrorCode::Internal, file.string() + " was written by a newer pinfold (schema " + std::to_string(*schema) +
                                               "): install that version, or move the file away"};
-    return HistoryDatabase{std::move(db), *schema};
+    return HistoryDatabase{.db = std::move(db), .schema = *schema};
 }
 
 std::string immutableUri(const std::filesystem::path& file) {
@@ -140,13 +142,14 @@ Result<HistoryDatabase> openHistoryFile(const std::filesystem::path& file, const
     auto history = connect(file, file.string(), SQLITE_OPEN_READWRITE);
     if (!history)
         return history;
+    sqlite3_busy_timeout(history->db.get(), kWriterBusyTimeoutMs);
     if (history->schema > 0 && history->schema < kSchema && beforeMigration)
         beforeMigration();
     auto ready = run(history->db.get(), kSettings);
     if (ready && history->schema < kSchema)
         ready = migrate(*history);
     if (!ready)
-        return Error{ErrorCode::Internal, file.string() + ": " + ready.error().message};
+        return Error{ready.error().code, file.string() + ": " + ready.error().message};
     return history;
 }
 
@@ -156,7 +159,10 @@ Result<HistoryDatabase> openHistoryFileReadOnly(const std::filesystem::path& fil
     // sqlite wants to create its log's index even to read, which a read-only file system refuses. Without a log, the file is all.
     if (history || std::filesystem::exists(file.string() + "-wal", ignored))
         return history;
-    return connect(file, immutableUri(file), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+    history = connect(file, immutableUri(file), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+    if (history)
+        history->immutable = true;
+    return history;
 }
 
 } // namespace pinfold

@@ -17,12 +17,13 @@ namespace pinfold {
 struct HistoryDatabase {
     sqlite::Database db;
     std::uint64_t schema = 0; ///< 1 only of a file opened for reading: it has no kinds
+    bool immutable = false;   ///< what is written from now on is not seen
 };
 
 /// For reading and writing, created when it is not there, brought to the newest schema. `beforeMigration`, if any, is called
-/// before an older file is. Error: Internal with sqlite's words and the path.
+/// before an older file is. Errors: Damaged, or Internal, with sqlite's words and the path.
 Result<HistoryDatabase> openHistoryFile(const std::filesystem::path& file, const std::function<void()>& beforeMigration);
-/// As it is; nothing is created or changed. Error: Internal with sqlite's words and the path.
+/// As it is; nothing is created or changed. Errors: Damaged, or Internal, with sqlite's words and the path.
 Result<HistoryDatabase> openHistoryFileReadOnly(const std::filesystem::path& file);
 
 } // namespace pinfold

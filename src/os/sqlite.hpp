@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// sqlite3's handles as values. Errors are Internal with sqlite's words.
+// sqlite3's handles as values. Errors have sqlite's words, and are Damaged for a file that is none of sqlite's or not whole; else
+// Internal.
 #pragma once
 
 #include "base/result.hpp"
@@ -22,7 +23,9 @@ struct Release {
 using Database = std::unique_ptr<sqlite3, Release>;
 
 inline Error failed(sqlite3* db, const std::string& what = "history") {
-    return {ErrorCode::Internal, what + ": " + (db ? sqlite3_errmsg(db) : "out of memory")};
+    const int code = db ? sqlite3_errcode(db) & 0xff : SQLITE_NOMEM;
+    const bool damaged = code == SQLITE_CORRUPT || code == SQLITE_NOTADB;
+    return {damaged ? ErrorCode::Damaged : ErrorCode::Internal, what + ": " + (db ? sqlite3_errmsg(db) : "out of memory")};
 }
 
 /// One statement or several.

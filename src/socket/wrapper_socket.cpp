@@ -43,6 +43,9 @@ WrapperReply lastWords(const Receipt& receipt, bool withSummary) {
     reply.key = receipt.key;
     if (receipt.oom && !receipt.oomSaid)
         reply.notice = oomLine(*receipt.oom, receipt.usage.memoryPeak) + "\n";
+    if (!receipt.unwritten.empty())
+        reply.notice += "pinfold-run: the receipt of job " + receipt.key + " is not written yet: " + receipt.unwritten +
+                        "; pinfoldd keeps it in /run and writes it when that works again\n";
     if (withSummary)
         reply.summary = receiptPage(receipt, userNumber, {});
     return reply;

@@ -26,13 +26,6 @@ template <class T> T demand(Result<T> result) {
     std::exit(2);
 }
 
-void demand(const Result<void>& result) {
-    if (!result) {
-        std::fprintf(stderr, "%s\n", result.error().message.c_str());
-        std::exit(2);
-    }
-}
-
 std::string randomId() {
     static std::mt19937_64 random(1); // the same file every time
     char id[33];
@@ -107,7 +100,7 @@ void fill(History& history, std::uint64_t total) {
             std::vector<Receipt> batch;
             for (auto n = from; n < std::min(total, from + kBatch); ++n)
                 batch.push_back(receipt(n, total));
-            demand(history.add(batch));
+            demand(history.write({batch}));
         }
     });
     const auto info = demand(history.info());
@@ -166,7 +159,7 @@ bool queriesAreFast(const History& history, std::uint64_t total) {
 void measureWrites(History& history, std::uint64_t total) {
     auto next = total;
     measure("add one, durable", 1000, [&] {
-        demand(history.add({receipt(next++, total)}));
+        demand(history.write({{receipt(next++, total)}}));
         return std::string();
     });
     measure("vacuum 1000 by size", 11,

@@ -116,6 +116,8 @@ command_lines = "name"
 [history]
 max_age = "1h"
 max_size = "1M"
+patience = "5s"
+on_failure = "continue"
 [metrics]
 textfile = "/srv/text/pinfold.prom"
 per_job = true
@@ -149,6 +151,8 @@ script = "/etc/pinfold/unkillable"
     EXPECT_EQ(config.node.cpus, (Config::Reserve{10, true}));
     EXPECT_EQ(config.history.maxAge, 3'600'000'000U);
     EXPECT_EQ(config.history.maxSize, 1U << 20);
+    EXPECT_EQ(config.history.patience, 5'000'000U);
+    EXPECT_EQ(config.history.onFailure, HistoryFailure::Continue);
     EXPECT_EQ(config.leftovers.reportMax, 0U);
     EXPECT_EQ(config.leftovers.commandLines, CommandLines::Name);
     EXPECT_EQ(config.unkillable.after, 120'000'000U);
@@ -227,6 +231,8 @@ TEST_F(ConfigTest, errorsNamePlaceAndValue) {
              Row{"[history]\nmax_age = \"59min\"\n", "2:11: ", "1 h or more"},
              Row{"[history]\nmax_size = 1048575\n", "2:12: ", "1M or more"},
              Row{"[history]\nmax_size = \"much\"\n", "2:12: ", "much"},
+             Row{"[history]\npatience = \"0s\"\n", "2:12: ", "1 s to 1 h"},
+             Row{"[history]\non_failure = \"refuse\"\n", "2:14: ", "refuse"},
              Row{"[gpus]\ndevices = \"/dev/nvidia0\"\n", "2:11: ", "one entry for each GPU"},
              Row{"[gpus]\ndevices = [\"nvidia0\"]\n", "2:11: ", "is no device"},
              Row{"[gpus]\ndevices = [[\"/dev/../etc\"]]\n", "2:11: ", "is no device"},
@@ -379,6 +385,8 @@ TEST_F(ConfigTest, theExampleShowsEveryDefault) {
     EXPECT_EQ(config.config.leftovers.commandLines, standard.leftovers.commandLines);
     EXPECT_EQ(config.config.history.maxAge, standard.history.maxAge);
     EXPECT_EQ(config.config.history.maxSize, standard.history.maxSize);
+    EXPECT_EQ(config.config.history.patience, standard.history.patience);
+    EXPECT_EQ(config.config.history.onFailure, standard.history.onFailure);
     EXPECT_TRUE(config.config.gpus.devices.empty());
     EXPECT_EQ(config.config.gpus.environment, standard.gpus.environment);
     EXPECT_EQ(config.config.allocation.hyperThreads, standard.allocation.hyperThreads);

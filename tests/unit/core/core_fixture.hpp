@@ -69,6 +69,7 @@ protected:
     void crash() {
         manager.reset();
         context.reset();
+        store.reset();
         history.reset();
         kernelLog.reset();
         watch.reset();
@@ -84,8 +85,8 @@ protected:
         ASSERT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends.data()), 0);
         kernelLog.emplace(kernelLogReadable ? UniqueFd(ends[0]) : UniqueFd());
         kmsg.reset(ends[1]);
-        history.emplace(std::move(*History::open(node.root() / "var/lib/pinfold/history.db", History::Mode::ReadWrite)));
-        context.emplace(CoreContext{loop, *background, node, processes, cgroups, *watch, records, *history, journal, *kernelLog,
+        store.emplace(*background, historyFile());
+        context.emplace(CoreContext{loop, *background, node, processes, cgroups, *watch, records, *store, journal, *kernelLog,
                                     *metrics, config, "boot", node.root()});
         manager = std::make_unique<JobManager>(*context);
         manager->setObserver(&observer);
@@ -93,6 +94,8 @@ protected:
         manager->recover([&](Result<void> result) { ready = std::move(result); });
         loop.settle();
         ASSERT_TRUE(ready && *ready);
+        if (auto opened = History::open(historyFile(), History::Mode::ReadWrite))
+            history.emplace(std::move(*opened));
     }
 
     /// Sends CreateJob for a child; the answer lands in `created`.
@@ -143,6 +146,7 @@ protected:
         loop.settle();
         return listed ? std::move(*listed) : Result<std::vector<JobProcess>>(Error{ErrorCode::Internal, "no answer"});
     }
+    std::filesystem::path historyFile() const { return node.root() / "var/lib/pinfold/history.db"; }
     std::vector<Receipt> receipts() const { return *history->list({}); }
     std::size_t recordFiles() const { return records.load()->records.size(); }
 
@@ -160,7 +164,8 @@ protected:
     CgroupWatch::AddWatch addWatch = &::inotify_add_watch;
     std::optional<CgroupWatch> watch;
     std::optional<MetricsCounter> metrics;
-    std::optional<History> history;
+    std::optional<HistoryStore> store;
+    std::optional<History> history; ///< the test's own look at what is stored
     std::optional<KernelLog> kernelLog;
     bool kernelLogReadable = true;
     UniqueFd kmsg; ///< what is written here is a record of the kernel's log

@@ -25,7 +25,7 @@ protected:
             made[n].key = "sge." + made[n].id;
             made[n].ended = loop.realTime() - ago;
         }
-        ASSERT_TRUE(history->add(made));
+        ASSERT_TRUE(history->write({made}));
     }
     std::uint64_t rows() const { return history->list({.limit = 10'000})->size(); }
     Reply<Vacuumed> intoAnswer() {
@@ -35,7 +35,10 @@ protected:
             answer = std::move(given);
         };
     }
-    void ask(const Retention& retention, Caller caller = {0, true}) { keeper.vacuum(caller, retention, intoAnswer()); }
+    void ask(const Retention& retention, Caller caller = {0, true}) {
+        keeper.vacuum(caller, retention, intoAnswer());
+        loop.settle();
+    }
     std::vector<JournalEvent> removals() const {
         std::vector<JournalEvent> found;
         for (const auto& event : journal.events)

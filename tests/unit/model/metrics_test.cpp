@@ -77,6 +77,10 @@ TEST(Metrics, aFreshNodeHasEverySeriesAtZero) {
     EXPECT_EQ(samples(node), R"(pinfold_build_info{version="1.2.3"} 1
 pinfold_jobs 0
 pinfold_draining 0
+pinfold_history_failing 0
+pinfold_history_kept 0
+pinfold_history_dropped_total 0
+pinfold_history_damaged_total 0
 pinfold_jobs_ended_total{result="exited"} 0
 pinfold_jobs_ended_total{result="signaled"} 0
 pinfold_jobs_ended_total{result="stopped"} 0

@@ -7,7 +7,7 @@ namespace pinfold::test {
 
 TEST_F(HistoryFile, TheKindsOfJobsNarrow) {
     auto history = open();
-    ASSERT_TRUE(history.add(mixed()));
+    ASSERT_TRUE(history.write({mixed()}));
     expectMixed(history);
     expectMixed(open(History::Mode::ReadOnly));
 }
@@ -16,9 +16,9 @@ TEST_F(HistoryFile, TheOrderIsByTimeWhateverTheKind) {
     auto history = open();
     auto receipts = mixed();
     std::reverse(receipts.begin(), receipts.end());
-    ASSERT_TRUE(history.add(receipts));
+    ASSERT_TRUE(history.write({receipts}));
     EXPECT_EQ(idsOf(history.list(of(1, {}))), (Ids{"slow2", "stopped", "bad", "ok"}));
-    ASSERT_TRUE(history.add({receipt("first", "sge.1", 5, 9), ended(receipt("second", "sge.1", 5, 9), JobResult::Lost, {})}));
+    ASSERT_TRUE(history.write({{receipt("first", "sge.1", 5, 9), ended(receipt("second", "sge.1", 5, 9), JobResult::Lost, {})}}));
     EXPECT_EQ(idsOf(history.list(of(9, {}))), (Ids{"second", "first"}));
     EXPECT_EQ(idsOf(history.list(filter("sge.1", {}, {}, 6))), (Ids{"second", "first"}));
     EXPECT_EQ(idsOf(history.list(filter({}, {}, {}, 6))), (Ids{"second", "first"}));
@@ -30,7 +30,7 @@ TEST_F(HistoryFile, NoUserMakesKindsWithoutEnd) {
     for (std::uint64_t n = 0; n < 100; ++n)
         receipts.push_back(receipt(std::to_string(n), "s" + std::to_string(n) + ".1", n + 10));
     receipts.push_back(ended(receipt("late", "s0.2", 200), JobResult::Timeout, {}));
-    ASSERT_TRUE(history.add(receipts));
+    ASSERT_TRUE(history.write({receipts}));
     EXPECT_EQ(number("SELECT count(*) FROM kinds"), 34U);
     EXPECT_EQ(idsOf(history.list(kinds({}, "s0"))), (Ids{"late", "0"}));
     EXPECT_EQ(idsOf(history.list(kinds({}, "s99"))), Ids{"99"});
@@ -46,7 +46,7 @@ TEST_F(HistoryFile, AnOlderFileIsBroughtUpToDate) {
     expectMixed(history);
     EXPECT_EQ(*history.list(kinds("timeout", "sge")), std::vector<Receipt>{mixed()[2]});
     EXPECT_EQ(number("SELECT count(*) FROM kinds"), 7U);
-    ASSERT_TRUE(history.add({receipt("ok", "sge.1", 999), ended(receipt("new", "sge.7", 800), JobResult::Lost, {})}));
+    ASSERT_TRUE(history.write({{receipt("ok", "sge.1", 999), ended(receipt("new", "sge.7", 800), JobResult::Lost, {})}}));
     EXPECT_EQ(idsOf(history.list(kinds("lost", "sge"))), Ids{"new"});
     EXPECT_EQ(idsOf(open().list(kinds("lost"))), Ids{"new"});
 }
@@ -72,7 +72,7 @@ TEST_F(HistoryFile, AReaderOutlivesTheMigration) {
     writeSchema1(mixed());
     const auto reader = open(History::Mode::ReadOnly);
     EXPECT_EQ(idsOf(reader.list(kinds("timeout"))), (Ids{"slow2", "slow"}));
-    ASSERT_TRUE(open().add({ended(receipt("new", "sge.7", 800), JobResult::Timeout, {})}));
+    ASSERT_TRUE(open().write({{ended(receipt("new", "sge.7", 800), JobResult::Timeout, {})}}));
     EXPECT_EQ(idsOf(reader.list(kinds("timeout"))), (Ids{"new", "slow2", "slow"}));
 }
 
@@ -105,7 +105,7 @@ TEST_F(HistoryFile, AnOlderFileWhoseVersionWasNotWritten) {
     writeSchema1({});
     sql("PRAGMA user_version = 0; DROP INDEX by_uid; DROP INDEX by_ended");
     auto history = open();
-    ASSERT_TRUE(history.add(mixed()));
+    ASSERT_TRUE(history.write({mixed()}));
     expectMixed(history);
 }
 

@@ -8,20 +8,20 @@ namespace pinfold::test {
 
 TEST_F(HistoryFile, AReceiptComesBackAsItWas) {
     const auto written = receipt("a", "sge.1", 100);
-    ASSERT_TRUE(open().add({written}));
+    ASSERT_TRUE(open().write({{written}}));
     EXPECT_EQ(*open().list({}), std::vector<Receipt>{written});
 }
 
 TEST_F(HistoryFile, ItIsPrivate) {
     auto history = open();
-    ASSERT_TRUE(history.add({receipt("a", "sge.1", 100)}));
+    ASSERT_TRUE(history.write({{receipt("a", "sge.1", 100)}}));
     EXPECT_EQ(modeOf(file().parent_path()), "700");
     EXPECT_EQ(modeOf(file()), "600");
     EXPECT_EQ(modeOf(file().string() + "-wal"), "600");
 }
 
 TEST_F(HistoryFile, TheModeThatAnAdminChoseStays) {
-    ASSERT_TRUE(open().add({receipt("a", "sge.1", 100)}));
+    ASSERT_TRUE(open().write({{receipt("a", "sge.1", 100)}}));
     std::filesystem::permissions(file(), std::filesystem::perms(0640));
     EXPECT_EQ(idsOf(open().list({})), Ids{"a"});
     EXPECT_EQ(modeOf(file()), "640");
@@ -30,17 +30,17 @@ TEST_F(HistoryFile, TheModeThatAnAdminChoseStays) {
 TEST_F(HistoryFile, NoJobIsCountedTwice) {
     auto history = open();
     auto first = receipt("a", "sge.1", 100);
-    ASSERT_TRUE(history.add({first, receipt("b", "sge.1", 101)}));
-    ASSERT_TRUE(history.add({receipt("a", "sge.9", 999), receipt("c", "sge.3", 102)}));
+    ASSERT_TRUE(history.write({{first, receipt("b", "sge.1", 101)}}));
+    ASSERT_TRUE(history.write({{receipt("a", "sge.9", 999), receipt("c", "sge.3", 102)}}));
     EXPECT_EQ(idsOf(history.list({})), (Ids{"c", "b", "a"}));
     EXPECT_EQ(history.list(filter({}, {}, {}, {}, 3))->back(), first);
-    EXPECT_TRUE(history.add({}));
+    EXPECT_TRUE(history.write({{}}));
 }
 
 TEST_F(HistoryFile, TheFilterNarrows) {
     auto history = open();
-    ASSERT_TRUE(history.add({receipt("a", "sge.1", 100, 1), receipt("b", "sge.2", 200, 1), receipt("c", "sge.1", 300, 2),
-                             receipt("d", "sge.1", 400, UINT32_MAX)}));
+    ASSERT_TRUE(history.write({{receipt("a", "sge.1", 100, 1), receipt("b", "sge.2", 200, 1), receipt("c", "sge.1", 300, 2),
+                                receipt("d", "sge.1", 400, UINT32_MAX)}}));
     EXPECT_EQ(idsOf(history.list({})), (Ids{"d", "c", "b", "a"}));
     EXPECT_EQ(idsOf(history.list(filter("sge.1"))), (Ids{"d", "c", "a"}));
     EXPECT_EQ(idsOf(history.list(filter("sge.%"))), Ids{});
@@ -57,23 +57,24 @@ TEST_F(HistoryFile, TheFilterNarrows) {
 TEST_F(HistoryFile, TheLastManualNumberIsTheLargest) {
     auto history = open();
     EXPECT_EQ(*history.lastManualNumber(), 0U);
-    ASSERT_TRUE(history.add({receipt("a", "manual.9", 3), receipt("b", "manual.10", 2), receipt("c", "sge.77", 4),
-                             receipt("d", "manual.nightly", 5), receipt("e", "manuals.500", 6), receipt("f", "manua.600", 6)}));
+    ASSERT_TRUE(
+        history.write({{receipt("a", "manual.9", 3), receipt("b", "manual.10", 2), receipt("c", "sge.77", 4),
+                        receipt("d", "manual.nightly", 5), receipt("e", "manuals.500", 6), receipt("f", "manua.600", 6)}}));
     EXPECT_EQ(*history.lastManualNumber(), 10U);
 }
 
 TEST_F(HistoryFile, AReaderSeesWhatTheWriterAddsMeanwhile) {
     auto writer = open();
-    ASSERT_TRUE(writer.add({receipt("a", "sge.1", 100)}));
+    ASSERT_TRUE(writer.write({{receipt("a", "sge.1", 100)}}));
     auto reader = open(History::Mode::ReadOnly);
     EXPECT_EQ(idsOf(reader.list({})), Ids{"a"});
-    ASSERT_TRUE(writer.add({receipt("b", "sge.1", 101)}));
+    ASSERT_TRUE(writer.write({{receipt("b", "sge.1", 101)}}));
     EXPECT_EQ(idsOf(reader.list({})), (Ids{"b", "a"}));
-    EXPECT_EQ(reader.add({receipt("c", "sge.1", 102)}).error().code, ErrorCode::Internal);
+    EXPECT_EQ(reader.write({{receipt("c", "sge.1", 102)}}).error().code, ErrorCode::Internal);
 }
 
 TEST_F(HistoryFile, AReaderNeedsNoWritableDirectory) {
-    ASSERT_TRUE(open().add({receipt("a", "sge.1", 100)}));
+    ASSERT_TRUE(open().write({{receipt("a", "sge.1", 100)}}));
     ASSERT_FALSE(std::filesystem::exists(file().string() + "-wal"));
     for (const auto& path : {top(), file().parent_path()})
         std::filesystem::permissions(path, std::filesystem::perms(0555));
@@ -103,12 +104,12 @@ TEST_F(HistoryFile, AReaderCreatesNothing) {
 TEST_F(HistoryFile, ItsDirectoryMayBeElsewhere) {
     std::filesystem::create_directory(top() / "big disk");
     std::filesystem::create_directory_symlink(top() / "big disk", file().parent_path());
-    ASSERT_TRUE(open().add({receipt("a", "sge.1", 100)}));
+    ASSERT_TRUE(open().write({{receipt("a", "sge.1", 100)}}));
     EXPECT_EQ(idsOf(open(History::Mode::ReadOnly).list({})), Ids{"a"});
 }
 
 TEST_F(HistoryFile, ANewerSchemaIsLeftAlone) {
-    ASSERT_TRUE(open().add({receipt("a", "sge.1", 100)}));
+    ASSERT_TRUE(open().write({{receipt("a", "sge.1", 100)}}));
     sql("PRAGMA user_version = 3");
     for (const auto mode : {History::Mode::ReadWrite, History::Mode::ReadOnly}) {
         const auto opened = tryOpen(mode);
@@ -127,7 +128,7 @@ TEST_F(HistoryFile, WhatIsNoDatabaseIsSaidAndKept) {
 }
 
 TEST_F(HistoryFile, ADamagedReceiptIsAnError) {
-    ASSERT_TRUE(open().add({receipt("a", "sge.1", 100)}));
+    ASSERT_TRUE(open().write({{receipt("a", "sge.1", 100)}}));
     sql("UPDATE receipts SET receipt = '{'");
     EXPECT_FALSE(open().list({}));
 }
@@ -135,11 +136,11 @@ TEST_F(HistoryFile, ADamagedReceiptIsAnError) {
 TEST_F(HistoryFile, AnAddThatFailsAddsNothing) {
     auto history = open();
     sql("CREATE TRIGGER full BEFORE INSERT ON receipts WHEN new.id = 'b' BEGIN SELECT raise(FAIL, 'disk full'); END");
-    const auto failed = history.add({receipt("a", "sge.1", 100), receipt("b", "sge.2", 101)});
+    const auto failed = history.write({{receipt("a", "sge.1", 100), receipt("b", "sge.2", 101)}});
     ASSERT_FALSE(failed);
     EXPECT_NE(failed.error().message.find("disk full"), std::string::npos) << failed.error().message;
     EXPECT_EQ(idsOf(history.list({})), Ids{});
-    EXPECT_TRUE(history.add({receipt("a", "sge.1", 100)}));
+    EXPECT_TRUE(history.write({{receipt("a", "sge.1", 100)}}));
 }
 
 } // namespace pinfold::test

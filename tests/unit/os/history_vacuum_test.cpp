@@ -13,7 +13,7 @@ TEST_F(HistoryFile, InfoTellsNumberSizeAndTimes) {
     EXPECT_FALSE(info.newest);
     EXPECT_GT(info.bytes, 0U);
     EXPECT_LT(info.bytes, 100'000U);
-    ASSERT_TRUE(history.add(mixed()));
+    ASSERT_TRUE(history.write({mixed()}));
     info = *history.info();
     EXPECT_EQ(info.rows, 7U);
     EXPECT_EQ(info.oldest, 100U);
@@ -22,7 +22,7 @@ TEST_F(HistoryFile, InfoTellsNumberSizeAndTimes) {
 
 TEST_F(HistoryFile, WithoutLimitsAllStays) {
     auto history = open();
-    ASSERT_TRUE(history.add(mixed()));
+    ASSERT_TRUE(history.write({mixed()}));
     for (const Retention& retention :
          {Retention{}, Retention{.maxAge = UINT64_MAX}, Retention{.maxBytes = UINT64_MAX}, Retention{.maxAge = 0}}) {
         const auto vacuumed = history.vacuum(retention, 100, 10);
@@ -38,12 +38,12 @@ TEST_F(HistoryFile, WhatIsTooOldIsRemovedOldestFirst) {
     auto history = open();
     auto receipts = mixed();
     std::rotate(receipts.begin(), receipts.begin() + 3, receipts.end()); // not in the order of their ends
-    ASSERT_TRUE(history.add(receipts));
+    ASSERT_TRUE(history.write({receipts}));
     auto vacuumed = *history.vacuum({.maxAge = 600}, 1000, 2);
     EXPECT_EQ(vacuumed.removed, 2U);
     EXPECT_TRUE(vacuumed.more);
     EXPECT_EQ(idsOf(history.list({})), (Ids{"slow2", "unknown", "stopped", "messy", "slow"}));
-    ASSERT_TRUE(history.add({receipt("new", "sge.9", 990)})); // between two calls
+    ASSERT_TRUE(history.write({{receipt("new", "sge.9", 990)}})); // between two calls
     vacuumed = *history.vacuum({.maxAge = 600}, 1000, 2);
     EXPECT_EQ(vacuumed.removed, 1U);
     EXPECT_FALSE(vacuumed.more);
@@ -53,7 +53,7 @@ TEST_F(HistoryFile, WhatIsTooOldIsRemovedOldestFirst) {
 
 TEST_F(HistoryFile, AnExactBatchLeavesNoMore) {
     auto history = open();
-    ASSERT_TRUE(history.add(mixed()));
+    ASSERT_TRUE(history.write({mixed()}));
     const auto vacuumed = *history.vacuum({.maxAge = 600}, 1000, 3);
     EXPECT_EQ(vacuumed.removed, 3U);
     EXPECT_FALSE(vacuumed.more);
@@ -61,7 +61,7 @@ TEST_F(HistoryFile, AnExactBatchLeavesNoMore) {
 
 TEST_F(HistoryFile, WhatIsTooLargeShrinksInShortCalls) {
     auto history = open();
-    ASSERT_TRUE(history.add(large(1000)));
+    ASSERT_TRUE(history.write({large(1000)}));
     const auto before = history.info()->bytes;
     ASSERT_GT(before, 1'000'000U);
     const auto limit = before / 2;
@@ -88,12 +88,12 @@ TEST_F(HistoryFile, WhatIsTooLargeShrinksInShortCalls) {
 
 TEST_F(HistoryFile, ALimitBelowAnEmptyFileEnds) {
     auto history = open();
-    ASSERT_TRUE(history.add(mixed()));
+    ASSERT_TRUE(history.write({mixed()}));
     const auto vacuumed = *history.vacuum({.maxBytes = 1}, 0, 100);
     EXPECT_EQ(vacuumed.removed, 7U);
     EXPECT_FALSE(vacuumed.more);
     EXPECT_EQ(idsOf(history.list({})), Ids{});
-    EXPECT_TRUE(history.add(mixed()));
+    EXPECT_TRUE(history.write({mixed()}));
     expectMixed(history);
 }
 
@@ -106,12 +106,12 @@ TEST_F(HistoryFile, AnOlderFileStaysWithinItsLimitToo) {
     EXPECT_LE(history.info()->bytes, size / 2);
     EXPECT_EQ(history.vacuum({.maxBytes = 0}, 0, 1000)->more, false);
     const auto pages = number("PRAGMA page_count");
-    EXPECT_TRUE(history.add(receipts));
+    EXPECT_TRUE(history.write({receipts}));
     EXPECT_LE(number("PRAGMA page_count"), pages); // those that were free
 }
 
 TEST_F(HistoryFile, AReaderRemovesNothing) {
-    ASSERT_TRUE(open().add(mixed()));
+    ASSERT_TRUE(open().write({mixed()}));
     auto reader = open(History::Mode::ReadOnly);
     EXPECT_EQ(reader.vacuum({.maxAge = 0}, 1000, 100).error().code, ErrorCode::Internal);
     EXPECT_EQ(reader.info()->rows, 7U);
@@ -120,7 +120,7 @@ TEST_F(HistoryFile, AReaderRemovesNothing) {
 
 TEST_F(HistoryFile, AVacuumThatFailsRemovesNothing) {
     auto history = open();
-    ASSERT_TRUE(history.add(mixed()));
+    ASSERT_TRUE(history.write({mixed()}));
     sql("CREATE TRIGGER broken BEFORE DELETE ON receipts WHEN old.id = 'slow' BEGIN SELECT raise(FAIL, 'disk full'); END");
     EXPECT_FALSE(history.vacuum({.maxAge = 0}, 1000, 100));
     expectMixed(history);

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/history_writer.hpp"
+
+#include "base/parse.hpp"
+#include "core/events.hpp"
+#include "model/job_record.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace pinfold {
+namespace {
+
+constexpr std::uint64_t kOpening = 10'000'000;
+constexpr std::uint64_t kFirstRetry = 1'000'000;
+constexpr std::uint64_t kLastRetry = 30'000'000;
+constexpr std::size_t kReceiptsAtOnce = 500;
+constexpr std::size_t kMostKept = 10'000;
+constexpr std::size_t kMostBytesKept = 32 << 20;
+
+} // namespace
+
+HistoryWriter::HistoryWriter(CoreContext& context) : context_(context), spool_(context.root / "run/pinfold/receipts") {
+    context.history.onDamage = [this](const std::string& words) {
+        ++damaged_;
+        logHistoryDamaged(context_, words);
+    };
+}
+
+HistoryWriter::~HistoryWriter() { context_.history.onDamage = nullptr; }
+
+void HistoryWriter::start(std::function<void()> ready) {
+    ready_ = std::move(ready);
+    takeUpKept();
+    waitForOpening();
+    flush();
+}
+
+void HistoryWriter::takeUpKept() {
+    auto loaded = spool_.load();
+    for (const auto& line : loaded.unreadable)
+        logNodeWarning(context_, "a receipt that was kept can't be read: " + line);
+    for (auto& receipt : loaded.receipts) {
+        const auto size = encode(receipt).size();
+        ++keptCount_;
+        keptBytes_ += size;
+        queue_.push_back({.receipt = std::move(receipt), .done = {}, .asked = context_.loop.bootTime(), .size = size});
+    }
+}
+
+void HistoryWriter::waitForOpening() {
+    opening_ = context_.loop.after(kOpening, [this] {
+        if (context_.history.migrating())
+            return waitForOpening();
+        beginTrouble("the history has not been opened within " + formatDuration(kOpening));
+        started();
+    });
+}
+
+void HistoryWriter::started() {
+    opening_.reset();
+    if (const auto ready = std::exchange(ready_, nullptr))
+        ready();
+}
+
+void HistoryWriter::write(Receipt receipt, std::function<void(const Receipt&)> done) {
+    queue_.push_back({.receipt = std::move(receipt), .done = std::move(done), .asked = context_.loop.bootTime(), .size = 0});
+    watchPatience();
+    flushSoon();
+}
+
+void HistoryWriter::flushSoon() {
+    if (!busy_ && !flushSource_)
+        flushSource_ = context_.loop.whenIdle([this] { flush(); });
+}
+
+void HistoryWriter::flush() {
+    flushSource_.reset();
+    const auto end = queue_.begin() + static_cast<std::ptrdiff_t>(std::min(queue_.size(), kReceiptsAtOnce));
+    inFlight_.assign(std::make_move_iterator(queue_.begin()), std::make_move_iterator(end));
+    queue_.erase(queue_.begin(), end);
+    HistoryChanges changes;
+    for (const auto& entry : inFlight_)
+        changes.receipts.push_back(entry.receipt);
+    busy_ = true;
+    context_.history.write(std::move(changes), [this](const Result<std::vector<Receipt>>& done) {
+        busy_ = false;
+        done ? written(*done) : failed(done.error());
+        started();
+    });
+}
+
+void HistoryWriter::written(const std::vector<Receipt>& known) {
+    retry_ = 0;
+    for (const auto& entry : std::exchange(inFlight_, {})) {
+        if (entry.size > 0) {
+            spool_.remove(entry.receipt);
+            --keptCount_;
+            keptBytes_ -= entry.size;
+            ++lateReceipts_;
+            continue;
+        }
+        const auto stored = std::ranges::find(known, entry.receipt.id, &Receipt::id);
+        entry.done(stored == known.end() ? entry.receipt : *stored);
+    }
+    if (keptCount_ == 0)
+        endTrouble();
+    if (!queue_.empty())
+        flushSoon();
+}
+
+void HistoryWriter::failed(const Error& why) {
+    retry_ = std::clamp(retry_ * 2, kFirstRetry, kLastRetry);
+    queue_.insert(queue_.begin(), std::make_move_iterator(inFlight_.begin()), std::make_move_iterator(inFlight_.end()));
+    inFlight_.clear();
+    flushSource_ = context_.loop.after(retry_, [this] { flush(); });
+    drop();
+    beginTrouble(why.message);
+}
+
+/// Once the trouble has lasted that long, one more job that waits learns nothing by it.
+std::uint64_t HistoryWriter::patienceEnds(const Entry& entry) const {
+    const auto patience = context_.config.history.patience;
+    const auto own = entry.asked + patience;
+    return trouble_ ? std::min(own, std::max(entry.asked, troubleBegan_ + patience)) : own;
+}
+
+const HistoryWriter::Entry* HistoryWriter::firstWaiting() const {
+    const auto waits = [](const Entry& entry) { return entry.size == 0; };
+    if (const auto found = std::ranges::find_if(inFlight_, waits); found != inFlight_.end())
+        return &*found;
+    const auto found = std::ranges::find_if(queue_, waits);
+    return found == queue_.end() ? nullptr : &*found;
+}
+
+void HistoryWriter::watchPatience() {
+    const auto* first = patience_ ? nullptr : firstWaiting();
+    if (!first)
+        return;
+    const auto ends = patienceEnds(*first);
+    const auto now = context_.loop.bootTime();
+    patience_ = context_.loop.after(ends > now ? ends - now : 0, [this] {
+        patience_.reset();
+        losePatience();
+        watchPatience();
+    });
+}
+
+void HistoryWriter::losePatience() {
+    const auto now = context_.loop.bootTime();
+    std::vector<std::pair<std::function<void(const Receipt&)>, Receipt>> answers;
+    const auto look = [&](Entry& entry) {
+        if (entry.size > 0 || patienceEnds(entry) > now)
+            return;
+        beginTrouble("the disk has not confirmed a write within " + formatDuration(context_.config.history.patience));
+        entry.receipt.unwritten = trouble_->why;
+        setAside(entry);
+        answers.emplace_back(std::exchange(entry.done, nullptr), entry.receipt);
+    };
+    std::ranges::for_each(inFlight_, look);
+    std::ranges::for_each(queue_, look);
+    drop();
+    for (const auto& [done, receipt] : answers)
+        done(receipt);
+}
+
+void HistoryWriter::setAside(Entry& entry) {
+    const auto text = encode(entry.receipt);
+    if (auto kept = spool_.keep(entry.receipt, text); !kept)
+        logNodeWarning(context_, "the receipt of job " + entry.receipt.key +
+                                     " is in pinfoldd's memory only, and a restart would lose it: " + kept.error().message);
+    entry.size = text.size();
+    ++keptCount_;
+    keptBytes_ += entry.size;
+}
+
+void HistoryWriter::drop() {
+    while (keptCount_ > kMostKept || keptBytes_ > kMostBytesKept) {
+        const auto oldest = std::ranges::find_if(queue_, [](const Entry& entry) { return entry.size > 0; });
+        if (oldest == queue_.end()) // the rest of them is in the transaction that is under way
+            return;
+        if (dropped_++ == 0)
+            logReceiptsDropped(context_, oldest->receipt);
+        spool_.remove(oldest->receipt);
+        --keptCount_;
+        keptBytes_ -= oldest->size;
+        queue_.erase(oldest);
+    }
+}
+
+std::optional<Receipt> HistoryWriter::kept(std::string_view key) const {
+    const auto wanted = [key](const Entry& entry) { return entry.size > 0 && entry.receipt.key == key; };
+    const auto newest = std::find_if(queue_.rbegin(), queue_.rend(), wanted);
+    if (newest != queue_.rend())
+        return newest->receipt;
+    const auto written = std::find_if(inFlight_.rbegin(), inFlight_.rend(), wanted);
+    return written == inFlight_.rend() ? std::nullopt : std::optional(written->receipt);
+}
+
+HistoryFigures HistoryWriter::figures() const {
+    return {.failing = trouble_.has_value(), .kept = keptCount_, .dropped = dropped_, .damaged = damaged_};
+}
+
+void HistoryWriter::beginTrouble(const std::string& why) {
+    if (trouble_)
+        return;
+    trouble_ = HistoryTrouble{why, context_.loop.realTime()};
+    troubleBegan_ = context_.loop.bootTime();
+    logHistoryFailing(context_, why);
+    if (onChange)
+        onChange();
+}
+
+void HistoryWriter::endTrouble() {
+    if (const auto late = std::exchange(lateReceipts_, 0); trouble_ || late > 0)
+        logHistoryWorks(context_, late);
+    if (!std::exchange(trouble_, std::nullopt))
+        return;
+    if (onChange)
+        onChange();
+}
+
+} // namespace pinfold

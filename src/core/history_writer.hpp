@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What is to be in the history, on its way there.
+#pragma once
+
+#include "core/context.hpp"
+#include "model/metrics.hpp"
+#include "os/receipt_spool.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pinfold {
+
+/// Receipts cannot be written.
+struct HistoryTrouble {
+    std::string why;
+    std::uint64_t since = 0; ///< CLOCK_REALTIME, microseconds
+
+    bool operator==(const HistoryTrouble&) const = default;
+};
+
+/// One transaction at a time is under way. What comes meanwhile goes into the next, since each costs a flush of the disk: the
+/// slower the disk, the more they share one. What fails is tried again, for ever.
+///
+/// A job waits for its receipt no longer than history.patience. Then the receipt is set aside, in a file in /run, and the job
+/// goes on without it. At most 10,000 receipts and 32 MiB are kept so; beyond that the oldest are lost.
+class HistoryWriter {
+public:
+    explicit HistoryWriter(CoreContext& context);
+    ~HistoryWriter();
+
+    /// Opens the history, and writes what an earlier pinfoldd had set aside. `ready` comes when that is done or has failed, and
+    /// after 10 s at the latest, but for a migration, which takes its time.
+    void start(std::function<void()> ready);
+
+    /// `done` comes once: when the receipt is durable, with the one that is stored, which may be an earlier one of the same job;
+    /// or when it has been set aside, with `unwritten` set.
+    void write(Receipt receipt, std::function<void(const Receipt&)> done);
+
+    /// The newest receipt of this key that has been set aside.
+    std::optional<Receipt> kept(std::string_view key) const;
+
+    /// Set from the first failure on, or from the first receipt that had to be set aside, until all that was is written.
+    const std::optional<HistoryTrouble>& trouble() const { return trouble_; }
+    HistoryFigures figures() const;
+    std::function<void()> onChange; ///< of trouble()
+
+private:
+    struct Entry {
+        Receipt receipt;
+        std::function<void(const Receipt&)> done;
+        std::uint64_t asked = 0; ///< CLOCK_BOOTTIME, microseconds
+        std::size_t size = 0;    ///< bytes, set aside; 0: it is not
+    };
+
+    void takeUpKept();
+    void waitForOpening();
+    void started();
+    void flushSoon();
+    void flush();
+    void written(const std::vector<Receipt>& known);
+    void failed(const Error& why);
+
+    std::uint64_t patienceEnds(const Entry& entry) const;
+    const Entry* firstWaiting() const;
+    void watchPatience();
+    void losePatience();
+    void setAside(Entry& entry);
+    void drop();
+
+    void beginTrouble(const std::string& why);
+    void endTrouble();
+
+    CoreContext& context_;
+    ReceiptSpool spool_;
+    std::function<void()> ready_;
+    EventHandle opening_;
+    std::deque<Entry> queue_;
+    std::vector<Entry> inFlight_;
+    bool busy_ = false; ///< a transaction is under way
+    EventHandle flushSource_;
+    EventHandle patience_;
+    std::uint64_t retry_ = 0; ///< microseconds until the next try after a failure; 0: there was none
+    std::size_t keptCount_ = 0;
+    std::size_t keptBytes_ = 0;
+    std::uint64_t dropped_ = 0;
+    std::uint64_t damaged_ = 0;
+    std::optional<HistoryTrouble> trouble_;
+    std::uint64_t troubleBegan_ = 0; ///< CLOCK_BOOTTIME, microseconds
+    std::uint64_t lateReceipts_ = 0; ///< that had been set aside and are written now, since the trouble began
+};
+
+} // namespace pinfold

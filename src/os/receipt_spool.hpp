@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "base/result.hpp"
+#include "model/receipt.hpp"
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pinfold {
+
+/// Receipts that could not be written to the history yet, for a restart of pinfoldd: <directory>/<id>.json, mode 0600. No fsync:
+/// the directory is in memory.
+class ReceiptSpool {
+public:
+    explicit ReceiptSpool(std::filesystem::path directory) : directory_(std::move(directory)) {}
+
+    /// `text`: the encoded receipt. Creates the directory (0700) if need be. Error: Internal.
+    Result<void> keep(const Receipt& receipt, std::string_view text) const;
+    void remove(const Receipt& receipt) const;
+
+    struct Loaded {
+        std::vector<Receipt> receipts;       ///< in the order of their ends
+        std::vector<std::string> unreadable; ///< one line each: file and reason
+    };
+    /// A directory that is not there has none.
+    Loaded load() const;
+
+private:
+    std::filesystem::path fileOf(const Receipt& receipt) const { return directory_ / (receipt.id + ".json"); }
+
+    std::filesystem::path directory_;
+};
+
+} // namespace pinfold

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The history's disk is slow, the file cannot be opened, or it is damaged."""
+
+import time
+
+import dbus
+import pytest
+
+from conftest import BUILD, error_name, wait_until
+from test_wrapper_socket import ask
+
+
+def options(**entries):
+    return dbus.Dictionary(entries, signature="sv")
+
+
+def restart(world, **environment):
+    world.daemon.terminate()
+    world.daemon.wait()
+    wait_until(lambda: not world.bus.name_has_owner("org.pinfold1"), "the name is free")
+    before, world.environment = world.environment, {**world.environment, **environment}
+    world.daemon = world.start_daemon()
+    world.environment = before
+
+
+def node_property(world, name):
+    manager = world.bus.get_object("org.pinfold1", "/org/pinfold1", introspect=False)
+    return manager.Get("org.pinfold1.Manager", name, dbus_interface="org.freedesktop.DBus.Properties")
+
+
+def stored(world):
+    return {str(receipt["key"]): receipt for receipt in world.manager().ListReceipts(options())}
+
+
+def seconds(call):
+    begun = time.monotonic()
+    call()
+    return time.monotonic() - begun
+
+
+@pytest.fixture
+def slow(world):
+    """pinfoldd on a disk whose fsync takes as many milliseconds longer as are written to this file."""
+    file = world.directory / "slow"
+    restart(world, LD_PRELOAD=str(BUILD / "tests/slowsync.so"), SLOWSYNC_FILE=str(file))
+    yield file
+    file.unlink(missing_ok=True)
+
+
+def test_a_slow_disk_holds_up_nobody(world, slow):
+    first, second = world.process(), world.process()
+    world.create("sge.1", first)
+    usual = seconds(lambda: world.create("sge.2", second))
+    slow.write_text("4000")
+    first.kill()
+    first.wait()
+    wait_until(lambda: world.live().get("sge.1") == "accounting", "its receipt is being written")
+    begun = time.monotonic()
+    third = world.process()
+    started = seconds(lambda: world.create("sge.3", third))
+    listed = [seconds(lambda: world.manager().ListJobs()) for _ in range(20)]
+    asked = seconds(lambda: world.manager().ListReceipts(options()))
+    assert time.monotonic() - begun < 3, "all of it while the disk was busy"
+    assert world.live()["sge.1"] == "accounting"
+    assert started < usual + 0.3 and sorted(listed)[10] < 0.05 and max(listed) < 0.3 and asked < 0.3, (usual, started, listed, asked)
+    slow.unlink()
+    wait_until(lambda: "sge.1" in stored(world), "its receipt is there")
+    assert stored(world)["sge.1"]["wall"] < 3_000_000
+
+
+def test_a_history_that_cannot_be_opened(world):
+    world.configure('[history]\npatience = "1s"\n')
+    history = world.root / "var/lib/pinfold/history.db"
+    process = world.process()
+    world.create("sge.1", process)
+    history.rename(history.with_name("saved.db"))
+    history.mkdir()
+    pid = process.pid
+    process.kill()
+    process.wait()
+    begun = time.monotonic()
+    reply = ask(world, {"version": 1, "call": "end", "key": "sge.1", "leader": pid, "exit_signal": 9})
+    took = time.monotonic() - begun
+    assert 0.5 < took < 10
+    assert "pinfold-run: the receipt of job sge.1 is not written yet: " in reply["notice"], reply
+    assert world.live() == {} and node_property(world, "Draining")
+    assert "receipts cannot be written" in node_property(world, "DrainReason")
+    late = world.process()
+    assert error_name(lambda: world.create("sge.2", late)) == "org.pinfold1.Error.Draining"
+    assert world.manager().GetReceipt("sge.1")["result"] == "signaled", "it is kept"
+
+    restart(world)
+    assert node_property(world, "Draining"), "pinfoldd starts without a history"
+    history.rmdir()
+    history.with_name("saved.db").rename(history)
+    wait_until(lambda: not node_property(world, "Draining"), "the node takes jobs again", deadline=60)
+    assert list(stored(world)) == ["sge.1"] and stored(world)["sge.1"]["wall"] < 1_000_000 * took + 1_000_000
+    assert list((world.root / "run/pinfold/receipts").iterdir()) == []
+    world.create("sge.2", late)
+
+
+def test_a_damaged_history_is_moved_aside(world):
+    history = world.root / "var/lib/pinfold/history.db"
+    world.daemon.terminate()
+    world.daemon.wait()
+    history.write_bytes(b"\x5a" * 20_000)
+    wait_until(lambda: not world.bus.name_has_owner("org.pinfold1"), "the name is free")
+    world.daemon = world.start_daemon()
+    assert not node_property(world, "Draining")
+    process = world.process()
+    world.create("sge.1", process)
+    world.end("sge.1", process)
+    assert list(stored(world)) == ["sge.1"]
+    aside = [path for path in history.parent.iterdir() if path.name.startswith("history.db.damaged-")]
+    assert len(aside) == 1 and aside[0].read_bytes() == b"\x5a" * 20_000

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Storage that is slow, full or damaged.
+#include "core/history_writer.hpp"
+
+#include "tests/unit/core/core_fixture.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+namespace pinfold::test {
+namespace {
+
+constexpr std::uint64_t kSecond = 1'000'000;
+
+class HistoryWriterTest : public CoreTest {
+protected:
+    /// No transaction ends from now on, as on a disk whose fsync takes long.
+    void holdDisk() { background->hold(Lane::HistoryWrite); }
+    void releaseDisk() {
+        background->release(Lane::HistoryWrite);
+        loop.settle();
+    }
+    /// history.db can't be opened from now on.
+    void breakHistory() {
+        history.reset();
+        std::filesystem::rename(historyFile(), saved);
+        std::filesystem::create_directory(historyFile());
+    }
+    void mendHistory() {
+        std::filesystem::remove(historyFile());
+        std::filesystem::rename(saved, historyFile());
+    }
+    /// As the kernel and pinfold-run tell of it.
+    void endJob(const std::string& key, ChildProcess& leader) {
+        const auto pid = leader.pid();
+        end(leader);
+        manager->endJob(root, key, {.exit = {.status = 0, .signal = {}}, .leader = pid},
+                        [this](Result<Receipt> given) { answers.push_back(std::move(given)); });
+        loop.settle();
+    }
+    std::size_t said(const std::string& part) const {
+        const auto messages = journal.messages();
+        return static_cast<std::size_t>(
+            std::count_if(messages.begin(), messages.end(), [&](const auto& m) { return m.find(part) != std::string::npos; }));
+    }
+    std::size_t keptFiles() const {
+        const auto directory = node.root() / "run/pinfold/receipts";
+        std::error_code none;
+        return static_cast<std::size_t>(
+            std::distance(std::filesystem::directory_iterator(directory, none), std::filesystem::directory_iterator()));
+    }
+    std::vector<Receipt> stored() const { return *History::open(historyFile(), History::Mode::ReadOnly)->list({}); }
+    bool isCreated(const std::string& key, const ChildProcess& leader) {
+        create(key, leader);
+        return created && *created;
+    }
+
+    const std::filesystem::path saved = node.root() / "var/lib/pinfold/saved.db";
+    std::vector<Result<Receipt>> answers;
+};
+
+TEST_F(HistoryWriterTest, aSlowDiskHoldsUpNoOtherJob) {
+    auto first = child();
+    create("sge.1", first);
+    auto limited = child();
+    create("sge.2", limited, {.runTimeMax = 2 * kSecond});
+    holdDisk();
+    endJob("sge.1", first);
+    EXPECT_TRUE(answers.empty()) << "not before the receipt is durable";
+    EXPECT_EQ(manager->job("sge.1")->state, JobState::Accounting);
+
+    auto third = child();
+    EXPECT_TRUE(isCreated("sge.3", third));
+    loop.advance(2 * kSecond);
+    EXPECT_EQ(manager->job("sge.2")->state, JobState::Ending) << "its time limit";
+
+    releaseDisk();
+    ASSERT_EQ(answers.size(), 1U);
+    EXPECT_EQ(answers[0]->unwritten, "");
+    ASSERT_EQ(stored().size(), 1U);
+    EXPECT_EQ(observer.log.back(), "removed sge.1");
+}
+
+TEST_F(HistoryWriterTest, whatEndsDuringATransactionSharesTheNext) {
+    std::vector<ChildProcess> leaders;
+    for (int n = 1; n <= 4; ++n) {
+        leaders.push_back(child());
+        create("sge." + std::to_string(n), leaders.back());
+    }
+    holdDisk();
+    for (int n = 1; n <= 4; ++n)
+        endJob("sge." + std::to_string(n), leaders[static_cast<std::size_t>(n - 1)]);
+    EXPECT_EQ(background->hanging(Lane::HistoryWrite), 1U);
+    releaseDisk();
+    EXPECT_EQ(answers.size(), 4U);
+    EXPECT_EQ(stored().size(), 4U);
+}
+
+TEST_F(HistoryWriterTest, aReceiptSaysWhenTheJobRanEmptyAndNotWhenItWasWritten) {
+    auto leader = child();
+    create("sge.1", leader);
+    loop.advance(2 * kSecond);
+    const auto ended = loop.realTime();
+    holdDisk();
+    endJob("sge.1", leader);
+    loop.advance(20 * kSecond);
+    crash();
+    restart();
+    ASSERT_EQ(stored().size(), 1U);
+    EXPECT_EQ(stored()[0].ended, ended);
+    EXPECT_EQ(stored()[0].wall, 2 * kSecond);
+    EXPECT_EQ(stored()[0].usage.cpuUser, 200U);
+}
+
+TEST_F(HistoryWriterTest, whatAJobUsedIsReadWhenItRunsEmpty) {
+    auto leader = child();
+    auto supervisor = child(0);
+    create("sge.1", leader, {}, &supervisor);
+    loop.advance(2 * kSecond);
+    const auto ended = loop.realTime();
+    end(leader); // the supervisor may report how it exited
+    node.setFile("/batch.slice/batch-sge.1.slice", "cpu.stat", "usage_usec 0\nuser_usec 0\nsystem_usec 0\n");
+    loop.advance(11 * kSecond);
+    ASSERT_EQ(stored().size(), 1U);
+    EXPECT_EQ(stored()[0].ended, ended);
+    EXPECT_EQ(stored()[0].usage.cpuUser, 200U);
+}
+
+TEST_F(HistoryWriterTest, nobodyWaitsLongerThanPatience) {
+    auto leader = child();
+    create("sge.1", leader);
+    holdDisk();
+    endJob("sge.1", leader);
+    loop.advance(config.history.patience - 1);
+    EXPECT_TRUE(answers.empty());
+    EXPECT_FALSE(manager->draining());
+    loop.advance(1);
+    ASSERT_EQ(answers.size(), 1U);
+    EXPECT_EQ(answers[0]->unwritten, "the disk has not confirmed a write within 30s");
+    EXPECT_EQ(manager->jobCount(), 0U);
+    EXPECT_EQ(recordFiles(), 0U);
+    EXPECT_TRUE(node.units.empty());
+    EXPECT_EQ(keptFiles(), 1U);
+    EXPECT_EQ(manager->historyFigures().kept, 1U);
+    ASSERT_TRUE(manager->draining());
+    EXPECT_NE(manager->draining()->reason.find("receipts cannot be written: the disk has not confirmed"), std::string::npos);
+
+    std::optional<Result<Receipt>> asked;
+    manager->waitJob(root, "sge.1", [&](Result<Receipt> given) { asked = std::move(given); });
+    loop.settle();
+    ASSERT_TRUE(asked && *asked) << "who asks later finds it as well";
+    EXPECT_EQ((*asked)->id, (*answers[0]).id);
+
+    releaseDisk();
+    EXPECT_EQ(stored().size(), 1U);
+    EXPECT_EQ(keptFiles(), 0U);
+    EXPECT_FALSE(manager->draining());
+    EXPECT_EQ(said("receipts are written again, with 1 that had been kept"), 1U);
+}
+
+TEST_F(HistoryWriterTest, aHistoryThatCannotBeWrittenDrainsTheNodeAndIsTriedAgain) {
+    auto leader = child();
+    create("sge.1", leader);
+    breakHistory();
+    endJob("sge.1", leader);
+    ASSERT_TRUE(manager->draining());
+    auto other = child();
+    EXPECT_FALSE(isCreated("sge.2", other));
+    EXPECT_EQ(created->error().code, ErrorCode::Draining);
+    EXPECT_NE(created->error().message.find("receipts cannot be written"), std::string::npos);
+    loop.advance(600 * kSecond);
+    EXPECT_EQ(answers.size(), 1U);
+    EXPECT_EQ(said("receipts cannot be written"), 1U) << "once, and not at each try";
+    EXPECT_EQ(manager->historyFigures().failing, true);
+
+    mendHistory();
+    loop.advance(31 * kSecond);
+    EXPECT_EQ(stored().size(), 1U);
+    EXPECT_FALSE(manager->draining());
+    EXPECT_EQ(std::count(observer.log.begin(), observer.log.end(), "drain changed"), 2);
+    EXPECT_TRUE(isCreated("sge.2", other));
+}
+
+TEST_F(HistoryWriterTest, aSiteMayGoOnWithoutReceipts) {
+    config.history.onFailure = HistoryFailure::Continue;
+    auto leader = child();
+    create("sge.1", leader);
+    breakHistory();
+    endJob("sge.1", leader);
+    loop.advance(config.history.patience);
+    EXPECT_EQ(answers.size(), 1U);
+    EXPECT_FALSE(manager->draining());
+
+    auto again = child();
+    EXPECT_TRUE(isCreated("sge.1", again)) << "the batch system runs it once more";
+    endJob("sge.1", again);
+    loop.advance(0);
+    EXPECT_EQ(answers.size(), 2U) << "once is enough to wait for";
+    EXPECT_EQ(keptFiles(), 2U);
+    mendHistory();
+    loop.advance(31 * kSecond);
+    EXPECT_EQ(stored().size(), 2U);
+}
+
+TEST_F(HistoryWriterTest, keptReceiptsOutliveARestart) {
+    auto leader = child();
+    create("sge.1", leader);
+    loop.advance(2 * kSecond);
+    breakHistory();
+    endJob("sge.1", leader);
+    loop.advance(config.history.patience);
+    ASSERT_EQ(answers.size(), 1U);
+    crash();
+    mendHistory();
+    restart();
+    ASSERT_EQ(stored().size(), 1U);
+    EXPECT_EQ(stored()[0].wall, 2 * kSecond);
+    EXPECT_EQ(stored()[0].id, (*answers[0]).id);
+    EXPECT_EQ(keptFiles(), 0U);
+}
+
+TEST_F(HistoryWriterTest, pinfolddStartsWithoutAHistory) {
+    crash();
+    breakHistory();
+    restart();
+    EXPECT_TRUE(manager->draining());
+    mendHistory();
+    loop.advance(2 * kSecond);
+    EXPECT_FALSE(manager->draining());
+}
+
+TEST_F(HistoryWriterTest, pinfolddStartsOnADiskThatHangs) {
+    crash();
+    background.emplace(loop);
+    watch.emplace(loop);
+    background->hold(Lane::HistoryWrite);
+    store.emplace(*background, historyFile());
+    kernelLog.emplace(UniqueFd());
+    metrics.emplace();
+    context.emplace(CoreContext{loop, *background, node, processes, cgroups, *watch, records, *store, journal, *kernelLog,
+                                *metrics, config, "boot", node.root()});
+    manager = std::make_unique<JobManager>(*context);
+    manager->setObserver(&observer);
+    bool ready = false;
+    manager->recover([&](const Result<void>& done) { ready = static_cast<bool>(done); });
+    loop.advance(10 * kSecond);
+    EXPECT_TRUE(ready);
+    EXPECT_TRUE(manager->draining());
+    releaseDisk();
+    EXPECT_FALSE(manager->draining());
+}
+
+TEST_F(HistoryWriterTest, theOldestAreLostBeyondTheBound) {
+    auto leader = child();
+    create("sge.1", leader);
+    crash();
+    background.emplace(loop);
+    store.emplace(*background, historyFile());
+    metrics.emplace();
+    kernelLog.emplace(UniqueFd());
+    watch.emplace(loop);
+    context.emplace(CoreContext{loop, *background, node, processes, cgroups, *watch, records, *store, journal, *kernelLog,
+                                *metrics, config, "boot", node.root()});
+    HistoryWriter writer(*context);
+    holdDisk();
+    writer.start([] {});
+    int answered = 0;
+    for (int n = 0; n < 40; ++n) {
+        Receipt receipt;
+        receipt.id = "big" + std::to_string(n);
+        receipt.key = "sge." + std::to_string(n);
+        receipt.leftovers.commands = {std::string(1 << 20, 'x')};
+        writer.write(std::move(receipt), [&answered](const Receipt&) { ++answered; });
+        loop.settle();
+    }
+    loop.advance(config.history.patience);
+    EXPECT_EQ(answered, 40);
+    EXPECT_EQ(writer.figures().dropped, 9U);
+    EXPECT_EQ(writer.figures().kept, 31U);
+    EXPECT_EQ(keptFiles(), 31U);
+    EXPECT_FALSE(writer.kept("sge.8"));
+    EXPECT_TRUE(writer.kept("sge.9"));
+    EXPECT_EQ(said("too many receipts cannot be written"), 1U);
+}
+
+TEST_F(HistoryWriterTest, theReceiptThatIsStoredIsTheOneThatIsTold) {
+    auto leader = child();
+    create("sge.1", leader);
+    Receipt earlier;
+    earlier.id = records.load()->records.at(0).id;
+    earlier.key = "sge.1";
+    earlier.wall = 42;
+    ASSERT_TRUE(history->write({{earlier}})); // by a pinfoldd that was killed before it could remove the slice
+    endJob("sge.1", leader);
+    ASSERT_EQ(answers.size(), 1U);
+    EXPECT_EQ(answers[0]->wall, 42U);
+    EXPECT_EQ(observer.receipts.back().wall, 42U);
+}
+
+} // namespace
+} // namespace pinfold::test
