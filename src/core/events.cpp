@@ -235,6 +235,17 @@ void logHistoryDamaged(const CoreContext& context, const std::string& words) {
     context.metrics.troubled(Trouble::Receipt);
 }
 
+void logClockDoubted(const CoreContext& context) {
+    JournalEvent event;
+    event.priority = LOG_WARNING;
+    event.message =
+        "history: the clock is far ahead of what it was at the last look, so no receipt is removed for its age until the "
+        "clock has gone right for a day: set it if it is wrong";
+    event.fields = {{"PINFOLD_EVENT", "clock-doubted"}};
+    context.journal.event(event);
+    context.metrics.troubled(Trouble::Other);
+}
+
 void logReconciled(const CoreContext& context, const Reconciliation& found) {
     forEachOrphanKind(found, [&](std::string_view kind, const std::vector<std::string>& names) {
         context.metrics.foundOrphans(kind, names.size());

@@ -38,6 +38,8 @@ void logHistoryWorks(const CoreContext& context, std::uint64_t late);
 /// Too many could not be written: this one is lost, and others may follow.
 void logReceiptsDropped(const CoreContext& context, const Receipt& first);
 void logHistoryDamaged(const CoreContext& context, const std::string& words);
+/// The clock is far ahead of what it was: no receipt is taken for old.
+void logClockDoubted(const CoreContext& context);
 
 /// One entry for each, and for each record that can't be read.
 void logReconciled(const CoreContext& context, const Reconciliation& found);

@@ -21,8 +21,11 @@ void HistoryKeeper::start() { lookAfter(kFirstLook); }
 void HistoryKeeper::lookAfter(std::uint64_t delay) {
     look_ = context_.loop.after(delay, [this] {
         lookAfter(kBetweenLooks);
-        if (!run_)
-            begin({.retention = configured(), .by = {}, .reply = {}});
+        if (run_)
+            return;
+        auto retention = configured();
+        retention.clock = ClockReading{context_.bootId, context_.loop.bootTime()};
+        begin({.retention = retention, .by = {}, .reply = {}});
     });
 }
 
@@ -53,6 +56,10 @@ void HistoryKeeper::stepped(const Result<Vacuumed>& done) {
     if (!done)
         return end(done.error());
     run_->removed += done->removed;
+    if (done->clockDoubted && !std::exchange(clockDoubted_, true))
+        logClockDoubted(context_);
+    else if (run_->retention.clock && !done->clockDoubted)
+        clockDoubted_ = false;
     if (!done->more)
         return end(Vacuumed{.removed = run_->removed, .more = false, .bytes = done->bytes});
     step_ = context_.loop.after(kBetweenSteps, [this] { step(); });

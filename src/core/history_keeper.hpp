@@ -38,6 +38,7 @@ private:
 
     CoreContext& context_;
     std::optional<Run> run_; ///< what is under way
+    bool clockDoubted_ = false;
     EventHandle look_;
     EventHandle step_;
 };

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "os/history.hpp"
 
+#include "base/parse.hpp"
 #include "model/job_record.hpp"
+#include "os/history_clock.hpp"
 #include "os/history_query.hpp"
 #include "os/history_schema.hpp"
 
@@ -223,11 +225,20 @@ Result<HistoryInfo> History::info() const {
     return info;
 }
 
-Result<Vacuumed> History::vacuum(const Retention& retention, std::uint64_t now, std::size_t maxRows) {
+Result<Vacuumed> History::vacuum(const Retention& asked, std::uint64_t now, std::size_t maxRows) {
     auto transaction = Transaction::begin(impl_->db());
     if (!transaction)
         return transaction.error();
     Vacuumed done;
+    auto retention = asked;
+    if (retention.clock && retention.maxAge && *retention.maxAge != kInfinity) {
+        const auto believed = clockIsBelieved(impl_->db(), *retention.clock, now, *retention.maxAge);
+        if (!believed)
+            return believed.error();
+        done.clockDoubted = !*believed;
+        if (done.clockDoubted)
+            retention.maxAge.reset();
+    }
     if (auto shrunk = impl_->shrink(retention, now, maxRows, done); !shrunk)
         return shrunk.error();
     // A receipt is seldom more than a page: the pages of these receipts, and of earlier ones that were.

@@ -28,16 +28,25 @@ struct ReceiptFilter {
     bool failedOnly = false;                   ///< only what did not exit with status 0; an unknown status is a failure
 };
 
+/// What the clocks show, for who does not believe CLOCK_REALTIME blindly.
+struct ClockReading {
+    std::string bootId;
+    std::uint64_t boot = 0; ///< CLOCK_BOOTTIME, microseconds
+};
+
 /// What history may keep. Unset: no limit.
 struct Retention {
     std::optional<std::uint64_t> maxAge = {};   ///< microseconds since a job's end
     std::optional<std::uint64_t> maxBytes = {}; ///< of the file's pages in use, see HistoryInfo::bytes
+    /// Set: nothing is removed for its age while `now` is doubtful, see clockIsBelieved().
+    std::optional<ClockReading> clock = {};
 };
 
 struct Vacuumed {
     std::uint64_t removed = 0; ///< receipts
     bool more = false;         ///< not within the limits yet: call again
     std::uint64_t bytes = 0;   ///< in use afterwards
+    bool clockDoubted = false; ///< nothing was removed for its age
 };
 
 struct HistoryInfo {

@@ -20,7 +20,10 @@ public:
     }
     EventHandle whenIdle(Handler handler) override { return add({Kind::Idle, -1, 0, std::move(handler)}); }
     std::uint64_t bootTime() const override { return now_; }
-    std::uint64_t realTime() const override { return 1'700'000'000'000'000 + now_; }
+    std::uint64_t realTime() const override { return 1'700'000'000'000'000 + now_ + clockAhead_; }
+
+    /// Somebody sets the clock of the day, so far ahead of what it was at first.
+    void setClockAhead(std::uint64_t usec) { clockAhead_ = usec; }
 
     /// Handles all that is pending: descriptors, then idle work, until there is nothing more.
     void settle() {
@@ -113,6 +116,7 @@ private:
     }
 
     std::uint64_t now_ = 1'000'000'000;
+    std::uint64_t clockAhead_ = 0;
     std::list<SourcePtr> sources_;
 };
 

@@ -138,8 +138,23 @@ TEST_F(HistoryKeeperTest, itsOwnLookDoesNotJoinARequest) {
     loop.advance(1'000'000);
     EXPECT_EQ((*answer)->removed, 250U);
     add("later", 1, 25 * kHour);
+    add("new", 1, 0);
     loop.advance(kHour);
-    EXPECT_EQ(rows(), 0U) << "the next look is an hour later all the same";
+    EXPECT_EQ(rows(), 1U) << "the next look is an hour later all the same";
+}
+
+TEST_F(HistoryKeeperTest, aClockThatJumpsAYearAheadRemovesNothing) {
+    add("new", 3, 0);
+    keeper.start();
+    loop.advance(kFirstLook);
+    loop.setClockAhead(365 * 24 * kHour);
+    loop.advance(23 * kHour);
+    EXPECT_EQ(rows(), 3U);
+    EXPECT_EQ(std::count_if(journal.events.begin(), journal.events.end(),
+                            [](const auto& event) { return event.message.find("the clock is far ahead") != std::string::npos; }),
+              1);
+    ask({});
+    EXPECT_EQ(rows(), 0U) << "who asks for it is obeyed";
 }
 
 TEST_F(HistoryKeeperTest, aFailureIsToldAndTriedAgain) {
