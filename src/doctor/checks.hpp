@@ -16,6 +16,7 @@ void checkPam(const Host& host, const Files& files, Findings& findings);
 void checkBus(const Host& host, const Files& files, Findings& findings);
 void checkDaemon(const Host& host, const Files& files, Findings& findings);
 void checkJobs(const Host& host, const Files& files, Findings& findings);
+void checkHistory(const Host& host, const Files& files, Findings& findings);
 void checkNode(const Host& host, const Files& files, Findings& findings);
 void checkGridEngine(const Host& host, const Files& files, Findings& findings);
 void checkSlurm(const Host& host, const Files& files, Findings& findings);

@@ -235,6 +235,17 @@ TEST_F(DoctorTest, findsUnitsWithoutRecordAndRecordsWithoutUnit) {
     EXPECT_EQ(state("jobs.unreadable"), Fail);
 }
 
+TEST_F(DoctorTest, tellsOfReceiptsThatWaitAndOfDamagedFiles) {
+    EXPECT_EQ(state("history.kept"), Ok);
+    EXPECT_EQ(state("history.damaged"), Ok);
+    write("run/pinfold/receipts/0123.json", "{}");
+    EXPECT_TRUE(state("history.kept") == Warn && mentions("history.kept", "1 receipt(s)"));
+    write("var/lib/pinfold/history.db.damaged-20250131T120000Z", "");
+    write("var/lib/pinfold/history.db.damaged-20250131T120000Z-wal", "");
+    EXPECT_TRUE(state("history.damaged") == Warn &&
+                mentions("history.damaged", "begun anew: history.db.damaged-20250131T120000Z"));
+}
+
 TEST_F(DoctorTest, knowsScarceRoomAndClocks) {
     host_.space["/var/lib/pinfold"] = {1 << 20, 1000, 1000};
     host_.space["/run"] = {1 << 30, 1000, 5};

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "base/parse.hpp"
+#include "doctor/checks.hpp"
+
+namespace pinfold::doctor {
+namespace {
+
+constexpr const char* kKept = "/run/pinfold/receipts";
+constexpr const char* kDirectory = "/var/lib/pinfold";
+
+void checkKept(const Files& files, Findings& findings) {
+    const auto kept = files.matching(std::filesystem::path(kKept) / "*.json");
+    if (kept.empty())
+        findings.ok("history.kept", "no receipt waits to be written");
+    else
+        findings.warn("history.kept",
+                      std::to_string(kept.size()) + " receipt(s) could not be written yet, and a reboot would lose them",
+                      "look at `journalctl -u pinfoldd PINFOLD_EVENT=history-failing`; pinfoldd writes them when it can", kKept);
+}
+
+void checkDamaged(const Files& files, Findings& findings) {
+    std::vector<std::string> damaged;
+    for (const auto& name : files.list(kDirectory))
+        if (name.starts_with("history.db.damaged-") && !name.ends_with("-wal") && !name.ends_with("-shm"))
+            damaged.push_back(name);
+    if (damaged.empty())
+        findings.ok("history.damaged", "no damaged file was moved aside");
+    else
+        findings.warn("history.damaged", "the history was damaged and begun anew: " + joined(damaged),
+                      "look at the disk; `sqlite3 FILE .recover` may get receipts out of it; then remove the file", kDirectory);
+}
+
+} // namespace
+
+void checkHistory(const Host&, const Files& files, Findings& findings) {
+    for (const char* directory : {kKept, kDirectory})
+        if (files.exists(directory) && !files.listable(directory))
+            return findings.needsRoot("history.kept", directory);
+    checkKept(files, findings);
+    checkDamaged(files, findings);
+}
+
+} // namespace pinfold::doctor
