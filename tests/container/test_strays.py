@@ -317,7 +317,8 @@ def test_stop_gives_a_grace(node):
         node.callback(process.wait)
         node.callback(process.kill)
     open_job(node, "strays.5", "alice")
-    options = ("--mode=stop", "--grace", "3s", "--users", "alice", *NOW)
+    # Long enough for what is done within it, also on a busy machine.
+    options = ("--mode=stop", "--grace", "8s", "--users", "alice", *NOW)
     stopping = subprocess.Popen(["pinfold", "strays", *options], stdout=subprocess.PIPE, text=True)
     wait_until(lambda: not alive(good) and not alive(stopped), "those that heed SIGTERM gone")
     run("pinfold", "adopt", "strays.5", deaf[1].pid)
@@ -341,7 +342,7 @@ def test_warn_writes_to_the_strays_own_terminal(node):
             break
         finally:
             os.close(slave)
-    run("pinfold", "strays", "--mode=warn", "--commands", "*sleep 926*", *NOW, timeout=20)
+    run("pinfold", "strays", "--mode=warn", "--commands", "*sleep 926*", *NOW)
     assert f"is {terminal.pid}, sleep 9261" in terminal.read_until(b"sleep 9261")
     assert alive(terminal.pid) and alive(quiet.pid)
     run("journalctl", "--sync")
