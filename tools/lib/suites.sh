@@ -2,9 +2,9 @@
 # shellcheck shell=bash
 # Sourced by tools/test and tools/lib/suite: which suites there are, where each runs, and what came of it.
 
-# In the order in which they are started: the longest first.
+# In the order in which they are started: what computes first, the longest of all at the head, then what mostly waits.
 # shellcheck disable=SC2034  # used by those who source this
-suites=(vm cluster container chaos bus unit)
+suites=(vm unit cluster container chaos bus)
 
 # placeOf SUITE: "host", or the kind of box. The tests are in tests/SUITE.
 placeOf() {
