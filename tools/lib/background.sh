@@ -18,6 +18,10 @@ inBackground() {
 endAll() {
     trap '' INT TERM HUP
     local signal pid patience
+    # One that was about to be noted down is among them.
+    for pid in $(jobs -p); do
+        background[$pid]=
+    done
     for signal in INT TERM KILL; do
         for pid in "${!background[@]}"; do
             kill -s "$signal" -- "-$pid" 2>/dev/null || unset "background[$pid]"

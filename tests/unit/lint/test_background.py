@@ -64,17 +64,18 @@ def test_in_the_foreground_the_status_is_the_commands():
     assert (done.returncode, done.stdout) == (0, "7 0\n")
 
 
-def test_whoever_ends_first_is_told_with_its_status():
+def test_whoever_has_ended_is_told_with_its_status(tmp_path):
     script = f"""
 source {BACKGROUND}
 inBackground killed sh -c 'kill -9 $$'
-inBackground slow sh -c 'sleep 1; exit 3'
+inBackground slow sh -c 'until [ -e go ]; do sleep 0.1; done; exit 3'
 inBackground quick sh -c 'exit 4'
 while ((${{#background[@]}})); do
     waitForOne
     echo "${{background[$ended]}} $status"
     unset "background[$ended]"
+    ((${{#background[@]}} > 1)) || touch go
 done"""
-    done = subprocess.run(["bash", "-c", script], stdout=subprocess.PIPE, text=True, timeout=60)
+    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, stdout=subprocess.PIPE, text=True, timeout=60)
     told = done.stdout.splitlines()
     assert done.returncode == 0 and sorted(told) == ["killed 137", "quick 4", "slow 3"] and told[-1] == "slow 3"
