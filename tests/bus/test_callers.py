@@ -26,7 +26,7 @@ except dbus.DBusException as error:
 """
 
 
-# Seconds that a call takes while somebody floods. Half of the calls: who is held up is so at each, and a busy machine holds up any one.
+# Seconds that a call takes: half of the calls take no longer. Who is held up is so at each, and a busy machine holds up any one.
 HELD_UP = ("__import__('statistics').median((lambda t: (m.ListJobs(), __import__('time').monotonic() - t)[1])"
            "(__import__('time').monotonic()) for _ in range(20))")
 
@@ -36,6 +36,16 @@ def as_user(world, expression, uid=USER):
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
+
+
+def held_up(world):
+    return float(as_user(world, HELD_UP, uid=1))
+
+
+def bearable(usual):
+    """A median that says that a flood holds up nobody, of what took `usual` seconds before: the flood also takes its share of a processor,
+    which is little of an idle machine and much of one that is busy."""
+    return 1.0 + 20 * usual
 
 
 def allow_user_jobs(world):
@@ -87,6 +97,7 @@ def test_dictionary_entries_that_are_refused(world, options):
 
 
 def test_a_flood_of_one_user_does_not_hold_up_another(world):
+    usual = held_up(world)
     flood = ("import dbus, dbus.bus, dbus.lowlevel, os\n"
              f"os.setgroups([]); os.setgid({USER}); os.setuid({USER})\n"
              f"buses = [dbus.bus.BusConnection({world.address!r}) for _ in range(8)]\n"
@@ -100,7 +111,7 @@ def test_a_flood_of_one_user_does_not_hold_up_another(world):
     flooder = subprocess.Popen([sys.executable, "-c", flood], stdout=subprocess.PIPE, text=True)
     world.processes.append(flooder)
     assert flooder.stdout.readline() == "up\n"
-    held_up = as_user(world, HELD_UP, uid=1)
+    flooded = held_up(world)
     flooder.kill()
     flooder.stdout.close()
-    assert float(held_up) < 1.0
+    assert flooded < bearable(usual)

@@ -15,7 +15,7 @@ import dbus
 import pytest
 
 from conftest import BUILD, wait_until
-from test_callers import USER, allow_user_jobs, owned
+from test_callers import USER, allow_user_jobs, bearable, owned
 
 CREATE = {"version": 1, "call": "create", "key": "wrapper.1", "limits": {}}
 
@@ -23,7 +23,7 @@ CREATE = {"version": 1, "call": "create", "key": "wrapper.1", "limits": {}}
 def connect(world):
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     for timeout in (socket.SO_SNDTIMEO, socket.SO_RCVTIMEO):  # and not settimeout(): a full queue is to be waited in
-        connection.setsockopt(socket.SOL_SOCKET, timeout, struct.pack("ll", 20, 0))
+        connection.setsockopt(socket.SOL_SOCKET, timeout, struct.pack("ll", 60, 0))
     connection.connect(str(world.socket))
     return connection
 
@@ -275,21 +275,25 @@ while True:
 
 @pytest.mark.parametrize("request_", [packet(CREATE), b"[" * 60_000], ids=["creations", "large packets"])
 def test_a_flood_by_one_user_holds_nobody_up(world, request_):
+    def medians(number, key):
+        creations, lists = [], []
+        for index in range(number):
+            process = world.process()
+            begun = time.monotonic()
+            assert create(world, process, key=f"{key}.{index}") == {"key": f"{key}.{index}"}
+            creations.append(time.monotonic() - begun)
+            begun = time.monotonic()
+            world.manager().ListJobs()
+            lists.append(time.monotonic() - begun)
+        return statistics.median(creations), statistics.median(lists)
+
+    usual = medians(5, "usual")
     flooder = subprocess.Popen([sys.executable, "-c", FLOOD.format(uid=USER, path=str(world.socket), packet=request_)],
                                stdout=subprocess.PIPE, text=True)
     world.processes.append(flooder)
     assert flooder.stdout.readline() == "up\n"
-    creations, lists = [], []
-    for number in range(20):
-        process = world.process()
-        begun = time.monotonic()
-        assert create(world, process, key=f"wrapper.{number}") == {"key": f"wrapper.{number}"}
-        creations.append(time.monotonic() - begun)
-        begun = time.monotonic()
-        world.manager().ListJobs()
-        lists.append(time.monotonic() - begun)
-    # Not the slowest: a busy machine holds up any one.
-    assert statistics.median(creations) < 1.0 and statistics.median(lists) < 1.0
+    creation, listing = medians(20, "wrapper")
+    assert creation < bearable(usual[0]) and listing < bearable(usual[1])
     flooder.kill()
     flooder.stdout.close()
 

@@ -173,7 +173,7 @@ def test_a_hundred_jobs_a_receipt_each(cluster):
     def over():
         listed = run("squeue", "--noheader", "--array", "--job", first, check=False)
         return listed.stdout == ""
-    wait_until(over, "all of them over", 300)
+    wait_until(over, "all of them over", 600)
     keys = [receipt["key"] for receipt in receipts() if receipt["leftover_commands"] == [leaving("set-sid", 7206)]]
     assert len(keys) == len(set(keys)) == 100
     assert not processes_with("7206")
