@@ -116,12 +116,7 @@ void JobEnder::leaderGone(const JobPtr& job) {
 void JobEnder::supervisorGone(const JobPtr& job) {
     job->supervisorWatch.reset();
     job->supervisor.reset();
-    auto& record = job->record;
-    // Who kills a process group takes both, and the leader may be seen first: a supervisor that lives would have said how it
-    // ended.
-    if (record.state == JobState::Ending && record.cause == JobResult::Exited && !record.exit.known())
-        record.cause = JobResult::SupervisorLost;
-    if (record.state == JobState::Ending && !populated(*job))
+    if (job->record.state == JobState::Ending && !populated(*job))
         return emptied(job);
     begin(job, {.cause = JobResult::SupervisorLost, .by = {}, .grace = {}});
 }
@@ -251,9 +246,14 @@ void JobEnder::emptied(const JobPtr& job) {
     unkillable_.over(*job);
     if (job->isStartingTasks())
         return; // PID 1 may put a process into it yet, and the end of that start brings us back here
+    auto& record = job->record;
+    const bool supervisorLives = job->supervisor && !hasEnded(job->supervisor.get());
+    // Who kills a process group takes leader and supervisor. The empty slice, the leader or the supervisor may be seen first; a
+    // supervisor that lives would say how the leader ended.
+    if (record.supervisor && !supervisorLives && record.cause == JobResult::Exited && !record.exit.known())
+        record.cause = JobResult::SupervisorLost;
     accountant_.note(*job);
-    const bool statusMayCome = job->supervisor && !hasEnded(job->supervisor.get()) && !job->record.neverRan;
-    if (statusMayCome && !job->record.exit.known() && !job->statusOverdue) {
+    if (supervisorLives && !record.neverRan && !record.exit.known() && !job->statusOverdue) {
         if (!job->statusTimer) {
             core_.save(*job); // for a restart meanwhile
             job->statusTimer = core_.context.loop.after(kStatusWait, [this, weak = WeakJob(job)] {

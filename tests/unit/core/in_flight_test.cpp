@@ -147,6 +147,20 @@ TEST_F(InFlightTest, aSupervisorThatIsKilledWithItsLeaderIsLostWhicheverIsSeenFi
     EXPECT_EQ(receipts().front().result, JobResult::SupervisorLost);
 }
 
+TEST_F(InFlightTest, aSupervisorThatIsKilledWithItsLeaderIsLostWhenTheEmptySliceIsSeenFirst) {
+    auto supervisor = child(0);
+    auto leader = child();
+    create("sge.1", leader, {}, &supervisor);
+    for (auto* process : {&supervisor, &leader}) {
+        node.vanish(process->pid());
+        process->end();
+    }
+    node.onUnitRemoved(kBatchScope); // any look at the job, before the loop has seen either of them
+    loop.waitForEvent(1000);
+    ASSERT_EQ(receipts().size(), 1U);
+    EXPECT_EQ(receipts().front().result, JobResult::SupervisorLost);
+}
+
 TEST_F(InFlightTest, aTaskWhoseScopeIsEmptyButStillThereAtARestartIsToldOnce) {
     open();
     auto task = child();
