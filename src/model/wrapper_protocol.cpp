@@ -147,6 +147,35 @@ Result<WrapperReply> replyFromJson(const Json& json) {
     return Error{code.value_or(ErrorCode::Internal), json.at("message").get<std::string>()};
 }
 
+Json errorToJson(const Error& error) { return {{"error", errorRow(error.code).dbusName}, {"message", error.message}}; }
+
+/// Its reader needs none of the command lines, which users choose, and which may be far more than a packet holds.
+Json withoutCommands(Receipt receipt) {
+    receipt.leftovers.commands.clear();
+    return Json::parse(encode(receipt));
+}
+
+Json replyToJson(const Result<WrapperReply>& reply) {
+    if (!reply)
+        return errorToJson(reply.error());
+    Json json{{"key", reply->key}};
+    if (!reply->environment.empty())
+        json["environment"] = reply->environment;
+    if (!reply->notice.empty())
+        json["notice"] = reply->notice;
+    if (!reply->summary.empty())
+        json["summary"] = reply->summary;
+    putIfSet(json, "task", reply->task);
+    if (reply->receipt)
+        json["receipt"] = withoutCommands(*reply->receipt);
+    if (reply->jobs) {
+        json["jobs"] = Json::array();
+        for (const auto& job : *reply->jobs)
+            json["jobs"].push_back({{"key", job.key}, {"state", job.state}});
+    }
+    return json;
+}
+
 } // namespace
 
 std::string encode(const WrapperRequest& request) {
@@ -161,24 +190,11 @@ Result<WrapperRequest> decodeWrapperRequest(std::string_view packet) {
 }
 
 std::string encodeWrapperReply(const Result<WrapperReply>& reply) {
-    if (!reply)
-        return dump({{"error", errorRow(reply.error().code).dbusName}, {"message", reply.error().message}});
-    Json json{{"key", reply->key}};
-    if (!reply->environment.empty())
-        json["environment"] = reply->environment;
-    if (!reply->notice.empty())
-        json["notice"] = reply->notice;
-    if (!reply->summary.empty())
-        json["summary"] = reply->summary;
-    putIfSet(json, "task", reply->task);
-    if (reply->receipt)
-        json["receipt"] = Json::parse(encode(*reply->receipt));
-    if (reply->jobs) {
-        json["jobs"] = Json::array();
-        for (const auto& job : *reply->jobs)
-            json["jobs"].push_back({{"key", job.key}, {"state", job.state}});
-    }
-    return dump(json);
+    auto packet = dump(replyToJson(reply));
+    if (packet.size() <= kMaxWrapperPacket)
+        return packet;
+    return dump(errorToJson({ErrorCode::Internal, "pinfoldd's answer is too large: it has " + std::to_string(packet.size()) +
+                                                      " bytes, and a packet holds " + std::to_string(kMaxWrapperPacket)}));
 }
 
 Result<WrapperReply> decodeWrapperReply(std::string_view packet) {

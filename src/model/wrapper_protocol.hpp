@@ -103,12 +103,13 @@ struct WrapperReply {
     std::string notice;                               ///< of an ended job: for its standard error; empty: nothing
     std::string summary;                              ///< of an ended job: for its standard output; empty: nothing
     std::optional<std::uint32_t> task = {};           ///< of a further task: its number
-    std::optional<Receipt> receipt = {};              ///< of an ended job, if it was asked for
+    std::optional<Receipt> receipt = {};              ///< of an ended job, if it was asked for; without the leftovers' commands
     std::optional<std::vector<WrapperJob>> jobs = {}; ///< of a user: those that run first, the newest of them first
 
     bool operator==(const WrapperReply&) const = default;
 };
 
+/// At most kMaxWrapperPacket bytes: a reply that is larger becomes an error that says so.
 std::string encodeWrapperReply(const Result<WrapperReply>& reply);
 /// What can't be read is an error of its own: Internal.
 Result<WrapperReply> decodeWrapperReply(std::string_view packet);

@@ -111,6 +111,30 @@ TEST(WrapperProtocol, answers) {
     EXPECT_EQ(decodeWrapperReply(R"({"error":"FromTheFuture","message":"x"})").error().code, ErrorCode::Internal);
 }
 
+TEST(WrapperProtocol, anAnswerFitsIntoAPacketHoweverManyCommandsWereLeft) {
+    WrapperReply reply{"sge.1", {}, {}, {}};
+    reply.receipt.emplace();
+    reply.receipt->key = "sge.1";
+    reply.receipt->leftovers = {.count = 50, .cpu = 0, .commands = std::vector<std::string>(50, std::string(4096, '\x80'))};
+    const auto packet = encodeWrapperReply(reply);
+    EXPECT_LE(packet.size(), kMaxWrapperPacket);
+    const auto read = decodeWrapperReply(packet);
+    ASSERT_TRUE(read) << read.error().message;
+    EXPECT_EQ(read->receipt->leftovers.count, 50U);
+    EXPECT_TRUE(read->receipt->leftovers.commands.empty());
+}
+
+TEST(WrapperProtocol, whatDoesNotFitIsAnErrorThatSaysSo) {
+    for (const auto& large : {Result<WrapperReply>(WrapperReply{"sge.1", {}, {}, std::string(kMaxWrapperPacket, 'x')}),
+                              Result<WrapperReply>(Error{ErrorCode::Denied, std::string(kMaxWrapperPacket, '\n')})}) {
+        const auto packet = encodeWrapperReply(large);
+        EXPECT_LE(packet.size(), kMaxWrapperPacket);
+        const auto read = decodeWrapperReply(packet);
+        ASSERT_FALSE(read);
+        EXPECT_NE(read.error().message.find("too large"), std::string::npos) << read.error().message;
+    }
+}
+
 TEST(WrapperProtocol, whatIsDamagedIsRefusedOrReadAsItIsWrittenNow) {
     Mutator mutator;
     unsigned refused = 0;
