@@ -33,6 +33,8 @@ namespace {
 
 constexpr int kExitConfig = 78; // EX_CONFIG of sysexits.h; RestartPreventExitStatus= in the unit
 constexpr int kExitRestart = 1;
+// Else systemd would start us ten times a second, each time with a line in the journal, for as long as a disk is full.
+constexpr unsigned kPauseSeconds = 2;
 constexpr const char* kBusName = "org.pinfold1";
 
 /// pinfoldd.socket's, sd_listen_fds(3); -1: there is none.
@@ -45,18 +47,30 @@ int passedSocket() {
 
 /// What a restart can't cure: said once, clearly, and systemd leaves us down. Each wrapper that comes starts us again, which
 /// is how the cure is noticed; it is told why its job can't run, and must not stay in the queue, where it would start us for
-/// ever.
+/// ever. Those that wait for a job's end come again, all at the same moment and every few seconds at most (DaemonLink).
 int refuse(const Error& error) {
-    turnAway(passedSocket(), {ErrorCode::Unreachable, "pinfoldd does not start: " + error.message});
+    turnAway(passedSocket(),
+             {ErrorCode::Unreachable, "pinfoldd does not start: " + error.message +
+                                          "; an administrator has to mend that and to run `systemctl restart pinfoldd`"});
     logErrorLine(error.message);
     sd_notifyf(0, "STATUS=%s", error.message.c_str());
     return kExitConfig;
+}
+
+/// What may be over soon, such as a full disk: systemd starts us again. Wrappers wait in the socket's queue meanwhile.
+int failForNow(const Error& error) {
+    logErrorLine("can't start, trying again: " + error.message);
+    sd_notifyf(0, "STATUS=Trying again: %s", error.message.c_str());
+    ::sleep(kPauseSeconds);
+    return kExitRestart;
 }
 
 std::string readBootId() {
     auto text = readFile(AT_FDCWD, "/proc/sys/kernel/random/boot_id").value_or("");
     return text.substr(0, text.find('\n'));
 }
+
+std::filesystem::path recordsBelow(const std::filesystem::path& root) { return root / "run/pinfold/jobs"; }
 
 /// The start waits for this, and the unit's start time-out must not cut it off: the next start would begin anew. A thread calls
 /// it.
@@ -85,7 +99,7 @@ public:
     Application(const DaemonOptions& options, Parts parts)
         : settings_(parts.settings), loop_(parts.loop), background_(parts.background), connection_(bus::systemBus()),
           busSource_(loop_.get(), *connection_, [this](const std::string& why) { busLost(why); }), systemd_(*connection_, loop_),
-          processes_(options.root), cgroups_(options.root), watch_(loop_), records_(options.root / "run/pinfold/jobs"),
+          processes_(options.root), cgroups_(options.root), watch_(loop_), records_(recordsBelow(options.root)),
           kernelLog_(kernelLog()), history_(background_, options.root / "var/lib/pinfold/history.db", announceMigration),
           context_{loop_,    background_,        systemd_,     processes_,    cgroups_,
                                                  watch_,   records_,           history_,     parts.journal, kernelLog_,
@@ -100,8 +114,6 @@ public:
           hangup_(loop_.onSignal(SIGHUP, [this] { reload([](const Result<void>&) {}); })) {}
 
     int run() {
-        if (auto prepared = records_.prepare(); !prepared)
-            return refuse(prepared.error());
         jobs_.recover([this](const Result<void>& recovered) { admins_.refresh([this, recovered] { ready(recovered); }); });
         return loop_.run();
     }
@@ -195,6 +207,8 @@ int runDaemon(const DaemonOptions& options) {
     Settings settings(options.root, journal);
     if (auto loaded = settings.load(); !loaded)
         return refuse(loaded.error());
+    if (auto prepared = RecordStore(recordsBelow(options.root)).prepare(); !prepared)
+        return failForNow(prepared.error());
     return Application(options, {loop, background, settings, journal}).run();
 }
 

@@ -3,8 +3,10 @@
 
 #include "base/message_ids.hpp"
 #include "daemon/log.hpp"
+#include "os/read_file.hpp"
 #include "os/replace_file.hpp"
 
+#include <fcntl.h>
 #include <syslog.h>
 
 namespace pinfold {
@@ -21,7 +23,8 @@ Result<void> Settings::load() {
     config_ = std::move(loaded->config);
     inForce_ = true;
     setLogLevel(config_.daemon.logLevel);
-    return publishFailurePolicy();
+    publishFailurePolicy();
+    return {};
 }
 
 Error Settings::reject(const Error& why) const {
@@ -32,13 +35,21 @@ Error Settings::reject(const Error& why) const {
     return why;
 }
 
-Result<void> Settings::publishFailurePolicy() const {
+void Settings::publishFailurePolicy() const {
     // pinfold-run has no TOML, and asks when pinfoldd can't answer.
     const auto file = root_ / "run/pinfold/on-failure";
+    const std::string policy = config_.jobs.onFailure == OnFailure::Refuse ? "refuse\n" : "run-unconfined\n";
+    if (readFile(AT_FDCWD, file.c_str()) == policy) // also where /run is full
+        return;
     std::error_code error;
     std::filesystem::create_directories(file.parent_path(), error);
-    const bool refuse = config_.jobs.onFailure == OnFailure::Refuse;
-    return replaceFile(file, refuse ? "refuse\n" : "run-unconfined\n", 0644);
+    const auto written = replaceFile(file, policy, 0644);
+    if (written)
+        return;
+    // Without the file no job runs unconfined. With an old one a job might, against what the site wants by now.
+    std::filesystem::remove(file, error);
+    logWarningLine("pinfold-run cannot be told what jobs.on_failure says, so it runs no job while pinfoldd is away: " +
+                   written.error().message + (error ? "; " + file.string() + " has to be removed" : ""));
 }
 
 } // namespace pinfold

@@ -25,7 +25,7 @@ public:
 
 private:
     Error reject(const Error& why) const;
-    Result<void> publishFailurePolicy() const;
+    void publishFailurePolicy() const;
 
     std::filesystem::path root_;
     Journal& journal_;

@@ -57,6 +57,8 @@ Json toJson(const WrapperEnd& request) {
     putIfSet(json, "task", request.task);
     if (request.receipt)
         json["receipt"] = true;
+    if (request.toldOfRefusal)
+        json["told_of_refusal"] = true;
     return json;
 }
 
@@ -115,6 +117,7 @@ WrapperRequest requestFromJson(const Json& json) {
     optionalFromJson(json, "exit_signal", end.exit.signal);
     optionalFromJson(json, "task", end.task);
     end.receipt = json.value("receipt", false);
+    end.toldOfRefusal = json.value("told_of_refusal", false);
     const bool exited = end.exit.status && !end.exit.signal && *end.exit.status >= 0 && *end.exit.status <= 255;
     const bool signaled = end.exit.signal && !end.exit.status && *end.exit.signal >= 1 && *end.exit.signal <= 64;
     if (!exited && !signaled && (end.leader != 0 || end.exit.known()))

@@ -55,6 +55,7 @@ struct WrapperEnd {
     ExitState exit;                         ///< may be unknown where the leader is
     std::optional<std::uint32_t> task = {}; ///< from 1: only that task is waited for
     bool receipt = false;                   ///< the answer shall have it
+    bool toldOfRefusal = false;             ///< Unreachable is not taken for the job's end, as it was by earlier wrappers
 
     bool operator==(const WrapperEnd&) const = default;
 };

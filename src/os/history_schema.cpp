@@ -100,8 +100,8 @@ Result<HistoryDatabase> connect(const std::filesystem::path& file, const std::st
     if (!schema)
         return Error{schema.error().code, file.string() + ": " + schema.error().message};
     if (*schema > kSchema)
-        return Error{ErrorCode::Internal, file.string() + " was written by a newer pinfold (schema " + std::to_string(*schema) +
-                                              "): install that version, or move the file away"};
+        return Error{ErrorCode::ConfigInvalid, file.string() + " was written by a newer pinfold (schema " +
+                                                   std::to_string(*schema) + "): install that version, or move the file away"};
     return HistoryDatabase{.db = std::move(db), .schema = *schema};
 }
 

@@ -94,6 +94,12 @@ void Child::letGo(const std::map<std::string, std::string>& environment) {
     go_.reset();
 }
 
+void Child::giveUp() {
+    go_.reset();
+    // It may have been stopped meanwhile, or frozen with its job.
+    ::syscall(SYS_pidfd_send_signal, pidfd_.get(), SIGKILL, nullptr, 0);
+}
+
 int Child::takeExecResult() {
     int error = 0;
     ssize_t count = 0;

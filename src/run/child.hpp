@@ -27,7 +27,7 @@ public:
     /// In its scope: it may run, with these variables besides its own.
     void letGo(const std::map<std::string, std::string>& environment);
     /// It ends without having run.
-    void giveUp() { go_.reset(); }
+    void giveUp();
 
     /// Errno of a failed exec, 0 for success. To be asked once it has ended.
     int takeExecResult();

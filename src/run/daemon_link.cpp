@@ -24,6 +24,9 @@ namespace {
 constexpr std::uint64_t kCreatePatience = 90'000'000;
 constexpr std::uint64_t kSuspendPatience = 2'000'000;
 constexpr std::uint64_t kRetryInterval = 100'000;
+// An attempt starts a pinfoldd that does not stay. Yet it must come before a pinfoldd that is back has given up waiting for what
+// the supervisor knows of a job's end, which it does for ten seconds.
+constexpr std::uint64_t kLongestInterval = 64 * kRetryInterval;
 constexpr suseconds_t kInLine = 100'000;
 // When nobody is there at all, waiting longer than a restart takes helps nobody.
 constexpr std::uint64_t kPatienceIfNotThere = 5'000'000;
@@ -87,7 +90,10 @@ void DaemonLink::create(WrapperCreate request, Descriptors descriptors) {
     begin(request, descriptors, kCreatePatience);
 }
 
-void DaemonLink::end(const WrapperEnd& request) { begin(request, {}, UINT64_MAX); }
+void DaemonLink::end(WrapperEnd request) {
+    request.toldOfRefusal = true;
+    begin(request, {}, UINT64_MAX);
+}
 
 void DaemonLink::suspend(const WrapperSuspend& request) { begin(request, {}, kSuspendPatience); }
 
@@ -102,6 +108,8 @@ void DaemonLink::begin(const WrapperRequest& request, Descriptors descriptors, s
     descriptors_ = {descriptors.leader, descriptors.supervisor, descriptors.output};
     patience_ = patience;
     begun_ = monotonicNow();
+    interval_ = kRetryInterval;
+    trouble_.clear();
     outcome_.reset();
     attempt();
 }
@@ -134,11 +142,27 @@ void DaemonLink::receive() {
 
 void DaemonLink::lost(Error error, bool notThere) {
     socket_.reset();
+    trouble_ = error.message;
     const auto patience = notThere && patience_ != UINT64_MAX ? std::min(patience_, kPatienceIfNotThere) : patience_;
     if (monotonicNow() - begun_ >= patience)
         outcome_ = std::move(error);
+    else if (notThere && patience_ == UINT64_MAX)
+        backOff();
     else
         nextAttempt_ = monotonicNow() + kRetryInterval;
+}
+
+void DaemonLink::askAgain() {
+    if (outcome_ && !*outcome_)
+        trouble_ = outcome_->error().message;
+    outcome_.reset();
+    backOff();
+}
+
+void DaemonLink::backOff() {
+    // At the same moments for all wrappers of the node: one start of pinfoldd answers them all.
+    nextAttempt_ = (monotonicNow() / interval_ + 1) * interval_;
+    interval_ = std::min(interval_ * 2, kLongestInterval);
 }
 
 std::optional<Result<WrapperReply>> DaemonLink::advance() {

@@ -28,8 +28,8 @@ public:
         int output = -1;     ///< standard error
     };
     void create(WrapperCreate request, Descriptors descriptors);
-    /// Asks until there is an answer, however long pinfoldd is away.
-    void end(const WrapperEnd& request);
+    /// Asks until there is an answer, however long pinfoldd is away. Unreachable is an answer: pinfoldd does not start.
+    void end(WrapperEnd request);
     /// Asks for two seconds: a signal is waiting for it.
     void suspend(const WrapperSuspend& request);
     /// `patience`: microseconds.
@@ -45,21 +45,29 @@ public:
     /// Milliseconds, -1: none.
     int timeoutMs() const;
 
+    /// The outcome does not do: asks the same again, more and more seldom (every 6.4 s at last).
+    void askAgain();
+
     /// Nobody has read the request.
     bool away() const;
+    /// Why there was no answer, or none that would do, when it was asked for last. Empty: nothing has gone wrong.
+    const std::string& trouble() const { return trouble_; }
 
 private:
     void begin(const WrapperRequest& request, Descriptors descriptors, std::uint64_t patience);
     void attempt();
     void receive();
     void lost(Error error, bool notThere);
+    void backOff();
 
     std::string path_;
     std::string packet_;
     std::array<int, 3> descriptors_{-1, -1, -1};
     UniqueFd socket_;
     std::optional<Result<WrapperReply>> outcome_;
+    std::string trouble_;
     std::uint64_t begun_ = 0;
+    std::uint64_t interval_ = 0;    ///< microseconds, to the next attempt
     std::uint64_t patience_ = 0;    ///< microseconds, UINT64_MAX: for ever
     std::uint64_t nextAttempt_ = 0; ///< CLOCK_MONOTONIC microseconds, while there is no connection
 };

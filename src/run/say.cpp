@@ -9,11 +9,20 @@
 #include <climits>
 
 namespace pinfold {
+namespace {
+
+constexpr int kSayMs = 300;
+
+} // namespace
 
 void say(const std::string& line) {
     const auto text = "pinfold-run: " + line + "\n";
+    // A pipe that nobody reads must hold up neither the job's end nor a signal that asks us to end.
+    pollfd room{STDERR_FILENO, POLLOUT, 0};
+    if (::poll(&room, 1, kSayMs) <= 0)
+        return;
     // In one write, so that it doesn't mix with the job's; nobody is left to hear of a failure.
-    (void)!::write(STDERR_FILENO, text.data(), text.size());
+    (void)!::write(STDERR_FILENO, text.data(), std::min<std::size_t>(text.size(), PIPE_BUF));
 }
 
 void writeInTime(int fd, std::string_view text, const Deadline& deadline) {

@@ -8,7 +8,7 @@
 
 namespace pinfold {
 
-/// One line on standard error, which is the job's too.
+/// One line on standard error, which is the job's too. Left out if there is no room for it within 0.3 s; cut after 4096 bytes.
 void say(const std::string& line);
 
 /// Writes as much of the text as its reader takes in time. The job's end must not hang on a full pipe that nobody reads, or on a

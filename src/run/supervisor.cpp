@@ -26,6 +26,10 @@ namespace {
 
 constexpr std::uint64_t kSayWaitingAfter = 30'000'000;
 constexpr std::uint64_t kLastWordsMost = 5'000'000; // microseconds
+// For an answer that is on its way; whoever asks us to end has to wait so much longer.
+constexpr std::uint64_t kLastWait = 500'000;
+// Between two looks whether processes are left, while somebody waits for us to end.
+constexpr int kLookAgainMs = 100;
 
 bool asksToEnd(int signal) { return signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGQUIT; }
 
@@ -87,7 +91,7 @@ std::optional<int> Supervisor::create() {
     link_.create(createRequest(options_), {child_.pidfd(), self.get(), duties_.hasJobsOutput ? openStderr() : -1});
     auto outcome = link_.advance();
     while (!outcome && !shallGiveUpWaiting()) {
-        waitOnce(link_.timeoutMs());
+        waitForAnswer();
         outcome = link_.advance();
     }
     confined_ = outcome && *outcome;
@@ -95,9 +99,10 @@ std::optional<int> Supervisor::create() {
         takeUp(**outcome);
     if (confined_ || (outcome && mayRunUnconfined(outcome->error(), options_.key)))
         return std::nullopt;
+    // A job that pinfoldd makes of it all the same has lost its leader, and is over at once.
     child_.giveUp();
     while (!waitStatus_)
-        waitOnce(-1);
+        waitOnce();
     if (!outcome)
         dieBySignal(endRequest_);
     return duties_.notStarted(outcome->error());
@@ -106,42 +111,66 @@ std::optional<int> Supervisor::create() {
 void Supervisor::takeUp(const WrapperReply& created) {
     key_ = created.key;
     task_ = created.task;
+    processes_.emplace(key_, task_);
+    forgetEndRequest(); // the command has got the signal
     environment_ = created.environment;
 }
 
 void Supervisor::superviseUntilLeaderGone() {
     while (!waitStatus_)
-        waitOnce(-1);
+        waitOnce();
 }
 
 void Supervisor::endJob() {
-    endRequest_ = 0; // what came while the job ran was for the job
     link_.end({key_, child_.pid(), duties_.exitOfJob(exitState(*waitStatus_)), task_, duties_.wantsReceipt});
     const Deadline sayWaiting(kSayWaitingAfter);
     bool said = false;
     auto outcome = link_.advance();
-    while (!outcome && !shallGiveUpWaiting()) {
-        const int linkTimeout = link_.timeoutMs();
-        const int sayTimeout = said ? -1 : sayWaiting.remainingMs();
-        waitOnce(linkTimeout < 0 ? sayTimeout : sayTimeout < 0 ? linkTimeout : std::min(linkTimeout, sayTimeout));
+    while (!(outcome && isFinal(*outcome)) && !shallGiveUpWaiting()) {
+        if (outcome)
+            link_.askAgain();
+        waitForAnswer(said ? -1 : sayWaiting.remainingMs());
         if (!said && sayWaiting.passed()) {
-            say("job " + key_ + " is not over yet, waiting for it: see `pinfold status " + key_ + "`");
+            sayThatWeWait();
             said = true;
         }
         outcome = link_.advance();
     }
     if (!outcome)
-        say("job " + key_ + " is left to pinfoldd, which is not there yet: asked to end by " + signalName(endRequest_));
-    else if (*outcome)
-        duties_.over(**outcome, exitState(*waitStatus_));
-    else
+        say("job " + key_ + " is left to pinfoldd, which has not answered: asked to end by " + signalName(endRequest_));
+    else if (!*outcome)
         say("job " + key_ + ": " + outcome->error().message);
+    duties_.over(outcome && *outcome ? **outcome : WrapperReply{}, exitState(*waitStatus_));
+}
+
+bool Supervisor::isFinal(const Result<WrapperReply>& answer) const {
+    if (answer)
+        return true;
+    const auto code = answer.error().code;
+    // One that does not start, or is asked too much, has yet to be told how the job ended. And whatever else is wrong with it:
+    // who waits for us takes our end for the end of all processes.
+    return code != ErrorCode::Unreachable && code != ErrorCode::Busy && processes_->populated() != true;
+}
+
+void Supervisor::sayThatWeWait() const {
+    if (link_.trouble().empty())
+        say("job " + key_ + " is not over yet, waiting for it: see `pinfold status " + key_ + "`");
+    else
+        say("job " + key_ + " is not known to be over yet, waiting until pinfoldd says so: " + link_.trouble());
 }
 
 int Supervisor::endAsTheJobEnded() const {
     if (WIFSIGNALED(*waitStatus_))
         dieBySignal(WTERMSIG(*waitStatus_));
     return WEXITSTATUS(*waitStatus_);
+}
+
+void Supervisor::waitForAnswer(int limitMs) {
+    int timeoutMs = -1;
+    for (const int limit : {link_.timeoutMs(), limitMs, endRequest_ != 0 ? kLookAgainMs : -1})
+        if (limit >= 0)
+            timeoutMs = timeoutMs < 0 ? limit : std::min(timeoutMs, limit);
+    waitOnce(timeoutMs);
 }
 
 void Supervisor::waitOnce(int timeoutMs) {
@@ -159,8 +188,9 @@ void Supervisor::handleSignals() {
             reap();
             continue;
         }
-        // At a shutdown pinfoldd and the bus may be gone for good: then nobody else would let us go.
-        if (asksToEnd(static_cast<int>(info->ssi_signo)))
+        // While the command runs it is for the command. Before and after, nobody else may let us go: at a shutdown pinfoldd and
+        // the bus may be gone for good.
+        if (asksToEnd(static_cast<int>(info->ssi_signo)) && (waitStatus_ || !processes_))
             endRequest_ = static_cast<int>(info->ssi_signo);
         if (waitStatus_)
             continue; // nobody is left to be told
@@ -174,6 +204,20 @@ void Supervisor::handleSignals() {
             pass(*info);
     }
     stopWithTheJob();
+}
+
+bool Supervisor::shallGiveUpWaiting() {
+    // A pinfoldd that has read the request is trusted to be at it where the kernel cannot be asked.
+    if (endRequest_ == 0 || (processes_ && processes_->populated().value_or(!link_.away())))
+        return false;
+    if (!lastWait_)
+        lastWait_.emplace(kLastWait);
+    return lastWait_->passed();
+}
+
+void Supervisor::forgetEndRequest() {
+    endRequest_ = 0;
+    lastWait_.reset();
 }
 
 void Supervisor::pass(const signalfd_siginfo& info) {

@@ -6,6 +6,8 @@
 
 #include "run/child.hpp"
 #include "run/daemon_link.hpp"
+#include "run/deadline.hpp"
+#include "run/job_cgroup.hpp"
 #include "run/options.hpp"
 #include "run/signals.hpp"
 
@@ -27,7 +29,8 @@ struct SupervisorDuties {
     std::function<int(const Error&)> notStarted;
     /// How the job ended, where the command is not the job itself. `own`: how the command ended.
     std::function<ExitState(const ExitState& own)> exitOfJob = [](const ExitState& own) { return own; };
-    /// The job, or the task, is over: nothing of it is left. `exit`: how the command ended.
+    /// The job, or the task, is over: nothing of it is left. `exit`: how the command ended. The reply is empty where pinfoldd
+    /// gave none that can be used.
     std::function<void(const WrapperReply&, const ExitState& exit)> over;
     bool wantsReceipt = false;
     /// Our standard error is the job's: pinfoldd may write there.
@@ -55,15 +58,23 @@ private:
     void takeUp(const WrapperReply& created);
     void superviseUntilLeaderGone();
     void endJob();
+    /// An answer after which there is nothing more to wait for.
+    bool isFinal(const Result<WrapperReply>& answer) const;
+    void sayThatWeWait() const;
     int endAsTheJobEnded() const;
 
-    /// Waits for signals and pinfoldd's answers, and handles the first.
-    void waitOnce(int timeoutMs);
+    /// Waits for signals and pinfoldd's answers, and handles the first. `timeoutMs`: -1 for ever.
+    void waitOnce(int timeoutMs = -1);
+    /// Until there is something to do about the request that is under way, and no longer than `limitMs`.
+    void waitForAnswer(int limitMs = -1);
     void handleSignals();
     void pass(const signalfd_siginfo& info);
     void reap();
     void stopWithTheJob();
-    bool shallGiveUpWaiting() const { return endRequest_ != 0 && link_.away(); }
+    /// A signal has asked us to end, nobody of the job is left to wait for, and pinfoldd had its moment for an answer.
+    bool shallGiveUpWaiting();
+    /// What was asked of us before does not count any more.
+    void forgetEndRequest();
 
     const RunOptions& options_;
     SupervisorDuties duties_;
@@ -72,12 +83,14 @@ private:
     DaemonLink link_;
     std::string key_;
     std::optional<std::uint32_t> task_;              ///< if it is a further task
+    std::optional<JobCgroup> processes_;             ///< unset while nothing of the job runs
     std::map<std::string, std::string> environment_; ///< what pinfoldd adds to the job's
     bool confined_ = false;
     bool leaderStopped_ = false;
-    bool terminalStop_ = false;     ///< a terminal told the whole group to stop
-    std::optional<int> waitStatus_; ///< the leader's, once it is gone
-    int endRequest_ = 0;            ///< the signal that asked us to end while we waited for pinfoldd
+    bool terminalStop_ = false;        ///< a terminal told the whole group to stop
+    std::optional<int> waitStatus_;    ///< the leader's, once it is gone
+    int endRequest_ = 0;               ///< the signal that asked us to end while we waited for pinfoldd
+    std::optional<Deadline> lastWait_; ///< for pinfoldd's answer, once nobody is left
 };
 
 } // namespace pinfold

@@ -51,6 +51,13 @@ WrapperReply lastWords(const Receipt& receipt, bool withSummary) {
     return reply;
 }
 
+/// Of an earlier wrapper, which leaves at any answer, whatever processes of its job are left. One that is closed asks again.
+bool takesRefusalForTheEnd(std::string_view packet) {
+    const auto request = decodeWrapperRequest(packet);
+    const auto* end = request ? std::get_if<WrapperEnd>(&*request) : nullptr;
+    return end && !end->toldOfRefusal;
+}
+
 Error tooLarge() { return {ErrorCode::InvalidArgument, "a request is at most 65536 bytes with three descriptors"}; }
 
 } // namespace
@@ -292,8 +299,9 @@ void turnAway(int listener, const Error& why) {
         // Closed with the request unread, it would be reset, and the answer lost.
         pollfd asked{socket.get(), POLLIN, 0};
         ::poll(&asked, 1, kTurnAwayWaitMs);
-        (void)WrapperSocket::receivePacket(socket.get());
-        send(socket.get(), why);
+        const auto packet = WrapperSocket::receivePacket(socket.get());
+        if (!packet || !takesRefusalForTheEnd(packet->text))
+            send(socket.get(), why);
     }
 }
 

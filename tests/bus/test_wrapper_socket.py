@@ -358,3 +358,58 @@ def test_a_pinfoldd_that_refuses_to_start_says_why(world):
         assert "does not start" in answer["message"] and "pinfold.toml:1:" in answer["message"]
         assert json.loads(silent.recv(65536)) == answer
     assert refused.wait(timeout=20) == 78
+
+
+def test_who_waits_for_a_jobs_end_is_not_turned_away_for_good(world):
+    """An earlier wrapper takes any answer for the end of its job: it gets none, and comes again. Others are told."""
+    end = {"version": 1, "call": "end", "key": "wrapper.1", "leader": 5, "exit_status": 0}
+    world.daemon.kill()
+    world.daemon.wait()
+    config = world.root / "etc/pinfold"
+    config.mkdir(parents=True)
+    (config / "pinfold.toml").write_text("[jobs\n")
+    with connect(world) as earlier, connect(world) as told:
+        earlier.send(packet(end))
+        told.send(packet({**end, "told_of_refusal": True}))
+        refused = world.start(*world.daemon_command(BUILD / "src/daemon/pinfoldd"))
+        assert json.loads(told.recv(65536))["error"] == "Unreachable"
+        assert earlier.recv(65536) == b""
+    assert refused.wait(timeout=20) == 78
+
+
+def in_the_way_of(path):
+    """A directory where replace_file.cpp wants to write the new file first: as on a full disk, nothing can be written."""
+    path.with_name(f".{path.name}.tmp").mkdir()
+
+
+def restart(world):
+    world.daemon.kill()
+    world.daemon.wait()
+    world.daemon = world.start_daemon()
+
+
+def test_a_policy_that_cannot_be_written_is_no_reason_not_to_start(world):
+    policy = world.root / "run/pinfold/on-failure"
+    assert policy.read_text() == "refuse\n"
+    in_the_way_of(policy)
+    restart(world)
+    assert policy.read_text() == "refuse\n", "it says what it has to say already"
+    policy.write_text("run-unconfined\n")
+    restart(world)
+    assert not policy.exists(), "by what is not there no job runs unconfined"
+    assert create(world, world.process()) == {"key": "wrapper.1"}
+
+
+def test_records_that_cannot_be_kept_now_may_be_kept_later(world):
+    world.daemon.kill()
+    world.daemon.wait()
+    records = world.root / "run/pinfold/jobs"
+    records.rmdir()
+    records.write_text("")
+    daemon = world.start(*world.daemon_command(BUILD / "src/daemon/pinfoldd"))
+    assert daemon.wait(timeout=20) == 1, "systemd starts it again"
+    with connect(world) as waiting:
+        waiting.send(packet(LIST))
+        records.unlink()
+        world.daemon = world.start_daemon()
+        assert json.loads(waiting.recv(65536)) == {"key": "", "jobs": []}, "it was not turned away"

@@ -30,6 +30,7 @@ TEST(WrapperProtocol, requestsComeBackAsTheyWere) {
                                           WrapperRequest(WrapperEnd{"sge.1", 77, {.status = 255, .signal = {}}}),
                                           WrapperRequest(WrapperEnd{"sge.1", 77, {.status = {}, .signal = 9}}),
                                           WrapperRequest(WrapperEnd{"sge.1", 77, {.status = 0, .signal = {}}, 3, true}),
+                                          WrapperRequest(WrapperEnd{"sge.1", 77, {.status = 0, .signal = {}}, 3, true, true}),
                                           WrapperRequest(WrapperEnd{"slurm.1", 0, {}}), WrapperRequest(WrapperSuspend{"sge.1"}),
                                           WrapperRequest(WrapperSuspend{"sge.1", true}), shepherdOfSlaveTask(),
                                           WrapperRequest(WrapperList{1000}), WrapperRequest(WrapperAdopt{"sge.1", 1000})}) {

@@ -106,6 +106,28 @@ TEST_F(DaemonLinkTest, aLostAnswerIsAskedForAgain) {
     EXPECT_TRUE(outcome(link));
 }
 
+TEST_F(DaemonLinkTest, whoAsksAgainDoesSoMoreAndMoreSeldom) {
+    listen();
+    DaemonLink link(path);
+    link.end({"sge.1", 5, {.status = 0, .signal = {}}});
+    const Error refusal{ErrorCode::Unreachable, "pinfoldd does not start: pinfold.toml:1:6"};
+    const auto asked = answer(accept(), refusal);
+    ASSERT_FALSE(outcome(link)) << "spank takes it for an answer";
+    link.askAgain();
+    EXPECT_EQ(link.trouble(), refusal.message);
+    EXPECT_LE(link.timeoutMs(), 100);
+    ::poll(nullptr, 0, link.timeoutMs());
+    EXPECT_FALSE(link.advance());
+    EXPECT_EQ(answer(accept(), refusal), asked);
+    ASSERT_FALSE(outcome(link));
+    for (int i = 0; i < 10; ++i)
+        link.askAgain();
+    EXPECT_FALSE(link.advance());
+    EXPECT_LE(link.timeoutMs(), 6400);
+    const auto beforeNext = static_cast<std::uint64_t>(link.timeoutMs()) * 1000;
+    EXPECT_LT((monotonicNow() + beforeNext) % 6'400'000, 1'000'000U) << "at the moments at which all others ask, too";
+}
+
 TEST_F(DaemonLinkTest, awayUntilTheRequestIsRead) {
     listen();
     DaemonLink link(path);

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A batch system takes pinfold-run's end for the end of all processes of the job. So pinfold-run stays while there are some, and can
+always be ended when there are none, whatever is wrong with pinfoldd, the bus or the disk."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from jobs import daemon_ready, expect_nothing_left, finish, live_jobs, main_pid, processes_with, receipts, run, start_job, wait_running, wait_until
+
+CONFIG = Path("/etc/pinfold/pinfold.toml")
+# A leader that ends with 3 when its standard input does, and leaves a process behind.
+LEAVES = "setsid sleep {} >/dev/null 2>&1 & read line; exit 3"
+SOON = 3.0  # seconds: half a second of it is pinfold-run's own, the rest is for a busy machine
+
+
+@contextlib.contextmanager
+def stopped(pid):
+    assert pid > 1, "else it would be this process group"
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(pid, signal.SIGCONT)
+
+
+def pinfoldd_stopped():
+    run("systemctl", "start", "pinfoldd")
+    return stopped(main_pid())
+
+
+def bus_stopped():
+    return stopped(int(run("systemctl", "show", "-P", "MainPID", "dbus.service").stdout))
+
+
+@contextlib.contextmanager
+def pinfoldd_masked():
+    run("systemctl", "mask", "--runtime", "--now", "pinfoldd.service")
+    try:
+        yield
+    finally:
+        run("systemctl", "unmask", "--runtime", "pinfoldd.service")
+        run("systemctl", "reset-failed", "pinfoldd.socket", "pinfoldd.service", check=False)
+        run("systemctl", "start", "pinfoldd.socket", "pinfoldd.service")
+
+
+BROKEN = [pinfoldd_stopped, bus_stopped, pinfoldd_masked]
+
+
+def children(pid):
+    return Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+
+
+def end_by_term(job):
+    """The exit status, and the seconds that it took. Its standard error is not read to the end: pinfoldd has a copy of it."""
+    begun = time.monotonic()
+    job.send_signal(signal.SIGTERM)
+    return job.wait(timeout=20), time.monotonic() - begun
+
+
+def still_there(job, seconds):
+    with pytest.raises(subprocess.TimeoutExpired):
+        job.wait(timeout=seconds)
+
+
+def working_again():
+    daemon_ready()
+    wait_until(lambda: live_jobs() == {}, "no job live")
+    expect_nothing_left()
+    assert finish(start_job("slot.after", "sh", "-c", "exit 4"))[0] == 4
+
+
+@pytest.mark.parametrize("broken", BROKEN, ids=lambda f: f.__name__)
+def test_a_wrapper_ends_while_its_job_is_being_created(broken, tmp_path):
+    key = f"slot.create.{broken.__name__}"
+    with broken():
+        job = start_job(key, "touch", tmp_path / "ran")
+        wait_until(lambda: children(job.pid), "the process that waits to become the job")
+        status, seconds = end_by_term(job)
+        assert status == -signal.SIGTERM and seconds < SOON, seconds
+    finish(job)
+    working_again()
+    assert not (tmp_path / "ran").exists()
+
+
+def end_leader(job):
+    leader = children(job.pid)[0]  # afterwards those that it leaves behind are there, too
+    job.stdin.close()
+    job.stdin = None
+    wait_until(lambda: leader not in children(job.pid), "the leader gone")
+
+
+@pytest.mark.parametrize("broken", BROKEN, ids=lambda f: f.__name__)
+def test_a_wrapper_ends_when_nobody_is_left(broken):
+    key = f"slot.end.{broken.__name__}"
+    job = start_job(key, "sh", "-c", "read line; exit 3", stdin=subprocess.PIPE)
+    wait_running(key)
+    with broken():
+        end_leader(job)
+        status, seconds = end_by_term(job)
+        assert status == 3 and seconds < SOON, seconds
+    finish(job)
+    wait_until(lambda: receipts(key), "receipt", deadline=60)
+    working_again()
+
+
+@pytest.mark.parametrize("broken", [pinfoldd_stopped, pinfoldd_masked], ids=lambda f: f.__name__)
+def test_a_wrapper_stays_while_somebody_is_left(broken):
+    key = f"slot.stay.{broken.__name__}"
+    job = start_job(key, "sh", "-c", LEAVES.format(7301), stdin=subprocess.PIPE)
+    wait_running(key)
+    with broken():
+        end_leader(job)
+        job.send_signal(signal.SIGTERM)
+        still_there(job, 2)
+        for leftover in processes_with("sleep\x007301"):
+            os.kill(leftover, signal.SIGKILL)
+        assert job.wait(timeout=20) == 3 and not processes_with("sleep\x007301")
+    finish(job)
+    wait_until(lambda: receipts(key), "receipt", deadline=60)
+    working_again()
+
+
+def starts():
+    return run("systemctl", "show", "-P", "ExecMainStartTimestampMonotonic", "pinfoldd").stdout
+
+
+def read_until(stream, text):
+    seen = ""
+    while text not in seen:
+        line = stream.readline()
+        assert line, seen
+        seen += line
+    return seen
+
+
+def test_leftovers_keep_the_slot_while_pinfoldd_refuses_to_start():
+    job = start_job("slot.refused", "sh", "-c", LEAVES.format(7302), stdin=subprocess.PIPE)
+    wait_running("slot.refused")
+    CONFIG.parent.mkdir(parents=True, exist_ok=True)
+    CONFIG.write_text("[jobs\n")
+    try:
+        run("systemctl", "restart", "pinfoldd", check=False)
+        assert run("systemctl", "show", "-P", "ExecMainStatus", "pinfoldd").stdout == "78\n"
+        before = starts()
+        end_leader(job)
+        wait_until(lambda: starts() != before, "pinfold-run has asked")
+        refused = start_job("slot.refused.too", "true")
+        status, _, err = finish(refused)
+        assert status == 125 and "pinfold.toml:1:" in err and "systemctl restart pinfoldd" in err, err
+        job.send_signal(signal.SIGTERM)
+        said = read_until(job.stderr, "not known to be over")
+        assert "pinfold.toml:1:" in said and "systemctl restart pinfoldd" in said, said
+        assert job.poll() is None and processes_with("sleep\x007302")
+        count = int(run("journalctl", "-u", "pinfoldd", "--no-pager", "-o", "cat", "--since", "-20s").stdout.count("pinfold.toml:1:"))
+        assert 1 <= count <= 10, "a start each 6.4 s, each with two lines"
+    finally:
+        CONFIG.unlink()
+    status, _, err = finish(job)  # nobody restarts pinfoldd: the wrapper asks
+    assert status == 3 and not processes_with("sleep\x007302"), err
+    receipt = receipts("slot.refused")[0]
+    assert (receipt["result"], receipt["exit_status"], receipt["leftovers"]) == ("exited", 3, 1)
+    working_again()
+
+
+@contextlib.contextmanager
+def full(directory):
+    fill = Path(directory) / "fill"
+    with open(fill, "wb", buffering=0) as file:
+        with contextlib.suppress(OSError):
+            while True:
+                file.write(bytes(4096))
+    try:
+        yield
+    finally:
+        fill.unlink()
+
+
+def test_a_restart_on_a_full_run():
+    job = start_job("slot.full", "sh", "-c", LEAVES.format(7303), stdin=subprocess.PIPE)
+    wait_running("slot.full")
+    with full("/run"):
+        run("systemctl", "restart", "pinfoldd")
+        end_leader(job)
+        status, _, err = finish(job)
+        assert status == 3 and not processes_with("sleep\x007303"), err
+    working_again()
+
+
+def test_closed_standard_streams():
+    """As from a daemon that has closed all it had."""
+    script = "pinfold-run --job slot.closed -- sh -c 'ls -l /proc/$$/fd >/tmp/slot.closed 2>&1' <&- >&- 2>&-"
+    Path("/tmp/slot.closed").unlink(missing_ok=True)
+    assert run("sh", "-c", script, check=False, timeout=30).returncode == 0
+    assert receipts("slot.closed")[0]["exit_status"] == 0
+    listed = Path("/tmp/slot.closed").read_text()
+    assert "null" not in listed and "pipe" not in listed and "socket" not in listed, listed
