@@ -132,11 +132,12 @@ EntryReader readerOf(const char* name, bool& member) {
     return [name, &member](const sdbus::Variant& value) { return readFlag(name, value, member); };
 }
 
-EntryReader readerOf(const char* name, UniqueFd& member) {
+template <class Fd>
+requires std::is_constructible_v<Fd, UniqueFd> EntryReader readerOf(const char* name, Fd& member) {
     return [name, &member](const sdbus::Variant& value) -> Result<void> {
         if (typeOf(value) != "h")
             return invalid("entry '" + std::string(name) + "' has type " + typeOf(value) + ": a descriptor (h) is expected");
-        member = takeFd(value.get<sdbus::UnixFd>());
+        member = Fd(takeFd(value.get<sdbus::UnixFd>()));
         return {};
     };
 }

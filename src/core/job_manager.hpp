@@ -12,6 +12,7 @@
 #include "model/metrics.hpp"
 #include "model/receipt.hpp"
 #include "model/reconciliation.hpp"
+#include "os/descriptor_closer.hpp"
 #include "os/history.hpp"
 
 #include <sys/types.h>
@@ -36,7 +37,7 @@ struct CreateRequest {
     std::string key;     ///< empty: manual.<n>; openJob() needs one
     UniqueFd leader;     ///< pidfd; openJob(): none
     UniqueFd supervisor; ///< pidfd, or none
-    UniqueFd output;     ///< the job's standard error, for the one line on a kill for memory; or none
+    ForeignFd output;    ///< the job's standard error, for the one line on a kill for memory; or none
     std::optional<uid_t> owner;
     ResourceLimits limits;
     AllocationRequest allocation = {};
@@ -50,7 +51,7 @@ struct TaskRequest {
     std::string key;
     UniqueFd leader;     ///< pidfd
     UniqueFd supervisor; ///< pidfd, or none
-    UniqueFd output;     ///< as in CreateRequest; of a batch script
+    ForeignFd output;    ///< as in CreateRequest; of a batch script
     bool batch = false;
     bool shepherd = false;
     std::optional<CreateRequest> open = {}; ///< the job to open where there is none of this key

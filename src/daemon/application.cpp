@@ -97,7 +97,7 @@ public:
         Journal& journal;
     };
     Application(const DaemonOptions& options, Parts parts)
-        : settings_(parts.settings), loop_(parts.loop), background_(parts.background), connection_(bus::systemBus()),
+        : settings_(parts.settings), loop_(parts.loop), background_(parts.background), closer_(background_), connection_(bus::systemBus()),
           busSource_(loop_.get(), *connection_, [this](const std::string& why) { busLost(why); }), systemd_(*connection_, loop_),
           processes_(options.root), cgroups_(options.root), watch_(loop_), records_(recordsBelow(options.root)),
           kernelLog_(kernelLog()), history_(background_, options.root / "var/lib/pinfold/history.db", announceMigration),
@@ -109,7 +109,7 @@ public:
           admins_(loop_, background_, clients_), callers_(*connection_, clients_),
           manager_({*connection_, loop_, jobs_, historyKeeper_, callers_, clients_,
                     [this](Reply<void> reply) { reload(std::move(reply)); }, logErrorLine}),
-          socket_(UniqueFd(passedSocket()), {loop_, jobs_, clients_, settings_.config(), logErrorLine}),
+          socket_(UniqueFd(passedSocket()), {loop_, jobs_, clients_, closer_, settings_.config(), logErrorLine}),
           terminate_(loop_.onSignal(SIGTERM, [this] { stop(0); })), interrupt_(loop_.onSignal(SIGINT, [this] { stop(0); })),
           hangup_(loop_.onSignal(SIGHUP, [this] { reload([](const Result<void>&) {}); })) {}
 
@@ -167,6 +167,7 @@ private:
     Settings& settings_;
     SdEventLoop& loop_;
     Background& background_;
+    DescriptorCloser closer_;
     std::unique_ptr<sdbus::IConnection> connection_;
     SdbusEventSource busSource_;
     SdbusSystemdManager systemd_;

@@ -22,6 +22,7 @@ namespace {
 constexpr int kAcceptedAtOnce = 16;
 constexpr std::uint64_t kPauseWithoutDescriptors = 100'000;
 constexpr std::size_t kMostDescriptors = 3;
+constexpr std::size_t kMostPassed = 253; // SCM_MAX_FD: what there is no room for, the kernel closes in our thread
 constexpr int kTurnAwayWaitMs = 100;
 // So that the answer fits into a packet, whatever their keys are.
 constexpr std::size_t kMostJobsListed = 128;
@@ -51,6 +52,40 @@ WrapperReply lastWords(const Receipt& receipt, bool withSummary) {
     return reply;
 }
 
+/// Nothing with descriptors is in the socket's queue, and nothing comes to it any more.
+bool closesAtOnce(int socket) {
+    constexpr int kOn = 1;
+    constexpr int kMostMessages = 4; // of which a flood has one
+    (void)::shutdown(socket, SHUT_RD);
+    // With each message, an empty one too, come its sender's credentials now, and there is no room for more than these.
+    (void)::setsockopt(socket, SOL_SOCKET, SO_PASSCRED, &kOn, sizeof kOn);
+    for (int i = 0; i <= kMostMessages; ++i) {
+        alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(ucred))> control{};
+        msghdr message{};
+        message.msg_control = control.data();
+        message.msg_controllen = control.size();
+        if (::recvmsg(socket, &message, MSG_PEEK | MSG_DONTWAIT) < 0 || (message.msg_flags & MSG_CTRUNC) != 0)
+            return false;
+        if (message.msg_controllen == 0)
+            return true;
+        (void)!::recv(socket, nullptr, 0, MSG_DONTWAIT);
+    }
+    return false;
+}
+
+/// Descriptors that nobody has received are closed with the socket that they were sent to.
+void closeConnection(UniqueFd socket, uid_t peer, DescriptorCloser& closer) {
+    if (socket && peer != 0 && !closesAtOnce(socket.get()))
+        closer.close(peer, std::move(socket));
+}
+
+/// Only what closes at once goes on to where descriptors come and go.
+Result<UniqueFd> takePidfd(ForeignFd& fd) {
+    if (!isPidfd(fd.get()))
+        return Error{ErrorCode::InvalidArgument, "a descriptor is no pidfd"};
+    return fd.release();
+}
+
 /// Of an earlier wrapper, which leaves at any answer, whatever processes of its job are left. One that is closed asks again.
 bool takesRefusalForTheEnd(std::string_view packet) {
     const auto request = decodeWrapperRequest(packet);
@@ -64,25 +99,33 @@ Error tooLarge() { return {ErrorCode::InvalidArgument, "a request is at most 655
 
 struct WrapperSocket::Packet {
     std::string text;
-    std::vector<UniqueFd> fds;
+    std::vector<ForeignFd> fds;
     bool cut = false; ///< there was more of it, or more than a request has
 };
 
 struct WrapperSocket::Connection {
-    UniqueFd socket;
-    Caller caller;
-    std::shared_ptr<void> counted; ///< null for an admin
-    EventHandle readable;
+    Connection(UniqueFd socketArg, const Caller& callerArg, DescriptorCloser& closerArg)
+        : socket(std::move(socketArg)), caller(callerArg), closer(closerArg) {}
+    ~Connection() { closeConnection(std::move(socket), caller.uid, closer); }
+    Connection(const Connection&) = delete;
+    Connection& operator=(const Connection&) = delete;
 
     void answer(const Result<WrapperReply>& reply) {
         send(socket.get(), reply);
-        socket.reset();
+        readable.reset();
+        closeConnection(std::move(socket), caller.uid, closer);
     }
+
+    UniqueFd socket;
+    Caller caller;
+    DescriptorCloser& closer;
+    std::shared_ptr<void> counted; ///< null for an admin
+    EventHandle readable;
 };
 
 std::optional<WrapperSocket::Packet> WrapperSocket::receivePacket(int socket) {
     std::array<char, kMaxWrapperPacket> text;
-    alignas(cmsghdr) std::array<char, CMSG_SPACE(kMostDescriptors * sizeof(int))> control{};
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(kMostPassed * sizeof(int))> control{};
     iovec part{text.data(), text.size()};
     msghdr message{};
     message.msg_iov = &part;
@@ -96,12 +139,11 @@ std::optional<WrapperSocket::Packet> WrapperSocket::receivePacket(int socket) {
     for (auto* header = CMSG_FIRSTHDR(&message); header; header = CMSG_NXTHDR(&message, header)) {
         if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS)
             continue;
-        // All that the kernel opened for us: alignment makes room for more than was meant.
         const auto count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
         for (std::size_t i = 0; i < count; ++i) {
             int fd = -1;
             std::memcpy(&fd, CMSG_DATA(header) + i * sizeof fd, sizeof fd);
-            packet.fds.emplace_back(fd);
+            packet.fds.emplace_back(UniqueFd(fd));
         }
     }
     packet.cut = (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0 || packet.fds.size() > kMostDescriptors;
@@ -145,12 +187,11 @@ void WrapperSocket::acceptOne(UniqueFd socket) {
         return;
     const auto caller = parts_.clients.caller(peer.uid);
     auto counted = caller.admin ? nullptr : connections_.enter(caller.uid);
+    auto connection = std::make_shared<Connection>(std::move(socket), caller, parts_.closer);
     // Too often or too many: closed unread, which costs next to nothing, and the wrapper comes again in a moment.
-    if (!caller.admin && (!counted || !parts_.clients.quota.take(caller.uid, parts_.loop.bootTime())))
+    if (parts_.closer.overloaded(caller.uid) ||
+        (!caller.admin && (!counted || !parts_.clients.quota.take(caller.uid, parts_.loop.bootTime()))))
         return;
-    auto connection = std::make_shared<Connection>();
-    connection->socket = std::move(socket);
-    connection->caller = caller;
     connection->counted = std::move(counted);
     if (receive(connection)) // most have sent already
         return;
@@ -168,6 +209,8 @@ bool WrapperSocket::receive(const ConnectionPtr& connection) {
     auto packet = receivePacket(connection->socket.get());
     if (!packet)
         return false;
+    for (auto& fd : packet->fds)
+        fd.closeBy(parts_.closer, connection->caller.uid);
     if (!packet->text.empty())
         serve(connection, std::move(*packet));
     return true;
@@ -194,14 +237,16 @@ void WrapperSocket::handle(const ConnectionPtr& connection, Packet packet) {
     std::visit([&](const auto& call) { act(connection, call, std::move(packet.fds)); }, *request);
 }
 
-void WrapperSocket::act(const ConnectionPtr& connection, const WrapperCreate& create, std::vector<UniqueFd> fds) {
+void WrapperSocket::act(const ConnectionPtr& connection, const WrapperCreate& create, std::vector<ForeignFd> fds) {
     const bool earlier = !create.supervised && !create.output && fds.size() == 2; // pinfold-run that didn't say so
     if (!earlier && fds.size() != 1U + (create.supervised ? 1 : 0) + (create.output ? 1 : 0))
         return connection->answer(
             Error{ErrorCode::InvalidArgument, std::to_string(fds.size()) + " descriptors: the leader's pidfd and those named"});
-    auto leader = std::move(fds[0]);
-    auto supervisor = create.supervised || earlier ? std::move(fds[1]) : UniqueFd();
-    auto output = create.output ? std::move(fds.back()) : UniqueFd();
+    auto leader = takePidfd(fds[0]);
+    auto supervisor = create.supervised || earlier ? takePidfd(fds[1]) : UniqueFd();
+    if (!leader || !supervisor)
+        return connection->answer(leader ? supervisor.error() : leader.error());
+    auto output = create.output ? std::move(fds.back()) : ForeignFd();
 
     CreateRequest job;
     job.key = create.key;
@@ -210,8 +255,8 @@ void WrapperSocket::act(const ConnectionPtr& connection, const WrapperCreate& cr
     job.owner = create.owner;
     job.slots = create.slots;
     if (create.role == WrapperRole::Job) {
-        job.leader = std::move(leader);
-        job.supervisor = std::move(supervisor);
+        job.leader = std::move(*leader);
+        job.supervisor = std::move(*supervisor);
         job.output = std::move(output);
         job.shepherd = create.shepherd;
         return parts_.jobs.createJob(connection->caller, std::move(job), [connection](const Result<JobSummary>& created) {
@@ -220,7 +265,7 @@ void WrapperSocket::act(const ConnectionPtr& connection, const WrapperCreate& cr
         });
     }
     TaskRequest task{
-        .key = create.key, .leader = std::move(leader), .supervisor = std::move(supervisor), .output = std::move(output)};
+        .key = create.key, .leader = std::move(*leader), .supervisor = std::move(*supervisor), .output = std::move(output)};
     task.batch = create.role == WrapperRole::Batch;
     task.shepherd = create.shepherd;
     if (create.role == WrapperRole::TaskOfOpen)
@@ -235,7 +280,7 @@ void WrapperSocket::act(const ConnectionPtr& connection, const WrapperCreate& cr
     });
 }
 
-void WrapperSocket::act(const ConnectionPtr& connection, const WrapperEnd& end, std::vector<UniqueFd>) {
+void WrapperSocket::act(const ConnectionPtr& connection, const WrapperEnd& end, std::vector<ForeignFd>) {
     auto wait = parts_.clients.enterWait(connection->caller);
     if (!wait)
         return connection->answer(wait.error());
@@ -258,14 +303,14 @@ void WrapperSocket::act(const ConnectionPtr& connection, const WrapperEnd& end, 
         });
 }
 
-void WrapperSocket::act(const ConnectionPtr& connection, const WrapperSuspend& suspend, std::vector<UniqueFd>) {
+void WrapperSocket::act(const ConnectionPtr& connection, const WrapperSuspend& suspend, std::vector<ForeignFd>) {
     const auto verb = suspend.resume ? &JobManager::resumeJob : &JobManager::suspendJob;
     (parts_.jobs.*verb)(connection->caller, suspend.key, [connection, key = suspend.key](const Result<void>& done) {
         connection->answer(done ? Result<WrapperReply>({key, {}, {}, {}}) : Result<WrapperReply>(done.error()));
     });
 }
 
-void WrapperSocket::act(const ConnectionPtr& connection, const WrapperList& list, std::vector<UniqueFd>) {
+void WrapperSocket::act(const ConnectionPtr& connection, const WrapperList& list, std::vector<ForeignFd>) {
     if (auto allowed = decide(connection->caller, Verb::List, {}); !allowed)
         return connection->answer(allowed.error());
     WrapperReply reply;
@@ -276,7 +321,7 @@ void WrapperSocket::act(const ConnectionPtr& connection, const WrapperList& list
     connection->answer(reply);
 }
 
-void WrapperSocket::act(const ConnectionPtr& connection, const WrapperAdopt& adopt, std::vector<UniqueFd> fds) {
+void WrapperSocket::act(const ConnectionPtr& connection, const WrapperAdopt& adopt, std::vector<ForeignFd> fds) {
     if (fds.size() != 1)
         return connection->answer(
             Error{ErrorCode::InvalidArgument, std::to_string(fds.size()) + " descriptors: the pidfd of the process to adopt"});
@@ -285,7 +330,12 @@ void WrapperSocket::act(const ConnectionPtr& connection, const WrapperAdopt& ado
         return connection->answer(Error{ErrorCode::NoSuchJob, "job '" + adopt.key + "' is by now one of user " +
                                                                   std::to_string(job->uid) + ", not of " +
                                                                   std::to_string(adopt.owner)});
-    parts_.jobs.adopt(connection->caller, adopt.key, std::move(fds), [connection](const Result<TaskAdded>& added) {
+    auto process = takePidfd(fds[0]);
+    if (!process)
+        return connection->answer(process.error());
+    std::vector<UniqueFd> pidfds;
+    pidfds.push_back(std::move(*process));
+    parts_.jobs.adopt(connection->caller, adopt.key, std::move(pidfds), [connection](const Result<TaskAdded>& added) {
         if (!added)
             return connection->answer(added.error());
         WrapperReply reply{added->key.text(), added->environment, {}, {}};
@@ -299,8 +349,14 @@ void turnAway(int listener, const Error& why) {
         // Closed with the request unread, it would be reset, and the answer lost.
         pollfd asked{socket.get(), POLLIN, 0};
         ::poll(&asked, 1, kTurnAwayWaitMs);
-        const auto packet = WrapperSocket::receivePacket(socket.get());
-        if (!packet || !takesRefusalForTheEnd(packet->text))
+        auto packet = WrapperSocket::receivePacket(socket.get());
+        if (!packet) {
+            send(socket.get(), why);
+            continue;
+        }
+        for (auto& fd : packet->fds)
+            (void)fd.release().release();
+        if (!takesRefusalForTheEnd(packet->text))
             send(socket.get(), why);
     }
 }

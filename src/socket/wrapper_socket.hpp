@@ -7,6 +7,7 @@
 #include "core/clients.hpp"
 #include "core/job_manager.hpp"
 #include "model/wrapper_protocol.hpp"
+#include "os/descriptor_closer.hpp"
 #include "os/event_loop.hpp"
 
 #include <functional>
@@ -27,6 +28,7 @@ public:
         EventLoop& loop;
         JobManager& jobs;
         Clients& clients;
+        DescriptorCloser& closer;
         const Config& config; ///< replaced as a whole by a reload
         std::function<void(const std::string&)> logError;
     };
@@ -49,11 +51,11 @@ private:
     bool receive(const ConnectionPtr& connection);
     void serve(const ConnectionPtr& connection, Packet packet);
     void handle(const ConnectionPtr& connection, Packet packet);
-    void act(const ConnectionPtr& connection, const WrapperCreate& create, std::vector<UniqueFd> fds);
-    void act(const ConnectionPtr& connection, const WrapperEnd& end, std::vector<UniqueFd> fds);
-    void act(const ConnectionPtr& connection, const WrapperSuspend& suspend, std::vector<UniqueFd> fds);
-    void act(const ConnectionPtr& connection, const WrapperList& list, std::vector<UniqueFd> fds);
-    void act(const ConnectionPtr& connection, const WrapperAdopt& adopt, std::vector<UniqueFd> fds);
+    void act(const ConnectionPtr& connection, const WrapperCreate& create, std::vector<ForeignFd> fds);
+    void act(const ConnectionPtr& connection, const WrapperEnd& end, std::vector<ForeignFd> fds);
+    void act(const ConnectionPtr& connection, const WrapperSuspend& suspend, std::vector<ForeignFd> fds);
+    void act(const ConnectionPtr& connection, const WrapperList& list, std::vector<ForeignFd> fds);
+    void act(const ConnectionPtr& connection, const WrapperAdopt& adopt, std::vector<ForeignFd> fds);
     friend void turnAway(int listener, const Error& why);
     /// Nullopt: nothing has come yet. An empty text: the other end is closed.
     static std::optional<Packet> receivePacket(int socket);
@@ -66,7 +68,8 @@ private:
     EventHandle pause_;
 };
 
-/// Tells everyone who waits at the socket that pinfoldd does not start, and why.
+/// Tells everyone who waits at the socket that pinfoldd does not start, and why. For a process that ends then: what is passed to
+/// it stays open until then.
 void turnAway(int listener, const Error& why);
 
 } // namespace pinfold

@@ -413,3 +413,72 @@ def test_records_that_cannot_be_kept_now_may_be_kept_later(world):
         records.unlink()
         world.daemon = world.start_daemon()
         assert json.loads(waiting.recv(65536)) == {"key": "", "jobs": []}, "it was not turned away"
+
+
+# A TCP socket whose close() waits for 20 s, since its other end reads nothing (socket(7), SO_LINGER).
+LINGERING = AS_USER.split("connection =")[0] + """
+import struct
+listener = socket.socket()
+listener.bind(("127.0.0.1", 0))
+listener.listen()
+lingering = socket.create_connection(listener.getsockname())
+peer, _ = listener.accept()
+lingering.setblocking(False)
+try:
+    while True:
+        lingering.send(b"x" * 65536)
+except BlockingIOError:
+    pass
+lingering.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 20))
+def connect():
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    connection.connect({path!r})
+    return connection
+{send}
+lingering.close()
+print("sent", flush=True)
+sys.stdin.read()
+"""
+
+LIST_WITH_IT = """
+connection = connect()
+socket.send_fds(connection, [{list!r}], [lingering.fileno()])
+"""
+# Of three messages pinfoldd reads the first one only.
+UNREAD = """
+connection = connect()
+connection.send({list!r})
+connection.send(b"")
+socket.send_fds(connection, [b""], [lingering.fileno()])
+"""
+TOO_MANY = """
+connection = connect()
+socket.send_fds(connection, [{list!r}], [lingering.fileno()] + [0] * 252)
+"""
+OUTPUT = """
+connection = connect()
+socket.send_fds(connection, [{create!r}], [os.pidfd_open(os.getpid()), lingering.fileno()])
+"""
+WAYS = {"request that takes none": LIST_WITH_IT, "never read": UNREAD, "too many": TOO_MANY, "standard error": OUTPUT}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_descriptor_that_does_not_close_holds_up_nobody(world, way):
+    allow_user_jobs(world)
+    create_with_output = {"version": 1, "call": "create", "key": "wrapper.7", "limits": {}, "output": True}
+    send = WAYS[way].format(list=packet({**LIST, "uid": USER}), create=packet(create_with_output), address=world.address)
+    program = LINGERING.format(uid=USER, path=str(world.socket), send=send)
+    world.daemon.send_signal(signal.SIGSTOP)  # so that all of it is there when it looks
+    for _ in range(6):  # more than one user has threads for
+        user = subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        world.processes.append(user)
+        assert user.stdout.readline() == "sent\n"
+        user.stdout.close()
+    world.daemon.send_signal(signal.SIGCONT)
+    begun = time.monotonic()
+    assert create(world, world.process(), key="wrapper.8") == {"key": "wrapper.8"}
+    world.manager().ListJobs()
+    assert time.monotonic() - begun < 10, "not as long as that socket lingers"
+    for user in world.processes[-7:]:
+        if user.stdin:
+            user.stdin.close()

@@ -21,7 +21,7 @@ protected:
         CreateRequest request;
         request.key = "sge.1";
         request.leader = process.pidfd();
-        request.output.reset(ends[1]);
+        request.output = ForeignFd(UniqueFd(ends[1]));
         if (supervisor)
             request.supervisor = supervisor->pidfd();
         request.limits = std::move(limits);

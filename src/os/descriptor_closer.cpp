@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "os/descriptor_closer.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace pinfold {
+bool isPidfd(int fd) {
+    constexpr std::string_view kPidfd = "anon_inode:[pidfd]"; // a file's path begins with a slash
+    std::array<char, 32> target{};
+    const auto length = ::readlink(("/proc/self/fd/" + std::to_string(fd)).c_str(), target.data(), target.size());
+    return length > 0 && std::string_view(target.data(), static_cast<std::size_t>(length)) == kPidfd;
+}
+
+void DescriptorCloser::close(uid_t owner, UniqueFd fd) {
+    if (!fd || isPidfd(fd.get()))
+        return;
+    auto& user = users_[owner];
+    ++user.held;
+    user.waiting.push_back(fd.release());
+    begin();
+}
+
+bool DescriptorCloser::overloaded(uid_t owner) const {
+    const auto user = users_.find(owner);
+    return owner != 0 && user != users_.end() && user->second.held >= kMostPerUser && user->second.threads >= kThreadsPerUser;
+}
+
+void DescriptorCloser::begin() {
+    for (auto& [owner, user] : users_)
+        while (!user.waiting.empty() && beginOne(owner, user)) {
+        }
+}
+
+bool DescriptorCloser::beginOne(uid_t owner, User& user) {
+    const bool root = owner == 0;
+    if (!root && (user.threads >= kThreadsPerUser || threadsOfUsers_ >= kThreadsOfUsers))
+        return false;
+    if (!background_.run(
+            Lane::Descriptors, [fd = user.waiting.front()] { ::close(fd); }, [this, owner] { finished(owner); }))
+        return false;
+    user.waiting.pop_front();
+    ++user.threads;
+    threadsOfUsers_ += root ? 0 : 1;
+    return true;
+}
+
+void DescriptorCloser::finished(uid_t owner) {
+    const auto user = users_.find(owner);
+    --user->second.threads;
+    threadsOfUsers_ -= owner == 0 ? 0 : 1;
+    if (--user->second.held == 0)
+        users_.erase(user);
+    begin();
+}
+
+} // namespace pinfold

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "base/unique_fd.hpp"
+#include "os/background.hpp"
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <deque>
+#include <map>
+#include <utility>
+
+namespace pinfold {
+
+/// True for a pidfd, by the link's text: fstat(2) may ask a file server.
+bool isPidfd(int fd);
+
+/// Closes descriptors that other users' programs made. close(2) of such a one may flush a file to a server that hangs, or linger
+/// on a socket for as long as its maker likes, so it is done in the background. Threads and descriptors are counted by user: who
+/// hands over what does not close holds up nobody else's.
+class DescriptorCloser {
+public:
+    static constexpr std::size_t kThreadsPerUser = 4;
+    static constexpr std::size_t kThreadsOfUsers = 24; ///< of all users but root, whose are never held up by others
+    static constexpr std::size_t kMostPerUser = 1024;  ///< descriptors that wait or hang, before a user counts as overloaded
+
+    explicit DescriptorCloser(Background& background) : background_(background) {}
+
+    /// `owner`: who handed it over. A pidfd, which closes at once, is closed here.
+    void close(uid_t owner, UniqueFd fd);
+    /// So many of the user's do not close that no more should be taken. Never true for root, nor for who only waits for others.
+    bool overloaded(uid_t owner) const;
+
+private:
+    struct User {
+        std::deque<int> waiting; ///< descriptors
+        std::size_t threads = 0;
+        std::size_t held = 0; ///< descriptors that wait or hang
+    };
+
+    void begin();
+    /// False: there is no thread for it now.
+    bool beginOne(uid_t owner, User& user);
+    void finished(uid_t owner);
+
+    Background& background_;
+    std::map<uid_t, User> users_; ///< those who have descriptors here
+    std::size_t threadsOfUsers_ = 0;
+};
+
+/// Owns a descriptor that another user's program made, and leaves its close() to a closer.
+class ForeignFd {
+public:
+    ForeignFd() = default;
+    /// Until closeBy() it is closed as any other.
+    explicit ForeignFd(UniqueFd fd) : fd_(std::move(fd)) {}
+    ForeignFd(DescriptorCloser& closer, uid_t owner, UniqueFd fd) : closer_(&closer), owner_(owner), fd_(std::move(fd)) {}
+    ForeignFd(ForeignFd&&) noexcept = default;
+    ForeignFd& operator=(ForeignFd&& other) noexcept {
+        if (this == &other)
+            return *this;
+        reset();
+        closer_ = other.closer_;
+        owner_ = other.owner_;
+        fd_ = std::move(other.fd_);
+        return *this;
+    }
+    ~ForeignFd() { reset(); }
+
+    /// The closer outlives us. `owner`: who handed the descriptor over.
+    void closeBy(DescriptorCloser& closer, uid_t owner) {
+        closer_ = &closer;
+        owner_ = owner;
+    }
+    void reset() {
+        if (closer_)
+            closer_->close(owner_, std::move(fd_));
+        fd_.reset();
+    }
+    /// From now on it is closed as any other.
+    UniqueFd release() { return std::move(fd_); }
+    int get() const { return fd_.get(); }
+    explicit operator bool() const { return static_cast<bool>(fd_); }
+
+private:
+    DescriptorCloser* closer_ = nullptr;
+    uid_t owner_ = 0;
+    UniqueFd fd_;
+};
+
+} // namespace pinfold

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What stands for a close() that hangs is a lane of the background that the test holds.
+#include "os/descriptor_closer.hpp"
+
+#include "os/process.hpp"
+#include "tests/support/manual_background.hpp"
+#include "tests/support/pipe.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <vector>
+
+namespace pinfold::test {
+namespace {
+
+constexpr uid_t kAlice = 2001;
+constexpr uid_t kBob = 2002;
+
+bool isOpen(int fd) { return ::fcntl(fd, F_GETFD) >= 0; }
+
+class DescriptorCloserTest : public ::testing::Test {
+protected:
+    DescriptorCloserTest() { background.hold(Lane::Descriptors); }
+
+    void close(uid_t owner, std::size_t count) {
+        for (std::size_t i = 0; i < count; ++i)
+            closer.close(owner, UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC)));
+    }
+    std::size_t hanging() const { return background.hanging(Lane::Descriptors); }
+
+    ManualEventLoop loop;
+    ManualBackground background{loop};
+    DescriptorCloser closer{background};
+};
+
+} // namespace
+
+TEST_F(DescriptorCloserTest, nothingIsClosedByTheCaller) {
+    Pipe pipe;
+    const int fd = pipe.writer.get();
+    closer.close(kAlice, std::move(pipe.writer));
+    EXPECT_TRUE(isOpen(fd)) << "a pipe too: its lock may be held by a writer that hangs";
+    background.release(Lane::Descriptors);
+    EXPECT_FALSE(isOpen(fd));
+}
+
+TEST_F(DescriptorCloserTest, butAPidfd) {
+    auto pidfd = *openPidfd(::getpid());
+    const int fd = pidfd.get();
+    EXPECT_TRUE(isPidfd(fd));
+    closer.close(kAlice, std::move(pidfd));
+    EXPECT_FALSE(isOpen(fd));
+    EXPECT_EQ(hanging(), 0U);
+}
+
+TEST_F(DescriptorCloserTest, oneUsersThreadsAreFew) {
+    close(kAlice, 100);
+    EXPECT_EQ(hanging(), DescriptorCloser::kThreadsPerUser);
+    close(kBob, 1);
+    EXPECT_EQ(hanging(), DescriptorCloser::kThreadsPerUser + 1);
+}
+
+TEST_F(DescriptorCloserTest, usersTogetherLeaveThreadsToRoot) {
+    for (uid_t uid = 2000; uid < 2100; ++uid)
+        close(uid, 100);
+    EXPECT_EQ(hanging(), DescriptorCloser::kThreadsOfUsers);
+
+    close(0, 1);
+    EXPECT_EQ(hanging(), DescriptorCloser::kThreadsOfUsers + 1);
+}
+
+TEST_F(DescriptorCloserTest, whoHandsOverWhatDoesNotCloseIsOverloadedUntilItDoes) {
+    for (uid_t uid = 2000; uid < 2100; ++uid)
+        close(uid, uid == kAlice ? DescriptorCloser::kMostPerUser : 1);
+    EXPECT_TRUE(closer.overloaded(kAlice));
+    EXPECT_FALSE(closer.overloaded(kBob));
+    close(0, DescriptorCloser::kMostPerUser);
+    EXPECT_FALSE(closer.overloaded(0)) << "root never is";
+    close(2099, DescriptorCloser::kMostPerUser);
+    EXPECT_FALSE(closer.overloaded(2099)) << "it is others whose threads hang";
+    background.release(Lane::Descriptors);
+    loop.settle();
+    EXPECT_FALSE(closer.overloaded(kAlice));
+    EXPECT_EQ(hanging(), 0U);
+}
+
+TEST_F(DescriptorCloserTest, whatWaitsIsClosedInTheEnd) {
+    std::vector<int> fds;
+    for (int i = 0; i < 20; ++i) {
+        fds.push_back(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+        closer.close(kAlice, UniqueFd(fds.back()));
+    }
+    background.release(Lane::Descriptors);
+    loop.settle();
+    for (const int fd : fds)
+        EXPECT_FALSE(isOpen(fd));
+}
+
+TEST_F(DescriptorCloserTest, aForeignDescriptorGoesToItsCloserFromWhereverItIsDropped) {
+    Pipe pipe;
+    const int fd = pipe.writer.get();
+    {
+        ForeignFd first(closer, kAlice, std::move(pipe.writer));
+        ForeignFd second;
+        second = std::move(first);
+        EXPECT_EQ(hanging(), 0U);
+    }
+    EXPECT_EQ(hanging(), 1U);
+    EXPECT_TRUE(isOpen(fd));
+}
+
+} // namespace pinfold::test
