@@ -27,9 +27,9 @@ int refuse(sd_bus_message* message, const Error& error) {
 
 } // namespace
 
-Gate::Gate(sdbus::IConnection& connection, CallerResolver& callers, Clients& clients, const EventLoop& loop,
+Gate::Gate(sdbus::IConnection& connection, CallerResolver& callers, Clients& clients, EventLoop& loop, DescriptorCloser& closer,
            std::function<std::size_t()> jobCount)
-    : callers_(callers), clients_(clients), loop_(loop), jobCount_(std::move(jobCount)) {
+    : callers_(callers), clients_(clients), loop_(loop), keeper_(loop, closer), jobCount_(std::move(jobCount)) {
     // noexcept: a bug ends pinfoldd rather than let an exception fly through libsystemd's C frames.
     const auto filter = [](sd_bus_message* message, void* self, sd_bus_error*) noexcept {
         return static_cast<Gate*>(self)->look(message);
@@ -42,9 +42,13 @@ Gate::~Gate() { sd_bus_slot_unref(slot_); }
 
 int Gate::look(sd_bus_message* message) {
     const char* sender = sd_bus_message_get_sender(message);
-    if (!sd_bus_message_is_method_call(message, nullptr, nullptr) || !sender)
+    if (!sender)
         return 0;
-    call_ = {sender, loop_.bootTime(), false};
+    const auto caller = callers_.known(sender);
+    auto kept = keeper_.keep(message, caller ? caller->uid : kNewcomers); // a signal may have descriptors too
+    if (!sd_bus_message_is_method_call(message, nullptr, nullptr))
+        return 0;
+    call_ = {sender, loop_.bootTime(), false, std::move(kept)};
     if (!letIn(message, call_.sender))
         return refuse(message, {ErrorCode::Busy, "too many calls: wait a second"});
     if (auto checked = checkRequest(message); !checked)

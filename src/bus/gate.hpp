@@ -2,12 +2,14 @@
 #pragma once
 
 #include "bus/caller.hpp"
+#include "bus/descriptor_keeper.hpp"
 #include "core/clients.hpp"
 #include "os/event_loop.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 
 struct sd_bus_message;
@@ -20,7 +22,7 @@ namespace pinfold {
 class Gate {
 public:
     /// `jobCount`: what listing all objects costs grows with it.
-    Gate(sdbus::IConnection& connection, CallerResolver& callers, Clients& clients, const EventLoop& loop,
+    Gate(sdbus::IConnection& connection, CallerResolver& callers, Clients& clients, EventLoop& loop, DescriptorCloser& closer,
          std::function<std::size_t()> jobCount);
     ~Gate();
     Gate(const Gate&) = delete;
@@ -29,8 +31,9 @@ public:
     /// Of the call that is being handled.
     struct Call {
         std::string sender;
-        std::uint64_t begun = 0; ///< EventLoop::bootTime()
-        bool counted = false;    ///< a token was taken for it
+        std::uint64_t begun = 0;         ///< EventLoop::bootTime()
+        bool counted = false;            ///< a token was taken for it
+        std::shared_ptr<void> kept = {}; ///< to be held until the call is answered: DescriptorKeeper
     };
     const Call& call() const { return call_; }
 
@@ -42,6 +45,7 @@ private:
     CallerResolver& callers_;
     Clients& clients_;
     const EventLoop& loop_;
+    DescriptorKeeper keeper_;
     std::function<std::size_t()> jobCount_;
     Call call_;
     sd_bus_slot* slot_ = nullptr;

@@ -25,11 +25,12 @@ class ManagerObject
 public:
     struct Parts {
         sdbus::IConnection& connection;
-        const EventLoop& loop;
+        EventLoop& loop;
         JobManager& jobs;
         HistoryKeeper& historyKeeper;
         CallerResolver& callers;
         Clients& clients;
+        DescriptorCloser& closer;
         std::function<void(Reply<void>)> reload;
         std::function<void(const std::string&)> logError;
     };

@@ -459,7 +459,17 @@ OUTPUT = """
 connection = connect()
 socket.send_fds(connection, [{create!r}], [os.pidfd_open(os.getpid()), lingering.fileno()])
 """
-WAYS = {"request that takes none": LIST_WITH_IT, "never read": UNREAD, "too many": TOO_MANY, "standard error": OUTPUT}
+ON_THE_BUS = """
+import dbus, dbus.bus
+bus = dbus.bus.BusConnection({address!r})
+call = dbus.lowlevel.MethodCallMessage("org.pinfold1", "/org/pinfold1", "org.pinfold1.Manager", "CreateJob")
+call.append("x.1", dbus.types.UnixFd(lingering.fileno()), dbus.Dictionary({{}}, signature="sv"), signature="sha{{sv}}")
+lingering.close()
+bus.send_message(call)
+bus.flush()
+del call
+"""
+WAYS = {"request that takes none": LIST_WITH_IT, "never read": UNREAD, "too many": TOO_MANY, "standard error": OUTPUT, "bus": ON_THE_BUS}
 
 
 @pytest.mark.parametrize("way", WAYS)
