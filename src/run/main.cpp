@@ -4,6 +4,7 @@
 #include "run/in_place.hpp"
 #include "run/options.hpp"
 #include "run/say.hpp"
+#include "run/standard_streams.hpp"
 #include "run/supervisor.hpp"
 
 #include <cstdio>
@@ -31,6 +32,7 @@ int run(int argc, char** argv) {
 } // namespace
 
 int main(int argc, char** argv) {
+    pinfold::occupyStandardStreams();
     try {
         return run(argc, argv);
     } catch (const std::exception& error) {

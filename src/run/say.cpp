@@ -40,7 +40,9 @@ void writeInTime(int fd, std::string_view text, const Deadline& deadline) {
 
 int openStderr() {
     const int flags = ::fcntl(STDERR_FILENO, F_GETFL);
-    return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY ? STDERR_FILENO : -1;
+    // What we have inherited is not closed by exec(2): that would be our own, in the place of a closed one.
+    const bool inherited = flags >= 0 && (::fcntl(STDERR_FILENO, F_GETFD) & FD_CLOEXEC) == 0;
+    return inherited && (flags & O_ACCMODE) != O_RDONLY ? STDERR_FILENO : -1;
 }
 
 } // namespace pinfold

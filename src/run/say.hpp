@@ -15,7 +15,7 @@ void say(const std::string& line);
 /// stopped terminal.
 void writeInTime(int fd, std::string_view text, const Deadline& deadline);
 
-/// Standard error's descriptor, or -1 where it was closed before us: then the number may be any file of ours by now.
+/// Standard error's descriptor, or -1 where it was closed before us: then the number is a file of ours.
 int openStderr();
 
 } // namespace pinfold

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "run/standard_streams.hpp"
 #include "schedulers/grid_engine_outcome.hpp"
 #include "shepherd/shepherd.hpp"
 
@@ -6,6 +7,7 @@
 #include <exception>
 
 int main(int argc, char** argv) {
+    pinfold::occupyStandardStreams();
     try {
         return pinfold::Shepherd(argc, argv).run();
     } catch (const std::exception& error) {
