@@ -72,6 +72,7 @@ GridEngineVerdict verdictOn(ErrorCode failure) {
     case ErrorCode::SystemdFailed:
     case ErrorCode::Unreachable:
     case ErrorCode::TimedOut:
+    case ErrorCode::Damaged:
     case ErrorCode::Internal:
         break;
     }
