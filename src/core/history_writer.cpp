@@ -106,6 +106,8 @@ void HistoryWriter::written(const std::vector<Receipt>& known) {
     }
     if (keptCount_ == 0)
         endTrouble();
+    if (!firstWaiting())
+        patience_.reset();
     if (!queue_.empty())
         flushSoon();
 }
