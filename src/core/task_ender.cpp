@@ -70,7 +70,8 @@ void TaskEnder::end(const JobPtr& job, std::uint32_t number) {
     if (!job->isLive())
         return; // the job's own end takes it along
 
-    reportLeftovers(core_, job, number);
+    if (!std::exchange(job->record.tasks[number].leftoversListed, true)) // else an earlier pinfoldd has done it
+        reportLeftovers(core_, job, number);
     const auto unit = job->key().scopeName(number);
     const auto ignore = [](const SystemdOutcome&) {}; // cgroup.kill follows whatever PID 1 made of it
     core_.context.systemd.kill(unit, SIGTERM, ignore);

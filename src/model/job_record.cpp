@@ -36,12 +36,15 @@ Json toJson(std::uint32_t number, const TaskRecord& task) {
         json["supervisor"] = toJson(task.supervisor);
     if (task.shepherd)
         json["shepherd"] = true;
+    if (task.leftoversListed)
+        json["leftovers_listed"] = true;
     return json;
 }
 
 TaskRecord taskFromJson(const Json& json) {
     return {processFromJson(json.at("leader")),
-            json.contains("supervisor") ? processFromJson(json.at("supervisor")) : std::nullopt, json.value("shepherd", false)};
+            json.contains("supervisor") ? processFromJson(json.at("supervisor")) : std::nullopt, json.value("shepherd", false),
+            json.value("leftovers_listed", false)};
 }
 
 void putOom(Json& json, const std::optional<OomVerdict>& oom) {

@@ -31,6 +31,7 @@ struct TaskRecord {
     std::optional<ProcessIdentity> leader = {};
     std::optional<ProcessIdentity> supervisor = {}; ///< of a further task; task 0's is the job's
     bool shepherd = false;                          ///< the leader is the batch system's own process above the task
+    bool leftoversListed = false;                   ///< what its leader left behind is in the job's record
 
     bool operator==(const TaskRecord&) const = default;
 };

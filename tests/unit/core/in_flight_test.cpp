@@ -174,6 +174,22 @@ TEST_F(InFlightTest, aTaskWhoseScopeIsEmptyButStillThereAtARestartIsToldOnce) {
     EXPECT_EQ(manager->job("sge.1")->tasks, std::vector<std::uint32_t>{});
 }
 
+TEST_F(InFlightTest, whatATaskLeftBehindIsCountedOnceOverARestart) {
+    auto leader = child();
+    create("sge.1", leader);
+    auto task = child();
+    add(task);
+    const auto daemon = child();
+    node.spawnInside(daemon.pid(), kSlice + "/" + kTaskScope);
+    end(task);
+    ASSERT_EQ(records.load()->records.front().leftovers.count, 1U);
+    crash();
+    restart();
+    EXPECT_EQ(records.load()->records.front().leftovers.count, 1U);
+    loop.advance(config.jobs.killGrace);
+    EXPECT_TRUE(node.applyCgroupKills()) << "the grace goes on";
+}
+
 TEST_F(InFlightTest, aTaskThatEndedWhilePinfolddWasAwayIsToldOnce) {
     open();
     auto task = child();
