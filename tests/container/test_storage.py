@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The history's disk is slow, full, read-only or damaged: jobs start and end all the same, and no receipt is lost."""
+
+import contextlib
+import time
+from pathlib import Path
+
+import pytest
+
+from jobs import expect_nothing_left, finish, live_jobs, receipts, run, start_job, wait_until
+
+LIB = Path("/var/lib/pinfold")
+KEPT = Path("/run/pinfold/receipts")
+SLOW = Path("/run/pinfold-test-slow")
+DROP_IN = Path("/run/systemd/system/pinfoldd.service.d/slow.conf")
+SITE = Path("/etc/pinfold/pinfold.toml.d/60-storage.toml")
+
+
+def stop():
+    run("systemctl", "stop", "pinfoldd.socket", "pinfoldd")
+
+
+def start():
+    run("systemctl", "start", "pinfoldd.socket", "pinfoldd")
+
+
+def draining():
+    done = run("busctl", "get-property", "org.pinfold1", "/org/pinfold1", "org.pinfold1.Manager", "Draining", check=False)
+    return done.stdout.strip() == "b true"
+
+
+def events(name, since):
+    run("journalctl", "--sync")
+    return run("journalctl", "-o", "cat", "--no-pager", "--since", f"@{since}", f"PINFOLD_EVENT={name}").stdout.splitlines()
+
+
+@pytest.fixture
+def patience():
+    """Two seconds."""
+    SITE.parent.mkdir(parents=True, exist_ok=True)
+    SITE.write_text('[history]\npatience = "2s"\n')
+    run("systemctl", "restart", "pinfoldd")
+    yield
+    SITE.unlink()
+    run("systemctl", "restart", "pinfoldd")
+
+
+@pytest.fixture
+def small_disk(patience):
+    """A file system of 1 MiB of its own for the history."""
+    stop()
+    run("mount", "-t", "tmpfs", "-o", "size=1m,mode=700", "tmpfs", LIB)
+    start()
+    yield LIB
+    stop()
+    run("umount", "-l", LIB)
+    start()
+
+
+def fill(directory):
+    with open(directory / "fill", "wb", buffering=0) as file, contextlib.suppress(OSError):
+        while True:
+            file.write(b"x" * 4096)
+
+
+def test_a_full_disk(small_disk):
+    since = time.time()
+    assert finish(start_job("full.0", "true"))[0] == 0
+    running = [start_job(f"full.{n}", "sh", "-c", "sleep 1; exit 7") for n in range(1, 9)]
+    wait_until(lambda: len(live_jobs()) == 8, "eight jobs")
+    fill(small_disk)
+    ends = [finish(job, timeout=60) for job in running]
+    assert {end[0] for end in ends} == {7}
+    assert all("is not written yet" in end[2] and "full" in end[2] for end in ends), ends
+    assert live_jobs() == {} and draining()
+    expect_nothing_left()
+    refused = run("pinfold-run", "--job", "full.9", "--", "true", check=False)
+    assert refused.returncode == 125 and "receipts cannot be written" in refused.stderr
+    assert "receipts cannot be written" in run("pinfold", "status").stdout
+    run("systemctl", "restart", "pinfoldd")
+    wait_until(draining, "it is so after a restart, too")
+    assert len(list(KEPT.iterdir())) == 8
+
+    (small_disk / "fill").unlink()
+    wait_until(lambda: not draining(), "the node takes jobs again", deadline=60)
+    kept = {receipt["key"]: receipt for receipt in receipts() if receipt["key"].startswith("full.")}
+    assert sorted(kept) == [f"full.{n}" for n in range(9)]
+    assert all(900_000 < kept[f"full.{n}"]["wall"] < 15_000_000 and kept[f"full.{n}"]["exit_status"] == 7 for n in range(1, 9))
+    assert list(KEPT.iterdir()) == []
+    assert finish(start_job("full.9", "true"))[0] == 0
+    assert len(events("history-failing", since)) == 2 and len(events("history-works", since)) == 1, "one line for each pinfoldd"
+
+
+def test_a_read_only_disk(small_disk):
+    stop()
+    run("mount", "-o", "remount,ro", LIB)
+    # As the kernel does it after an error: the file system is read-only, and the mount is not. pinfoldd has a copy of the mount.
+    run("mount", "-o", "remount,bind,rw", LIB)
+    start()
+    wait_until(draining, "no jobs on a read-only disk")
+    run("mount", "-o", "remount,rw", LIB)
+    wait_until(lambda: not draining(), "the node takes jobs again", deadline=60)
+    assert finish(start_job("rw.1", "true"))[0] == 0
+    assert [receipt["key"] for receipt in receipts("rw.1")] == ["rw.1"]
+
+
+def test_random_bytes_for_a_history(small_disk):
+    stop()
+    for file in LIB.glob("history.db*"):
+        file.unlink()
+    (LIB / "history.db").write_bytes(Path("/dev/urandom").open("rb").read(20_000))
+    start()
+    assert finish(start_job("random.1", "true"))[0] == 0
+    assert [receipt["key"] for receipt in receipts()] == ["random.1"]
+    assert len(list(LIB.glob("history.db.damaged-*Z"))) == 1
+    assert "history.damaged" in run("pinfold", "doctor", check=False).stdout
+
+
+@pytest.fixture
+def slow_disk():
+    DROP_IN.parent.mkdir(parents=True, exist_ok=True)
+    DROP_IN.write_text(f"[Service]\nEnvironment=LD_PRELOAD=/usr/libexec/pinfold-tests/slowsync.so SLOWSYNC_FILE={SLOW}\n")
+    run("systemctl", "daemon-reload")
+    run("systemctl", "restart", "pinfoldd")
+    yield SLOW
+    SLOW.unlink(missing_ok=True)
+    DROP_IN.unlink()
+    run("systemctl", "daemon-reload")
+    run("systemctl", "restart", "pinfoldd")
+
+
+def median_start(name):
+    """Seconds from pinfold-run to the command's first line; the jobs live on."""
+    took, jobs = [], []
+    for n in range(15):
+        begun = time.monotonic()
+        jobs.append(start_job(f"{name}.{n}", "sh", "-c", "echo; exec sleep 1000"))
+        jobs[-1].stdout.readline()
+        took.append(time.monotonic() - begun)
+    for n, job in enumerate(jobs):
+        run("pinfold", "stop", f"{name}.{n}")
+    return sorted(took)[7], jobs
+
+
+def test_a_disk_that_takes_ten_seconds(slow_disk):
+    usual, jobs = median_start("usual")
+    for job in jobs:
+        finish(job)
+    limited = start_job("slow.limited", "sleep", "1000", options=["--run-time-max", "4s"])
+    wait_until(lambda: live_jobs().get("slow.limited", {}).get("state") == "running", "running")
+    slow_disk.write_text("10000")
+    begun = time.monotonic()
+    first = start_job("slow.first", "sh", "-c", "setsid sleep 1000 & exit 3")
+    wait_until(lambda: live_jobs().get("slow.first", {}).get("state") == "accounting", "its receipt is being written")
+    took, jobs = median_start("slow")
+    listed = []
+    for _ in range(20):
+        before = time.monotonic()
+        run("pinfold", "list")
+        listed.append(time.monotonic() - before)
+    wait_until(lambda: live_jobs()["slow.limited"]["state"] == "accounting", "its time is over")
+    over = time.monotonic() - begun
+    assert live_jobs()["slow.first"]["state"] == "accounting" and over < 9, "all of it in one fsync"
+    assert took < usual + 0.05, (usual, took)
+    assert sorted(listed)[10] < 0.3, listed
+    slow_disk.unlink()
+    assert finish(first)[0] == 3
+    assert finish(limited)[0] == -15
+    for job in jobs:
+        finish(job)
+    stored = {receipt["key"]: receipt for receipt in receipts()}
+    assert stored["slow.limited"]["result"] == "timeout" and 3_900_000 < stored["slow.limited"]["wall"] < 6_000_000
+    assert stored["slow.first"]["wall"] < 4_000_000
+    expect_nothing_left()
