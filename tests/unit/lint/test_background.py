@@ -30,8 +30,15 @@ def members(group):
     return found
 
 
+def as_from_a_terminal():
+    """What started these tests may ignore signals, as nohup(1) does, and no script can trap what it ignored at its start."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
 def begin(last, processes):
-    script = subprocess.Popen(["bash", "-c", f"{SCRIPT}{last}"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    script = subprocess.Popen(["bash", "-c", f"{SCRIPT}{last}"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                              preexec_fn=as_from_a_terminal)
     pipe = os.readlink(f"/proc/self/fd/{script.stdout.fileno()}")
     while len(members(pipe)) < processes:
         assert script.poll() is None
