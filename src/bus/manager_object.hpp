@@ -97,7 +97,8 @@ private:
             return true;
         } catch (const sdbus::Error& error) {
             // A bus that went away is no surprise: the event loop learns of it too, and pinfoldd starts again.
-            if (bus::errorName(error) != "org.freedesktop.DBus.Error.Disconnected")
+            if (const auto name = bus::errorName(error);
+                name != "org.freedesktop.DBus.Error.Disconnected" && name != "System.Error.ENOTCONN")
                 logUnexpected(what, error);
         } catch (const std::exception& error) {
             logUnexpected(what, error);
