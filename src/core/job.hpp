@@ -18,6 +18,10 @@
 
 namespace pinfold {
 
+/// Microseconds that SIGTERM, never SIGKILL, waits for the description of leftovers: on a busy machine what gets it at once is
+/// gone before its command line is read. A description that hangs delays it by so much and no more.
+inline constexpr std::uint64_t kDescriptionWait = 100'000;
+
 struct Task {
     UniqueFd leader; ///< pidfd; none for adopted processes
     EventHandle leaderWatch;
@@ -29,6 +33,7 @@ struct Task {
     EventHandle scopeWatch;               ///< cgroup.events of the scope; tasks from 1 only, task 0 is watched by the slice
     EventHandle graceTimer;
     bool ending = false;
+    bool terminationDue = false; ///< as in Job
 };
 
 /// What the memory peak was made of, seen while it was reached.
@@ -54,15 +59,16 @@ struct Job {
     std::optional<OomReport> oomReport;
     JobOutput output; ///< the job's standard error, until a restart of pinfoldd
     std::optional<PeakSplit> peakSplit;
-    EventHandle lingerTimer;           ///< without batch script and empty: until it ends by itself
-    EventHandle freezeTimer;           ///< bounds the wait until all but the shepherds can be killed
-    bool culled = false;               ///< all but the shepherds have been killed
-    EventHandle statusTimer;           ///< bounds the wait for EndJob's word on how the leader ended
-    bool statusOverdue = false;        ///< that wait is over
-    bool changingLimits = false;       ///< a change is on its way through systemd
-    bool accountDue = false;           ///< handed to the accountant
-    std::size_t describing = 0;        ///< reports on leftovers that are under way: the receipt waits for them
-    std::function<void()> onDescribed; ///< called when there are none any more
+    EventHandle lingerTimer;                        ///< without batch script and empty: until it ends by itself
+    EventHandle freezeTimer;                        ///< bounds the wait until all but the shepherds can be killed
+    bool culled = false;                            ///< all but the shepherds have been killed
+    EventHandle statusTimer;                        ///< bounds the wait for EndJob's word on how the leader ended
+    bool statusOverdue = false;                     ///< that wait is over
+    bool changingLimits = false;                    ///< a change is on its way through systemd
+    bool accountDue = false;                        ///< handed to the accountant
+    std::size_t describing = 0;                     ///< reports on leftovers that are under way: the receipt waits for them
+    std::vector<std::function<void()>> onDescribed; ///< called when there are none any more
+    bool terminationDue = false;                    ///< SIGTERM waits for them, for a moment
     std::vector<Reply<JobSummary>> creators;
     std::vector<Reply<Receipt>> waiters;
 

@@ -157,7 +157,15 @@ void JobEnder::stop(const JobPtr& job) {
         return emptied(job);
     if (leftBehind(*job))
         listLeftovers(job);
-    terminate(job);
+    if (job->describing == 0 || grace(*job) == 0)
+        return terminate(job);
+    job->terminationDue = true;
+    const auto due = [this, weak = WeakJob(job)] {
+        if (const auto live = weak.lock(); live && std::exchange(live->terminationDue, false))
+            terminate(live);
+    };
+    job->onDescribed.push_back(due);
+    job->graceTimer = core_.context.loop.after(kDescriptionWait, due);
 }
 
 void JobEnder::listLeftovers(const JobPtr& job) {
@@ -166,6 +174,7 @@ void JobEnder::listLeftovers(const JobPtr& job) {
 }
 
 void JobEnder::terminate(const JobPtr& job) {
+    job->terminationDue = false;
     core_.observer->jobStateChanged(job->key()); // a clean end is over in a moment, and JobRemoved tells of it
     const auto delay = grace(*job);
     (void)lookAtUsage(*job); // the last moment at which the memory's peak may show what it is made of
@@ -243,6 +252,7 @@ void JobEnder::emptied(const JobPtr& job) {
         return;
     job->graceTimer.reset();
     job->freezeTimer.reset();
+    job->terminationDue = false;
     unkillable_.over(*job);
     if (job->isStartingTasks())
         return; // PID 1 may put a process into it yet, and the end of that start brings us back here
@@ -272,7 +282,7 @@ void JobEnder::emptied(const JobPtr& job) {
 void JobEnder::account(const JobPtr& job) {
     if (job->describing == 0)
         return accountant_.account(job);
-    job->onDescribed = onJob(job, &JobEnder::account); // the receipt names the leftovers
+    job->onDescribed.push_back(onJob(job, &JobEnder::account)); // the receipt names the leftovers
 }
 
 std::uint64_t JobEnder::grace(const Job& job) const {

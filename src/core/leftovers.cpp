@@ -79,8 +79,9 @@ void reportLeftovers(Core& core, const JobPtr& job, std::uint32_t task) {
                                     job->record.leftovers.commands[at] = named[at - first].command;
                                 core.save(*job);
                                 logLeftovers(core.context, *job, task, count, named);
-                                if (--job->describing == 0 && job->onDescribed)
-                                    std::exchange(job->onDescribed, nullptr)();
+                                if (--job->describing == 0)
+                                    for (const auto& then : std::exchange(job->onDescribed, {}))
+                                        then();
                             });
 }
 

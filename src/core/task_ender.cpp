@@ -72,14 +72,28 @@ void TaskEnder::end(const JobPtr& job, std::uint32_t number) {
 
     if (!std::exchange(job->record.tasks[number].leftoversListed, true)) // else an earlier pinfoldd has done it
         reportLeftovers(core_, job, number);
+    if (job->describing == 0)
+        return terminate(job, number);
+    task.terminationDue = true;
+    const auto due = [this, weak = WeakJob(job), number] {
+        const auto live = weak.lock();
+        if (live && live->tasks.contains(number) && std::exchange(live->tasks[number].terminationDue, false) && live->isLive())
+            terminate(live, number);
+    };
+    job->onDescribed.push_back(due);
+    task.graceTimer = core_.context.loop.after(kDescriptionWait, due);
+}
+
+void TaskEnder::terminate(const JobPtr& job, std::uint32_t number) {
     const auto unit = job->key().scopeName(number);
     const auto ignore = [](const SystemdOutcome&) {}; // cgroup.kill follows whatever PID 1 made of it
     core_.context.systemd.kill(unit, SIGTERM, ignore);
     core_.context.systemd.kill(unit, SIGCONT, ignore);
-    task.graceTimer = core_.context.loop.after(core_.context.config.jobs.killGrace, [this, weak = WeakJob(job), number] {
-        if (const auto live = weak.lock(); live && live->tasks.contains(number))
-            kill(live, number);
-    });
+    job->tasks[number].graceTimer =
+        core_.context.loop.after(core_.context.config.jobs.killGrace, [this, weak = WeakJob(job), number] {
+            if (const auto live = weak.lock(); live && live->tasks.contains(number))
+                kill(live, number);
+        });
 }
 
 void TaskEnder::kill(const JobPtr& job, std::uint32_t number) {

@@ -20,6 +20,7 @@ private:
     void leaderGone(const JobPtr& job, std::uint32_t number);
     void supervisorGone(const JobPtr& job, std::uint32_t number);
     void end(const JobPtr& job, std::uint32_t number);
+    void terminate(const JobPtr& job, std::uint32_t number);
     void kill(const JobPtr& job, std::uint32_t number);
 
     Core& core_;

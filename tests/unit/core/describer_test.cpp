@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Killing never waits for the description of who is killed: /proc/PID/cmdline hangs with the memory of its process.
 #include "core/describer.hpp"
+#include "core/job.hpp"
 #include "tests/unit/core/core_fixture.hpp"
 
 #include <csignal>
@@ -34,6 +35,7 @@ protected:
 
 TEST_F(DescriberTest, theSignalsGoOutWhileTheCommandLineHangs) {
     auto leftover = leaveBehind();
+    loop.advance(kDescriptionWait);
     EXPECT_EQ(node.signals,
               (std::vector<std::pair<std::string, int>>{{"batch-sge.1.slice", SIGTERM}, {"batch-sge.1.slice", SIGCONT}}));
     loop.advance(config.jobs.killGrace);
@@ -43,6 +45,16 @@ TEST_F(DescriberTest, theSignalsGoOutWhileTheCommandLineHangs) {
     EXPECT_EQ(receipts()[0].leftovers.count, 1U);
     EXPECT_EQ(receipts()[0].leftovers.commands, std::vector<std::string>{"[odd) name]"});
     EXPECT_EQ(rogueLine(), "rogue: [odd) name]");
+}
+
+TEST_F(DescriberTest, theSignalsGoOutAsSoonAsTheCommandLineIsThere) {
+    auto leftover = leaveBehind();
+    EXPECT_TRUE(node.signals.empty());
+    background->release(Lane::Processes);
+    loop.settle();
+    EXPECT_EQ(node.signals.size(), 2U);
+    loop.advance(kDescriptionWait);
+    EXPECT_EQ(node.signals.size(), 2U) << "they were sent twice";
 }
 
 TEST_F(DescriberTest, withoutAGraceTheKillIsAtOnce) {
@@ -88,6 +100,7 @@ TEST_F(DescriberTest, aRecoveryWaitsForNoCommandLine) {
     leader.end();
     holdAtRestart = Lane::Processes;
     restart(); // which expects to be ready
+    loop.advance(kDescriptionWait);
     EXPECT_EQ(node.signals.size(), 2U);
 }
 
@@ -103,6 +116,7 @@ TEST_F(DescriberTest, aTasksLeftoversAreSignalledToo) {
     node.spawnInside(leftover.pid(), "/batch.slice/batch-sge.1.slice/job-sge.1-1.scope");
     background->hold(Lane::Processes);
     end(second);
+    loop.advance(kDescriptionWait);
     EXPECT_EQ(node.signals,
               (std::vector<std::pair<std::string, int>>{{"job-sge.1-1.scope", SIGTERM}, {"job-sge.1-1.scope", SIGCONT}}));
     loop.advance(Describer::kPatience);
