@@ -323,6 +323,13 @@ void FakeNode::goOn() {
     }
 }
 
+void FakeNode::forgetCallers() {
+    answers_.clear();
+    timeouts_.clear();
+    held_.clear();
+    heldLists_.clear();
+}
+
 void FakeNode::releaseLists() {
     holdLists = false;
     for (const auto& tell : std::exchange(heldLists_, {}))

@@ -73,6 +73,8 @@ public:
     void release();
     bool hangs = false; ///< PID 1 does nothing: starts and lists come to NoReply after 25 s, and lie in its queue
     void goOn();
+    /// Who asked is gone, and nobody hears the answers that are on their way.
+    void forgetCallers();
 
     // SystemdManager
     void start(StartRequest request, SystemdDone done) override;

@@ -67,6 +67,7 @@ protected:
     }
 
     void crash() {
+        node.forgetCallers();
         manager.reset();
         context.reset();
         store.reset();
