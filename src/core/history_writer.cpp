@@ -16,6 +16,7 @@ constexpr std::uint64_t kOpening = 10'000'000;
 constexpr std::uint64_t kFirstRetry = 1'000'000;
 constexpr std::uint64_t kLastRetry = 30'000'000;
 constexpr std::size_t kReceiptsAtOnce = 500;
+constexpr std::size_t kMostRecent = 256;
 constexpr std::size_t kMostKept = 10'000;
 constexpr std::size_t kMostBytesKept = 32 << 20;
 
@@ -99,10 +100,12 @@ void HistoryWriter::written(const std::vector<Receipt>& known) {
             --keptCount_;
             keptBytes_ -= entry.size;
             ++lateReceipts_;
+            remember(entry.receipt);
             continue;
         }
         const auto stored = std::ranges::find(known, entry.receipt.id, &Receipt::id);
-        entry.done(stored == known.end() ? entry.receipt : *stored);
+        remember(stored == known.end() ? entry.receipt : *stored);
+        entry.done(recent_.back());
     }
     if (keptCount_ == 0)
         endTrouble();
@@ -110,6 +113,13 @@ void HistoryWriter::written(const std::vector<Receipt>& known) {
         patience_.reset();
     if (!queue_.empty())
         flushSoon();
+}
+
+void HistoryWriter::remember(const Receipt& receipt) {
+    recent_.push_back(receipt);
+    recent_.back().unwritten.clear();
+    if (recent_.size() > kMostRecent)
+        recent_.pop_front();
 }
 
 void HistoryWriter::failed(const Error& why) {
@@ -191,13 +201,17 @@ void HistoryWriter::drop() {
     }
 }
 
-std::optional<Receipt> HistoryWriter::kept(std::string_view key) const {
+std::optional<Receipt> HistoryWriter::newest(std::string_view key) const {
     const auto wanted = [key](const Entry& entry) { return entry.size > 0 && entry.receipt.key == key; };
     const auto newest = std::find_if(queue_.rbegin(), queue_.rend(), wanted);
     if (newest != queue_.rend())
         return newest->receipt;
     const auto written = std::find_if(inFlight_.rbegin(), inFlight_.rend(), wanted);
-    return written == inFlight_.rend() ? std::nullopt : std::optional(written->receipt);
+    if (written != inFlight_.rend())
+        return written->receipt;
+    const auto recent =
+        std::find_if(recent_.rbegin(), recent_.rend(), [key](const Receipt& receipt) { return receipt.key == key; });
+    return recent == recent_.rend() ? std::nullopt : std::optional(*recent);
 }
 
 HistoryFigures HistoryWriter::figures() const {

@@ -43,8 +43,9 @@ public:
     /// or when it has been set aside, with `unwritten` set.
     void write(Receipt receipt, std::function<void(const Receipt&)> done);
 
-    /// The newest receipt of this key that has been set aside.
-    std::optional<Receipt> kept(std::string_view key) const;
+    /// The newest receipt of this key that has been set aside, or else that is among the last 256 that were written: an epilogue
+    /// asks right after its job's end, also while the disk cannot be read.
+    std::optional<Receipt> newest(std::string_view key) const;
 
     /// Set from the first failure on, or from the first receipt that had to be set aside, until all that was is written.
     const std::optional<HistoryTrouble>& trouble() const { return trouble_; }
@@ -66,6 +67,7 @@ private:
     void flush();
     void written(const std::vector<Receipt>& known);
     void failed(const Error& why);
+    void remember(const Receipt& receipt);
 
     std::uint64_t patienceEnds(const Entry& entry) const;
     const Entry* firstWaiting() const;
@@ -83,7 +85,8 @@ private:
     EventHandle opening_;
     std::deque<Entry> queue_;
     std::vector<Entry> inFlight_;
-    bool busy_ = false; ///< a transaction is under way
+    std::deque<Receipt> recent_; ///< those written last, the newest at the end
+    bool busy_ = false;          ///< a transaction is under way
     EventHandle flushSource_;
     EventHandle patience_;
     std::uint64_t retry_ = 0; ///< microseconds until the next try after a failure; 0: there was none

@@ -73,8 +73,8 @@ struct JobManager::Impl {
                 return reply(allowed.error());
             reply(std::move(found->front()));
         };
-        if (auto kept = historyWriter.kept(key))
-            return answer(std::vector{*std::move(kept)});
+        if (auto receipt = historyWriter.newest(key))
+            return answer(std::vector{*std::move(receipt)});
         core.context.history.list({.key = key, .limit = 1}, answer);
     }
 

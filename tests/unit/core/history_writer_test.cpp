@@ -278,9 +278,23 @@ TEST_F(HistoryWriterTest, theOldestAreLostBeyondTheBound) {
     EXPECT_EQ(writer.figures().dropped, 9U);
     EXPECT_EQ(writer.figures().kept, 31U);
     EXPECT_EQ(keptFiles(), 31U);
-    EXPECT_FALSE(writer.kept("sge.8"));
-    EXPECT_TRUE(writer.kept("sge.9"));
+    EXPECT_FALSE(writer.newest("sge.8"));
+    EXPECT_TRUE(writer.newest("sge.9"));
     EXPECT_EQ(said("too many receipts cannot be written"), 1U);
+}
+
+TEST_F(HistoryWriterTest, anEpilogueIsAnsweredWhileTheDiskCannotBeRead) {
+    auto leader = child();
+    create("sge.1", leader);
+    endJob("sge.1", leader);
+    ASSERT_EQ(answers.size(), 1U);
+    ASSERT_TRUE(answers[0]);
+    background->hold(Lane::HistoryRead);
+    manager->endJob(root, "sge.1", {}, [this](Result<Receipt> given) { answers.push_back(std::move(given)); });
+    loop.settle();
+    ASSERT_EQ(answers.size(), 2U);
+    ASSERT_TRUE(answers[1]);
+    EXPECT_EQ(answers[1]->id, answers[0]->id);
 }
 
 TEST_F(HistoryWriterTest, theReceiptThatIsStoredIsTheOneThatIsTold) {
