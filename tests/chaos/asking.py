@@ -184,14 +184,21 @@ def pinfold(story, *words, done=lambda: False, statuses=(0,), user="root"):
 
 
 def opened(story, *options, owner):
-    """By a prologue. False when it was refused, which is told like that of a job."""
-    begin = time.monotonic()
-    process = start(story, "pinfold", "open", story.key, "--uid", owner, *options)
-    _, err = process.communicate(timeout=PATIENCE)
-    err = err.decode(errors="replace")
-    story.note(f"pinfold open: status {process.returncode} {err!r} after {time.monotonic() - begin:.3f} s")
-    if process.returncode == 0:
-        return True
+    """By a prologue, which asks again when its answer was lost. False when it was refused, which is told like that of a job."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        begin = time.monotonic()
+        process = start(story, "pinfold", "open", story.key, "--uid", owner, *options)
+        _, err = process.communicate(timeout=PATIENCE)
+        err = err.decode(errors="replace")
+        story.note(f"pinfold open: status {process.returncode} {err!r} after {time.monotonic() - begin:.3f} s")
+        if process.returncode == 0:
+            return True
+        lost = process.returncode in (UNREACHABLE, TIMED_OUT) or any(word in err for word in OUTAGES)
+        if not lost or not story.disturbed(OUTAGE, since=begin) or begin > end:
+            break
+        story.asked_again = True
+        select.select([], [], [], 0.1)
     story.refused += 1
     story.expect(REFUSAL in err and closed(story, begin), f"not opened: {err!r}")
     return False

@@ -73,6 +73,7 @@ class Story:
     attempts: list = field(default_factory=list)
     told: dict | None = None  # the receipt that the epilogue had as its answer
     refused: int = 0
+    asked_again: bool = False  # by a prologue whose answer was lost
     wrong: list = field(default_factory=list)
 
     def __post_init__(self):
