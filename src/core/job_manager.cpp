@@ -62,8 +62,9 @@ struct JobManager::Impl {
 
     void newestReceipt(const Caller& caller, Verb verb, const std::string& key, ErrorCode ifNone, Reply<Receipt> reply) const {
         const auto answer = [caller, verb, key, ifNone, reply = std::move(reply)](Result<std::vector<Receipt>> found) {
+            // A disk that is full or damaged is mended some time: an epilogue that asks again has its answer then.
             if (!found)
-                return reply(found.error());
+                return reply(Error{ErrorCode::Busy, "the history cannot be read for now, try again: " + found.error().message});
             if (found->empty())
                 return reply(Error{ifNone, "no job '" + printable(key, 300) +
                                                "' is live or in the history: `pinfold list` and `pinfold history` show what is"});
