@@ -53,7 +53,7 @@ struct Describer::Batch {
         while (auto taken = take()) {
             auto& [at, info] = *taken;
             if (depth == Depth::Stuck) {
-                // Known also where the command line is not to be had.
+                // This is known even if the command line cannot be read.
                 if (auto stuck = reading->table.readStuck(info.pid); stuck && stuck->started == info.started) {
                     info = std::move(*stuck);
                     give(at, info);

@@ -18,7 +18,7 @@ namespace pinfold {
 /// Tells changes of cgroup.events files through one inotify descriptor. cgroup.events is the earliest and only true word on
 /// whether a cgroup is empty: systemd's signals come later, more than once, and during a reload for units that live on.
 ///
-/// The kernel gives a user only so many watches (fs.inotify.max_user_watches), and all of root's programs share them. A file for
+/// The kernel limits the watches of a user (fs.inotify.max_user_watches), and all of root's programs share that limit. A file for
 /// which there is none is told of every kLookAgain instead, changed or not, until a watch is to be had.
 class CgroupWatch {
 public:

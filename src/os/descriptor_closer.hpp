@@ -29,7 +29,8 @@ public:
 
     /// `owner`: who handed it over. A pidfd, which closes at once, is closed here.
     void close(uid_t owner, UniqueFd fd);
-    /// So many of the user's do not close that no more should be taken. Never true for root, nor for who only waits for others.
+    /// Too many of the user's descriptors hang in close(), so no more should be taken. This is never true for
+    /// root, or for a user whose descriptors only wait behind those of others.
     bool overloaded(uid_t owner) const;
 
 private:

@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::uint64_t kSayWaitingAfter = 30'000'000;
 constexpr std::uint64_t kLastWordsMost = 5'000'000; // microseconds
-// For an answer that is on its way; whoever asks us to end has to wait so much longer.
+// An answer may be on its way. A signal that asks us to end is obeyed this much later.
 constexpr std::uint64_t kLastWait = 500'000;
 // Between two looks whether processes are left, while somebody waits for us to end.
 constexpr int kLookAgainMs = 100;
