@@ -29,7 +29,7 @@ _pinfold() {
         [[ $verb == top ]] && words='cpu memory io tasks time key'
         ;;
     --oom-policy) words='job process' ;;
-    --result) words='exited signaled stopped timeout out-of-memory supervisor-lost lost' ;;
+    --result) words='exited signaled stopped timeout out-of-memory supervisor-lost node-shutdown node-lost lost' ;;
     --state) words='creating running suspended ending accounting' ;;
     *)
         case $verb in

@@ -43,7 +43,7 @@ complete -c pinfold -n '__fish_seen_subcommand_from history' -s S -l since -x
 complete -c pinfold -n '__fish_seen_subcommand_from history' -s E -l until -x
 complete -c pinfold -n '__fish_seen_subcommand_from history' -s n -l number -x
 complete -c pinfold -n '__fish_seen_subcommand_from history' -s P -l parsable
-complete -c pinfold -n '__fish_seen_subcommand_from history' -l result -xa 'exited signaled stopped timeout out-of-memory supervisor-lost lost'
+complete -c pinfold -n '__fish_seen_subcommand_from history' -l result -xa 'exited signaled stopped timeout out-of-memory supervisor-lost node-shutdown node-lost lost'
 complete -c pinfold -n '__fish_seen_subcommand_from history' -l scheduler -x
 complete -c pinfold -n '__fish_seen_subcommand_from history' -l failed
 complete -c pinfold -n '__fish_seen_subcommand_from history' -l leftovers

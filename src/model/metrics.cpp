@@ -13,8 +13,9 @@ namespace {
 
 using Labels = Exposition::Labels;
 
-constexpr std::array kResults{JobResult::Exited,      JobResult::Signaled,       JobResult::Stopped, JobResult::Timeout,
-                              JobResult::OutOfMemory, JobResult::SupervisorLost, JobResult::Lost};
+constexpr std::array kResults{JobResult::Exited,       JobResult::Signaled,    JobResult::Stopped,
+                              JobResult::Timeout,      JobResult::OutOfMemory, JobResult::SupervisorLost,
+                              JobResult::NodeShutdown, JobResult::NodeLost,    JobResult::Lost};
 constexpr std::array kTroubles{
     std::pair{Trouble::Config, std::string_view("config")},   std::pair{Trouble::Limit, std::string_view("limit")},
     std::pair{Trouble::Receipt, std::string_view("receipt")}, std::pair{Trouble::Record, std::string_view("record")},

@@ -14,6 +14,8 @@ constexpr std::array kNames{
     std::pair{JobResult::Timeout, std::string_view("timeout")},
     std::pair{JobResult::OutOfMemory, std::string_view("out-of-memory")},
     std::pair{JobResult::SupervisorLost, std::string_view("supervisor-lost")},
+    std::pair{JobResult::NodeShutdown, std::string_view("node-shutdown")},
+    std::pair{JobResult::NodeLost, std::string_view("node-lost")},
     std::pair{JobResult::Lost, std::string_view("lost")},
 };
 

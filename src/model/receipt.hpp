@@ -22,7 +22,9 @@ enum class JobResult {
     Timeout,        ///< the run time limit
     OutOfMemory,    ///< killed as a whole, or its leader, for want of memory
     SupervisorLost, ///< pinfold-run was killed
-    Lost,           ///< the node went down, or the units vanished behind our back
+    NodeShutdown,   ///< the node was shut down in an orderly way while the job ran
+    NodeLost,       ///< the node went down without a word: a power cut, a reset or a crash
+    Lost,           ///< the units vanished behind our back
 };
 
 std::string_view toString(JobResult result);

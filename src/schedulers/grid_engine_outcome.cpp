@@ -126,7 +126,10 @@ std::string causeOfKilled(int signal, const Receipt& receipt) {
                ", in pinfold or systemd";
     case JobResult::Exited:
     case JobResult::Signaled:
+    case JobResult::NodeShutdown:
+        return "ended because the node was shut down";
     case JobResult::SupervisorLost:
+    case JobResult::NodeLost:
     case JobResult::Lost:
         break;
     }

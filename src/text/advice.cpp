@@ -63,6 +63,12 @@ Advice onSupervisor(const Receipt& receipt) {
     return "Its pinfold-run was killed, most often with the batch system's own daemon: look at that system's log.";
 }
 
+Advice onNode(const Receipt& receipt) {
+    if (receipt.result != JobResult::NodeShutdown && receipt.result != JobResult::NodeLost)
+        return std::nullopt;
+    return "The end was not the job's own doing: submit it again, or have the batch system do so after a node's failure.";
+}
+
 Advice onLeftovers(const Receipt& receipt) {
     if (receipt.leftovers.count == 0)
         return std::nullopt;
@@ -121,7 +127,7 @@ Advice onTasks(const Receipt& receipt) {
 
 std::vector<std::string> adviceOn(const Receipt& receipt) {
     std::vector<std::string> all;
-    for (const auto on : {onKill, onTime, onSupervisor, onLeftovers, onTasks, onMemory, onCpu, onDisks})
+    for (const auto on : {onKill, onTime, onSupervisor, onNode, onLeftovers, onTasks, onMemory, onCpu, onDisks})
         if (auto advice = on(receipt))
             all.push_back(std::move(*advice));
     return all;

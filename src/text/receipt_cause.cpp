@@ -74,8 +74,13 @@ std::string causeInWords(const Receipt& receipt, NameOfUser nameOf) {
         return receipt.oom ? oomInWords(*receipt.oom) + "." : "It was killed for want of memory.";
     case JobResult::SupervisorLost:
         return "Its supervisor, pinfold-run, was killed; what was left of the job was stopped then.";
+    case JobResult::NodeShutdown:
+        return "The node was shut down while it ran" + andExit(receipt) + ".";
+    case JobResult::NodeLost:
+        return "The node went down without a shutdown (a power cut, a reset or a crash). When the job ended is not known: "
+               "the end given here is the last time at which the node is known to have run.";
     case JobResult::Lost:
-        return "It was lost: its units vanished, or the node went down.";
+        return "It was lost: its units vanished.";
     }
     return "";
 }

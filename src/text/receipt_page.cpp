@@ -139,8 +139,8 @@ std::string shortened(const std::string& text) {
 
 std::string leftoverLines(const Receipt& receipt, const Amounts& amounts) {
     const auto& leftovers = receipt.leftovers;
-    if (leftovers.count == 0)
-        return line("left behind", "nothing");
+    if (leftovers.count == 0) // a node that went down left nothing to look at
+        return receipt.result == JobResult::NodeLost ? "" : line("left behind", "nothing");
     auto text = line("left behind", std::to_string(leftovers.count) + " process(es), CPU " + amounts.duration(leftovers.cpu) +
                                         ", stopped by pinfold:");
     const auto shown = std::min(leftovers.commands.size(), kMostCommands);

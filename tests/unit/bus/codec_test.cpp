@@ -152,9 +152,9 @@ TEST(Codec, readsWhichKindsOfReceipts) {
     const auto none = decodeReceiptFilter({});
     EXPECT_FALSE(none->result || none->scheduler || none->failedOnly || none->leftoversOnly);
 
-    EXPECT_TRUE(
-        has(refusal(decodeReceiptFilter({{"result", Variant(std::string("exit\n"))}})),
-            "'result' is 'exit\\x0a': use one of exited, signaled, stopped, timeout, out-of-memory, supervisor-lost, lost"));
+    EXPECT_TRUE(has(refusal(decodeReceiptFilter({{"result", Variant(std::string("exit\n"))}})),
+                    "'result' is 'exit\\x0a': use one of exited, signaled, stopped, timeout, out-of-memory, supervisor-lost, "
+                    "node-shutdown, node-lost, lost"));
     EXPECT_TRUE(has(refusal(decodeReceiptFilter({{"result", Variant(std::uint32_t{1})}})), "'result' has type u"));
     for (const char* name : {"", "sge.1", "SGE", "sge' OR 1"})
         EXPECT_TRUE(has(refusal(decodeReceiptFilter({{"scheduler", Variant(std::string(name))}})), "'scheduler' is '")) << name;

@@ -44,6 +44,7 @@ def test_verbs_options_and_keys(tmp_path):
     assert offered(tmp_path, ["sge.1"], "pinfold", "stop", "--gr") == ["--grace"]
     assert offered(tmp_path, ["sge.1"], "pinfold", "--color", "al") == ["always"]
     assert offered(tmp_path, [], "pinfold", "history", "--result", "s") == ["signaled", "stopped", "supervisor-lost"]
+    assert offered(tmp_path, [], "pinfold", "history", "--result", "n") == ["node-shutdown", "node-lost"]
     assert offered(tmp_path, [], "pinfold", "top", "--sort", "m") == ["memory"]
     assert offered(tmp_path, [], "pinfold", "kill", "-s", "K") == ["KILL"]
     assert offered(tmp_path, [], "pinfold", "strays", "--mode", "k") == ["kill"]

@@ -41,8 +41,9 @@ TEST(JobState, namesComeBack) {
 
 TEST(JobResult, namesComeBack) {
     std::set<std::string_view> names;
-    for (const auto result : {JobResult::Exited, JobResult::Signaled, JobResult::Stopped, JobResult::Timeout,
-                              JobResult::OutOfMemory, JobResult::SupervisorLost, JobResult::Lost}) {
+    for (const auto result :
+         {JobResult::Exited, JobResult::Signaled, JobResult::Stopped, JobResult::Timeout, JobResult::OutOfMemory,
+          JobResult::SupervisorLost, JobResult::NodeShutdown, JobResult::NodeLost, JobResult::Lost}) {
         EXPECT_TRUE(names.insert(toString(result)).second);
         EXPECT_EQ(jobResultFromString(toString(result)), result);
     }

@@ -87,6 +87,8 @@ pinfold_jobs_ended_total{result="stopped"} 0
 pinfold_jobs_ended_total{result="timeout"} 0
 pinfold_jobs_ended_total{result="out-of-memory"} 0
 pinfold_jobs_ended_total{result="supervisor-lost"} 0
+pinfold_jobs_ended_total{result="node-shutdown"} 0
+pinfold_jobs_ended_total{result="node-lost"} 0
 pinfold_jobs_ended_total{result="lost"} 0
 pinfold_rogue_processes_total 0
 pinfold_rogue_jobs_total 0

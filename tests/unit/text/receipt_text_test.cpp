@@ -161,7 +161,11 @@ TEST(Cause, everyOneHasItsSentence) {
           {JobResult::Timeout, "It was stopped at its run time limit of 1h."},
           {JobResult::OutOfMemory, "It was killed for want of memory."},
           {JobResult::SupervisorLost, "Its supervisor, pinfold-run, was killed; what was left of the job was stopped then."},
-          {JobResult::Lost, "It was lost: its units vanished, or the node went down."}}) {
+          {JobResult::NodeShutdown, "The node was shut down while it ran."},
+          {JobResult::NodeLost, "The node went down without a shutdown (a power cut, a reset or a crash). When the job ended is "
+                                "not known: the end given "
+                                "here is the last time at which the node is known to have run."},
+          {JobResult::Lost, "It was lost: its units vanished."}}) {
         auto receipt = sample();
         receipt.result = result;
         receipt.limits.runTimeMax = 3600 * kSecond;
