@@ -28,6 +28,13 @@ constexpr const char* kAddReceipt =
 
 constexpr const char* kStored = "SELECT receipt FROM receipts WHERE id = :id";
 
+// Not for a job that has its receipt: its row may come late, after a restart of pinfoldd.
+constexpr const char* kAddLive = "INSERT OR IGNORE INTO live (id, key, uid, started, boot, receipt)"
+                                 " SELECT :id, :key, :uid, :started, :boot, :receipt"
+                                 " WHERE NOT EXISTS (SELECT 1 FROM receipts WHERE id = :id)";
+
+constexpr const char* kRemoveLive = "DELETE FROM live WHERE id = :id";
+
 constexpr const char* kRemove =
     "DELETE FROM receipts WHERE number IN"
     " (SELECT number FROM receipts INDEXED BY by_ended WHERE ended <= :until ORDER BY ended, number LIMIT :limit)";
@@ -56,12 +63,29 @@ std::optional<std::uint64_t> tooOldUntil(const Retention& retention, std::uint64
     return now - *retention.maxAge - 1;
 }
 
+/// Of a row of `live`. Where the text cannot be read, as after the return to an older pinfold, the columns have what matters
+/// most.
+LiveRow liveRowOf(const Statement& row) {
+    LiveRow job{.bootId = std::string(row.text(0)), .receipt = {}};
+    if (auto receipt = decodeReceipt(row.text(1))) {
+        job.receipt = *std::move(receipt);
+        return job;
+    }
+    job.receipt.id = row.text(2);
+    job.receipt.key = row.text(3);
+    job.receipt.uid = static_cast<std::uint32_t>(row.number(4));
+    job.receipt.started = row.number(5);
+    return job;
+}
+
 } // namespace
 
 struct History::Impl {
     HistoryDatabase file;
     Statement addKind;
     Statement addReceipt;
+    Statement addLive;
+    Statement removeLive;
     Statement remove;
     Statement stored;
 
@@ -69,6 +93,7 @@ struct History::Impl {
     Result<void> prepare();
     /// As it is stored, if it was there before.
     Result<std::optional<Receipt>> add(const Receipt& receipt) const;
+    Result<void> add(const LiveRow& job) const;
     Result<std::optional<Receipt>> find(const std::string& id) const;
     Result<std::uint64_t> removeOldest(std::uint64_t until, std::uint64_t limit) const;
     Result<std::uint64_t> nextRemoval(const Retention& retention, std::uint64_t now) const;
@@ -76,8 +101,12 @@ struct History::Impl {
 };
 
 Result<void> History::Impl::prepare() {
-    for (const auto& [statement, sql] :
-         {std::pair{&addKind, kAddKind}, {&addReceipt, kAddReceipt}, {&remove, kRemove}, {&stored, kStored}}) {
+    for (const auto& [statement, sql] : {std::pair{&addKind, kAddKind},
+                                         {&addReceipt, kAddReceipt},
+                                         {&addLive, kAddLive},
+                                         {&removeLive, kRemoveLive},
+                                         {&remove, kRemove},
+                                         {&stored, kStored}}) {
         auto prepared = Statement::prepare(db(), sql);
         if (!prepared)
             return prepared.error();
@@ -112,7 +141,22 @@ Result<std::optional<Receipt>> History::Impl::add(const Receipt& receipt) const 
     addReceipt.bind(":receipt", text);
     if (auto done = addReceipt.finish(); !done)
         return done.error();
-    return sqlite3_changes(db()) == 0 ? find(receipt.id) : std::optional<Receipt>();
+    const bool isNew = sqlite3_changes(db()) > 0;
+    removeLive.bind(":id", receipt.id);
+    if (auto done = removeLive.finish(); !done)
+        return done.error();
+    return isNew ? std::optional<Receipt>() : find(receipt.id);
+}
+
+Result<void> History::Impl::add(const LiveRow& job) const {
+    const auto text = encode(job.receipt);
+    addLive.bind(":id", job.receipt.id);
+    addLive.bind(":key", job.receipt.key);
+    addLive.bind(":uid", job.receipt.uid);
+    addLive.bind(":started", job.receipt.started);
+    addLive.bind(":boot", job.bootId);
+    addLive.bind(":receipt", text);
+    return addLive.finish();
 }
 
 /// How many were removed.
@@ -181,11 +225,14 @@ Result<History> History::open(const std::filesystem::path& file, Mode mode, cons
 
 Result<std::vector<Receipt>> History::write(const HistoryChanges& changes) {
     std::vector<Receipt> known;
-    if (changes.receipts.empty())
+    if (changes.receipts.empty() && changes.started.empty())
         return known;
     auto transaction = Transaction::begin(impl_->db());
     if (!transaction)
         return transaction.error();
+    for (const auto& job : changes.started)
+        if (auto added = impl_->add(job); !added)
+            return added.error();
     for (const auto& receipt : changes.receipts) {
         auto added = impl_->add(receipt);
         if (!added)
@@ -196,6 +243,21 @@ Result<std::vector<Receipt>> History::write(const HistoryChanges& changes) {
     if (auto committed = transaction->commit(); !committed)
         return committed.error();
     return known;
+}
+
+Result<std::vector<LiveRow>> History::live() const {
+    const auto statement = Statement::prepare(impl_->db(), "SELECT boot, receipt, id, key, uid, started FROM live ORDER BY id");
+    if (!statement)
+        return statement.error();
+    std::vector<LiveRow> jobs;
+    while (true) {
+        const auto row = statement->step();
+        if (!row)
+            return row.error();
+        if (!*row)
+            return jobs;
+        jobs.push_back(liveRowOf(*statement));
+    }
 }
 
 bool History::followsWriters() const { return !impl_->file.immutable; }

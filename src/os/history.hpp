@@ -56,9 +56,18 @@ struct HistoryInfo {
     std::optional<std::uint64_t> newest = {}; ///< the last
 };
 
+/// A job that runs.
+struct LiveRow {
+    std::string bootId; ///< of the boot that it runs in
+    Receipt receipt;    ///< the job's receipt, in case the node goes down now
+
+    bool operator==(const LiveRow&) const = default;
+};
+
 /// What one transaction writes: all of it or nothing.
 struct HistoryChanges {
     std::vector<Receipt> receipts = {};
+    std::vector<LiveRow> started = {};
 };
 
 /// Of one thread at a time. All of it may wait for the disk: pinfoldd's loop asks HistoryStore.
@@ -66,18 +75,21 @@ class History {
 public:
     enum class Mode { ReadWrite, ReadOnly };
 
-    /// ReadWrite creates the file when it is not there, and brings an older pinfold's to this schema: once, some 40 s and the
-    /// file's size in free space for 1,000,000 receipts; `beforeMigration` is called first then. WAL, synchronous=FULL: write()
-    /// is durable when it returns. Errors here and below: Damaged when the file is none of sqlite's or not whole; else Internal,
-    /// with sqlite's words and, of open(), the path.
+    /// ReadWrite creates the file when it is not there, and brings an older pinfold's to this schema: at once, but some 40 s
+    /// and the file's size in free space for 1,000,000 receipts of schema 1; `beforeMigration` is called first then. WAL,
+    /// synchronous=FULL: write() is durable when it returns. Errors here and below: Damaged when the file is none of sqlite's or
+    /// not whole; else Internal, with sqlite's words and, of open(), the path.
     static Result<History> open(const std::filesystem::path& file, Mode mode, const std::function<void()>& beforeMigration = {});
     History(History&&) noexcept;
     History& operator=(History&&) noexcept;
     ~History();
 
     /// In one transaction, durable on return. A receipt whose id is there already is left as it is, since after a crash the same
-    /// job may be accounted again; the answer has those that were there, as they are stored.
+    /// job may be accounted again; the answer has those that were there, as they are stored. A job is live from `started` until
+    /// its receipt is written, and never again then.
     Result<std::vector<Receipt>> write(const HistoryChanges& changes);
+    /// The jobs that are live by write(), of this boot and of earlier ones, in the order of their ids.
+    Result<std::vector<LiveRow>> live() const;
     /// Newest first. From indexes alone, unless the file is of schema 1 and opened ReadOnly.
     Result<std::vector<Receipt>> list(const ReceiptFilter& filter) const;
     /// The largest n of any key manual.<n>, or 0.

@@ -12,7 +12,8 @@ namespace {
 using sqlite::Database;
 using sqlite::run;
 
-constexpr std::uint64_t kSchema = 2;
+constexpr std::uint64_t kSchema = 3;
+constexpr std::uint64_t kSchemaWithKinds = 2;
 constexpr int kBusyTimeoutMs = 2000;
 // Somebody may make a copy of the file meanwhile, and pinfoldd waits in a thread.
 constexpr int kWriterBusyTimeoutMs = 10'000;
@@ -40,8 +41,12 @@ constexpr const char* kKinds = "CREATE TABLE kinds ("
 constexpr const char* kIndexes = "CREATE INDEX IF NOT EXISTS by_ended ON receipts (ended);"
                                  "CREATE INDEX by_kind ON receipts (kind, ended);"
                                  "CREATE INDEX by_key ON receipts (key, ended, kind, uid);"
-                                 "CREATE INDEX by_uid ON receipts (uid, kind, ended);"
-                                 "PRAGMA user_version = 2;";
+                                 "CREATE INDEX by_uid ON receipts (uid, kind, ended);";
+
+constexpr const char* kLive = "CREATE TABLE live ("
+                              " id TEXT PRIMARY KEY, key TEXT NOT NULL, uid INTEGER NOT NULL, started INTEGER NOT NULL,"
+                              " boot TEXT NOT NULL, receipt TEXT NOT NULL) WITHOUT ROWID;"
+                              "PRAGMA user_version = 3;";
 
 // Reading a million JSON texts once is slow enough: all kinds that may occur first, those that did not are dropped afterwards.
 // Of the schedulers the most frequent, as many as add() lets have a kind of their own; '?' is for texts that can't be read.
@@ -75,10 +80,12 @@ constexpr const char* kDropUnusedKinds =
 
 std::string ddl(std::uint64_t from) {
     if (from == 0)
-        return std::string(kReceipts) + kKinds + kIndexes;
+        return std::string(kReceipts) + kKinds + kIndexes + kLive;
+    if (from == kSchemaWithKinds)
+        return kLive;
     return std::string("DROP INDEX IF EXISTS by_key; DROP INDEX IF EXISTS by_uid;"
                        "ALTER TABLE receipts ADD COLUMN kind INTEGER NOT NULL DEFAULT 0;") +
-           kKinds + fillKinds() + kFillReceipts + kIndexes + kDropUnusedKinds;
+           kKinds + fillKinds() + kFillReceipts + kIndexes + kDropUnusedKinds + kLive;
 }
 
 /// 0: there are no tables.
@@ -130,7 +137,7 @@ Result<void> migrate(HistoryDatabase& history) {
     if (auto committed = transaction->commit(); !committed)
         return committed;
     history.schema = kSchema;
-    // All of the file is in the log now. A reader that holds it back is no reason to fail.
+    // All of a file of schema 1 is in the log now. A reader that holds it back is no reason to fail.
     (void)run(history.db.get(), "PRAGMA wal_checkpoint(TRUNCATE)");
     return {};
 }
@@ -143,7 +150,7 @@ Result<HistoryDatabase> openHistoryFile(const std::filesystem::path& file, const
     if (!history)
         return history;
     sqlite3_busy_timeout(history->db.get(), kWriterBusyTimeoutMs);
-    if (history->schema > 0 && history->schema < kSchema && beforeMigration)
+    if (history->schema > 0 && history->schema < kSchemaWithKinds && beforeMigration)
         beforeMigration();
     auto ready = run(history->db.get(), kSettings);
     if (ready && history->schema < kSchema)

@@ -5,6 +5,8 @@
 // `kinds`: scheduler, result, exit_ok (1: exited with status 0) and leftovers (1: there are some). A receipt has its kind's
 // number, and per kind the indexes are in the order of `ended`: whatever is asked, the newest receipts of the kinds that match
 // are found by a few descents and a merge, however few they are.
+//
+// `live` has a row for each job that runs: what its receipt is to be if the node goes down with it.
 #pragma once
 
 #include "os/sqlite.hpp"
@@ -16,12 +18,12 @@ namespace pinfold {
 
 struct HistoryDatabase {
     sqlite::Database db;
-    std::uint64_t schema = 0; ///< 1 only of a file opened for reading: it has no kinds
+    std::uint64_t schema = 0; ///< below the newest only of a file opened for reading: 1 has no kinds, 2 has no table `live`
     bool immutable = false;   ///< what is written from now on is not seen
 };
 
 /// For reading and writing, created when it is not there, brought to the newest schema. `beforeMigration`, if any, is called
-/// before an older file is. Errors: Damaged, or Internal, with sqlite's words and the path.
+/// before that when each receipt has to be read for it. Errors: Damaged, or Internal, with sqlite's words and the path.
 Result<HistoryDatabase> openHistoryFile(const std::filesystem::path& file, const std::function<void()>& beforeMigration);
 /// As it is; nothing is created or changed. Errors: Damaged, or Internal, with sqlite's words and the path.
 Result<HistoryDatabase> openHistoryFileReadOnly(const std::filesystem::path& file);

@@ -151,6 +151,8 @@ protected:
             sql("INSERT INTO receipts (id, key, uid, ended, receipt) VALUES ('" + one.id + "', '" + one.key + "', " +
                 std::to_string(one.uid) + ", " + std::to_string(one.ended) + ", '" + encode(one) + "')");
     }
+    /// Makes the file what a pinfold of schema 2 would have written.
+    void downgradeToSchema2() const { sql("DROP TABLE live; PRAGMA user_version = 2"); }
     std::uint64_t number(const std::string& query) const {
         sqlite3* db = nullptr;
         sqlite3_stmt* statement = nullptr;

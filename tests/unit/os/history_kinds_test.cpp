@@ -42,7 +42,7 @@ TEST_F(HistoryFile, NoUserMakesKindsWithoutEnd) {
 TEST_F(HistoryFile, AnOlderFileIsBroughtUpToDate) {
     writeSchema1(mixed());
     auto history = open();
-    EXPECT_EQ(number("PRAGMA user_version"), 2U);
+    EXPECT_EQ(number("PRAGMA user_version"), 3U);
     expectMixed(history);
     EXPECT_EQ(*history.list(kinds("timeout", "sge")), std::vector<Receipt>{mixed()[2]});
     EXPECT_EQ(number("SELECT count(*) FROM kinds"), 7U);
