@@ -21,6 +21,7 @@ constexpr const char* kMessageDrained = "6f00b16ce6984e239a8697ae306000b4";
 constexpr const char* kMessageUndrained = "bb0fdc7594844c51ad27678722bda711";
 constexpr const char* kMessageOrphan = "ef151ed803ff43799557af9792ee1a68";
 constexpr const char* kMessageHistoryVacuumed = "0bf03b2d313140b893115890731cd5a4";
+constexpr const char* kMessageShutdown = "7e0b4a5c2f3d4f7c9b61d8a0c4e2f951";
 constexpr const char* kMessageStray = "781d29d05b0941cfa63c23e315500cce";
 constexpr const char* kMessageStraysRefused = "c932b759e96f444db937cd6da477f5fb";
 constexpr const char* kMessageLeftoverRemoved = "db6cf2c76eb94d1cb6d01f754967a0ff";

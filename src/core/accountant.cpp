@@ -2,6 +2,7 @@
 #include "core/accountant.hpp"
 
 #include "core/events.hpp"
+#include "core/node_shutdown.hpp"
 
 #include <csignal>
 #include <utility>
@@ -25,7 +26,7 @@ bool endedForMemory(const JobRecord& record, JobResult result) {
 }
 
 /// Of a job that note() has seen.
-Receipt makeReceipt(const Job& job) {
+Receipt makeReceipt(const Core& core, const Job& job) {
     const auto& record = job.record;
     Receipt receipt;
     receipt.id = record.id;
@@ -40,6 +41,7 @@ Receipt makeReceipt(const Job& job) {
         receipt.result = JobResult::Signaled;
     if (endedForMemory(record, receipt.result))
         receipt.result = JobResult::OutOfMemory;
+    receipt.result = resultAtShutdown(core, job, receipt.result);
     receipt.exit = record.exit;
     receipt.stoppedBy = record.stoppedBy;
     receipt.tasks = record.nextTask - (job.lacksBatchScript() ? 1 : 0);
@@ -78,6 +80,15 @@ void Accountant::account(const JobPtr& job) {
     job->statusTimer.reset();
     job->sliceWatch.reset();
     job->memoryWatch.reset();
+    if (!mayBeOfShutdown(core_, *job))
+        return enqueue(job);
+    core_.context.systemd.askShutdown([this, weak = WeakJob(job)] {
+        if (const auto live = weak.lock())
+            enqueue(live);
+    });
+}
+
+void Accountant::enqueue(const JobPtr& job) {
     due_.push_back(job);
     if (!flushSource_)
         flushSource_ = core_.context.loop.whenIdle([this] { flush(); });
@@ -87,7 +98,7 @@ void Accountant::flush() {
     flushSource_.reset();
     for (const auto& job : std::exchange(due_, {})) {
         parts_.judge.conclude(job);
-        auto receipt = makeReceipt(*job);
+        auto receipt = makeReceipt(core_, *job);
         if (job->record.neverRan)
             removeSlice(job, receipt, 1);
         else
@@ -96,6 +107,8 @@ void Accountant::flush() {
 }
 
 void Accountant::removeSlice(const JobPtr& job, const Receipt& receipt, int tries) {
+    if (core_.shutdownSince) // PID 1 stops it as soon as pinfoldd has gone, and not before
+        return forget(job, receipt);
     core_.context.systemd.stop(job->key().sliceName(), [this, job, receipt, tries](const SystemdOutcome& outcome) {
         const auto path = slicePath(job->key());
         // systemd 252 says done and leaves the cgroup behind when a process in it could not be killed in time.
@@ -126,10 +139,12 @@ void Accountant::forget(const JobPtr& job, const Receipt& receipt) {
             reply({});
     for (const auto& reply : std::exchange(job->waiters, {}))
         reply(receipt);
-    if (job->record.neverRan)
-        return;
-    logJobEnded(core_.context, *job, receipt);
-    core_.observer->jobRemoved(job->key(), receipt);
+    if (!job->record.neverRan) {
+        logJobEnded(core_.context, *job, receipt);
+        core_.observer->jobRemoved(job->key(), receipt);
+    }
+    if (onForgotten)
+        onForgotten();
 }
 
 } // namespace pinfold

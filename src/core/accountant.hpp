@@ -7,6 +7,7 @@
 #include "core/node_share.hpp"
 #include "core/oom_judge.hpp"
 
+#include <functional>
 #include <vector>
 
 namespace pinfold {
@@ -28,7 +29,11 @@ public:
     /// The job's last process is gone. Its receipt is made durable, then its units go, and whoever waits for it is told.
     void account(const JobPtr& job);
 
+    /// A job has left the registry.
+    std::function<void()> onForgotten;
+
 private:
+    void enqueue(const JobPtr& job);
     void flush();
     void removeSlice(const JobPtr& job, const Receipt& receipt, int tries);
     void forget(const JobPtr& job, const Receipt& receipt);

@@ -5,6 +5,9 @@
 #include "core/describer.hpp"
 #include "core/job.hpp"
 
+#include <cstdint>
+#include <optional>
+
 namespace pinfold {
 
 /// What the parts of the daemon's logic share.
@@ -14,7 +17,8 @@ struct Core {
     CoreContext& context;
     Describer describer;
     Registry registry;
-    JobObserver* observer; ///< never null
+    JobObserver* observer;                      ///< never null
+    std::optional<std::uint64_t> shutdownSince; ///< CLOCK_BOOTTIME, microseconds: the node is being shut down
 
     /// Stores the job's record. A failure is logged: the job itself must not suffer from a full /run. Nothing is stored for a job
     /// that is over: its key may be another job's by now.

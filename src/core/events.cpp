@@ -55,6 +55,15 @@ std::string describe(const Receipt& receipt) {
     return text;
 }
 
+void logEnd(const CoreContext& context, const JobKey& key, const Receipt& receipt, std::string message) {
+    auto event = jobEvent(LOG_INFO, kMessageJobEnded, "job-ended", key, 0);
+    event.message = std::move(message);
+    event.fields.emplace_back("PINFOLD_UID", std::to_string(receipt.uid));
+    event.fields.emplace_back("PINFOLD_RESULT", std::string(toString(receipt.result)));
+    context.journal.event(event);
+    context.metrics.jobEnded(receipt);
+}
+
 } // namespace
 
 void logJobStarted(const CoreContext& context, const Job& job) {
@@ -66,12 +75,7 @@ void logJobStarted(const CoreContext& context, const Job& job) {
 }
 
 void logJobEnded(const CoreContext& context, const Job& job, const Receipt& receipt) {
-    auto event = jobEvent(LOG_INFO, kMessageJobEnded, "job-ended", job.key(), 0);
-    event.message = "job " + job.key().text() + " ended: " + describe(receipt);
-    event.fields.emplace_back("PINFOLD_UID", std::to_string(receipt.uid));
-    event.fields.emplace_back("PINFOLD_RESULT", std::string(toString(receipt.result)));
-    context.journal.event(event);
-    context.metrics.jobEnded(receipt);
+    logEnd(context, job.key(), receipt, "job " + receipt.key + " ended: " + describe(receipt));
 }
 
 void logLeftovers(const CoreContext& context, const Job& job, std::uint32_t task, std::uint64_t count,
@@ -293,6 +297,15 @@ void logDrainUnreadable(const CoreContext& context, const std::string& message) 
     event.message = "this node takes no jobs until somebody says whether it is drained: " + message;
     context.journal.event(event);
     context.metrics.troubled(Trouble::Other);
+}
+
+void logShutdown(const CoreContext& context, std::size_t jobs) {
+    JournalEvent event;
+    event.priority = LOG_NOTICE;
+    event.messageId = kMessageShutdown;
+    event.message = "the node is being shut down: no new jobs are taken, and " + std::to_string(jobs) + " end now";
+    event.fields = {{"PINFOLD_EVENT", "node-shutdown"}};
+    context.journal.event(event);
 }
 
 void logUnreadableRecord(const CoreContext& context, const std::string& fileAndReason) {

@@ -48,6 +48,9 @@ void logDrained(const CoreContext& context, const Drain& drain);
 void logUndrained(const CoreContext& context, uid_t by);
 void logDrainUnreadable(const CoreContext& context, const std::string& message);
 
+/// `jobs`: how many end by it.
+void logShutdown(const CoreContext& context, std::size_t jobs);
+
 void logUnreadableRecord(const CoreContext& context, const std::string& fileAndReason);
 
 /// Ordinary lines that belong to no job.

@@ -59,14 +59,16 @@ struct Job {
     std::optional<OomReport> oomReport;
     JobOutput output; ///< the job's standard error, until a restart of pinfoldd
     std::optional<PeakSplit> peakSplit;
-    EventHandle lingerTimer;                        ///< without batch script and empty: until it ends by itself
-    EventHandle freezeTimer;                        ///< bounds the wait until all but the shepherds can be killed
-    bool culled = false;                            ///< all but the shepherds have been killed
-    EventHandle statusTimer;                        ///< bounds the wait for EndJob's word on how the leader ended
-    bool statusOverdue = false;                     ///< that wait is over
-    bool changingLimits = false;                    ///< a change is on its way through systemd
-    bool accountDue = false;                        ///< handed to the accountant
-    std::size_t describing = 0;                     ///< reports on leftovers that are under way: the receipt waits for them
+    EventHandle lingerTimer;     ///< without batch script and empty: until it ends by itself
+    EventHandle freezeTimer;     ///< bounds the wait until all but the shepherds can be killed
+    bool culled = false;         ///< all but the shepherds have been killed
+    EventHandle statusTimer;     ///< bounds the wait for EndJob's word on how the leader ended
+    bool statusOverdue = false;  ///< that wait is over
+    bool leftToPid1 = false;     ///< the node is being shut down: PID 1 signals its processes, and kills them later
+    std::uint64_t endBegan = 0;  ///< CLOCK_BOOTTIME, microseconds; 0: not begun, or by an earlier pinfoldd
+    bool changingLimits = false; ///< a change is on its way through systemd
+    bool accountDue = false;     ///< handed to the accountant
+    std::size_t describing = 0;  ///< reports on leftovers that are under way: the receipt waits for them
     std::vector<std::function<void()>> onDescribed; ///< called when there are none any more
     bool terminationDue = false;                    ///< SIGTERM waits for them, for a moment
     std::vector<Reply<JobSummary>> creators;

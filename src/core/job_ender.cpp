@@ -56,6 +56,8 @@ void JobEnder::watch(const JobPtr& job) {
     limitRunTime(job);
     judge_.watch(job);
     job->lacksBatchScript() ? check(job) : watchBatchScript(job);
+    if (core_.shutdownSince) // PID 1 may have started it before it began to stop all
+        begin(job, {.cause = JobResult::NodeShutdown, .by = {}, .grace = {}});
 }
 
 void JobEnder::limitRunTime(const JobPtr& job) {
@@ -125,18 +127,22 @@ void JobEnder::begin(const JobPtr& job, Request request) {
     auto& record = job->record;
     if (record.state == JobState::Ending && request.grace && *request.grace < grace(*job) && populated(*job)) {
         record.grace = request.grace;
+        job->leftToPid1 = false;
         core_.save(*job);
         return terminate(job);
     }
     if (record.state != JobState::Running)
         return;
+    job->endBegan = core_.context.loop.bootTime();
     record.cause = request.cause;
     record.stoppedBy = request.by;
     record.grace = request.grace;
     job->runTimer.reset();
     job->lingerTimer.reset();
     // 257 stops nothing that is frozen, and what is frozen acts on no signal but SIGKILL.
-    if (endSuspension(record, core_.context.loop.bootTime()))
+    const bool frozen = endSuspension(record, core_.context.loop.bootTime());
+    job->leftToPid1 = request.cause == JobResult::NodeShutdown && !frozen;
+    if (frozen)
         core_.context.systemd.thaw(job->key().sliceName(), [](const SystemdOutcome&) {});
     if (!populated(*job) && !job->isStartingTasks()) {
         core_.advance(*job, JobState::Ending); // a restart would see the same: the record can wait for what comes next
@@ -178,6 +184,8 @@ void JobEnder::terminate(const JobPtr& job) {
     core_.observer->jobStateChanged(job->key()); // a clean end is over in a moment, and JobRemoved tells of it
     const auto delay = grace(*job);
     (void)lookAtUsage(*job); // the last moment at which the memory's peak may show what it is made of
+    if (job->leftToPid1)     // some programs take a second SIGTERM for impatience
+        return;
     if (delay == 0)
         return kill(job);
     // A job that never ran has only its waiting leader in it, which has been told and ends by itself.

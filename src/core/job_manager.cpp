@@ -9,6 +9,7 @@
 #include "core/job_ender.hpp"
 #include "core/job_freezer.hpp"
 #include "core/limit_keeper.hpp"
+#include "core/node_shutdown.hpp"
 #include "core/node_state.hpp"
 #include "core/process_check.hpp"
 #include "core/reconciler.hpp"
@@ -33,7 +34,8 @@ struct JobManager::Impl {
         : core(context), historyWriter(context), node(core, historyWriter), share(core), allocator(core, share), judge(core),
           accountant(core, {share, judge, historyWriter}), home(core), unkillable(core, node),
           ender(core, {judge, accountant, unkillable}), taskEnder(core), keeper(core, share, ender), freezer(core, ender),
-          creator(core, {node, share, allocator, keeper, home, ender}), adder(core, {allocator, creator, home, ender, taskEnder}),
+          shutdown(core, ender), creator(core, {node, share, allocator, keeper, home, ender}),
+          adder(core, {allocator, creator, home, ender, taskEnder}),
           recovery(core, {creator, keeper, home, ender, taskEnder, freezer}), reconciler(core, recovery, ender) {
         judge.onWholeJob = [this](const JobPtr& job) {
             ender.begin(job, {.cause = JobResult::OutOfMemory, .by = {}, .grace = 0});
@@ -46,6 +48,8 @@ struct JobManager::Impl {
         context.systemd.onOomdKill = [this](const std::string& path) { judge.killedByOomd(path); };
         context.systemd.onUnitRemoved = [this](const std::string& unit) { look(unit); };
         context.systemd.onReloaded = [this] { lookAtAll(); };
+        context.systemd.onShutdown = [this] { shutdown.begin(); };
+        accountant.onForgotten = [this] { shutdown.jobIsOver(); };
     }
 
     /// The job, if the caller may do this to it.
@@ -114,6 +118,7 @@ struct JobManager::Impl {
     TaskEnder taskEnder;
     LimitKeeper keeper;
     JobFreezer freezer;
+    NodeShutdown shutdown;
     JobCreator creator;
     TaskAdder adder;
     Recovery recovery;
@@ -124,6 +129,7 @@ JobManager::JobManager(CoreContext& context) : impl_(std::make_unique<Impl>(cont
 JobManager::~JobManager() {
     impl_->core.context.systemd.onUnitRemoved = nullptr;
     impl_->core.context.systemd.onReloaded = nullptr;
+    impl_->core.context.systemd.onShutdown = nullptr;
     impl_->core.context.systemd.onOomdKill = nullptr;
     impl_->core.context.kernelLog.onOom = nullptr;
     impl_->core.context.cgroupWatch.onExhausted = nullptr;
@@ -152,6 +158,10 @@ void JobManager::takeUp(std::function<void(Result<void>)> ready) {
         ready(std::move(done));
     });
 }
+
+bool JobManager::shuttingDown() const { return impl_->core.shutdownSince.has_value(); }
+
+void JobManager::finishShutdown(std::function<void()> done) { impl_->shutdown.finish(std::move(done)); }
 
 void JobManager::configChanged() {
     impl_->share.apply();

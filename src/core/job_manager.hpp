@@ -126,6 +126,11 @@ public:
     /// stopped and no call is to be let in before. Error: Internal or SystemdFailed: exit and let systemd start us again.
     void recover(std::function<void(Result<void>)> ready);
 
+    /// PID 1 shuts the node down: the jobs' ends have begun.
+    bool shuttingDown() const;
+    /// At shutdown, when pinfoldd is to exit: `done` is called once all jobs have their receipts, or after 30 s.
+    void finishShutdown(std::function<void()> done);
+
     /// The context's configuration has other values now.
     void configChanged();
 

@@ -137,6 +137,8 @@ std::optional<Drain> NodeState::draining() const {
 }
 
 Result<void> NodeState::takesJobs() const {
+    if (core_.shutdownSince)
+        return Error{ErrorCode::Draining, "this node takes no jobs: it is being shut down"};
     if (const auto drain = draining())
         return Error{ErrorCode::Draining, "this node takes no jobs for now: " + inWords(*drain)};
     return {};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Whether this node takes jobs: not while an administrator has drained it, across restarts and reboots, nor while a job can't be
-// killed and unkillable.action is "drain", nor while receipts can't be written and history.on_failure is "drain".
+// killed and unkillable.action is "drain", nor while receipts can't be written and history.on_failure is "drain", nor while it is
+// being shut down, which is no drain: nobody has to end it.
 #pragma once
 
 #include "core/core.hpp"

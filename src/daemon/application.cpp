@@ -110,7 +110,7 @@ public:
           manager_({*connection_, loop_, jobs_, historyKeeper_, callers_, clients_, closer_,
                     [this](Reply<void> reply) { reload(std::move(reply)); }, logErrorLine}),
           socket_(UniqueFd(passedSocket()), {loop_, jobs_, clients_, closer_, settings_.config(), logErrorLine}),
-          terminate_(loop_.onSignal(SIGTERM, [this] { stop(0); })), interrupt_(loop_.onSignal(SIGINT, [this] { stop(0); })),
+          terminate_(loop_.onSignal(SIGTERM, [this] { terminate(); })), interrupt_(loop_.onSignal(SIGINT, [this] { stop(0); })),
           hangup_(loop_.onSignal(SIGHUP, [this] { reload([](const Result<void>&) {}); })) {}
 
     int run() {
@@ -157,6 +157,13 @@ private:
         // No reconnect: a new pinfoldd finds everything by records and units, which is tried all the time.
         logErrorLine("the bus went away (" + why + "), starting again");
         stop(kExitRestart);
+    }
+
+    void terminate() {
+        if (!jobs_.shuttingDown())
+            return stop(0);
+        sd_notify(0, "STOPPING=1\nSTATUS=Waits for the receipts of the last jobs");
+        jobs_.finishShutdown([this] { loop_.quit(0); });
     }
 
     void stop(int status) {

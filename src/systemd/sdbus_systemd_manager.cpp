@@ -5,11 +5,13 @@
 #include "base/parse.hpp"
 #include "systemd/call_queue.hpp"
 #include "systemd/sdbus_compat.hpp"
+#include "systemd/shutdown_watch.hpp"
 
 #include <algorithm>
 #include <array>
 #include <deque>
 #include <map>
+#include <optional>
 #include <utility>
 
 namespace pinfold {
@@ -106,6 +108,10 @@ struct SdbusSystemdManager::Impl {
                                         "interface='org.freedesktop.oom1.Manager',member='Killed'",
                                         guarded(&Impl::killedByOomd)));
         proxy->callMethod(bus::makeCall(*proxy, kInterface, "Subscribe"));
+        shutdown.emplace(ShutdownWatch::Parts{connection, *proxy, calls, loop}, [this] {
+            if (owner.onShutdown)
+                owner.onShutdown();
+        });
         version = versionNumber(proxy->getProperty("Version").onInterface(kInterface).get<std::string>());
     }
 
@@ -251,6 +257,7 @@ struct SdbusSystemdManager::Impl {
     std::unique_ptr<sdbus::IProxy> proxy;
     CallQueue calls;
     std::vector<bus::Match> matches;
+    std::optional<ShutdownWatch> shutdown;
     std::map<std::uint64_t, PendingJob> pending;
     std::deque<QueuedJob> queued;
     std::uint64_t nextId = 1;
@@ -318,6 +325,8 @@ void SdbusSystemdManager::thaw(const std::string& unit, SystemdDone done) {
     call << unit;
     impl_->simpleCall(std::move(call), std::move(done));
 }
+
+void SdbusSystemdManager::askShutdown(std::function<void()> done) { impl_->shutdown->ask(std::move(done)); }
 
 unsigned SdbusSystemdManager::version() const { return impl_->version; }
 

@@ -27,6 +27,7 @@ public:
     void setProperties(const std::string& unit, std::vector<UnitProperty> properties, SystemdDone done) override;
     void freeze(const std::string& unit, SystemdDone done) override;
     void thaw(const std::string& unit, SystemdDone done) override;
+    void askShutdown(std::function<void()> done) override;
     unsigned version() const override;
     void resetFailed(const std::string& unit, SystemdDone done) override;
     void listUnits(std::vector<std::string> patterns,

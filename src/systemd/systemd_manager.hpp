@@ -39,7 +39,7 @@ struct UnitProperty {
     using DeviceAmounts = std::vector<std::pair<std::string, std::uint64_t>>; ///< path, amount
     using DeviceRules = std::vector<std::pair<std::string, std::string>>;     ///< path or group, letters of "rwm"
     using Value = std::variant<bool, std::int32_t, std::uint64_t, std::string, std::vector<std::uint8_t>,
-                               std::vector<std::uint32_t>, DeviceAmounts, DeviceRules>;
+                               std::vector<std::uint32_t>, std::vector<std::string>, DeviceAmounts, DeviceRules>;
     std::string name;
     Value value;
 
@@ -92,6 +92,10 @@ public:
     virtual void listUnits(std::vector<std::string> patterns,
                            std::function<void(std::variant<std::vector<UnitStatus>, SystemdError>)> done) = 0;
 
+    /// Asks PID 1 whether it shuts the system down. `done` comes after its answer, and after onShutdown if it does; or after a
+    /// second.
+    virtual void askShutdown(std::function<void()> done) = 0;
+
     /// 252 for "252.39-1~deb12u1".
     virtual unsigned version() const = 0;
 
@@ -102,6 +106,8 @@ public:
     std::function<void(const std::string& path)> onOomdKill;
     /// After each reload, and after PID 1 came back to the bus: compare everything once.
     std::function<void()> onReloaded;
+    /// PID 1 shuts the system down: it has begun to stop all units, or does so in a moment. May be told more than once.
+    std::function<void()> onShutdown;
 };
 
 } // namespace pinfold

@@ -11,6 +11,7 @@ namespace {
 
 // Our own timer rules the grace; this bounds a stop that PID 1 does on its own, at shutdown.
 constexpr std::uint64_t kTimeoutStop = 30'000'000;
+constexpr const char* kDaemon = "pinfoldd.service";
 constexpr std::uint64_t kProgramTime = 300'000'000;
 constexpr std::uint64_t kUsecPerSecond = 1'000'000;
 constexpr std::uint64_t kDefaultPeriod = 100'000;
@@ -98,6 +99,8 @@ void expectIoMax(std::vector<ExpectedCgroupValue>& expected, const char* limit, 
 std::vector<UnitProperty> sliceProperties(const JobKey& key, const TaskProperties& job) {
     Properties properties;
     appendCommon(properties, describe("Batch job ", key));
+    // At shutdown PID 1 stops in the reverse order: scopes, then pinfoldd, and then the slice, which has the counters until then.
+    properties.push_back({"Before", std::vector<std::string>{kDaemon}});
     appendLimits(properties, job.limits);
     appendDevices(properties, job.devices);
     return properties;
@@ -108,6 +111,7 @@ std::vector<UnitProperty> scopeProperties(const JobKey& key, std::uint32_t task,
     Properties properties;
     appendCommon(properties, describe("Batch job ", key) + (task == 0 ? "" : ", task " + std::to_string(task)));
     properties.push_back({"Slice", key.sliceName()});
+    properties.push_back({"After", std::vector<std::string>{kDaemon}}); // see sliceProperties()
     properties.push_back({"PIDs", std::vector<std::uint32_t>(pids.begin(), pids.end())});
     properties.push_back({"TimeoutStopUSec", kTimeoutStop});
     // Explicit: with systemd's own default the kernel kills one process, and then PID 1 stops the scope.

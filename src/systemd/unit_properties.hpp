@@ -23,7 +23,7 @@ struct TaskProperties {
     bool shepherd = false;              ///< a kill for memory must not take the task's leader along
 };
 
-/// Properties of a job's slice: its limits, accounting, Description.
+/// Properties of a job's slice: its limits, accounting, Description, its place in the order of a shutdown.
 std::vector<UnitProperty> sliceProperties(const JobKey& key, const TaskProperties& job);
 
 /// Properties of a task's scope: Slice, PIDs, CollectMode, OOMPolicy and so on; task 0 repeats the job's limits, so that

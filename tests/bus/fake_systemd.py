@@ -159,7 +159,7 @@ class FakeSystemd(dbus.service.Object):
     def __init__(self, bus, node):
         super().__init__(bus, PATH)
         self.bus, self.node = bus, node
-        self.units, self.jobs = set(), 0
+        self.units, self.jobs, self.state = set(), 0, "running"
         self.faults = []
         self.delay = 0
         self.hold, self.held = False, []
@@ -347,8 +347,8 @@ class FakeSystemd(dbus.service.Object):
 
     @dbus.service.method("org.freedesktop.DBus.Properties", in_signature="ss", out_signature="v")
     def Get(self, interface, name):
-        assert (interface, name) == (MANAGER, "Version")
-        return "252.39-1~deb12u1"
+        assert interface == MANAGER
+        return {"Version": "252.39-1~deb12u1", "SystemState": self.state}[str(name)]
 
     @dbus.service.method(MANAGER, in_signature="sba(sv)")
     def SetUnitProperties(self, name, runtime, properties):
@@ -383,6 +383,16 @@ class FakeSystemd(dbus.service.Object):
     @dbus.service.signal(MANAGER, signature="b")
     def Reloading(self, active):
         pass
+
+    @dbus.service.signal(MANAGER, signature="uos")
+    def JobNew(self, number, path, unit):
+        pass
+
+    @dbus.service.method(CONTROL, in_signature="s")
+    def Shutdown(self, state):
+        """PID 1 has a job for shutdown.target; its own state is this then."""
+        self.state = str(state)
+        self.JobNew(dbus.UInt32(self.jobs + 1), self.new_job(), "shutdown.target")
 
     @dbus.service.method(CONTROL)
     def Reload(self):

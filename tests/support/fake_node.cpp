@@ -330,6 +330,14 @@ void FakeNode::forgetCallers() {
     heldLists_.clear();
 }
 
+void FakeNode::askShutdown(std::function<void()> done) {
+    answers_.push_back(loop_.whenIdle([this, done = std::move(done)] {
+        if (shutDown)
+            onShutdown();
+        done();
+    }));
+}
+
 void FakeNode::releaseLists() {
     holdLists = false;
     for (const auto& tell : std::exchange(heldLists_, {}))

@@ -68,6 +68,7 @@ public:
     unsigned systemdVersion = 252;
     bool holdLists = false; ///< of units, as they were when asked for: answered by releaseLists()
     void releaseLists();
+    bool shutDown = false;                           ///< PID 1 has begun, and its word is on its way
     std::map<std::string, std::string> activeStates; ///< by unit; else "active"
     bool holdStarts = false;                         ///< answered by release()
     void release();
@@ -84,6 +85,7 @@ public:
     void setProperties(const std::string& unit, std::vector<UnitProperty> properties, SystemdDone done) override;
     void freeze(const std::string& unit, SystemdDone done) override;
     void thaw(const std::string& unit, SystemdDone done) override;
+    void askShutdown(std::function<void()> done) override;
     unsigned version() const override { return systemdVersion; }
     void resetFailed(const std::string& unit, SystemdDone done) override;
     void listUnits(std::vector<std::string> patterns,

@@ -18,6 +18,7 @@ namespace {
 using Properties = std::vector<UnitProperty>;
 using Bytes = std::vector<std::uint8_t>;
 using Pids = std::vector<std::uint32_t>;
+using Names = std::vector<std::string>;
 
 JobKey key(const std::string& text) { return *JobKey::parse(text); }
 
@@ -63,6 +64,7 @@ TEST(UnitProperties, ofASlice) {
                                                                                {"MemoryAccounting", true},
                                                                                {"TasksAccounting", true},
                                                                                {"IOAccounting", true},
+                                                                               {"Before", Names{"pinfoldd.service"}},
                                                                                {"MemoryMax", std::uint64_t{40'000'000}},
                                                                                {"CPUQuotaPerSecUSec", std::uint64_t{1'500'000}},
                                                                                {"CPUWeight", std::uint64_t{50}},
@@ -80,6 +82,7 @@ TEST(UnitProperties, ofTaskZeroRepeatTheLimits) {
                                       {"TasksAccounting", true},
                                       {"IOAccounting", true},
                                       {"Slice", std::string("batch-sge.4711.slice")},
+                                      {"After", Names{"pinfoldd.service"}},
                                       {"PIDs", Pids{815}},
                                       {"TimeoutStopUSec", std::uint64_t{30'000'000}},
                                       {"OOMPolicy", std::string("kill")},
@@ -95,7 +98,7 @@ TEST(UnitProperties, ofAFurtherTaskHaveNoLimitsOfTheirOwn) {
 }
 
 TEST(UnitProperties, ofNoLimitsSetNone) {
-    EXPECT_EQ(sliceProperties(key("sge.1"), {}).size(), 7U);
+    EXPECT_EQ(sliceProperties(key("sge.1"), {}).size(), 8U);
     // The time limit must stay changeable, which RuntimeMaxUSec of a running scope is not.
     EXPECT_EQ(sliceProperties(key("sge.1"), {only(&ResourceLimits::runTimeMax, 1'000'000), {}}),
               sliceProperties(key("sge.1"), {}));
@@ -105,9 +108,9 @@ TEST(UnitProperties, ofNoLimitsSetNone) {
 // nor swallow the next one.
 TEST(UnitProperties, staySafeWhateverTheKey) {
     const std::set<std::string> allowed{
-        "Description", "CollectMode",        "CPUAccounting", "MemoryAccounting",    "TasksAccounting", "IOAccounting",
-        "MemoryMax",   "CPUQuotaPerSecUSec", "CPUWeight",     "AllowedCPUs",         "TasksMax",        "Slice",
-        "PIDs",        "TimeoutStopUSec",    "OOMPolicy",     "ManagedOOMPreference"};
+        "Description", "CollectMode",        "CPUAccounting", "MemoryAccounting",     "TasksAccounting", "IOAccounting",
+        "MemoryMax",   "CPUQuotaPerSecUSec", "CPUWeight",     "AllowedCPUs",          "TasksMax",        "Slice",
+        "PIDs",        "TimeoutStopUSec",    "OOMPolicy",     "ManagedOOMPreference", "Before",          "After"};
     std::vector<std::string> keys;
     for (char c = 0x21; c < 0x7f; ++c)
         if (c != '/')

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/node_shutdown.hpp"
+
+#include "core/events.hpp"
+
+#include <string>
+#include <utility>
+
+namespace pinfold {
+namespace {
+
+constexpr std::uint64_t kPatience = 30'000'000;
+constexpr std::uint64_t kLateWord = 1'000'000; // PID 1 is busy, and the bus in between
+
+} // namespace
+
+void NodeShutdown::begin() {
+    if (core_.shutdownSince)
+        return;
+    core_.shutdownSince = core_.context.loop.bootTime();
+    logShutdown(core_.context, core_.registry.all().size());
+    const auto jobs = core_.registry.all(); // a copy: the end of an empty job is short
+    for (const auto& [key, job] : jobs)
+        ender_.begin(job, {.cause = JobResult::NodeShutdown, .by = {}, .grace = {}});
+}
+
+void NodeShutdown::finish(std::function<void()> done) {
+    done_ = std::move(done);
+    const auto jobs = core_.registry.all();
+    for (const auto& [key, job] : jobs)
+        if (job->leftToPid1) // it has given up by now
+            ender_.begin(job, {.cause = JobResult::NodeShutdown, .by = {}, .grace = 0});
+    timer_ = core_.context.loop.after(kPatience, [this] {
+        logNodeWarning(core_.context, std::to_string(core_.registry.all().size()) +
+                                          " job(s) have no receipt yet, and the shutdown goes on: the next boot gives them one");
+        std::exchange(done_, nullptr)();
+    });
+    jobIsOver();
+}
+
+void NodeShutdown::jobIsOver() {
+    if (!done_ || !core_.registry.all().empty())
+        return;
+    timer_.reset();
+    std::exchange(done_, nullptr)();
+}
+
+bool mayBeOfShutdown(const Core& core, const Job& job) {
+    const auto cause = job.record.cause.value_or(JobResult::Lost);
+    const bool unexplained = cause == JobResult::Exited || cause == JobResult::SupervisorLost || cause == JobResult::Lost;
+    // What ended well has ended by itself.
+    return !core.shutdownSince && unexplained && !job.record.neverRan && job.record.exit.status != 0;
+}
+
+JobResult resultAtShutdown(const Core& core, const Job& job, JobResult result) {
+    const bool unexplained = result == JobResult::Exited || result == JobResult::Signaled ||
+                             result == JobResult::SupervisorLost || result == JobResult::Lost;
+    if (!core.shutdownSince || !unexplained || job.endBegan + kLateWord < *core.shutdownSince || job.record.exit.status == 0)
+        return result;
+    return JobResult::NodeShutdown;
+}
+
+} // namespace pinfold

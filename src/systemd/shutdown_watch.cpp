@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "systemd/shutdown_watch.hpp"
+
+#include <string>
+#include <system_error>
+#include <utility>
+
+namespace pinfold {
+namespace {
+
+constexpr const char* kInterface = "org.freedesktop.systemd1.Manager";
+constexpr std::uint64_t kPatience = 1'000'000;
+
+// PID 1 has a job for this target from the moment that a shutdown is decided, and tells of it before it runs any of the jobs.
+constexpr const char* kRule = "type='signal',sender='org.freedesktop.systemd1',path='/org/freedesktop/systemd1',"
+                              "interface='org.freedesktop.systemd1.Manager',member='JobNew',arg2='shutdown.target'";
+
+} // namespace
+
+ShutdownWatch::ShutdownWatch(Parts parts, std::function<void()> begun) : parts_(parts), begun_(std::move(begun)) {
+    const auto daemon = bus::makeProxy(parts_.connection, "org.freedesktop.DBus", "/org/freedesktop/DBus");
+    auto call = bus::makeCall(*daemon, "org.freedesktop.DBus", "AddMatch");
+    call << std::string(kRule);
+    daemon->callMethod(call);
+    // libsystemd's own matches take no argument after one that is no string, and all JobNew would be some for each job of ours.
+    const auto filter = [](sd_bus_message* message, void* self, sd_bus_error*) noexcept {
+        static_cast<ShutdownWatch*>(self)->look(message);
+        return 0;
+    };
+    if (const int result = sd_bus_add_filter(bus::rawBus(parts_.connection), &slot_, filter, this); result < 0)
+        throw std::system_error(-result, std::generic_category(), "sd_bus_add_filter");
+    ask([] {}); // it may have begun before we listened
+}
+
+ShutdownWatch::~ShutdownWatch() { sd_bus_slot_unref(slot_); }
+
+void ShutdownWatch::look(sd_bus_message* message) {
+    if (sd_bus_message_is_signal(message, kInterface, "JobNew") <= 0 || asking_)
+        return;
+    try {
+        asking_ = true;
+        ask([this] { asking_ = false; }); // its job may be of another kind than "start"
+    } catch (const sdbus::Error&) {       // the bus is gone, which its event source notices
+        asking_ = false;
+    }
+}
+
+void ShutdownWatch::ask(std::function<void()> done) {
+    const auto number = next_++;
+    questions_[number] = {std::move(done), parts_.loop.after(kPatience, [this, number] { answered(number); })};
+    auto call = bus::makeCall(parts_.proxy, "org.freedesktop.DBus.Properties", "Get");
+    call << std::string(kInterface) << std::string("SystemState");
+    parts_.calls.call(std::move(call), [this, number](sdbus::MethodReply& reply, const sdbus::Error* error) {
+        sdbus::Variant state;
+        if (!error)
+            reply >> state;
+        if (!error && state.get<std::string>() == "stopping")
+            begun_();
+        answered(number);
+    });
+}
+
+void ShutdownWatch::answered(std::uint64_t number) {
+    if (auto question = questions_.extract(number))
+        question.mapped().done();
+}
+
+} // namespace pinfold

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What pinfoldd makes of PID 1's word that the system is being shut down."""
+
+import signal
+
+import dbus
+import pytest
+
+from conftest import pidfd, wait_until
+
+NOTHING = dbus.Dictionary({}, signature="sv")
+
+
+def refusal(world, key, process):
+    with pytest.raises(dbus.DBusException) as caught:
+        world.create(key, process)
+    return caught.value.get_dbus_name(), caught.value.get_dbus_message()
+
+
+def test_pinfoldd_exits_when_the_last_job_has_its_receipt(world):
+    job = world.process()
+    world.create("sge.1", job)
+    world.systemd.Shutdown("stopping")
+    wait_until(lambda: world.live()["sge.1"] == "ending", "the job's end")
+    assert refusal(world, "sge.2", world.process()) == ("org.pinfold1.Error.Draining",
+                                                       "this node takes no jobs: it is being shut down")
+    assert not [call for call in world.systemd.Calls() if call.startswith(("kill", "stop"))]
+    job.kill()
+    job.wait()
+    wait_until(lambda: not world.live(), "the receipt")
+    assert world.manager().GetReceipt("sge.1")["result"] == "node-shutdown"
+    world.daemon.send_signal(signal.SIGTERM)
+    assert world.daemon.wait(30) == 0
+
+
+def test_a_sigterm_at_shutdown_waits_for_the_jobs(world):
+    job = world.process()
+    world.create("sge.1", job)
+    world.systemd.Shutdown("stopping")
+    wait_until(lambda: world.live()["sge.1"] == "ending", "the job's end")
+    world.daemon.send_signal(signal.SIGTERM)  # the fake kernel acts on cgroup.kill
+    assert world.daemon.wait(30) == 0
+    assert job.wait(30) == -signal.SIGKILL
+    world.systemd.Shutdown("running")
+    world.daemon = world.start_daemon()
+    assert world.manager().GetReceipt("sge.1")["result"] == "node-shutdown"
+    assert world.live() == {}
+
+
+def test_a_job_for_the_target_is_no_shutdown_by_itself(world):
+    world.systemd.Shutdown("running")
+    world.create("sge.1", world.process())
+    assert world.live() == {"sge.1": "running"}
+
+
+def test_a_shutdown_that_began_before_pinfoldd_is_noticed(world):
+    world.daemon.send_signal(signal.SIGKILL)
+    world.daemon.wait(30)
+    world.systemd.Shutdown("stopping")
+    wait_until(lambda: not world.bus.name_has_owner("org.pinfold1"), "the name free")
+    world.daemon = world.start_daemon()
+    assert refusal(world, "sge.1", world.process())[0] == "org.pinfold1.Error.Draining"

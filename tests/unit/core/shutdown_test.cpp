@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// An orderly shutdown of the node: PID 1 stops the jobs' scopes, and pinfoldd writes the receipts before it exits.
+#include "tests/unit/core/core_fixture.hpp"
+
+#include <csignal>
+
+namespace pinfold::test {
+namespace {
+
+class ShutdownTest : public CoreTest {
+protected:
+    void report(const std::string& key, ExitState exit) {
+        manager->endJob(root, key, {.exit = exit, .leader = {}}, [this](const Result<Receipt>& receipt) { ended = receipt; });
+        loop.settle();
+    }
+    /// What PID 1 does to a job whose scope it stops.
+    void stopScope(ChildProcess& leader) { end(leader); }
+    bool finished() const { return finishedFlag; }
+    void finish() {
+        manager->finishShutdown([this] { finishedFlag = true; });
+        loop.settle();
+    }
+
+    std::optional<Result<Receipt>> ended;
+    bool finishedFlag = false;
+};
+
+TEST_F(ShutdownTest, aLiveJobEndsWithTheNode) {
+    auto leader = child();
+    create("sge.1", leader);
+    node.onShutdown();
+    EXPECT_TRUE(manager->shuttingDown());
+    EXPECT_EQ(manager->job("sge.1")->state, JobState::Ending);
+    loop.advance(20'000'000);
+    EXPECT_TRUE(node.signals.empty()) << "PID 1 has sent them, and kills after the scope's stop time-out";
+    EXPECT_FALSE(node.applyCgroupKills());
+    stopScope(leader);
+    ASSERT_EQ(receipts().size(), 1U);
+    EXPECT_EQ(receipts()[0].result, JobResult::NodeShutdown);
+    EXPECT_EQ(recordFiles(), 0U);
+    EXPECT_TRUE(node.stops.empty()) << "PID 1 stops the slice when pinfoldd has gone";
+}
+
+TEST_F(ShutdownTest, theWordMayComeTwice) {
+    auto leader = child();
+    create("sge.1", leader);
+    node.onShutdown();
+    node.onShutdown();
+    stopScope(leader);
+    EXPECT_EQ(receipts().size(), 1U);
+}
+
+TEST_F(ShutdownTest, noJobIsTaken) {
+    node.onShutdown();
+    auto leader = child();
+    create("sge.1", leader);
+    ASSERT_TRUE(created && !*created);
+    EXPECT_EQ(created->error().code, ErrorCode::Draining);
+    EXPECT_EQ(created->error().message, "this node takes no jobs: it is being shut down");
+    EXPECT_FALSE(manager->draining()) << "nobody has to resume it";
+}
+
+TEST_F(ShutdownTest, aJobThatWasBeingStartedEndsToo) {
+    auto leader = child();
+    node.holdStarts = true;
+    create("sge.1", leader);
+    node.onShutdown();
+    EXPECT_EQ(manager->job("sge.1")->state, JobState::Creating);
+    node.release();
+    loop.settle();
+    EXPECT_EQ(manager->job("sge.1")->state, JobState::Ending);
+    stopScope(leader);
+    ASSERT_EQ(receipts().size(), 1U);
+    EXPECT_EQ(receipts()[0].result, JobResult::NodeShutdown);
+}
+
+TEST_F(ShutdownTest, aJobWithoutProcessesIsOverAtOnce) {
+    CreateRequest request;
+    request.key = "sge.1";
+    request.owner = 1000;
+    manager->openJob(root, std::move(request), [](const Result<JobSummary>& opened) { EXPECT_TRUE(opened); });
+    loop.settle();
+    node.onShutdown();
+    loop.settle();
+    ASSERT_EQ(receipts().size(), 1U);
+    EXPECT_EQ(receipts()[0].result, JobResult::NodeShutdown);
+}
+
+TEST_F(ShutdownTest, anEndThatHadBegunKeepsItsReason) {
+    auto leader = child();
+    create("sge.1", leader);
+    manager->stopJob(root, "sge.1", 60'000'000, [](const Result<void>& stopped) { EXPECT_TRUE(stopped); });
+    node.onShutdown();
+    stopScope(leader);
+    ASSERT_EQ(receipts().size(), 1U);
+    EXPECT_EQ(receipts()[0].result, JobResult::Stopped);
+}
+
+// PID 1's signal may be quicker than its word.
+TEST_F(ShutdownTest, aJobThatWasKilledBeforeTheWordHasPid1Asked) {
+    auto leader = child();
+    create("sge.1", leader);
+    node.shutDown = true;
+    end(leader);
+    EXPECT_TRUE(manager->shuttingDown());
+    ASSERT_EQ(receipts().size(), 1U);
+    EXPECT_EQ(receipts()[0].result, JobResult::NodeShutdown);
+}
+
+TEST_F(ShutdownTest, aJobThatWasKilledJustBeforeTheWordEndedWithTheNode) {
+    auto leader = child();
+    auto supervisor = child(0);
+    create("sge.1", leader, {}, &supervisor);
+    end(leader); // its end waits for the supervisor's report
+    node.onShutdown();
+    report("sge.1", {.status = {}, .signal = SIGTERM});
+    ASSERT_EQ(receipts().size(), 1U);
+    EXPECT_EQ(receipts()[0].result, JobResult::NodeShutdown);
+    EXPECT_EQ(receipts()[0].exit.signal, SIGTERM);
+}
+
+TEST_F(ShutdownTest, aJobThatEndedWellJustBeforeTheWordEndedByItself) {
+    auto leader = child();
+    auto supervisor = child(0);
+    create("sge.1", leader, {}, &supervisor);
+    end(leader);
+    node.onShutdown();
+    report("sge.1", {.status = 0, .signal = {}});
+    ASSERT_EQ(receipts().size(), 1U);
+    EXPECT_EQ(receipts()[0].result, JobResult::Exited);
+}
+
+TEST_F(ShutdownTest, aJobThatWasKilledLongBeforeWasNotEndedByTheNode) {
+    auto leader = child();
+    auto supervisor = child(0);
+    create("sge.1", leader, {}, &supervisor);
+    end(leader);
+    loop.advance(5'000'000);
+    node.onShutdown();
+    report("sge.1", {.status = {}, .signal = SIGSEGV});
+    ASSERT_EQ(receipts().size(), 1U);
+    EXPECT_EQ(receipts()[0].result, JobResult::Signaled);
+}
+
+// systemd 257 does not stop what is frozen.
+TEST_F(ShutdownTest, aSuspendedJobIsThawedAndEnded) {
+    auto leader = child();
+    create("sge.1", leader);
+    manager->suspendJob(root, "sge.1", [](const Result<void>& suspended) { EXPECT_TRUE(suspended); });
+    loop.settle();
+    ASSERT_EQ(node.frozen.size(), 1U);
+    node.onShutdown();
+    loop.settle();
+    EXPECT_TRUE(node.frozen.empty());
+    EXPECT_EQ(node.signals.size(), 2U) << "SIGTERM and SIGCONT";
+    loop.advance(config.jobs.killGrace);
+    EXPECT_TRUE(node.applyCgroupKills());
+    loop.waitForEvent(1000);
+    ASSERT_EQ(receipts().size(), 1U);
+    EXPECT_EQ(receipts()[0].result, JobResult::NodeShutdown);
+}
+
+TEST_F(ShutdownTest, pinfolddStaysUntilTheLastReceipt) {
+    auto first = child();
+    auto second = child();
+    create("sge.1", first);
+    create("sge.2", second);
+    node.onShutdown();
+    stopScope(first);
+    finish();
+    EXPECT_FALSE(finished());
+    stopScope(second);
+    EXPECT_EQ(receipts().size(), 2U);
+    EXPECT_TRUE(finished());
+}
+
+TEST_F(ShutdownTest, withoutJobsPinfolddExitsAtOnce) {
+    node.onShutdown();
+    finish();
+    EXPECT_TRUE(finished());
+}
+
+TEST_F(ShutdownTest, whatPid1LeftAliveIsKilledBeforePinfolddExits) {
+    auto leader = child();
+    create("sge.1", leader);
+    node.onShutdown();
+    finish();
+    EXPECT_TRUE(node.applyCgroupKills());
+    loop.waitForEvent(1000);
+    EXPECT_TRUE(finished());
+    EXPECT_EQ(receipts().size(), 1U);
+}
+
+TEST_F(ShutdownTest, whatHangsHoldsNoShutdownUp) {
+    auto leader = child();
+    create("sge.1", leader);
+    node.onShutdown();
+    finish();
+    loop.advance(29'999'999);
+    EXPECT_FALSE(finished());
+    loop.advance(1);
+    EXPECT_TRUE(finished());
+    EXPECT_EQ(recordFiles(), 1U);
+}
+
+} // namespace
+} // namespace pinfold::test
