@@ -18,9 +18,12 @@ public:
         NodeShare& share;
         OomJudge& judge;
         HistoryWriter& history;
+        LiveRows& rows;
     };
     Accountant(Core& core, Parts parts) : core_(core), parts_(parts) {}
 
+    /// The job runs. The history knows of it within a second, see LiveRows. Nobody waits for that.
+    void running(const JobPtr& job) { parts_.rows.expect(job); }
     /// The job has run empty: takes down what its receipt shall say of when that was, and of what it used.
     void note(Job& job) const;
     /// It has not: something has joined it meanwhile.

@@ -78,6 +78,10 @@ void logJobEnded(const CoreContext& context, const Job& job, const Receipt& rece
     logEnd(context, job.key(), receipt, "job " + receipt.key + " ended: " + describe(receipt));
 }
 
+void logJobLost(const CoreContext& context, const JobKey& key, const Receipt& receipt) {
+    logEnd(context, key, receipt, "job " + receipt.key + " did not survive: " + std::string(toString(receipt.result)));
+}
+
 void logLeftovers(const CoreContext& context, const Job& job, std::uint32_t task, std::uint64_t count,
                   const std::vector<ProcessInfo>& named) {
     auto event = jobEvent(LOG_WARNING, kMessageLeftovers, "leftovers", job.key(), task);

@@ -50,6 +50,8 @@ void logDrainUnreadable(const CoreContext& context, const std::string& message);
 
 /// `jobs`: how many end by it.
 void logShutdown(const CoreContext& context, std::size_t jobs);
+/// A job of an earlier boot, or one of which nothing was left, has its receipt.
+void logJobLost(const CoreContext& context, const JobKey& key, const Receipt& receipt);
 
 void logUnreadableRecord(const CoreContext& context, const std::string& fileAndReason);
 

@@ -22,14 +22,19 @@ constexpr std::size_t kMostBytesKept = 32 << 20;
 
 } // namespace
 
-HistoryWriter::HistoryWriter(CoreContext& context) : context_(context), spool_(context.root / "run/pinfold/receipts") {
+HistoryWriter::HistoryWriter(CoreContext& context, LiveRows& rows)
+    : context_(context), rows_(rows), spool_(context.root / "run/pinfold/receipts") {
+    rows_.onDue = [this] { flushSoon(); };
     context.history.onDamage = [this](const std::string& words) {
         ++damaged_;
         logHistoryDamaged(context_, words);
     };
 }
 
-HistoryWriter::~HistoryWriter() { context_.history.onDamage = nullptr; }
+HistoryWriter::~HistoryWriter() {
+    rows_.onDue = nullptr;
+    context_.history.onDamage = nullptr;
+}
 
 void HistoryWriter::start(std::function<void()> ready) {
     ready_ = std::move(ready);
@@ -81,7 +86,7 @@ void HistoryWriter::flush() {
     const auto end = queue_.begin() + static_cast<std::ptrdiff_t>(std::min(queue_.size(), kReceiptsAtOnce));
     inFlight_.assign(std::make_move_iterator(queue_.begin()), std::make_move_iterator(end));
     queue_.erase(queue_.begin(), end);
-    HistoryChanges changes;
+    HistoryChanges changes{.receipts = {}, .started = rows_.take()};
     for (const auto& entry : inFlight_)
         changes.receipts.push_back(entry.receipt);
     busy_ = true;
@@ -94,6 +99,7 @@ void HistoryWriter::flush() {
 
 void HistoryWriter::written(const std::vector<Receipt>& known) {
     retry_ = 0;
+    rows_.written();
     for (const auto& entry : std::exchange(inFlight_, {})) {
         if (entry.size > 0) {
             spool_.remove(entry.receipt);
@@ -111,7 +117,7 @@ void HistoryWriter::written(const std::vector<Receipt>& known) {
         endTrouble();
     if (!firstWaiting())
         patience_.reset();
-    if (!queue_.empty())
+    if (!queue_.empty() || rows_.due())
         flushSoon();
 }
 
@@ -126,6 +132,7 @@ void HistoryWriter::failed(const Error& why) {
     retry_ = std::clamp(retry_ * 2, kFirstRetry, kLastRetry);
     queue_.insert(queue_.begin(), std::make_move_iterator(inFlight_.begin()), std::make_move_iterator(inFlight_.end()));
     inFlight_.clear();
+    rows_.failed();
     flushSource_ = context_.loop.after(retry_, [this] { flush(); });
     drop();
     beginTrouble(why.message);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/context.hpp"
+#include "core/live_rows.hpp"
 #include "model/metrics.hpp"
 #include "os/receipt_spool.hpp"
 
@@ -25,14 +26,14 @@ struct HistoryTrouble {
     bool operator==(const HistoryTrouble&) const = default;
 };
 
-/// One transaction at a time is under way. What comes meanwhile goes into the next, since each costs a flush of the disk: the
-/// slower the disk, the more they share one. What fails is tried again, for ever.
+/// One transaction at a time is under way. What comes meanwhile, receipts and the rows of live jobs, goes into the next, since
+/// each costs a flush of the disk: the slower the disk, the more they share one. What fails is tried again, for ever.
 ///
 /// A job waits for its receipt no longer than history.patience. Then the receipt is set aside, in a file in /run, and the job
 /// goes on without it. At most 10,000 receipts and 32 MiB are kept so; beyond that the oldest are lost.
 class HistoryWriter {
 public:
-    explicit HistoryWriter(CoreContext& context);
+    HistoryWriter(CoreContext& context, LiveRows& rows);
     ~HistoryWriter();
 
     /// Opens the history, and writes what an earlier pinfoldd had set aside. `ready` comes when that is done or has failed, and
@@ -80,6 +81,7 @@ private:
     void endTrouble();
 
     CoreContext& context_;
+    LiveRows& rows_;
     ReceiptSpool spool_;
     std::function<void()> ready_;
     EventHandle opening_;

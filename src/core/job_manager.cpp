@@ -31,12 +31,12 @@ constexpr std::size_t kMaxAdopted = 16; // dbus-daemon passes no more descriptor
 
 struct JobManager::Impl {
     explicit Impl(CoreContext& context)
-        : core(context), historyWriter(context), node(core, historyWriter), share(core), allocator(core, share), judge(core),
-          accountant(core, {share, judge, historyWriter}), home(core), unkillable(core, node),
-          ender(core, {judge, accountant, unkillable}), taskEnder(core), keeper(core, share, ender), freezer(core, ender),
-          shutdown(core, ender), creator(core, {node, share, allocator, keeper, home, ender}),
-          adder(core, {allocator, creator, home, ender, taskEnder}),
-          recovery(core, {creator, keeper, home, ender, taskEnder, freezer}), reconciler(core, recovery, ender) {
+        : core(context), rows(context.loop), historyWriter(context, rows), node(core, historyWriter), share(core),
+          allocator(core, share), judge(core), accountant(core, {share, judge, historyWriter, rows}), home(core),
+          unkillable(core, node), ender(core, {judge, accountant, unkillable}), taskEnder(core), keeper(core, share, ender),
+          freezer(core, ender), shutdown(core, ender), creator(core, {node, share, allocator, keeper, home, ender}),
+          adder(core, {allocator, creator, home, ender, taskEnder}), lost(core, historyWriter),
+          recovery(core, {creator, keeper, home, ender, taskEnder, freezer, lost}), reconciler(core, recovery, ender) {
         judge.onWholeJob = [this](const JobPtr& job) {
             ender.begin(job, {.cause = JobResult::OutOfMemory, .by = {}, .grace = 0});
         };
@@ -106,6 +106,7 @@ struct JobManager::Impl {
     }
 
     Core core;
+    LiveRows rows;
     HistoryWriter historyWriter;
     NodeState node;
     NodeShare share;
@@ -121,6 +122,7 @@ struct JobManager::Impl {
     NodeShutdown shutdown;
     JobCreator creator;
     TaskAdder adder;
+    LostJobs lost;
     Recovery recovery;
     Reconciler reconciler;
 };

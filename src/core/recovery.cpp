@@ -13,9 +13,10 @@ void Recovery::run(std::function<void(Result<void>)> ready) {
     auto loaded = core_.context.records.load();
     if (!loaded)
         return ready(loaded.error());
+    const bool complete = loaded->unreadable.empty();
     auto records = std::make_shared<std::vector<JobRecord>>(std::move(loaded->records));
     // The answer tells that PID 1 has seen every call that the earlier pinfoldd had sent: the bus keeps the order.
-    core_.context.systemd.listUnits({"batch-*.slice", "job-*.scope"}, [this, records, ready](const auto& answer) {
+    core_.context.systemd.listUnits({"batch-*.slice", "job-*.scope"}, [this, records, complete, ready](const auto& answer) {
         if (const auto* error = std::get_if<SystemdError>(&answer))
             return ready(Error{ErrorCode::SystemdFailed, "systemd doesn't list its units: " + error->message});
         Reconciliation found;
@@ -28,8 +29,10 @@ void Recovery::run(std::function<void(Result<void>)> ready) {
         } catch (const std::exception& error) { // a watch that the kernel has no descriptor for, say
             taken = Error{ErrorCode::Internal, error.what()};
         }
-        if (taken)
+        if (taken) {
             logReconciled(core_.context, found);
+            parts_.lost.settle(complete);
+        }
         ready(std::move(taken));
     });
 }

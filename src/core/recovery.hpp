@@ -7,6 +7,7 @@
 #include "core/job_creator.hpp"
 #include "core/job_ender.hpp"
 #include "core/job_freezer.hpp"
+#include "core/lost_jobs.hpp"
 #include "core/task_ender.hpp"
 
 #include <functional>
@@ -25,6 +26,7 @@ public:
         JobEnder& ender;
         TaskEnder& taskEnder;
         JobFreezer& freezer;
+        LostJobs& lost;
     };
     Recovery(Core& core, Parts parts) : core_(core), parts_(parts) {}
 

@@ -91,6 +91,7 @@ struct History::Impl {
 
     sqlite3* db() const { return file.db.get(); }
     Result<void> prepare();
+    Result<void> eachRow(const char* sql, const std::function<void(const Statement&)>& use) const;
     /// As it is stored, if it was there before.
     Result<std::optional<Receipt>> add(const Receipt& receipt) const;
     Result<void> add(const LiveRow& job) const;
@@ -113,6 +114,20 @@ Result<void> History::Impl::prepare() {
         *statement = std::move(*prepared);
     }
     return {};
+}
+
+Result<void> History::Impl::eachRow(const char* sql, const std::function<void(const Statement&)>& use) const {
+    const auto statement = Statement::prepare(db(), sql);
+    if (!statement)
+        return statement.error();
+    while (true) {
+        const auto row = statement->step();
+        if (!row)
+            return row.error();
+        if (!*row)
+            return {};
+        use(*statement);
+    }
 }
 
 Result<std::optional<Receipt>> History::Impl::find(const std::string& id) const {
@@ -245,19 +260,20 @@ Result<std::vector<Receipt>> History::write(const HistoryChanges& changes) {
     return known;
 }
 
-Result<std::vector<LiveRow>> History::live() const {
-    const auto statement = Statement::prepare(impl_->db(), "SELECT boot, receipt, id, key, uid, started FROM live ORDER BY id");
-    if (!statement)
-        return statement.error();
-    std::vector<LiveRow> jobs;
-    while (true) {
-        const auto row = statement->step();
-        if (!row)
-            return row.error();
-        if (!*row)
-            return jobs;
-        jobs.push_back(liveRowOf(*statement));
-    }
+Result<LiveTable> History::live() const {
+    LiveTable live;
+    auto read = impl_->eachRow("SELECT boot, receipt, id, key, uid, started FROM live ORDER BY id",
+                               [&](const Statement& row) { live.rows.push_back(liveRowOf(row)); });
+    if (read)
+        read = impl_->eachRow("SELECT boot_id, real FROM clock", [&](const Statement& row) {
+            live.lastVacuum = {.bootId = std::string(row.text(0)), .time = row.number(1)};
+        });
+    if (read)
+        read = impl_->eachRow("SELECT ended FROM receipts ORDER BY ended DESC LIMIT 1",
+                              [&](const Statement& row) { live.newestEnd = row.number(0); });
+    if (!read)
+        return read.error();
+    return live;
 }
 
 bool History::followsWriters() const { return !impl_->file.immutable; }

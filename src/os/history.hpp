@@ -64,6 +64,17 @@ struct LiveRow {
     bool operator==(const LiveRow&) const = default;
 };
 
+/// The jobs that have no receipt yet, and when the node ran for sure. Times are CLOCK_REALTIME microseconds.
+struct LiveTable {
+    struct Sign {
+        std::string bootId;
+        std::uint64_t time = 0;
+    };
+    std::vector<LiveRow> rows = {};              ///< in the order of their ids, of this boot and of earlier ones
+    std::optional<Sign> lastVacuum = {};         ///< the last vacuum() that was given a clock
+    std::optional<std::uint64_t> newestEnd = {}; ///< of all receipts
+};
+
 /// What one transaction writes: all of it or nothing.
 struct HistoryChanges {
     std::vector<Receipt> receipts = {};
@@ -88,8 +99,8 @@ public:
     /// job may be accounted again; the answer has those that were there, as they are stored. A job is live from `started` until
     /// its receipt is written, and never again then.
     Result<std::vector<Receipt>> write(const HistoryChanges& changes);
-    /// The jobs that are live by write(), of this boot and of earlier ones, in the order of their ids.
-    Result<std::vector<LiveRow>> live() const;
+    /// The jobs that are live by write().
+    Result<LiveTable> live() const;
     /// Newest first. From indexes alone, unless the file is of schema 1 and opened ReadOnly.
     Result<std::vector<Receipt>> list(const ReceiptFilter& filter) const;
     /// The largest n of any key manual.<n>, or 0.

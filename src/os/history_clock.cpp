@@ -10,10 +10,6 @@ namespace {
 constexpr std::uint64_t kHour = 3'600'000'000;
 constexpr std::uint64_t kEnough = 24 * kHour;
 
-constexpr const char* kTable = "CREATE TABLE IF NOT EXISTS clock ("
-                               " row INTEGER PRIMARY KEY CHECK (row = 1), boot_id TEXT NOT NULL, boot INTEGER NOT NULL,"
-                               " real INTEGER NOT NULL, agreed INTEGER NOT NULL)";
-
 constexpr const char* kStore = "INSERT OR REPLACE INTO clock (row, boot_id, boot, real, agreed)"
                                " VALUES (1, :boot_id, :boot, :real, :agreed)";
 
@@ -45,8 +41,6 @@ Result<LastLook> lastLook(sqlite3* db, const ClockReading& clock) {
 } // namespace
 
 Result<bool> clockIsBelieved(sqlite3* db, const ClockReading& clock, std::uint64_t now, std::uint64_t maxAge) {
-    if (auto made = sqlite::run(db, kTable); !made)
-        return made.error();
     auto last = lastLook(db, clock);
     if (!last)
         return last.error();

@@ -43,7 +43,11 @@ constexpr const char* kIndexes = "CREATE INDEX IF NOT EXISTS by_ended ON receipt
                                  "CREATE INDEX by_key ON receipts (key, ended, kind, uid);"
                                  "CREATE INDEX by_uid ON receipts (uid, kind, ended);";
 
-constexpr const char* kLive = "CREATE TABLE live ("
+// A file of schema 2 may have the table `clock`.
+constexpr const char* kLive = "CREATE TABLE IF NOT EXISTS clock ("
+                              " row INTEGER PRIMARY KEY CHECK (row = 1), boot_id TEXT NOT NULL, boot INTEGER NOT NULL,"
+                              " real INTEGER NOT NULL, agreed INTEGER NOT NULL);"
+                              "CREATE TABLE live ("
                               " id TEXT PRIMARY KEY, key TEXT NOT NULL, uid INTEGER NOT NULL, started INTEGER NOT NULL,"
                               " boot TEXT NOT NULL, receipt TEXT NOT NULL) WITHOUT ROWID;"
                               "PRAGMA user_version = 3;";

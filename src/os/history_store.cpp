@@ -121,6 +121,10 @@ void HistoryStore::vacuum(const Retention& retention, std::uint64_t now, std::si
     inTurn<Vacuumed>([=](History& history) { return history.vacuum(retention, now, maxRows); }, std::move(reply));
 }
 
+void HistoryStore::live(Reply<LiveTable> reply) {
+    inTurn<LiveTable>([](History& history) { return history.live(); }, std::move(reply));
+}
+
 void HistoryStore::list(ReceiptFilter filter, Reply<std::vector<Receipt>> reply) {
     const bool taken = background_.ask(
         Lane::HistoryRead, [readers = readers_, filter = std::move(filter)] { return readers->list(filter); },

@@ -27,6 +27,8 @@ public:
     void write(HistoryChanges changes, Reply<std::vector<Receipt>> reply);
     /// As History::vacuum(), in turn with write(). Errors: Internal; Busy.
     void vacuum(const Retention& retention, std::uint64_t now, std::size_t maxRows, Reply<Vacuumed> reply);
+    /// As History::live(), in turn with write(). Errors: Internal; Busy.
+    void live(Reply<LiveTable> reply);
     /// As History::list(), whatever write() and vacuum() wait for. Errors: Internal; Busy when too many wait.
     void list(ReceiptFilter filter, Reply<std::vector<Receipt>> reply);
 

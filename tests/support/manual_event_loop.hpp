@@ -19,7 +19,7 @@ public:
         return add({Kind::Timer, -1, now_ + delayUsec, std::move(handler)});
     }
     EventHandle whenIdle(Handler handler) override { return add({Kind::Idle, -1, 0, std::move(handler)}); }
-    std::uint64_t bootTime() const override { return now_; }
+    std::uint64_t bootTime() const override { return now_ - booted_; }
     std::uint64_t realTime() const override { return 1'700'000'000'000'000 + now_ + clockAhead_; }
 
     /// Somebody sets the clock of the day, so far ahead of what it was at first.
@@ -47,6 +47,8 @@ public:
         }
         now_ = target;
     }
+    /// The node has been up for a second only.
+    void reboot() { booted_ = now_ - 1'000'000; }
     std::size_t timers() const {
         std::size_t count = 0;
         for (const auto& source : sources_)
@@ -117,6 +119,7 @@ private:
 
     std::uint64_t now_ = 1'000'000'000;
     std::uint64_t clockAhead_ = 0;
+    std::uint64_t booted_ = 0;
     std::list<SourcePtr> sources_;
 };
 

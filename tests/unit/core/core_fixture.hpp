@@ -88,7 +88,7 @@ protected:
         kmsg.reset(ends[1]);
         store.emplace(*background, historyFile());
         context.emplace(CoreContext{loop, *background, node, processes, cgroups, *watch, records, *store, journal, *kernelLog,
-                                    *metrics, config, "boot", node.root()});
+                                    *metrics, config, bootId, node.root()});
         manager = std::make_unique<JobManager>(*context);
         manager->setObserver(&observer);
         std::optional<Result<void>> ready;
@@ -158,6 +158,7 @@ protected:
     ProcessTable processes;
     RecordStore records;
     Config config;
+    std::string bootId = "boot";
     RecordingJournal journal;
     RecordingObserver observer;
     std::optional<ManualBackground> background;

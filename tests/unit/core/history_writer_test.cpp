@@ -261,7 +261,8 @@ TEST_F(HistoryWriterTest, theOldestAreLostBeyondTheBound) {
     watch.emplace(loop);
     context.emplace(CoreContext{loop, *background, node, processes, cgroups, *watch, records, *store, journal, *kernelLog,
                                 *metrics, config, "boot", node.root()});
-    HistoryWriter writer(*context);
+    LiveRows rows(loop);
+    HistoryWriter writer(*context, rows);
     holdDisk();
     writer.start([] {});
     int answered = 0;

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// A node that goes down without a word, with jobs on it: /run is gone, and history.db is there.
+#include "tests/unit/core/core_fixture.hpp"
+
+#include <algorithm>
+#include <fstream>
+
+namespace pinfold::test {
+namespace {
+
+constexpr std::uint64_t kSecond = 1'000'000;
+
+class PowerCutTest : public CoreTest {
+protected:
+    /// The node is on again after so many seconds; nothing of its former life is left but the disk.
+    void powerCut(std::uint64_t downFor = 60 * kSecond) {
+        crash();
+        std::filesystem::remove_all(node.root() / "run/pinfold/jobs");
+        std::filesystem::remove_all(node.root() / "sys/fs/cgroup/batch.slice");
+        node.units.clear();
+        EXPECT_TRUE(records.prepare());
+        loop.advance(downFor);
+        loop.reboot();
+        bootId += "'";
+        restart();
+    }
+    std::size_t liveRows() const { return history->live()->rows.size(); }
+};
+
+TEST_F(PowerCutTest, aJobThatRanHasItsReceipt) {
+    auto leader = child();
+    ResourceLimits limits;
+    limits.tasksMax = 7;
+    create("sge.1", leader, limits);
+    const auto started = loop.realTime();
+    loop.advance(kSecond);
+    EXPECT_EQ(liveRows(), 1U);
+    powerCut();
+    ASSERT_EQ(receipts().size(), 1U);
+    const auto receipt = receipts()[0];
+    EXPECT_EQ(receipt.result, JobResult::NodeLost);
+    EXPECT_EQ(receipt.key, "sge.1");
+    EXPECT_EQ(receipt.uid, 1000U);
+    EXPECT_EQ(receipt.started, started);
+    EXPECT_EQ(receipt.ended, started) << "nothing later is known";
+    EXPECT_EQ(receipt.limits.tasksMax, 7U);
+    EXPECT_FALSE(receipt.usage.cpuUser);
+    EXPECT_EQ(liveRows(), 0U);
+    powerCut();
+    EXPECT_EQ(receipts().size(), 1U);
+}
+
+TEST_F(PowerCutTest, aReceiptIsASignOfLife) {
+    auto lost = child();
+    create("sge.1", lost);
+    loop.advance(kSecond);
+    auto other = child();
+    create("sge.2", other);
+    loop.advance(100 * kSecond);
+    end(other);
+    const auto ended = receipts()[0].ended;
+    powerCut();
+    ASSERT_EQ(receipts().size(), 2U);
+    for (const auto& receipt : receipts())
+        EXPECT_EQ(receipt.ended, ended) << receipt.key;
+}
+
+TEST_F(PowerCutTest, aShortJobCostsNoRow) {
+    auto leader = child();
+    create("sge.1", leader);
+    loop.advance(400'000);
+    end(leader);
+    EXPECT_EQ(liveRows(), 0U);
+    loop.advance(10 * kSecond);
+    EXPECT_EQ(liveRows(), 0U);
+    EXPECT_EQ(loop.timers(), 0U) << "a quiet node wakes up for nothing";
+    powerCut();
+    ASSERT_EQ(receipts().size(), 1U);
+    EXPECT_EQ(receipts()[0].result, JobResult::Exited);
+}
+
+TEST_F(PowerCutTest, aJobThatEndedBeforeIsNotCountedAgain) {
+    auto leader = child();
+    create("sge.1", leader);
+    loop.advance(kSecond);
+    EXPECT_EQ(liveRows(), 1U);
+    end(leader);
+    EXPECT_EQ(liveRows(), 0U);
+    powerCut();
+    ASSERT_EQ(receipts().size(), 1U);
+    EXPECT_EQ(receipts()[0].result, JobResult::Exited);
+}
+
+TEST_F(PowerCutTest, oneRowComesWithTheReceiptOfAnother) {
+    auto first = child();
+    create("sge.1", first);
+    loop.advance(500'000);
+    auto second = child();
+    create("sge.2", second);
+    EXPECT_EQ(liveRows(), 0U);
+    end(second);
+    EXPECT_EQ(liveRows(), 1U) << "in the same transaction";
+}
+
+TEST_F(PowerCutTest, aJobThatIsEndingHasItsReceipt) {
+    auto leader = child();
+    create("sge.1", leader);
+    manager->stopJob(root, "sge.1", 600 * kSecond, [](const Result<void>& stopped) { EXPECT_TRUE(stopped); });
+    loop.advance(kSecond);
+    powerCut();
+    ASSERT_EQ(receipts().size(), 1U);
+    EXPECT_EQ(receipts()[0].result, JobResult::NodeLost);
+}
+
+TEST_F(PowerCutTest, aRestartOfPinfolddInTheFirstSecondForgetsNoJob) {
+    auto leader = child();
+    create("sge.1", leader);
+    crash();
+    restart();
+    EXPECT_EQ(liveRows(), 0U);
+    loop.advance(kSecond);
+    EXPECT_EQ(liveRows(), 1U);
+}
+
+TEST_F(PowerCutTest, aRowThatCannotBeWrittenIsTriedAgain) {
+    background->hold(Lane::HistoryWrite);
+    auto leader = child();
+    create("sge.1", leader);
+    loop.advance(kSecond); // the first transaction is under way
+    const auto saved = node.root() / "var/lib/pinfold/saved.db";
+    history.reset();
+    std::filesystem::rename(historyFile(), saved);
+    std::filesystem::create_directory(historyFile());
+    background->release(Lane::HistoryWrite);
+    loop.settle();
+    EXPECT_TRUE(manager->draining()) << "this node cannot promise receipts";
+    std::filesystem::remove(historyFile());
+    std::filesystem::rename(saved, historyFile());
+    loop.advance(60 * kSecond);
+    EXPECT_FALSE(manager->draining());
+    history.emplace(*History::open(historyFile(), History::Mode::ReadWrite));
+    EXPECT_EQ(liveRows(), 1U);
+}
+
+TEST_F(PowerCutTest, rowsThatComeWhileTheDiskIsSlowFollow) {
+    auto first = child();
+    create("sge.1", first);
+    background->hold(Lane::HistoryWrite);
+    loop.advance(kSecond);
+    auto second = child();
+    create("sge.2", second);
+    loop.advance(kSecond);
+    background->release(Lane::HistoryWrite);
+    loop.settle();
+    EXPECT_EQ(liveRows(), 2U);
+}
+
+TEST_F(PowerCutTest, aJobThatWasNeverCreatedHasNoRow) {
+    auto leader = child();
+    node.startWithoutMoving = true;
+    create("sge.1", leader);
+    loop.advance(120 * kSecond);
+    ASSERT_TRUE(created && !*created);
+    EXPECT_EQ(liveRows(), 0U);
+}
+
+TEST_F(PowerCutTest, itIsInTheJournal) {
+    auto leader = child();
+    create("sge.1", leader);
+    loop.advance(kSecond);
+    journal.events.clear();
+    powerCut();
+    const auto messages = journal.messages();
+    EXPECT_NE(std::find(messages.begin(), messages.end(), "job sge.1 did not survive: node-lost"), messages.end());
+}
+
+TEST_F(PowerCutTest, aJobOfThisBootOfWhichNothingIsLeftIsLost) {
+    auto leader = child();
+    create("sge.1", leader);
+    loop.advance(kSecond);
+    crash();
+    ASSERT_TRUE(records.remove(*JobKey::parse("sge.1")));
+    restart();
+    EXPECT_EQ(receipts().size(), 0U) << "its slice is there";
+    crash();
+    std::filesystem::remove_all(node.root() / "sys/fs/cgroup/batch.slice/batch-sge.1.slice");
+    restart();
+    ASSERT_EQ(receipts().size(), 1U);
+    EXPECT_EQ(receipts()[0].result, JobResult::Lost);
+}
+
+TEST_F(PowerCutTest, aRecordThatCannotBeReadMayBeThatJobs) {
+    auto leader = child();
+    create("sge.1", leader);
+    loop.advance(kSecond);
+    crash();
+    std::ofstream(node.root() / "run/pinfold/jobs/sge.1.json") << "{";
+    std::filesystem::remove_all(node.root() / "sys/fs/cgroup/batch.slice/batch-sge.1.slice");
+    restart();
+    EXPECT_EQ(receipts().size(), 0U);
+    EXPECT_EQ(liveRows(), 1U);
+}
+
+} // namespace
+} // namespace pinfold::test
