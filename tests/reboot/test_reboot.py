@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What is left of the jobs of a node that was rebooted, and of one that was reset (scenario.py)."""
+
+import json
+from collections import Counter
+
+import pytest
+
+from scenario import NUMBER, STATE, WAYS, keys
+
+REBOOT, RESET = range(len(WAYS))
+BOTH = pytest.mark.parametrize("boot", [REBOOT, RESET], ids=["reboot", "reset"])
+MICROSECONDS = 1_000_000
+
+
+def after(boot):
+    return json.loads((STATE / f"after-{boot}.json").read_text())
+
+
+def of(boot, kind):
+    """The receipts of these jobs, by key; each has at most one."""
+    found = [receipt for receipt in after(boot)["receipts"] if receipt["key"] in keys(kind, boot)]
+    assert [key for key, number in Counter(receipt["key"] for receipt in found).items() if number > 1] == []
+    return {receipt["key"]: receipt for receipt in found}
+
+
+@BOTH
+def test_the_node_was_full(boot):
+    states = json.loads((STATE / f"before-{boot}.json").read_text())
+    assert Counter(states.values()) == {"running": 2 * NUMBER, "ending": NUMBER}
+
+
+@BOTH
+def test_what_ran_has_one_receipt(boot):
+    found = of(boot, "run")
+    assert sorted(found) == sorted(keys("run", boot))
+    assert {receipt["result"] for receipt in found.values()} == {("node-shutdown", "node-lost")[boot]}
+
+
+@BOTH
+def test_what_was_ending_has_one_receipt(boot):
+    found = of(boot, "end")
+    assert sorted(found) == sorted(keys("end", boot))
+    assert {receipt["result"] for receipt in found.values()} == {("stopped", "node-lost")[boot]}
+
+
+@BOTH
+def test_what_was_over_is_not_counted_again(boot):
+    found = of(boot, "over")
+    assert sorted(found) == sorted(keys("over", boot))
+    assert {receipt["result"] for receipt in found.values()} == {"exited"}
+
+
+def test_what_was_being_started_at_a_reboot_has_a_receipt_if_it_ran():
+    found = of(REBOOT, "start")
+    assert set(found) >= set(after(REBOOT)["began"])
+    assert {receipt["result"] for receipt in found.values()} <= {"node-shutdown"}
+
+
+def test_what_was_being_started_at_a_reset_has_one_receipt_at_most():
+    assert {receipt["result"] for receipt in of(RESET, "start").values()} <= {"node-lost"}
+
+
+def test_at_a_reboot_it_is_known_what_was_used():
+    for receipt in of(REBOOT, "run").values():
+        assert receipt["cpu_user"] is not None and receipt["memory_peak"] > 0, receipt
+        assert receipt["leftovers"] == 0
+
+
+def test_at_a_reset_the_end_is_the_last_sign_of_life():
+    booted = after(RESET)["booted"] * MICROSECONDS
+    for receipt in [*of(RESET, "run").values(), *of(RESET, "end").values()]:
+        assert receipt["started"] <= receipt["ended"] <= booted, receipt
+        assert receipt["wall"] == receipt["ended"] - receipt["started"]
+        assert receipt["cpu_user"] is None and receipt["exit_status"] is None
+
+
+@BOTH
+def test_nothing_is_left(boot):
+    assert after(boot)["left"] == []
+
+
+@BOTH
+def test_the_node_is_drained_still(boot):
+    drained = after(boot)["drained"]
+    assert drained["draining"] and "before it went down" in json.dumps(drained)
