@@ -25,6 +25,12 @@ std::string text(const UnitProperty::Value& value) {
         std::string operator()(std::int32_t number) const { return std::to_string(number); }
         std::string operator()(std::uint64_t number) const { return Amounts::number(number); }
         std::string operator()(const std::string& words) const { return words; }
+        std::string operator()(const std::vector<std::string>& names) const {
+            std::string out;
+            for (const auto& name : names)
+                out += (out.empty() ? "" : " ") + name;
+            return out;
+        }
         std::string operator()(const std::vector<std::uint8_t>& bitmap) const {
             std::string out;
             for (const auto byte : bitmap)
