@@ -88,7 +88,7 @@ def go_down(boot):
 def write_down(boot):
     """What the boot before has left."""
     drained = json.loads(run("pinfold", "status", "--json", timeout=120).stdout)
-    assert not live_rows(), live_rows()
+    wait_until(lambda: not live_rows(), "each job of the boot before has its receipt", 120)
     found = {
         "drained": drained, "receipts": receipts(), "left": leftovers_of_pinfold(),
         "began": [key for key in keys("start", boot - 1) if (STATE / key).exists()],
