@@ -4,6 +4,7 @@ always be ended when there are none, whatever is wrong with pinfoldd, the bus or
 
 import contextlib
 import os
+import select
 import signal
 import subprocess
 import time
@@ -109,10 +110,11 @@ def test_a_wrapper_ends_when_nobody_is_left(broken):
     working_again()
 
 
-@pytest.mark.parametrize("broken", [pinfoldd_stopped, pinfoldd_masked], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("broken", BROKEN, ids=lambda f: f.__name__)
 def test_a_wrapper_stays_while_somebody_is_left(broken):
     key = f"slot.stay.{broken.__name__}"
-    job = start_job(key, "sh", "-c", LEAVES.format(7301), stdin=subprocess.PIPE)
+    # A pinfoldd that runs would kill at the end of the grace, whatever is wrong with the bus.
+    job = start_job(key, "sh", "-c", LEAVES.format(7301), options=("--kill-grace", "1h"), stdin=subprocess.PIPE)
     wait_running(key)
     with broken():
         end_leader(job)
@@ -123,6 +125,23 @@ def test_a_wrapper_stays_while_somebody_is_left(broken):
         assert job.wait(timeout=20) == 3 and not processes_with("sleep\x007301")
     finish(job)
     wait_until(lambda: receipts(key), "receipt", deadline=60)
+    working_again()
+
+
+def test_leftovers_are_killed_and_the_wrapper_sees_it_while_the_bus_stands_still():
+    """PID 1 is asked for SIGTERM by the bus, and cgroup.kill needs nobody."""
+    job = start_job("slot.kill", "sh", "-c", LEAVES.format(7304), stdin=subprocess.PIPE)
+    wait_running("slot.kill")
+    leftover = os.pidfd_open(*wait_until(lambda: processes_with("sleep\x007304"), "the one who will be left"))
+    with contextlib.closing(os.fdopen(leftover)) as left, bus_stopped():
+        end_leader(job)
+        job.send_signal(signal.SIGTERM)
+        status = job.wait(timeout=20)
+        assert select.select([left], [], [], 0)[0], "the wrapper has gone, and the leftover has not"
+        assert status == 3
+    finish(job)
+    receipt = wait_until(lambda: receipts("slot.kill"), "receipt", deadline=60)[0]
+    assert (receipt["exit_status"], receipt["leftovers"]) == (3, 1)
     working_again()
 
 
