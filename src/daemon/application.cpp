@@ -24,6 +24,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <utility>
@@ -114,6 +115,7 @@ public:
           hangup_(loop_.onSignal(SIGHUP, [this] { reload([](const Result<void>&) {}); })) {}
 
     int run() {
+        loop_.quitAtException(kExitRestart);
         jobs_.recover([this](const Result<void>& recovered) { admins_.refresh([this, recovered] { ready(recovered); }); });
         return loop_.run();
     }
@@ -138,8 +140,12 @@ private:
         historyKeeper_.start();
         metricsFile_.configure();
         loop_.enableWatchdog();
+        if (const int told = sd_notify(0, "READY=1\nSTATUS=Ready"); told < 0) {
+            logErrorLine(std::string("systemd can't be told that the start is over: ") + std::strerror(-told));
+            return stop(kExitRestart);
+        }
         logInfo("ready, " + std::to_string(jobs_.jobCount()) + " job(s) taken up");
-        sd_notify(0, "READY=1\nSTATUS=Ready");
+        loop_.quitAtException({});
     }
 
     void reload(Reply<void> reply) {

@@ -48,14 +48,14 @@ struct SdEventLoop::Source : EventSource {
     /// The one guard: libsystemd's C frames are not made for exceptions.
     int call() const {
         const auto kept = handler; // the handler may end this very registration
-        const auto& sink = loop.log_;
-        loop.handler_ = &kept->target_type();
+        auto& owner = loop;
+        owner.handler_ = &kept->target_type();
         try {
             (*kept)();
         } catch (const std::exception& error) {
-            sink(std::string("unexpected: ") + error.what());
+            owner.unexpected(error.what());
         } catch (...) {
-            sink("unexpected: an unknown exception");
+            owner.unexpected("an unknown exception");
         }
         return 0;
     }
@@ -146,6 +146,12 @@ void SdEventLoop::meteredTurn() {
     if (const auto slept = meter_->slept(); slept > LoopMeter::kTooLong)
         log_("the loop waited " + std::to_string(slept / 1000) + " ms in a system call, in " +
              (handler_ ? readable(*handler_) : "a call from the bus"));
+}
+
+void SdEventLoop::unexpected(const std::string& what) {
+    log_("unexpected: " + what);
+    if (statusOfException_)
+        quit(*statusOfException_);
 }
 
 void SdEventLoop::quit(int status) { sd_event_exit(event_, status); }

@@ -14,7 +14,8 @@ struct sd_event;
 
 namespace pinfold {
 
-/// EventLoop on sd-event(3). Exceptions of handlers end here: they are logged, and the loop goes on.
+/// EventLoop on sd-event(3). Exceptions of handlers end here: they are logged, and the loop goes on, unless an exception is to
+/// end it.
 class SdEventLoop : public EventLoop {
 public:
     using LogSink = std::function<void(const std::string&)>;
@@ -39,6 +40,8 @@ public:
     EventHandle onSignal(int signal, Handler handler);
     /// Tells systemd's watchdog that we live, where WatchdogSec= is set.
     void enableWatchdog();
+    /// For a start, which an exception cuts off: the loop quits with this status. Unset: it goes on.
+    void quitAtException(std::optional<int> status) { statusOfException_ = status; }
     /// Until quit(); its status.
     int run();
     void quit(int status);
@@ -49,10 +52,12 @@ private:
     struct Source;
 
     void meteredTurn();
+    void unexpected(const std::string& what);
 
     sd_event* event_ = nullptr;
     LogSink log_;
     std::optional<LoopMeter> meter_;
+    std::optional<int> statusOfException_;
     const std::type_info* handler_ = nullptr; ///< called last in this turn; null: somebody else's, the bus's
 };
 

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """More of what systemd may do to a call, and to the jobs that are there when it does."""
 
+import contextlib
 import os
+import socket
 
 import dbus
 import dbus.bus
@@ -177,3 +179,31 @@ def test_nothing_to_start_on(world, missing):
     [line] = daemon.stderr.read().decode().splitlines()
     assert "can't start" in line and "systemctl status dbus" in line
     assert ("org.freedesktop.systemd1" in line) == (missing == "systemd")
+
+
+def start_with(world, descriptors, notified):
+    """What comes of a start with no more descriptors than that: "ready" or the exit status."""
+    daemon = world.start("prlimit", f"--nofile={descriptors}", *world.daemon_command(BUILD / "src/daemon/pinfoldd"))
+    said = []
+
+    def outcome():
+        with contextlib.suppress(BlockingIOError):
+            said.append(notified.recv(4096).decode())
+        return "ready" if any(text.startswith("READY=1") for text in said) else daemon.poll()
+    try:
+        return wait_until(outcome, f"an outcome with {descriptors} descriptors", 20)
+    finally:
+        daemon.kill()
+        daemon.communicate()
+
+
+def test_a_start_without_descriptors_ends(world):
+    """Whichever step of it finds none: a pinfoldd that neither is ready nor ends has all jobs wait until systemd's patience is over."""
+    needed = len(os.listdir(f"/proc/{world.daemon.pid}/fd"))
+    world.daemon.kill()
+    world.daemon.wait()
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK) as notified:
+        notified.bind(str(world.directory / "notify"))
+        world.environment |= {"NOTIFY_SOCKET": str(world.directory / "notify"), "WATCHDOG_USEC": "30000000"}
+        outcomes = [start_with(world, descriptors, notified) for descriptors in range(needed - 12, needed + 8)]
+    assert set(outcomes) == {1, "ready"} and outcomes[0] == 1 and outcomes[-1] == "ready", outcomes

@@ -193,6 +193,13 @@ TEST_F(Loop, AnExceptionIsLoggedAndTheLoopGoesOn) {
                                              "unexpected: no such luck"}));
 }
 
+TEST_F(Loop, AnExceptionEndsALoopThatShallQuitAtIt) {
+    loop.quitAtException(7);
+    const auto bad = loop.after(0, [] { throw std::runtime_error("no such luck"); });
+    EXPECT_EQ(loop.run(), 7);
+    EXPECT_EQ(log, (std::vector<std::string>{"unexpected: no such luck"}));
+}
+
 TEST_F(Loop, ASignalIsBlockedAndTold) {
     int told = 0;
     const auto handle = loop.onSignal(SIGUSR1, [&] {
