@@ -24,7 +24,8 @@ public:
     virtual EventHandle onReadable(int fd, Handler handler) = 0;
     /// Calls `handler` once, `delayUsec` microseconds from now.
     virtual EventHandle after(std::uint64_t delayUsec, Handler handler) = 0;
-    /// Calls `handler` once when everything that is pending now has been handled. For work that is cheaper in batches.
+    /// Calls `handler` once when everything that is pending now has been handled, or much has. For work that is cheaper in
+    /// batches.
     virtual EventHandle whenIdle(Handler handler) = 0;
 
     /// CLOCK_BOOTTIME, microseconds: the clock of time limits.

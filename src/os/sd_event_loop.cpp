@@ -19,6 +19,8 @@ namespace pinfold {
 namespace {
 
 constexpr std::uint64_t kTimerAccuracy = 1000;
+// Somebody who floods a socket leaves no idle moment. As many jobs as end together shall share what is done then.
+constexpr int kTurnsUntilIdle = 256;
 constexpr std::uint64_t kLongestDelay = UINT64_MAX / 2; // sd-event refuses a sum beyond 64 bits
 
 std::uint64_t clockUsec(clockid_t clock) {
@@ -60,9 +62,18 @@ struct SdEventLoop::Source : EventSource {
         return 0;
     }
     static int call(void* data) { return static_cast<Source*>(data)->call(); }
+    /// Before each wait: from now on it has its turn among the others.
+    static int hurry(sd_event_source* self, void* data) {
+        if (++static_cast<Source*>(data)->turns > kTurnsUntilIdle) {
+            sd_event_source_set_priority(self, SD_EVENT_PRIORITY_NORMAL);
+            sd_event_source_set_prepare(self, nullptr);
+        }
+        return 0;
+    }
 
     std::shared_ptr<Handler> handler;
     SdEventLoop& loop; // it outlives its sources
+    int turns = 0;     ///< that it has waited for an idle moment
     sd_event_source* source = nullptr;
 };
 
@@ -99,6 +110,7 @@ EventHandle SdEventLoop::whenIdle(Handler handler) {
               event_, &source->source, [](sd_event_source*, void* data) { return Source::call(data); }, source.get()),
           "sd_event_add_defer");
     check(sd_event_source_set_priority(source->source, SD_EVENT_PRIORITY_IDLE), "sd_event_source_set_priority");
+    check(sd_event_source_set_prepare(source->source, &Source::hurry), "sd_event_source_set_prepare");
     return source;
 }
 

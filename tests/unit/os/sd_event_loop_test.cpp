@@ -138,6 +138,19 @@ TEST_F(Loop, IdleWorkComesOnceAndAfterAllThatIsPending) {
     EXPECT_EQ(order, "rri");
 }
 
+TEST_F(Loop, IdleWorkComesThoughSomethingIsAlwaysPending) {
+    const Pipe flooded;
+    flooded.send();
+    int told = 0;
+    const auto flood = loop.onReadable(flooded.in.get(), [&] {
+        if (++told == 10'000)
+            loop.quit(1);
+    });
+    const auto idle = loop.whenIdle([this] { loop.quit(0); });
+    EXPECT_EQ(loop.run(), 0);
+    EXPECT_GT(told, 200) << "many jobs that end together share a transaction";
+}
+
 TEST_F(Loop, ADestroyedHandleIsSilent) {
     const Pipe pipe;
     pipe.send();
