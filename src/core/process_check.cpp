@@ -2,6 +2,7 @@
 #include "core/process_check.hpp"
 
 #include "core/job.hpp"
+#include "os/descriptor_reserve.hpp"
 
 #include <unistd.h>
 
@@ -50,6 +51,14 @@ Result<CheckedProcess> checkSupervisor(const CoreContext& context, const Caller&
     if (supervisor && !caller.admin && supervisor->soleUid != caller.uid)
         return Error{ErrorCode::Denied, "the supervisor must be a process of the caller's own"};
     return supervisor;
+}
+
+Result<void> checkDescriptors() {
+    if (!onlyReserveIsLeft(kReservedForEnds))
+        return {};
+    return Error{ErrorCode::Busy,
+                 "pinfoldd has nearly as many files open as it may have, and needs the rest for the jobs that are "
+                 "there: raise LimitNOFILE= of pinfoldd.service"};
 }
 
 Result<UniqueFd> reopenProcess(const CoreContext& context, const ProcessIdentity& identity) {

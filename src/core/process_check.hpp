@@ -30,6 +30,9 @@ Result<CheckedProcess> checkProcess(const CoreContext& context, UniqueFd pidfd);
 /// user's.
 Result<CheckedProcess> checkSupervisor(const CoreContext& context, const Caller& caller, UniqueFd pidfd);
 
+/// Whether there are descriptors enough for one more job or task. Error: Busy.
+Result<void> checkDescriptors();
+
 /// The same process after a restart of pinfoldd; an empty descriptor when it has ended. Error: Internal, that can't be told:
 /// there are no descriptors or no memory, say.
 Result<UniqueFd> reopenProcess(const CoreContext& context, const ProcessIdentity& identity);

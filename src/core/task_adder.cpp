@@ -24,7 +24,7 @@ Result<void> takesTasks(const Job& job) {
                                                " and takes no further task"};
     if (job.record.suspendedSince) // 257 starts nothing in what is frozen
         return Error{ErrorCode::Busy, "job '" + job.key().text() + "' is suspended: resume it first"};
-    return {};
+    return checkDescriptors();
 }
 
 Result<void> takesBatchScript(const Job& job) {

@@ -2,6 +2,7 @@
 #include "socket/wrapper_socket.hpp"
 
 #include "model/wrapper_protocol.hpp"
+#include "os/descriptor_reserve.hpp"
 #include "text/receipt_text.hpp"
 
 #include <poll.h>
@@ -21,6 +22,7 @@ namespace {
 // Between two looks at everything else that goes on.
 constexpr int kAcceptedAtOnce = 16;
 constexpr std::uint64_t kPauseWithoutDescriptors = 100'000;
+constexpr std::uint64_t kShortageToldAgain = 60'000'000;
 constexpr std::size_t kMostDescriptors = 3;
 constexpr std::size_t kMostPassed = 253; // SCM_MAX_FD: what there is no room for, the kernel closes in our thread
 constexpr int kTurnAwayWaitMs = 100;
@@ -100,7 +102,8 @@ Error tooLarge() { return {ErrorCode::InvalidArgument, "a request is at most 655
 struct WrapperSocket::Packet {
     std::string text;
     std::vector<ForeignFd> fds;
-    bool cut = false; ///< there was more of it, or more than a request has
+    bool cut = false;     ///< there was more of it, or more than a request has
+    bool lacking = false; ///< we have no descriptor left for one that came with it
 };
 
 struct WrapperSocket::Connection {
@@ -146,7 +149,8 @@ std::optional<WrapperSocket::Packet> WrapperSocket::receivePacket(int socket) {
             packet.fds.emplace_back(UniqueFd(fd));
         }
     }
-    packet.cut = (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0 || packet.fds.size() > kMostDescriptors;
+    packet.cut = (message.msg_flags & MSG_TRUNC) != 0 || packet.fds.size() > kMostDescriptors;
+    packet.lacking = (message.msg_flags & MSG_CTRUNC) != 0; // there was room for as many as a message can have
     if (length > 0)
         packet.text.assign(text.data(), static_cast<std::size_t>(length));
     return packet;
@@ -165,18 +169,31 @@ void WrapperSocket::acceptSome() {
     for (int i = 0; i < kAcceptedAtOnce; ++i) {
         auto socket = acceptFrom(listener_.get());
         if (socket) {
+            const bool isOneTooMany = isOfReserve(socket.get(), kReservedForWork);
             acceptOne(std::move(socket));
+            if (isOneTooMany)
+                return pause(EMFILE);
             continue;
         }
         if (errno == EAGAIN)
             return;
-        if (errno != EMFILE && errno != ENFILE && errno != ENOMEM && errno != ENOBUFS)
-            continue;
-        parts_.logError(std::string("wrapper's socket: ") + std::strerror(errno) + ", waiting for others to go");
-        readable_.reset();
-        pause_ = parts_.loop.after(kPauseWithoutDescriptors, [this] { open(); });
-        return;
+        if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
+            return pause(errno);
     }
+}
+
+void WrapperSocket::pause(int why) {
+    tellShortage(why);
+    readable_.reset();
+    pause_ = parts_.loop.after(kPauseWithoutDescriptors, [this] { open(); });
+}
+
+void WrapperSocket::tellShortage(int why) {
+    const auto now = parts_.loop.bootTime();
+    if (shortageTold_ && now - *shortageTold_ < kShortageToldAgain)
+        return;
+    shortageTold_ = now;
+    parts_.logError(std::string("wrapper's socket: ") + std::strerror(why) + ", waiting for others to go");
 }
 
 void WrapperSocket::acceptOne(UniqueFd socket) {
@@ -189,7 +206,7 @@ void WrapperSocket::acceptOne(UniqueFd socket) {
     auto counted = caller.admin ? nullptr : connections_.enter(caller.uid);
     auto connection = std::make_shared<Connection>(std::move(socket), caller, parts_.closer);
     // Too often or too many: closed unread, which costs next to nothing, and the wrapper comes again in a moment.
-    if (parts_.closer.overloaded(caller.uid) ||
+    if (isOfReserve(connection->socket.get(), kReservedForWork) || parts_.closer.overloaded(caller.uid) ||
         (!caller.admin && (!counted || !parts_.clients.quota.take(caller.uid, parts_.loop.bootTime()))))
         return;
     connection->counted = std::move(counted);
@@ -211,7 +228,9 @@ bool WrapperSocket::receive(const ConnectionPtr& connection) {
         return false;
     for (auto& fd : packet->fds)
         fd.closeBy(parts_.closer, connection->caller.uid);
-    if (!packet->text.empty())
+    if (packet->lacking)
+        tellShortage(EMFILE); // closed without an answer: it comes again
+    else if (!packet->text.empty())
         serve(connection, std::move(*packet));
     return true;
 }

@@ -10,6 +10,7 @@
 #include "os/descriptor_closer.hpp"
 #include "os/event_loop.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <list>
 #include <memory>
@@ -46,6 +47,9 @@ private:
     struct Packet;
 
     void acceptSome();
+    /// Lets nobody in for a moment.
+    void pause(int why);
+    void tellShortage(int why);
     void acceptOne(UniqueFd socket);
     /// False: nothing has come yet.
     bool receive(const ConnectionPtr& connection);
@@ -66,6 +70,7 @@ private:
     std::list<ConnectionPtr> silent_; ///< those that have not asked for anything yet
     EventHandle readable_;
     EventHandle pause_;
+    std::optional<std::uint64_t> shortageTold_; ///< CLOCK_BOOTTIME, microseconds
 };
 
 /// Tells everyone who waits at the socket that pinfoldd does not start, and why. For a process that ends then: what is passed to

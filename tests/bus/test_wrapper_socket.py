@@ -3,6 +3,7 @@
 
 import json
 import os
+import resource
 import signal
 import socket
 import statistics
@@ -230,6 +231,34 @@ def test_descriptors(world):
     assert create(world, process) == {"key": "wrapper.1"}
 
 
+def test_no_request_is_mistaken_for_a_wrong_one_because_descriptors_are_short(world):
+    """With few of them it is not answered, and comes again; with some more it is told why it is refused; and then it is served."""
+    process, supervisor = world.process(), world.process()
+    used = len(os.listdir(f"/proc/{world.daemon.pid}/fd"))
+    hard = resource.prlimit(world.daemon.pid, resource.RLIMIT_NOFILE)[1]
+
+    def answer(most):
+        resource.prlimit(world.daemon.pid, resource.RLIMIT_NOFILE, (most, hard))
+        fds = [os.pidfd_open(one.pid) for one in (process, supervisor)]
+        with connect(world) as connection:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", 0, 500_000))
+            try:
+                socket.send_fds(connection, [packet({**CREATE, "supervised": True})], fds)
+                said = connection.recv(65536)
+            except OSError:
+                said = b""
+            finally:
+                for fd in fds:
+                    os.close(fd)
+        return json.loads(said) if said else "none"
+
+    answers = [answer(most) for most in range(used, used + 8)] + [answer(2 * used)]
+    assert answers.pop() == {"key": "wrapper.1"}
+    told = [said.get("message", "") for said in answers if said != "none"]
+    assert "none" in answers and all("Too many open files" in said or "raise LimitNOFILE=" in said for said in told), answers
+    assert "raise LimitNOFILE=" in told[-1]
+
+
 def test_those_who_connect_and_say_nothing(world):
     """A user's are counted; nobody waits for them; and what they hold is given back."""
     program = AS_USER.split("connection =")[0] + """
@@ -246,7 +275,6 @@ while True:
 print("up", flush=True)
 sys.stdin.read()
 """
-    import resource
     limits = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (8192, 8192))
     silent = subprocess.Popen([sys.executable, "-c", program.format(uid=USER, path=str(world.socket))], stdin=subprocess.PIPE,
                               stdout=subprocess.PIPE, text=True, preexec_fn=limits)

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "os/descriptor_reserve.hpp"
+
+#include <sys/resource.h>
+
+#include <gtest/gtest.h>
+
+namespace pinfold {
+namespace {
+
+struct DescriptorReserveTest : testing::Test {
+    DescriptorReserveTest() { ::getrlimit(RLIMIT_NOFILE, &before_); }
+    ~DescriptorReserveTest() override { ::setrlimit(RLIMIT_NOFILE, &before_); }
+
+    void mayHave(rlim_t descriptors) const {
+        const rlimit limit{descriptors, before_.rlim_max};
+        ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
+    }
+
+private:
+    rlimit before_{};
+};
+
+TEST_F(DescriptorReserveTest, itIsTheLastOnes) {
+    mayHave(1024);
+    EXPECT_FALSE(isOfReserve(767, kReservedForEnds));
+    EXPECT_TRUE(isOfReserve(768, kReservedForEnds));
+    EXPECT_FALSE(isOfReserve(959, kReservedForWork));
+    EXPECT_TRUE(isOfReserve(960, kReservedForWork));
+    EXPECT_FALSE(onlyReserveIsLeft(kReservedForEnds));
+}
+
+TEST_F(DescriptorReserveTest, itIsSmallerWhereThereAreFew) {
+    mayHave(128);
+    EXPECT_FALSE(isOfReserve(95, kReservedForEnds));
+    EXPECT_TRUE(isOfReserve(96, kReservedForEnds));
+}
+
+TEST_F(DescriptorReserveTest, whereThereIsNoneOnlyTheReserveIsLeft) {
+    mayHave(3);
+    EXPECT_TRUE(onlyReserveIsLeft(kReservedForEnds));
+}
+
+} // namespace
+} // namespace pinfold
