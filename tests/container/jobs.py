@@ -5,6 +5,7 @@ import contextlib
 import json
 import os
 import select
+import signal
 import subprocess
 import time
 from pathlib import Path
@@ -52,6 +53,20 @@ def held_up():
     begun = time.monotonic()
     run("pinfold", "status")
     return time.monotonic() - begun
+
+
+def as_alice(*command):
+    return "setpriv", "--reuid=alice", "--regid=alice", "--init-groups", *command
+
+
+@contextlib.contextmanager
+def stopped(pid):
+    assert pid > 1, "else it would be this process group"
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(pid, signal.SIGCONT)
 
 
 def live_jobs():
@@ -125,6 +140,23 @@ def site(text):
 
 
 @contextlib.contextmanager
+def preloaded(library, **environment):
+    """pinfoldd runs with a library of tests/support that stands before libc."""
+    file = Path("/run/systemd/system/pinfoldd.service.d/preloaded.conf")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    words = [f"{name}={value}" for name, value in {"LD_PRELOAD": f"/usr/libexec/pinfold-tests/{library}", **environment}.items()]
+    file.write_text(f"[Service]\nEnvironment={' '.join(words)}\n")
+    run("systemctl", "daemon-reload")
+    run("systemctl", "restart", "pinfoldd")
+    try:
+        yield
+    finally:
+        file.unlink()
+        run("systemctl", "daemon-reload")
+        run("systemctl", "restart", "pinfoldd")
+
+
+@contextlib.contextmanager
 def drained():
     """The node takes no new jobs, for as long as the context lasts."""
     run("pinfold", "drain", "--reason", "test")
@@ -134,8 +166,8 @@ def drained():
         run("pinfold", "resume")
 
 
-def main_pid():
-    return int(run("systemctl", "show", "-P", "MainPID", "pinfoldd").stdout)
+def main_pid(unit="pinfoldd"):
+    return int(run("systemctl", "show", "-P", "MainPID", unit).stdout)
 
 
 def daemon_ready(other_than=0):

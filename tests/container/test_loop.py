@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs import (daemon_ready, expect_nothing_left, finish, journal, live_jobs, main_pid, receipts, run, site, start_job,
+from jobs import (as_alice, daemon_ready, expect_nothing_left, finish, journal, live_jobs, main_pid, receipts, run, site, start_job,
                   wait_until)
 
 SOON = 0.3
@@ -25,36 +25,6 @@ def quickest(*command, tries=7):
         run(*command)
         return time.monotonic() - begun
     return min(once() for _ in range(tries))
-
-
-def as_alice(*command):
-    return "setpriv", "--reuid=alice", "--regid=alice", "--init-groups", *command
-
-
-@contextlib.contextmanager
-def stopped(pid):
-    os.kill(pid, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        os.kill(pid, signal.SIGCONT)
-
-
-def ended_in_the_journal():
-    run("journalctl", "--sync")
-    lines = run("journalctl", "-o", "cat", "--no-pager", "PINFOLD_EVENT=job-ended", "_SYSTEMD_UNIT=pinfoldd.service").stdout
-    return sum(line.startswith("job still.") for line in lines.splitlines())
-
-
-def test_journald_that_stands_still_stops_no_job():
-    # The socket's queue takes some hundred messages: net.unix.max_dgram_qlen, or what fits into its buffer.
-    with stopped(int(run("systemctl", "show", "-P", "MainPID", "systemd-journald").stdout)):
-        for number in range(250):
-            run("pinfold-run", "--job", f"still.{number}", "--", "true", timeout=15)
-        assert quickest(*as_alice("pinfold", "list")) < SOON
-    assert len([r for r in receipts() if r["key"].startswith("still.")]) == 250
-    wait_until(lambda: ended_in_the_journal() == 250, "what pinfoldd wanted to say")
-    expect_nothing_left()
 
 
 @contextlib.contextmanager

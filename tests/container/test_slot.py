@@ -12,22 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from jobs import daemon_ready, expect_nothing_left, finish, live_jobs, main_pid, processes_with, receipts, run, start_job, wait_running, wait_until
+from jobs import (daemon_ready, expect_nothing_left, finish, live_jobs, main_pid, processes_with, receipts, run, start_job, stopped,
+                  wait_running, wait_until)
 
 CONFIG = Path("/etc/pinfold/pinfold.toml")
 # A leader that ends with 3 when its standard input does, and leaves a process behind.
 LEAVES = "setsid sleep {} >/dev/null 2>&1 & read line; exit 3"
 SOON = 3.0  # seconds: half a second of it is pinfold-run's own, the rest is for a busy machine
-
-
-@contextlib.contextmanager
-def stopped(pid):
-    assert pid > 1, "else it would be this process group"
-    os.kill(pid, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        os.kill(pid, signal.SIGCONT)
 
 
 def pinfoldd_stopped():
@@ -36,7 +27,7 @@ def pinfoldd_stopped():
 
 
 def bus_stopped():
-    return stopped(int(run("systemctl", "show", "-P", "MainPID", "dbus.service").stdout))
+    return stopped(main_pid("dbus"))
 
 
 @contextlib.contextmanager

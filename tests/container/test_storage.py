@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from jobs import expect_nothing_left, finish, live_jobs, receipts, run, start_job, wait_until
+from jobs import expect_nothing_left, finish, live_jobs, preloaded, receipts, run, start_job, wait_until
 
 LIB = Path("/var/lib/pinfold")
 KEPT = Path("/run/pinfold/receipts")
 SLOW = Path("/run/pinfold-test-slow")
-DROP_IN = Path("/run/systemd/system/pinfoldd.service.d/slow.conf")
 SITE = Path("/etc/pinfold/pinfold.toml.d/60-storage.toml")
 
 
@@ -118,15 +117,9 @@ def test_random_bytes_for_a_history(small_disk):
 
 @pytest.fixture
 def slow_disk():
-    DROP_IN.parent.mkdir(parents=True, exist_ok=True)
-    DROP_IN.write_text(f"[Service]\nEnvironment=LD_PRELOAD=/usr/libexec/pinfold-tests/slowsync.so SLOWSYNC_FILE={SLOW}\n")
-    run("systemctl", "daemon-reload")
-    run("systemctl", "restart", "pinfoldd")
-    yield SLOW
-    SLOW.unlink(missing_ok=True)
-    DROP_IN.unlink()
-    run("systemctl", "daemon-reload")
-    run("systemctl", "restart", "pinfoldd")
+    with preloaded("slowsync.so", SLOWSYNC_FILE=SLOW):
+        yield SLOW
+        SLOW.unlink(missing_ok=True)
 
 
 def median_start(name):

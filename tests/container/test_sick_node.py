@@ -1,0 +1,318 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Something that pinfoldd needs stands still or is used up, while jobs run, start and end. They end on time, other callers are answered, and
+afterwards there is a receipt of each job with the right times. With PINFOLD_SICK_FULL systemd and the bus stand still for minutes."""
+
+import contextlib
+import os
+import pwd
+import resource
+import signal
+import statistics
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor, wait
+from pathlib import Path
+
+import pytest
+
+from jobs import (CGROUP, as_alice, expect_nothing_left, finish, live_jobs, main_pid, preloaded, processes_with, receipts, run, site, start_job,
+                  stopped, wait_running, wait_until)
+
+FULL = "PINFOLD_SICK_FULL" in os.environ
+GRACE = 1.0
+LANES = 8
+LATE = 5.0  # seconds, on a busy machine
+SOON = 0.3
+COMMANDS = [("pinfold", "list"), ("pinfold", "status"), ("pinfold", "why", "asked.1")]
+# What pam_pinfold asks for, which needs no bus.
+AT_THE_SOCKET = """
+import socket
+with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
+    connection.connect("/run/pinfold/wrapper.sock")
+    connection.send(b'{"version":1,"call":"list","uid":0}')
+    assert b'"jobs"' in connection.recv(65536)
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def job_of_alice():
+    run("pinfold", "open", "asked.1", "--uid", pwd.getpwnam("alice").pw_uid)
+    run("pinfold", "end", "asked.1")
+
+
+def microseconds():
+    return time.time_ns() // 1000
+
+
+def answered(commands, until):
+    """Seconds that each call by root and by another user takes, made one after the other until it is so, and some in any case."""
+    took = []
+    while len(took) < 30 or not until():
+        for command in commands:
+            for by_whom in (command, as_alice(*command)):
+                begun = time.monotonic()
+                run(*by_whom)
+                took.append(time.monotonic() - begun)
+    return took
+
+
+@pytest.fixture
+def compare(record_property):
+    """Of two lists of such times: on a busy machine some calls take long, but none waits until the node is well again."""
+    def check(usual, sick):
+        for name, took in (("usual", usual), ("sick", sick)):
+            figures = f"{name}: {len(took)} calls, median {statistics.median(took):.3f} s, slowest {max(took):.3f} s"
+            record_property("calls", figures)
+            print(figures)
+        assert statistics.median(sick) < statistics.median(usual) + SOON
+        assert max(sick) < max(usual) + 2
+    return check
+
+
+def expect_receipts(spans):
+    """One for each job, which lies within the span that is known of it."""
+    found = [receipt for receipt in receipts() if receipt["key"] in spans]
+    assert sorted(receipt["key"] for receipt in found) == sorted(spans)
+    wrong = [receipt for receipt in found if not spans[receipt["key"]][0] <= receipt["started"] <= receipt["ended"] <= spans[receipt["key"]][1]]
+    assert wrong == []
+    return {receipt["key"]: receipt for receipt in found}
+
+
+def burst(name, number):
+    """So many jobs on a few lanes, and calls beside them: each job's span, and what the calls took."""
+    def one(key):
+        begun = microseconds()
+        status, _, err = finish(start_job(key, "true"))
+        assert (status, err) == (0, "")
+        return key, (begun, microseconds())
+
+    with ThreadPoolExecutor(LANES) as lanes:
+        jobs = [lanes.submit(one, f"{name}.{n}") for n in range(number)]
+        took = answered(COMMANDS, lambda: not wait(jobs, timeout=0.3).not_done)
+        return dict(job.result() for job in jobs), took
+
+
+def told(name):
+    """Lines in the journal about the starts and ends of these jobs; how many lines were lost."""
+    run("journalctl", "--sync")
+    lines = run("journalctl", "-b", "-o", "cat", "--no-pager", "_SYSTEMD_UNIT=pinfoldd.service").stdout.splitlines()
+    lost = sum(int(line.split()[0]) for line in lines if line.endswith("messages were lost while the journal did not take any"))
+    return sum(line.startswith(f"job {name}.") for line in lines), lost
+
+
+@contextlib.contextmanager
+def no_watchdogs():
+    """systemd kills a journald that has said nothing for three minutes."""
+    run("systemctl", "service-watchdogs", "no")
+    try:
+        yield
+    finally:
+        run("systemctl", "service-watchdogs", "yes")
+
+
+def test_journald_that_stands_still(compare, record_property):
+    # Its socket's queue takes some hundred messages: net.unix.max_dgram_qlen, or what fits into its buffer.
+    _, usual = burst("healthy", 200)
+    begun = time.monotonic()
+    with no_watchdogs(), stopped(main_pid("systemd-journald")):
+        spans, sick = burst("quiet", 2000)
+    record_property("jobs", f"2000 in {time.monotonic() - begun:.0f} s")
+    print(f"2000 jobs in {time.monotonic() - begun:.0f} s")
+    compare(usual, sick)
+    expect_nothing_left()
+    expect_receipts(spans)
+    wait_until(lambda: sum(told("quiet")) == 2 * 2000, "each start and each end told of or counted as lost")
+
+
+def leaves(key, number, status=0):
+    """A job that ends when its standard input does, and leaves a sleep behind."""
+    job = start_job(key, "sh", "-c", f"setsid sleep {number} <&- >&- 2>&- & read _; exit {status}", stdin=subprocess.PIPE)
+    wait_running(key)
+    return job
+
+
+def let_end(job):
+    job.stdin.close()
+    job.stdin = None
+
+
+def no_more(*numbers):
+    """Waits until none of these sleeps is there: when that was."""
+    wait_until(lambda: not any(processes_with(f"sleep\0{number}") for number in numbers), f"the end of {numbers}", deadline=30)
+    return time.monotonic()
+
+
+def test_no_inotify_watches(compare):
+    used_up = Path("/run/pinfold-test-nowatches")
+    with preloaded("nowatches.so", NOWATCHES_FILE=used_up), site(f'[jobs]\nkill_grace = "{GRACE:.0f}s"\n'):
+        _, usual = burst("healthy", 20)
+        first = microseconds()
+        watched = leaves("watched.1", 7401)
+        used_up.touch()
+        try:
+            unwatched = [leaves(f"unwatched.{n}", 7402 + n) for n in range(4)]
+            begun = time.monotonic()
+            for job in (watched, *unwatched[:2]):
+                let_end(job)
+            assert no_more(7401, 7402, 7403) < begun + GRACE + LATE
+            for job in (watched, *unwatched[:2]):
+                assert finish(job)[0] == 0
+            assert time.monotonic() < begun + GRACE + 2 * LATE
+            spans, sick = burst("short", 20)
+            compare(usual, sick)
+        finally:
+            used_up.unlink()
+        # These are watched from the next look on.
+        for job in unwatched[2:]:
+            let_end(job)
+            assert finish(job)[0] == 0
+        left = ["watched.1", *(f"unwatched.{n}" for n in range(4))]
+        found = expect_receipts(spans | {key: (first, microseconds()) for key in left})
+        assert all(found[key]["leftovers"] == 1 for key in left)
+        expect_nothing_left()
+    said = run("journalctl", "-b", "-o", "cat", "--no-pager", "_SYSTEMD_UNIT=pinfoldd.service").stdout
+    assert "the kernel has no inotify watches left" in said
+
+
+def cpu_of(pid):
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(") ", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+@contextlib.contextmanager
+def at_most(descriptors):
+    pid = main_pid()
+    soft, hard = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, (descriptors, hard))
+    try:
+        yield pid
+    finally:
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def open_files():
+    return len(list(Path(f"/proc/{main_pid()}/fd").iterdir()))
+
+
+def test_descriptors_that_are_nearly_used_up(compare):
+    """Those that are left are for the jobs that are there."""
+    with site(f'[jobs]\nkill_grace = "{GRACE:.0f}s"\n'):
+        _, usual = burst("healthy", 20)
+        begun = microseconds()
+        jobs = {f"there.{n}": leaves(f"there.{n}", 7410 + n, n) for n in range(6)}
+        limited = start_job("limited.1", "sleep", "7419", options=["--run-time-max", "4s"])
+        wait_running("limited.1")
+        with at_most(open_files() * 6 // 5):
+            for call in (["pinfold-run", "--job", "more.1", "--", "true"], ["pinfold", "open", "more.2", "--uid", "0"],
+                         ["pinfold-run", "--job", "there.0", "--task", "--", "true"]):
+                refused = run(*call, check=False)
+                assert refused.returncode in (1, 125) and "raise LimitNOFILE= of pinfoldd.service" in refused.stderr, (call, refused)
+            for job in jobs.values():
+                let_end(job)
+            assert [finish(job)[0] for job in jobs.values()] == list(range(6))
+            assert finish(limited)[0] == -signal.SIGTERM
+            compare(usual, answered(COMMANDS, lambda: True))
+            assert finish(start_job("more.1", "true"))[0] == 0, "others have gone"
+        spans = {key: (begun, microseconds()) for key in [*jobs, "limited.1"]}
+        found = expect_receipts(spans)
+        for n in range(6):
+            receipt = found[f"there.{n}"]
+            assert (receipt["result"], receipt["exit_status"], receipt["leftovers"]) == ("exited", n, 1) and receipt["cpu_user"] is not None
+        assert found["limited.1"]["result"] == "timeout" and 3_900_000 < found["limited.1"]["wall"] < 4_000_000 + LATE * 1_000_000
+        expect_nothing_left()
+
+
+def test_no_descriptor_at_all(compare, record_property):
+    with site(f'[jobs]\nkill_grace = "{GRACE:.0f}s"\n'):
+        _, usual = burst("healthy", 20)
+        begun, since = microseconds(), time.time()
+        ends = leaves("ends.1", 7421, 3)
+        runs = leaves("runs.1", 7422, 4)
+        with at_most(3) as pid:
+            let_end(ends)
+            no_more(7421)
+            gone = microseconds()
+            starts = start_job("starts.1", "sh", "-c", "exit 5")
+            before = cpu_of(pid)
+            with pytest.raises(subprocess.TimeoutExpired):
+                starts.wait(timeout=2)
+            took = cpu_of(pid) - before
+            record_property("cpu", f"{took:.2f} s of pinfoldd in 2 s")
+            print(f"cpu: {took:.2f} s of pinfoldd in 2 s")
+            assert took < 0.4, "it does not spin"
+            compare(usual, answered(COMMANDS, lambda: True))
+        assert finish(starts)[0] == 5 and finish(ends)[0] == 3
+        let_end(runs)
+        assert finish(runs)[0] == 4
+        over = microseconds()
+        found = expect_receipts({"ends.1": (begun, gone + LATE * 1_000_000), "starts.1": (gone, over), "runs.1": (begun, over)})
+        assert [found[key]["exit_status"] for key in ("runs.1", "starts.1")] == [4, 5]
+        assert found["ends.1"]["exit_status"] in (3, None), "pinfoldd waits ten seconds for the word of a supervisor"
+        expect_nothing_left()
+        said = run("journalctl", "-o", "cat", "--no-pager", "--since", f"@{since}", "_SYSTEMD_UNIT=pinfoldd.service").stdout
+        assert said.count("wrapper's socket: Too many open files") == 1, said
+
+
+@contextlib.contextmanager
+def systemd_stands_still():
+    freezer = CGROUP / "init.scope" / "cgroup.freeze"
+    freezer.write_text("1")
+    try:
+        wait_until(lambda: "frozen 1" in (freezer.parent / "cgroup.events").read_text(), "PID 1 frozen")
+        yield 75 if FULL else 8, COMMANDS
+    finally:
+        freezer.write_text("0")
+
+
+@contextlib.contextmanager
+def bus_stands_still():
+    with stopped(main_pid("dbus")):
+        yield 120 if FULL else 8, [(sys.executable, "-c", AT_THE_SOCKET)]
+
+
+@pytest.mark.parametrize("stands_still", [systemd_stands_still, bus_stands_still], ids=lambda f: f.__name__)
+def test_nobody_starts_and_stops_units(stands_still, compare):
+    name = stands_still.__name__.split("_")[0]
+    commands = [*COMMANDS, (sys.executable, "-c", AT_THE_SOCKET)]
+    with site(f'[jobs]\nkill_grace = "{GRACE:.0f}s"\n'):
+        usual = answered(commands, lambda: True)
+        first = microseconds()
+        ending = {f"{name}.{n}": leaves(f"{name}.{n}", 7430 + n, n) for n in range(4)}
+        through = leaves(f"{name}.through", 7438, 8)
+        limited = start_job(f"{name}.limited", "sh", "-c", "exec sleep 7439", options=["--run-time-max", "3s"])
+        wait_running(f"{name}.limited")
+        with stands_still() as (seconds, answerable):
+            begun = time.monotonic()
+            for job in ending.values():
+                let_end(job)
+            starts = {f"{name}.more.{n}": start_job(f"{name}.more.{n}", "sh", "-c", "exit 9") for n in range(3)}
+            assert no_more(7430, 7431, 7432, 7433) < begun + GRACE + LATE
+            gone = microseconds()
+            assert no_more(7439) < begun + 3 + GRACE + LATE
+            timed_out = microseconds()
+            # A batch system need not wait for the rest.
+            let_go = ending[f"{name}.3"]
+            let_go.send_signal(signal.SIGTERM)
+            assert let_go.wait(timeout=LATE) == 3
+            sick = answered(answerable, lambda: time.monotonic() > begun + seconds)
+            if FULL:
+                told = {key: finish(job) for key, job in starts.items()}
+                assert all(status == 125 and "systemd did not start" in err for status, _, err in told.values()), told
+        well = time.monotonic()
+        compare(usual, sick)
+        assert [finish(job)[0] for job in ending.values()] == [0, 1, 2, 3]
+        assert finish(limited)[0] == -signal.SIGKILL, "SIGTERM goes by way of systemd"
+        spans = {key: (first, gone) for key in ending} | {f"{name}.limited": (first, timed_out)}
+        if not FULL:
+            assert [finish(job)[0] for job in starts.values()] == [9, 9, 9]
+            spans |= {key: (first, microseconds()) for key in starts}
+        let_end(through)
+        assert finish(through)[0] == 8
+        print(f"well after {time.monotonic() - well:.2f} s")
+        found = expect_receipts(spans | {f"{name}.through": (first, microseconds())})
+        assert all(found[f"{name}.{n}"]["exit_status"] == n and found[f"{name}.{n}"]["leftovers"] == 1 for n in range(4))
+        assert found[f"{name}.limited"]["result"] == "timeout"
+        wait_until(lambda: not live_jobs(), "no job live")
+        assert {receipt["key"] for receipt in receipts()}.isdisjoint(starts) or not FULL, "a job that was refused has no receipt"
+        expect_nothing_left()

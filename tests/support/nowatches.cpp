@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// A kernel whose inotify watches are used up, by LD_PRELOAD: it has none left while the file $NOWATCHES_FILE exists. The real
+// limit is shared by all programs of the host's root, in containers too.
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+
+extern "C" int inotify_add_watch(int fd, const char* name, std::uint32_t mask) {
+    const char* file = std::getenv("NOWATCHES_FILE");
+    if (file && ::access(file, F_OK) == 0) {
+        errno = ENOSPC;
+        return -1;
+    }
+    using Call = int (*)(int, const char*, std::uint32_t);
+    return reinterpret_cast<Call>(::dlsym(RTLD_NEXT, "inotify_add_watch"))(fd, name, mask);
+}
