@@ -106,7 +106,8 @@ def test_a_job_whose_record_cannot_be_read_is_not_touched():
 
 def test_a_slice_that_pinfoldd_does_not_know_is_not_touched():
     stranger = subprocess.Popen(["systemd-run", "-q", "--scope", "--slice=batch-sge.strange.slice", "sleep", "8104"])
-    wait_until(lambda: "batch-sge.strange.slice" in units(), "the stranger's slice")
+    wait_until(lambda: any("/batch-sge.strange.slice" in cgroup for _, cgroup in processes_with("8104").values()),
+               "the stranger in the slice, which is there before")
     status, _, err = finish(start_job("sge.strange", "true"))
     assert status == 125 and "pinfoldd knows nothing of" in err
     assert stranger.poll() is None
