@@ -3,6 +3,7 @@
 
 #include "core/events.hpp"
 
+#include <csignal>
 #include <string>
 #include <utility>
 
@@ -10,7 +11,7 @@ namespace pinfold {
 namespace {
 
 constexpr std::uint64_t kPatience = 30'000'000;
-constexpr std::uint64_t kLateWord = 1'000'000; // PID 1 is busy, and the bus in between
+constexpr std::uint64_t kLateWord = 10'000'000; // PID 1 sends its signals first, and its word when it has time for the bus
 
 } // namespace
 
@@ -55,7 +56,9 @@ bool mayBeOfShutdown(const Core& core, const Job& job) {
 JobResult resultAtShutdown(const Core& core, const Job& job, JobResult result) {
     const bool unexplained = result == JobResult::Exited || result == JobResult::Signaled ||
                              result == JobResult::SupervisorLost || result == JobResult::Lost;
-    if (!core.shutdownSince || !unexplained || job.endBegan + kLateWord < *core.shutdownSince || job.record.exit.status == 0)
+    const auto& exit = job.record.exit;
+    const bool byItself = exit.status == 0 || (exit.signal && exit.signal != SIGTERM && exit.signal != SIGKILL);
+    if (!core.shutdownSince || !unexplained || byItself || job.endBegan + kLateWord < *core.shutdownSince)
         return result;
     return JobResult::NodeShutdown;
 }

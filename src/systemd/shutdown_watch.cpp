@@ -9,7 +9,7 @@ namespace pinfold {
 namespace {
 
 constexpr const char* kInterface = "org.freedesktop.systemd1.Manager";
-constexpr std::uint64_t kPatience = 1'000'000;
+constexpr std::uint64_t kPatience = 10'000'000; // PID 1 has much to do when a shutdown begins
 
 // PID 1 has a job for this target from the moment that a shutdown is decided, and tells of it before it runs any of the jobs.
 constexpr const char* kRule = "type='signal',sender='org.freedesktop.systemd1',path='/org/freedesktop/systemd1',"

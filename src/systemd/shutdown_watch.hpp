@@ -28,7 +28,7 @@ public:
     ShutdownWatch(const ShutdownWatch&) = delete;
     ~ShutdownWatch();
 
-    /// `done` comes when PID 1 has answered, after `begun` if it is so; or after a second.
+    /// `done` comes when PID 1 has answered, after `begun` if it is so; or after 10 s without an answer.
     void ask(std::function<void()> done);
 
 private:

@@ -130,7 +130,19 @@ TEST_F(ShutdownTest, aJobThatEndedWellJustBeforeTheWordEndedByItself) {
     EXPECT_EQ(receipts()[0].result, JobResult::Exited);
 }
 
-TEST_F(ShutdownTest, aJobThatWasKilledLongBeforeWasNotEndedByTheNode) {
+TEST_F(ShutdownTest, theWordMayComeSecondsAfterTheSignals) {
+    auto leader = child();
+    auto supervisor = child(0);
+    create("sge.1", leader, {}, &supervisor);
+    end(leader);
+    loop.advance(5'000'000);
+    node.onShutdown();
+    report("sge.1", {.status = 143, .signal = {}}); // as a shell says it
+    ASSERT_EQ(receipts().size(), 1U);
+    EXPECT_EQ(receipts()[0].result, JobResult::NodeShutdown);
+}
+
+TEST_F(ShutdownTest, aJobThatCrashedBeforeWasNotEndedByTheNode) {
     auto leader = child();
     auto supervisor = child(0);
     create("sge.1", leader, {}, &supervisor);
