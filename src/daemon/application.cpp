@@ -93,7 +93,7 @@ class Application {
 public:
     struct Parts {
         SdEventLoop& loop;
-        Background& background;
+        ThreadBackground& background;
         Settings& settings;
         Journal& journal;
     };
@@ -113,6 +113,10 @@ public:
           socket_(UniqueFd(passedSocket()), {loop_, jobs_, clients_, closer_, settings_.config(), logErrorLine}),
           terminate_(loop_.onSignal(SIGTERM, [this] { terminate(); })), interrupt_(loop_.onSignal(SIGINT, [this] { stop(0); })),
           hangup_(loop_.onSignal(SIGHUP, [this] { reload([](const Result<void>&) {}); })) {}
+
+    ~Application() { background_.forget(); } // the answers that are waited for are messages of our connection
+    Application(const Application&) = delete;
+    Application& operator=(const Application&) = delete;
 
     int run() {
         loop_.quitAtException(kExitRestart);
@@ -179,7 +183,7 @@ private:
 
     Settings& settings_;
     SdEventLoop& loop_;
-    Background& background_;
+    ThreadBackground& background_;
     DescriptorCloser closer_;
     std::unique_ptr<sdbus::IConnection> connection_;
     SdbusEventSource busSource_;

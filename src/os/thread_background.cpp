@@ -24,7 +24,7 @@ constexpr std::chrono::seconds kIdle{1};
 
 struct Item {
     std::function<void()> work;
-    std::function<void()> then;
+    std::uint64_t id;
 };
 
 struct LaneQueue {
@@ -65,19 +65,19 @@ Background::Bound Background::boundOf(Lane lane) {
 struct ThreadBackground::Shared {
     std::mutex mutex;
     std::array<LaneQueue, kLanes> lanes;
-    std::vector<std::function<void()>> done;
+    std::vector<std::uint64_t> done;
     bool closed = false;
     UniqueFd event{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
 
     void serve(LaneQueue& lane);
-    void finished(std::function<void()> then);
+    void finished(std::uint64_t id);
     static bool startThread(const std::shared_ptr<Shared>& shared, LaneQueue& lane);
 };
 
-void ThreadBackground::Shared::finished(std::function<void()> then) {
-    if (closed || !then)
+void ThreadBackground::Shared::finished(std::uint64_t id) {
+    if (closed)
         return;
-    done.push_back(std::move(then));
+    done.push_back(id);
     const std::uint64_t one = 1;
     (void)!::write(event.get(), &one, sizeof one); // full only when nobody has read 2^64 - 2 of them
 }
@@ -99,7 +99,7 @@ void ThreadBackground::Shared::serve(LaneQueue& lane) {
         item.work();
         item.work = nullptr; // what it owns may block when it goes
         lock.lock();
-        finished(std::move(item.then));
+        finished(item.id);
     }
     --lane.threads;
 }
@@ -148,7 +148,10 @@ bool ThreadBackground::run(Lane laneName, std::function<void()> work, std::funct
         ++refused_[static_cast<std::size_t>(laneName)];
         return false;
     }
-    lane.waiting.push_back({std::move(work), std::move(then)});
+    const auto id = nextId_++;
+    if (then)
+        then_.emplace(id, std::move(then));
+    lane.waiting.push_back({std::move(work), id});
     lane.wake.notify_one();
     return true;
 }
@@ -156,14 +159,14 @@ bool ThreadBackground::run(Lane laneName, std::function<void()> work, std::funct
 void ThreadBackground::finishSome() {
     std::uint64_t count = 0;
     (void)!::read(shared_->event.get(), &count, sizeof count);
-    std::vector<std::function<void()>> done;
+    std::vector<std::uint64_t> done;
     {
         const std::lock_guard lock(shared_->mutex);
         done.swap(shared_->done);
     }
-    for (const auto& then : done)
-        if (then)
-            then();
+    for (const auto id : done)
+        if (const auto then = then_.extract(id))
+            then.mapped()();
 }
 
 } // namespace pinfold

@@ -5,6 +5,8 @@
 #include "os/event_loop.hpp"
 
 #include <array>
+#include <cstdint>
+#include <map>
 #include <memory>
 
 namespace pinfold {
@@ -19,6 +21,9 @@ public:
     ThreadBackground(const ThreadBackground&) = delete;
     ThreadBackground& operator=(const ThreadBackground&) = delete;
 
+    /// Calls no `then` of what has been run so far, and lets go what they own. Before something goes that they use.
+    void forget() { then_.clear(); }
+
     bool run(Lane lane, std::function<void()> work, std::function<void()> then) override;
     std::uint64_t refused(Lane lane) const override { return refused_[static_cast<std::size_t>(lane)]; }
 
@@ -27,6 +32,9 @@ private:
     void finishSome();
 
     std::shared_ptr<Shared> shared_; ///< with the threads, which may outlive us
+    // Not with the threads: what is called by the loop's thread, and what that owns, is destroyed by this thread too.
+    std::map<std::uint64_t, std::function<void()>> then_;
+    std::uint64_t nextId_ = 0;
     std::array<std::uint64_t, kLanes> refused_{};
     EventHandle readable_;
 };

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The history's disk is slow, the file cannot be opened, or it is damaged."""
 
+import os
 import time
 
 import dbus
+import dbus.lowlevel
 import pytest
 
 from conftest import BUILD, error_name, wait_until
@@ -66,6 +68,20 @@ def test_a_slow_disk_holds_up_nobody(world, slow):
     slow.unlink()
     wait_until(lambda: "sge.1" in stored(world), "its receipt is there")
     assert stored(world)["sge.1"]["wall"] < 3_000_000
+
+
+def test_a_stop_while_callers_wait_for_the_history(world):
+    """Two threads hang, since nobody writes to the FIFO that they open, and the third call waits behind them."""
+    history = world.root / "var/lib/pinfold/history.db"
+    history.rename(history.with_name("saved.db"))
+    os.mkfifo(history)
+    for _ in range(3):
+        call = dbus.lowlevel.MethodCallMessage("org.pinfold1", "/org/pinfold1", "org.pinfold1.Manager", "ListReceipts")
+        call.append(options(), signature="a{sv}")
+        world.bus.send_message(call)
+    world.live()
+    world.daemon.terminate()
+    assert world.daemon.wait(30) == 0
 
 
 def test_a_history_that_cannot_be_opened(world):

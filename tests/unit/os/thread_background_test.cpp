@@ -123,6 +123,21 @@ TEST_F(BackgroundTest, ItEndsWhileACallHangs) {
     EXPECT_FALSE(loop.waitForEvent(0));
 }
 
+TEST_F(BackgroundTest, WhatACompletionOwnsGoesWhenItIsForgotten) {
+    Hanging hanging;
+    const auto owned = std::make_shared<int>();
+    for (int i = 0; i < 2; ++i) // the second one waits behind the first
+        ASSERT_TRUE(background->run(Lane::Names, hanging.work(), [owned] { ADD_FAILURE() << "forgotten"; }));
+    EXPECT_EQ(owned.use_count(), 3);
+    background->forget();
+    EXPECT_EQ(owned.use_count(), 1);
+    hanging.gate.set_value();
+    bool goesOn = false;
+    EXPECT_TRUE(background->run(
+        Lane::Names, [] {}, [&] { goesOn = true; }));
+    waitFor([&] { return goesOn; });
+}
+
 TEST_F(BackgroundTest, SignalsAreTheLoopsAlone) {
     std::optional<bool> blocked;
     ASSERT_TRUE(background->ask(
