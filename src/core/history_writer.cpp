@@ -51,6 +51,8 @@ void HistoryWriter::takeUpKept() {
         const auto size = encode(receipt).size();
         ++keptCount_;
         keptBytes_ += size;
+        if (const auto key = JobKey::parse(receipt.key); key && onKept)
+            onKept(*key);
         queue_.push_back({.receipt = std::move(receipt), .done = {}, .asked = context_.loop.bootTime(), .size = size});
     }
 }

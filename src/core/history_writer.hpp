@@ -52,6 +52,8 @@ public:
     const std::optional<HistoryTrouble>& trouble() const { return trouble_; }
     HistoryFigures figures() const;
     std::function<void()> onChange; ///< of trouble()
+    /// The key of a receipt that an earlier pinfoldd could not write.
+    std::function<void(const JobKey&)> onKept;
 
 private:
     struct Entry {

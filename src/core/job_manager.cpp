@@ -43,6 +43,7 @@ struct JobManager::Impl {
         unkillable.onEmpty = [this](const JobPtr& job) { ender.check(job); };
         context.cgroupWatch.onExhausted = [this](const std::string& what) { logNodeWarning(core.context, what); };
         historyWriter.onChange = [this] { node.tell(); };
+        historyWriter.onKept = [this](const JobKey& key) { creator.tookUp(key); };
         context.history.onOpened = [this](std::uint64_t number) { creator.setLastManualNumber(number); };
         context.kernelLog.onOom = [this](const OomReport& report) { judge.reported(report); };
         context.systemd.onOomdKill = [this](const std::string& path) { judge.killedByOomd(path); };

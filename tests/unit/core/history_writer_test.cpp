@@ -219,6 +219,21 @@ TEST_F(HistoryWriterTest, keptReceiptsOutliveARestart) {
     EXPECT_EQ(keptFiles(), 0U);
 }
 
+TEST_F(HistoryWriterTest, theNumberOfAKeptReceiptIsNotGivenAgain) {
+    auto leader = child();
+    create("", leader);
+    breakHistory();
+    endJob("manual.1", leader);
+    loop.advance(config.history.patience);
+    ASSERT_EQ(keptFiles(), 1U);
+    crash();
+    mendHistory();
+    restart();
+    auto next = child();
+    create("", next);
+    EXPECT_TRUE(manager->job("manual.2"));
+}
+
 TEST_F(HistoryWriterTest, pinfolddStartsWithoutAHistory) {
     crash();
     breakHistory();
