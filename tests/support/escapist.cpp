@@ -3,9 +3,11 @@
 // for "threads", where the main thread ends and the others go on until a byte can be read from standard input.
 // Prints "ready PID" once the process is what it shall be.
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -51,6 +53,23 @@ template <class F> [[noreturn]] void leaveBehind(F&& body) {
     leave();
 }
 
+/// Until it is no process of a cgroup any more.
+void waitForEndOf(pid_t pid) {
+    pollfd ended{static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)), POLLIN, 0};
+    if (ended.fd < 0)
+        return;
+    (void)::poll(&ended, 1, -1);
+    ::close(ended.fd);
+}
+
+/// Goes on in a child whose parent has ended: else it would be left behind, too, for a moment.
+void forkOff() {
+    const pid_t parent = ::getpid();
+    if (::fork() != 0)
+        ::_exit(0);
+    waitForEndOf(parent);
+}
+
 void dropDescriptors() {
     const int null = ::open("/dev/null", O_RDWR);
     for (int fd = 0; fd < 3; ++fd)
@@ -64,22 +83,21 @@ void setSid() {
 
 void doubleFork() {
     ::setsid();
-    if (::fork() != 0)
-        ::_exit(0);
+    forkOff();
     dropDescriptors();
 }
 
 void daemonFunction() {
+    const pid_t parent = ::getpid();
     if (::daemon(0, 0) != 0)
         ::_exit(1);
+    waitForEndOf(parent);
 }
 
 void reparented() {
     // The child of a child whose parent ends: three generations, so that the middle one is waited for by nobody of ours.
-    if (::fork() != 0)
-        ::_exit(0);
-    if (::fork() != 0)
-        ::_exit(0);
+    forkOff();
+    forkOff();
     dropDescriptors();
 }
 
