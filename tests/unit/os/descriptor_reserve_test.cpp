@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "os/descriptor_reserve.hpp"
 
+#include "base/unique_fd.hpp"
+
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 
 #include <gtest/gtest.h>
@@ -27,6 +30,11 @@ TEST_F(DescriptorReserveTest, itIsTheLastOnes) {
     EXPECT_TRUE(isOfReserve(768, kReservedForEnds));
     EXPECT_FALSE(isOfReserve(959, kReservedForWork));
     EXPECT_TRUE(isOfReserve(960, kReservedForWork));
+}
+
+TEST_F(DescriptorReserveTest, whereThereAreEnoughMoreThanTheReserveIsLeft) {
+    const UniqueFd lowest(::eventfd(0, EFD_CLOEXEC)); // other tests may have some open
+    mayHave(static_cast<rlim_t>(lowest.get()) + 1024);
     EXPECT_FALSE(onlyReserveIsLeft(kReservedForEnds));
 }
 

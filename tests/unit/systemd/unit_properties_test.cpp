@@ -201,7 +201,7 @@ TEST(UnitProperties, areTypedAsSystemdTakesThem) {
     };
     for (const auto& [name, value] : expected)
         EXPECT_TRUE(properties.contains(name) && properties.at(name) == value) << name;
-    EXPECT_EQ(properties.size(), expected.size() + 7) << "and what every slice has";
+    EXPECT_EQ(properties.size(), expected.size() + 8) << "and what every slice has";
 }
 
 TEST(UnitProperties, leaveDevicesAloneWithoutAProfile) {
