@@ -57,7 +57,7 @@ void JobEnder::watch(const JobPtr& job) {
     judge_.watch(job);
     if (!job->record.neverRan)
         accountant_.running(job);
-    job->lacksBatchScript() ? check(job) : watchBatchScript(job);
+    job->lacksBatchScript() || job->isStarting(0) ? check(job) : watchBatchScript(job);
     if (core_.shutdownSince) // PID 1 may have started it before it began to stop all
         begin(job, {.cause = JobResult::NodeShutdown, .by = {}, .grace = {}});
 }

@@ -36,7 +36,7 @@ struct JobManager::Impl {
           unkillable(core, node), ender(core, {judge, accountant, unkillable}), taskEnder(core), keeper(core, share, ender),
           freezer(core, ender), shutdown(core, ender), creator(core, {node, share, allocator, keeper, home, ender}),
           adder(core, {allocator, creator, home, ender, taskEnder}), lost(core, historyWriter),
-          recovery(core, {creator, keeper, home, ender, taskEnder, freezer, lost}), reconciler(core, recovery, ender) {
+          recovery(core, {creator, adder, keeper, home, ender, taskEnder, freezer, lost}), reconciler(core, recovery, ender) {
         judge.onWholeJob = [this](const JobPtr& job) {
             ender.begin(job, {.cause = JobResult::OutOfMemory, .by = {}, .grace = 0});
         };

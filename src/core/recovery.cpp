@@ -84,23 +84,23 @@ Result<JobPtr> Recovery::reopen(JobRecord record) const {
     return job;
 }
 
-void Recovery::dropUnstartedBatchScript(const JobPtr& job) {
-    const auto task = job->tasks.find(0);
-    if (!job->record.linger || task == job->tasks.end() || !task->second.leader)
-        return;
-    const auto path = core_.context.processes.cgroupOf(job->record.tasks.at(0).leader->pid);
-    if (path && *path == scopePath(job->key(), 0))
-        return;
-    job->tasks.erase(task);
-    job->record.tasks.erase(0);
-    job->record.supervisor.reset();
-    job->supervisor.reset();
-    core_.save(*job);
+bool Recovery::isBeingStarted(const Job& job, std::uint32_t number) const {
+    // The scope of the task zero comes with its job's slice, but for a batch script that joins an open job.
+    if ((number == 0 && !job.record.linger) || !job.tasks.at(number).leader)
+        return false;
+    const auto scope = core_.context.cgroups.open(scopePath(job.key(), number));
+    return scope ? !scope->populated() : !core_.context.cgroups.exists(scopePath(job.key(), number));
+}
+
+void Recovery::resumeStarts(const JobPtr& job, const std::set<std::string>& loaded) {
+    for (const auto& [number, task] : std::map(job->record.tasks))
+        if (job->tasks.contains(number) && isBeingStarted(*job, number))
+            parts_.adder.resume(job, number, loaded.contains(job->key().scopeName(number)));
 }
 
 void Recovery::takeUp(const JobPtr& job, const std::set<std::string>& loaded) {
     if (job->record.state == JobState::Running)
-        dropUnstartedBatchScript(job);
+        resumeStarts(job, loaded);
     const auto batch = job->tasks.find(0);
     const bool leaderAlive = job->lacksBatchScript() || (batch != job->tasks.end() && batch->second.leader);
     switch (job->record.state) {
@@ -125,7 +125,7 @@ void Recovery::takeUp(const JobPtr& job, const std::set<std::string>& loaded) {
         if (job->record.state != JobState::Accounting)
             parts_.ender.watch(job);
         for (const auto& [number, task] : std::map(job->record.tasks))
-            if (number != 0 && job->isLive())
+            if (number != 0 && job->isLive() && !job->isStarting(number))
                 parts_.taskEnder.watch(job, number);
         return;
     case JobState::Ending:

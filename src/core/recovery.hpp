@@ -8,6 +8,7 @@
 #include "core/job_ender.hpp"
 #include "core/job_freezer.hpp"
 #include "core/lost_jobs.hpp"
+#include "core/task_adder.hpp"
 #include "core/task_ender.hpp"
 
 #include <functional>
@@ -21,6 +22,7 @@ class Recovery {
 public:
     struct Parts {
         JobCreator& creator;
+        TaskAdder& adder;
         LimitKeeper& keeper;
         SupervisorHome& home;
         JobEnder& ender;
@@ -43,8 +45,9 @@ public:
 private:
     Result<JobPtr> reopen(JobRecord record) const;
     void takeUp(const JobPtr& job, const std::set<std::string>& loaded);
-    /// Its start was lost with the earlier pinfoldd, and whoever asked for it asks again.
-    void dropUnstartedBatchScript(const JobPtr& job);
+    /// Its process is there, and its scope is not: PID 1 had the call of the earlier pinfoldd and may not have done it yet.
+    bool isBeingStarted(const Job& job, std::uint32_t number) const;
+    void resumeStarts(const JobPtr& job, const std::set<std::string>& loaded);
 
     Core& core_;
     Parts parts_;

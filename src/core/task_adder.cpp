@@ -78,7 +78,7 @@ void TaskAdder::add(const Caller& caller, TaskRequest request, Reply<TaskAdded> 
     }
     if (request.batch)
         job->output = JobOutput(core_.context.background, std::move(request.output));
-    start(job, number, {leader.identity.pid}, std::move(reply));
+    begin(job, number, {leader.identity.pid}, std::move(reply));
 }
 
 void TaskAdder::openFirst(const Caller& caller, TaskRequest request, Reply<TaskAdded> reply) {
@@ -109,7 +109,7 @@ void TaskAdder::adopt(const Caller& caller, const JobPtr& job, std::vector<Uniqu
         return reply(takes.error());
     const auto number = job->record.nextTask++;
     job->record.tasks[number] = {};
-    start(job, number, std::move(pids), std::move(reply));
+    begin(job, number, std::move(pids), std::move(reply));
 }
 
 Result<void> TaskAdder::permitted(const Caller& caller, const Job& job, const std::vector<CheckedProcess>& processes,
@@ -134,18 +134,26 @@ Result<std::optional<CheckedProcess>> TaskAdder::supervisorOf(const Caller& call
     return std::optional(std::move(*supervisor));
 }
 
-void TaskAdder::start(const JobPtr& job, std::uint32_t number, std::vector<pid_t> pids, Reply<TaskAdded> reply) {
-    auto& task = job->tasks[number];
-    task.starting = true;
-    task.adders.push_back(std::move(reply));
+void TaskAdder::begin(const JobPtr& job, std::uint32_t number, std::vector<pid_t> pids, Reply<TaskAdded> reply) {
+    job->tasks[number].adders.push_back(std::move(reply));
     job->lingerTimer.reset();
     core_.save(*job);
+    start(job, number, std::move(pids), false);
+}
+
+void TaskAdder::resume(const JobPtr& job, std::uint32_t number, bool isLoaded) {
+    start(job, number, {job->record.tasks.at(number).leader->pid}, isLoaded);
+}
+
+void TaskAdder::start(const JobPtr& job, std::uint32_t number, std::vector<pid_t> pids, bool mayBeThere) {
+    job->tasks[number].starting = true;
     starter_.start(
         {.key = job->key(),
          .task = number,
          .properties = {job->record.limits, parts_.allocator.devicesOf(job->record), job->record.tasks[number].shepherd},
          .pids = std::move(pids),
-         .withSlice = false},
+         .withSlice = false,
+         .mayBeThere = mayBeThere},
         {.done = [this, job, number](const TaskStarter::Outcome& outcome) { started(job, number, outcome.result); },
          .overdue = [this, job, number](const Error& why) { overdue(job, number, why); },
          .wanted = [job] { return job->record.state == JobState::Running; }});

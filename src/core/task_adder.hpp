@@ -29,13 +29,16 @@ public:
     /// The same request again, because its answer was lost, is answered alike.
     void add(const Caller& caller, TaskRequest request, Reply<TaskAdded> reply);
     void adopt(const Caller& caller, const JobPtr& job, std::vector<UniqueFd> processes, Reply<TaskAdded> reply);
+    /// pinfoldd was restarted while this task was being started. `isLoaded`: systemd has its unit, and may start it yet.
+    void resume(const JobPtr& job, std::uint32_t number, bool isLoaded);
 
 private:
     void openFirst(const Caller& caller, TaskRequest request, Reply<TaskAdded> reply);
     Result<void> permitted(const Caller& caller, const Job& job, const std::vector<CheckedProcess>& processes,
                            bool shepherd) const;
     Result<std::optional<CheckedProcess>> supervisorOf(const Caller& caller, UniqueFd pidfd) const;
-    void start(const JobPtr& job, std::uint32_t number, std::vector<pid_t> pids, Reply<TaskAdded> reply);
+    void begin(const JobPtr& job, std::uint32_t number, std::vector<pid_t> pids, Reply<TaskAdded> reply);
+    void start(const JobPtr& job, std::uint32_t number, std::vector<pid_t> pids, bool mayBeThere);
     void overdue(const JobPtr& job, std::uint32_t number, const Error& why);
     void started(const JobPtr& job, std::uint32_t number, const Result<void>& outcome);
     void notStarted(const JobPtr& job, std::uint32_t number, const Error& why);

@@ -35,6 +35,7 @@ struct TaskStarter::Attempt {
     Callbacks callbacks;
     std::uint64_t since; ///< CLOCK_BOOTTIME, microseconds
     bool begun = false;  ///< as in Outcome
+    bool lost = false;   ///< the answer to a call, which may wait for its turn with PID 1 still
     EventHandle timer;
     std::string unit() const { return request.pids.empty() ? request.key.sliceName() : request.key.scopeName(request.task); }
     void finish(Result<void> result) { std::exchange(callbacks, {}).done({.result = std::move(result), .begun = begun}); }
@@ -56,7 +57,7 @@ void TaskStarter::start(Request request, Callbacks callbacks) {
         finished();
     };
     auto attempt = std::make_shared<Attempt>(std::move(request), std::move(callbacks), since);
-    attempt->begun = attempt->request.mayBeThere;
+    attempt->begun = attempt->lost = attempt->request.mayBeThere;
     if (attempt->request.mayBeThere && lookAndTell(*attempt))
         return;
     tryOnce(std::move(attempt));
@@ -88,6 +89,10 @@ void TaskStarter::decide(std::shared_ptr<Attempt> attempt, const SystemdOutcome&
     // A call that is refused has made nothing.
     attempt->begun = attempt->begun || !outcome || outcome->fault == SystemdFault::NoReply ||
                      outcome->fault == SystemdFault::JobFailed || outcome->fault == SystemdFault::Other;
+    if (!outcome)
+        attempt->lost = false;
+    else if (outcome->fault == SystemdFault::NoReply)
+        attempt->lost = true;
     // Whatever systemd says, the kernel knows: an answer may be lost, and "done" may be said of a scope that is dead already.
     if (lookAndTell(*attempt))
         return;
@@ -100,7 +105,7 @@ void TaskStarter::decide(std::shared_ptr<Attempt> attempt, const SystemdOutcome&
         return retry(attempt, kAnswerLost, failure);
     case SystemdFault::UnitExists:
         context_.systemd.resetFailed(attempt->unit(), [](const SystemdOutcome&) {});
-        return retry(attempt, kNameTaken,
+        return retry(attempt, attempt->lost ? kAnswerLost : kNameTaken,
                      {ErrorCode::AlreadyExists, "a unit of this job exists already, and it is not ours: " + outcome->message +
                                                     "; look at `systemctl status " + attempt->request.key.sliceName() + "`"});
     case SystemdFault::Destructive:

@@ -202,6 +202,60 @@ TEST_F(InFlightTest, aTaskThatEndedWhilePinfolddWasAwayIsToldOnce) {
     EXPECT_EQ(countOf("task gone sge.1 1"), 1U);
 }
 
+TEST_F(InFlightTest, aTaskThatIsBeingStartedIsOneTaskOverARestart) {
+    const auto leader = child();
+    create("sge.1", leader);
+    const auto task = child();
+    addHeld(task);
+    crash();
+    node.holdStarts = false;
+    restart();
+    EXPECT_EQ(countOf("task gone sge.1 1"), 0U) << "PID 1 has its unit, and did not start it yet";
+    loop.advance(2'000'000);
+    node.spawnInside(task.pid(), kSlice + "/" + kTaskScope);
+    loop.advance(2'000'000);
+    add(task); // whoever asked has lost the connection, and asks again
+    ASSERT_TRUE(added);
+    ASSERT_TRUE(*added) << added->error().message;
+    EXPECT_EQ((*added)->task, 1U);
+    EXPECT_EQ(manager->job("sge.1")->tasks, (std::vector<std::uint32_t>{0, 1}));
+}
+
+TEST_F(InFlightTest, aTaskWhoseStartWasLostWithPinfolddIsStartedByTheNext) {
+    const auto leader = child();
+    create("sge.1", leader);
+    const auto task = child();
+    addHeld(task);
+    node.units.erase(kTaskScope); // the call never came to PID 1
+    crash();
+    node.holdStarts = false;
+    restart();
+    loop.advance(1'000'000);
+    add(task);
+    ASSERT_TRUE(added && *added);
+    EXPECT_EQ((*added)->task, 1U);
+    EXPECT_EQ(countOf("task gone sge.1 1"), 0U);
+}
+
+TEST_F(InFlightTest, aBatchScriptThatIsBeingStartedIsNotDroppedAtARestart) {
+    open();
+    ASSERT_TRUE(opened && *opened);
+    auto script = child();
+    addHeld(script, true);
+    crash();
+    node.holdStarts = false;
+    restart();
+    loop.advance(2'000'000);
+    doHeld(script, true);
+    loop.advance(2'000'000);
+    add(script, true);
+    ASSERT_TRUE(added);
+    ASSERT_TRUE(*added) << added->error().message;
+    EXPECT_EQ((*added)->task, 0U);
+    end(script);
+    ASSERT_EQ(receipts().size(), 1U) << "its end is the job's";
+}
+
 TEST_F(InFlightTest, aJobWhoseOpeningWasInterruptedIsOpenedByTheNextRequest) {
     node.holdStarts = true;
     open();
