@@ -88,14 +88,24 @@ template <class F> void callAsync(sdbus::IProxy& proxy, const sdbus::MethodCall&
 
 #endif
 
+/// libsystemd's message under sdbus-c++'s.
+inline sd_bus_message* rawMessage(const sdbus::Message& message) {
+    struct Raw : sdbus::Message {
+        static void* of(const sdbus::Message& any) { return any.*&Raw::msg_; }
+    };
+    return static_cast<sd_bus_message*>(Raw::of(message));
+}
+
 /// libsystemd's connection under sdbus-c++'s, of which every message knows.
 inline sd_bus* rawBus(sdbus::IConnection& connection) {
-    struct Raw : sdbus::Message {
-        static void* of(const sdbus::Message& message) { return message.*&Raw::msg_; }
-    };
     const auto proxy = makeProxy(connection, "org.freedesktop.DBus", "/org/freedesktop/DBus");
-    return sd_bus_message_get_bus(static_cast<sd_bus_message*>(Raw::of(makeCall(*proxy, "org.freedesktop.DBus.Peer", "Ping"))));
+    return sd_bus_message_get_bus(rawMessage(makeCall(*proxy, "org.freedesktop.DBus.Peer", "Ping")));
 }
+
+/// Was it sent to everyone? Then the bus has looked at who sent it: it gives a signal only to those whose rule names its sender.
+/// What is sent to this connection alone comes past these rules, from anybody, and libsystemd's own look at the rule takes any
+/// sender's unique name for the one of the well-known name (bus-match.c).
+inline bool isBroadcast(sd_bus_message* message) { return sd_bus_message_get_destination(message) == nullptr; }
 
 using Match = decltype(addMatch(std::declval<sdbus::IConnection&>(), std::string(), [](sdbus::Message&) {}));
 

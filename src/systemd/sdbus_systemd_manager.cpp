@@ -118,6 +118,8 @@ struct SdbusSystemdManager::Impl {
     /// 1.2 has no catch around match handlers at all: what can't be read is ignored.
     std::function<void(sdbus::Message&)> guarded(void (Impl::*handler)(sdbus::Message&)) {
         return [this, handler](sdbus::Message& message) {
+            if (!bus::isBroadcast(bus::rawMessage(message))) // not systemd's, nor the bus's own
+                return;
             try {
                 (this->*handler)(message);
             } catch (const std::exception&) { // NOLINT(bugprone-empty-catch): not a signal of systemd's

@@ -35,7 +35,7 @@ ShutdownWatch::ShutdownWatch(Parts parts, std::function<void()> begun) : parts_(
 ShutdownWatch::~ShutdownWatch() { sd_bus_slot_unref(slot_); }
 
 void ShutdownWatch::look(sd_bus_message* message) {
-    if (sd_bus_message_is_signal(message, kInterface, "JobNew") <= 0 || asking_)
+    if (sd_bus_message_is_signal(message, kInterface, "JobNew") <= 0 || !bus::isBroadcast(message) || asking_)
         return;
     try {
         asking_ = true;
