@@ -124,10 +124,10 @@ std::string causeOfKilled(int signal, const Receipt& receipt) {
         return "stopped by " +
                (receipt.stoppedBy ? "user id " + std::to_string(*receipt.stoppedBy) : std::string("an administrator")) +
                ", in pinfold or systemd";
-    case JobResult::Exited:
-    case JobResult::Signaled:
     case JobResult::NodeShutdown:
         return "ended because the node was shut down";
+    case JobResult::Exited:
+    case JobResult::Signaled:
     case JobResult::SupervisorLost:
     case JobResult::NodeLost:
     case JobResult::Lost:

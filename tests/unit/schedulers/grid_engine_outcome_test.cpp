@@ -67,6 +67,8 @@ TEST(GridEngineOutcome, theCauseIsTheReceipts) {
     receipt.result = JobResult::Stopped;
     receipt.stoppedBy = 1001;
     EXPECT_NE(causeOfKilled(9, receipt).find("user id 1001"), std::string::npos);
+    receipt.result = JobResult::NodeShutdown;
+    EXPECT_EQ(causeOfKilled(9, receipt), "ended because the node was shut down");
     receipt.result = JobResult::OutOfMemory;
     EXPECT_NE(causeOfKilled(9, receipt).find("memory"), std::string::npos);
     receipt.oom = OomVerdict{};
