@@ -3,6 +3,9 @@
 
 #include "core/events.hpp"
 
+#include <fcntl.h>
+
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -14,16 +17,42 @@ constexpr std::uint64_t kMoment = 200'000;
 // Ships with pinfold: a slice, whose cgroup stays without any process in it.
 constexpr std::string_view kHome = "/pinfold.slice";
 
-/// Nullopt: the task has none, or it has ended.
-std::optional<pid_t> supervisorOf(const Job& job, std::uint32_t number) {
+/// To be moved by a thread.
+struct Supervisor {
+    JobKey job;
+    pid_t pid;
+    UniqueFd pidfd;
+};
+
+/// Nullopt: the task has none, or it has ended, or there is no descriptor for it.
+std::optional<Supervisor> supervisorOf(const Job& job, std::uint32_t number) {
     const auto task = job.tasks.find(number);
     const auto record = job.record.tasks.find(number);
     if (task == job.tasks.end() || record == job.record.tasks.end())
         return std::nullopt;
     const auto& pidfd = number == 0 ? job.supervisor : task->second.supervisor;
     const auto& identity = number == 0 ? job.record.supervisor : record->second.supervisor;
-    return pidfd && identity && !hasEnded(pidfd.get()) ? std::optional(identity->pid) : std::nullopt;
+    if (!pidfd || !identity || hasEnded(pidfd.get()))
+        return std::nullopt;
+    UniqueFd own(::fcntl(pidfd.get(), F_DUPFD_CLOEXEC, 3)); // NOLINT(cppcoreguidelines-pro-type-vararg)
+    if (!own)
+        return std::nullopt;
+    return Supervisor{job.key(), identity->pid, std::move(own)};
 }
+
+Result<void> takeIn(const CgroupTree& cgroups, const Supervisor& supervisor) {
+    const auto home = cgroups.open(kHome);
+    if (!home)
+        return Error{home.error().code, home.error().message + "; `systemctl start pinfold.slice` makes it"};
+    if (hasEnded(supervisor.pidfd.get())) // its number may be another's
+        return {};
+    return home->attach(supervisor.pid);
+}
+
+struct Failure {
+    JobKey job;
+    Error why;
+};
 
 } // namespace
 
@@ -37,23 +66,32 @@ void SupervisorHome::expect(const JobPtr& job, std::uint32_t task) {
 
 void SupervisorHome::takeIn() {
     timer_.reset();
-    for (const auto& [weak, task] : std::exchange(expected_, {})) {
-        const auto job = weak.lock();
-        const auto supervisor = job ? supervisorOf(*job, task) : std::nullopt;
-        if (!supervisor)
-            continue;
-        if (auto taken = takeIn(*supervisor); !taken)
-            logWarning(core_.context, job->key(),
-                       "its supervisor stays in the batch system's own cgroup, and a restart of that service may end the job: " +
-                           taken.error().message);
-    }
+    auto supervisors = std::make_shared<std::vector<Supervisor>>();
+    for (const auto& [weak, task] : std::exchange(expected_, {}))
+        if (const auto job = weak.lock())
+            if (auto supervisor = supervisorOf(*job, task))
+                supervisors->push_back(std::move(*supervisor));
+    if (supervisors->empty())
+        return;
+    const auto move = [cgroups = core_.context.cgroups, supervisors] {
+        std::vector<Failure> failures;
+        for (const auto& supervisor : *supervisors)
+            if (auto taken = pinfold::takeIn(cgroups, supervisor); !taken)
+                failures.push_back({supervisor.job, taken.error()});
+        return failures;
+    };
+    const bool taken = core_.context.background.ask(Lane::Moves, move, [this](const std::vector<Failure>& failures) {
+        for (const auto& [job, why] : failures)
+            tellThatItStays(job, why.message);
+    });
+    if (!taken)
+        for (const auto& supervisor : *supervisors)
+            tellThatItStays(supervisor.job, "moves of others hang");
 }
 
-Result<void> SupervisorHome::takeIn(pid_t supervisor) const {
-    auto home = core_.context.cgroups.open(kHome);
-    if (!home)
-        return Error{home.error().code, home.error().message + "; `systemctl start pinfold.slice` makes it"};
-    return home->attach(supervisor);
+void SupervisorHome::tellThatItStays(const JobKey& job, const std::string& why) const {
+    logWarning(core_.context, job,
+               "its supervisor stays in the batch system's own cgroup, and a restart of that service may end the job: " + why);
 }
 
 } // namespace pinfold

@@ -3,9 +3,8 @@
 
 #include "core/core.hpp"
 
-#include <sys/types.h>
-
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace pinfold {
@@ -21,7 +20,7 @@ public:
 
 private:
     void takeIn();
-    Result<void> takeIn(pid_t supervisor) const;
+    void tellThatItStays(const JobKey& job, const std::string& why) const;
 
     struct Expected {
         WeakJob job;

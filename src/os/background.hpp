@@ -29,8 +29,9 @@ enum class Lane {
     Files,        ///< pinfold's own small files on a disk, one after the other
     Metrics,      ///< the file of metrics.textfile, on a disk of the site's
     Script,       ///< a look at unkillable.script before it is run
+    Moves,        ///< processes into another cgroup, which waits for each fork and exit of the node that has begun
 };
-inline constexpr std::size_t kLanes = 10;
+inline constexpr std::size_t kLanes = 11;
 
 /// Seam. All calls are made by the loop's thread.
 class Background {

@@ -57,6 +57,7 @@ Background::Bound Background::boundOf(Lane lane) {
     case Lane::Metrics:
         return {1, 4};
     case Lane::Script:
+    case Lane::Moves:
         return {1, 16};
     }
     return {1, 0};

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Jobs that are opened before there is a process of them, their tasks, and shepherds."""
 
+import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
+from pathlib import Path
 
 import dbus
 import pytest
@@ -155,11 +158,18 @@ def shepherd(tmp_path):
     return start
 
 
+def ignores_sigterm(pid):
+    with contextlib.suppress(OSError):
+        return int(re.search(r"^SigIgn:\s*(\w+)", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)[1], 16) >> (signal.SIGTERM - 1) & 1
+    return False
+
+
 @pytest.mark.parametrize("script", ["trap '' TERM; while :; do sleep 0.01; done", f"trap '' TERM; {ESCAPIST} storm; while :; do sleep 0.01; done"],
                          ids=["stubborn", "storm"])
 def test_a_stop_spares_the_shepherd_until_it_has_reported(shepherd, script):
     key = f"sge.stop{len(script)}"
     process, report = shepherd(key, script)
+    wait_until(lambda: any(ignores_sigterm(pid) for pid in in_scope(key, "")), "its trap")
     run("pinfold", "stop", key, "--grace", "100ms", "--wait")
     assert process.wait(timeout=10) == 0
     assert report.read_text() == "-9"
