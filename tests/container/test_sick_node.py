@@ -71,10 +71,11 @@ def compare(record_property):
 
 
 def expect_receipts(spans):
-    """One for each job, which lies within the span that is known of it."""
+    """One for each job, which lies within the span that is known of it. (pinfoldd may see an end a moment after the test does.)"""
     found = [receipt for receipt in receipts() if receipt["key"] in spans]
     assert sorted(receipt["key"] for receipt in found) == sorted(spans)
-    wrong = [receipt for receipt in found if not spans[receipt["key"]][0] <= receipt["started"] <= receipt["ended"] <= spans[receipt["key"]][1]]
+    wrong = [receipt for receipt in found
+             if not spans[receipt["key"]][0] <= receipt["started"] <= receipt["ended"] <= spans[receipt["key"]][1] + LATE * 1_000_000]
     assert wrong == []
     return {receipt["key"]: receipt for receipt in found}
 
@@ -201,10 +202,14 @@ def test_descriptors_that_are_nearly_used_up(compare):
     with site(f'[jobs]\nkill_grace = "{GRACE:.0f}s"\n'):
         _, usual = burst("healthy", 20)
         begun = microseconds()
+        # The reserve is a share of so low a limit: with these it is enough for six ends at once.
+        others = {f"other.{n}": start_job(f"other.{n}", "sleep", "7430") for n in range(20)}
+        for key in others:
+            wait_running(key)
         jobs = {f"there.{n}": leaves(f"there.{n}", 7410 + n, n) for n in range(6)}
         limited = start_job("limited.1", "sleep", "7419", options=["--run-time-max", "4s"])
         wait_running("limited.1")
-        with at_most(open_files() * 6 // 5):
+        with at_most(open_files() * 5 // 4):
             for call in (["pinfold-run", "--job", "more.1", "--", "true"], ["pinfold", "open", "more.2", "--uid", "0"],
                          ["pinfold-run", "--job", "there.0", "--task", "--", "true"]):
                 refused = run(*call, check=False)
@@ -214,6 +219,9 @@ def test_descriptors_that_are_nearly_used_up(compare):
             assert [finish(job)[0] for job in jobs.values()] == list(range(6))
             assert finish(limited)[0] == -signal.SIGTERM
             compare(usual, answered(COMMANDS, lambda: True))
+            for key, job in others.items():
+                run("pinfold", "stop", key)
+                finish(job)
             assert finish(start_job("more.1", "true"))[0] == 0, "others have gone"
         spans = {key: (begun, microseconds()) for key in [*jobs, "limited.1"]}
         found = expect_receipts(spans)
