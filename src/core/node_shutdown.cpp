@@ -13,6 +13,12 @@ namespace {
 constexpr std::uint64_t kPatience = 30'000'000;
 constexpr std::uint64_t kLateWord = 10'000'000; // PID 1 sends its signals first, and its word when it has time for the bus
 
+/// Nobody had asked for this end.
+bool isUnexplained(JobResult result) {
+    return result == JobResult::Exited || result == JobResult::Signaled || result == JobResult::SupervisorLost ||
+           result == JobResult::Lost;
+}
+
 } // namespace
 
 void NodeShutdown::begin() {
@@ -32,8 +38,9 @@ void NodeShutdown::finish(std::function<void()> done) {
         if (job->leftToPid1) // it has given up by now
             ender_.begin(job, {.cause = JobResult::NodeShutdown, .by = {}, .grace = 0});
     timer_ = core_.context.loop.after(kPatience, [this] {
-        logNodeWarning(core_.context, std::to_string(core_.registry.all().size()) +
-                                          " job(s) have no receipt yet, and the shutdown goes on: the next boot gives them one");
+        logNodeWarning(core_.context, "the shutdown goes on without the receipts of " +
+                                          std::to_string(core_.registry.all().size()) +
+                                          " job(s): pinfoldd will write them after the next boot");
         std::exchange(done_, nullptr)();
     });
     jobIsOver();
@@ -48,17 +55,14 @@ void NodeShutdown::jobIsOver() {
 
 bool mayBeOfShutdown(const Core& core, const Job& job) {
     const auto cause = job.record.cause.value_or(JobResult::Lost);
-    const bool unexplained = cause == JobResult::Exited || cause == JobResult::SupervisorLost || cause == JobResult::Lost;
     // What ended well has ended by itself.
-    return !core.shutdownSince && unexplained && !job.record.neverRan && job.record.exit.status != 0;
+    return !core.shutdownSince && isUnexplained(cause) && !job.record.neverRan && job.record.exit.status != 0;
 }
 
 JobResult resultAtShutdown(const Core& core, const Job& job, JobResult result) {
-    const bool unexplained = result == JobResult::Exited || result == JobResult::Signaled ||
-                             result == JobResult::SupervisorLost || result == JobResult::Lost;
     const auto& exit = job.record.exit;
     const bool byItself = exit.status == 0 || (exit.signal && exit.signal != SIGTERM && exit.signal != SIGKILL);
-    if (!core.shutdownSince || !unexplained || byItself || job.endBegan + kLateWord < *core.shutdownSince)
+    if (!core.shutdownSince || !isUnexplained(result) || byItself || job.endBegan + kLateWord < *core.shutdownSince)
         return result;
     return JobResult::NodeShutdown;
 }

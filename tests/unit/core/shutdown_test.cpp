@@ -15,6 +15,18 @@ protected:
     }
     /// What PID 1 does to a job whose scope it stops.
     void stopScope(ChildProcess& leader) { end(leader); }
+    /// The one receipt of a job whose leader ended, and whose supervisor tells how when PID 1's word has come, so much later.
+    Receipt receiptOfEndBeforeTheWord(ExitState exit, std::uint64_t delay = 0) {
+        auto leader = child();
+        auto supervisor = child(0);
+        create("sge.1", leader, {}, &supervisor);
+        end(leader);
+        loop.advance(delay);
+        node.onShutdown();
+        report("sge.1", exit);
+        EXPECT_EQ(receipts().size(), 1U);
+        return receipts().empty() ? Receipt() : receipts()[0];
+    }
     bool finished() const { return finishedFlag; }
     void finish() {
         manager->finishShutdown([this] { finishedFlag = true; });
@@ -108,50 +120,22 @@ TEST_F(ShutdownTest, aJobThatWasKilledBeforeTheWordHasPid1Asked) {
 }
 
 TEST_F(ShutdownTest, aJobThatWasKilledJustBeforeTheWordEndedWithTheNode) {
-    auto leader = child();
-    auto supervisor = child(0);
-    create("sge.1", leader, {}, &supervisor);
-    end(leader); // its end waits for the supervisor's report
-    node.onShutdown();
-    report("sge.1", {.status = {}, .signal = SIGTERM});
-    ASSERT_EQ(receipts().size(), 1U);
-    EXPECT_EQ(receipts()[0].result, JobResult::NodeShutdown);
-    EXPECT_EQ(receipts()[0].exit.signal, SIGTERM);
+    const auto receipt = receiptOfEndBeforeTheWord({.status = {}, .signal = SIGTERM});
+    EXPECT_EQ(receipt.result, JobResult::NodeShutdown);
+    EXPECT_EQ(receipt.exit.signal, SIGTERM);
 }
 
 TEST_F(ShutdownTest, aJobThatEndedWellJustBeforeTheWordEndedByItself) {
-    auto leader = child();
-    auto supervisor = child(0);
-    create("sge.1", leader, {}, &supervisor);
-    end(leader);
-    node.onShutdown();
-    report("sge.1", {.status = 0, .signal = {}});
-    ASSERT_EQ(receipts().size(), 1U);
-    EXPECT_EQ(receipts()[0].result, JobResult::Exited);
+    EXPECT_EQ(receiptOfEndBeforeTheWord({.status = 0, .signal = {}}).result, JobResult::Exited);
 }
 
 TEST_F(ShutdownTest, theWordMayComeSecondsAfterTheSignals) {
-    auto leader = child();
-    auto supervisor = child(0);
-    create("sge.1", leader, {}, &supervisor);
-    end(leader);
-    loop.advance(5'000'000);
-    node.onShutdown();
-    report("sge.1", {.status = 143, .signal = {}}); // as a shell says it
-    ASSERT_EQ(receipts().size(), 1U);
-    EXPECT_EQ(receipts()[0].result, JobResult::NodeShutdown);
+    const ExitState asAShellSaysIt{.status = 143, .signal = {}};
+    EXPECT_EQ(receiptOfEndBeforeTheWord(asAShellSaysIt, 5'000'000).result, JobResult::NodeShutdown);
 }
 
 TEST_F(ShutdownTest, aJobThatCrashedBeforeWasNotEndedByTheNode) {
-    auto leader = child();
-    auto supervisor = child(0);
-    create("sge.1", leader, {}, &supervisor);
-    end(leader);
-    loop.advance(5'000'000);
-    node.onShutdown();
-    report("sge.1", {.status = {}, .signal = SIGSEGV});
-    ASSERT_EQ(receipts().size(), 1U);
-    EXPECT_EQ(receipts()[0].result, JobResult::Signaled);
+    EXPECT_EQ(receiptOfEndBeforeTheWord({.status = {}, .signal = SIGSEGV}, 5'000'000).result, JobResult::Signaled);
 }
 
 // systemd 257 does not stop what is frozen.
