@@ -19,6 +19,13 @@ namespace {
 
 constexpr const char* kChosenLater = "\nand the CPUs, memory nodes and GPUs that pinfoldd gives the job when it starts\n";
 
+template <class List, class Text> std::string listed(const List& list, const char* separator, Text text) {
+    std::string out;
+    for (const auto& entry : list)
+        out += (out.empty() ? "" : separator) + text(entry);
+    return out;
+}
+
 std::string text(const UnitProperty::Value& value) {
     struct Text {
         std::string operator()(bool flag) const { return flag ? "yes" : "no"; }
@@ -26,28 +33,16 @@ std::string text(const UnitProperty::Value& value) {
         std::string operator()(std::uint64_t number) const { return Amounts::number(number); }
         std::string operator()(const std::string& words) const { return words; }
         std::string operator()(const std::vector<std::string>& names) const {
-            std::string out;
-            for (const auto& name : names)
-                out += (out.empty() ? "" : " ") + name;
-            return out;
+            return listed(names, " ", [](const std::string& name) { return name; });
         }
         std::string operator()(const std::vector<std::uint8_t>& bitmap) const {
-            std::string out;
-            for (const auto byte : bitmap)
-                out += (out.empty() ? "" : " ") + std::to_string(byte);
-            return out + " (bit mask)";
+            return listed(bitmap, " ", [](std::uint8_t byte) { return std::to_string(byte); }) + " (bit mask)";
         }
         std::string operator()(const UnitProperty::DeviceAmounts& list) const {
-            std::string out;
-            for (const auto& [device, amount] : list)
-                out += (out.empty() ? "" : ", ") + device + " " + Amounts::number(amount);
-            return out;
+            return listed(list, ", ", [](const auto& entry) { return entry.first + " " + Amounts::number(entry.second); });
         }
         std::string operator()(const UnitProperty::DeviceRules& rules) const {
-            std::string out;
-            for (const auto& [device, access] : rules)
-                out += (out.empty() ? "" : ", ") + device + " " + access;
-            return out;
+            return listed(rules, ", ", [](const auto& rule) { return rule.first + " " + rule.second; });
         }
         std::string operator()(const std::vector<std::uint32_t>&) const { return "(the job's leader)"; }
     };
