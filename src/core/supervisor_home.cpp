@@ -46,7 +46,10 @@ Result<void> takeIn(const CgroupTree& cgroups, const Supervisor& supervisor) {
         return Error{home.error().code, home.error().message + "; `systemctl start pinfold.slice` makes it"};
     if (hasEnded(supervisor.pidfd.get())) // its number may be another's
         return {};
-    return home->attach(supervisor.pid);
+    auto moved = home->attach(supervisor.pid);
+    if (!moved && moved.error().code == ErrorCode::PidGone) // it has ended since we looked: nothing is left to move
+        return {};
+    return moved;
 }
 
 struct Failure {

@@ -5,6 +5,7 @@ afterwards there is a receipt of each job with the right times. With PINFOLD_SIC
 import contextlib
 import os
 import pwd
+import re
 import resource
 import signal
 import statistics
@@ -99,7 +100,7 @@ def told(name):
     run("journalctl", "--sync")
     lines = run("journalctl", "-b", "-o", "cat", "--no-pager", "_SYSTEMD_UNIT=pinfoldd.service").stdout.splitlines()
     lost = sum(int(line.split()[0]) for line in lines if line.endswith("messages were lost while the journal did not take any"))
-    return sum(line.startswith(f"job {name}.") for line in lines), lost
+    return sum(re.match(rf"job {name}\.\d+ (started|ended)", line) is not None for line in lines), lost
 
 
 @contextlib.contextmanager
