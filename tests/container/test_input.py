@@ -85,7 +85,8 @@ def test_a_wrong_value_keeps_the_old_configuration(config):
     run("journalctl", "--sync")
     assert f"{config}:2:" in run("journalctl", "-o", "cat", "-u", "pinfoldd", "PINFOLD_EVENT=config-rejected").stdout
     # The old grace is in force: a job that ignores SIGTERM lives on after the default second.
-    job = start_job("config.old", "sh", "-c", "trap '' TERM; while :; do read line; done", stdin=subprocess.PIPE)
+    job = start_job("config.old", "sh", "-c", "trap '' TERM; echo deaf; while :; do read line; done", stdin=subprocess.PIPE)
+    assert job.stdout.readline() == "deaf\n"
     wait_running("config.old")
     run("pinfold", "stop", "config.old")
     with pytest.raises(subprocess.TimeoutExpired):
