@@ -193,6 +193,7 @@ def opened(story, *options, owner):
         err = err.decode(errors="replace")
         story.note(f"pinfold open: status {process.returncode} {err!r} after {time.monotonic() - begin:.3f} s")
         if process.returncode == 0:
+            story.asked_again |= bool(story.disturbed(OUTAGE, since=begin))  # by `pinfold open` itself
             return True
         lost = process.returncode in (UNREACHABLE, TIMED_OUT) or any(word in err for word in OUTAGES)
         if not lost or not story.disturbed(OUTAGE, since=begin) or begin > end:
