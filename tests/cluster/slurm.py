@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """A cluster of Slurm on this node: munge, slurmctld, slurmd, without cgroups of its own, and what tests ask of it."""
 
+import contextlib
 import re
 from pathlib import Path
 
@@ -98,6 +99,16 @@ def state(number):
 
 def wait_state(number, wanted, deadline=90.0):
     return wait_until(lambda: state(number) == wanted and job(number), f"job {number} {wanted}, it is {state(number)}", deadline)
+
+
+def start_now(number, wanted):
+    """What was requeued waits for two minutes, and Slurm may set them anew after it was told not to wait: it is told until the job has one
+    of these states."""
+    for _ in range(9):
+        run("scontrol", "update", f"JobId={number}", "StartTime=now", check=False)
+        with contextlib.suppress(AssertionError):
+            return wait_until(lambda: state(number) in wanted, "the state", 10)
+    raise AssertionError(f"job {number} is {state(number)}, not {' or '.join(wanted)}")
 
 
 def completed(number):
