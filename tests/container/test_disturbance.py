@@ -2,6 +2,7 @@
 """Crash, restart and upgrade of pinfoldd, restart of the bus, reload and reexec of systemd: at each stage of a job, with jobs in
 flight. No job gets a signal from it; nothing is lost or counted twice."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -30,7 +31,8 @@ sys.exit(5)
 def kill_daemon():
     pid = main_pid()
     if pid:
-        os.kill(pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):  # systemd has not seen yet that the one before is dead
+            os.kill(pid, signal.SIGKILL)
 
 
 def restart_daemon():
