@@ -133,22 +133,6 @@ def test_suspended_is_frozen_for_what_has_left_the_session_too(mom):
 
 
 @pytest.fixture
-def frozen(tmp_path):
-    """Where a frozen file system is mounted."""
-    image, mount = tmp_path / "image", tmp_path / "mount"
-    mount.mkdir()
-    run("truncate", "-s", "16M", image)
-    run("mke2fs", "-q", "-F", "-t", "ext4", image)
-    run("mount", "-o", "loop", image, mount)
-    mount.chmod(0o1777)
-    tmp_path.chmod(0o755)
-    run("fsfreeze", "--freeze", mount)
-    yield mount
-    run("fsfreeze", "--unfreeze", mount, check=False)
-    wait_until(lambda: run("umount", mount, check=False).returncode == 0, "nobody uses it")
-
-
-@pytest.fixture
 def soon_unkillable():
     with site('[unkillable]\nafter = "2s"\n'):
         yield

@@ -30,20 +30,6 @@ def default_configuration():
     run("systemctl", "reload-or-restart", "pinfoldd")
 
 
-@pytest.fixture
-def frozen(tmp_path):
-    """Where a frozen file system is mounted."""
-    image, mount = tmp_path / "image", tmp_path / "mount"
-    mount.mkdir()
-    run("truncate", "-s", "16M", image)
-    run("mke2fs", "-q", "-F", "-t", "ext4", image)
-    run("mount", "-o", "loop", image, mount)
-    run("fsfreeze", "--freeze", mount)
-    yield mount
-    run("fsfreeze", "--unfreeze", mount, check=False)
-    wait_until(lambda: run("umount", mount, check=False).returncode == 0, "nobody uses it")
-
-
 def wait_point(pid):
     return Path(f"/proc/{pid}/wchan").read_text()
 

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""For the conftest.py of a suite in a virtual machine to import: a file system whose writers cannot be killed."""
+
+import pytest
+
+from jobs import run, wait_until
+
+
+@pytest.fixture
+def frozen(tmp_path):
+    """Where a frozen file system is mounted."""
+    image, mount = tmp_path / "image", tmp_path / "mount"
+    mount.mkdir()
+    run("truncate", "-s", "16M", image)
+    run("mke2fs", "-q", "-F", "-t", "ext4", image)
+    run("mount", "-o", "loop", image, mount)
+    mount.chmod(0o1777)
+    tmp_path.chmod(0o755)
+    run("fsfreeze", "--freeze", mount)
+    yield mount
+    run("fsfreeze", "--unfreeze", mount, check=False)
+    wait_until(lambda: run("umount", mount, check=False).returncode == 0, "nobody uses it")
