@@ -102,13 +102,13 @@ def wait_state(number, wanted, deadline=90.0):
 
 
 def start_now(number, wanted):
-    """What was requeued waits for two minutes, and Slurm may set them anew after it was told not to wait: it is told until the job has one
-    of these states."""
+    """What was requeued waits for two minutes. Slurm may set them anew after it was told not to wait, so it is told until the job has
+    the state that is wanted."""
     for _ in range(9):
         run("scontrol", "update", f"JobId={number}", "StartTime=now", check=False)
         with contextlib.suppress(AssertionError):
-            return wait_until(lambda: state(number) in wanted, "the state", 10)
-    raise AssertionError(f"job {number} is {state(number)}, not {' or '.join(wanted)}")
+            return wait_state(number, wanted, 10)
+    raise AssertionError(f"job {number} is {state(number)}, not {wanted}")
 
 
 def completed(number):

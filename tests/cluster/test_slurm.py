@@ -147,7 +147,7 @@ def test_a_requeued_job_has_a_receipt_for_each_run(cluster):
     slurm.wait_state(number, "PENDING")
     revoked = int(time.time())
     wait_until(lambda: int(time.time()) > revoked, "another second: slurmd lets no run begin in that in which it ended the last")
-    slurm.start_now(number, ["RUNNING"])
+    slurm.start_now(number, "RUNNING")
     wait_running(f"slurm.{number}")
     run("scancel", number)
     wait_until(lambda: len(receipts(f"slurm.{number}")) == 2, "both runs' receipts")
@@ -272,7 +272,7 @@ def test_no_job_starts_without_pinfoldd_and_the_node_is_drained(cluster, outage)
     run("systemctl", "start", "pinfoldd.socket")
     slurm.put_back()
     run("scontrol", "release", number)
-    slurm.start_now(number, ["COMPLETED"])
+    slurm.start_now(number, "COMPLETED")
     assert receipts(f"slurm.{number}") and Path("/tmp/ran-without").exists()
 
 
@@ -307,7 +307,7 @@ def test_a_drained_node_requeues_batch_jobs_and_refuses_steps(cluster):
         Path("/tmp/go5").touch()
         assert slurm.wait_state(live, "FAILED")["ExitCode"] == "4:0", "it went on, with a step that came after the drain"
         assert slurm.node_state() == "IDLE", "to Slurm it is a node as any"
-    slurm.start_now(number, ["COMPLETED"])
+    slurm.start_now(number, "COMPLETED")
     assert Path("/tmp/ran-drained").exists()
 
 
