@@ -38,6 +38,14 @@ std::string between(std::string_view text, std::string_view name, std::string_vi
     return std::string(rest.substr(0, std::min(rest.find(end), rest.size())));
 }
 
+/// Whoever names a cgroup or a process may write marks of his own between the kernel's.
+bool isOnce(std::string_view text, std::string_view mark) {
+    const auto at = text.find(mark);
+    return at != std::string_view::npos && at == text.rfind(mark);
+}
+
+bool isPath(std::string_view text) { return text.starts_with('/') && text.find(',') == std::string_view::npos; }
+
 std::uint64_t kibibytes(std::string_view text, std::string_view name) { return numberAfter(text, name).value_or(0) * 1024; }
 
 /// /dev/kmsg writes bytes that are not printable, and backslashes, as "\xNN".
@@ -83,8 +91,13 @@ std::optional<OomReport> OomParser::feed(std::uint64_t time, std::string_view li
     // "oom-kill:constraint=CONSTRAINT_MEMCG,…,oom_memcg=/a,task_memcg=/a/b,task=NAME,pid=209,uid=0": the name may hold anything.
     if (line.starts_with("oom-kill:constraint=")) {
         inStats_ = false;
-        incident_.limitCgroup = unescaped(between(line, ",oom_memcg=", ",task_memcg="));
-        incident_.taskCgroup = unescaped(between(line, ",task_memcg=", ",task="));
+        const auto limit = between(line, ",oom_memcg=", ",task_memcg=");
+        const auto task = between(line, ",task_memcg=", ",task=");
+        const bool ofTheNode = line.find(",oom_memcg=") == std::string_view::npos;
+        unclear_ = !isOnce(line, ",task_memcg=") || !isPath(task) ||
+                   !(ofTheNode || (isOnce(line, ",oom_memcg=") && isPath(limit)));
+        incident_.limitCgroup = unescaped(limit);
+        incident_.taskCgroup = unescaped(task);
         // Memory that PID 1 needs for itself is the node's.
         incident_.byHand = incident_.byHand || (byInit_ && !incident_.limitCgroup.empty());
         return std::nullopt;
@@ -95,7 +108,10 @@ std::optional<OomReport> OomParser::feed(std::uint64_t time, std::string_view li
     if (killed == std::string_view::npos || figures == std::string_view::npos || figures < killed)
         return std::nullopt;
     auto report = std::exchange(incident_, OomReport());
+    const bool unclear = unclear_;
     *this = OomParser();
+    if (unclear)
+        return std::nullopt;
     report.time = time;
     report.pid = static_cast<pid_t>(numberAfter(line.substr(killed), "process ").value_or(0));
     const auto nameAt = line.find('(', killed);

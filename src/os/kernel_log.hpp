@@ -32,12 +32,14 @@ struct OomReport {
 /// Puts the lines of one incident together.
 class OomParser {
 public:
-    /// One line of the kernel's own (no other may be passed: users of logger(1) write there too). A report, once it is complete.
+    /// One line of the kernel's own (no other may be passed: users of logger(1) write there too). A report, once it is complete;
+    /// none where the names of cgroups or processes leave it open which cgroups the kernel meant.
     std::optional<OomReport> feed(std::uint64_t time, std::string_view line);
 
 private:
     OomReport incident_;
     bool byInit_ = false;  ///< PID 1 asked for the memory
+    bool unclear_ = false; ///< which cgroups it was about
     bool inStats_ = false; ///< between "Memory cgroup stats for" and the next line that is no statistic
 };
 

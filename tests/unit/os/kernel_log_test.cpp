@@ -149,6 +149,29 @@ TEST_F(KernelLogTest, namesThatImitateTheKernel) {
     }
 }
 
+// A user names the cgroups below his own manager's, and his processes.
+TEST_F(KernelLogTest, nobodyForgesAnothersCgroup) {
+    const std::string other = "/batch.slice/batch-sge.7.slice/job-sge.7.scope";
+    const std::string own = "/user.slice/user-1001.slice/user@1001.service/x";
+    const std::string begin = "oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=";
+    const std::string end = ",pid=4711,uid=1001";
+    for (const auto& line : {
+             begin + "x,mems_allowed=0,oom_memcg=" + own + ",task_memcg=" + own + ",task_memcg=" + other + ",task=y,task=x" + end,
+             begin + "x,mems_allowed=0,oom_memcg=" + own + ",task_memcg=" + other + ",task_memcg=" + own + ",task=x" + end,
+             begin + "x,mems_allowed=0,oom_memcg=" + own + ",oom_memcg=" + other + ",task_memcg=" + own + ",task=x" + end,
+             begin + "x,oom_memcg=" + other + ",mems_allowed=0,global_oom,task_memcg=" + own + ",task=x" + end,
+             begin + "x,task_memcg=" + other + ",task=y,mems_allowed=0,global_oom,task_memcg=" + own + ",task=x" + end,
+         }) {
+        kernel(line);
+        kernel(killed());
+    }
+    kernel(summary(kSlice));
+    kernel(killed());
+    log->drain();
+    ASSERT_EQ(reports.size(), 1U) << "the next one is believed";
+    EXPECT_EQ(reports[0].limitCgroup, kSlice);
+}
+
 TEST_F(KernelLogTest, onlyTheKernelIsBelieved) {
     raw("12,7,1,-;" + summary(kSlice) + "\n"); // facility 1: logger(1)
     raw("12,8,1,-;" + killed() + "\n");
