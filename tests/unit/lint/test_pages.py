@@ -29,6 +29,14 @@ def test_the_page_shows_the_examples_that_are_tested(example):
     assert f"\n{example.read_text()}```\n" in (TOP / "docs/schedulers/write-your-own.md").read_text()
 
 
+def test_no_page_asks_the_journal_for_what_anybody_may_have_written():
+    """journalctl -u asks for what systemd's own fields tell of a unit; any other field is the writer's own, without _UID=0."""
+    pages = [TOP / "README.md", *(TOP / "docs").rglob("*.md"), *(TOP / "docs/man").glob("*.scd")]
+    asked = [command for page in pages for command in re.findall(r"[`*]journalctl ([^`*]+)[`*]", page.read_text())]
+    assert asked
+    assert [command for command in asked if not re.search(r"-u\b|_UID=0|_PID=1", command)] == []
+
+
 def test_every_configuration_key_is_documented():
     keys = re.findall(r"^#?\s*(\w+)\s*=", (TOP / "docs/examples/pinfold.toml").read_text(), re.M)
     page = (TOP / "docs/man/pinfold.toml.5.scd").read_text()
