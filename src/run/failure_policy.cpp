@@ -33,9 +33,9 @@ bool siteAllowsUnconfined() {
     return length > 0 && std::string_view(text.data(), static_cast<std::size_t>(length)) == "run-unconfined\n";
 }
 
+/// Busy is none: it is what pinfoldd says to a user who has as many jobs as the site allows, or asks for what others have.
 bool isOutage(ErrorCode code) {
-    return code == ErrorCode::Unreachable || code == ErrorCode::TimedOut || code == ErrorCode::SystemdFailed ||
-           code == ErrorCode::Busy;
+    return code == ErrorCode::Unreachable || code == ErrorCode::TimedOut || code == ErrorCode::SystemdFailed;
 }
 
 /// By the journal's native protocol (https://systemd.io/JOURNAL_NATIVE_PROTOCOL): a datagram of NAME=value lines. No value has a

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs import expect_nothing_left, finish, live_jobs, receipts, run, start_job, wait_running, wait_until
+from jobs import expect_nothing_left, finish, live_jobs, receipts, run, site, start_job, wait_running, wait_until
 
 USER, OTHER = "alice", "bob"
 
@@ -32,6 +32,10 @@ def as_user(user, expression):
 
 def pinfold_as(user, *arguments):
     return run("setpriv", f"--reuid={user}", f"--regid={user}", "--init-groups", "pinfold", *arguments, check=False)
+
+
+def pinfold_run_as(user, *command):
+    return run("setpriv", f"--reuid={user}", f"--regid={user}", "--init-groups", "pinfold-run", "--", *command, check=False)
 
 
 DENIED = "org.pinfold1.Error.Denied"
@@ -102,6 +106,19 @@ def test_users_own_jobs_where_allowed(user_jobs_allowed):
     assert as_user(USER, "m.CreateJob('user.uid', fd(own.pid), {'uid': dbus.UInt32(0)})") == DENIED
     stranger.kill()
     stranger.wait()
+
+
+def test_whom_pinfoldd_refuses_does_not_run_unconfined():
+    with site('[jobs]\non_failure = "run-unconfined"\nallow_user_jobs = true\nmax_per_user = 1\n'):
+        first = start_job("user.first", "cat", stdin=subprocess.PIPE, user=USER, group=USER, extra_groups=[])
+        wait_running("user.first")
+        refused = pinfold_run_as(USER, "echo", "ran")
+        assert (refused.returncode, refused.stdout) == (125, "") and "jobs.max_per_user" in refused.stderr, refused
+        first.stdin.close()
+        first.stdin = None
+        finish(first)
+        assert pinfold_run_as(USER, "echo", "ran").stdout == "ran\n"
+    expect_nothing_left()
 
 
 def test_nobody_leaves_a_tight_job_for_a_loose_one():
