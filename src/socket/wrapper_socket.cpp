@@ -22,6 +22,8 @@ namespace {
 // Between two looks at everything else that goes on.
 constexpr int kAcceptedAtOnce = 16;
 constexpr std::uint64_t kPauseWithoutDescriptors = 100'000;
+/// What an ordinary user's wrapper has to say it says at once. Whoever is slower than that, on a busy node, comes again.
+constexpr std::uint64_t kSilence = 1'000'000;
 constexpr std::uint64_t kShortageToldAgain = 60'000'000;
 constexpr std::size_t kMostDescriptors = 3;
 constexpr std::size_t kMostPassed = 253; // SCM_MAX_FD: what there is no room for, the kernel closes in our thread
@@ -124,6 +126,7 @@ struct WrapperSocket::Connection {
     DescriptorCloser& closer;
     std::shared_ptr<void> counted; ///< null for an admin
     EventHandle readable;
+    EventHandle patience;
 };
 
 std::optional<WrapperSocket::Packet> WrapperSocket::receivePacket(int socket) {
@@ -218,8 +221,14 @@ void WrapperSocket::acceptOne(UniqueFd socket) {
         if (!receive(ready))
             return;
         ready->readable.reset();
+        ready->patience.reset();
         silent_.erase(place);
     });
+    if (!caller.admin)
+        connection->patience = parts_.loop.after(kSilence, [this, place] {
+            const auto gone = *place; // and with it this function
+            silent_.erase(place);
+        });
 }
 
 bool WrapperSocket::receive(const ConnectionPtr& connection) {
