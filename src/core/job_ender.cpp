@@ -301,7 +301,11 @@ std::uint64_t JobEnder::grace(const Job& job) const {
         return *record.grace;
     if (record.cause == JobResult::Timeout && record.limits.runTimeGrace)
         return *record.limits.runTimeGrace;
-    return record.limits.killGrace.value_or(core_.context.config.jobs.killGrace);
+    return usualGrace(job);
+}
+
+std::uint64_t JobEnder::usualGrace(const Job& job) const {
+    return job.record.limits.killGrace.value_or(core_.context.config.jobs.killGrace);
 }
 
 } // namespace pinfold

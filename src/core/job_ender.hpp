@@ -39,6 +39,9 @@ public:
     /// Begins the end. For a job that is ending already only a shorter grace has an effect.
     void begin(const JobPtr& job, Request request);
 
+    /// Microseconds: the job's own kill_grace, else the site's.
+    std::uint64_t usualGrace(const Job& job) const;
+
     /// EndJob's word on how the leader ended.
     void reportExit(const JobPtr& job, const ExitState& exit);
 

@@ -229,6 +229,9 @@ void JobManager::stopJob(const Caller& caller, const std::string& key, std::opti
         return reply(job.error());
     if ((*job)->record.state == JobState::Creating)
         return reply(Error{ErrorCode::Busy, "job '" + key + "' is being created: try again"});
+    // A long grace of the owner's would be more time than the job's limits give it, and hold up the batch system's end.
+    if (grace && !caller.admin)
+        grace = std::min(*grace, impl_->ender.usualGrace(**job));
     impl_->ender.begin(*job, {.cause = JobResult::Stopped, .by = caller.uid, .grace = grace});
     reply({});
 }

@@ -114,6 +114,18 @@ TEST_F(CoreTest, supervisorsOfJobsThatAreOverDoNot) {
     EXPECT_EQ(movedHome(node), "");
 }
 
+TEST_F(CoreTest, anOwnersGraceIsNotLongerThanTheUsualOne) {
+    constexpr std::uint64_t kHour = 3'600'000'000;
+    for (const auto& [key, caller, killed] : {std::tuple{"sge.1", Caller{1000, false}, true}, std::tuple{"sge.2", root, false}}) {
+        auto leader = child();
+        create(key, leader);
+        manager->stopJob(caller, key, kHour, [](const Result<void>&) {});
+        loop.settle();
+        loop.advance(config.jobs.killGrace);
+        EXPECT_EQ(node.applyCgroupKills(), killed) << key;
+    }
+}
+
 TEST_F(CoreTest, aRestartMovesThoseWhoWaitedForIt) {
     auto leader = child();
     auto supervisor = child(0);
