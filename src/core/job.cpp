@@ -12,20 +12,21 @@ std::string slicePath(const JobKey& key) { return "/" + std::string(kBatchSlice)
 std::string scopePath(const JobKey& key, std::uint32_t task) { return slicePath(key) + "/" + key.scopeName(task); }
 
 std::optional<UnitIdentity> identifyPath(std::string_view path) {
-    // The scope is the third component; whatever the job nests below it belongs to it.
-    std::optional<UnitIdentity> found;
-    for (std::size_t start = 1; start <= path.size();) {
-        const auto end = std::min(path.find('/', start), path.size());
-        if (auto unit = identifyUnit(path.substr(start, end - start))) {
-            if (found && (found->task || !(found->key == unit->key)))
-                return found;
-            found = std::move(unit);
-        } else if (found) {
-            return found;
-        }
-        start = end + 1;
-    }
-    return found;
+    // From the root on: below a user's own manager anybody makes slices of any name.
+    static const std::string jobs = "/" + std::string(kBatchSlice) + "/";
+    if (!path.starts_with(jobs))
+        return std::nullopt;
+    path.remove_prefix(jobs.size());
+    const auto slice = path.substr(0, path.find('/'));
+    auto job = identifyUnit(slice);
+    if (!job || job->task)
+        return std::nullopt;
+    if (slice.size() == path.size())
+        return job;
+    // The next component is the scope; whatever the job nests below it belongs to it.
+    path.remove_prefix(slice.size() + 1);
+    auto scope = identifyUnit(path.substr(0, path.find('/')));
+    return scope && scope->task && scope->key == job->key ? scope : job;
 }
 
 bool leaderEnded(const Job& job) {

@@ -91,7 +91,7 @@ using WeakJob = std::weak_ptr<Job>; ///< what callbacks hold: the job may be ove
 std::string slicePath(const JobKey& key);
 /// "/batch.slice/batch-<E>.slice/job-<E>….scope"
 std::string scopePath(const JobKey& key, std::uint32_t task);
-/// The job and task that a cgroup path as of /proc/PID/cgroup lies in.
+/// The job and task that a cgroup path as of /proc/PID/cgroup lies in: slicePath(), scopePath() or what is below them.
 std::optional<UnitIdentity> identifyPath(std::string_view path);
 
 JobSummary summarize(const Job& job);

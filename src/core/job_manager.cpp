@@ -334,7 +334,7 @@ Result<std::pair<JobSummary, std::uint32_t>> JobManager::jobOfProcess(pid_t pid)
     const auto identity = identifyPath(*path);
     const auto found = identity ? impl_->core.registry.find(identity->key.text()) : nullptr;
     if (!found)
-        return Error{ErrorCode::NoSuchJob, "process " + std::to_string(pid) + " is in no job: it is in " + printable(*path, 300)};
+        return Error{ErrorCode::NoSuchJob, "process " + std::to_string(pid) + " is in no job"}; // where it is, is not for all to know
     return std::pair{summarize(*found), identity->task.value_or(0)};
 }
 

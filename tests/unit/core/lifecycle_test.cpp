@@ -126,6 +126,25 @@ TEST_F(CoreTest, anOwnersGraceIsNotLongerThanTheUsualOne) {
     }
 }
 
+TEST_F(CoreTest, aJobIsToldByItsPathFromTheRootOn) {
+    auto leader = child();
+    create("sge.1", leader);
+    auto process = child();
+    for (const auto* path : {"/user.slice/user-1001.slice/user@1001.service/batch.slice/batch-sge.1.slice/job-sge.1.scope",
+                             "/batch.slice/job-sge.1.scope", "/batch-sge.1.slice/job-sge.1.scope", "/batch.slice", "/"}) {
+        node.show(process.pid(), 1001, path);
+        const auto found = manager->jobOfProcess(process.pid());
+        ASSERT_FALSE(found) << path;
+        EXPECT_EQ(found.error().message, "process " + std::to_string(process.pid()) + " is in no job");
+    }
+    for (const auto* below : {"", "/job-sge.1.scope", "/job-sge.1.scope/nested/batch.slice", "/job-sge.2.scope"}) {
+        node.show(process.pid(), 1000, std::string("/batch.slice/batch-sge.1.slice") + below);
+        const auto found = manager->jobOfProcess(process.pid());
+        ASSERT_TRUE(found) << below;
+        EXPECT_EQ(found->first.key.text(), "sge.1");
+    }
+}
+
 TEST_F(CoreTest, aRestartMovesThoseWhoWaitedForIt) {
     auto leader = child();
     auto supervisor = child(0);
