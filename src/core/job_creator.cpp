@@ -65,6 +65,9 @@ void JobCreator::create(const Caller& caller, CreateRequest request, Reply<JobSu
     if (auto known = sameRequestAgain(request.key, *leader); !known)
         return reply(known.error());
     else if (*known) {
+        // The answer has what was given to the job. Whoever sees its processes can name its leader.
+        if (!caller.admin && (*known)->record.uid != caller.uid)
+            return reply(Error{ErrorCode::Denied, "the job belongs to another user"});
         if ((*known)->record.state == JobState::Creating)
             (*known)->creators.push_back(std::move(reply));
         else

@@ -145,6 +145,16 @@ TEST_F(CoreTest, aJobIsToldByItsPathFromTheRootOn) {
     }
 }
 
+TEST_F(CoreTest, onlyItsOwnerGetsTheAnswerOfAJobAgain) {
+    auto leader = child();
+    create("sge.1", leader);
+    create("sge.1", leader, {}, nullptr, {1000, false});
+    ASSERT_TRUE(created && *created);
+    create("sge.1", leader, {}, nullptr, {1001, false});
+    ASSERT_TRUE(created && !*created);
+    EXPECT_EQ(created->error().code, ErrorCode::Denied);
+}
+
 TEST_F(CoreTest, aRestartMovesThoseWhoWaitedForIt) {
     auto leader = child();
     auto supervisor = child(0);
