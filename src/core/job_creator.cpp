@@ -247,7 +247,8 @@ Result<JobPtr> JobCreator::prepare(const Caller& caller, CreateRequest request, 
         record.linger = request.linger.value_or(config.jobs.linger);
     auto job = std::make_shared<Job>(std::move(record));
     if (request.supervisor) {
-        auto supervisor = checkSupervisor(core_.context, caller, std::move(request.supervisor));
+        auto supervisor = checkSupervisor(core_.context, caller, std::move(request.supervisor),
+                                          leader ? std::optional(leader->identity) : std::nullopt);
         if (!supervisor)
             return supervisor.error();
         job->record.supervisor = supervisor->identity;

@@ -46,10 +46,17 @@ Result<CheckedProcess> checkProcess(const CoreContext& context, UniqueFd pidfd) 
     return checked;
 }
 
-Result<CheckedProcess> checkSupervisor(const CoreContext& context, const Caller& caller, UniqueFd pidfd) {
+Result<CheckedProcess> checkSupervisor(const CoreContext& context, const Caller& caller, UniqueFd pidfd,
+                                       std::optional<ProcessIdentity> leader) {
     auto supervisor = checkProcess(context, std::move(pidfd));
-    if (supervisor && !caller.admin && supervisor->soleUid != caller.uid)
+    if (!supervisor)
+        return supervisor;
+    if (!caller.admin && supervisor->soleUid != caller.uid)
         return Error{ErrorCode::Denied, "the supervisor must be a process of the caller's own"};
+    // Supervisors are moved into pinfold.slice: no process may leave a job in that way.
+    if (supervisor->inJob || supervisor->identity == leader)
+        return Error{ErrorCode::Denied, "process " + std::to_string(supervisor->identity.pid) + " is " +
+                                            (supervisor->inJob ? "in a job" : "the leader") + " and can't be a supervisor"};
     return supervisor;
 }
 

@@ -26,9 +26,10 @@ struct CheckedProcess {
 /// Errors: PidGone; InvalidArgument for pid 1, pinfoldd itself, kernel threads and descriptors that are no pidfd.
 Result<CheckedProcess> checkProcess(const CoreContext& context, UniqueFd pidfd);
 
-/// A process that is to watch over one of the caller's jobs or tasks. Errors: as checkProcess(); Denied when it is another
-/// user's.
-Result<CheckedProcess> checkSupervisor(const CoreContext& context, const Caller& caller, UniqueFd pidfd);
+/// A process that is to watch over one of the caller's jobs or tasks, which has this leader. Errors: as checkProcess(); Denied when
+/// it is another user's, in a job, or the leader.
+Result<CheckedProcess> checkSupervisor(const CoreContext& context, const Caller& caller, UniqueFd pidfd,
+                                       std::optional<ProcessIdentity> leader);
 
 /// Whether there are descriptors enough for one more job or task. Error: Busy.
 Result<void> checkDescriptors();

@@ -40,7 +40,11 @@ std::optional<Supervisor> supervisorOf(const Job& job, std::uint32_t number) {
     return Supervisor{job.key(), identity->pid, std::move(own)};
 }
 
-Result<void> takeIn(const CgroupTree& cgroups, const Supervisor& supervisor) {
+Result<void> takeIn(const CgroupTree& cgroups, const ProcessTable& processes, const Supervisor& supervisor) {
+    // It was in none when it was named, and its owner may have had it adopted since.
+    const auto place = processes.cgroupOf(supervisor.pid);
+    if (!place || identifyPath(*place))
+        return {};
     const auto home = cgroups.open(kHome);
     if (!home)
         return Error{home.error().code, home.error().message + "; `systemctl start pinfold.slice` makes it"};
@@ -76,10 +80,10 @@ void SupervisorHome::takeIn() {
                 supervisors->push_back(std::move(*supervisor));
     if (supervisors->empty())
         return;
-    const auto move = [cgroups = core_.context.cgroups, supervisors] {
+    const auto move = [cgroups = core_.context.cgroups, processes = core_.context.processes, supervisors] {
         std::vector<Failure> failures;
         for (const auto& supervisor : *supervisors)
-            if (auto taken = pinfold::takeIn(cgroups, supervisor); !taken)
+            if (auto taken = pinfold::takeIn(cgroups, processes, supervisor); !taken)
                 failures.push_back({supervisor.job, taken.error()});
         return failures;
     };

@@ -64,7 +64,7 @@ void TaskAdder::add(const Caller& caller, TaskRequest request, Reply<TaskAdded> 
         return reply(takes.error());
     if (auto takes = request.batch ? takesBatchScript(*job) : Result<void>(); !takes)
         return reply(takes.error());
-    auto supervisor = supervisorOf(caller, std::move(request.supervisor));
+    auto supervisor = supervisorOf(caller, std::move(request.supervisor), leader.identity);
     if (!supervisor)
         return reply(supervisor.error());
 
@@ -125,10 +125,11 @@ Result<void> TaskAdder::permitted(const Caller& caller, const Job& job, const st
     return decide(caller, Verb::AddProcess, target);
 }
 
-Result<std::optional<CheckedProcess>> TaskAdder::supervisorOf(const Caller& caller, UniqueFd pidfd) const {
+Result<std::optional<CheckedProcess>> TaskAdder::supervisorOf(const Caller& caller, UniqueFd pidfd,
+                                                              const ProcessIdentity& leader) const {
     if (!pidfd)
         return std::optional<CheckedProcess>();
-    auto supervisor = checkSupervisor(core_.context, caller, std::move(pidfd));
+    auto supervisor = checkSupervisor(core_.context, caller, std::move(pidfd), leader);
     if (!supervisor)
         return supervisor.error();
     return std::optional(std::move(*supervisor));

@@ -121,6 +121,39 @@ def test_whom_pinfoldd_refuses_does_not_run_unconfined():
     expect_nothing_left()
 
 
+def test_no_process_leaves_its_job_as_a_supervisor(alices_job):
+    """A supervisor is moved into pinfold.slice, where the job's limits and its end do not reach it."""
+    for supervisor in (f"fd({alices_job.pid})", "fd(own.pid)"):
+        assert as_user(USER, f"m.AddTask('user.alice', fd(own.pid), {{'supervisor': {supervisor}}})") == DENIED
+    assert "batch-user.alice.slice" in Path(f"/proc/{alices_job.pid}/cgroup").read_text()
+
+
+# PTRACE_SEIZE and PTRACE_ATTACH, and what ptrace_may_access() guards besides.
+TRACE = """
+import ctypes, os
+libc = ctypes.CDLL(None, use_errno=True)
+wrapper = f"/proc/{os.getppid()}"
+for request in (0x4206, 16):
+    print(libc.ptrace(request, os.getppid(), 0, 0), os.strerror(ctypes.get_errno()))
+for look in (lambda: open(f"{wrapper}/mem", "rb"), lambda: os.listdir(f"{wrapper}/fd"), lambda: os.listdir(f"{wrapper}/root")):
+    try:
+        print("may", look())
+    except PermissionError:
+        print("may not")
+"""
+
+
+def test_a_job_does_not_trace_its_own_wrapper(user_jobs_allowed):
+    """It is the same user's, and outside of the job."""
+    done = pinfold_run_as(USER, "/usr/bin/python3", "-c", TRACE)
+    assert done.stdout.splitlines() == 2 * ["-1 Operation not permitted"] + 3 * ["may not"], done
+
+
+def test_what_a_wrapper_starts_can_be_looked_into(user_jobs_allowed):
+    done = pinfold_run_as(USER, "sh", "-c", "ls /proc/$$/fd >/dev/null && ls /proc/$$/root >/dev/null && echo may")
+    assert done.stdout == "may\n", done
+
+
 def test_nobody_leaves_a_tight_job_for_a_loose_one():
     job = start_job("tight.1", "sleep", "1000", options=["--run-time-max", "1h"])
     wait_running("tight.1")

@@ -114,6 +114,16 @@ TEST_F(CoreTest, supervisorsOfJobsThatAreOverDoNot) {
     EXPECT_EQ(movedHome(node), "");
 }
 
+TEST_F(CoreTest, onlyItsOwnerGetsTheAnswerOfAJobAgain) {
+    auto leader = child();
+    create("sge.1", leader);
+    create("sge.1", leader, {}, nullptr, {1000, false});
+    ASSERT_TRUE(created && *created);
+    create("sge.1", leader, {}, nullptr, {1001, false});
+    ASSERT_TRUE(created && !*created);
+    EXPECT_EQ(created->error().code, ErrorCode::Denied);
+}
+
 TEST_F(CoreTest, anOwnersGraceIsNotLongerThanTheUsualOne) {
     constexpr std::uint64_t kHour = 3'600'000'000;
     for (const auto& [key, caller, killed] : {std::tuple{"sge.1", Caller{1000, false}, true}, std::tuple{"sge.2", root, false}}) {
@@ -124,6 +134,39 @@ TEST_F(CoreTest, anOwnersGraceIsNotLongerThanTheUsualOne) {
         loop.advance(config.jobs.killGrace);
         EXPECT_EQ(node.applyCgroupKills(), killed) << key;
     }
+}
+
+TEST_F(CoreTest, noSupervisorIsTheLeaderOrInAJob) {
+    auto leader = child();
+    auto inside = child(1000, "/batch.slice/batch-sge.9.slice/job-sge.9.scope/nested");
+    for (const auto* supervisor : {&leader, &inside}) {
+        create("sge.1", leader, {}, supervisor, {1000, false});
+        ASSERT_TRUE(created && !*created);
+        EXPECT_EQ(created->error().code, ErrorCode::Denied);
+    }
+    EXPECT_EQ(manager->jobCount(), 0U);
+    create("sge.1", leader);
+    auto other = child();
+    for (const auto* supervisor : {&other, &inside}) {
+        auto request = taskOf("sge.1", other);
+        request.supervisor = supervisor->pidfd();
+        std::optional<Result<TaskAdded>> added;
+        manager->addTask(root, std::move(request), [&](Result<TaskAdded> answer) { added = std::move(answer); });
+        loop.settle();
+        ASSERT_TRUE(added && !*added);
+        EXPECT_EQ(added->error().code, ErrorCode::Denied);
+    }
+    loop.advance(200'000);
+    EXPECT_EQ(movedHome(node), "");
+}
+
+TEST_F(CoreTest, aSupervisorThatIsInAJobByNowStaysThere) {
+    auto leader = child();
+    auto supervisor = child(1000);
+    create("sge.1", leader, {}, &supervisor);
+    node.show(supervisor.pid(), 1000, "/batch.slice/batch-sge.1.slice/job-sge.1-1.scope");
+    loop.advance(200'000);
+    EXPECT_EQ(movedHome(node), "");
 }
 
 TEST_F(CoreTest, aJobIsToldByItsPathFromTheRootOn) {
@@ -143,16 +186,6 @@ TEST_F(CoreTest, aJobIsToldByItsPathFromTheRootOn) {
         ASSERT_TRUE(found) << below;
         EXPECT_EQ(found->first.key.text(), "sge.1");
     }
-}
-
-TEST_F(CoreTest, onlyItsOwnerGetsTheAnswerOfAJobAgain) {
-    auto leader = child();
-    create("sge.1", leader);
-    create("sge.1", leader, {}, nullptr, {1000, false});
-    ASSERT_TRUE(created && *created);
-    create("sge.1", leader, {}, nullptr, {1001, false});
-    ASSERT_TRUE(created && !*created);
-    EXPECT_EQ(created->error().code, ErrorCode::Denied);
 }
 
 TEST_F(CoreTest, aRestartMovesThoseWhoWaitedForIt) {
