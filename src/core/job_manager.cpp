@@ -229,10 +229,9 @@ void JobManager::stopJob(const Caller& caller, const std::string& key, std::opti
         return reply(job.error());
     if ((*job)->record.state == JobState::Creating)
         return reply(Error{ErrorCode::Busy, "job '" + key + "' is being created: try again"});
-    // A long grace of the owner's would be more time than the job's limits give it, and hold up the batch system's end.
-    if (grace && !caller.admin)
+    if (grace && !caller.admin) // else it would be time that its limits do not give it
         grace = std::min(*grace, impl_->ender.usualGrace(**job));
-    impl_->ender.begin(*job, {.cause = JobResult::Stopped, .by = caller.uid, .grace = grace});
+    impl_->ender.begin(*job, {JobResult::Stopped, caller.uid, grace});
     reply({});
 }
 
@@ -334,7 +333,7 @@ Result<std::pair<JobSummary, std::uint32_t>> JobManager::jobOfProcess(pid_t pid)
     const auto identity = identifyPath(*path);
     const auto found = identity ? impl_->core.registry.find(identity->key.text()) : nullptr;
     if (!found)
-        return Error{ErrorCode::NoSuchJob, "process " + std::to_string(pid) + " is in no job"}; // where it is, is not for all to know
+        return Error{ErrorCode::NoSuchJob, "process " + std::to_string(pid) + " is in no job"};
     return std::pair{summarize(*found), identity->task.value_or(0)};
 }
 

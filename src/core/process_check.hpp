@@ -26,8 +26,8 @@ struct CheckedProcess {
 /// Errors: PidGone; InvalidArgument for pid 1, pinfoldd itself, kernel threads and descriptors that are no pidfd.
 Result<CheckedProcess> checkProcess(const CoreContext& context, UniqueFd pidfd);
 
-/// A process that is to watch over one of the caller's jobs or tasks, which has this leader. Errors: as checkProcess(); Denied when
-/// it is another user's, in a job, or the leader.
+/// A process that is to watch over one of the caller's jobs or tasks, which has this leader. Errors: as checkProcess(); Denied
+/// when it is another user's, in a job, or the leader.
 Result<CheckedProcess> checkSupervisor(const CoreContext& context, const Caller& caller, UniqueFd pidfd,
                                        std::optional<ProcessIdentity> leader);
 

@@ -94,8 +94,8 @@ std::optional<OomReport> OomParser::feed(std::uint64_t time, std::string_view li
         const auto limit = between(line, ",oom_memcg=", ",task_memcg=");
         const auto task = between(line, ",task_memcg=", ",task=");
         const bool ofTheNode = line.find(",oom_memcg=") == std::string_view::npos;
-        unclear_ = !isOnce(line, ",task_memcg=") || !isPath(task) ||
-                   !(ofTheNode || (isOnce(line, ",oom_memcg=") && isPath(limit)));
+        unclear_ =
+            !isOnce(line, ",task_memcg=") || !isPath(task) || !(ofTheNode || (isOnce(line, ",oom_memcg=") && isPath(limit)));
         incident_.limitCgroup = unescaped(limit);
         incident_.taskCgroup = unescaped(task);
         // Memory that PID 1 needs for itself is the node's.

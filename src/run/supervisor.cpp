@@ -66,8 +66,8 @@ SupervisorDuties plainDuties() {
 }
 
 int Supervisor::run() {
-    // We are outside of the job's cgroup, and of the same user: what runs in the job must not trace us, and make us run what it likes.
-    // (prctl(2); the job's own processes are traceable again from their execve(2) on.)
+    // We are outside of the job's cgroup, and of the same user: what runs in the job must not trace us, and make us run what it
+    // likes. (prctl(2); the job's own processes are traceable again from their execve(2) on.)
     if (::prctl(PR_SET_DUMPABLE, 0) != 0)
         return failed("PR_SET_DUMPABLE");
     // Orphans of the job come to us and not to PID 1, which a storm of them would keep from everything else.
