@@ -304,6 +304,10 @@ std::uint64_t JobEnder::grace(const Job& job) const {
     return usualGrace(job);
 }
 
+std::optional<std::uint64_t> JobEnder::graceOfOwner(const Job& job, std::optional<std::uint64_t> asked) const {
+    return asked ? std::optional(std::min(*asked, usualGrace(job))) : std::nullopt;
+}
+
 std::uint64_t JobEnder::usualGrace(const Job& job) const {
     return job.record.limits.killGrace.value_or(core_.context.config.jobs.killGrace);
 }

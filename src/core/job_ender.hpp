@@ -39,8 +39,9 @@ public:
     /// Begins the end. For a job that is ending already only a shorter grace has an effect.
     void begin(const JobPtr& job, Request request);
 
-    /// Microseconds: the job's own kill_grace, else the site's.
-    std::uint64_t usualGrace(const Job& job) const;
+    /// What the owner asked for, microseconds, but no more than the job's own kill_grace, else the site's: it would be time that
+    /// the job's limits do not give it.
+    std::optional<std::uint64_t> graceOfOwner(const Job& job, std::optional<std::uint64_t> asked) const;
 
     /// EndJob's word on how the leader ended.
     void reportExit(const JobPtr& job, const ExitState& exit);
@@ -65,6 +66,7 @@ private:
     void emptied(const JobPtr& job);
     void account(const JobPtr& job);
     std::uint64_t grace(const Job& job) const;
+    std::uint64_t usualGrace(const Job& job) const;
 
     Core& core_;
     OomJudge& judge_;

@@ -229,9 +229,7 @@ void JobManager::stopJob(const Caller& caller, const std::string& key, std::opti
         return reply(job.error());
     if ((*job)->record.state == JobState::Creating)
         return reply(Error{ErrorCode::Busy, "job '" + key + "' is being created: try again"});
-    if (grace && !caller.admin) // else it would be time that its limits do not give it
-        grace = std::min(*grace, impl_->ender.usualGrace(**job));
-    impl_->ender.begin(*job, {JobResult::Stopped, caller.uid, grace});
+    impl_->ender.begin(*job, {JobResult::Stopped, caller.uid, caller.admin ? grace : impl_->ender.graceOfOwner(**job, grace)});
     reply({});
 }
 
