@@ -4,7 +4,7 @@
 
 # In the order in which they are started: what computes first, the longest of all at the head, then what mostly waits.
 # shellcheck disable=SC2034  # used by those who source this
-suites=(vm unit cluster container chaos bus batch reboot)
+suites=(vm unit cluster container chaos hostile bus batch reboot)
 
 # placeOf SUITE: "host", or the kind of box. The tests are in tests/SUITE.
 placeOf() {

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Calls pinfoldd until its standard input is closed, on the bus and at the wrapper's socket; prints the seconds that each call took."""
+
+import json
+import os
+import select
+import socket
+import sys
+import time
+
+import dbus
+
+BETWEEN = 0.2  # seconds: well below what a user may ask for
+LIST = json.dumps({"version": 1, "call": "list", "uid": os.getuid()}).encode()
+
+
+def at_the_socket():
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
+        connection.connect("/run/pinfold/wrapper.sock")
+        connection.send(LIST)
+        return connection.recv(65536)
+
+
+manager = dbus.Interface(dbus.SystemBus().get_object("org.pinfold1", "/org/pinfold1"), "org.pinfold1.Manager")
+took = []
+while not select.select([sys.stdin], [], [], BETWEEN)[0]:
+    for call in (manager.ListJobs, at_the_socket):
+        begun = time.monotonic()
+        call()
+        took.append(time.monotonic() - begun)
+print(json.dumps(took))

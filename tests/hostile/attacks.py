@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What an ordinary user tries. `attacks.py NAME ARGUMENTS…` is run as that user, and prints as JSON what came of it."""
+
+import array
+import ctypes
+import json
+import os
+import resource
+import socket
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+import dbus
+import dbus.mainloop.glib
+
+SERVICE, PATH, INTERFACE = "org.pinfold1", "/org/pinfold1", "org.pinfold1.Manager"
+
+
+def manager():
+    return dbus.Interface(dbus.SystemBus().get_object(SERVICE, PATH), INTERFACE)
+
+
+def call(method, *arguments):
+    """The answer, or the name of the error."""
+    try:
+        return getattr(manager(), method)(*arguments)
+    except dbus.DBusException as error:
+        return error.get_dbus_name().removeprefix("org.pinfold1.Error.")
+
+
+def pidfd(pid):
+    return dbus.types.UnixFd(os.pidfd_open(int(pid)))
+
+
+def connect():
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    connection.connect("/run/pinfold/wrapper.sock")
+    return connection
+
+
+def ask(request, *fds):
+    with connect() as connection:
+        socket.send_fds(connection, [json.dumps(request, separators=(",", ":")).encode()], list(fds))
+        return json.loads(connection.recv(65536) or '"closed"')
+
+
+def idle():
+    """A process of one's own, outside of all jobs."""
+    return subprocess.Popen(["sleep", "1000"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def forged_signals(number, key):
+    """To pinfoldd alone, what systemd-oomd and systemd tell everybody."""
+    bus = dbus.SystemBus()
+    told = [("/org/freedesktop/oom1", "org.freedesktop.oom1.Manager", "Killed", "ss", f"/batch.slice/batch-{key}.slice/job-{key}.scope", "memory-used"),
+            ("/org/freedesktop/systemd1", "org.freedesktop.systemd1.Manager", "Reloading", "b", True),
+            ("/org/freedesktop/systemd1", "org.freedesktop.systemd1.Manager", "Reloading", "b", False),
+            ("/org/freedesktop/systemd1", "org.freedesktop.systemd1.Manager", "JobRemoved", "uoss", 1, "/x", f"job-{key}.scope", "failed")]
+    destinations = (SERVICE, bus.get_name_owner(SERVICE))
+    for i in range(int(number)):
+        path, interface, member, signature, *arguments = told[i % len(told)]
+        signal = dbus.lowlevel.SignalMessage(path, interface, member)
+        signal.set_destination(destinations[i // len(told) % 2])
+        signal.append(*arguments, signature=signature)
+        bus.send_message(signal)
+        if i % 1000 == 0:
+            bus.get_name_owner(SERVICE)  # takes in what the bus says of each
+    # What is asked after the signals is answered after them.
+    return len(manager().ListJobs())
+
+
+def lingering_sockets(number):
+    """A socket whose close() waits for a reader that does not read, left to whoever takes the packet. (Where that is closed already, ours
+    is the last, and it is we who wait.)"""
+    server = socket.create_server(("127.0.0.1", 0))
+    for _ in range(int(number)):
+        if os.fork() != 0:
+            continue
+        for stream in (0, 1, 2):
+            os.close(stream)
+        ours = socket.create_connection(server.getsockname())
+        theirs, _ = server.accept()
+        ours.setblocking(False)
+        try:
+            while True:
+                ours.send(bytes(65536))
+        except BlockingIOError:
+            pass
+        ours.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 1_000_000))
+        connect().sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [ours.fileno(), theirs.fileno()]))])
+        os._exit(0)
+    return "sent"
+
+
+def leave_as_supervisor(key, *supervisors):
+    """pinfoldd moves supervisors out of jobs."""
+    own = idle()
+    answers = [call("AddTask", key, pidfd(own.pid), {"supervisor": pidfd(pid)}) for pid in (*supervisors, own.pid)]
+    own.kill()
+    return answers
+
+
+def trace_the_wrapper():
+    """By its job, which is the same user's."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    wrapper = os.getppid()
+    seize, attach = 0x4206, 16
+    gained = [request for request in (seize, attach) if libc.ptrace(request, wrapper, 0, 0) == 0]
+    for file in ("mem", "environ", "fd/0", "root/etc", "cwd/."):
+        try:
+            os.stat(f"/proc/{wrapper}/{file}") if "/" in file else os.open(f"/proc/{wrapper}/{file}", os.O_RDWR)
+            gained.append(file)
+        except PermissionError:
+            pass
+    return gained
+
+
+def flood_of_connections(number, hold):
+    """They say nothing. `hold`: a pipe; they are held until it is closed."""
+    resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+    held = []
+    for _ in range(int(number)):
+        connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET | socket.SOCK_NONBLOCK)
+        try:
+            connection.connect("/run/pinfold/wrapper.sock")
+        except BlockingIOError:
+            break
+        held.append(connection)
+    print(json.dumps(len(held)), flush=True)
+    os.read(int(hold), 1)
+    return len(held)
+
+
+def long_grace(key):
+    return call("StopJob", key, {"grace": dbus.UInt64(3600 * 10**6)})
+
+
+def cgroup_of_a_name(above, path):
+    """Below what the user may write to, a cgroup that is named as another's job; who is in it, and what pinfoldd says of it."""
+    cgroup = Path(above + path)
+    cgroup.mkdir(parents=True)
+    own = idle()
+    (cgroup / "cgroup.procs").write_text(str(own.pid))
+    answer = call("GetJobByPID", dbus.UInt32(own.pid))
+    own.kill()
+    own.wait()
+    return answer
+
+
+def take_keys(*keys):
+    own = idle()
+    answers = [call("CreateJob", key, pidfd(own.pid), {}) for key in keys]
+    own.kill()
+    return answers
+
+
+def look_at(pid):
+    try:
+        manager().GetJobByPID(dbus.UInt32(pid))
+    except dbus.DBusException as error:
+        return error.get_dbus_message()
+
+
+def same_again(key, pid):
+    """The request of somebody else's live job, made again with its leader, on the bus and at the socket."""
+    leader = os.pidfd_open(int(pid))
+    return [call("CreateJob", key, dbus.types.UnixFd(leader), {}),
+            ask({"version": 1, "call": "create", "key": key, "limits": {}}, leader)]
+
+
+def listen(number):
+    """What the next signals JobRemoved say. The first line says that it listens."""
+    from gi.repository import GLib
+    dbus.mainloop.glib.DBusGMainLoop(set_as_default=True)
+    loop, heard = GLib.MainLoop(), []
+
+    def removed(*told):
+        heard.append(told)
+        if len(heard) == int(number):
+            loop.quit()
+    dbus.SystemBus().add_signal_receiver(removed, "JobRemoved", INTERFACE)
+    print("listening", flush=True)
+    loop.run()
+    return heard
+
+
+def forge_journal(message, event):
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as journal:
+        journal.connect("/run/systemd/journal/socket")
+        journal.send(f"MESSAGE={message}\nPRIORITY=3\nSYSLOG_IDENTIFIER=pinfoldd\nPINFOLD_EVENT={event}\n".encode())
+    return "sent"
+
+
+def all_calls(key):
+    """Everything that one may ask for about another's job."""
+    own = idle()
+    answers = {method: call(method, key, *arguments) for method, arguments in {
+        "StopJob": ({},), "KillJob": (9,), "EndJob": ({},), "SuspendJob": (), "ResumeJob": (), "WaitJob": (), "ListProcesses": (), "GetUsage": (),
+        "SetLimits": ({"kill_grace": dbus.UInt64(1)}, {}), "AddTask": (pidfd(own.pid), {}), "Adopt": ([pidfd(own.pid)],)}.items()}
+    own.kill()
+    return answers
+
+
+print(json.dumps(globals()[sys.argv[1]](*sys.argv[2:])))

@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Two ordinary users, alice and bob, attack pinfoldd, systemd, each other and the node, while a third one's jobs start, run and end and
+others look at them. Nobody gains anything, and the third user notices nothing."""
+
+import contextlib
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from crowd import LEAST, Crowd, history, identity
+from jobs import BATCH, CGROUP, daemon_ready, live_jobs, main_pid, run, start_job, wait_running, wait_until
+
+ATTACKS = Path(__file__).with_name("attacks.py")
+FUSE_HANG = "/usr/libexec/pinfold-tests/fuse_hang"
+SITE = """
+[jobs]
+allow_user_jobs = true
+on_failure = "run-unconfined"
+max_per_user = 20
+kill_grace = "1s"
+
+[unkillable]
+after = "2s"
+action = "drain"
+"""
+VICTIM = "victim.1"
+SLOW = 0.3  # seconds
+SIGNALS = int(os.environ.get("PINFOLD_HOSTILE_SIGNALS", "10000"))
+
+
+def command(user, name, *arguments):
+    return [sys.executable, ATTACKS, name, *map(str, arguments)], identity(user)
+
+
+def attack(user, name, *arguments):
+    words, who = command(user, name, *arguments)
+    return json.loads(run(*words, **who).stdout.splitlines()[-1])
+
+
+def user_run(user, *words, options=()):
+    return run("pinfold-run", *options, "--", *words, check=False, **identity(user))
+
+
+@contextlib.contextmanager
+def job_of(user, key, *words):
+    """Opened by root for the user, as by a batch system, and ended by root."""
+    run("pinfold", "open", key, "--uid", user, "--linger", "infinity")
+    job = start_job(key, *(words or ("sleep", "1000")), options=["--batch"], **identity(user))
+    wait_until(lambda: processes(key), f"{key}'s first process")
+    try:
+        yield job
+    finally:
+        run("pinfold", "end", key)
+        job.communicate(timeout=60)
+
+
+def processes(key):
+    file = BATCH / f"batch-{key}.slice/job-{key}.scope/cgroup.procs"
+    return [int(line) for line in file.read_text().split()] if file.exists() else []
+
+
+def cgroup_of(pid):
+    return Path(f"/proc/{pid}/cgroup").read_text()
+
+
+def cpu_seconds(pid):
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(") ", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def resident(pid):
+    return next(int(line.split()[1]) for line in Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("VmRSS"))
+
+
+def descriptors(pid):
+    """What each of them is of."""
+    found = []
+    for entry in Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            found.append(os.readlink(entry))
+    return sorted(found)
+
+
+class Node:
+    """pinfoldd as it was before the first attack."""
+
+    def __init__(self):
+        self.pid = main_pid()
+        self.memory, self.descriptors = resident(self.pid), descriptors(self.pid)
+
+
+@pytest.fixture(scope="module")
+def node():
+    run("useradd", "--create-home", "dora")
+    Path("/etc/pinfold/pinfold.toml.d").mkdir(parents=True, exist_ok=True)
+    Path("/etc/pinfold/pinfold.toml.d/hostile.toml").write_text(SITE, encoding="utf-8")
+    run("systemctl", "restart", "pinfoldd")
+    daemon_ready()
+    with job_of("dora", VICTIM):
+        for number in range(20):  # afterwards pinfoldd has whatever it opens once
+            run("pinfold-run", "--job", f"first.{number}", "--", "true")
+            history("first")
+        yield Node()
+
+
+@pytest.fixture(scope="module")
+def crowd(node):
+    """Hers, from the first test on that wants them."""
+    jobs = Crowd()
+    jobs.start()
+    yield jobs
+    jobs.finish()
+
+
+@pytest.fixture(autouse=True)
+def unharmed(node):
+    yield
+    assert main_pid() == node.pid
+    assert live_jobs()[VICTIM]["state"] == "running"
+
+
+def test_01_forged_signals_cost_nothing(node):
+    """Before there is a crowd, which costs something."""
+    used, begun = cpu_seconds(node.pid), time.monotonic()
+    attack("alice", "forged_signals", SIGNALS, VICTIM)
+    seconds, used = time.monotonic() - begun, cpu_seconds(node.pid) - used
+    print(f"{SIGNALS} signals in {seconds:.1f} s, {used:.2f} s of pinfoldd's")
+    assert used < 0.05 * seconds
+
+
+@pytest.mark.usefixtures("crowd")
+def test_01_forged_signals():
+    attack("alice", "forged_signals", SIGNALS, VICTIM)
+
+
+def test_04_a_socket_that_lingers():
+    assert attack("bob", "lingering_sockets", 8) == "sent"
+
+
+def test_05_memory_that_cannot_be_read():
+    """The user has a name space of users, in which the hanging file system is hers."""
+    directory = "/home/alice/hang"
+    run("mkdir", "-p", directory, **identity("alice"))
+    victim = f"{FUSE_HANG} serve {directory} | (read _; exec {FUSE_HANG} victim {directory}/f)"
+    with job_of("alice", "fuse.1", "unshare", "--user", "--map-root-user", "--mount", "sh", "-c", victim):
+        wait_until(lambda: any("D" in states(pid) for pid in processes("fuse.1")), "a process that hangs")
+        assert "[fuse_hang]" in run("pinfold", "ps", "fuse.1", **identity("alice")).stdout
+    wait_until(lambda: "fuse.1" not in live_jobs(), "the end of the job")
+
+
+def states(pid):
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        return [(task / "stat").read_text().rsplit(") ", 1)[1][0] for task in Path(f"/proc/{pid}/task").iterdir()]
+    return []
+
+
+def test_06_out_of_the_job_as_a_supervisor():
+    with job_of("alice", "leaves.1"):
+        pid, = processes("leaves.1")
+        assert attack("alice", "leave_as_supervisor", "leaves.1", pid) == ["Denied", "Denied"]
+        assert "/batch-leaves.1.slice/" in cgroup_of(pid)
+
+
+def test_07_out_of_the_job_by_its_wrapper():
+    words, _ = command("alice", "trace_the_wrapper")
+    done = user_run("alice", *words)
+    assert json.loads(done.stdout) == [], done
+
+
+def test_10_a_grace_without_end():
+    with job_of("alice", "grace.1", "sh", "-c", "trap : TERM; while :; do sleep 0.1; done"):
+        assert attack("alice", "long_grace", "grace.1") is None
+        wait_until(lambda: "grace.1" not in live_jobs() or not populated("grace.1"), "its end within the usual grace", deadline=30)
+
+
+def populated(key):
+    events = BATCH / f"batch-{key}.slice" / "cgroup.events"
+    return events.exists() and "populated 1" in events.read_text()
+
+
+def test_11_busy_is_no_way_out():
+    held = [start_job(f"user.held-{n}", "sleep", "1000", **identity("alice")) for n in range(20)]
+    for n in range(20):
+        wait_running(f"user.held-{n}")
+    done = user_run("alice", "echo", "ran")
+    assert (done.returncode, done.stdout) == (125, "") and "jobs.max_per_user" in done.stderr
+    for job in held:
+        job.terminate()
+        job.communicate(timeout=60)
+
+
+def test_12_connections_that_say_nothing(node):
+    first, last = os.pipe()
+    words, who = command("bob", "flood_of_connections", 2000, first)
+    with subprocess.Popen(list(map(str, words)), stdout=subprocess.PIPE, text=True, pass_fds=[first], **who) as flood:
+        os.close(first)
+        assert int(flood.stdout.readline()) > 0
+        wait_until(lambda: len(descriptors(node.pid)) < len(node.descriptors) + 200, "silent connections closed", deadline=30)
+        os.close(last)
+        flood.stdout.read()
+
+
+def test_13_a_cgroup_of_a_name():
+    uid = identity("alice")["user"]
+    run("systemctl", "start", f"user@{uid}")
+    above = CGROUP / f"user.slice/user-{uid}.slice/user@{uid}.service"
+    session = above / "session"
+    session.mkdir()
+    words, _ = command("alice", "cgroup_of_a_name", above, f"/batch.slice/batch-{VICTIM}.slice/job-{VICTIM}.scope")
+    log_in = ["sh", "-c", f'echo $$ >{session}/cgroup.procs; exec setpriv --reuid=alice --regid=alice --clear-groups "$@"', "log in"]
+    done = run(*log_in, *words)
+    assert json.loads(done.stdout) == "NoSuchJob"
+    run("systemctl", "stop", f"user@{uid}")
+
+
+def test_19_forged_words_of_pinfoldd():
+    attack("bob", "forge_journal", "pinfoldd has deleted your thesis", "leftover-removed")
+    run("journalctl", "--sync")
+    assert "thesis" in run("journalctl", "PINFOLD_EVENT=leftover-removed").stdout
+    assert "thesis" not in run("journalctl", "_UID=0", "PINFOLD_EVENT=leftover-removed", check=False).stdout
+
+
+def test_20_where_another_process_is():
+    pid = main_pid("dbus")
+    assert "dbus" not in attack("bob", "look_at", pid)
+
+
+def test_21_the_answer_that_was_anothers():
+    pid, = processes(VICTIM)
+    bus, at_the_socket = attack("bob", "same_again", VICTIM, pid)
+    assert bus == "Denied" and "Denied" in json.dumps(at_the_socket)
+
+
+def test_everything_about_anothers_job():
+    assert set(attack("bob", "all_calls", VICTIM).values()) == {"Denied"}
+
+
+# The last one: what all of them have done to the third user and to pinfoldd.
+def test_nobody_noticed(node, crowd, request):
+    crowd.finish()
+    crowd.compare()
+    slow = SLOW * max(1, os.getloadavg()[0] / os.cpu_count())
+    figures = [f"hostile: {len(crowd.keys)} jobs"]
+    for who, took in crowd.calls.items():
+        figures.append(f"{len(took)} calls of {who}: median {statistics.median(took):.3f} s, slowest {max(took):.3f} s")
+    figures.append(f"pinfoldd: {node.memory} KiB before, {resident(node.pid)} KiB after; {len(node.descriptors)} descriptors before, "
+                   f"{len(descriptors(node.pid))} after")
+    request.config.hostile_summary = figures
+    print("\n".join(figures))
+    assert crowd.wrong == []
+    assert len(crowd.keys) >= LEAST
+    for who, took in crowd.calls.items():
+        assert max(took) < slow, who
+    assert main_pid() == node.pid
+    assert resident(node.pid) <= 1.5 * node.memory
+    wait_until(lambda: len(descriptors(node.pid)) <= len(node.descriptors),
+               f"no descriptor more than {node.descriptors}; there are {descriptors(node.pid)}", deadline=30)
