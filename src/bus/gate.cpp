@@ -48,7 +48,8 @@ int Gate::look(sd_bus_message* message) {
     auto kept = keeper_.keep(message, caller ? caller->uid : kNewcomers); // a signal may have descriptors too
     if (!sd_bus_message_is_method_call(message, nullptr, nullptr))
         return 0;
-    call_ = {sender, loop_.bootTime(), false, std::move(kept)};
+    const char* method = sd_bus_message_get_member(message);
+    call_ = {sender, method ? method : "", loop_.bootTime(), false, std::move(kept)};
     if (!letIn(message, call_.sender))
         return refuse(message, {ErrorCode::Busy, "too many calls: wait a second"});
     if (auto checked = checkRequest(message); !checked)

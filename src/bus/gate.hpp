@@ -31,6 +31,7 @@ public:
     /// Of the call that is being handled.
     struct Call {
         std::string sender;
+        std::string method = {};
         std::uint64_t begun = 0;         ///< EventLoop::bootTime()
         bool counted = false;            ///< a token was taken for it
         std::shared_ptr<void> kept = {}; ///< to be held until the call is answered: DescriptorKeeper

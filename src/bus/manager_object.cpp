@@ -68,7 +68,12 @@ template <class... R, class F> void ManagerObject::handle(sdbus::Result<R...>&& 
         const auto begun = call.counted ? call.begun : parts_.loop.bootTime(); // with the reading, but not the wait for the bus
         if (!caller->admin && !call.counted && !parts_.clients.quota.take(caller->uid, begun))
             return answer.fail({ErrorCode::Busy, "too many calls of user " + std::to_string(caller->uid) + ": wait a second"});
-        guardedCall([&] { body(*caller, answer); });
+        guardedCall([&] {
+            // Before anything of the request is looked at. What a job's owner may do is JobManager's to ask.
+            const auto verb = verbOf(call.method);
+            const auto admitted = verb ? admit(*caller, *verb) : Result<void>(Error{ErrorCode::Denied, "no such request"});
+            admitted ? body(*caller, answer) : answer.fail(admitted.error());
+        });
         parts_.clients.quota.charge(caller->uid, parts_.loop.bootTime() - begun);
     };
     guardedCall([&] {
@@ -306,11 +311,7 @@ void ManagerObject::VacuumHistory(sdbus::Result<std::uint64_t, std::uint64_t>&& 
 }
 
 void ManagerObject::Reload(sdbus::Result<>&& result) {
-    handle(std::move(result), {}, [this](const Caller& caller, const auto& answer) {
-        if (auto allowed = decide(caller, Verb::Reload, {}); !allowed)
-            return answer.fail(allowed.error());
-        parts_.reload(replyNothing(answer));
-    });
+    handle(std::move(result), {}, [this](const Caller&, const auto& answer) { parts_.reload(replyNothing(answer)); });
 }
 
 void ManagerObject::Drain(sdbus::Result<>&& result, std::string reason, Dict options) {

@@ -1,10 +1,92 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "core/authorizer.hpp"
 
-#include <string>
+#include "base/escape.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <utility>
 
 namespace pinfold {
 namespace {
+
+/// Who may ask for it. Root and pinfold-admin may all.
+enum class Who {
+    Admin,
+    Owner,   ///< of the job
+    Creator, ///< decideCreate()
+    Everyone,
+};
+
+/// What becomes of it in one phase of the job.
+enum class Is {
+    Done,
+    Needless, ///< answered at once: there is nothing to do, and nothing is told
+    NoJob,
+    NoReceipt,
+    Taken,
+    Early,
+    Held, ///< systemd 257 starts nothing in what is frozen
+    Late,
+};
+
+struct Rule {
+    Verb verb;
+    std::string_view method;
+    Who who;
+    std::array<Is, 6> in; ///< by Phase
+};
+
+using enum Is;
+
+// In the order of Verb. tests/unit/lint compares it with docs/security.md.
+// clang-format off
+constexpr Rule kRules[] = {
+    //                                                           no job     starting   running    suspended  ending     over
+    {Verb::CreateJob,      "CreateJob",      Who::Creator,  {{ Done,      Taken,     Taken,     Taken,     Taken,     Done      }}},
+    {Verb::CreateJobAgain, "CreateJobAgain", Who::Owner,    {{ NoJob,     Done,      Done,      Done,      Done,      NoJob     }}},
+    {Verb::OpenJob,        "OpenJob",        Who::Admin,    {{ Done,      Done,      Done,      Done,      Done,      Done      }}},
+    {Verb::AddTask,        "AddTask",        Who::Owner,    {{ NoJob,     Early,     Done,      Held,      Late,      NoJob     }}},
+    {Verb::AddTaskAgain,   "AddTaskAgain",   Who::Owner,    {{ NoJob,     Done,      Done,      Done,      Done,      NoJob     }}},
+    {Verb::Adopt,          "Adopt",          Who::Owner,    {{ NoJob,     Early,     Done,      Held,      Late,      NoJob     }}},
+    {Verb::EndJob,         "EndJob",         Who::Owner,    {{ NoJob,     Done,      Done,      Done,      Done,      Done      }}},
+    {Verb::StopJob,        "StopJob",        Who::Owner,    {{ NoJob,     Early,     Done,      Done,      Done,      NoJob     }}},
+    {Verb::KillJob,        "KillJob",        Who::Owner,    {{ NoJob,     Done,      Done,      Done,      Done,      NoJob     }}},
+    {Verb::SuspendJob,     "SuspendJob",     Who::Owner,    {{ NoJob,     Early,     Done,      Done,      Late,      NoJob     }}},
+    {Verb::ResumeJob,      "ResumeJob",      Who::Owner,    {{ NoJob,     Early,     Done,      Done,      Late,      NoJob     }}},
+    {Verb::SetLimits,      "SetLimits",      Who::Owner,    {{ NoJob,     Early,     Done,      Done,      Late,      NoJob     }}},
+    {Verb::WaitJob,        "WaitJob",        Who::Owner,    {{ NoJob,     Done,      Done,      Done,      Done,      Done      }}},
+    {Verb::WaitTask,       "WaitTask",       Who::Owner,    {{ Needless,  Done,      Done,      Done,      Done,      Needless  }}},
+    {Verb::ListJobs,       "ListJobs",       Who::Everyone, {{ Done,      Done,      Done,      Done,      Done,      Done      }}},
+    {Verb::GetJob,         "GetJob",         Who::Everyone, {{ NoJob,     Done,      Done,      Done,      Done,      NoJob     }}},
+    {Verb::GetJobByPID,    "GetJobByPID",    Who::Everyone, {{ NoJob,     Done,      Done,      Done,      Done,      NoJob     }}},
+    {Verb::GetJobByUnit,   "GetJobByUnit",   Who::Everyone, {{ NoJob,     Done,      Done,      Done,      Done,      NoJob     }}},
+    {Verb::ListProcesses,  "ListProcesses",  Who::Owner,    {{ NoJob,     Done,      Done,      Done,      Done,      NoJob     }}},
+    {Verb::GetUsage,       "GetUsage",       Who::Owner,    {{ NoJob,     Done,      Done,      Done,      Done,      NoJob     }}},
+    {Verb::GetReceipt,     "GetReceipt",     Who::Owner,    {{ NoReceipt, NoReceipt, NoReceipt, NoReceipt, NoReceipt, Done      }}},
+    {Verb::ListReceipts,   "ListReceipts",   Who::Everyone, {{ Done,      Done,      Done,      Done,      Done,      Done      }}},
+    {Verb::VacuumHistory,  "VacuumHistory",  Who::Admin,    {{ Done,      Done,      Done,      Done,      Done,      Done      }}},
+    {Verb::Drain,          "Drain",          Who::Admin,    {{ Done,      Done,      Done,      Done,      Done,      Done      }}},
+    {Verb::Undrain,        "Undrain",        Who::Admin,    {{ Done,      Done,      Done,      Done,      Done,      Done      }}},
+    {Verb::Reconcile,      "Reconcile",      Who::Admin,    {{ Done,      Done,      Done,      Done,      Done,      Done      }}},
+    {Verb::Reload,         "Reload",         Who::Admin,    {{ Done,      Done,      Done,      Done,      Done,      Done      }}},
+};
+// clang-format on
+
+static_assert([] {
+    for (std::size_t i = 0; i < std::size(kRules); ++i)
+        if (kRules[i].verb != static_cast<Verb>(i))
+            return false;
+    return std::size(kRules) == static_cast<std::size_t>(Verb::Reload) + 1;
+}());
+
+const Rule* ruleOf(Verb verb) {
+    const auto row = static_cast<std::size_t>(verb);
+    return row < std::size(kRules) ? &kRules[row] : nullptr;
+}
+
+Is outcome(const Rule& rule, Phase phase) { return rule.in[static_cast<std::size_t>(phase)]; }
 
 Error denied(std::string why) { return {ErrorCode::Denied, std::move(why)}; }
 
@@ -30,58 +112,101 @@ Result<void> decideCreate(const Caller& caller, const Target& target) {
     return {};
 }
 
+/// What goes beyond whose job it is.
+Result<void> decideOwners(const Caller& caller, Verb verb, const Target& target) {
+    if (target.owner != caller.uid)
+        return denied("the job belongs to another user");
+    const bool addsProcesses = verb == Verb::AddTask || verb == Verb::AddTaskAgain || verb == Verb::Adopt;
+    if (addsProcesses && !target.ownProcesses)
+        return denied(userWord(caller.uid) + " may add only processes of their own");
+    if (addsProcesses && target.shepherd)
+        return notTheBatchSystem();
+    if (verb == Verb::SetLimits && target.looserLimit)
+        return denied(std::string(target.looserLimit) +
+                      " would be looser than it is: only root and pinfold-admin may do that, the owner may tighten");
+    return {};
+}
+
+std::string onlyAdmins(Verb verb) {
+    switch (verb) {
+    case Verb::OpenJob:
+        return "only root and pinfold-admin may open a job before there is a process of it";
+    case Verb::VacuumHistory:
+        return "only root and pinfold-admin may remove receipts";
+    case Verb::Reload:
+        return "only root and pinfold-admin may reload the configuration";
+    case Verb::Reconcile:
+        return "only root and pinfold-admin may reconcile records and units";
+    case Verb::Drain:
+    case Verb::Undrain:
+        return "only root and pinfold-admin may drain the node, or have it take jobs again";
+    default:
+        return "only root and pinfold-admin may do that";
+    }
+}
+
 } // namespace
 
-Result<void> decide(const Caller& caller, Verb verb, const Target& target) {
-    // Nobody may move a process from one job into another: it would leave the first one's limits and its end.
-    if ((verb == Verb::Create || verb == Verb::AddProcess) && target.processesInJob)
-        return denied("the process is in a job already; a process stays in the job that it is in");
-    if (caller.admin || verb == Verb::List)
-        return {};
+std::optional<Verb> verbOf(std::string_view method) {
+    const auto* const rule =
+        std::find_if(std::begin(kRules), std::end(kRules), [&](const Rule& row) { return row.method == method; });
+    return rule == std::end(kRules) ? std::nullopt : std::optional(rule->verb);
+}
 
-    switch (verb) {
-    case Verb::Create:
-        return decideCreate(caller, target);
-    case Verb::AddProcess:
-        if (target.owner != caller.uid)
-            return denied("the job belongs to another user");
-        if (!target.ownProcesses)
-            return denied(userWord(caller.uid) + " may add only processes of their own");
-        if (target.shepherd)
-            return notTheBatchSystem();
+Result<void> possible(Verb verb, Phase phase, const std::string& key) {
+    const auto job = "job '" + printable(key, 300) + "'";
+    const auto& rule = *ruleOf(verb);
+    const auto noneEver = "no " + job + " is live or in the history: `pinfold list` and `pinfold history` show what is";
+    switch (outcome(rule, phase)) {
+    case Done:
+    case Needless:
         return {};
-    case Verb::Open:
-        return denied("only root and pinfold-admin may open a job before there is a process of it");
-    case Verb::SetLimits:
-        if (target.owner != caller.uid)
-            return denied("the job belongs to another user");
-        if (target.looserLimit)
-            return denied(std::string(target.looserLimit) +
-                          " would be looser than it is: only root and pinfold-admin may do that, the owner may tighten");
-        return {};
-    case Verb::End:
-    case Verb::Stop:
-    case Verb::Kill:
-    case Verb::Suspend:
-    case Verb::Wait:
-    case Verb::ListProcesses:
-    case Verb::GetUsage:
-    case Verb::ReadReceipt:
-        if (target.owner != caller.uid)
-            return denied("the job belongs to another user");
-        return {};
-    case Verb::List:
-        return {};
-    case Verb::VacuumHistory:
-        return denied("only root and pinfold-admin may remove receipts");
-    case Verb::Reload:
-        return denied("only root and pinfold-admin may reload the configuration");
-    case Verb::Reconcile:
-        return denied("only root and pinfold-admin may reconcile records and units");
-    case Verb::Drain:
-        return denied("only root and pinfold-admin may drain the node, or have it take jobs again");
+    case NoReceipt:
+        return Error{ErrorCode::NoSuchReceipt, noneEver};
+    case Taken:
+        return Error{ErrorCode::AlreadyExists, job + " is live already: `pinfold status " + key + "` shows it"};
+    case Early:
+        return Error{ErrorCode::Busy, job + " is being created: try again"};
+    case Held:
+        return Error{ErrorCode::Busy, job + " is suspended: resume it first"};
+    case Late:
+        return Error{ErrorCode::JobEnding, job + " is ending: too late"};
+    case NoJob:
+        break;
     }
-    return denied("unknown request");
+    return Error{ErrorCode::NoSuchJob,
+                 outcome(rule, Phase::Over) == Done ? noneEver : "no live " + job + ": `pinfold list` shows the live ones"};
+}
+
+Result<void> admit(const Caller& caller, Verb verb) {
+    const auto* const rule = ruleOf(verb);
+    if (!rule)
+        return denied("unknown request");
+    if (caller.uid == kNobodyKnown)
+        return denied("nobody says which user calls");
+    if (rule->who == Who::Admin && !caller.admin)
+        return denied(onlyAdmins(verb));
+    return {};
+}
+
+Result<void> decide(const Caller& caller, Verb verb, const Target& target) {
+    if (auto admitted = admit(caller, verb); !admitted)
+        return admitted;
+    const auto& rule = *ruleOf(verb);
+    const auto becomes = outcome(rule, target.phase);
+    // Whose job it is does not matter where it is to the request as if there were none: everyone may know which jobs are live.
+    if (becomes != Done && becomes == outcome(rule, Phase::NoJob))
+        return possible(verb, target.phase, target.key);
+    // Nobody may move a process from one job into another: it would leave the first one's limits and its end.
+    if ((verb == Verb::CreateJob || verb == Verb::AddTask || verb == Verb::Adopt) && target.processesInJob)
+        return denied("the process is in a job already; a process stays in the job that it is in");
+    if (!caller.admin && rule.who == Who::Creator)
+        if (auto allowed = decideCreate(caller, target); !allowed)
+            return allowed;
+    if (!caller.admin && rule.who == Who::Owner)
+        if (auto allowed = decideOwners(caller, verb, target); !allowed)
+            return allowed;
+    return possible(verb, target.phase, target.key);
 }
 
 } // namespace pinfold

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Who may do what. Pure: every rule is in decide(), and the test is a table.
+// Who may do what, and in which of a job's states. Pure: the one table is in authorizer.cpp, and decide() goes by it, whichever
+// way a request comes. What is not in the table is refused. docs/security.md has the same table for people.
 #pragma once
 
 #include "base/result.hpp"
@@ -7,38 +8,67 @@
 #include <sys/types.h>
 
 #include <optional>
+#include <string>
+#include <string_view>
 
 namespace pinfold {
 
-/// Who calls: the bus's own answer (GetConnectionUnixUser), and whether that user is root or in pinfold-admin.
+/// Of a caller whose user could not be told.
+inline constexpr uid_t kNobodyKnown = static_cast<uid_t>(-1);
+
+/// Who calls: the bus's own answer (GetConnectionUnixUser) or the socket's (SO_PEERCRED), and whether that user is root or in
+/// pinfold-admin.
 struct Caller {
-    uid_t uid = static_cast<uid_t>(-1);
+    uid_t uid = kNobodyKnown;
     bool admin = false;
 };
 
+/// The methods of org.pinfold1.Manager, under their names there. What comes by the wrapper's socket is one of these, too.
 enum class Verb {
-    Create,
-    Open,
-    AddProcess,
-    End,
-    Stop,
-    Kill,
-    Suspend, ///< and resume
+    CreateJob,
+    CreateJobAgain, ///< by the leader of the job: the answer was lost
+    OpenJob,
+    AddTask,
+    AddTaskAgain, ///< by the leader of a task of the job
+    Adopt,
+    EndJob,
+    StopJob,
+    KillJob,
+    SuspendJob,
+    ResumeJob,
     SetLimits,
-    Wait,
-    List,
+    WaitJob,
+    WaitTask,
+    ListJobs,
+    GetJob,
+    GetJobByPID,
+    GetJobByUnit,
     ListProcesses,
     GetUsage,
-    ReadReceipt,
-    Reload,
-    Drain, ///< and undrain
-    Reconcile,
+    GetReceipt,
+    ListReceipts,
     VacuumHistory,
+    Drain,
+    Undrain,
+    Reconcile,
+    Reload,
+};
+
+/// What there is of the job that a request names.
+enum class Phase {
+    NoJob,
+    Starting,
+    Running,
+    Suspended,
+    Ending,
+    Over, ///< there is a receipt of it
 };
 
 /// What a decision looks at besides caller and verb.
 struct Target {
-    std::optional<uid_t> owner;        ///< of the job; unset for node-wide verbs
+    std::string key;                   ///< for the words of a refusal
+    Phase phase = Phase::NoJob;        ///< NoJob for node-wide verbs, too
+    std::optional<uid_t> owner;        ///< of the job; unset without one
     bool ownProcesses = false;         ///< real, effective and saved uid of every process passed are the caller's
     bool processesInJob = false;       ///< one of the processes passed is in a job already
     bool userJobsAllowed = false;      ///< jobs.allow_user_jobs
@@ -48,7 +78,18 @@ struct Target {
     bool shepherd = false;             ///< the leader is said to be the batch system's own
 };
 
-/// Error: Denied, with the rule that refused.
+/// Unset: no such method.
+std::optional<Verb> verbOf(std::string_view method);
+
+/// Whether this caller may ask for this at all, whatever job it is about. Asked before anything of the request is looked at.
+/// Error: Denied.
+Result<void> admit(const Caller& caller, Verb verb);
+
+/// Errors: Denied, with the rule that refused; and of who may, by the job's phase, NoSuchJob, NoSuchReceipt, AlreadyExists, Busy
+/// or JobEnding.
 Result<void> decide(const Caller& caller, Verb verb, const Target& target);
+
+/// What decide() says of this phase to who may.
+Result<void> possible(Verb verb, Phase phase, const std::string& key);
 
 } // namespace pinfold

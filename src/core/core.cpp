@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "core/core.hpp"
 
-#include "base/escape.hpp"
 #include "core/events.hpp"
 
 namespace pinfold {
@@ -53,7 +52,7 @@ bool Core::enter(Job& job, JobState next) {
 Result<JobPtr> Core::find(const std::string& key) const {
     if (auto job = registry.find(key))
         return job;
-    return Error{ErrorCode::NoSuchJob, "no live job '" + printable(key, 300) + "': `pinfold list` shows the live ones"};
+    return possible(Verb::GetJob, Phase::NoJob, key).error();
 }
 
 } // namespace pinfold

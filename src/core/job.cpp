@@ -74,6 +74,29 @@ bool Job::isStartingTasks() const {
     return std::any_of(tasks.begin(), tasks.end(), [](const auto& task) { return task.second.starting; });
 }
 
+Phase phaseOf(const Job& job) {
+    switch (job.record.state) {
+    case JobState::Creating:
+        return Phase::Starting;
+    case JobState::Running:
+        return job.record.suspendedSince ? Phase::Suspended : Phase::Running;
+    case JobState::Ending:
+    case JobState::Accounting:
+        break;
+    }
+    return Phase::Ending;
+}
+
+Target targetOf(const std::string& key, const Job* job) {
+    Target target;
+    target.key = key;
+    if (job) {
+        target.phase = phaseOf(*job);
+        target.owner = job->record.uid;
+    }
+    return target;
+}
+
 std::string_view stateWord(const JobSummary& job) {
     return job.suspended && job.state == JobState::Running ? "suspended" : toString(job.state);
 }

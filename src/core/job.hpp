@@ -96,6 +96,11 @@ std::optional<UnitIdentity> identifyPath(std::string_view path);
 
 JobSummary summarize(const Job& job);
 
+Phase phaseOf(const Job& job);
+
+/// What decide() has to know of the job of this key, which may be null.
+Target targetOf(const std::string& key, const Job* job);
+
 /// True too for a job without batch script.
 bool leaderEnded(const Job& job);
 

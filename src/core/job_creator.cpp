@@ -39,9 +39,7 @@ ResourceLimits ceilingOf(const Config& config) {
     return ceiling;
 }
 
-Error alreadyLive(const std::string& key) {
-    return {ErrorCode::AlreadyExists, "job '" + key + "' is live already: `pinfold status " + key + "` shows it"};
-}
+Error alreadyLive(const std::string& key) { return possible(Verb::CreateJob, Phase::Running, key).error(); }
 
 constexpr std::string_view kManual = "manual";
 constexpr std::uint64_t kMostSlots = 8192;
@@ -62,23 +60,24 @@ void JobCreator::create(const Caller& caller, CreateRequest request, Reply<JobSu
     if (!leader)
         return reply(leader.error());
     // A caller whose answer was lost asks again: with pinfoldd killed in between, this is how it finds its job.
-    if (auto known = sameRequestAgain(request.key, *leader); !known)
-        return reply(known.error());
-    else if (*known) {
-        // The answer has what was given to the job. Whoever sees its processes can name its leader.
-        if (!caller.admin && (*known)->record.uid != caller.uid)
-            return reply(Error{ErrorCode::Denied, "the job belongs to another user"});
-        if ((*known)->record.state == JobState::Creating)
-            (*known)->creators.push_back(std::move(reply));
-        else
-            reply(summarize(**known));
-        return;
-    }
+    const auto known = core_.registry.findByLeader(leader->identity);
+    if (known && (request.key.empty() || request.key == known->key().text()))
+        return createAgain(caller, known, std::move(reply));
     auto job = prepare(caller, std::move(request), &*leader);
     if (!job)
         return reply(job.error());
     (*job)->tasks[0].leader = std::move(leader->pidfd);
     begin(*job, std::move(reply));
+}
+
+void JobCreator::createAgain(const Caller& caller, const JobPtr& known, Reply<JobSummary> reply) const {
+    // The answer has what was given to the job. Whoever sees its processes can name its leader.
+    if (auto allowed = decide(caller, Verb::CreateJobAgain, targetOf(known->key().text(), known.get())); !allowed)
+        return reply(allowed.error());
+    if (known->record.state == JobState::Creating)
+        known->creators.push_back(std::move(reply));
+    else
+        reply(summarize(*known));
 }
 
 void JobCreator::open(const Caller& caller, CreateRequest request, Reply<JobSummary> reply, IfLive ifLive) {
@@ -118,15 +117,6 @@ void JobCreator::begin(const JobPtr& job, Reply<JobSummary> reply) {
     start(job, false);
 }
 
-Result<JobPtr> JobCreator::sameRequestAgain(const std::string& key, const CheckedProcess& leader) const {
-    const auto job = core_.registry.findByLeader(leader.identity);
-    if (job && (key.empty() || key == job->key().text()))
-        return job;
-    if (key.empty() || !core_.registry.find(key))
-        return JobPtr{};
-    return alreadyLive(key);
-}
-
 void JobCreator::applySlots(CreateRequest& request) const {
     if (!request.slots)
         return;
@@ -157,8 +147,7 @@ void JobCreator::applySlots(CreateRequest& request) const {
 Result<void> JobCreator::permitted(const Caller& caller, const CreateRequest& request, const CheckedProcess* leader) const {
     const auto& config = core_.context.config;
     const auto limits = withDefaults(request.limits, config.defaults);
-    Target target;
-    target.owner = request.owner.value_or(caller.uid);
+    auto target = targetOf(request.key, core_.registry.find(request.key).get());
     target.ownProcesses = leader && leader->soleUid == caller.uid;
     target.processesInJob = leader && leader->inJob;
     target.userJobsAllowed = config.jobs.allowUserJobs;
@@ -166,7 +155,7 @@ Result<void> JobCreator::permitted(const Caller& caller, const CreateRequest& re
     target.allocates = !request.allocation.empty();
     target.namesOwner = request.owner && *request.owner != caller.uid;
     target.shepherd = request.shepherd;
-    return decide(caller, leader ? Verb::Create : Verb::Open, target);
+    return decide(caller, leader ? Verb::CreateJob : Verb::OpenJob, target);
 }
 
 Result<void> JobCreator::isFree(const JobKey& key) const {

@@ -62,7 +62,7 @@ private:
     void applySlots(CreateRequest& request) const;
     void begin(const JobPtr& job, Reply<JobSummary> reply);
     void openAgain(const JobPtr& known, const Caller& caller, CreateRequest request, Reply<JobSummary> reply, IfLive ifLive);
-    Result<JobPtr> sameRequestAgain(const std::string& key, const CheckedProcess& leader) const;
+    void createAgain(const Caller& caller, const JobPtr& known, Reply<JobSummary> reply) const;
     void start(const JobPtr& job, bool mayBeThere);
     void started(const JobPtr& job, const TaskStarter::Outcome& outcome);
     void overdue(const JobPtr& job, const Error& why);

@@ -6,17 +6,8 @@
 #include <utility>
 
 namespace pinfold {
-namespace {
-
-Error tooLate(const Job& job) {
-    return {ErrorCode::JobEnding, "job '" + job.key().text() + "' is " + std::string(toString(job.record.state))};
-}
-
-} // namespace
 
 void JobFreezer::suspend(const JobPtr& job, uid_t by, Reply<void> reply) {
-    if (job->record.state != JobState::Running)
-        return reply(tooLate(*job));
     if (job->record.suspendedSince)
         return reply({});
     job->record.suspendedSince = core_.context.loop.bootTime();
@@ -57,8 +48,6 @@ void JobFreezer::restore(const JobPtr& job) {
 }
 
 void JobFreezer::resume(const JobPtr& job, uid_t by, Reply<void> reply) {
-    if (job->record.state != JobState::Running)
-        return reply(tooLate(*job));
     if (!job->record.suspendedSince)
         return reply({});
     core_.context.systemd.thaw(job->key().sliceName(), [this, job, by, reply](const SystemdOutcome& outcome) {

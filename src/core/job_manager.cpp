@@ -53,27 +53,23 @@ struct JobManager::Impl {
         accountant.onForgotten = [this] { shutdown.jobIsOver(); };
     }
 
-    /// The job, if the caller may do this to it.
+    /// The job, if the caller may do this to it as it is. Null: there is none, and the verb needs none.
     Result<JobPtr> permitted(const Caller& caller, Verb verb, const std::string& key) const {
-        auto job = core.find(key);
-        if (!job)
-            return job;
-        Target target;
-        target.owner = (*job)->record.uid;
-        if (auto allowed = decide(caller, verb, target); !allowed)
+        auto job = core.registry.find(key);
+        if (auto allowed = decide(caller, verb, targetOf(key, job.get())); !allowed)
             return allowed.error();
         return job;
     }
 
-    void newestReceipt(const Caller& caller, Verb verb, const std::string& key, ErrorCode ifNone, Reply<Receipt> reply) const {
-        const auto answer = [caller, verb, key, ifNone, reply = std::move(reply)](Result<std::vector<Receipt>> found) {
+    void newestReceipt(const Caller& caller, Verb verb, const std::string& key, Reply<Receipt> reply) const {
+        const auto answer = [caller, verb, key, reply = std::move(reply)](Result<std::vector<Receipt>> found) {
             // A disk that is full or damaged is mended some time: an epilogue that asks again has its answer then.
             if (!found)
                 return reply(Error{ErrorCode::Busy, "the history cannot be read for now, try again: " + found.error().message});
             if (found->empty())
-                return reply(Error{ifNone, "no job '" + printable(key, 300) +
-                                               "' is live or in the history: `pinfold list` and `pinfold history` show what is"});
-            Target target;
+                return reply(possible(verb, Phase::NoJob, key).error());
+            auto target = targetOf(key, nullptr);
+            target.phase = Phase::Over;
             target.owner = found->front().uid;
             if (auto allowed = decide(caller, verb, target); !allowed)
                 return reply(allowed.error());
@@ -178,7 +174,7 @@ void JobManager::drain(const Caller& caller, const std::string& reason, Reply<vo
 }
 
 void JobManager::undrain(const Caller& caller, Reply<void> reply) {
-    if (auto allowed = decide(caller, Verb::Drain, {}); !allowed)
+    if (auto allowed = decide(caller, Verb::Undrain, {}); !allowed)
         return reply(allowed);
     impl_->node.resume(caller.uid, std::move(reply));
 }
@@ -214,27 +210,25 @@ void JobManager::adopt(const Caller& caller, const std::string& key, std::vector
 }
 
 void JobManager::endJob(const Caller& caller, const std::string& key, EndReport report, Reply<Receipt> reply) {
-    auto job = impl_->permitted(caller, Verb::End, key);
+    auto job = impl_->permitted(caller, Verb::EndJob, key);
     if (!job && job.error().code != ErrorCode::NoSuchJob)
         return reply(job.error());
     if (!job || (report.leader && summarize(**job).leader != *report.leader))
-        return impl_->newestReceipt(caller, Verb::End, key, ErrorCode::NoSuchJob, std::move(reply));
+        return impl_->newestReceipt(caller, Verb::EndJob, key, std::move(reply));
     (*job)->waiters.push_back(std::move(reply));
     impl_->ender.reportExit(*job, report.exit);
 }
 
 void JobManager::stopJob(const Caller& caller, const std::string& key, std::optional<std::uint64_t> grace, Reply<void> reply) {
-    auto job = impl_->permitted(caller, Verb::Stop, key);
+    auto job = impl_->permitted(caller, Verb::StopJob, key);
     if (!job)
         return reply(job.error());
-    if ((*job)->record.state == JobState::Creating)
-        return reply(Error{ErrorCode::Busy, "job '" + key + "' is being created: try again"});
     impl_->ender.begin(*job, {JobResult::Stopped, caller.uid, caller.admin ? grace : impl_->ender.graceOfOwner(**job, grace)});
     reply({});
 }
 
 void JobManager::killJob(const Caller& caller, const std::string& key, int signal, Reply<void> reply) {
-    auto job = impl_->permitted(caller, Verb::Kill, key);
+    auto job = impl_->permitted(caller, Verb::KillJob, key);
     if (!job)
         return reply(job.error());
     impl_->core.context.systemd.kill((*job)->key().sliceName(), signal, [reply](const SystemdOutcome& outcome) {
@@ -244,14 +238,14 @@ void JobManager::killJob(const Caller& caller, const std::string& key, int signa
 }
 
 void JobManager::suspendJob(const Caller& caller, const std::string& key, Reply<void> reply) {
-    auto job = impl_->permitted(caller, Verb::Suspend, key);
+    auto job = impl_->permitted(caller, Verb::SuspendJob, key);
     if (!job)
         return reply(job.error());
     impl_->freezer.suspend(*job, caller.uid, std::move(reply));
 }
 
 void JobManager::resumeJob(const Caller& caller, const std::string& key, Reply<void> reply) {
-    auto job = impl_->permitted(caller, Verb::Suspend, key);
+    auto job = impl_->permitted(caller, Verb::ResumeJob, key);
     if (!job)
         return reply(job.error());
     impl_->freezer.resume(*job, caller.uid, std::move(reply));
@@ -259,14 +253,13 @@ void JobManager::resumeJob(const Caller& caller, const std::string& key, Reply<v
 
 void JobManager::setLimits(const Caller& caller, const std::string& key, ResourceLimits change, bool force,
                            Reply<ResourceLimits> reply) {
-    auto job = impl_->core.find(key);
+    auto job = impl_->permitted(caller, Verb::SetLimits, key);
     if (!job)
         return reply(job.error());
     const auto merged = LimitKeeper::merged((*job)->record.limits, change);
     if (!merged)
         return reply(merged.error());
-    Target target;
-    target.owner = (*job)->record.uid;
+    auto target = targetOf(key, job->get());
     target.looserLimit = looserThan(*merged, (*job)->record.limits);
     if (auto allowed = decide(caller, Verb::SetLimits, target); !allowed)
         return reply(allowed.error());
@@ -274,20 +267,20 @@ void JobManager::setLimits(const Caller& caller, const std::string& key, Resourc
 }
 
 void JobManager::waitJob(const Caller& caller, const std::string& key, Reply<Receipt> reply) {
-    auto job = impl_->permitted(caller, Verb::Wait, key);
+    auto job = impl_->permitted(caller, Verb::WaitJob, key);
     if (job)
         return (*job)->waiters.push_back(std::move(reply));
     if (job.error().code != ErrorCode::NoSuchJob)
         return reply(job.error());
-    impl_->newestReceipt(caller, Verb::Wait, key, ErrorCode::NoSuchJob, std::move(reply));
+    impl_->newestReceipt(caller, Verb::WaitJob, key, std::move(reply));
 }
 
 void JobManager::waitTask(const Caller& caller, const std::string& key, std::uint32_t task, std::optional<pid_t> leader,
                           Reply<void> reply) {
-    auto job = impl_->permitted(caller, Verb::Wait, key);
-    if (!job && job.error().code != ErrorCode::NoSuchJob)
+    auto job = impl_->permitted(caller, Verb::WaitTask, key);
+    if (!job)
         return reply(job.error());
-    if (!job || !(*job)->tasks.contains(task))
+    if (!*job || !(*job)->tasks.contains(task))
         return reply({});
     const auto& known = (*job)->record.tasks[task].leader;
     if (leader && known && known->pid != *leader)
@@ -387,7 +380,7 @@ Result<Usage> JobManager::usage(const Caller& caller, const std::string& key) co
 }
 
 void JobManager::receipt(const Caller& caller, const std::string& key, Reply<Receipt> reply) const {
-    impl_->newestReceipt(caller, Verb::ReadReceipt, key, ErrorCode::NoSuchReceipt, std::move(reply));
+    impl_->newestReceipt(caller, Verb::GetReceipt, key, std::move(reply));
 }
 
 void JobManager::receipts(const Caller& caller, ReceiptFilter filter, Reply<std::vector<Receipt>> reply) const {

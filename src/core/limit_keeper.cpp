@@ -188,9 +188,6 @@ Result<void> LimitKeeper::survivable(const Job& job, const ResourceLimits& chang
 }
 
 void LimitKeeper::change(const JobPtr& job, Change change, Reply<ResourceLimits> reply) {
-    if (job->record.state != JobState::Running)
-        return reply(Error{ErrorCode::JobEnding,
-                           "job '" + job->key().text() + "' is " + std::string(toString(job->record.state)) + ": too late"});
     if (job->changingLimits)
         return reply(Error{ErrorCode::Busy, "another change of this job's limits is under way: try again"});
     auto possible = enforceable(job->key(), change.limits);

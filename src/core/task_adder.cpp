@@ -18,15 +18,6 @@ std::optional<std::uint32_t> taskOf(const Job& job, const ProcessIdentity& leade
     return std::nullopt;
 }
 
-Result<void> takesTasks(const Job& job) {
-    if (job.record.state != JobState::Running)
-        return Error{ErrorCode::JobEnding, "job '" + job.key().text() + "' is " + std::string(toString(job.record.state)) +
-                                               " and takes no further task"};
-    if (job.record.suspendedSince) // 257 starts nothing in what is frozen
-        return Error{ErrorCode::Busy, "job '" + job.key().text() + "' is suspended: resume it first"};
-    return checkDescriptors();
-}
-
 Result<void> takesBatchScript(const Job& job) {
     if (!job.record.linger || job.record.tasks.contains(0))
         return Error{ErrorCode::AlreadyExists,
@@ -50,18 +41,16 @@ void TaskAdder::add(const Caller& caller, TaskRequest request, Reply<TaskAdded> 
     else
         return reply(leader.error());
     auto& leader = processes.front();
-    // Its own earlier request has brought it there.
     const auto known = taskOf(*job, leader.identity);
-    if (known)
-        leader.inJob.reset();
-    if (auto allowed = permitted(caller, *job, processes, request.shepherd); !allowed)
+    const auto verb = known ? Verb::AddTaskAgain : Verb::AddTask;
+    if (auto allowed = permitted(caller, verb, *job, processes, request.shepherd); !allowed)
         return reply(allowed.error());
     if (known) {
         auto& task = job->tasks[*known];
         return task.starting ? task.adders.push_back(std::move(reply)) : reply(answerFor(*job, *known));
     }
-    if (auto takes = takesTasks(*job); !takes)
-        return reply(takes.error());
+    if (auto enough = checkDescriptors(); !enough)
+        return reply(enough.error());
     if (auto takes = request.batch ? takesBatchScript(*job) : Result<void>(); !takes)
         return reply(takes.error());
     auto supervisor = supervisorOf(caller, std::move(request.supervisor), leader.identity);
@@ -103,26 +92,25 @@ void TaskAdder::adopt(const Caller& caller, const JobPtr& job, std::vector<Uniqu
         pids.push_back(process->identity.pid);
         processes.push_back(std::move(*process));
     }
-    if (auto allowed = permitted(caller, *job, processes, false); !allowed)
+    if (auto allowed = permitted(caller, Verb::Adopt, *job, processes, false); !allowed)
         return reply(allowed.error());
-    if (auto takes = takesTasks(*job); !takes)
-        return reply(takes.error());
+    if (auto enough = checkDescriptors(); !enough)
+        return reply(enough.error());
     const auto number = job->record.nextTask++;
     job->record.tasks[number] = {};
     begin(job, number, std::move(pids), std::move(reply));
 }
 
-Result<void> TaskAdder::permitted(const Caller& caller, const Job& job, const std::vector<CheckedProcess>& processes,
+Result<void> TaskAdder::permitted(const Caller& caller, Verb verb, const Job& job, const std::vector<CheckedProcess>& processes,
                                   bool shepherd) const {
-    Target target;
-    target.owner = job.record.uid;
+    auto target = targetOf(job.key().text(), &job);
     target.ownProcesses = true;
     target.shepherd = shepherd;
     for (const auto& process : processes) {
         target.ownProcesses = target.ownProcesses && process.soleUid == caller.uid;
         target.processesInJob = target.processesInJob || process.inJob;
     }
-    return decide(caller, Verb::AddProcess, target);
+    return decide(caller, verb, target);
 }
 
 Result<std::optional<CheckedProcess>> TaskAdder::supervisorOf(const Caller& caller, UniqueFd pidfd,
@@ -190,7 +178,8 @@ void TaskAdder::started(const JobPtr& job, std::uint32_t number, const Result<vo
         return notStarted(job, number, outcome.error());
     const auto adders = std::exchange(job->tasks[number].adders, {});
     // The job's end began meanwhile: it takes the process along, and whoever asked must not take it for started.
-    const auto takes = job->record.state == JobState::Running ? Result<void>() : takesTasks(*job);
+    const bool isOver = phaseOf(*job) == Phase::Ending;
+    const auto takes = isOver ? possible(Verb::AddTask, Phase::Ending, job->key().text()) : Result<void>();
     for (const auto& reply : adders)
         takes ? reply(answerFor(*job, number)) : reply(takes.error());
     if (!takes)

@@ -34,7 +34,7 @@ public:
 
 private:
     void openFirst(const Caller& caller, TaskRequest request, Reply<TaskAdded> reply);
-    Result<void> permitted(const Caller& caller, const Job& job, const std::vector<CheckedProcess>& processes,
+    Result<void> permitted(const Caller& caller, Verb verb, const Job& job, const std::vector<CheckedProcess>& processes,
                            bool shepherd) const;
     Result<std::optional<CheckedProcess>> supervisorOf(const Caller& caller, UniqueFd pidfd, const ProcessIdentity& leader) const;
     void begin(const JobPtr& job, std::uint32_t number, std::vector<pid_t> pids, Reply<TaskAdded> reply);

@@ -339,7 +339,7 @@ void WrapperSocket::act(const ConnectionPtr& connection, const WrapperSuspend& s
 }
 
 void WrapperSocket::act(const ConnectionPtr& connection, const WrapperList& list, std::vector<ForeignFd>) {
-    if (auto allowed = decide(connection->caller, Verb::List, {}); !allowed)
+    if (auto allowed = decide(connection->caller, Verb::ListJobs, {}); !allowed)
         return connection->answer(allowed.error());
     WrapperReply reply;
     reply.jobs.emplace();

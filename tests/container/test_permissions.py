@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The table of docs/security.md, asked for real: who may do what to a job, by the bus's policy, by its word on who calls, and by pinfoldd."""
+
+import contextlib
+import json
+import subprocess
+
+import pytest
+
+from jobs import expect_nothing_left, live_jobs, receipts, run, wait_until
+
+KEY, LIVE, OVER = "perm.1", "perm.live", "perm.over"
+OWNER, OTHER, ADMIN = "alice", "bob", "carol"
+
+# Reads expressions, a line each, and prints for each the name of the error, or "+".
+ASK = """
+import dbus, os, subprocess, sys
+m = dbus.Interface(dbus.SystemBus().get_object("org.pinfold1", "/org/pinfold1"), "org.pinfold1.Manager")
+none = dbus.Dictionary({}, signature="sv")
+own = [subprocess.Popen(["sleep", "1000"]) for _ in range(8)]
+def fd(): return dbus.types.UnixFd(os.pidfd_open(own.pop().pid))
+def me(): return dbus.types.UnixFd(os.pidfd_open(os.getpid()))
+print("ready", flush=True)
+for line in sys.stdin:
+    try:
+        eval(line)
+        print("+", flush=True)
+    except dbus.DBusException as e:
+        print(e.get_dbus_name().rpartition(".")[2], flush=True)
+"""
+
+DENIED, NO_JOB, NO_RECEIPT, EXISTS, BUSY, ENDING = "Denied", "NoSuchJob", "NoSuchReceipt", "AlreadyExists", "Busy", "JobEnding"
+
+# What leaves a job as it is comes first. {key}: of the job that it is about.
+LOOKS = {
+    "ListProcesses": "m.ListProcesses('{key}')",
+    "GetUsage": "m.GetUsage('{key}')",
+}
+ACTS = {
+    "AddTask": "m.AddTask('{key}', fd(), none)",
+    "Adopt": "m.Adopt('{key}', [fd()])",
+    "SetLimits": "m.SetLimits('{key}', dbus.Dictionary({{'run_time_max': dbus.UInt64(3600 * 10**6)}}, signature='sv'), none)",
+    "SuspendJob": "m.SuspendJob('{key}')",
+    "ResumeJob": "m.ResumeJob('{key}')",
+    "KillJob": "m.KillJob('{key}', 28)",
+}
+ENDS = {
+    "StopJob": "m.StopJob('{key}', none)",
+    "WaitTask": "m.WaitTask('{key}', 0)",
+    "EndJob": "m.EndJob('{key}', none)",
+    "WaitJob": "m.WaitJob('{key}')",
+}
+ON_A_JOB = {**LOOKS, **ACTS, **ENDS}
+RECEIPT = {"GetReceipt": "m.GetReceipt('{key}')"}
+EVERYONES = {
+    "ListJobs": "m.ListJobs()",
+    "ListReceipts": "m.ListReceipts(none)",
+}
+OF_A_LIVE_JOB = {
+    "GetJob": "m.GetJob('{key}')",
+    "GetJobByPID": "m.GetJobByPID({pid})",
+    "GetJobByUnit": "m.GetJobByUnit('job-{key}.scope')",
+}
+ADMINS = {
+    "OpenJob": "m.OpenJob('{key}.more', dbus.Dictionary({{'uid': dbus.UInt32(1000), 'linger': dbus.UInt64(0)}}, signature='sv'))",
+    "VacuumHistory": "m.VacuumHistory(none)",
+    "Drain": "m.Drain('test', none)",
+    "Undrain": "m.Undrain()",
+    "Reconcile": "m.Reconcile(none)",
+    "Reload": "m.Reload()",
+}
+
+
+class Caller:
+    def __init__(self, user=None, job=None):
+        become = ["setpriv", f"--reuid={user}", f"--regid={user}", "--init-groups"] if user else []
+        if job:  # it is put into the job, and is the user's own only then: its children are in the job, too
+            become = ["sh", "-c", 'read -r _; exec "$@"', "sh", *become]
+        self.process = subprocess.Popen([*become, "/usr/bin/python3", "-c", ASK], text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        if job:
+            run("pinfold", "adopt", job, self.process.pid)
+            self.process.stdin.write("\n")
+            self.process.stdin.flush()
+        assert self.process.stdout.readline() == "ready\n"
+
+    def ask(self, verbs, **words):
+        said = {}
+        for verb, expression in verbs.items():
+            self.process.stdin.write(expression.format(**words) + "\n")
+            self.process.stdin.flush()
+            said[verb] = self.process.stdout.readline().strip()
+        return said
+
+
+@pytest.fixture
+def callers():
+    """Of a user; in a job, where one is named."""
+    with contextlib.ExitStack() as ends:
+        def caller(user=None, job=None):
+            made = Caller(user, job)
+            ends.callback(made.process.wait)
+            ends.callback(made.process.kill)
+            return made
+        yield caller
+    expect_nothing_left()
+
+
+def all_are(said, verbs):
+    return dict.fromkeys(verbs, said)
+
+
+def open_job(key):
+    """Of the owner, and with a process of theirs that SIGWINCH does not end."""
+    run("pinfold", "open", key, "--uid", OWNER, "--linger", "infinity")
+    task = subprocess.Popen(["setpriv", f"--reuid={OWNER}", f"--regid={OWNER}", "--init-groups", "pinfold-run", "--job", key, "--task", "--", "sleep", "1000"])
+    pid = wait_until(lambda: [p["pid"] for p in processes(key)], f"a process of {key}")[0]
+    return task, pid
+
+
+def processes(key):
+    return json.loads(run("pinfold", "ps", key, "--json").stdout)["processes"]
+
+
+@contextlib.contextmanager
+def live_job(key=LIVE):
+    task, pid = open_job(key)
+    try:
+        yield pid
+    finally:
+        run("pinfold", "stop", "--grace", "0", key, check=False)
+        task.wait(timeout=60)
+
+
+def end_job(key=OVER):
+    task, _ = open_job(key)
+    run("pinfold", "end", key)
+    task.wait(timeout=60)
+
+
+def test_no_job(callers):
+    for user in (None, ADMIN, OWNER, OTHER):
+        caller = callers(user)
+        assert caller.ask(ON_A_JOB, key="perm.none") == {**all_are(NO_JOB, ON_A_JOB), "WaitTask": "+"}, user
+        assert caller.ask(RECEIPT, key="perm.none") == {"GetReceipt": NO_RECEIPT}, user
+        assert caller.ask(EVERYONES) == all_are("+", EVERYONES), user
+
+
+@pytest.mark.parametrize("user", [OWNER, OTHER])
+def test_what_only_admins_may(callers, user):
+    assert callers(user).ask(ADMINS, key=KEY) == all_are(DENIED, ADMINS)
+    # Refused before anything else of the request is looked at.
+    nonsense = "dbus.Dictionary({{'nonsense': dbus.UInt64(1)}}, signature='sv')"
+    for call in (f"m.Reconcile({nonsense})", f"m.Drain('', {nonsense})", f"m.VacuumHistory({nonsense})", f"m.OpenJob('', {nonsense})"):
+        assert callers(user).ask({"call": call}) == {"call": DENIED}, call
+    assert callers(user).ask({"CreateJob": "m.CreateJob('perm.2', fd(), none)"}) == {"CreateJob": DENIED}
+    assert live_jobs() == {}
+
+
+@pytest.mark.parametrize("user", [None, ADMIN])
+def test_what_admins_may(callers, user):
+    assert callers(user).ask(ADMINS, key=f"{KEY}{user}") == all_are("+", ADMINS)
+
+
+def test_a_live_job_and_another_user(callers):
+    with live_job() as pid:
+        before = processes(LIVE)
+        caller = callers(OTHER)
+        assert caller.ask(ON_A_JOB, key=LIVE) == all_are(DENIED, ON_A_JOB)
+        assert caller.ask(RECEIPT, key=LIVE) == {"GetReceipt": NO_RECEIPT}
+        assert caller.ask({**EVERYONES, **OF_A_LIVE_JOB}, key=LIVE, pid=pid) == all_are("+", {**EVERYONES, **OF_A_LIVE_JOB})
+        assert [(p["pid"], p["task"]) for p in processes(LIVE)] == [(p["pid"], p["task"]) for p in before]
+        assert live_jobs()[LIVE]["state"] == "running"
+
+
+def test_a_live_job_and_another_user_at_the_socket():
+    with live_job():
+        before = processes(LIVE)
+        for role in ("--task", "--batch"):
+            said = run("setpriv", f"--reuid={OTHER}", f"--regid={OTHER}", "--init-groups", "pinfold-run", "--job", LIVE, role, "--", "echo", "ran", check=False)
+            assert (said.returncode, said.stdout) == (125, "") and "belongs to another user" in said.stderr, said
+        assert [(p["pid"], p["task"]) for p in processes(LIVE)] == [(p["pid"], p["task"]) for p in before]
+    expect_nothing_left()
+
+
+@pytest.mark.parametrize("user", [None, ADMIN, OWNER])
+def test_a_live_job_and_who_may(callers, user):
+    key = f"{LIVE}{user}"
+    with live_job(key) as pid:
+        caller = callers(user)
+        assert caller.ask({**LOOKS, **ACTS, **OF_A_LIVE_JOB, **EVERYONES}, key=key, pid=pid) == all_are("+", {**LOOKS, **ACTS, **OF_A_LIVE_JOB, **EVERYONES})
+        assert caller.ask(RECEIPT, key=key) == {"GetReceipt": NO_RECEIPT}
+        run("pinfold", "suspend", key)
+        held = {"AddTask": ACTS["AddTask"], "Adopt": ACTS["Adopt"]}
+        assert caller.ask({**LOOKS, **held}, key=key) == {**all_are("+", LOOKS), **all_are(BUSY, held)}
+        assert caller.ask({"SuspendJob": ACTS["SuspendJob"], "ResumeJob": ACTS["ResumeJob"]}, key=key) == {"SuspendJob": "+", "ResumeJob": "+"}
+        assert caller.ask(ENDS, key=key) == all_are("+", ENDS)
+
+
+def test_a_process_of_the_job_is_its_owner_and_adds_nothing(callers):
+    with live_job():
+        inside = callers(OWNER, LIVE)
+        offers = {"AddTask": "m.AddTask('{key}', me(), none)", "Adopt": "m.Adopt('{key}', [me()])", "Create": "m.CreateJob('{key}.x', me(), none)"}
+        assert inside.ask(offers, key=LIVE) == all_are(DENIED, offers)
+        may = {**LOOKS, "SetLimits": ACTS["SetLimits"], "KillJob": ACTS["KillJob"]}
+        assert inside.ask(may, key=LIVE) == all_are("+", may)
+
+
+def test_a_job_that_is_ending(callers):
+    with live_job():
+        stubborn = ["sh", "-c", "trap '' TERM; echo up; while :; do sleep 1000 & wait; done"]
+        held = subprocess.Popen(stubborn, text=True, stdout=subprocess.PIPE)
+        assert held.stdout.readline() == "up\n"
+        run("pinfold", "adopt", LIVE, held.pid)
+        run("pinfold", "stop", "--grace", "3600", LIVE)
+        late = {verb: ACTS[verb] for verb in ("AddTask", "Adopt", "SetLimits", "SuspendJob", "ResumeJob")}
+        for user in (None, ADMIN, OWNER):
+            assert callers(user).ask({**LOOKS, **late}, key=LIVE) == {**all_are("+", LOOKS), **all_are(ENDING, late)}, user
+        assert callers(OTHER).ask(ON_A_JOB, key=LIVE) == all_are(DENIED, ON_A_JOB)
+        assert held.poll() is None
+        held.kill()
+        held.wait()
+        wait_until(lambda: LIVE not in live_jobs(), "its end")
+
+
+def test_a_job_that_is_over(callers):
+    end_job()
+    live_only = {**LOOKS, **ACTS, "StopJob": ENDS["StopJob"]}
+    told = {**RECEIPT, "EndJob": ENDS["EndJob"], "WaitJob": ENDS["WaitJob"]}
+    for user in (None, ADMIN, OWNER, OTHER):
+        caller = callers(user)
+        assert caller.ask(live_only, key=OVER) == all_are(NO_JOB, live_only), user
+        assert caller.ask(told, key=OVER) == all_are(DENIED if user == OTHER else "+", told), user
+        assert caller.ask({"WaitTask": ENDS["WaitTask"]}, key=OVER) == {"WaitTask": "+"}, user
+    assert len(receipts(OVER)) == 1
+
+
+def test_the_key_of_a_live_job(callers):
+    with live_job():
+        create = {"CreateJob": "m.CreateJob('{key}', fd(), none)"}
+        assert callers().ask(create, key=LIVE) == {"CreateJob": EXISTS}
+        for user in (OWNER, OTHER):
+            assert callers(user).ask(create, key=LIVE) == {"CreateJob": DENIED}, user
