@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Who may do what: code, interface and page say the same."""
+
+import re
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[3]
+
+WHO = {"Admin": "admins", "Owner": "owner", "Creator": "creator", "Everyone": "everyone"}
+IS = {"Done": "yes", "Needless": "nothing to do", "NoJob": "`NoSuchJob`", "NoReceipt": "`NoSuchReceipt`", "Taken": "`AlreadyExists`",
+      "Early": "`Busy`", "Held": "`Busy`", "Late": "`JobEnding`"}
+# How the interface's comments begin what they say on it.
+SAID = {"Admin": ("admin.",), "Owner": ("admin; the owner",), "Creator": ("admin; any user",), "Everyone": ("everyone.", "admin sees all; a user sees")}
+
+
+def rules():
+    """By method: who, and what becomes of it in each phase."""
+    source = (TOP / "src/core/authorizer.cpp").read_text()
+    rows = re.findall(r'\{Verb::(\w+),\s*"(\w+)",\s*Who::(\w+),\s*\{\{([^}]*)\}\}\}', source)
+    assert len(rows) > 20 and all(verb == method for verb, method, _, _ in rows)
+    return {method: (who, [word.strip() for word in phases.split(",")]) for method, _, who, phases in rows}
+
+
+def methods():
+    xml = (TOP / "dbus/org.pinfold1.Manager.xml").read_text()
+    return {method: comment for comment, method in re.findall(r'<!--((?:(?!-->).)*)-->\s*<method name="(\w+)"', xml, re.S)}
+
+
+def line(method, who, phases):
+    name = re.sub(r"Again$", " again", method)
+    return f"| {name} | {WHO[who]} | " + " | ".join(IS[phase] for phase in phases) + " |"
+
+
+def test_every_method_has_its_rule():
+    assert [method for method in rules() if not method.endswith("Again")] == list(methods())
+
+
+def test_the_page_has_the_rules():
+    page = (TOP / "docs/security.md").read_text()
+    table = page.partition("| request | who |")[2].partition("\n\n")[0].splitlines()[2:]
+    assert table == [line(method, *rule) for method, rule in rules().items()]
+
+
+def test_the_interface_says_so():
+    for method, comment in methods().items():
+        said = " ".join(comment.split()).partition("Who: ")[2]
+        assert said.startswith(SAID[rules()[method][0]]), method
+
+
+def test_every_capability_is_explained():
+    page = (TOP / "docs/security.md").read_text()
+    for unit in (TOP / "units").glob("*.service.in"):
+        for capability in re.findall(r"CAP_\w+", " ".join(re.findall(r"^CapabilityBoundingSet=(.*)", unit.read_text(), re.M))):
+            assert f"`{capability}`" in page, f"{unit.name}: {capability}"
