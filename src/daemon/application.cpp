@@ -14,6 +14,7 @@
 #include "os/read_file.hpp"
 #include "os/sd_event_loop.hpp"
 #include "os/thread_background.hpp"
+#include "socket/turn_away.hpp"
 #include "socket/wrapper_socket.hpp"
 #include "systemd/sdbus_event_source.hpp"
 #include "systemd/sdbus_systemd_manager.hpp"

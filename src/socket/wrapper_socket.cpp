@@ -5,7 +5,6 @@
 #include "os/descriptor_reserve.hpp"
 #include "text/receipt_text.hpp"
 
-#include <poll.h>
 #include <sys/socket.h>
 
 #include <array>
@@ -25,19 +24,8 @@ constexpr std::uint64_t kPauseWithoutDescriptors = 100'000;
 /// What an ordinary user's wrapper has to say it says at once. Whoever is slower than that, on a busy node, comes again.
 constexpr std::uint64_t kSilence = 1'000'000;
 constexpr std::uint64_t kShortageToldAgain = 60'000'000;
-constexpr std::size_t kMostDescriptors = 3;
-constexpr std::size_t kMostPassed = 253; // SCM_MAX_FD: what there is no room for, the kernel closes in our thread
-constexpr int kTurnAwayWaitMs = 100;
 // So that the answer fits into a packet, whatever their keys are.
 constexpr std::size_t kMostJobsListed = 128;
-
-UniqueFd acceptFrom(int listener) { return UniqueFd(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)); }
-
-void send(int socket, const Result<WrapperReply>& reply) {
-    const auto packet = encodeWrapperReply(reply);
-    // Who doesn't take the one packet that is for them is gone, and that is not news.
-    (void)!::send(socket, packet.data(), packet.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-}
 
 /// No name service: see NameOfUser.
 std::string userNumber(std::uint32_t uid) { return uid == 0 ? "root" : std::to_string(uid); }
@@ -90,23 +78,9 @@ Result<UniqueFd> takePidfd(ForeignFd& fd) {
     return fd.release();
 }
 
-/// Of an earlier wrapper, which leaves at any answer, whatever processes of its job are left. One that is closed asks again.
-bool takesRefusalForTheEnd(std::string_view packet) {
-    const auto request = decodeWrapperRequest(packet);
-    const auto* end = request ? std::get_if<WrapperEnd>(&*request) : nullptr;
-    return end && !end->toldOfRefusal;
-}
-
 Error tooLarge() { return {ErrorCode::InvalidArgument, "a request is at most 65536 bytes with three descriptors"}; }
 
 } // namespace
-
-struct WrapperSocket::Packet {
-    std::string text;
-    std::vector<ForeignFd> fds;
-    bool cut = false;     ///< there was more of it, or more than a request has
-    bool lacking = false; ///< we have no descriptor left for one that came with it
-};
 
 struct WrapperSocket::Connection {
     Connection(UniqueFd socketArg, const Caller& callerArg, DescriptorCloser& closerArg)
@@ -116,7 +90,7 @@ struct WrapperSocket::Connection {
     Connection& operator=(const Connection&) = delete;
 
     void answer(const Result<WrapperReply>& reply) {
-        send(socket.get(), reply);
+        sendWrapperReply(socket.get(), reply);
         readable.reset();
         closeConnection(std::move(socket), caller.uid, closer);
     }
@@ -129,36 +103,6 @@ struct WrapperSocket::Connection {
     EventHandle patience;
 };
 
-std::optional<WrapperSocket::Packet> WrapperSocket::receivePacket(int socket) {
-    std::array<char, kMaxWrapperPacket> text;
-    alignas(cmsghdr) std::array<char, CMSG_SPACE(kMostPassed * sizeof(int))> control{};
-    iovec part{text.data(), text.size()};
-    msghdr message{};
-    message.msg_iov = &part;
-    message.msg_iovlen = 1;
-    message.msg_control = control.data();
-    message.msg_controllen = control.size();
-    const auto length = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
-    if (length < 0 && (errno == EAGAIN || errno == EINTR))
-        return std::nullopt;
-    Packet packet;
-    for (auto* header = CMSG_FIRSTHDR(&message); header; header = CMSG_NXTHDR(&message, header)) {
-        if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS)
-            continue;
-        const auto count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-        for (std::size_t i = 0; i < count; ++i) {
-            int fd = -1;
-            std::memcpy(&fd, CMSG_DATA(header) + i * sizeof fd, sizeof fd);
-            packet.fds.emplace_back(UniqueFd(fd));
-        }
-    }
-    packet.cut = (message.msg_flags & MSG_TRUNC) != 0 || packet.fds.size() > kMostDescriptors;
-    packet.lacking = (message.msg_flags & MSG_CTRUNC) != 0; // there was room for as many as a message can have
-    if (length > 0)
-        packet.text.assign(text.data(), static_cast<std::size_t>(length));
-    return packet;
-}
-
 WrapperSocket::WrapperSocket(UniqueFd listener, Parts parts) : listener_(std::move(listener)), parts_(std::move(parts)) {}
 
 WrapperSocket::~WrapperSocket() = default;
@@ -170,7 +114,7 @@ void WrapperSocket::open() {
 
 void WrapperSocket::acceptSome() {
     for (int i = 0; i < kAcceptedAtOnce; ++i) {
-        auto socket = acceptFrom(listener_.get());
+        auto socket = acceptWrapper(listener_.get());
         if (socket) {
             const bool isOneTooMany = isOfReserve(socket.get(), kReservedForWork);
             acceptOne(std::move(socket));
@@ -232,7 +176,7 @@ void WrapperSocket::acceptOne(UniqueFd socket) {
 }
 
 bool WrapperSocket::receive(const ConnectionPtr& connection) {
-    auto packet = receivePacket(connection->socket.get());
+    auto packet = receiveWrapperPacket(connection->socket.get());
     if (!packet)
         return false;
     for (auto& fd : packet->fds)
@@ -244,7 +188,7 @@ bool WrapperSocket::receive(const ConnectionPtr& connection) {
     return true;
 }
 
-void WrapperSocket::serve(const ConnectionPtr& connection, Packet packet) {
+void WrapperSocket::serve(const ConnectionPtr& connection, WrapperPacket packet) {
     if (packet.cut)
         return connection->answer(tooLarge());
     const auto begun = parts_.loop.bootTime();
@@ -258,7 +202,7 @@ void WrapperSocket::serve(const ConnectionPtr& connection, Packet packet) {
     parts_.clients.quota.charge(caller.uid, parts_.loop.bootTime() - begun);
 }
 
-void WrapperSocket::handle(const ConnectionPtr& connection, Packet packet) {
+void WrapperSocket::handle(const ConnectionPtr& connection, WrapperPacket packet) {
     const auto request = decodeWrapperRequest(packet.text);
     if (!request)
         return connection->answer(request.error());
@@ -370,23 +314,6 @@ void WrapperSocket::act(const ConnectionPtr& connection, const WrapperAdopt& ado
         reply.task = added->task;
         connection->answer(reply);
     });
-}
-
-void turnAway(int listener, const Error& why) {
-    while (const auto socket = acceptFrom(listener)) {
-        // Closed with the request unread, it would be reset, and the answer lost.
-        pollfd asked{socket.get(), POLLIN, 0};
-        ::poll(&asked, 1, kTurnAwayWaitMs);
-        auto packet = WrapperSocket::receivePacket(socket.get());
-        if (!packet) {
-            send(socket.get(), why);
-            continue;
-        }
-        for (auto& fd : packet->fds)
-            (void)fd.release().release();
-        if (!takesRefusalForTheEnd(packet->text))
-            send(socket.get(), why);
-    }
 }
 
 } // namespace pinfold

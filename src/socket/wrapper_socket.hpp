@@ -9,6 +9,7 @@
 #include "model/wrapper_protocol.hpp"
 #include "os/descriptor_closer.hpp"
 #include "os/event_loop.hpp"
+#include "socket/wrapper_packet.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -44,7 +45,6 @@ public:
 private:
     struct Connection;
     using ConnectionPtr = std::shared_ptr<Connection>;
-    struct Packet;
 
     void acceptSome();
     /// Lets nobody in for a moment.
@@ -53,16 +53,13 @@ private:
     void acceptOne(UniqueFd socket);
     /// False: nothing has come yet.
     bool receive(const ConnectionPtr& connection);
-    void serve(const ConnectionPtr& connection, Packet packet);
-    void handle(const ConnectionPtr& connection, Packet packet);
+    void serve(const ConnectionPtr& connection, WrapperPacket packet);
+    void handle(const ConnectionPtr& connection, WrapperPacket packet);
     void act(const ConnectionPtr& connection, const WrapperCreate& create, std::vector<ForeignFd> fds);
     void act(const ConnectionPtr& connection, const WrapperEnd& end, std::vector<ForeignFd> fds);
     void act(const ConnectionPtr& connection, const WrapperSuspend& suspend, std::vector<ForeignFd> fds);
     void act(const ConnectionPtr& connection, const WrapperList& list, std::vector<ForeignFd> fds);
     void act(const ConnectionPtr& connection, const WrapperAdopt& adopt, std::vector<ForeignFd> fds);
-    friend void turnAway(int listener, const Error& why);
-    /// Nullopt: nothing has come yet. An empty text: the other end is closed.
-    static std::optional<Packet> receivePacket(int socket);
 
     UniqueFd listener_;
     Parts parts_;
@@ -72,9 +69,5 @@ private:
     EventHandle pause_;
     std::optional<std::uint64_t> shortageTold_; ///< CLOCK_BOOTTIME, microseconds
 };
-
-/// Tells everyone who waits at the socket that pinfoldd does not start, and why. For a process that ends then: what is passed to
-/// it stays open until then.
-void turnAway(int listener, const Error& why);
 
 } // namespace pinfold

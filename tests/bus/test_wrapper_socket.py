@@ -392,6 +392,26 @@ def test_a_pinfoldd_that_refuses_to_start_says_why(world):
     assert refused.wait(timeout=20) == 78
 
 
+def test_the_silent_do_not_keep_a_pinfoldd_that_refuses_to_start(world):
+    """A tenth of a second for all of them, not for each: here that would be half a minute, and the queue holds 4,096."""
+    world.daemon.kill()
+    world.daemon.wait()
+    config = world.root / "etc/pinfold"
+    config.mkdir(parents=True)
+    (config / "pinfold.toml").write_text("[jobs\n")
+    silent = [connect(world) for _ in range(300)]
+    with connect(world) as asks:
+        asks.send(packet(CREATE))
+        begun = time.monotonic()
+        refused = world.start(*world.daemon_command(BUILD / "src/daemon/pinfoldd"))
+        assert json.loads(asks.recv(65536))["error"] == "Unreachable"
+        assert refused.wait(timeout=60) == 78
+    assert time.monotonic() - begun < 10
+    for connection in silent:
+        with connection:
+            assert json.loads(connection.recv(65536))["error"] == "Unreachable"
+
+
 def test_who_waits_for_a_jobs_end_is_not_turned_away_for_good(world):
     """An earlier wrapper takes any answer for the end of its job: it gets none, and comes again. Others are told."""
     end = {"version": 1, "call": "end", "key": "wrapper.1", "leader": 5, "exit_status": 0}
@@ -524,3 +544,21 @@ def test_a_descriptor_that_does_not_close_holds_up_nobody(world, way):
     for user in world.processes[-7:]:
         if user.stdin:
             user.stdin.close()
+
+
+def test_nor_does_a_descriptor_that_does_not_close(world):
+    """pinfoldd refuses to start. What it has not read is closed when it ends, and the end of a process does not linger."""
+    world.configure("")
+    world.daemon.kill()
+    world.daemon.wait()
+    (world.root / "etc/pinfold/pinfold.toml").write_text("[jobs\n")
+    program = LINGERING.format(uid=USER, path=str(world.socket), send=UNREAD.format(list=packet(LIST)))
+    user = subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    world.processes.append(user)
+    assert user.stdout.readline() == "sent\n"
+    begun = time.monotonic()
+    refused = world.start(*world.daemon_command(BUILD / "src/daemon/pinfoldd"))
+    assert refused.wait(timeout=60) == 78
+    assert time.monotonic() - begun < 10, "not as long as that socket lingers"
+    user.stdin.close()
+    user.stdout.close()
