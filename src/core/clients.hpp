@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "base/per_user_limit.hpp"
 #include "base/result.hpp"
 #include "core/authorizer.hpp"
-#include "core/per_user_limit.hpp"
 #include "core/quota.hpp"
 
 #include <sys/types.h>

@@ -16,6 +16,7 @@ struct Core {
 
     CoreContext& context;
     Describer describer;
+    OutputWriters outputs; ///< of all jobs
     Registry registry;
     JobObserver* observer;                      ///< never null
     std::optional<std::uint64_t> shutdownSince; ///< CLOCK_BOOTTIME, microseconds: the node is being shut down

@@ -243,7 +243,7 @@ Result<JobPtr> JobCreator::prepare(const Caller& caller, CreateRequest request, 
         job->record.supervisor = supervisor->identity;
         job->supervisor = std::move(supervisor->pidfd);
     }
-    job->output = JobOutput(core_.context.background, std::move(request.output));
+    job->output = JobOutput(core_.outputs, job->record.uid, std::move(request.output));
     if (request.key.empty())
         lastManual_ = nextManualNumber(); // the same as above: nobody has it yet
     return job;

@@ -82,6 +82,7 @@ NodeMetrics MetricsFile::look() const {
                      .jobs = parts_.jobs.jobCount(),
                      .draining = parts_.jobs.draining().has_value(),
                      .history = parts_.jobs.historyFigures(),
+                     .unclosed = parts_.closer.held(),
                      .counts = parts_.counter.counts(),
                      .each = {}};
     if (!parts_.config.metrics.perJob)

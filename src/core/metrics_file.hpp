@@ -5,6 +5,7 @@
 #include "core/job_manager.hpp"
 #include "core/metrics_counter.hpp"
 #include "os/background.hpp"
+#include "os/descriptor_closer.hpp"
 #include "os/event_loop.hpp"
 
 #include <filesystem>
@@ -34,6 +35,7 @@ public:
         Background& background;
         const JobManager& jobs;
         MetricsCounter& counter;
+        const DescriptorCloser& closer;
         const Config& config;
         std::filesystem::path root; ///< prefixed to the configured path
         std::string version;

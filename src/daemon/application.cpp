@@ -107,7 +107,8 @@ public:
           context_{loop_,    background_,   systemd_,   processes_, cgroups_,           watch_,       records_,
                    history_, parts.journal, kernelLog_, metrics_,   settings_.config(), readBootId(), options.root},
           jobs_(context_), historyKeeper_(context_),
-          metricsFile_({loop_, background_, jobs_, metrics_, settings_.config(), options.root, PINFOLD_VERSION, logWarningLine}),
+          metricsFile_(
+              {loop_, background_, jobs_, metrics_, closer_, settings_.config(), options.root, PINFOLD_VERSION, logWarningLine}),
           admins_(loop_, background_, clients_), callers_(*connection_, clients_),
           manager_({*connection_, loop_, jobs_, historyKeeper_, callers_, clients_, closer_,
                     [this](Reply<void> reply) { reload(std::move(reply)); }, logErrorLine}),

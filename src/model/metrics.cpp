@@ -46,6 +46,8 @@ void addNode(Exposition& out, const NodeMetrics& node) {
     out.sample({}, node.history.dropped);
     out.metric("pinfold_history_damaged_total", "counter", "Damaged files of the history that were moved aside.");
     out.sample({}, node.history.damaged);
+    out.metric("pinfold_unclosed_files", "gauge", "Files that users have handed over and that do not close.");
+    out.sample({}, node.unclosed);
     out.metric("pinfold_jobs_ended_total", "counter", "Jobs that are over, by why they ended.");
     for (const auto& [result, count] : counts.jobsEnded)
         out.sample({{"result", std::string(toString(result))}}, count);

@@ -64,6 +64,7 @@ struct NodeMetrics {
     std::size_t jobs = 0; ///< live
     bool draining = false;
     HistoryFigures history = {};
+    std::size_t unclosed = 0; ///< files of users that wait to be closed, or hang in it
     NodeCounts counts;
     std::vector<JobFigures> each; ///< no key twice; empty: the jobs' own series are off
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "os/descriptor_closer.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <array>
@@ -30,6 +31,13 @@ bool DescriptorCloser::overloaded(uid_t owner) const {
     return owner != 0 && user != users_.end() && user->second.held >= kMostPerUser && user->second.threads >= kThreadsPerUser;
 }
 
+std::size_t DescriptorCloser::held() const {
+    std::size_t sum = 0;
+    for (const auto& [owner, user] : users_)
+        sum += user.held;
+    return sum;
+}
+
 void DescriptorCloser::begin() {
     for (auto& [owner, user] : users_)
         while (!user.waiting.empty() && beginOne(owner, user)) {
@@ -56,6 +64,13 @@ void DescriptorCloser::finished(uid_t owner) {
     if (--user->second.held == 0)
         users_.erase(user);
     begin();
+}
+
+ForeignFd ForeignFd::copy() const {
+    ForeignFd other(UniqueFd(fd_ ? ::fcntl(fd_.get(), F_DUPFD_CLOEXEC, 3) : -1));
+    other.closer_ = closer_;
+    other.owner_ = owner_;
+    return other;
 }
 
 } // namespace pinfold

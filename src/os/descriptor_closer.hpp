@@ -32,6 +32,8 @@ public:
     /// Too many of the user's descriptors hang in close(), so no more should be taken. This is never true for
     /// root, or for a user whose descriptors only wait behind those of others.
     bool overloaded(uid_t owner) const;
+    /// How many of all users' wait or hang.
+    std::size_t held() const;
 
 private:
     struct User {
@@ -79,6 +81,11 @@ public:
             closer_->close(owner_, std::move(fd_));
         fd_.reset();
     }
+    /// Whoever has handed it over, it is of this user.
+    void belongsTo(uid_t owner) { owner_ = owner; }
+    uid_t owner() const { return owner_; }
+    /// Another one of the same file; empty when there is none to be had.
+    ForeignFd copy() const;
     /// From now on it is closed as any other.
     UniqueFd release() { return std::move(fd_); }
     int get() const { return fd_.get(); }

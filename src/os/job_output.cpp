@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "os/job_output.hpp"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <memory>
 #include <string_view>
+#include <utility>
 
 namespace pinfold {
 namespace {
@@ -23,20 +24,28 @@ void writeAll(int fd, std::string_view text) {
 
 } // namespace
 
+bool OutputWriters::write(ForeignFd descriptor, std::string text) {
+    const bool root = descriptor.owner() == 0;
+    const auto writing = root ? nullptr : writing_.enter(descriptor.owner());
+    if (!root && !writing)
+        return false;
+    const auto begun = background_.run(
+        Lane::Output,
+        [fd = descriptor.get(), text = std::move(text)] {
+            writeAll(fd, text);
+            ::close(fd);
+        },
+        [writing] {});
+    if (begun)
+        (void)descriptor.release().release();
+    return begun;
+}
+
 bool JobOutput::say(const std::string& line) const {
     if (!descriptor_)
         return false;
-    // A copy of its own, which the thread closes: each close of a file may flush it.
-    const int own = ::fcntl(descriptor_.get(), F_DUPFD_CLOEXEC, 3);
-    if (own < 0)
-        return false;
-    const auto text = line + "\n";
-    const auto write = [own, text] {
-        writeAll(own, text);
-        ::close(own);
-    };
-    // Where too many hang already, the copy stays open: a descriptor is the smaller loss.
-    return background_->run(Lane::Output, write, {});
+    auto own = descriptor_.copy(); // we may go before it is written
+    return own && writers_->write(std::move(own), line + "\n");
 }
 
 } // namespace pinfold

@@ -19,7 +19,7 @@ protected:
     /// As pinfoldd does once it is ready.
     void open() {
         file.reset();
-        file.emplace(MetricsFile::Parts{loop, *background, *manager, *metrics, config, node.root(), "1.2.3",
+        file.emplace(MetricsFile::Parts{loop, *background, *manager, *metrics, closer, config, node.root(), "1.2.3",
                                         [this](const std::string& line) { warnings.push_back(line); }});
         file->configure();
         loop.settle();
@@ -44,6 +44,7 @@ protected:
 
     std::filesystem::path path = node.root() / "metrics/pinfold.prom";
     std::vector<std::string> warnings;
+    DescriptorCloser closer{*background};
     std::optional<MetricsFile> file;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "core/per_user_limit.hpp"
+#include "base/per_user_limit.hpp"
 #include "core/quota.hpp"
 
 #include <gtest/gtest.h>
@@ -71,6 +71,17 @@ TEST(PerUserLimit, eachEndsWithItsLastCopy) {
     EXPECT_FALSE(waits.enter(1000));
     held.pop_back();
     EXPECT_TRUE(waits.enter(1000));
+}
+
+TEST(PerUserLimit, allTogetherMayHaveLessThanEachOfThem) {
+    PerUserLimit waits(3, 5);
+    std::vector<std::shared_ptr<void>> held;
+    for (uid_t uid = 1000; uid < 1005; ++uid)
+        EXPECT_TRUE(held.emplace_back(waits.enter(uid)));
+    EXPECT_FALSE(waits.enter(1000));
+    EXPECT_FALSE(waits.enter(1009));
+    held.pop_back();
+    EXPECT_TRUE(waits.enter(1009));
 }
 
 TEST(PerUserLimit, mayOutliveTheCounter) {

@@ -81,6 +81,7 @@ pinfold_history_failing 0
 pinfold_history_kept 0
 pinfold_history_dropped_total 0
 pinfold_history_damaged_total 0
+pinfold_unclosed_files 0
 pinfold_jobs_ended_total{result="exited"} 0
 pinfold_jobs_ended_total{result="signaled"} 0
 pinfold_jobs_ended_total{result="stopped"} 0

@@ -49,12 +49,20 @@ struct Pipe : test::Pipe {
 class JobOutputTest : public ::testing::Test {
 protected:
     JobOutput outputTo(UniqueFd descriptor, uid_t owner = 1000) {
-        return {background, ForeignFd(closer, owner, std::move(descriptor))};
+        return {writers, owner, ForeignFd(closer, 0, std::move(descriptor))};
+    }
+
+    /// Whether all that was dropped is closed in the end.
+    bool closes() {
+        while (closer.held() > 0 && loop.waitForEvent(10'000)) {
+        }
+        return closer.held() == 0;
     }
 
     test::ManualEventLoop loop;
     ThreadBackground background{loop};
     DescriptorCloser closer{background};
+    OutputWriters writers{background};
 };
 
 TEST_F(JobOutputTest, saysALineAndCloses) {
@@ -104,18 +112,44 @@ TEST_F(JobOutputTest, isAppendedToAFile) {
     std::filesystem::remove(name);
 }
 
-TEST_F(JobOutputTest, notMoreThreadsThanSomeHang) {
-    const auto bound = Background::boundOf(Lane::Output).threads;
-    std::vector<Pipe> pipes(bound + 1);
+TEST_F(JobOutputTest, whatHangsIsCountedByUser) {
+    std::vector<Pipe> pipes(OutputWriters::kThreadsPerUser + 2);
     std::vector<JobOutput> outputs;
-    for (std::size_t i = 0; i <= bound; ++i) {
-        pipes[i].fill();
-        outputs.push_back(outputTo(std::move(pipes[i].writer), static_cast<uid_t>(1000 + i)));
-        EXPECT_EQ(outputs.back().say("line"), i < bound) << i;
+    for (auto& pipe : pipes) {
+        pipe.fill();
+        const bool others = &pipe == &pipes.back();
+        outputs.push_back(outputTo(std::move(pipe.writer), others ? 1001 : 1000));
+        EXPECT_EQ(outputs.back().say("line"), outputs.size() != pipes.size() - 1) << outputs.size();
     }
     outputs.clear();
-    for (std::size_t i = 0; i < bound; ++i)
-        EXPECT_TRUE(pipes[i].readAll().ends_with("xline\n")) << i;
+    EXPECT_TRUE(closes());
+    for (std::size_t i = 0; i < pipes.size(); ++i)
+        EXPECT_EQ(pipes[i].readAll().ends_with("xline\n"), i != pipes.size() - 2) << i;
+}
+
+TEST_F(JobOutputTest, usersTogetherLeaveThreadsToRoot) {
+    std::vector<Pipe> pipes(OutputWriters::kThreadsOfUsers + 2);
+    std::vector<JobOutput> outputs;
+    for (std::size_t i = 0; i < pipes.size(); ++i) {
+        pipes[i].fill();
+        const bool root = i == pipes.size() - 1;
+        outputs.push_back(outputTo(std::move(pipes[i].writer), root ? 0 : static_cast<uid_t>(1000 + i)));
+        EXPECT_EQ(outputs.back().say("line"), i < OutputWriters::kThreadsOfUsers || root) << i;
+    }
+}
+
+TEST_F(JobOutputTest, whatIsNotSaidDoesNotStayOpen) {
+    std::vector<Pipe> pipes(OutputWriters::kThreadsPerUser + 1);
+    std::vector<JobOutput> outputs;
+    for (auto& pipe : pipes) {
+        pipe.fill();
+        outputs.push_back(outputTo(std::move(pipe.writer)));
+        (void)outputs.back().say("line");
+    }
+    outputs.clear();
+    EXPECT_TRUE(closes());
+    const auto text = pipes.back().readAll(); // the others' threads hang
+    EXPECT_TRUE(text.ends_with("x")) << text.substr(text.size() - 30);
 }
 
 } // namespace

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+
+namespace pinfold {
+
+/// How many of something each user may have at once, and all of them together.
+class PerUserLimit {
+public:
+    explicit PerUserLimit(std::size_t most, std::size_t mostOfAll = SIZE_MAX) : most_(most), mostOfAll_(mostOfAll) {}
+
+    /// One more, until the last copy of the result goes. Null: the user, or all together, have as many as allowed.
+    std::shared_ptr<void> enter(uid_t uid);
+
+private:
+    struct Counts {
+        std::map<uid_t, std::size_t> ofUser; ///< those who have any
+        std::size_t ofAll = 0;
+    };
+    std::size_t most_;
+    std::size_t mostOfAll_;
+    std::shared_ptr<Counts> counts_ = std::make_shared<Counts>(); ///< shared: what is held may outlive this object
+};
+
+} // namespace pinfold
