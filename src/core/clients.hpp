@@ -20,6 +20,9 @@ public:
     /// A user may well have 10,000 jobs with a supervisor each.
     static constexpr std::size_t kMostWaits = 16384;
     static constexpr std::size_t kMostQueries = 8;
+    /// Of all ordinary users together. Of queries some places remain for admins (Lane::HistoryRead).
+    static constexpr std::size_t kMostWaitsOfAll = 65536;
+    static constexpr std::size_t kMostQueriesOfAll = 48;
 
     /// The users that count as admin besides root, from now on.
     void setAdmins(std::set<uid_t> admins) { admins_ = std::move(admins); }
@@ -32,8 +35,8 @@ public:
             return std::shared_ptr<void>();
         if (auto wait = waits_.enter(caller.uid))
             return wait;
-        return Error{ErrorCode::Busy,
-                     "too many calls of user " + std::to_string(caller.uid) + " wait for jobs to end: wait for answers"};
+        return Error{ErrorCode::Busy, "too many calls of user " + std::to_string(caller.uid) +
+                                          ", or of all ordinary users together, wait for jobs to end: wait for answers"};
     }
 
     /// What a query of the history holds until it is answered: they share few threads. Error: Busy.
@@ -42,16 +45,16 @@ public:
             return std::shared_ptr<void>();
         if (auto query = queries_.enter(caller.uid))
             return query;
-        return Error{ErrorCode::Busy,
-                     "too many calls of user " + std::to_string(caller.uid) + " ask for receipts: wait for answers"};
+        return Error{ErrorCode::Busy, "too many calls of user " + std::to_string(caller.uid) +
+                                          ", or of all ordinary users together, ask for receipts: wait for answers"};
     }
 
     Quota quota;
 
 private:
     std::set<uid_t> admins_;
-    PerUserLimit waits_{kMostWaits};
-    PerUserLimit queries_{kMostQueries};
+    PerUserLimit waits_{kMostWaits, kMostWaitsOfAll};
+    PerUserLimit queries_{kMostQueries, kMostQueriesOfAll};
 };
 
 } // namespace pinfold

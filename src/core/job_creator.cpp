@@ -212,7 +212,7 @@ Result<JobPtr> JobCreator::prepare(const Caller& caller, CreateRequest request, 
     const auto limits = withDefaults(request.limits, config.defaults);
     if (auto taken = node_.takesJobs(); !taken)
         return taken.error();
-    if (auto enough = checkDescriptors(); !enough)
+    if (auto enough = checkDescriptorsFor(caller); !enough)
         return enough.error();
     if (core_.registry.countOf(owner) >= config.jobs.maxPerUser)
         return Error{ErrorCode::Busy, "user " + std::to_string(owner) + " has " + std::to_string(config.jobs.maxPerUser) +

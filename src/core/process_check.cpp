@@ -68,6 +68,14 @@ Result<void> checkDescriptors() {
                  "there: raise LimitNOFILE= of pinfoldd.service"};
 }
 
+Result<void> checkDescriptorsFor(const Caller& caller) {
+    if (caller.admin || !onlyRootsQuarterIsLeft())
+        return checkDescriptors();
+    return Error{ErrorCode::Busy,
+                 "pinfoldd has three quarters of the files open that it may have, and keeps the rest for what root and "
+                 "pinfold-admin ask for: raise LimitNOFILE= of pinfoldd.service"};
+}
+
 Result<UniqueFd> reopenProcess(const CoreContext& context, const ProcessIdentity& identity) {
     auto pidfd = openPidfd(identity.pid);
     if (!pidfd)

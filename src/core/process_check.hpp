@@ -33,6 +33,8 @@ Result<CheckedProcess> checkSupervisor(const CoreContext& context, const Caller&
 
 /// Whether there are descriptors enough for one more job or task. Error: Busy.
 Result<void> checkDescriptors();
+/// The same for a job or task that this caller asks for: ordinary users leave some to root.
+Result<void> checkDescriptorsFor(const Caller& caller);
 
 /// The same process after a restart of pinfoldd; an empty descriptor when it has ended. Error: Internal, that can't be told:
 /// there are no descriptors or no memory, say.

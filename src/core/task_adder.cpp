@@ -49,7 +49,7 @@ void TaskAdder::add(const Caller& caller, TaskRequest request, Reply<TaskAdded> 
         auto& task = job->tasks[*known];
         return task.starting ? task.adders.push_back(std::move(reply)) : reply(answerFor(*job, *known));
     }
-    if (auto enough = checkDescriptors(); !enough)
+    if (auto enough = checkDescriptorsFor(caller); !enough)
         return reply(enough.error());
     if (auto takes = request.batch ? takesBatchScript(*job) : Result<void>(); !takes)
         return reply(takes.error());
@@ -94,7 +94,7 @@ void TaskAdder::adopt(const Caller& caller, const JobPtr& job, std::vector<Uniqu
     }
     if (auto allowed = permitted(caller, Verb::Adopt, *job, processes, false); !allowed)
         return reply(allowed.error());
-    if (auto enough = checkDescriptors(); !enough)
+    if (auto enough = checkDescriptorsFor(caller); !enough)
         return reply(enough.error());
     const auto number = job->record.nextTask++;
     job->record.tasks[number] = {};

@@ -22,13 +22,17 @@ void DescriptorCloser::close(uid_t owner, UniqueFd fd) {
         return;
     auto& user = users_[owner];
     ++user.held;
+    heldOfUsers_ += owner == 0 ? 0 : 1;
     user.waiting.push_back(fd.release());
     begin();
 }
 
 bool DescriptorCloser::overloaded(uid_t owner) const {
+    if (owner == 0)
+        return false;
     const auto user = users_.find(owner);
-    return owner != 0 && user != users_.end() && user->second.held >= kMostPerUser && user->second.threads >= kThreadsPerUser;
+    return heldOfUsers_ >= mostOfUsers_ ||
+           (user != users_.end() && user->second.held >= kMostPerUser && user->second.threads >= kThreadsPerUser);
 }
 
 std::size_t DescriptorCloser::held() const {
@@ -61,6 +65,7 @@ void DescriptorCloser::finished(uid_t owner) {
     const auto user = users_.find(owner);
     --user->second.threads;
     threadsOfUsers_ -= owner == 0 ? 0 : 1;
+    heldOfUsers_ -= owner == 0 ? 0 : 1;
     if (--user->second.held == 0)
         users_.erase(user);
     begin();

@@ -3,6 +3,7 @@
 
 #include "base/unique_fd.hpp"
 #include "os/background.hpp"
+#include "os/descriptor_reserve.hpp"
 
 #include <sys/types.h>
 
@@ -25,12 +26,15 @@ public:
     static constexpr std::size_t kThreadsOfUsers = 24; ///< of all users but root, whose are never held up by others
     static constexpr std::size_t kMostPerUser = 1024;  ///< descriptors that wait or hang, before a user counts as overloaded
 
-    explicit DescriptorCloser(Background& background) : background_(background) {}
+    /// `mostOfUsers`: descriptors of all users but root that may wait or hang before no more of theirs should be taken.
+    explicit DescriptorCloser(Background& background, std::size_t mostOfUsers = partOfDescriptors(kPartForClosing))
+        : background_(background), mostOfUsers_(mostOfUsers) {}
 
     /// `owner`: who handed it over. A pidfd, which closes at once, is closed here.
     void close(uid_t owner, UniqueFd fd);
-    /// Too many of the user's descriptors hang in close(), so no more should be taken. This is never true for
-    /// root, or for a user whose descriptors only wait behind those of others.
+    /// Too many of the user's descriptors hang in close(), so no more should be taken; or so many of all users together wait that
+    /// there might be none left for root. This is never true for root, and the former not for a user whose descriptors only
+    /// wait behind those of others.
     bool overloaded(uid_t owner) const;
     /// How many of all users' wait or hang.
     std::size_t held() const;
@@ -48,8 +52,10 @@ private:
     void finished(uid_t owner);
 
     Background& background_;
+    std::size_t mostOfUsers_;
     std::map<uid_t, User> users_; ///< those who have descriptors here
     std::size_t threadsOfUsers_ = 0;
+    std::size_t heldOfUsers_ = 0; ///< of all but root
 };
 
 /// Owns a descriptor that another user's program made, and leaves its close() to a closer.

@@ -13,19 +13,31 @@ namespace {
 
 constexpr std::uint64_t kUsualLimit = 1024;
 
+/// Read anew each time: others may change it.
+std::uint64_t mostDescriptors() {
+    rlimit limit{};
+    return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? std::uint64_t{limit.rlim_cur} : kUsualLimit;
+}
+
+UniqueFd lowestFree() { return UniqueFd(::eventfd(0, EFD_CLOEXEC)); }
+
 } // namespace
 
 bool isOfReserve(int descriptor, std::uint64_t reserve) {
-    rlimit limit{}; // read anew each time: others may change it
-    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0)
-        return false;
-    const auto most = std::uint64_t{limit.rlim_cur};
+    const auto most = mostDescriptors();
     return static_cast<std::uint64_t>(descriptor) >= most - reserve * std::min(most, kUsualLimit) / kUsualLimit;
 }
 
 bool onlyReserveIsLeft(std::uint64_t reserve) {
-    const UniqueFd lowest(::eventfd(0, EFD_CLOEXEC));
+    const auto lowest = lowestFree();
     return !lowest || isOfReserve(lowest.get(), reserve);
+}
+
+std::uint64_t partOfDescriptors(std::uint64_t part) { return mostDescriptors() / part; }
+
+bool onlyRootsQuarterIsLeft() {
+    const auto lowest = lowestFree();
+    return !lowest || static_cast<std::uint64_t>(lowest.get()) >= mostDescriptors() - partOfDescriptors(4);
 }
 
 } // namespace pinfold

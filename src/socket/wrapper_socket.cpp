@@ -7,6 +7,7 @@
 
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -26,6 +27,7 @@ constexpr std::uint64_t kSilence = 1'000'000;
 constexpr std::uint64_t kShortageToldAgain = 60'000'000;
 // So that the answer fits into a packet, whatever their keys are.
 constexpr std::size_t kMostJobsListed = 128;
+constexpr std::size_t kUsersAtLeast = 4; // that it takes to have all connections
 
 /// No name service: see NameOfUser.
 std::string userNumber(std::uint32_t uid) { return uid == 0 ? "root" : std::to_string(uid); }
@@ -78,6 +80,8 @@ Result<UniqueFd> takePidfd(ForeignFd& fd) {
     return fd.release();
 }
 
+std::size_t mostOfAll() { return partOfDescriptors(kPartForConnections); }
+
 Error tooLarge() { return {ErrorCode::InvalidArgument, "a request is at most 65536 bytes with three descriptors"}; }
 
 } // namespace
@@ -103,7 +107,9 @@ struct WrapperSocket::Connection {
     EventHandle patience;
 };
 
-WrapperSocket::WrapperSocket(UniqueFd listener, Parts parts) : listener_(std::move(listener)), parts_(std::move(parts)) {}
+WrapperSocket::WrapperSocket(UniqueFd listener, Parts parts)
+    : listener_(std::move(listener)), parts_(std::move(parts)),
+      connections_(std::min(kMostConnections, mostOfAll() / kUsersAtLeast), mostOfAll()) {}
 
 WrapperSocket::~WrapperSocket() = default;
 
@@ -130,17 +136,26 @@ void WrapperSocket::acceptSome() {
 }
 
 void WrapperSocket::pause(int why) {
-    tellShortage(why);
+    tellShortage(std::string(std::strerror(why)) + ", waiting for others to go");
     readable_.reset();
     pause_ = parts_.loop.after(kPauseWithoutDescriptors, [this] { open(); });
 }
 
-void WrapperSocket::tellShortage(int why) {
+void WrapperSocket::tellShortage(const std::string& what) {
     const auto now = parts_.loop.bootTime();
     if (shortageTold_ && now - *shortageTold_ < kShortageToldAgain)
         return;
     shortageTold_ = now;
-    parts_.logError(std::string("wrapper's socket: ") + std::strerror(why) + ", waiting for others to go");
+    parts_.logError("wrapper's socket: " + what);
+}
+
+std::shared_ptr<void> WrapperSocket::count(const Caller& caller) {
+    auto counted = connections_.enter(caller.uid);
+    if (!counted)
+        tellShortage("user " + std::to_string(caller.uid) +
+                     ", or all ordinary users together, have as many connections as they may: " +
+                     "those that come now are closed, and come again");
+    return counted;
 }
 
 void WrapperSocket::acceptOne(UniqueFd socket) {
@@ -150,7 +165,7 @@ void WrapperSocket::acceptOne(UniqueFd socket) {
     if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
         return;
     const auto caller = parts_.clients.caller(peer.uid);
-    auto counted = caller.admin ? nullptr : connections_.enter(caller.uid);
+    auto counted = caller.admin ? nullptr : count(caller);
     auto connection = std::make_shared<Connection>(std::move(socket), caller, parts_.closer);
     // Too often or too many: closed unread, which costs next to nothing, and the wrapper comes again in a moment.
     if (isOfReserve(connection->socket.get(), kReservedForWork) || parts_.closer.overloaded(caller.uid) ||
@@ -176,13 +191,15 @@ void WrapperSocket::acceptOne(UniqueFd socket) {
 }
 
 bool WrapperSocket::receive(const ConnectionPtr& connection) {
+    if (parts_.closer.overloaded(connection->caller.uid))
+        return true; // closed unread
     auto packet = receiveWrapperPacket(connection->socket.get());
     if (!packet)
         return false;
     for (auto& fd : packet->fds)
         fd.closeBy(parts_.closer, connection->caller.uid);
     if (packet->lacking)
-        tellShortage(EMFILE); // closed without an answer: it comes again
+        tellShortage(std::strerror(EMFILE)); // closed without an answer: it comes again
     else if (!packet->text.empty())
         serve(connection, std::move(*packet));
     return true;

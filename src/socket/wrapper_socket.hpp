@@ -23,7 +23,7 @@ namespace pinfold {
 
 class WrapperSocket {
 public:
-    /// A user's supervisors connect for as long as a request takes.
+    /// Of one user, whose supervisors connect for as long as a request takes. Fewer where pinfoldd may have few descriptors.
     static constexpr std::size_t kMostConnections = 1024;
 
     struct Parts {
@@ -49,7 +49,9 @@ private:
     void acceptSome();
     /// Lets nobody in for a moment.
     void pause(int why);
-    void tellShortage(int why);
+    void tellShortage(const std::string& what);
+    /// Null: no more of this user's, or of all users', are let in.
+    std::shared_ptr<void> count(const Caller& caller);
     void acceptOne(UniqueFd socket);
     /// False: nothing has come yet.
     bool receive(const ConnectionPtr& connection);
@@ -63,7 +65,7 @@ private:
 
     UniqueFd listener_;
     Parts parts_;
-    PerUserLimit connections_{kMostConnections};
+    PerUserLimit connections_;        ///< of ordinary users
     std::list<ConnectionPtr> silent_; ///< those that have not asked for anything yet
     EventHandle readable_;
     EventHandle pause_;

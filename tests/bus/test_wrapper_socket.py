@@ -4,6 +4,7 @@
 import json
 import os
 import resource
+import select
 import signal
 import socket
 import statistics
@@ -291,6 +292,74 @@ sys.stdin.read()
     silent.stdin.close()
     silent.stdout.close()
     silent.wait(timeout=20)
+
+
+def open_descriptors(world):
+    return len(os.listdir(f"/proc/{world.daemon.pid}/fd"))
+
+
+def silent_connections(world, users, each):
+    """Of so many users, all in the queue of the wrapper's socket. Who connects is whose effective user id it is."""
+    silent = []
+    for uid in users:
+        os.seteuid(uid)
+        try:
+            silent += [connect(world) for _ in range(each)]
+        finally:
+            os.seteuid(0)
+    return silent
+
+
+SUBORDINATE = range(200_000, 200_066)
+
+
+def most_descriptors_while_silent(world):
+    """66 users with 60 silent connections each come at once; root comes last, and has to be served all the same."""
+    world.daemon.send_signal(signal.SIGSTOP)
+    silent = silent_connections(world, SUBORDINATE, 60)
+    with connect(world) as roots:
+        roots.send(packet(LIST))
+        most = open_descriptors(world)
+        world.daemon.send_signal(signal.SIGCONT)
+        answered = select.poll()
+        answered.register(roots, select.POLLIN)
+        while not answered.poll(0):
+            most = max(most, open_descriptors(world))
+        assert json.loads(roots.recv(65536))["jobs"] == []
+    for connection in silent:
+        connection.close()
+    return most
+
+
+def restart_with_few_descriptors(world):
+    """How many pinfoldd may have from then on."""
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (4096, before[1]))
+    try:
+        restart(world)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+    return 4096
+
+
+def test_all_users_together_leave_descriptors_to_root(world):
+    may_have = restart_with_few_descriptors(world)
+    assert most_descriptors_while_silent(world) < may_have / 8 + 100, "an eighth for connections of ordinary users"
+
+
+def test_users_jobs_leave_descriptors_to_root(world):
+    may_have = restart_with_few_descriptors(world)
+    allow_user_jobs(world)
+    own = world.process(**owned(True))
+    held = [connect(world) for _ in range(3 * may_have // 4)]  # root's may be silent: they stand for jobs
+    wait_until(lambda: open_descriptors(world) > 3 * may_have // 4, "connections")
+    refused = ask_as_user(world, CREATE, own.pid)
+    assert refused["error"] == "Busy" and "three quarters" in refused["message"], refused
+    assert create(world, world.process(), key="wrapper.2") == {"key": "wrapper.2"}
+    for connection in held:
+        connection.close()
+    wait_until(lambda: open_descriptors(world) < may_have // 4, "connections gone")
+    assert ask_as_user(world, CREATE, own.pid) == {"key": "wrapper.1"}
 
 
 FLOOD = AS_USER.split("connection =")[0] + """

@@ -18,6 +18,7 @@ namespace {
 
 constexpr uid_t kAlice = 2001;
 constexpr uid_t kBob = 2002;
+constexpr std::size_t kMostOfUsers = 4 * DescriptorCloser::kMostPerUser;
 
 bool isOpen(int fd) { return ::fcntl(fd, F_GETFD) >= 0; }
 
@@ -33,7 +34,7 @@ protected:
 
     ManualEventLoop loop;
     ManualBackground background{loop};
-    DescriptorCloser closer{background};
+    DescriptorCloser closer{background, kMostOfUsers};
 };
 
 } // namespace
@@ -85,6 +86,19 @@ TEST_F(DescriptorCloserTest, whoHandsOverWhatDoesNotCloseIsOverloadedUntilItDoes
     loop.settle();
     EXPECT_FALSE(closer.overloaded(kAlice));
     EXPECT_EQ(hanging(), 0U);
+}
+
+TEST_F(DescriptorCloserTest, usersTogetherLeaveDescriptorsToRoot) {
+    close(0, kMostOfUsers);
+    close(kAlice, 1);
+    EXPECT_FALSE(closer.overloaded(kBob));
+    for (uid_t uid = 2100; uid < 2104; ++uid)
+        close(uid, DescriptorCloser::kMostPerUser);
+    EXPECT_TRUE(closer.overloaded(kBob)) << "who has none there, too";
+    EXPECT_FALSE(closer.overloaded(0));
+    background.release(Lane::Descriptors);
+    loop.settle();
+    EXPECT_FALSE(closer.overloaded(kBob));
 }
 
 TEST_F(DescriptorCloserTest, whatWaitsIsClosedInTheEnd) {

@@ -44,6 +44,21 @@ TEST_F(DescriptorReserveTest, itIsSmallerWhereThereAreFew) {
     EXPECT_TRUE(isOfReserve(96, kReservedForEnds));
 }
 
+TEST_F(DescriptorReserveTest, whatUsersMayHaveTogether) {
+    mayHave(1024);
+    EXPECT_EQ(partOfDescriptors(kPartForConnections), 128U);
+    EXPECT_EQ(partOfDescriptors(kPartForClosing), 64U);
+}
+
+TEST_F(DescriptorReserveTest, rootsQuarterIsTheLast) {
+    const UniqueFd lowest(::eventfd(0, EFD_CLOEXEC)); // other tests may have some open
+    const auto used = static_cast<rlim_t>(lowest.get()) + 1;
+    mayHave(used * 3 / 2);
+    EXPECT_FALSE(onlyRootsQuarterIsLeft());
+    mayHave(used + 1);
+    EXPECT_TRUE(onlyRootsQuarterIsLeft());
+}
+
 TEST_F(DescriptorReserveTest, whereThereIsNoneOnlyTheReserveIsLeft) {
     mayHave(3);
     EXPECT_TRUE(onlyReserveIsLeft(kReservedForEnds));
