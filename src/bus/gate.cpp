@@ -45,7 +45,7 @@ int Gate::look(sd_bus_message* message) {
     if (!sender)
         return 0;
     const auto caller = callers_.known(sender);
-    auto kept = keeper_.keep(message, caller ? caller->uid : kNewcomers); // a signal may have descriptors too
+    auto kept = keeper_.keep(message, caller ? caller->countsAs : kNewcomers); // a signal may have descriptors too
     if (!sd_bus_message_is_method_call(message, nullptr, nullptr))
         return 0;
     const char* method = sd_bus_message_get_member(message);
@@ -68,7 +68,7 @@ bool Gate::letIn(sd_bus_message* message, const std::string& sender) {
             return true; // its handler finds out who it is, and counts
         callers_.resolve(sender, [](const Result<Caller>&) {});
     }
-    const auto uid = caller ? caller->uid : kNewcomers;
+    const auto uid = caller ? caller->countsAs : kNewcomers;
     if (!clients_.quota.take(uid, call_.begun))
         return false;
     call_.counted = true;

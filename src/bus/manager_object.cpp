@@ -66,7 +66,7 @@ template <class... R, class F> void ManagerObject::handle(sdbus::Result<R...>&& 
         if (!caller)
             return answer.fail(caller.error());
         const auto begun = call.counted ? call.begun : parts_.loop.bootTime(); // with the reading, but not the wait for the bus
-        if (!caller->admin && !call.counted && !parts_.clients.quota.take(caller->uid, begun))
+        if (!caller->admin && !call.counted && !parts_.clients.quota.take(caller->countsAs, begun))
             return answer.fail({ErrorCode::Busy, "too many calls of user " + std::to_string(caller->uid) + ": wait a second"});
         guardedCall([&] {
             // Before anything of the request is looked at. What a job's owner may do is JobManager's to ask.
@@ -74,7 +74,7 @@ template <class... R, class F> void ManagerObject::handle(sdbus::Result<R...>&& 
             const auto admitted = verb ? admit(*caller, *verb) : Result<void>(Error{ErrorCode::Denied, "no such request"});
             admitted ? body(*caller, answer) : answer.fail(admitted.error());
         });
-        parts_.clients.quota.charge(caller->uid, parts_.loop.bootTime() - begun);
+        parts_.clients.quota.charge(caller->countsAs, parts_.loop.bootTime() - begun);
     };
     guardedCall([&] {
         if (name.size() > kMaxName)
@@ -92,7 +92,7 @@ void ManagerObject::CreateJob(sdbus::Result<std::string, sdbus::ObjectPath, std:
                if (auto decoded = decodeCreateOptions(options, request); !decoded)
                    return answer.fail(decoded.error());
                request.key = key;
-               request.output.closeBy(parts_.closer, caller.uid);
+               request.output.closeBy(parts_.closer, caller.countsAs);
                request.leader = takeFd(leader);
                parts_.jobs.createJob(caller, std::move(request), replyWith<JobSummary>(answer, [answer](const JobSummary& job) {
                                          answer.give(job.key.text(), sdbus::ObjectPath(job.key.objectPath()),
@@ -121,7 +121,7 @@ void ManagerObject::AddTask(sdbus::Result<std::uint32_t, std::string>&& result, 
                if (auto decoded = decodeTaskOptions(options, request); !decoded)
                    return answer.fail(decoded.error());
                request.key = key;
-               request.output.closeBy(parts_.closer, caller.uid);
+               request.output.closeBy(parts_.closer, caller.countsAs);
                request.leader = takeFd(leader);
                parts_.jobs.addTask(caller, std::move(request), replyWith<TaskAdded>(answer, [answer](const TaskAdded& added) {
                                        answer.give(added.task, added.key.scopeName(added.task));
@@ -294,7 +294,7 @@ void ManagerObject::ListReceipts(sdbus::Result<Dicts>&& result, Dict filter) {
                                      for (const auto& receipt : receipts)
                                          list.push_back(encodeReceipt(receipt, true));
                                      giveList(answer, std::move(list));
-                                     parts_.clients.quota.charge(caller.uid, parts_.loop.bootTime() - begun);
+                                     parts_.clients.quota.charge(caller.countsAs, parts_.loop.bootTime() - begun);
                                  }));
     });
 }

@@ -21,6 +21,7 @@ inline constexpr uid_t kNobodyKnown = static_cast<uid_t>(-1);
 struct Caller {
     uid_t uid = kNobodyKnown;
     bool admin = false;
+    uid_t countsAs = uid; ///< whose share of pinfoldd it has: the owner of a subordinate id (SubordinateUsers)
 };
 
 /// The methods of org.pinfold1.Manager, under their names there. What comes by the wrapper's socket is one of these, too.

@@ -8,9 +8,11 @@
 
 #include <sys/types.h>
 
+#include <functional>
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 
 namespace pinfold {
 
@@ -24,16 +26,18 @@ public:
     static constexpr std::size_t kMostWaitsOfAll = 65536;
     static constexpr std::size_t kMostQueriesOfAll = 48;
 
+    explicit Clients(std::function<uid_t(uid_t)> countsAs = [](uid_t uid) { return uid; }) : countsAs_(std::move(countsAs)) {}
+
     /// The users that count as admin besides root, from now on.
     void setAdmins(std::set<uid_t> admins) { admins_ = std::move(admins); }
-    Caller caller(uid_t uid) const { return {uid, uid == 0 || admins_.contains(uid)}; }
+    Caller caller(uid_t uid) const { return {uid, uid == 0 || admins_.contains(uid), countsAs_(uid)}; }
 
     /// What a call that waits for a job's end holds until it is answered. Each costs memory until then, also when its sender
     /// has gone. Error: Busy.
     Result<std::shared_ptr<void>> enterWait(const Caller& caller) {
         if (caller.admin)
             return std::shared_ptr<void>();
-        if (auto wait = waits_.enter(caller.uid))
+        if (auto wait = waits_.enter(caller.countsAs))
             return wait;
         return Error{ErrorCode::Busy, "too many calls of user " + std::to_string(caller.uid) +
                                           ", or of all ordinary users together, wait for jobs to end: wait for answers"};
@@ -43,7 +47,7 @@ public:
     Result<std::shared_ptr<void>> enterQuery(const Caller& caller) {
         if (caller.admin)
             return std::shared_ptr<void>();
-        if (auto query = queries_.enter(caller.uid))
+        if (auto query = queries_.enter(caller.countsAs))
             return query;
         return Error{ErrorCode::Busy, "too many calls of user " + std::to_string(caller.uid) +
                                           ", or of all ordinary users together, ask for receipts: wait for answers"};
@@ -52,6 +56,7 @@ public:
     Quota quota;
 
 private:
+    std::function<uid_t(uid_t)> countsAs_;
     std::set<uid_t> admins_;
     PerUserLimit waits_{kMostWaits, kMostWaitsOfAll};
     PerUserLimit queries_{kMostQueries, kMostQueriesOfAll};

@@ -15,6 +15,7 @@
 #include "systemd/systemd_manager.hpp"
 
 #include <filesystem>
+#include <functional>
 #include <string>
 
 namespace pinfold {
@@ -35,6 +36,8 @@ struct CoreContext {
     const Config& config; ///< replaced as a whole by a reload
     std::string bootId;
     std::filesystem::path root = "/"; ///< prefixed to /sys, /proc and /run
+    /// Of a user id, whose jobs and threads it has a share in: SubordinateUsers.
+    std::function<uid_t(uid_t)> countsAs = [](uid_t uid) { return uid; };
 };
 
 } // namespace pinfold

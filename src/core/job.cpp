@@ -127,9 +127,9 @@ void Registry::remove(const Job& job) {
         jobs_.erase(jobs_.find(job.key().text()));
 }
 
-std::size_t Registry::countOf(uid_t uid) const {
+std::size_t Registry::countOf(uid_t user, const std::function<uid_t(uid_t)>& countsAs) const {
     return static_cast<std::size_t>(
-        std::count_if(jobs_.begin(), jobs_.end(), [uid](const auto& entry) { return entry.second->record.uid == uid; }));
+        std::count_if(jobs_.begin(), jobs_.end(), [&](const auto& entry) { return countsAs(entry.second->record.uid) == user; }));
 }
 
 } // namespace pinfold

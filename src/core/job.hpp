@@ -119,7 +119,8 @@ public:
     /// This very job, and not another of its key.
     bool has(const Job& job) const;
     const std::map<std::string, JobPtr, std::less<>>& all() const { return jobs_; }
-    std::size_t countOf(uid_t uid) const;
+    /// Jobs of all users that count as this one.
+    std::size_t countOf(uid_t user, const std::function<uid_t(uid_t)>& countsAs) const;
 
 private:
     std::map<std::string, JobPtr, std::less<>> jobs_;

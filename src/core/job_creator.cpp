@@ -214,9 +214,11 @@ Result<JobPtr> JobCreator::prepare(const Caller& caller, CreateRequest request, 
         return taken.error();
     if (auto enough = checkDescriptorsFor(caller); !enough)
         return enough.error();
-    if (core_.registry.countOf(owner) >= config.jobs.maxPerUser)
-        return Error{ErrorCode::Busy, "user " + std::to_string(owner) + " has " + std::to_string(config.jobs.maxPerUser) +
-                                          " live jobs already (jobs.max_per_user)"};
+    const auto user = core_.context.countsAs(owner);
+    if (core_.registry.countOf(user, core_.context.countsAs) >= config.jobs.maxPerUser)
+        return Error{ErrorCode::Busy, "user " + std::to_string(user) + " has " + std::to_string(config.jobs.maxPerUser) +
+                                          " live jobs already (jobs.max_per_user)" +
+                                          (user == owner ? "" : ", with those of subordinate user ids (/etc/subuid)")};
     auto grant = allocator_.allocate(request.allocation);
     if (!grant)
         return grant.error();
@@ -243,7 +245,7 @@ Result<JobPtr> JobCreator::prepare(const Caller& caller, CreateRequest request, 
         job->record.supervisor = supervisor->identity;
         job->supervisor = std::move(supervisor->pidfd);
     }
-    job->output = JobOutput(core_.outputs, job->record.uid, std::move(request.output));
+    job->output = JobOutput(core_.outputs, user, std::move(request.output));
     if (request.key.empty())
         lastManual_ = nextManualNumber(); // the same as above: nobody has it yet
     return job;

@@ -66,7 +66,7 @@ void TaskAdder::add(const Caller& caller, TaskRequest request, Reply<TaskAdded> 
         (request.batch ? job->supervisor : job->tasks[number].supervisor) = std::move((*supervisor)->pidfd);
     }
     if (request.batch)
-        job->output = JobOutput(core_.outputs, job->record.uid, std::move(request.output));
+        job->output = JobOutput(core_.outputs, core_.context.countsAs(job->record.uid), std::move(request.output));
     begin(job, number, {leader.identity.pid}, std::move(reply));
 }
 

@@ -8,9 +8,11 @@
 #include "core/history_keeper.hpp"
 #include "core/job_manager.hpp"
 #include "core/metrics_file.hpp"
+#include "core/subordinate_users.hpp"
 #include "daemon/admins.hpp"
 #include "daemon/log.hpp"
 #include "daemon/settings.hpp"
+#include "os/accounts.hpp"
 #include "os/read_file.hpp"
 #include "os/sd_event_loop.hpp"
 #include "os/thread_background.hpp"
@@ -104,14 +106,17 @@ public:
           systemd_(*connection_, loop_), processes_(options.root), cgroups_(options.root), watch_(loop_),
           records_(recordsBelow(options.root)), kernelLog_(kernelLog()),
           history_(background_, options.root / "var/lib/pinfold/history.db", announceMigration),
-          context_{loop_,    background_,   systemd_,   processes_, cgroups_,           watch_,       records_,
-                   history_, parts.journal, kernelLog_, metrics_,   settings_.config(), readBootId(), options.root},
+          subordinates_({loop_, background_, options.root / "etc/subuid", findUser, logInfo, logWarningLine}),
+          context_{
+              loop_,    background_,        systemd_,     processes_,    cgroups_,
+              watch_,   records_,           history_,     parts.journal, kernelLog_,
+              metrics_, settings_.config(), readBootId(), options.root,  [this](uid_t uid) { return subordinates_.userOf(uid); }},
           jobs_(context_), historyKeeper_(context_),
           metricsFile_(
               {loop_, background_, jobs_, metrics_, closer_, settings_.config(), options.root, PINFOLD_VERSION, logWarningLine}),
-          admins_(loop_, background_, clients_), callers_(*connection_, clients_),
-          manager_({*connection_, loop_, jobs_, historyKeeper_, callers_, clients_, closer_,
-                    [this](Reply<void> reply) { reload(std::move(reply)); }, logErrorLine}),
+          clients_([this](uid_t uid) { return subordinates_.userOf(uid); }), admins_(loop_, background_, clients_),
+          callers_(*connection_, clients_), manager_({*connection_, loop_, jobs_, historyKeeper_, callers_, clients_, closer_,
+                                                      [this](Reply<void> reply) { reload(std::move(reply)); }, logErrorLine}),
           socket_(UniqueFd(passedSocket()), {loop_, jobs_, clients_, closer_, settings_.config(), logErrorLine}),
           terminate_(loop_.onSignal(SIGTERM, [this] { terminate(); })), interrupt_(loop_.onSignal(SIGINT, [this] { stop(0); })),
           hangup_(loop_.onSignal(SIGHUP, [this] { reload([](const Result<void>&) {}); })) {}
@@ -122,6 +127,7 @@ public:
 
     int run() {
         loop_.quitAtException(kExitRestart);
+        subordinates_.look();
         jobs_.recover([this](const Result<void>& recovered) { admins_.refresh([this, recovered] { ready(recovered); }); });
         return loop_.run();
     }
@@ -196,6 +202,7 @@ private:
     RecordStore records_;
     KernelLog kernelLog_;
     HistoryStore history_;
+    SubordinateUsers subordinates_;
     MetricsCounter metrics_;
     CoreContext context_;
     JobManager jobs_;

@@ -89,14 +89,14 @@ Error tooLarge() { return {ErrorCode::InvalidArgument, "a request is at most 655
 struct WrapperSocket::Connection {
     Connection(UniqueFd socketArg, const Caller& callerArg, DescriptorCloser& closerArg)
         : socket(std::move(socketArg)), caller(callerArg), closer(closerArg) {}
-    ~Connection() { closeConnection(std::move(socket), caller.uid, closer); }
+    ~Connection() { closeConnection(std::move(socket), caller.countsAs, closer); }
     Connection(const Connection&) = delete;
     Connection& operator=(const Connection&) = delete;
 
     void answer(const Result<WrapperReply>& reply) {
         sendWrapperReply(socket.get(), reply);
         readable.reset();
-        closeConnection(std::move(socket), caller.uid, closer);
+        closeConnection(std::move(socket), caller.countsAs, closer);
     }
 
     UniqueFd socket;
@@ -150,9 +150,9 @@ void WrapperSocket::tellShortage(const std::string& what) {
 }
 
 std::shared_ptr<void> WrapperSocket::count(const Caller& caller) {
-    auto counted = connections_.enter(caller.uid);
+    auto counted = connections_.enter(caller.countsAs);
     if (!counted)
-        tellShortage("user " + std::to_string(caller.uid) +
+        tellShortage("user " + std::to_string(caller.countsAs) +
                      ", or all ordinary users together, have as many connections as they may: " +
                      "those that come now are closed, and come again");
     return counted;
@@ -168,8 +168,8 @@ void WrapperSocket::acceptOne(UniqueFd socket) {
     auto counted = caller.admin ? nullptr : count(caller);
     auto connection = std::make_shared<Connection>(std::move(socket), caller, parts_.closer);
     // Too often or too many: closed unread, which costs next to nothing, and the wrapper comes again in a moment.
-    if (isOfReserve(connection->socket.get(), kReservedForWork) || parts_.closer.overloaded(caller.uid) ||
-        (!caller.admin && (!counted || !parts_.clients.quota.take(caller.uid, parts_.loop.bootTime()))))
+    if (isOfReserve(connection->socket.get(), kReservedForWork) || parts_.closer.overloaded(caller.countsAs) ||
+        (!caller.admin && (!counted || !parts_.clients.quota.take(caller.countsAs, parts_.loop.bootTime()))))
         return;
     connection->counted = std::move(counted);
     if (receive(connection)) // most have sent already
@@ -191,13 +191,13 @@ void WrapperSocket::acceptOne(UniqueFd socket) {
 }
 
 bool WrapperSocket::receive(const ConnectionPtr& connection) {
-    if (parts_.closer.overloaded(connection->caller.uid))
+    if (parts_.closer.overloaded(connection->caller.countsAs))
         return true; // closed unread
     auto packet = receiveWrapperPacket(connection->socket.get());
     if (!packet)
         return false;
     for (auto& fd : packet->fds)
-        fd.closeBy(parts_.closer, connection->caller.uid);
+        fd.closeBy(parts_.closer, connection->caller.countsAs);
     if (packet->lacking)
         tellShortage(std::strerror(EMFILE)); // closed without an answer: it comes again
     else if (!packet->text.empty())
@@ -216,7 +216,7 @@ void WrapperSocket::serve(const ConnectionPtr& connection, WrapperPacket packet)
         parts_.logError(std::string("unexpected in a request: ") + error.what());
         connection->answer(Error{ErrorCode::Internal, "unexpected error in pinfoldd, see its journal"});
     }
-    parts_.clients.quota.charge(caller.uid, parts_.loop.bootTime() - begun);
+    parts_.clients.quota.charge(caller.countsAs, parts_.loop.bootTime() - begun);
 }
 
 void WrapperSocket::handle(const ConnectionPtr& connection, WrapperPacket packet) {

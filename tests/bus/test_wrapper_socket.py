@@ -347,6 +347,16 @@ def test_all_users_together_leave_descriptors_to_root(world):
     assert most_descriptors_while_silent(world) < may_have / 8 + 100, "an eighth for connections of ordinary users"
 
 
+@pytest.mark.parametrize("owner", ["nobody", "2002", "root", "who-is-that"])
+def test_subordinate_user_ids_are_one_user(world, owner):
+    subuid = world.root / "etc/subuid"
+    subuid.parent.mkdir(exist_ok=True)
+    subuid.write_text(f"{owner}:200000:65536\n")
+    may_have = restart_with_few_descriptors(world)
+    # A quarter of what all users may have; and as much again of those that came before the owner's name was known.
+    assert most_descriptors_while_silent(world) < 2 * may_have / 32 + 100
+
+
 def test_users_jobs_leave_descriptors_to_root(world):
     may_have = restart_with_few_descriptors(world)
     allow_user_jobs(world)

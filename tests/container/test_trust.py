@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What a user may not do, and what nobody can make pinfoldd believe."""
 
+import contextlib
 import os
+import pwd
 import signal
 import subprocess
 from pathlib import Path
@@ -118,6 +120,75 @@ def test_whom_pinfoldd_refuses_does_not_run_unconfined():
         first.stdin = None
         finish(first)
         assert pinfold_run_as(USER, "echo", "ran").stdout == "ran\n"
+    expect_nothing_left()
+
+
+@contextlib.contextmanager
+def subordinate_ids(text):
+    """pinfoldd looks at the file at its start."""
+    file = Path("/etc/subuid")
+    before = file.read_text() if file.exists() else ""
+    file.write_text(text)
+    run("systemctl", "restart", "pinfoldd")
+    try:
+        yield
+    finally:
+        file.write_text(before)
+        run("systemctl", "restart", "pinfoldd")
+
+
+SUBORDINATE = 200_007
+
+
+def as_id(uid, *command):
+    return run("setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", *command, check=False)
+
+
+def test_jobs_of_subordinate_user_ids_count_as_their_owners():
+    """As newuidmap(1) lets alice have them; the kernel shows pinfoldd the same ids."""
+    with site("[jobs]\nallow_user_jobs = true\nmax_per_user = 1\n"), subordinate_ids(f"no range\n{USER}:200000:65536\n"):
+        first = start_job("user.first", "cat", stdin=subprocess.PIPE, user=USER, group=USER, extra_groups=[])
+        wait_running("user.first")
+        wait_until(lambda: "jobs.max_per_user" in as_id(SUBORDINATE, "pinfold-run", "--", "true").stderr, "alice's name")
+        refused = as_id(SUBORDINATE + 1, "pinfold-run", "--", "echo", "ran")
+        assert (refused.returncode, refused.stdout) == (125, "") and "subordinate user ids" in refused.stderr, refused
+        assert as_id(OTHER, "pinfold-run", "--", "echo", "ran").stdout == "ran\n"
+        first.stdin.close()
+        first.stdin = None
+        finish(first)
+        assert as_id(SUBORDINATE, "pinfold-run", "--", "echo", "ran").stdout == "ran\n"
+        said = run("journalctl", "-u", "pinfoldd", "--grep", "/etc/subuid", "-o", "cat").stdout
+        assert said.count("line 1; ") == 1, said
+    expect_nothing_left()
+
+
+FLOOD_AS = """
+import dbus, dbus.bus, os, sys, time
+def calls(uid):
+    os.setresuid(uid, uid, 0)
+    bus = dbus.bus.BusConnection(dbus.bus.BusConnection.TYPE_SYSTEM)
+    manager = dbus.Interface(bus.get_object("org.pinfold1", "/org/pinfold1", introspect=False), "org.pinfold1.Manager")
+    done = 0
+    try:
+        while done < 2000:
+            manager.ListJobs()
+            done += 1
+    except dbus.DBusException as e:
+        assert e.get_dbus_name() == "org.pinfold1.Error.Busy", e
+    os.setresuid(0, 0, 0)
+    return done
+calls(int(sys.argv[1]))
+begun = time.monotonic()
+print(calls(int(sys.argv[2])), time.monotonic() - begun)
+"""
+
+
+def test_calls_of_subordinate_user_ids_share_one_throttle():
+    """dbus-daemon lets nobody in whom /etc/passwd does not have: bob is alice's here."""
+    alice, bob = (pwd.getpwnam(name).pw_uid for name in (USER, OTHER))
+    with subordinate_ids(f"{alice}:{bob}:1\n"):
+        done, took = run("/usr/bin/python3", "-c", FLOOD_AS, alice, bob).stdout.split()
+        assert int(done) <= 100 * float(took) + 20, "a user of their own would have 200 more"
     expect_nothing_left()
 
 

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "base/result.hpp"
+#include "model/subordinate_ids.hpp"
+#include "os/background.hpp"
+#include "os/event_loop.hpp"
+
+#include <sys/types.h>
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace pinfold {
+
+/// Which user a user id counts as. By newuidmap(1) an ordinary user may act as 65,536 users besides himself, as /etc/subuid says:
+/// what is counted by user is counted for all of these together.
+///
+/// The file and the name service are asked in the background, and nobody waits: the answer is of what is known by now.
+class SubordinateUsers {
+public:
+    /// Between two looks at whether the file has changed, microseconds. Nobody looks unless somebody asks.
+    static constexpr std::uint64_t kLookAgain = 10'000'000;
+    static constexpr std::size_t kMostBytes = 4 << 20; ///< of the file: some 200,000 users
+
+    struct Parts {
+        EventLoop& loop;
+        Background& background;
+        std::filesystem::path file;
+        /// Asks the name service; called by a thread of Lane::Names.
+        std::function<Result<uid_t>(const std::string& name)> findUser;
+        std::function<void(const std::string&)> inform;
+        std::function<void(const std::string&)> warn;
+    };
+    explicit SubordinateUsers(Parts parts) : parts_(std::move(parts)) {}
+
+    /// The owner of a subordinate id; the id itself where it is none. As long as the owner's name is not known, and where it
+    /// is root, whose subordinate ids are others', all ids of the range count as its first one.
+    uid_t userOf(uid_t id);
+    /// Looks whether the file has changed.
+    void look();
+
+private:
+    struct Range {
+        SubordinateRange range;
+        std::optional<uid_t> owner;
+        bool asked = false;
+    };
+    using Stamp = std::array<std::int64_t, 4>; ///< which file, and of when
+    struct Look {
+        Stamp stamp{};
+        std::optional<SubordinateIds> ids; ///< unset: as before
+        std::string trouble;
+    };
+    static Look lookAt(const std::filesystem::path& file, const Stamp& known);
+    void looked(Look look);
+    void askFor(uid_t first, Range& range);
+
+    Parts parts_;
+    std::map<uid_t, Range> ranges_; ///< by their first id
+    Stamp stamp_{INT64_MIN};
+    std::optional<std::uint64_t> lookedAt_; ///< EventLoop::bootTime()
+    bool looking_ = false;
+    bool asking_ = false; ///< one name at a time: others want the lane, too
+};
+
+} // namespace pinfold

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The user ids that newuidmap(1) gives users besides their own: /etc/subuid, subuid(5).
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pinfold {
+
+struct SubordinateRange {
+    uid_t last = 0;
+    std::string owner; ///< a name, or a number
+};
+
+struct SubordinateIds {
+    std::map<uid_t, SubordinateRange> ranges; ///< by their first id; none overlap
+    std::vector<std::size_t> wrongLines;      ///< from 1; those that are no range
+};
+
+/// Lines of name:first:count. An id that several lines have is of the first of them. Empty lines and comments (#) are none.
+SubordinateIds parseSubordinateIds(std::string_view text);
+
+} // namespace pinfold
