@@ -298,10 +298,15 @@ Dict encodeUsage(const Usage& usage) {
     return dict;
 }
 
-Dict encodeOom(const OomVerdict& verdict) {
+Dict encodeOomNews(const OomVerdict& verdict) {
     Dict dict;
     put(dict, "oom_cause", std::string(toString(verdict.cause)));
     put(dict, "oom_at", verdict.at);
+    return dict;
+}
+
+Dict encodeOom(const OomVerdict& verdict) {
+    auto dict = encodeOomNews(verdict);
     forEachOomDetail(verdict, [&dict](const char* name, const auto& value) { put(dict, name, value); });
     return dict;
 }
@@ -345,7 +350,7 @@ Dict encodeProcess(const JobProcess& process) {
     return dict;
 }
 
-Dict encodeReceipt(const Receipt& receipt, bool withCommands) {
+Dict encodeReceipt(const Receipt& receipt) {
     auto dict = encodeUsage(receipt.usage);
     dict.merge(encodeLimits(receipt.limits));
     dict.merge(encodeAllocation(receipt.allocation));
@@ -365,8 +370,7 @@ Dict encodeReceipt(const Receipt& receipt, bool withCommands) {
     put(dict, "tasks", static_cast<std::uint32_t>(receipt.tasks));
     put(dict, "leftovers", static_cast<std::uint32_t>(receipt.leftovers.count));
     put(dict, "leftover_cpu", receipt.leftovers.cpu);
-    if (withCommands)
-        put(dict, "leftover_commands", receipt.leftovers.commands);
+    put(dict, "leftover_commands", receipt.leftovers.commands);
     return dict;
 }
 

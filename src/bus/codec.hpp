@@ -33,11 +33,13 @@ Dict encodeLimits(const ResourceLimits& limits);
 /// allocated_cpus, allocated_gpus, exclusive.
 Dict encodeAllocation(const Allocation& allocation);
 Dict encodeUsage(const Usage& usage);
+/// All of it, which is for who may read the job's receipt.
 Dict encodeOom(const OomVerdict& verdict);
+/// What everybody may know: cause and time.
+Dict encodeOomNews(const OomVerdict& verdict);
 Dict encodeSummary(const JobSummary& job);
 Dict encodeProcess(const JobProcess& process);
-/// `withCommands`: the leftovers' command lines too, which are not for everybody.
-Dict encodeReceipt(const Receipt& receipt, bool withCommands);
+Dict encodeReceipt(const Receipt& receipt);
 
 /// A descriptor from a message as our own, closed on exec (sdbus-c++ leaves that out).
 UniqueFd takeFd(const sdbus::UnixFd& fd);

@@ -27,8 +27,8 @@ Reply<void> replyNothing(const Answer<>& answer) {
 
 /// `wait` is held until the answer is given.
 template <class Dict> Reply<Receipt> replyReceipt(const Answer<Dict>& answer, std::shared_ptr<void> wait) {
-    return replyWith<Receipt>(
-        answer, [answer, wait = std::move(wait)](const Receipt& receipt) { answer.give(encodeReceipt(receipt, true)); });
+    return replyWith<Receipt>(answer,
+                              [answer, wait = std::move(wait)](const Receipt& receipt) { answer.give(encodeReceipt(receipt)); });
 }
 
 /// Each value of a dictionary is a message of its own until it is sent: what a long list took goes back to the system.
@@ -292,7 +292,7 @@ void ManagerObject::ListReceipts(sdbus::Result<Dicts>&& result, Dict filter) {
                                      const auto begun = parts_.loop.bootTime();
                                      Dicts list;
                                      for (const auto& receipt : receipts)
-                                         list.push_back(encodeReceipt(receipt, true));
+                                         list.push_back(encodeReceipt(receipt));
                                      giveList(answer, std::move(list));
                                      parts_.clients.quota.charge(caller.countsAs, parts_.loop.bootTime() - begun);
                                  }));

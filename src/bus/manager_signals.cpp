@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What happened to jobs and to the node, as signals and objects.
+// What happened to jobs and to the node, as signals and objects. Everybody hears signals: what is in a receipt is not in them.
 #include "bus/codec.hpp"
 #include "bus/manager_object.hpp"
 
@@ -20,7 +20,7 @@ void ManagerObject::jobStateChanged(const JobKey& key) {
 }
 
 void ManagerObject::outOfMemory(const JobKey& key, const OomVerdict& verdict) {
-    guarded("OutOfMemory", [&] { emitOutOfMemory(key.text(), encodeOom(verdict)); });
+    guarded("OutOfMemory", [&] { emitOutOfMemory(key.text(), encodeOomNews(verdict)); });
 }
 
 void ManagerObject::limitsChanged(const JobKey& key) {
@@ -52,7 +52,8 @@ void ManagerObject::unkillable(const JobKey& key, std::uint64_t count) {
 
 void ManagerObject::jobRemoved(const JobKey& key, const Receipt& receipt) {
     guarded("JobRemoved", [&] {
-        emitJobRemoved(key.text(), sdbus::ObjectPath(key.objectPath()), encodeReceipt(receipt, false));
+        emitJobRemoved(key.text(), sdbus::ObjectPath(key.objectPath()),
+                       {{"result", sdbus::Variant(std::string(toString(receipt.result)))}});
         objects_.erase(key.text());
     });
 }

@@ -199,19 +199,31 @@ TEST(Codec, whatItWritesOfLimitsItReads) {
     EXPECT_EQ(request.limits, limits);
 }
 
-TEST(Codec, keepsCommandLinesFromWhoMayNotSeeThem) {
+TEST(Codec, writesAReceipt) {
     Receipt receipt;
     receipt.id = "1";
     receipt.key = "sge.1";
     receipt.exit.signal = 9;
     receipt.leftovers = {.count = 1, .cpu = 5, .commands = {"secret --password=x"}};
-    const auto open = encodeReceipt(receipt, false);
-    EXPECT_FALSE(open.contains("leftover_commands"));
-    EXPECT_EQ(open.at("leftovers").get<std::uint32_t>(), 1U);
-    EXPECT_EQ(open.at("exit_signal").get<std::int32_t>(), 9);
-    EXPECT_FALSE(open.contains("exit_status"));
-    EXPECT_FALSE(open.contains("stopped_by"));
-    EXPECT_EQ(encodeReceipt(receipt, true).at("leftover_commands").get<std::vector<std::string>>(), receipt.leftovers.commands);
+    const auto dict = encodeReceipt(receipt);
+    EXPECT_EQ(dict.at("leftovers").get<std::uint32_t>(), 1U);
+    EXPECT_EQ(dict.at("exit_signal").get<std::int32_t>(), 9);
+    EXPECT_FALSE(dict.contains("exit_status"));
+    EXPECT_FALSE(dict.contains("stopped_by"));
+    EXPECT_EQ(dict.at("leftover_commands").get<std::vector<std::string>>(), receipt.leftovers.commands);
+}
+
+TEST(Codec, tellsEverybodyLessOfAKillThanTheReceiptSays) {
+    OomVerdict verdict;
+    verdict.cause = OomCause::OwnLimit;
+    verdict.at = 5;
+    verdict.victimName = "secret";
+    verdict.limit = 48;
+    EXPECT_EQ(encodeOom(verdict).size(), 4U);
+    const auto news = encodeOomNews(verdict);
+    EXPECT_EQ(news.size(), 2U);
+    EXPECT_EQ(news.at("oom_cause").get<std::string>(), "own-limit");
+    EXPECT_EQ(news.at("oom_at").get<std::uint64_t>(), 5U);
 }
 
 TEST(Codec, describesAJob) {

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What a stranger hears of another user's job: signals go to everybody on the bus."""
+
+import json
+import subprocess
+import sys
+
+import dbus
+import dbus.bus
+import dbus.lowlevel
+import pytest
+
+from test_callers import USER
+
+LISTENER = """
+import dbus.bus, dbus.mainloop.glib, json, os, sys
+from gi.repository import GLib
+dbus.mainloop.glib.DBusGMainLoop(set_as_default=True)
+os.setgroups([]); os.setgid({uid}); os.setuid({uid})
+bus = dbus.bus.BusConnection({address!r})
+bus.add_signal_receiver(lambda *arguments, member: print(json.dumps([member, *arguments]), flush=True),
+                        dbus_interface="org.pinfold1.Manager", member_keyword="member")
+bus.get_name_owner("org.pinfold1")  # the bus has the match when it answers
+print("[]", flush=True)
+GLib.MainLoop().run()
+"""
+
+
+@pytest.fixture
+def heard(world):
+    """What a stranger hears, signal after signal, up to and with JobRemoved."""
+    stranger = subprocess.Popen([sys.executable, "-c", LISTENER.format(uid=USER, address=world.address)], stdout=subprocess.PIPE, text=True)
+    world.processes.append(stranger)
+    assert stranger.stdout.readline() == "[]\n"
+
+    def listen():
+        signals = []
+        while not signals or signals[-1][0] != "JobRemoved":
+            signals.append(json.loads(stranger.stdout.readline()))
+        return signals
+
+    yield listen
+    stranger.kill()
+    stranger.stdout.close()
+
+
+def test_a_stranger_hears_that_a_job_is_over_and_no_more(world, heard):
+    leader = world.process()
+    world.create("sge.1", leader)
+    path = world.manager().GetJob("sge.1")
+    receipt = world.end("sge.1", leader)
+    assert len(receipt) > 5
+    assert heard() == [["JobAdded", "sge.1", path], ["JobRemoved", "sge.1", path, {"result": receipt["result"]}]]
+
+
+def test_a_stranger_hears_why_a_job_was_killed_and_no_more(world, heard):
+    oomd = dbus.bus.BusConnection(world.address)
+    oomd.request_name("org.freedesktop.oom1")
+    leader = world.process()
+    world.create("sge.1", leader, dbus.Dictionary({"memory_max": dbus.UInt64(2**30)}, signature="sv"))
+    killed = dbus.lowlevel.SignalMessage("/org/freedesktop/oom1", "org.freedesktop.oom1.Manager", "Killed")
+    killed.append("/batch.slice/batch-sge.1.slice/job-sge.1.scope", "memory-used", signature="ss")
+    oomd.send_message(killed)
+    verdict = next(signal for signal in heard() if signal[0] == "OutOfMemory")
+    receipt = world.manager().GetReceipt("sge.1")
+    assert receipt["oom_limit"] == 2**30
+    assert verdict == ["OutOfMemory", "sge.1", {"oom_cause": "oomd", "oom_at": receipt["oom_at"]}]
