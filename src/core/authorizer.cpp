@@ -102,6 +102,9 @@ Result<void> decideCreate(const Caller& caller, const Target& target) {
         return denied("only root and pinfold-admin may name another owner for a job");
     if (!target.ownProcesses)
         return denied(userWord(caller.uid) + " may create a job only for a process of their own");
+    if (target.reservedKey)
+        return denied(userWord(caller.uid) + " may not name a job '" + target.reservedKey +
+                      "', as the batch system or pinfoldd itself may: use user.<id>, or give no key");
     if (target.looserLimit)
         return denied(std::string(target.looserLimit) +
                       " is above the site's default, which only root and pinfold-admin may exceed");

@@ -74,6 +74,7 @@ struct Target {
     bool processesInJob = false;       ///< one of the processes passed is in a job already
     bool userJobsAllowed = false;      ///< jobs.allow_user_jobs
     const char* looserLimit = nullptr; ///< the limit that is above the site's default, or above what is in force
+    const char* reservedKey = nullptr; ///< the key that the request names, where it is none for users
     bool allocates = false;            ///< asks for parts of the node for itself
     bool namesOwner = false;           ///< the request names an owner other than the caller
     bool shepherd = false;             ///< the leader is said to be the batch system's own

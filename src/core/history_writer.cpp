@@ -210,16 +210,16 @@ void HistoryWriter::drop() {
     }
 }
 
-std::optional<Receipt> HistoryWriter::newest(std::string_view key) const {
-    const auto wanted = [key](const Entry& entry) { return entry.size > 0 && entry.receipt.key == key; };
+std::optional<Receipt> HistoryWriter::newest(std::string_view key, std::optional<uid_t> owner) const {
+    const auto isIt = [&](const Receipt& receipt) { return receipt.key == key && (!owner || receipt.uid == *owner); };
+    const auto wanted = [&](const Entry& entry) { return entry.size > 0 && isIt(entry.receipt); };
     const auto newest = std::find_if(queue_.rbegin(), queue_.rend(), wanted);
     if (newest != queue_.rend())
         return newest->receipt;
     const auto written = std::find_if(inFlight_.rbegin(), inFlight_.rend(), wanted);
     if (written != inFlight_.rend())
         return written->receipt;
-    const auto recent =
-        std::find_if(recent_.rbegin(), recent_.rend(), [key](const Receipt& receipt) { return receipt.key == key; });
+    const auto recent = std::find_if(recent_.rbegin(), recent_.rend(), isIt);
     return recent == recent_.rend() ? std::nullopt : std::optional(*recent);
 }
 

@@ -44,9 +44,9 @@ public:
     /// or when it has been set aside, with `unwritten` set.
     void write(Receipt receipt, std::function<void(const Receipt&)> done);
 
-    /// The newest receipt of this key that has been set aside, or else that is among the last 256 that were written: an epilogue
-    /// asks right after its job's end, also while the disk cannot be read.
-    std::optional<Receipt> newest(std::string_view key) const;
+    /// The newest receipt of this key, and of this user if one is named, that has been set aside, or else that is among the last
+    /// 256 that were written: an epilogue asks right after its job's end, also while the disk cannot be read.
+    std::optional<Receipt> newest(std::string_view key, std::optional<uid_t> owner) const;
 
     /// Set from the first failure on, or from the first receipt that had to be set aside, until all that was is written.
     const std::optional<HistoryTrouble>& trouble() const { return trouble_; }

@@ -152,6 +152,8 @@ Result<void> JobCreator::permitted(const Caller& caller, const CreateRequest& re
     target.processesInJob = leader && leader->inJob;
     target.userJobsAllowed = config.jobs.allowUserJobs;
     target.looserLimit = looserThan(limits, ceilingOf(config));
+    if (const auto key = JobKey::parse(request.key); key && !key->isForUsers())
+        target.reservedKey = request.key.c_str();
     target.allocates = !request.allocation.empty();
     target.namesOwner = request.owner && *request.owner != caller.uid;
     target.shepherd = request.shepherd;

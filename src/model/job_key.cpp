@@ -72,6 +72,11 @@ JobKey JobKey::manual(std::uint64_t number) {
 
 std::string_view JobKey::scheduler() const { return std::string_view(text_).substr(0, text_.find('.')); }
 
+bool JobKey::isForUsers() const {
+    return scheduler() == "user" ||
+           (scheduler() == "manual" && !parseUnsigned(std::string_view(text_).substr(text_.find('.') + 1)));
+}
+
 std::string JobKey::sliceName() const { return std::string(kSlicePrefix) + escaped_ + std::string(kSliceSuffix); }
 
 std::string JobKey::scopeName(std::uint32_t task) const {

@@ -27,6 +27,8 @@ public:
 
     const std::string& text() const { return text_; }
     std::string_view scheduler() const;
+    /// Whether users may name jobs of their own so: "user.<id>", and "manual.<id>" but for the numbers that pinfoldd picks.
+    bool isForUsers() const;
     /// E of the unit names.
     const std::string& escaped() const { return escaped_; }
     std::string sliceName() const;                   ///< batch-<E>.slice

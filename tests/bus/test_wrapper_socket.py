@@ -123,11 +123,13 @@ def test_the_rules_are_those_of_the_bus(world):
     assert ask_as_user(world, CREATE, own.pid)["error"] == "Denied"
     allow_user_jobs(world)
     assert ask_as_user(world, CREATE, strange.pid)["error"] == "Denied"
-    assert ask_as_user(world, CREATE, own.pid) == {"key": "wrapper.1"}
+    denied = ask_as_user(world, CREATE, own.pid)
+    assert denied["error"] == "Denied" and "may not name a job 'wrapper.1'" in denied["message"]
+    assert ask_as_user(world, {**CREATE, "key": "user.1"}, own.pid) == {"key": "user.1"}
     assert create(world, strange, key="wrapper.2") == {"key": "wrapper.2"}
     end = {"version": 1, "call": "end", "key": "wrapper.2", "leader": strange.pid, "exit_status": 0}
     assert ask_as_user(world, end, own.pid)["error"] == "Denied"
-    assert ask_as_user(world, {**CREATE, "key": "wrapper.3"}, own.pid)["error"] == "Denied", "it is in a job already"
+    assert ask_as_user(world, {**CREATE, "key": "user.3"}, own.pid)["error"] == "Denied", "it is in a job already"
 
 
 LIST = {"version": 1, "call": "list", "uid": USER}
@@ -594,7 +596,7 @@ ON_THE_BUS = """
 import dbus, dbus.bus
 bus = dbus.bus.BusConnection({address!r})
 call = dbus.lowlevel.MethodCallMessage("org.pinfold1", "/org/pinfold1", "org.pinfold1.Manager", "CreateJob")
-call.append("x.1", dbus.types.UnixFd(lingering.fileno()), dbus.Dictionary({{}}, signature="sv"), signature="sha{{sv}}")
+call.append("user.1", dbus.types.UnixFd(lingering.fileno()), dbus.Dictionary({{}}, signature="sv"), signature="sha{{sv}}")
 lingering.close()
 bus.send_message(call)
 bus.flush()
@@ -606,7 +608,7 @@ WAYS = {"request that takes none": LIST_WITH_IT, "never read": UNREAD, "too many
 @pytest.mark.parametrize("way", WAYS)
 def test_a_descriptor_that_does_not_close_holds_up_nobody(world, way):
     allow_user_jobs(world)
-    create_with_output = {"version": 1, "call": "create", "key": "wrapper.7", "limits": {}, "output": True}
+    create_with_output = {"version": 1, "call": "create", "key": "user.7", "limits": {}, "output": True}
     send = WAYS[way].format(list=packet({**LIST, "uid": USER}), create=packet(create_with_output), address=world.address)
     program = LINGERING.format(uid=USER, path=str(world.socket), send=send)
     world.daemon.send_signal(signal.SIGSTOP)  # so that all of it is there when it looks

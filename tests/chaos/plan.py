@@ -23,8 +23,8 @@ class Item:
 
     @property
     def key(self):
-        # A scheduler for each 5,000 jobs: `pinfold history` gives at most 10,000 receipts at once.
-        return f"chaos{self.number // 5000}.{self.number}"
+        # A scheduler for each 5,000 jobs: `pinfold history` gives at most 10,000 receipts at once. Users' own are all below `user`.
+        return f"chaos{self.number // 5000}.{self.number}" if self.user == "root" else f"user.{self.number}"
 
 
 @dataclass(frozen=True)

@@ -88,9 +88,10 @@ class Chaos:
 
 
 def all_receipts(stories):
-    """By scheduler, since one answer has a bound; and the newest of all, in which one that is nobody's would be seen."""
+    """By scheduler and user, since one answer has a bound; and the newest of all, in which one that is nobody's would be seen."""
     schedulers = {story.key.split(".")[0] for story in stories} | {"manual"}
-    found = {receipt["id"]: receipt for scheduler in schedulers for receipt in history("--scheduler", scheduler)}
+    found = {receipt["id"]: receipt for scheduler in schedulers for user in plan.USERS
+             for receipt in history("--scheduler", scheduler, "--user", user)}
     return list({**{receipt["id"]: receipt for receipt in history()}, **found}.values())
 
 

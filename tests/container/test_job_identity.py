@@ -68,39 +68,42 @@ def test_a_key_that_pinfoldd_picks_is_no_live_jobs_after_a_restart():
     finish(first)
 
 
-def test_a_key_that_a_user_named_is_not_picked_for_another():
+def test_a_key_that_somebody_named_is_not_picked_for_another():
     with site(USERS):
         run("pinfold-run", "--", "true")
         number = int(receipts(number=1)[0]["key"].removeprefix("manual."))
-        bobs = [as_user("bob", f"manual.{number + n}", "sleep", "8102") for n in (1, 2, 3)]
+        for n in (1, 2, 3):
+            status, _, err = finish(as_user("bob", f"manual.{number + n}", "sleep", "8102"))
+            assert status == 125 and "may not name a job" in err
+        roots = [as_user("root", f"manual.{number + n}", "sleep", "8102") for n in (1, 2, 3)]
         for n in (1, 2, 3):
             wait_running(f"manual.{number + n}")
         for _ in range(3):
             assert finish(as_user("alice", None, "true"))[0] == 0
         assert {f"manual.{number + n}" for n in (1, 2, 3)} <= live_jobs().keys()
-        assert all(job.poll() is None for job in bobs)
+        assert all(job.poll() is None for job in roots)
         stop(*(f"manual.{number + n}" for n in (1, 2, 3)))
-        for job in bobs:
+        for job in roots:
             finish(job)
 
 
 def test_a_job_whose_record_cannot_be_read_is_not_touched():
     with site(USERS):
-        bobs = as_user("bob", "sge.unread", "sleep", "8103")
-        wait_running("sge.unread")
-        record = RECORDS / "sge.unread.json"
+        bobs = as_user("bob", "user.unread", "sleep", "8103")
+        wait_running("user.unread")
+        record = RECORDS / "user.unread.json"
         good = record.read_text()
         run("systemctl", "stop", "pinfoldd.socket", "pinfoldd.service")
         record.write_text(good.replace('"version":1', '"version":2'))
         run("systemctl", "start", "pinfoldd.socket", "pinfoldd.service")
         daemon_ready()
-        status, _, err = finish(as_user("alice", "sge.unread", "true"))
+        status, _, err = finish(as_user("alice", "user.unread", "true"))
         assert status == 125 and "has a record that pinfoldd has not taken up" in err
         assert processes_with("8103") and bobs.poll() is None
         record.write_text(good)
         run("pinfold", "reconcile")
-        assert live_jobs()["sge.unread"]["state"] == "running"
-        stop("sge.unread")
+        assert live_jobs()["user.unread"]["state"] == "running"
+        stop("user.unread")
         finish(bobs)
 
 

@@ -470,9 +470,9 @@ def test_users_look_and_do_not_touch(node):
 def test_a_live_jobs_supervisor_is_none(node):
     """It runs as the user, outside of the job's scope."""
     with site("[jobs]\nallow_user_jobs = true\n"):
-        job = subprocess.Popen(["systemd-run", "--quiet", "--scope", "--uid=alice", "pinfold-run", "--job", "strays.8", "--", "cat"],
+        job = subprocess.Popen(["systemd-run", "--quiet", "--scope", "--uid=alice", "pinfold-run", "--job", "user.strays8", "--", "cat"],
                                stdin=subprocess.PIPE)
-        wait_until(lambda: live_jobs().get("strays.8", {}).get("state") == "running", "strays.8 running")
+        wait_until(lambda: live_jobs().get("user.strays8", {}).get("state") == "running", "user.strays8 running")
         for home in ("its first cgroup", "pinfold.slice"):
             if home == "pinfold.slice":
                 wait_until(lambda: "pinfold.slice" in Path(f"/proc/{job.pid}/cgroup").read_text(), "at home")

@@ -71,7 +71,7 @@ def test_the_owner_looks_and_stops(alices_job):
     assert alices_job.wait(timeout=20) == -signal.SIGTERM
     wait_until(lambda: receipts("user.alice"), "receipt")
     assert "user.alice" in as_user(USER, "m.GetReceipt('user.alice')")
-    assert as_user(OTHER, "m.GetReceipt('user.alice')") == DENIED
+    assert as_user(OTHER, "m.GetReceipt('user.alice')") == "org.pinfold1.Error.NoSuchReceipt", "of his own there is none"
     assert "user.alice" not in as_user(OTHER, "m.ListReceipts({})")
     assert pinfold_as(OTHER, "why", "user.alice").returncode in (4, 5)
 
@@ -108,6 +108,16 @@ def test_users_own_jobs_where_allowed(user_jobs_allowed):
     assert as_user(USER, "m.CreateJob('user.uid', fd(own.pid), {'uid': dbus.UInt32(0)})") == DENIED
     stranger.kill()
     stranger.wait()
+
+
+def test_users_do_not_take_the_batch_systems_keys(user_jobs_allowed):
+    """Else the batch system's own job of that key would be refused, or the user's receipt taken for it."""
+    for key in ("slurm.4712", "manual.4712"):
+        refused = pinfold_as(USER, "run", "--job", key, "--", "sh", "-c", "exit 42")
+        assert refused.returncode == 125 and f"may not name a job '{key}'" in refused.stderr, refused
+        assert finish(start_job(key, "true"))[0] == 0
+        assert [receipt["uid"] for receipt in receipts(key)] == [0]
+    assert pinfold_as(USER, "run", "--job", "manual.own", "--", "sh", "-c", "exit 42").returncode == 42
 
 
 def test_whom_pinfoldd_refuses_does_not_run_unconfined():

@@ -50,4 +50,5 @@ def test_disturbances_are_in_order_and_those_that_last_do_not_overlap():
 def test_keys_are_spread_over_schedulers():
     keys = [item.key for item in made(jobs=12000).items]
     assert len(set(keys)) == len(keys)
-    assert {key.split(".")[0] for key in keys} == {"chaos0", "chaos1", "chaos2"}
+    assert {key.split(".")[0] for key in keys} == {"chaos0", "chaos1", "chaos2", "user"}
+    assert {item.key.split(".")[0] for item in made().items if item.user != "root"} == {"user"}, "others are refused"

@@ -183,11 +183,14 @@ constexpr auto kLoose = [](Target& t) { t.looserLimit = "memory_max"; };
 constexpr auto kShepherd = [](Target& t) { t.shepherd = true; };
 constexpr auto kAllocates = [](Target& t) { t.allocates = true; };
 constexpr auto kNamesOwner = [](Target& t) { t.namesOwner = true; };
+constexpr auto kReserved = [](Target& t) { t.reservedKey = "sge.1"; };
 
 INSTANTIATE_TEST_SUITE_P(
     rules, AuthorizerConditions,
     ::testing::Values(Row{"user creates with another's process", kOwner, Verb::CreateJob, with(createOwn(), kStrange), false},
                       Row{"user creates above the default", kOwner, Verb::CreateJob, with(createOwn(), kLoose), false},
+                      Row{"user names it as a batch system does", kOwner, Verb::CreateJob, with(createOwn(), kReserved), false},
+                      Row{"root names it so", kRoot, Verb::CreateJob, with(createOwn(), kReserved), true},
                       Row{"user names an owner", kOwner, Verb::CreateJob, with(createOwn(), kNamesOwner), false},
                       Row{"user takes a GPU", kOwner, Verb::CreateJob, with(createOwn(), kAllocates), false},
                       Row{"user is the batch system", kOwner, Verb::CreateJob, with(createOwn(), kShepherd), false},

@@ -55,6 +55,48 @@ TEST_F(IdentityTest, numbersCountOnAboveThoseThatWerePassedOver) {
     EXPECT_EQ((*created)->key.text(), "manual.3");
 }
 
+TEST_F(IdentityTest, usersNameJobsOfTheirOwnBelowTheirOwnPrefixesOnly) {
+    config.jobs.allowUserJobs = true;
+    const Caller user{1000, false};
+    const auto leader = child();
+    for (const char* key : {"slurm.4712", "manual.2"}) {
+        create(key, leader, {}, nullptr, user);
+        ASSERT_TRUE(created && !*created) << key;
+        EXPECT_EQ(created->error().code, ErrorCode::Denied);
+        EXPECT_EQ(created->error().message, "user 1000 may not name a job '" + std::string(key) +
+                                                "', as the batch system or pinfoldd itself may: use user.<id>, or give no key");
+    }
+    create("user.4712", leader, {}, nullptr, user);
+    EXPECT_TRUE(created && *created);
+}
+
+TEST_F(IdentityTest, whoAsksForHisJobsEndIsNotGivenALaterJobsOfAnotherUser) {
+    config.jobs.allowUserJobs = true;
+    for (const uid_t uid : {1000U, 1001U}) {
+        auto leader = child(uid);
+        create("user.1", leader, {}, nullptr, {uid, false});
+        ASSERT_TRUE(created && *created);
+        end(leader);
+    }
+    for (const bool fromDisk : {false, true}) {
+        if (fromDisk) {
+            crash();
+            restart();
+        }
+        std::vector<Receipt> receipts;
+        const auto keep = [&](const Result<Receipt>& receipt) { receipts.push_back(receipt ? *receipt : Receipt{}); };
+        for (const uid_t uid : {1000U, 1001U}) {
+            manager->endJob({uid, false}, "user.1", {.exit = {}, .leader = 4711}, keep);
+            manager->waitJob({uid, false}, "user.1", keep);
+            manager->receipt({uid, false}, "user.1", keep);
+        }
+        loop.settle();
+        ASSERT_EQ(receipts.size(), 6U);
+        for (std::size_t i = 0; i < receipts.size(); ++i)
+            EXPECT_EQ(receipts[i].uid, i < 3 ? 1000U : 1001U) << i << fromDisk;
+    }
+}
+
 TEST_F(IdentityTest, aKeyWhoseRecordCannotBeReadIsNotGiven) {
     auto bobs = child();
     create("sge.2", bobs);

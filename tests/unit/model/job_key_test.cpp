@@ -31,6 +31,13 @@ TEST(JobKey, manualIsAKeyLikeAnyOther) {
     EXPECT_EQ(JobKey::manual(7).escaped(), key("manual.7").escaped());
 }
 
+TEST(JobKey, saysWhichAreForUsers) {
+    for (const char* key : {"user.1", "user.x", "manual.x", "manual.1x"})
+        EXPECT_TRUE(JobKey::parse(key)->isForUsers()) << key;
+    for (const char* key : {"slurm.1", "sge.user.1", "users.1", "manual.1", "manual.007"})
+        EXPECT_FALSE(JobKey::parse(key)->isForUsers()) << key;
+}
+
 TEST(JobKey, refusesWhatHasNoSchedulerOrId) {
     for (const char* text : {"", ".", "sge", "sge.", ".4711", "Sge.1", "s-ge.1", "s ge.1", "sge/x.1"}) {
         const auto parsed = JobKey::parse(text);
