@@ -4,11 +4,16 @@
 #include "base/result.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
 namespace pinfold {
+
+/// "8:0" of a block device's path: of the whole disk, as systemd takes it; nullopt when it is none.
+using DeviceNumbers = std::function<std::optional<std::string>(const std::string& path)>;
 
 /// An amount for each of some block devices, as systemd's IOReadBandwidthMax= and its like take it.
 struct DeviceAmounts {

@@ -4,6 +4,7 @@
 #include "base/parse.hpp"
 #include "core/events.hpp"
 #include "core/job_id.hpp"
+#include "os/block_device.hpp"
 
 #include <algorithm>
 #include <string>
@@ -151,7 +152,7 @@ Result<void> JobCreator::permitted(const Caller& caller, const CreateRequest& re
     target.ownProcesses = leader && leader->soleUid == caller.uid;
     target.processesInJob = leader && leader->inJob;
     target.userJobsAllowed = config.jobs.allowUserJobs;
-    target.looserLimit = looserThan(limits, ceilingOf(config));
+    target.looserLimit = looserThan(limits, ceilingOf(config), wholeDisk);
     if (const auto key = JobKey::parse(request.key); key && !key->isForUsers())
         target.reservedKey = request.key.c_str();
     target.allocates = !request.allocation.empty();

@@ -18,6 +18,7 @@
 #include "core/task_adder.hpp"
 #include "core/task_ender.hpp"
 #include "core/unkillable.hpp"
+#include "os/block_device.hpp"
 
 #include <algorithm>
 #include <string>
@@ -262,7 +263,7 @@ void JobManager::setLimits(const Caller& caller, const std::string& key, Resourc
     if (!merged)
         return reply(merged.error());
     auto target = targetOf(key, job->get());
-    target.looserLimit = looserThan(*merged, (*job)->record.limits);
+    target.looserLimit = looserThan(*merged, (*job)->record.limits, wholeDisk);
     if (auto allowed = decide(caller, Verb::SetLimits, target); !allowed)
         return reply(allowed.error());
     impl_->keeper.change(*job, {std::move(change), caller.uid, force}, std::move(reply));

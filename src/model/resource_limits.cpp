@@ -72,6 +72,24 @@ template <class One, class F> void forEachPair(One& one, const ResourceLimits& o
     });
 }
 
+/// Devices by number instead of by name. Of a disk that is there more than once only the largest amount: which of them systemd
+/// sets is a matter of their order.
+ResourceLimits byNumber(ResourceLimits limits, const DeviceNumbers& numbers) {
+    forEachLimit(limits, [&numbers](const char*, auto& limit) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(limit)>, std::optional<DeviceAmounts>>) {
+            if (!limit)
+                return;
+            DeviceAmounts numbered;
+            for (const auto& [device, amount] : limit->amounts) {
+                auto& most = numbered.amounts[numbers(device).value_or(device)];
+                most = std::max(most, amount);
+            }
+            limit = std::move(numbered);
+        }
+    });
+    return limits;
+}
+
 } // namespace
 
 Result<void> validate(const ResourceLimits& limits) {
@@ -91,9 +109,10 @@ ResourceLimits withDefaults(ResourceLimits limits, const ResourceLimits& default
     return limits;
 }
 
-const char* looserThan(const ResourceLimits& limits, const ResourceLimits& ceiling) {
+const char* looserThan(const ResourceLimits& limits, const ResourceLimits& ceiling, const DeviceNumbers& numbers) {
     const char* found = nullptr;
-    forEachPair(limits, ceiling, [&found](const char* name, const auto& limit, const auto& allowed) {
+    const auto numbered = byNumber(limits, numbers);
+    forEachPair(numbered, byNumber(ceiling, numbers), [&found](const char* name, const auto& limit, const auto& allowed) {
         if (!found && looser(limitRow(name), limit, allowed))
             found = name;
     });

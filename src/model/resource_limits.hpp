@@ -82,7 +82,8 @@ Result<void> validate(const ResourceLimits& limits);
 ResourceLimits withDefaults(ResourceLimits limits, const ResourceLimits& defaults);
 
 /// The name of the first limit of `limits` that is looser than `ceiling` allows (unset is the kernel's default), or nullptr.
-/// What takes from others counts as looser: more protection, more weight, another device profile.
-const char* looserThan(const ResourceLimits& limits, const ResourceLimits& ceiling);
+/// What takes from others counts as looser: more protection, more weight, another device profile. Disks are compared by their
+/// numbers: one disk has many names.
+const char* looserThan(const ResourceLimits& limits, const ResourceLimits& ceiling, const DeviceNumbers& numbers);
 
 } // namespace pinfold

@@ -8,11 +8,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 namespace pinfold {
 namespace {
 
 constexpr int kMaxLinks = 8;
+constexpr int kMaxLayers = 8; // of the device mapper
 
 std::optional<std::string> line(const std::string& file) {
     auto text = readFile(AT_FDCWD, file.c_str());
@@ -31,9 +33,23 @@ std::filesystem::path followed(std::filesystem::path path) {
     return path;
 }
 
+/// The number of what a device is on in the end, where that is one disk; else its own. `entry` is its directory in sysfs.
+std::optional<std::string> diskOf(const std::filesystem::path& entry, int layers) {
+    std::set<std::optional<std::string>> below;
+    std::error_code error;
+    if (layers > 0)
+        for (std::filesystem::directory_iterator slave(entry / "slaves", error), end; !error && slave != end;
+             slave.increment(error))
+            below.insert(diskOf(slave->path(), layers - 1));
+    if (below.size() == 1)
+        return *below.begin();
+    const bool isPartition = ::access((entry / "partition").c_str(), F_OK) == 0;
+    return line(entry.string() + (isPartition ? "/../dev" : "/dev"));
+}
+
 } // namespace
 
-std::optional<std::string> wholeDisk(const std::string& path) {
+std::optional<std::string> wholeDiskBelow(const std::filesystem::path& sysfs, const std::string& path) {
     // By sysfs and not by the device's node: pinfoldd's own /dev has no disks.
     auto name = followed(path).string();
     constexpr std::string_view dev = "/dev/";
@@ -41,10 +57,10 @@ std::optional<std::string> wholeDisk(const std::string& path) {
         return std::nullopt;
     name.erase(0, dev.size());
     std::replace(name.begin(), name.end(), '/', '!'); // as sysfs does
-    const auto entry = "/sys/class/block/" + name;
-    const bool isPartition = ::access((entry + "/partition").c_str(), F_OK) == 0;
-    return line(entry + (isPartition ? "/../dev" : "/dev"));
+    return diskOf(sysfs / "sys/class/block" / name, kMaxLayers);
 }
+
+std::optional<std::string> wholeDisk(const std::string& path) { return wholeDiskBelow("/", path); }
 
 std::string diskName(const std::string& number) {
     std::error_code error;

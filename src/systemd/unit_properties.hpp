@@ -39,8 +39,6 @@ std::vector<UnitProperty> limitProperties(const ResourceLimits& limits);
 
 /// A file of a cgroup, without the trailing line break; nullopt when it is not there.
 using CgroupReader = std::function<std::optional<std::string>(const char* file)>;
-/// "8:0" of a block device's path: of the whole disk, as systemd takes it; nullopt when it is none.
-using DeviceNumbers = std::function<std::optional<std::string>(const std::string& path)>;
 
 /// One limit as the cgroup shows it once systemd has set it.
 struct ExpectedCgroupValue {

@@ -82,10 +82,19 @@ TEST(Limits, defaultsFillOnlyWhatIsUnset) {
     EXPECT_EQ(infinite.runTimeMax, someLimits().runTimeMax);
 }
 
+/// Of a node with two disks.
+std::optional<std::string> numberOf(const std::string& path) {
+    if (path.starts_with("/dev/sda") || path == "/dev/block/8:0" || path == "/dev/dm-0")
+        return "8:0";
+    return path == "/dev/sdb" ? std::optional<std::string>("8:16") : std::nullopt;
+}
+
+const char* looser(const ResourceLimits& limits, const ResourceLimits& ceiling) { return looserThan(limits, ceiling, numberOf); }
+
 TEST(Limits, looserIsFoundForEachLimit) {
-    EXPECT_EQ(looserThan(someLimits(), someLimits()), nullptr);
-    EXPECT_EQ(looserThan(someLimits(), {}), nullptr);
-    EXPECT_EQ(looserThan({}, {}), nullptr);
+    EXPECT_EQ(looser(someLimits(), someLimits()), nullptr);
+    EXPECT_EQ(looser(someLimits(), {}), nullptr);
+    EXPECT_EQ(looser({}, {}), nullptr);
     for (const std::string_view wanted : {"memory_max", "cpu_quota", "allowed_cpus", "tasks_max", "run_time_max"}) {
         auto unset = someLimits();
         auto higher = someLimits();
@@ -96,9 +105,9 @@ TEST(Limits, looserIsFoundForEachLimit) {
         });
         forEachLimit(higher, [&](const char* name, auto& limit) { change(wanted == name, limit, kInfinity, "0-4"); });
         forEachLimit(lower, [&](const char* name, auto& limit) { change(wanted == name, limit, 1, "1-2"); });
-        EXPECT_STREQ(looserThan(unset, someLimits()), wanted.data());
-        EXPECT_STREQ(looserThan(higher, someLimits()), wanted.data());
-        EXPECT_EQ(looserThan(lower, someLimits()), nullptr) << wanted;
+        EXPECT_STREQ(looser(unset, someLimits()), wanted.data());
+        EXPECT_STREQ(looser(higher, someLimits()), wanted.data());
+        EXPECT_EQ(looser(lower, someLimits()), nullptr) << wanted;
     }
 }
 
@@ -119,17 +128,33 @@ TEST(Limits, whatTakesFromOthersIsLooserToo) {
         ResourceLimits loose;
         ASSERT_TRUE(setLimit(tight, row.name, row.tight)) << row.name;
         ASSERT_TRUE(setLimit(loose, row.name, row.loose)) << row.name;
-        EXPECT_STREQ(looserThan(loose, tight), row.name) << row.loose;
-        EXPECT_EQ(looserThan(tight, tight), nullptr) << row.name;
-        EXPECT_EQ(looserThan({}, tight) != nullptr, row.unsetIsLooser) << row.name;
+        EXPECT_STREQ(looser(loose, tight), row.name) << row.loose;
+        EXPECT_EQ(looser(tight, tight), nullptr) << row.name;
+        EXPECT_EQ(looser({}, tight) != nullptr, row.unsetIsLooser) << row.name;
     }
+}
+
+TEST(Limits, aSecondNameOfADiskIsNoWayAroundItsLimit) {
+    const auto io = [](const char* amounts) {
+        ResourceLimits limits;
+        EXPECT_TRUE(setLimit(limits, "io_read_bandwidth_max", amounts));
+        return limits;
+    };
+    const auto ceiling = io("/dev/sda 1M");
+    for (const char* other : {"/dev/sda1", "/dev/block/8:0", "/dev/dm-0"}) {
+        EXPECT_STREQ(looser(io((std::string("/dev/sda 1M, ") + other + " infinity").c_str()), ceiling), "io_read_bandwidth_max");
+        EXPECT_EQ(looser(io((std::string(other) + " 1M").c_str()), ceiling), nullptr) << other;
+    }
+    EXPECT_EQ(looser(io("/dev/sda 1M, /dev/sdb infinity"), ceiling), nullptr);
+    EXPECT_EQ(looser(io("/dev/sda 1M, /dev/sda1 2M"), io("/dev/sda 1M, /dev/sda1 2M")), nullptr);
+    EXPECT_STREQ(looser(io("/dev/gone 2M"), io("/dev/gone 1M")), "io_read_bandwidth_max");
 }
 
 TEST(Limits, howAJobIsKilledIsItsOwnersChoice) {
     ResourceLimits limits;
     limits.killSignal = 12;
     limits.oomPolicy = OomPolicy::Process;
-    EXPECT_EQ(looserThan(limits, {}), nullptr);
+    EXPECT_EQ(looser(limits, {}), nullptr);
 }
 
 } // namespace
