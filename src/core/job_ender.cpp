@@ -248,13 +248,17 @@ void JobEnder::killAround(const JobPtr& job) {
     job->graceTimer = core_.context.loop.after(core_.context.config.jobs.shepherdGrace, onJob(job, &JobEnder::kill));
 }
 
-void JobEnder::reportExit(const JobPtr& job, const ExitState& exit) {
+void JobEnder::reportExit(const JobPtr& job, const ExitState& exit, bool byAdmin) {
     if (!job->record.exit.known())
         job->record.exit = exit;
     if (job->record.state == JobState::Running)
         return begin(job, {.cause = JobResult::Exited, .by = {}, .grace = {}});
-    if (job->record.state == JobState::Ending && !populated(*job))
-        emptied(job);
+    if (job->record.state != JobState::Ending)
+        return;
+    if (!populated(*job))
+        return emptied(job);
+    if (byAdmin) // a batch system waits for the end: a stop that gives the job longer than usual goes on with the usual grace
+        begin(job, {.cause = JobResult::Exited, .by = {}, .grace = usualGrace(*job)});
 }
 
 void JobEnder::emptied(const JobPtr& job) {

@@ -44,7 +44,7 @@ public:
     std::optional<std::uint64_t> graceOfOwner(const Job& job, std::optional<std::uint64_t> asked) const;
 
     /// EndJob's word on how the leader ended.
-    void reportExit(const JobPtr& job, const ExitState& exit);
+    void reportExit(const JobPtr& job, const ExitState& exit, bool byAdmin);
 
     /// Goes on with an end that an earlier pinfoldd began.
     void resume(const JobPtr& job);

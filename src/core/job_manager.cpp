@@ -219,7 +219,7 @@ void JobManager::endJob(const Caller& caller, const std::string& key, EndReport 
     if (!job || (report.leader && summarize(**job).leader != *report.leader))
         return impl_->newestReceipt(caller, Verb::EndJob, key, std::move(reply));
     (*job)->waiters.push_back(std::move(reply));
-    impl_->ender.reportExit(*job, report.exit);
+    impl_->ender.reportExit(*job, report.exit, caller.admin);
 }
 
 void JobManager::stopJob(const Caller& caller, const std::string& key, std::optional<std::uint64_t> grace, Reply<void> reply) {

@@ -124,6 +124,30 @@ TEST_F(CoreTest, onlyItsOwnerGetsTheAnswerOfAJobAgain) {
     EXPECT_EQ(created->error().code, ErrorCode::Denied);
 }
 
+TEST_F(CoreTest, anAdministratorsEndDoesNotWaitForALongGrace) {
+    const Caller owner{1000, false};
+    for (const auto& stopper : {root, owner}) {
+        auto leader = child();
+        create("sge.1", leader);
+        config.jobs.killGrace = 3'600'000'000; // which is the owner's too, until the site's is lower
+        manager->stopJob(stopper, "sge.1", 3'600'000'000, [](const Result<void>& done) { EXPECT_TRUE(done); });
+        loop.settle();
+        config.jobs.killGrace = 1'000'000;
+        manager->endJob(owner, "sge.1", {}, [](const Result<Receipt>&) {});
+        loop.advance(2'000'000);
+        EXPECT_FALSE(node.applyCgroupKills()) << "the owner's end shortens nothing";
+        manager->endJob(root, "sge.1", {}, [](const Result<Receipt>&) {});
+        loop.advance(500'000);
+        manager->endJob(root, "sge.1", {}, [](const Result<Receipt>&) {});
+        EXPECT_FALSE(node.applyCgroupKills()) << "the usual grace is not over";
+        loop.advance(500'000);
+        EXPECT_TRUE(node.applyCgroupKills()) << "asking again gives no more time";
+        end(leader);
+        EXPECT_EQ(manager->jobCount(), 0U);
+        EXPECT_EQ(receipts().front().result, JobResult::Stopped);
+    }
+}
+
 TEST_F(CoreTest, anOwnersGraceIsNotLongerThanTheUsualOne) {
     constexpr std::uint64_t kHour = 3'600'000'000;
     for (const auto& [key, caller, killed] : {std::tuple{"sge.1", Caller{1000, false}, true}, std::tuple{"sge.2", root, false}}) {
