@@ -23,8 +23,8 @@ struct StraysConfig {
     std::vector<std::string> exemptUnits;                   ///< exempt_units = ["site-*.service", "site.slice"]: glob(7)
     std::vector<std::string> commands;                      ///< commands = ["*matlab*"]: only these, glob(7); none: all
     /// kinds = ["session"]: what is acted on; all are listed.
-    StrayKinds kinds{StrayKind::Session, StrayKind::UserManager, StrayKind::Linger, StrayKind::Cron,
-                     StrayKind::At,      StrayKind::Container,   StrayKind::Moved,  StrayKind::Other};
+    StrayKinds kinds{StrayKind::Session,   StrayKind::UserManager, StrayKind::Linger,     StrayKind::Cron, StrayKind::At,
+                     StrayKind::Container, StrayKind::Moved,       StrayKind::Supervisor, StrayKind::Other};
     bool withoutJob = false;           ///< without_job: only of users who have no live job
     std::uint64_t minAge = 60'000'000; ///< min_age = "60s"
     std::uint64_t minCpu = 0;          ///< min_cpu = "0": CPU time

@@ -3,8 +3,11 @@
 
 #include "base/escape.hpp"
 
+#include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <ctime>
 #include <utility>
 
@@ -15,6 +18,23 @@ std::uint64_t bootTime() {
     timespec now{};
     ::clock_gettime(CLOCK_BOOTTIME, &now);
     return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000 + static_cast<std::uint64_t>(now.tv_nsec) / 1000;
+}
+
+constexpr std::chrono::seconds kLastWords{10};
+
+/// A pinfold-run whose job is over is in no record any more, has said what there was to say in a moment, and ends.
+void awaitLeavers(std::vector<Stray>& strays) {
+    const auto isLeaver = [](const Stray& stray) { return stray.kind == StrayKind::Supervisor && stray.actedOn(); };
+    const auto deadline = std::chrono::steady_clock::now() + kLastWords;
+    for (const auto& stray : strays) {
+        if (!isLeaver(stray))
+            continue;
+        const auto left =
+            std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()).count();
+        pollfd end{stray.process.pidfd.get(), POLLIN, 0};
+        (void)::poll(&end, 1, static_cast<int>(std::max<std::int64_t>(left, 0)));
+    }
+    std::erase_if(strays, [&](const Stray& stray) { return isLeaver(stray) && hasEnded(stray.process.pidfd.get()); });
 }
 
 } // namespace
@@ -31,6 +51,8 @@ Findings Lookout::look(Pidfds pidfds) const {
         processes_, [this](uid_t uid) { return isOrdinaryUser(uid, policy_.config); }, pidfds);
     auto findings = judge(std::move(scan.processes));
     findings.unseen = std::move(scan.problems);
+    if (pidfds == Pidfds::Keep)
+        awaitLeavers(findings.strays);
     return findings;
 }
 

@@ -198,7 +198,7 @@ def every_kind(node):
     return made
 
 
-ACTED_ON = {"session", "user-manager", "linger", "cron", "at", "container", "moved", "other"}
+ACTED_ON = {"session", "user-manager", "linger", "cron", "at", "container", "moved", "supervisor", "other"}
 
 
 def legitimate(node):
@@ -287,7 +287,7 @@ def test_kill_takes_just_the_strays(node):
     assert [pid for kind in ACTED_ON for pid in made[kind] if alive(pid)] == []
     assert {s["spared"] for s in done["strays"] if s["pid"] in kept} == {"it is of a kind that is not acted on"}
 
-    run("pinfold", "strays", "--mode=kill", "--kinds", "service,batch-system,supervisor", *NOW, *EXEMPT)
+    run("pinfold", "strays", "--mode=kill", "--kinds", "service,batch-system", *NOW, *EXEMPT)
     assert [pid for pid in kept if alive(pid)] == []
     assert all(alive(pid) for pid in right)
 
@@ -481,6 +481,22 @@ def test_a_live_jobs_supervisor_is_none(node):
         finish(job)
         assert job.returncode == 0
     assert main_pid() and BATCH.exists()
+
+
+def test_a_users_wrappers_are_none_until_they_have_ended(node):
+    """Between its job's end and its own a pinfold-run is in pinfold.slice, and in no record."""
+    with site("[jobs]\nallow_user_jobs = true\n"):
+        # Supervisors are moved 0.2 s after the start.
+        churn = [subprocess.Popen(as_user("alice", "sh", "-c", f"i=0; while [ $i -lt 15 ]; do i=$((i + 1)); pinfold-run --job "
+                                          f"user.{number}.$i -- sh -c 'sleep 0.3{number}; exit 7'; [ $? = 7 ] || exit 1; done"))
+                 for number in range(1, 5)]
+        looks = 0
+        while any(process.poll() is None for process in churn):
+            done = document("--mode=kill", "--kinds", "supervisor")
+            assert done["reasons"] == [] and [stray for stray in done["strays"] if stray["kind"] == "supervisor"] == []
+            looks += 1
+        assert [process.wait() for process in churn] == [0] * len(churn)
+    assert looks >= 10
 
 
 def test_jobs_that_come_and_go_are_neither_strays_nor_doubts(node):
