@@ -333,6 +333,8 @@ Dict encodeSummary(const JobSummary& job) {
     put(dict, "created", job.created);
     put(dict, "tasks", static_cast<std::uint32_t>(job.tasks.size()));
     put(dict, "unkillable_since", job.unkillableSince);
+    if (job.unkillableSince)
+        put(dict, "unkillable_in_fuse", job.unkillableInFuse);
     return dict;
 }
 

@@ -33,7 +33,8 @@ Json job(const JobInfo& info) {
             {"unit", info.unit},
             {"created", info.created},
             {"created_iso", formatUtc(info.created)},
-            {"unkillable_since", optionalToJson(info.unkillableSince)}};
+            {"unkillable_since", optionalToJson(info.unkillableSince)},
+            {"unkillable_in_fuse", info.unkillableInFuse}};
 }
 
 Json process(const ProcessEntry& entry) {

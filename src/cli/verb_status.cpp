@@ -3,6 +3,7 @@
 #include "cli/job_page.hpp"
 #include "cli/journal_lines.hpp"
 #include "cli/verbs.hpp"
+#include "os/process.hpp"
 #include "text/receipt_text.hpp"
 
 #include <algorithm>
@@ -79,8 +80,9 @@ ExitStatus liveStatus(const VerbContext& context, const JobDetail& detail) {
         "Job " + job.key + " of user " + userName(job.uid) + ": " + context.terminal.colored(tone, job.state) + "\n\n";
     text += row("since", formatUtc(job.created));
     if (job.unkillableSince)
-        text += row("unkillable",
-                    "SIGKILL of " + formatUtc(*job.unkillableSince) + " has had no effect; it ends when its processes do");
+        text += row("unkillable", "SIGKILL of " + formatUtc(*job.unkillableSince) +
+                                      " has had no effect; it ends when its processes do" +
+                                      (job.unkillableInFuse ? "; " + std::string(kAbortFuse) : ""));
     text += row("slice", job.slice);
     text += row("scope", job.unit + (job.tasks > 1 ? " and " + std::to_string(job.tasks - 1) + " more" : ""));
     text += limitLines(detail, context.amounts);

@@ -37,6 +37,7 @@ JobInfo decodeJob(const bus::Dict& dict) {
     job.created = value<std::uint64_t>(dict, "created");
     job.tasks = value<std::uint32_t>(dict, "tasks");
     take(dict, "unkillable_since", job.unkillableSince);
+    job.unkillableInFuse = value<bool>(dict, "unkillable_in_fuse");
     return job;
 }
 

@@ -32,6 +32,7 @@ struct JobInfo {
     std::uint64_t created = 0;           ///< CLOCK_REALTIME, microseconds
     std::uint32_t tasks = 0;
     std::optional<std::uint64_t> unkillableSince = {}; ///< CLOCK_REALTIME, microseconds
+    bool unkillableInFuse = false;                     ///< it waits for a file server that users run themselves
 };
 
 struct ProcessEntry {

@@ -51,13 +51,11 @@ struct Describer::Batch {
 
     void work() {
         while (auto taken = take()) {
-            auto& [at, info] = *taken;
-            if (depth == Depth::Stuck) {
-                // This is known even if the command line cannot be read.
-                if (auto stuck = reading->table.readStuck(info.pid); stuck && stuck->started == info.started) {
-                    info = std::move(*stuck);
-                    give(at, info);
-                }
+            auto& [at, info, step] = *taken;
+            if (step == Step::Stuck) {
+                if (auto stuck = reading->table.readStuck(info.pid); stuck && stuck->started == info.started)
+                    give(at, *stuck);
+                continue;
             }
             if (!reading->enter(info.pid))
                 continue;
@@ -78,12 +76,23 @@ struct Describer::Batch {
     }
 
 private:
-    std::optional<std::pair<std::size_t, ProcessInfo>> take() {
+    // Of all of them first what never hangs: it is known even of those whose command lines nobody gets to.
+    enum class Step { Stuck, Command };
+    struct Taken {
+        std::size_t at;
+        ProcessInfo info;
+        Step step;
+    };
+
+    std::optional<Taken> take() {
         const std::lock_guard lock(mutex);
-        if (over || next == processes.size())
+        const auto steps = depth == Depth::Stuck ? 2 : 1;
+        if (over || next == steps * processes.size())
             return std::nullopt;
-        const auto at = next++;
-        return std::pair(at, processes[at]);
+        const auto at = next % processes.size();
+        const auto step = steps == 2 && next < processes.size() ? Step::Stuck : Step::Command;
+        ++next;
+        return Taken{at, processes[at], step};
     }
     void give(std::size_t at, const ProcessInfo& info) {
         const std::lock_guard lock(mutex);

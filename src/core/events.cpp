@@ -158,7 +158,8 @@ void logSuspension(const CoreContext& context, const Job& job, bool suspended, u
 void logUnkillable(const CoreContext& context, const Job& job, std::size_t count, const std::vector<ProcessInfo>& named) {
     auto event = jobEvent(LOG_ERR, kMessageUnkillable, "unkillable", job.key(), 0);
     event.message = "job " + job.key().text() + " can't end: " + std::to_string(count) + " process(es) outlived SIGKILL, sent " +
-                    formatDuration(context.config.unkillable.after) + " ago; it ends by itself when they do";
+                    formatDuration(context.config.unkillable.after) + " ago; it ends by itself when they do" +
+                    (job.record.unkillableInFuse ? "; " + std::string(kAbortFuse) : "");
     event.fields.emplace_back("PINFOLD_UID", std::to_string(job.record.uid));
     event.fields.emplace_back("PINFOLD_UNKILLABLE_COUNT", std::to_string(count));
     context.journal.event(event);

@@ -43,7 +43,8 @@ JobSummary summarize(const Job& job) {
                        .suspended = record.suspendedSince.has_value(),
                        .limits = record.limits,
                        .allocation = record.allocation,
-                       .unkillableSince = record.unkillableSince};
+                       .unkillableSince = record.unkillableSince,
+                       .unkillableInFuse = record.unkillableInFuse};
     for (const auto& [number, task] : record.tasks) {
         summary.tasks.push_back(number);
         if (number == 0 && task.leader)

@@ -74,6 +74,7 @@ struct JobSummary {
     std::vector<std::uint32_t> tasks = {};
     Allocation allocation = {};
     std::optional<std::uint64_t> unkillableSince = {}; ///< CLOCK_REALTIME, microseconds: SIGKILL, which something has outlived
+    bool unkillableInFuse = false; ///< since it waits for a file server that users run themselves: no action is taken
 };
 
 struct TaskAdded {

@@ -18,6 +18,14 @@ namespace {
 constexpr std::size_t kMostKeys = 10;  // in a line for people
 constexpr std::size_t kMostPids = 100; // in a command line
 
+/// All of them wait, one for the answer of a file server in FUSE and the others perhaps for what that one holds, and all are
+/// where only users mount: in namespaces that they have made themselves.
+bool waitForUsersFileServer(const std::vector<ProcessInfo>& stuck) {
+    return std::any_of(stuck.begin(), stuck.end(),
+                       [](const auto& process) { return isInFuse(process.waitPoint.value_or("")); }) &&
+           std::all_of(stuck.begin(), stuck.end(), [](const auto& process) { return process.ownNamespace; });
+}
+
 // From the second SIGKILL to the report. The kernel takes milliseconds.
 constexpr std::uint64_t kSecondKill = 1'000'000;
 
@@ -28,7 +36,7 @@ std::optional<UnkillableJobs> unkillableJobs(const Registry& registry) {
     std::size_t count = 0;
     for (const auto& [key, job] : registry.all()) {
         const auto& since = job->record.unkillableSince;
-        if (!since)
+        if (!since || job->record.unkillableInFuse)
             continue;
         jobs.since = std::min(jobs.since, *since);
         if (++count <= kMostKeys)
@@ -63,27 +71,34 @@ void UnkillablePolicy::killAgain(const JobPtr& job, std::uint64_t last, std::uin
 void UnkillablePolicy::report(const JobPtr& job, std::uint64_t killedAt) {
     if (!job->slice->populated())
         return onEmpty(job);
-    const bool first = !job->record.unkillableSince;
-    if (first) {
-        job->record.unkillableSince = killedAt;
-        core_.save(*job); // before the script runs: a restart doesn't run it again
-    }
     const auto pids = job->slice->processes();
     if (!pids)
         logWarning(core_.context, job->key(), "processes that outlived SIGKILL can't be listed: " + pids.error().message);
     const auto left = pids ? *pids : std::vector<pid_t>{};
     core_.describer.describe(glance(core_.context, left), Describer::Depth::Stuck,
-                             [this, job, count = left.size()](std::vector<ProcessInfo> named) {
-                                 keepToPolicy(core_.context, named);
-                                 logUnkillable(core_.context, *job, count, named);
+                             [this, job, killedAt, left](std::vector<ProcessInfo> named) {
+                                 if (job->record.state != JobState::Ending || !job->slice->populated())
+                                     return; // it has gone meanwhile
+                                 const bool first = !job->record.unkillableSince;
+                                 if (first)
+                                     job->record.unkillableSince = killedAt;
+                                 judge(*job, left, std::move(named), first);
                              });
-    core_.observer->unkillable(job->key(), left.size());
+}
+
+void UnkillablePolicy::judge(Job& job, const std::vector<pid_t>& left, std::vector<ProcessInfo> named, bool first) {
+    job.record.unkillableInFuse = waitForUsersFileServer(named);
+    core_.save(job); // before the script runs: a restart doesn't run it again
+    keepToPolicy(core_.context, named);
+    logUnkillable(core_.context, job, left.size(), named);
+    core_.observer->unkillable(job.key(), left.size());
     publish();
-    if (first && core_.context.config.unkillable.action == UnkillableAction::Script)
-        runScript(*job, left);
+    if (first && !job.record.unkillableInFuse && core_.context.config.unkillable.action == UnkillableAction::Script)
+        runScript(job, left);
 }
 
 void UnkillablePolicy::over(Job& job) {
+    job.record.unkillableInFuse = false;
     if (std::exchange(job.record.unkillableSince, std::nullopt))
         publish();
 }

@@ -34,6 +34,9 @@ public:
 private:
     void killAgain(const JobPtr& job, std::uint64_t last, std::uint64_t killedAt);
     void report(const JobPtr& job, std::uint64_t killedAt);
+    /// Takes the action, unless what is left waits for a file server that users run themselves. `first`: not done before a
+    /// restart.
+    void judge(Job& job, const std::vector<pid_t>& left, std::vector<ProcessInfo> named, bool first);
     void runScript(const Job& job, const std::vector<pid_t>& pids) const;
 
     Core& core_;

@@ -148,6 +148,7 @@ JobRecord recordFromJson(const Json& json) {
     takeEnd(json, record.exit, record.stoppedBy, record.leftovers);
     record.leftoversListed = json.value("leftovers_listed", false);
     optionalFromJson(json, "unkillable_since", record.unkillableSince);
+    record.unkillableInFuse = json.value("unkillable_in_fuse", false);
     takeFigures(json, record.figures);
     return record;
 }
@@ -224,6 +225,8 @@ std::string encode(const JobRecord& record) {
     putEnd(json, record.exit, record.stoppedBy, record.leftovers);
     json["leftovers_listed"] = record.leftoversListed;
     json["unkillable_since"] = optionalToJson(record.unkillableSince);
+    if (record.unkillableInFuse) // seldom, and an earlier pinfoldd does not know it
+        json["unkillable_in_fuse"] = true;
     putFigures(json, record.figures);
     return dump(json) + "\n";
 }

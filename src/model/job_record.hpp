@@ -81,6 +81,7 @@ struct JobRecord {
     Leftovers leftovers;                          ///< of tasks that ended before, too
     bool leftoversListed = false;                 ///< those of the job's own end are among them
     std::optional<std::uint64_t> unkillableSince; ///< CLOCK_REALTIME, microseconds: SIGKILL, which something has outlived
+    bool unkillableInFuse = false; ///< it waits for a file server that users run themselves: nothing is wrong with the node
     std::optional<FinalFigures> figures;
 
     bool operator==(const JobRecord&) const = default;

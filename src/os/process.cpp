@@ -108,24 +108,35 @@ void parseGroups(std::string_view status, ProcessInfo& info) {
             info.groups.push_back(*gid);
 }
 
-/// The directory of the first thread that is in state D.
-std::optional<std::filesystem::path> uninterruptibleThread(const std::filesystem::path& threads) {
-    std::error_code error;
-    for (std::filesystem::directory_iterator entry(threads, error), end; !error && entry != end; entry.increment(error)) {
-        ProcessInfo thread;
-        const auto stat = readFile(AT_FDCWD, (entry->path() / "stat").c_str());
-        if (stat && parseStat(*stat, thread) && thread.state == kUninterruptible)
-            return entry->path();
-    }
-    return std::nullopt;
-}
-
 /// Of a process or a thread. The kernel says 0 of what runs, and to who may not know.
 std::optional<std::string> waitPoint(const std::filesystem::path& directory) {
     auto name = readFile(AT_FDCWD, (directory / "wchan").c_str());
     if (!name || name->empty() || *name == "0")
         return std::nullopt;
     return printable(*name, 100);
+}
+
+/// The directory of a thread that is in state D: of the first that waits in FUSE, since the others may wait for its locks.
+std::optional<std::filesystem::path> uninterruptibleThread(const std::filesystem::path& threads) {
+    std::optional<std::filesystem::path> first;
+    std::error_code error;
+    for (std::filesystem::directory_iterator entry(threads, error), end; !error && entry != end; entry.increment(error)) {
+        ProcessInfo thread;
+        const auto stat = readFile(AT_FDCWD, (entry->path() / "stat").c_str());
+        if (!stat || !parseStat(*stat, thread) || thread.state != kUninterruptible)
+            continue;
+        if (isInFuse(waitPoint(entry->path()).value_or("")))
+            return entry->path();
+        if (!first)
+            first = entry->path();
+    }
+    return first;
+}
+
+std::optional<std::filesystem::path> userNamespace(const std::filesystem::path& process) {
+    std::error_code error;
+    auto name = std::filesystem::read_symlink(process / "ns/user", error);
+    return error ? std::nullopt : std::optional(std::move(name));
 }
 
 /// Of the topmost mount at /proc: what stands after "hidepid=" in its options, "off" where nothing does.
@@ -259,15 +270,18 @@ Result<ProcessInfo> ProcessTable::readStuck(pid_t pid) const {
     if (!info)
         return info;
     auto directory = root_ / "proc" / std::to_string(pid);
+    const auto theirs = userNamespace(directory);
+    info->ownNamespace = theirs && theirs != userNamespace("/proc/self");
     // The main thread may have ended, and another hangs.
-    if (info->state != kUninterruptible)
-        if (const auto thread = uninterruptibleThread(directory / "task")) {
-            info->state = kUninterruptible;
-            directory = *thread;
-        }
+    if (const auto thread = uninterruptibleThread(directory / "task")) {
+        info->state = kUninterruptible;
+        directory = *thread;
+    }
     info->waitPoint = waitPoint(directory);
     return info;
 }
+
+bool isInFuse(std::string_view waitPoint) { return waitPoint == "request_wait_answer" || waitPoint.starts_with("fuse_"); }
 
 Result<void> sendSignalTo(int pidfd, int signal) {
     if (::syscall(SYS_pidfd_send_signal, pidfd, signal, nullptr, 0) == 0 || errno == ESRCH)

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace pinfold {
@@ -30,7 +31,8 @@ struct ProcessInfo {
     pid_t parent = 0;
     std::uint32_t terminal = 0;           ///< device number of the controlling terminal, as in st_rdev; 0: none
     std::optional<std::string> waitPoint; ///< kernel function that it sleeps in; unset: runs, not asked for, or not to be seen
-    std::string command;                  ///< printable(); "[name]" when the command line is empty or was not asked for
+    bool ownNamespace = false; ///< is in another user namespace than this process; only where the wait point was asked for
+    std::string command;       ///< printable(); "[name]" when the command line is empty or was not asked for
 };
 
 /// May be used by several threads at once. commandOf() and readWithCommand() may block, for as long as somebody holds the lock of
@@ -60,8 +62,9 @@ public:
     Result<ProcessInfo> readWithCommand(pid_t pid) const;
     /// May block. printable(); what `info.command` says already where there is none, or it can't be read.
     std::string commandOf(const ProcessInfo& info) const;
-    /// Without the command line, with state and wait point of a thread that can't be interrupted, if there is one. The wait point
-    /// of other users' processes is seen with CAP_SYS_PTRACE only. It looks at each thread, and there may be thousands.
+    /// Without the command line, with state and wait point of a thread that can't be interrupted, if there is one; of several, of
+    /// one that waits for a file server. The wait point of other users' processes and their namespaces are seen with
+    /// CAP_SYS_PTRACE only. It looks at each thread, and there may be thousands.
     Result<ProcessInfo> readStuck(pid_t pid) const;
 
 private:
@@ -70,6 +73,13 @@ private:
 
     std::filesystem::path root_;
 };
+
+/// The kernel's function is one in which a process waits for a file server in FUSE.
+bool isInFuse(std::string_view waitPoint);
+/// For people: how to end such a wait.
+constexpr std::string_view kAbortFuse =
+    "it waits for a FUSE file server that its user runs: `echo 1 >/sys/fs/fuse/connections/N/abort` "
+    "ends that, where N/waiting is not 0";
 
 /// pidfd_open(2). Errors: PidGone; Internal.
 Result<UniqueFd> openPidfd(pid_t pid);

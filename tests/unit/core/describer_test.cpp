@@ -157,9 +157,9 @@ TEST_F(DescriberTest, whatHangsIsReportedWithoutItsCommandLine) {
     loop.advance(config.unkillable.after - 1);
     background->hold(Lane::Processes);
     loop.advance(1);
+    loop.advance(Describer::kPatience);
     EXPECT_TRUE(manager->job("sge.1")->unkillableSince);
     EXPECT_EQ(observer.log.back(), "unkillable sge.1 1");
-    loop.advance(Describer::kPatience);
     const auto messages = journal.messages();
     EXPECT_TRUE(std::any_of(messages.begin(), messages.end(), [](const auto& line) { return line.ends_with(": [stuck]"); }));
 }

@@ -23,6 +23,12 @@ protected:
         loop.settle();
         return leader;
     }
+    /// As unshare(CLONE_NEWUSER) does.
+    void makeNamespace(const ChildProcess& process) const {
+        const auto directory = node.root() / "proc" / std::to_string(process.pid()) / "ns";
+        std::filesystem::create_directories(directory);
+        std::filesystem::create_symlink("user:[1]", directory / "user");
+    }
     void passBound() { loop.advance(config.unkillable.after); }
     std::vector<JournalEvent> events(const std::string& name) const {
         std::vector<JournalEvent> found;
@@ -173,6 +179,52 @@ TEST_F(UnkillableTest, theCommentStaysUntilTheLastSuchJobHasGone) {
     EXPECT_EQ(comment()->find("sge.1"), std::string::npos);
     end(second);
     EXPECT_FALSE(comment());
+}
+
+TEST_F(UnkillableTest, aUserWhoWaitsForAFileServerOfHisOwnDoesNotDrainTheNode) {
+    config.unkillable.action = UnkillableAction::Drain;
+    auto leader = stuckJob("sge.1", "request_wait_answer");
+    makeNamespace(leader);
+    auto waitsForItsLock = child();
+    node.spawnInside(waitsForItsLock.pid(), "/batch.slice/batch-sge.1.slice/job-sge.1.scope");
+    node.hang(waitsForItsLock.pid(), "do_unlinkat");
+    makeNamespace(waitsForItsLock);
+    passBound();
+    EXPECT_FALSE(manager->draining());
+    EXPECT_TRUE(manager->job("sge.1")->unkillableInFuse);
+    EXPECT_TRUE(said("/sys/fs/fuse/connections/N/abort"));
+    crash();
+    restart();
+    EXPECT_FALSE(manager->draining());
+    passBound();
+    EXPECT_FALSE(manager->draining());
+    EXPECT_EQ(events("unkillable").size(), 2U);
+
+    // The same job with a process that hangs on the node's own disk.
+    auto other = child();
+    node.spawnInside(other.pid(), "/batch.slice/batch-sge.1.slice/job-sge.1.scope");
+    node.hang(other.pid(), "rpc_wait_bit_killable");
+    crash();
+    restart();
+    passBound();
+    EXPECT_TRUE(manager->draining());
+}
+
+TEST_F(UnkillableTest, theNodesOwnFileServerInFuseDrainsIt) {
+    config.unkillable.action = UnkillableAction::Drain;
+    auto leader = stuckJob("sge.1", "request_wait_answer");
+    passBound();
+    EXPECT_TRUE(manager->draining());
+    EXPECT_FALSE(manager->job("sge.1")->unkillableInFuse);
+    EXPECT_FALSE(said("/sys/fs/fuse"));
+}
+
+TEST_F(UnkillableTest, whatHangsInANamespaceAndNotInFuseDrains) {
+    config.unkillable.action = UnkillableAction::Drain;
+    auto leader = stuckJob("sge.1");
+    makeNamespace(leader);
+    passBound();
+    EXPECT_TRUE(manager->draining());
 }
 
 TEST_F(UnkillableTest, anotherActionIsInForceAtOnce) {

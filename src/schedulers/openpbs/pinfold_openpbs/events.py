@@ -136,7 +136,8 @@ def report(resources_used, used):
 def on_periodic(event):
     jobs = {job["key"]: job for job in pinfold_json("list")["jobs"] if job["key"].startswith("pbs.")}
     known = {key_of(job_id): event.job_list[job_id] for job_id in event.job_list.keys()}
-    node.tell_state(event, sorted(key for key, job in jobs.items() if job["unkillable_since"] is not None))
+    # What waits for a file server that a user runs is that user's doing, and no reason to take the node from the others.
+    node.tell_state(event, sorted(key for key, job in jobs.items() if job["unkillable_since"] is not None and not job["unkillable_in_fuse"]))
     for key in sorted(jobs.keys() & known.keys()):
         refresh(key, known[key])
     for key in words.forgotten(jobs, known, jobs_on_disk(), time.time()):
