@@ -186,7 +186,11 @@ std::string jsonLeftoverFiles(const LeftoverListing& listing) {
     Json list = Json::array();
     for (const auto& leftover : listing.files)
         list.push_back(leftoverFile(leftover));
-    return document({{"files", std::move(list)}, {"gaps", listing.gaps}});
+    Json gaps = Json::array();
+    Json userGaps = Json::array();
+    for (const auto& [user, what] : listing.gaps)
+        user ? userGaps.push_back({{"user", userName(*user)}, {"uid", *user}, {"gap", what}}) : gaps.push_back(what);
+    return document({{"files", std::move(list)}, {"gaps", std::move(gaps)}, {"gaps_of_users", std::move(userGaps)}});
 }
 
 std::string jsonNode(const std::string& version, const std::vector<JobInfo>& jobs, const std::optional<Drain>& drain) {

@@ -199,7 +199,8 @@ ExitStatus straysFiles(const VerbContext& context) {
     const auto listing = searchLeftovers(rules, sources, action == Action::Remove ? &journal : nullptr);
     context.terminal.print(context.line.json ? jsonLeftoverFiles(listing) : table(listing, action, context));
     for (const auto& gap : listing.gaps)
-        std::fprintf(stderr, "pinfold: nothing is removed, since not all is known: %s\n", gap.c_str());
+        std::fprintf(stderr, "pinfold: nothing%s is removed, since not all is known: %s\n",
+                     gap.user ? (" of " + userName(*gap.user)).c_str() : "", gap.what.c_str());
     bool failed = false;
     for (const auto& leftover : listing.files) {
         if (leftover.error)

@@ -89,6 +89,8 @@ private:
         const auto text = readFile(AT_FDCWD, file.c_str(), kMostMaps);
         if (!text)
             return hasGone() ? Result<void>() : failed(file);
+        if (text->size() >= kMostMaps)
+            return Error{ErrorCode::Internal, file.string() + " is longer than " + std::to_string(kMostMaps) + " bytes"};
         for (std::size_t start = 0; start < text->size();) {
             const auto end = std::min(text->find('\n', start), text->size());
             unsigned major = 0;
@@ -114,6 +116,24 @@ bool firstThreadHasEnded(const std::filesystem::path& process) {
     return nameEnd != std::string::npos && stat->size() > nameEnd + 2 && (*stat)[nameEnd + 2] == 'Z';
 }
 
+/// All of its threads that have something to show.
+Result<void> lookInto(Search& search, const std::filesystem::path& process) {
+    if (auto looked = search.lookInto(process); !looked || !firstThreadHasEnded(process))
+        return looked;
+    const auto threads = numbersIn(process / "task");
+    if (!threads)
+        return threads.error();
+    for (const auto& thread : *threads)
+        if (auto looked = search.lookInto(process / "task" / thread); !looked)
+            return looked;
+    return {};
+}
+
+uid_t soleUserOf(const ProcessTable& table, pid_t pid) {
+    const auto info = table.read(pid);
+    return info && info->realUid == info->effectiveUid && info->realUid == info->savedUid ? info->realUid : 0;
+}
+
 } // namespace
 
 Result<Inhabitants> listInhabitants(const std::filesystem::path& root) {
@@ -134,25 +154,20 @@ Result<Inhabitants> listInhabitants(const std::filesystem::path& root) {
     return inhabitants;
 }
 
-Result<std::set<FileId>> filesInUse(const std::set<std::uint64_t>& devices, const std::filesystem::path& root) {
+Result<FilesInUse> filesInUse(const std::set<std::uint64_t>& devices, const std::filesystem::path& root) {
     const auto names = processes(root / "proc");
     if (!names)
         return names.error();
+    const ProcessTable table(root);
     Search search(devices);
+    FilesInUse inUse;
     for (const auto& name : *names) {
-        const auto process = root / "proc" / name;
-        if (auto looked = search.lookInto(process); !looked)
-            return looked.error();
-        if (!firstThreadHasEnded(process))
-            continue;
-        const auto threads = numbersIn(process / "task");
-        if (!threads)
-            return threads.error();
-        for (const auto& thread : *threads)
-            if (auto looked = search.lookInto(process / "task" / thread); !looked)
-                return looked.error();
+        const auto user = soleUserOf(table, static_cast<pid_t>(std::stol(name))); // later it may have ended
+        if (const auto looked = lookInto(search, root / "proc" / name); !looked)
+            inUse.unseen.emplace(user, looked.error().message);
     }
-    return std::move(search.found);
+    inUse.files = std::move(search.found);
+    return inUse;
 }
 
 } // namespace pinfold

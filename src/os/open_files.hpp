@@ -9,7 +9,9 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <set>
+#include <string>
 
 namespace pinfold {
 
@@ -21,8 +23,14 @@ struct Inhabitants {
 /// `root` is prefixed to /proc. Error: Internal when /proc doesn't show all processes, or one can't be read.
 Result<Inhabitants> listInhabitants(const std::filesystem::path& root = "/");
 
+struct FilesInUse {
+    std::set<FileId> files;
+    /// Whose processes could not be looked into, and why. 0 for those that are not one user's alone.
+    std::map<uid_t, std::string> unseen;
+};
+
 /// What is open, mapped, or the root or working directory of a process, on these devices (FileId::device). Takes CAP_SYS_PTRACE.
-/// Error: Internal when a process could not be looked into.
-Result<std::set<FileId>> filesInUse(const std::set<std::uint64_t>& devices, const std::filesystem::path& root = "/");
+/// Error: Internal when /proc doesn't show all processes.
+Result<FilesInUse> filesInUse(const std::set<std::uint64_t>& devices, const std::filesystem::path& root = "/");
 
 } // namespace pinfold

@@ -43,7 +43,8 @@ class Searcher {
 public:
     Searcher(const LeftoverRules& rules, const LeftoverSources& sources, Journal* journal)
         : rules_(rules), sources_(sources), journal_(journal) {
-        listing_.gaps = rules.doubts;
+        for (const auto& doubt : rules.doubts)
+            addGap({}, doubt);
     }
 
     LeftoverListing run() {
@@ -84,13 +85,20 @@ private:
         DirectoryEntry entry;
     };
 
-    template <class T> T orGap(Result<T> result) {
+    void addGap(std::optional<uid_t> user, const std::string& what) {
+        LeftoverGap gap{user, what};
+        if (std::find(listing_.gaps.begin(), listing_.gaps.end(), gap) == listing_.gaps.end())
+            listing_.gaps.push_back(std::move(gap));
+    }
+    template <class T> T orGap(Result<T> result, std::optional<uid_t> user = {}) {
         if (result)
             return std::move(*result);
-        if (const auto& gap = result.error().message;
-            std::find(listing_.gaps.begin(), listing_.gaps.end(), gap) == listing_.gaps.end())
-            listing_.gaps.push_back(gap);
+        addGap(user, result.error().message);
         return {};
+    }
+    bool allIsKnownFor(uid_t uid) const {
+        return std::none_of(listing_.gaps.begin(), listing_.gaps.end(),
+                            [uid](const LeftoverGap& gap) { return gap.user.value_or(uid) == uid; });
     }
 
     void findFiles() {
@@ -123,7 +131,7 @@ private:
         auto oldest = UINT64_MAX;
         for (const auto& candidate : candidates)
             oldest = std::min(oldest, candidate.leftover.file.born.value_or(candidate.leftover.file.tree.touched));
-        const EndedJobs jobs(orGap(sources_.endedJobs(uid, oldest)));
+        const EndedJobs jobs(orGap(sources_.endedJobs(uid, oldest), uid));
         for (auto& candidate : candidates) {
             candidate.jobs = jobs.of(candidate.leftover.file);
             for (const auto& job : candidate.jobs)
@@ -144,7 +152,11 @@ private:
         std::set<std::uint64_t> devices;
         for (const auto& directory : directories_)
             devices.insert(directory->device());
-        inUse_ = orGap(filesInUse(devices));
+        auto inUse = orGap(filesInUse(devices));
+        // Who has a process keeps all files anyway; and what such a process may hold of another user's stays readable to it.
+        for (const auto& [uid, why] : inUse.unseen)
+            addGap(uid != 0 ? std::optional(uid) : std::nullopt, why);
+        inUse_ = std::move(inUse.files);
     }
 
     void judge(Candidate& candidate) {
@@ -157,7 +169,7 @@ private:
                                 {.liveJob = liveUsers_.contains(uid),
                                  .processes = inhabitants_.users.contains(uid),
                                  .seen = static_cast<bool>(seen),
-                                 .complete = listing_.gaps.empty(),
+                                 .complete = allIsKnownFor(uid),
                                  .root = rules_.root,
                                  .now = realTime(),
                                  .minAge = rules_.minAge});

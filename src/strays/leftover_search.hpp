@@ -20,12 +20,12 @@ namespace pinfold {
 struct LeftoverRules {
     std::function<bool(uid_t)> ordinary; ///< users whose files are looked at
     std::vector<std::filesystem::path> directories;
-    std::uint64_t minAge = 0; ///< microseconds since the job's end
-    bool root = true;         ///< that is what this process is
+    std::uint64_t minAge = 0;        ///< microseconds since the job's end
+    bool root = true;                ///< that is what this process is
     std::vector<std::string> doubts; ///< about these rules, a line each; gaps, too
 };
 
-/// What pinfoldd and its records and receipts say. An Error is a gap: nothing is removed then.
+/// What pinfoldd and its records and receipts say. An Error is a gap: of the user who is asked about, or else of the node.
 struct LeftoverSources {
     std::function<Result<std::set<uid_t>>()> usersWithLiveJobs;
     /// That ended at `since` (CLOCK_REALTIME, microseconds) or later.
@@ -43,9 +43,17 @@ struct LeftoverFile {
     bool failed() const { return error && !kept; }
 };
 
+/// Something that is not known.
+struct LeftoverGap {
+    std::optional<uid_t> user; ///< nothing of theirs is removed; unset: nothing of anybody's
+    std::string what;          ///< a line
+
+    bool operator==(const LeftoverGap&) const = default;
+};
+
 struct LeftoverListing {
     std::vector<LeftoverFile> files; ///< by user, kind and name
-    std::vector<std::string> gaps;   ///< what is not known, a line each. Not empty: nothing is removed
+    std::vector<LeftoverGap> gaps;
 };
 
 /// Without `journal` nothing is removed; else what is gets an entry each, and so does what can't be.

@@ -34,7 +34,7 @@ protected:
             std::filesystem::create_symlink("/", top() / directory / link);
     }
     FileId id(const std::filesystem::path& file) const { return fileStatus(AT_FDCWD, file.c_str())->id; }
-    Result<std::set<FileId>> inUse() const { return filesInUse({id(top()).device}, top()); }
+    Result<FilesInUse> inUse() const { return filesInUse({id(top()).device}, top()); }
 };
 
 } // namespace
@@ -59,9 +59,9 @@ TEST_F(OpenFiles, OpenMappedAndWorkedInIsFound) {
     const auto files = inUse();
     ASSERT_TRUE(files) << files.error().message;
     for (const auto& file : {open, mapped, top() / "directory"})
-        EXPECT_TRUE(files->contains(id(file))) << file;
-    EXPECT_FALSE(files->contains(id(write("closed", ""))));
-    for (const auto& file : *files)
+        EXPECT_TRUE(files->files.contains(id(file))) << file;
+    EXPECT_FALSE(files->files.contains(id(write("closed", ""))));
+    for (const auto& file : files->files)
         EXPECT_EQ(file.device, id(top()).device);
 }
 
@@ -70,7 +70,7 @@ TEST_F(OpenFiles, AProcessWhoseFirstThreadHasEndedIsSeenByItsOthers) {
     process(20, 1000, 'Z');
     place("proc/20/task/21");
     std::filesystem::create_symlink(open, top() / "proc/20/task/21/fd/3");
-    EXPECT_TRUE(inUse()->contains(id(open)));
+    EXPECT_TRUE(inUse()->files.contains(id(open)));
 }
 
 TEST_F(OpenFiles, WhoIsThereByAnyUserId) {
@@ -81,11 +81,27 @@ TEST_F(OpenFiles, WhoIsThereByAnyUserId) {
     EXPECT_EQ(inhabitants->users, (std::set<uid_t>{0, 7, 1000}));
 }
 
+TEST_F(OpenFiles, WhoseProcessCannotBeLookedIntoIsSaidAndTheOthersAreLookedInto) {
+    const auto open = write("open", "");
+    process(20, 1000, 'S');
+    write("proc/20/status", "Name:\ta\nUid:\t1000\t1000\t1000\t1000\n");
+    write("proc/20/maps", "no map\n");
+    process(30, 1001, 'S');
+    std::filesystem::create_symlink(open, top() / "proc/30/fd/3");
+    auto files = inUse();
+    ASSERT_TRUE(files) << files.error().message;
+    EXPECT_TRUE(files->files.contains(id(open)));
+    ASSERT_EQ(files->unseen.size(), 1U);
+    EXPECT_EQ(files->unseen.begin()->first, 1000U);
+    EXPECT_NE(files->unseen.begin()->second.find("/proc/20/maps is not as proc(5) has it"), std::string::npos);
+
+    write("proc/30/maps", "no map\n");
+    files = inUse();
+    ASSERT_TRUE(files);
+    EXPECT_TRUE(files->unseen.contains(0)) << "its saved user id is another's";
+}
+
 TEST_F(OpenFiles, WhatIsIncompleteIsAnError) {
-    write("proc/1/maps", "no map\n");
-    EXPECT_FALSE(inUse());
-    write("proc/1/maps", "");
-    EXPECT_TRUE(inUse());
     write("proc/1/stat", "no stat");
     EXPECT_FALSE(listInhabitants(top()));
     std::filesystem::remove_all(top() / "proc/1");
