@@ -3,6 +3,7 @@
 
 #include "core/events.hpp"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -26,12 +27,14 @@ Result<std::vector<pid_t>> processesOf(const Core& core, const Job& job, std::ui
     return scope->processes();
 }
 
-/// Until there are leftovers.report_max of them. Where they end.
+/// Until there are leftovers.report_max of them, or as many as a record holds. Where they end.
 std::size_t addCommands(const CoreContext& context, Leftovers& leftovers, const std::vector<ProcessInfo>& seen) {
     const auto& policy = context.config.leftovers;
+    const auto most = std::min<std::size_t>(policy.reportMax, Leftovers::kMostCommands);
     for (const auto& process : seen)
-        if (policy.commandLines != CommandLines::None && leftovers.commands.size() < policy.reportMax)
+        if (policy.commandLines != CommandLines::None && leftovers.commands.size() < most)
             leftovers.commands.push_back(process.command);
+    leftovers.boundCommands();
     return leftovers.commands.size();
 }
 
@@ -77,6 +80,7 @@ void reportLeftovers(Core& core, const JobPtr& job, std::uint32_t task) {
                                 keepToPolicy(core.context, named);
                                 for (auto at = first; at < last; ++at)
                                     job->record.leftovers.commands[at] = named[at - first].command;
+                                job->record.leftovers.boundCommands();
                                 core.save(*job);
                                 logLeftovers(core.context, *job, task, count, named);
                                 if (--job->describing == 0)

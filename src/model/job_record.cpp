@@ -175,6 +175,7 @@ Receipt receiptFromJson(const Json& json) {
     receipt.result = required(jobResultFromString(json.at("result").get<std::string>()), "result");
     receipt.tasks = json.at("tasks").get<std::uint64_t>();
     takeEnd(json, receipt.exit, receipt.stoppedBy, receipt.leftovers);
+    receipt.leftovers.boundCommands(); // an earlier pinfold knew no bound
     takeUsage(json, receipt.usage);
     takeOom(json, receipt.oom);
     takeLimits(json, receipt.limits);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "model/receipt.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -19,7 +20,41 @@ constexpr std::array kNames{
     std::pair{JobResult::Lost, std::string_view("lost")},
 };
 
+/// To `bytes` at most, which has room for the mark.
+void cut(std::string& text, std::size_t bytes) {
+    constexpr std::string_view mark = "…";
+    if (text.size() <= bytes)
+        return;
+    auto end = bytes - mark.size();
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) // within a character of UTF-8
+        --end;
+    text.resize(end);
+    text += mark;
+}
+
+/// The length that the longest are cut to, so that all of these lengths together are no more than `bytes`.
+std::size_t fairShare(std::vector<std::size_t> lengths, std::size_t bytes) {
+    std::ranges::sort(lengths);
+    for (std::size_t i = 0; i < lengths.size(); ++i) {
+        const auto share = bytes / (lengths.size() - i);
+        if (lengths[i] > share)
+            return share;
+        bytes -= lengths[i];
+    }
+    return lengths.empty() ? 0 : lengths.back();
+}
+
 } // namespace
+
+void Leftovers::boundCommands() {
+    commands.resize(std::min(commands.size(), kMostCommands));
+    std::vector<std::size_t> lengths;
+    for (const auto& command : commands)
+        lengths.push_back(command.size());
+    const auto share = fairShare(std::move(lengths), kMostCommandBytes);
+    for (auto& command : commands)
+        cut(command, share);
+}
 
 std::string_view toString(JobResult result) {
     for (const auto& [known, name] : kNames)

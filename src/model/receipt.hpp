@@ -6,6 +6,7 @@
 #include "model/resource_limits.hpp"
 #include "model/usage.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -41,11 +42,19 @@ struct ExitState {
     bool operator==(const ExitState&) const = default;
 };
 
-/// A process that a job left behind.
+/// The processes that a job left behind.
 struct Leftovers {
+    /// What a user can write into a record or a receipt by the names of processes: all are kept in one file, and each user's
+    /// receipts are to have room in it.
+    static constexpr std::size_t kMostCommands = 256;
+    static constexpr std::size_t kMostCommandBytes = 8192;
+
     std::uint64_t count = 0;
     std::uint64_t cpu = 0; ///< microseconds, user and system, of all that could be read
     std::vector<std::string> commands;
+
+    /// Leaves the first kMostCommands, of kMostCommandBytes together: the longest are cut to the same length, and "…" marks it.
+    void boundCommands();
 
     bool operator==(const Leftovers&) const = default;
 };

@@ -130,3 +130,18 @@ def test_a_long_migration_is_no_failed_start(impatient_unit):
     run("journalctl", "--sync")
     assert "bringing the receipts of an older pinfold up to date" in run("journalctl", "-u", "pinfoldd", "-o", "cat").stdout
     assert len(receipts()) == 10000
+
+
+def test_the_names_of_leftovers_fill_no_history():
+    """They are the user's choice, and all users' receipts share the history's size."""
+    job = start_job("big.names", "bash", "-c", "for i in $(seq 50); do (exec -a \"$(printf %4096s | tr ' ' '\"')\" sleep 8111) & done;"
+                    " until [ $(cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' '\\n' | grep -cx 8111) -ge 50 ]; do :; done; exit 0")
+    assert finish(job)[0] == 0
+    receipt, = receipts("big.names")
+    assert receipt["leftovers"] == len(receipt["leftover_commands"]) == 50
+    read = [command for command in receipt["leftover_commands"] if command != "[sleep]"]  # on a busy machine some are not
+    assert read and all(command.startswith('"""') for command in read) and sum(map(len, read)) <= 8192
+    with sqlite3.connect(f"file:{HISTORY}?mode=ro", uri=True) as history:
+        size, = history.execute("SELECT length(receipt) FROM receipts WHERE key = 'big.names'").fetchone()
+    history.close()
+    assert size < 24 << 10
