@@ -36,6 +36,8 @@ struct Config {
         bool allowUserJobs = false;                                   ///< allow_user_jobs
         UnenforcedLimits unenforcedLimits = UnenforcedLimits::Refuse; ///< unenforced_limits = "refuse" | "warn"
         std::uint64_t maxPerUser = 10000;                             ///< max_per_user: live jobs of one user
+        std::uint64_t maxTasks = 1000;        ///< max_tasks: live tasks of one job besides its batch script
+        std::uint64_t maxTasksPerUser = 8000; ///< max_tasks_per_user: of all jobs of one user
         std::uint64_t linger =
             60'000'000;              ///< linger = "60s": a job without batch script after its last task; from 0, or kInfinity
         Slots slots = Slots::Weight; ///< slots = "none" | "weight" | "quota" | "cpus": what a job's slots give it of the CPUs

@@ -128,6 +128,13 @@ void Registry::remove(const Job& job) {
         jobs_.erase(jobs_.find(job.key().text()));
 }
 
+std::size_t Registry::furtherTasksOf(uid_t user, const std::function<uid_t(uid_t)>& countsAs) const {
+    std::size_t tasks = 0;
+    for (const auto& [key, job] : jobs_)
+        tasks += countsAs(job->record.uid) == user ? job->furtherTasks() : 0;
+    return tasks;
+}
+
 std::size_t Registry::countOf(uid_t user, const std::function<uid_t(uid_t)>& countsAs) const {
     return static_cast<std::size_t>(
         std::count_if(jobs_.begin(), jobs_.end(), [&](const auto& entry) { return countsAs(entry.second->record.uid) == user; }));

@@ -82,6 +82,8 @@ struct Job {
     /// there, says nothing.
     bool isStarting(std::uint32_t number) const;
     bool isStartingTasks() const;
+    /// Live ones besides the batch script.
+    std::size_t furtherTasks() const { return record.tasks.size() - record.tasks.count(0); }
 };
 
 using JobPtr = std::shared_ptr<Job>;
@@ -121,6 +123,8 @@ public:
     const std::map<std::string, JobPtr, std::less<>>& all() const { return jobs_; }
     /// Jobs of all users that count as this one.
     std::size_t countOf(uid_t user, const std::function<uid_t(uid_t)>& countsAs) const;
+    /// Job::furtherTasks() of all of these.
+    std::size_t furtherTasksOf(uid_t user, const std::function<uid_t(uid_t)>& countsAs) const;
 
 private:
     std::map<std::string, JobPtr, std::less<>> jobs_;

@@ -25,6 +25,20 @@ Result<void> takesBatchScript(const Job& job) {
     return {};
 }
 
+/// Each task costs two descriptors, and the record, which is written at the beginning and end of each, grows with all of them.
+Result<void> hasRoom(const Core& core, const Job& job) {
+    const auto& jobs = core.context.config.jobs;
+    if (job.furtherTasks() >= jobs.maxTasks)
+        return Error{ErrorCode::Busy, "job '" + job.key().text() + "' has " + std::to_string(job.furtherTasks()) +
+                                          " live tasks already (jobs.max_tasks)"};
+    const auto user = core.context.countsAs(job.record.uid);
+    const auto tasks = core.registry.furtherTasksOf(user, core.context.countsAs);
+    if (tasks >= jobs.maxTasksPerUser)
+        return Error{ErrorCode::Busy, "the jobs of user " + std::to_string(user) + " have " + std::to_string(tasks) +
+                                          " live tasks already (jobs.max_tasks_per_user)"};
+    return {};
+}
+
 TaskAdded answerFor(const Job& job, std::uint32_t number) { return {job.key(), number, job.record.allocation.environment}; }
 
 } // namespace
@@ -51,7 +65,7 @@ void TaskAdder::add(const Caller& caller, TaskRequest request, Reply<TaskAdded> 
     }
     if (auto enough = checkDescriptorsFor(caller); !enough)
         return reply(enough.error());
-    if (auto takes = request.batch ? takesBatchScript(*job) : Result<void>(); !takes)
+    if (auto takes = request.batch ? takesBatchScript(*job) : hasRoom(core_, *job); !takes)
         return reply(takes.error());
     auto supervisor = supervisorOf(caller, std::move(request.supervisor), leader.identity);
     if (!supervisor)
@@ -96,6 +110,8 @@ void TaskAdder::adopt(const Caller& caller, const JobPtr& job, std::vector<Uniqu
         return reply(allowed.error());
     if (auto enough = checkDescriptorsFor(caller); !enough)
         return reply(enough.error());
+    if (auto room = hasRoom(core_, *job); !room)
+        return reply(room.error());
     const auto number = job->record.nextTask++;
     job->record.tasks[number] = {};
     begin(job, number, std::move(pids), std::move(reply));

@@ -16,7 +16,7 @@ namespace pinfold {
 namespace {
 
 constexpr std::string_view kSuffix = ".json";
-// The leftovers' command lines are in it: at most leftovers.report_max, which is 10,000 at most, of 4096 bytes each.
+// Far above what pinfoldd writes (jobs.max_tasks, and the leftovers of earlier versions: 10,000 of 4096 bytes each).
 constexpr std::size_t kMostBytes = 256 << 20;
 
 Error failed(const std::filesystem::path& path) { return {ErrorCode::Internal, path.string() + ": " + std::strerror(errno)}; }

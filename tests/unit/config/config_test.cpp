@@ -92,6 +92,8 @@ on_failure = "run-unconfined"
 allow_user_jobs = true
 unenforced_limits = "warn"
 max_per_user = 3
+max_tasks = 4
+max_tasks_per_user = 5
 summary = true
 [defaults]
 memory_max = "4G"
@@ -153,6 +155,8 @@ script = "/etc/pinfold/unkillable"
     EXPECT_EQ(config.history.maxSize, 1U << 20);
     EXPECT_EQ(config.history.patience, 5'000'000U);
     EXPECT_EQ(config.history.onFailure, HistoryFailure::Continue);
+    EXPECT_EQ(config.jobs.maxTasks, 4U);
+    EXPECT_EQ(config.jobs.maxTasksPerUser, 5U);
     EXPECT_EQ(config.leftovers.reportMax, 0U);
     EXPECT_EQ(config.leftovers.commandLines, CommandLines::Name);
     EXPECT_EQ(config.unkillable.after, 120'000'000U);
@@ -217,6 +221,7 @@ TEST_F(ConfigTest, errorsNamePlaceAndValue) {
              Row{"[jobs]\nallow_user_jobs = \"yes\"\n", "2:19: ", "yes"},
              Row{"[jobs]\nmax_per_user = \"many\"\n", "2:16: ", "many"},
              Row{"[jobs]\nmax_per_user = -5\n", "2:16: ", "-5"},
+             Row{"[jobs]\nmax_tasks = 0\n", "2:13: ", "0"},
              Row{"[daemon]\n\nlog_level = \"loud\"\n", "3:13: ", "warning"},
              Row{"[defaults]\nmemory_max = \"4 apples\"\n", "2:14: ", "4 apples"},
              Row{"[defaults]\nmemory_max = 5\n", "2:14: ", "memory_max"},
@@ -401,7 +406,7 @@ TEST_F(ConfigTest, theExampleShowsEveryDefault) {
          {"log_level",    "kill_grace",    "on_failure", "allow_user_jobs", "unenforced_limits", "max_per_user",
           "report_max",   "command_lines", "max_age",    "max_size",        "textfile",          "per_job",
           "devices",      "common",        "ids",        "environment",     "hyper_threads",     "reserve_memory",
-          "reserve_cpus", "after",         "action",     "script"})
+          "reserve_cpus", "after",         "action",     "script",          "max_tasks",         "max_tasks_per_user"})
         EXPECT_NE(exampleText().find("\n#" + std::string(key) + " = "), std::string::npos) << key;
 }
 
