@@ -249,6 +249,14 @@ Result<ReceiptFilter> decodeReceiptFilter(const Dict& filter) {
                          decoded.key = std::move(*key);
                          return {};
                      }},
+                    {"before",
+                     [&](const sdbus::Variant& v) -> Result<void> {
+                         auto id = toText("before", v);
+                         if (!id)
+                             return id.error();
+                         decoded.before = std::move(*id);
+                         return {};
+                     }},
                     {"uid", [&](const sdbus::Variant& v) { return assign(toNumber("uid", v, 0, UINT32_MAX - 1), decoded.uid); }},
                     {"since", [&](const sdbus::Variant& v) { return assign(toNumber("since", v, 0, INT64_MAX), decoded.since); }},
                     {"until", [&](const sdbus::Variant& v) { return assign(toNumber("until", v, 0, INT64_MAX), decoded.until); }},

@@ -16,6 +16,7 @@ namespace {
 constexpr const char* kManager = "org.pinfold1.Manager";
 constexpr const char* kListAll = "GetManagedObjects";
 constexpr std::uint64_t kUsecPerObject = 200;
+constexpr std::size_t kMostBytesOfObjects = 16 << 20; // dbus-daemon drops who sends more than 32 MiB
 // Senders whose user the bus has not told yet share a bucket for what is answered without asking.
 constexpr uid_t kNewcomers = static_cast<uid_t>(-1);
 
@@ -28,8 +29,9 @@ int refuse(sd_bus_message* message, const Error& error) {
 } // namespace
 
 Gate::Gate(sdbus::IConnection& connection, CallerResolver& callers, Clients& clients, EventLoop& loop, DescriptorCloser& closer,
-           std::function<std::size_t()> jobCount)
-    : callers_(callers), clients_(clients), loop_(loop), keeper_(loop, closer), jobCount_(std::move(jobCount)) {
+           std::function<std::size_t()> jobCount, std::function<std::size_t()> objectBytes)
+    : callers_(callers), clients_(clients), loop_(loop), keeper_(loop, closer), jobCount_(std::move(jobCount)),
+      objectBytes_(std::move(objectBytes)) {
     // noexcept: a bug ends pinfoldd rather than let an exception fly through libsystemd's C frames.
     const auto filter = [](sd_bus_message* message, void* self, sd_bus_error*) noexcept {
         return static_cast<Gate*>(self)->look(message);
@@ -52,10 +54,20 @@ int Gate::look(sd_bus_message* message) {
     call_ = {sender, method ? method : "", loop_.bootTime(), false, std::move(kept)};
     if (!letIn(message, call_.sender))
         return refuse(message, {ErrorCode::Busy, "too many calls: wait a second"});
+    if (asksForTooMuch(message)) {
+        sd_bus_reply_method_errorf(message, SD_BUS_ERROR_LIMITS_EXCEEDED,
+                                   "the objects of %zu jobs are too much for one message: use ListJobs of org.pinfold1.Manager",
+                                   jobCount_());
+        return 1;
+    }
     if (auto checked = checkRequest(message); !checked)
         return refuse(message, checked.error());
     sd_bus_message_rewind(message, true);
     return 0;
+}
+
+bool Gate::asksForTooMuch(sd_bus_message* message) const {
+    return sd_bus_message_is_method_call(message, nullptr, kListAll) > 0 && objectBytes_() > kMostBytesOfObjects;
 }
 
 bool Gate::letIn(sd_bus_message* message, const std::string& sender) {

@@ -21,9 +21,9 @@ namespace pinfold {
 /// would hold up all others: who calls too often, and what is no request of ours, is refused here for next to nothing.
 class Gate {
 public:
-    /// `jobCount`: what listing all objects costs grows with it.
+    /// `jobCount`: what listing all objects costs grows with it. `objectBytes`: how large the answer would be.
     Gate(sdbus::IConnection& connection, CallerResolver& callers, Clients& clients, EventLoop& loop, DescriptorCloser& closer,
-         std::function<std::size_t()> jobCount);
+         std::function<std::size_t()> jobCount, std::function<std::size_t()> objectBytes);
     ~Gate();
     Gate(const Gate&) = delete;
     Gate& operator=(const Gate&) = delete;
@@ -42,12 +42,15 @@ private:
     /// 0 lets the message through.
     int look(sd_bus_message* message);
     bool letIn(sd_bus_message* message, const std::string& sender);
+    /// libsystemd writes all objects into one message.
+    bool asksForTooMuch(sd_bus_message* message) const;
 
     CallerResolver& callers_;
     Clients& clients_;
     const EventLoop& loop_;
     DescriptorKeeper keeper_;
     std::function<std::size_t()> jobCount_;
+    std::function<std::size_t()> objectBytes_;
     Call call_;
     sd_bus_slot* slot_ = nullptr;
 };

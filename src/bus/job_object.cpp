@@ -2,6 +2,7 @@
 #include "bus/job_object.hpp"
 
 #include "bus/codec.hpp"
+#include "model/limit_table.hpp"
 
 namespace pinfold {
 
@@ -47,6 +48,22 @@ std::map<std::string, sdbus::Variant> JobObject::Allocation() {
     auto allocation = encodeAllocation(job_.allocation);
     allocation.emplace("environment", sdbus::Variant(job_.allocation.environment));
     return allocation;
+}
+
+std::size_t JobObject::bytesOf(const JobSummary& job) {
+    constexpr std::size_t interfaces = 800; // names of interfaces and properties, numbers and padding
+    constexpr std::size_t entry = 48;
+    const auto scope = job.key.scopeName(0).size();
+    auto bytes = interfaces + job.key.objectPath().size() + 3 * scope + job.tasks.size() * (scope + entry);
+    for (const auto& [name, value] : job.allocation.environment)
+        bytes += entry + name.size() + value.size();
+    bytes += job.allocation.cpus.toString().size() + job.allocation.gpus.toString().size();
+    forEachLimit(job.limits, [&bytes](const char*, const auto& limit) {
+        bytes += limit ? entry : 0;
+        if constexpr (!kIsNumber<decltype(limit)>)
+            bytes += limit ? limitText(*limit).size() : 0;
+    });
+    return bytes;
 }
 
 std::vector<sdbus::Struct<std::uint32_t, std::string>> JobObject::Tasks() {

@@ -22,6 +22,9 @@ public:
     void limitsChanged() { changed("Limits"); }
     void unkillable() { changed("Unkillable"); }
 
+    /// What the object is in the answer to GetManagedObjects, and a little more.
+    static std::size_t bytesOf(const JobSummary& job);
+
 private:
     void changed(const char* property);
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "bus/manager_object.hpp"
 
-#include <malloc.h>
+#include "bus/page.hpp"
 
+#include <algorithm>
 #include <csignal>
+#include <cstdint>
 #include <utility>
 
 namespace pinfold {
@@ -31,21 +33,13 @@ template <class Dict> Reply<Receipt> replyReceipt(const Answer<Dict>& answer, st
                               [answer, wait = std::move(wait)](const Receipt& receipt) { answer.give(encodeReceipt(receipt)); });
 }
 
-/// Each value of a dictionary is a message of its own until it is sent: what a long list took goes back to the system.
-template <class Answer, class List> void giveList(const Answer& answer, List list) {
-    const bool isLong = list.size() > 100;
-    answer.give(list);
-    list = {};
-    if (isLong)
-        ::malloc_trim(0);
-}
-
 } // namespace
 
 ManagerObject::ManagerObject(Parts parts)
     : AdaptorInterfaces(parts.connection, sdbus::ObjectPath(kPath)), parts_(std::move(parts)),
-      gate_(parts_.connection, parts_.callers, parts_.clients, parts_.loop, parts_.closer,
-            [this] { return parts_.jobs.jobCount(); }) {
+      gate_(
+          parts_.connection, parts_.callers, parts_.clients, parts_.loop, parts_.closer,
+          [this] { return parts_.jobs.jobCount(); }, [this] { return objectBytes(); }) {
     registerAdaptor();
     parts_.jobs.setObserver(this);
 }
@@ -82,6 +76,22 @@ template <class... R, class F> void ManagerObject::handle(sdbus::Result<R...>&& 
                                 "a key or unit name of " + std::to_string(name.size()) + " bytes: at most 1024 are looked at"});
         parts_.callers.resolve(call.sender, std::move(act));
     });
+}
+
+template <class T, class... R>
+Reply<T> ManagerObject::charged(const Caller& caller, const Answer<R...>& answer, std::function<void(const T&)> give) {
+    return replyWith<T>(answer, [this, uid = caller.countsAs, give = std::move(give)](const T& result) {
+        const auto begun = parts_.loop.bootTime();
+        give(result);
+        parts_.clients.quota.charge(uid, parts_.loop.bootTime() - begun);
+    });
+}
+
+std::size_t ManagerObject::objectBytes() const {
+    std::size_t bytes = 0;
+    for (const auto& job : parts_.jobs.jobs())
+        bytes += JobObject::bytesOf(job);
+    return bytes;
 }
 
 void ManagerObject::CreateJob(sdbus::Result<std::string, sdbus::ObjectPath, std::string>&& result, std::string key,
@@ -216,12 +226,13 @@ void ManagerObject::WaitTask(sdbus::Result<>&& result, std::string key, std::uin
     });
 }
 
-void ManagerObject::ListJobs(sdbus::Result<Dicts>&& result) {
-    handle(std::move(result), {}, [this](const Caller&, const auto& answer) {
-        Dicts list;
-        for (const auto& job : parts_.jobs.jobs())
-            list.push_back(encodeSummary(job));
-        giveList(answer, std::move(list));
+void ManagerObject::ListJobs(sdbus::Result<Dicts>&& result) { listJobs(std::move(result), {}); }
+
+void ManagerObject::ListMoreJobs(sdbus::Result<Dicts>&& result, std::string after) { listJobs(std::move(result), after); }
+
+void ManagerObject::listJobs(sdbus::Result<Dicts>&& result, const std::string& after) {
+    handle(std::move(result), after, [this, after](const Caller&, const auto& answer) {
+        givePage(answer, parts_.jobs.jobsAfter(after), JobManager::kMostJobsAtOnce, encodeSummary);
     });
 }
 
@@ -250,15 +261,19 @@ void ManagerObject::GetJobByUnit(sdbus::Result<std::string, sdbus::ObjectPath>&&
     });
 }
 
-void ManagerObject::ListProcesses(sdbus::Result<Dicts>&& result, std::string key) {
-    handle(std::move(result), key, [this, key](const Caller& caller, const auto& answer) {
-        parts_.jobs.processes(caller, key,
-                              replyWith<std::vector<JobProcess>>(answer, [answer](const std::vector<JobProcess>& processes) {
-                                  Dicts list;
-                                  for (const auto& process : processes)
-                                      list.push_back(encodeProcess(process));
-                                  giveList(answer, std::move(list));
-                              }));
+void ManagerObject::ListProcesses(sdbus::Result<Dicts>&& result, std::string key) { listProcesses(std::move(result), key, 0); }
+
+void ManagerObject::ListMoreProcesses(sdbus::Result<Dicts>&& result, std::string key, std::uint32_t after) {
+    listProcesses(std::move(result), key, static_cast<pid_t>(std::min<std::uint32_t>(after, INT32_MAX)));
+}
+
+void ManagerObject::listProcesses(sdbus::Result<Dicts>&& result, const std::string& key, pid_t after) {
+    handle(std::move(result), key, [this, key, after](const Caller& caller, const auto& answer) {
+        parts_.jobs.processes(
+            caller, key, after,
+            charged<std::vector<JobProcess>>(caller, answer, [answer](const std::vector<JobProcess>& processes) {
+                givePage(answer, processes, JobManager::kMostProcessesAtOnce, encodeProcess);
+            }));
     });
 }
 
@@ -286,15 +301,12 @@ void ManagerObject::ListReceipts(sdbus::Result<Dicts>&& result, Dict filter) {
         auto query = parts_.clients.enterQuery(caller);
         if (!query)
             return answer.fail(query.error());
+        // As many as were asked for are all that there is to tell.
+        const std::size_t most = decoded->limit > JobManager::kMostReceiptsAtOnce ? JobManager::kMostReceiptsAtOnce : SIZE_MAX;
         parts_.jobs.receipts(caller, *decoded,
-                             replyWith<std::vector<Receipt>>(
-                                 answer, [this, caller, answer, held = std::move(*query)](const std::vector<Receipt>& receipts) {
-                                     const auto begun = parts_.loop.bootTime();
-                                     Dicts list;
-                                     for (const auto& receipt : receipts)
-                                         list.push_back(encodeReceipt(receipt));
-                                     giveList(answer, std::move(list));
-                                     parts_.clients.quota.charge(caller.countsAs, parts_.loop.bootTime() - begun);
+                             charged<std::vector<Receipt>>(
+                                 caller, answer, [answer, most, held = std::move(*query)](const std::vector<Receipt>& receipts) {
+                                     givePage(answer, receipts, most, [](const Receipt& receipt) { return encodeReceipt(receipt); });
                                  }));
     });
 }

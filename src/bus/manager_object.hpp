@@ -70,10 +70,12 @@ private:
     void WaitJob(sdbus::Result<Dict>&& result, std::string key) override;
     void WaitTask(sdbus::Result<>&& result, std::string key, std::uint32_t task) override;
     void ListJobs(sdbus::Result<Dicts>&& result) override;
+    void ListMoreJobs(sdbus::Result<Dicts>&& result, std::string after) override;
     void GetJob(sdbus::Result<sdbus::ObjectPath>&& result, std::string key) override;
     void GetJobByPID(sdbus::Result<std::string, std::uint32_t, sdbus::ObjectPath>&& result, std::uint32_t pid) override;
     void GetJobByUnit(sdbus::Result<std::string, sdbus::ObjectPath>&& result, std::string unit) override;
     void ListProcesses(sdbus::Result<Dicts>&& result, std::string key) override;
+    void ListMoreProcesses(sdbus::Result<Dicts>&& result, std::string key, std::uint32_t after) override;
     void GetUsage(sdbus::Result<Dict>&& result, std::string key) override;
     void GetReceipt(sdbus::Result<Dict>&& result, std::string key) override;
     void ListReceipts(sdbus::Result<Dicts>&& result, Dict filter) override;
@@ -90,6 +92,13 @@ private:
 
     /// Finds out who calls, then body(caller, answer). `name` is the key or unit name that the call is about.
     template <class... R, class F> void handle(sdbus::Result<R...>&& result, const std::string& name, F body);
+    /// The time that give() takes is the caller's, as that of a call is.
+    template <class T, class... R>
+    Reply<T> charged(const Caller& caller, const Answer<R...>& answer, std::function<void(const T&)> give);
+    void listJobs(sdbus::Result<Dicts>&& result, const std::string& after);
+    void listProcesses(sdbus::Result<Dicts>&& result, const std::string& key, pid_t after);
+    /// What GetManagedObjects would send.
+    std::size_t objectBytes() const;
     /// The one guard around what a message leads to: 1.2 lets exceptions fly through libsystemd's C frames. False when it threw.
     template <class F> bool guarded(const char* what, F&& body) const {
         try {

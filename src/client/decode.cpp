@@ -171,6 +171,8 @@ bus::Dict encodeFilter(const ReceiptFilter& filter) {
         dict.emplace("since", sdbus::Variant(*filter.since));
     if (filter.until)
         dict.emplace("until", sdbus::Variant(*filter.until));
+    if (filter.before)
+        dict.emplace("before", sdbus::Variant(*filter.before));
     dict.emplace("limit", sdbus::Variant(filter.limit));
     if (filter.result)
         dict.emplace("result", sdbus::Variant(*filter.result));

@@ -3,6 +3,8 @@
 
 #include "client/converted.hpp"
 
+#include <chrono>
+#include <thread>
 #include <tuple>
 
 namespace pinfold {
@@ -34,6 +36,34 @@ template <class T, class... Args> T ask(sdbus::IProxy& manager, const char* meth
     T result;
     invoke(manager, method, kTimeout, std::tie(result), args...);
     return result;
+}
+
+/// The call again while pinfoldd says that it has no time for this user.
+template <class F> std::vector<bus::Dict> patiently(F&& ask) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::microseconds(kTimeout);
+    while (true) {
+        try {
+            return ask();
+        } catch (const sdbus::Error& error) {
+            if (fromBusError(error).code != ErrorCode::Busy || std::chrono::steady_clock::now() >= deadline)
+                throw;
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+}
+
+/// A list that comes in pages: ask() gets what has come so far. Each page costs a share of pinfoldd's time, and a user who has
+/// had theirs must wait for the next.
+template <class T, class Ask, class Decode> std::vector<T> allPages(Ask&& ask, Decode&& decode) {
+    std::vector<T> all;
+    bool more = true;
+    while (more) {
+        const auto page = all.empty() ? ask(all) : patiently([&] { return ask(all); });
+        for (const auto& dict : page)
+            all.push_back(decode(dict));
+        more = !page.empty() && page.back().contains("more");
+    }
+    return all;
 }
 
 bus::Dict jobProperty(sdbus::IConnection& connection, sdbus::IProxy& manager, const std::string& key, const char* property) {
@@ -91,12 +121,15 @@ Result<Reconciliation> ManagerClient::reconcile(bool dryRun) const {
 
 Result<std::vector<JobInfo>> ManagerClient::listJobs(std::uint64_t timeout) const {
     return converted([this, timeout] {
-        std::vector<bus::Dict> dicts;
-        invoke(*impl_->manager, "ListJobs", timeout, std::tie(dicts));
-        std::vector<JobInfo> jobs;
-        for (const auto& dict : dicts)
-            jobs.push_back(decodeJob(dict));
-        return jobs;
+        const auto page = [this, timeout](const std::vector<JobInfo>& before) {
+            std::vector<bus::Dict> dicts;
+            if (before.empty())
+                invoke(*impl_->manager, "ListJobs", timeout, std::tie(dicts));
+            else
+                invoke(*impl_->manager, "ListMoreJobs", timeout, std::tie(dicts), before.back().key);
+            return dicts;
+        };
+        return allPages<JobInfo>(page, decodeJob);
     });
 }
 
@@ -136,10 +169,12 @@ Result<Usage> ManagerClient::usage(const std::string& key) const {
 
 Result<std::vector<ProcessEntry>> ManagerClient::processes(const std::string& key) const {
     return converted([&] {
-        std::vector<ProcessEntry> processes;
-        for (const auto& dict : ask<std::vector<bus::Dict>>(*impl_->manager, "ListProcesses", key))
-            processes.push_back(decodeProcess(dict));
-        return processes;
+        using Dicts = std::vector<bus::Dict>;
+        const auto page = [&](const std::vector<ProcessEntry>& before) {
+            return before.empty() ? ask<Dicts>(*impl_->manager, "ListProcesses", key)
+                                  : ask<Dicts>(*impl_->manager, "ListMoreProcesses", key, before.back().pid);
+        };
+        return allPages<ProcessEntry>(page, decodeProcess);
     });
 }
 
@@ -149,10 +184,14 @@ Result<Receipt> ManagerClient::receipt(const std::string& key) const {
 
 Result<std::vector<Receipt>> ManagerClient::receipts(const ReceiptFilter& filter) const {
     return converted([&] {
-        std::vector<Receipt> receipts;
-        for (const auto& dict : ask<std::vector<bus::Dict>>(*impl_->manager, "ListReceipts", encodeFilter(filter)))
-            receipts.push_back(decodeReceipt(dict));
-        return receipts;
+        const auto page = [&](const std::vector<Receipt>& newer) {
+            auto rest = filter;
+            rest.limit -= static_cast<std::uint32_t>(newer.size());
+            if (!newer.empty())
+                rest.before = newer.back().id;
+            return ask<std::vector<bus::Dict>>(*impl_->manager, "ListReceipts", encodeFilter(rest));
+        };
+        return allPages<Receipt>(page, [](const bus::Dict& dict) { return decodeReceipt(dict); });
     });
 }
 

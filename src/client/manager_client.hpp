@@ -72,7 +72,8 @@ public:
     Result<void> drain(const std::string& reason) const;
     Result<void> undrain() const;
     Result<Reconciliation> reconcile(bool dryRun) const;
-    /// `timeout` in microseconds.
+    // Lists are whole, in however many pages pinfoldd tells them.
+    /// `timeout` in microseconds, of each page.
     Result<std::vector<JobInfo>> listJobs(std::uint64_t timeout = 30'000'000) const;
     Result<JobInfo> job(const std::string& key) const;
     /// Key and task of the job that a process is in.

@@ -12,6 +12,7 @@
 #include "core/node_shutdown.hpp"
 #include "core/node_state.hpp"
 #include "core/process_check.hpp"
+#include "core/process_list.hpp"
 #include "core/reconciler.hpp"
 #include "core/recovery.hpp"
 #include "core/supervisor_home.hpp"
@@ -299,6 +300,14 @@ std::vector<JobSummary> JobManager::jobs() const {
     return all;
 }
 
+std::vector<JobSummary> JobManager::jobsAfter(const std::string& key) const {
+    const auto& all = impl_->core.registry.all();
+    std::vector<JobSummary> some;
+    for (auto job = all.upper_bound(key); job != all.end() && some.size() < kMostJobsAtOnce; ++job)
+        some.push_back(summarize(*job->second));
+    return some;
+}
+
 std::vector<JobSummary> JobManager::jobsOfUser(uid_t uid) const {
     std::vector<JobSummary> theirs;
     for (const auto& [key, job] : impl_->core.registry.all())
@@ -339,40 +348,11 @@ Result<JobSummary> JobManager::jobOfUnit(const std::string& unit) const {
     return job(identity->key.text());
 }
 
-void JobManager::processes(const Caller& caller, const std::string& key, Reply<std::vector<JobProcess>> reply) {
+void JobManager::processes(const Caller& caller, const std::string& key, pid_t after, Reply<std::vector<JobProcess>> reply) {
     const auto job = impl_->permitted(caller, Verb::ListProcesses, key);
     if (!job)
         return reply(job.error());
-    const auto& context = impl_->core.context;
-    if (!(*job)->slice)
-        return reply(std::vector<JobProcess>{});
-    const auto pids = (*job)->slice->processes();
-    if (!pids)
-        return reply(pids.error());
-    std::vector<ProcessInfo> seen;
-    std::vector<std::uint32_t> tasks; // in the same order
-    for (const auto pid : *pids) {
-        auto info = context.processes.read(pid);
-        const auto path = context.processes.cgroupOf(pid);
-        const auto identity = path ? identifyPath(*path) : std::nullopt;
-        if (!info || !identity || !(identity->key == (*job)->key()))
-            continue; // it ended meanwhile, or its number is another's by now
-        seen.push_back(std::move(*info));
-        tasks.push_back(identity->task.value_or(0));
-    }
-    const bool hung = (*job)->record.unkillableSince.has_value();
-    impl_->core.describer.describe(
-        std::move(seen), hung ? Describer::Depth::Stuck : Describer::Depth::Command,
-        [reply = std::move(reply), tasks = std::move(tasks),
-         bootedAt = context.loop.realTime() - context.loop.bootTime()](const std::vector<ProcessInfo>& described) {
-            std::vector<JobProcess> list;
-            for (std::size_t i = 0; i < described.size(); ++i) {
-                const auto& info = described[i];
-                list.push_back({info.pid, tasks[i], info.realUid, bootedAt + info.started, info.cpu, info.rss, info.state,
-                                info.waitPoint, info.command});
-            }
-            reply(std::move(list));
-        });
+    listProcesses(impl_->core, **job, after, std::move(reply));
 }
 
 Result<Usage> JobManager::usage(const Caller& caller, const std::string& key) const {
@@ -389,6 +369,7 @@ void JobManager::receipt(const Caller& caller, const std::string& key, Reply<Rec
 void JobManager::receipts(const Caller& caller, ReceiptFilter filter, Reply<std::vector<Receipt>> reply) const {
     if (!caller.admin)
         filter.uid = caller.uid;
+    filter.limit = std::min(filter.limit, kMostReceiptsAtOnce);
     impl_->core.context.history.list(std::move(filter), std::move(reply));
 }
 

@@ -118,6 +118,11 @@ public:
 
 class JobManager {
 public:
+    // Users make lists as long as they like. What the loop does for a part of one takes less than 100 ms.
+    static constexpr std::size_t kMostJobsAtOnce = 2000;
+    static constexpr std::size_t kMostProcessesAtOnce = 1000;
+    static constexpr std::uint32_t kMostReceiptsAtOnce = 250;
+
     explicit JobManager(CoreContext& context);
     ~JobManager();
 
@@ -166,6 +171,8 @@ public:
                   Reply<void> reply);
 
     std::vector<JobSummary> jobs() const;
+    /// In the order of their keys, from the first that is greater, at most kMostJobsAtOnce.
+    std::vector<JobSummary> jobsAfter(const std::string& key) const;
     /// Those that run first, the newest of them first.
     std::vector<JobSummary> jobsOfUser(uid_t uid) const;
     std::size_t jobCount() const;
@@ -173,10 +180,12 @@ public:
     Result<JobSummary> job(const std::string& key) const;
     Result<std::pair<JobSummary, std::uint32_t>> jobOfProcess(pid_t pid) const;
     Result<JobSummary> jobOfUnit(const std::string& unit) const;
-    /// Within Describer::kPatience.
-    void processes(const Caller& caller, const std::string& key, Reply<std::vector<JobProcess>> reply);
+    /// In the order of their numbers, from the first that is greater than `after`, at most kMostProcessesAtOnce. Within
+    /// Describer::kPatience.
+    void processes(const Caller& caller, const std::string& key, pid_t after, Reply<std::vector<JobProcess>> reply);
     Result<Usage> usage(const Caller& caller, const std::string& key) const;
     void receipt(const Caller& caller, const std::string& key, Reply<Receipt> reply) const;
+    /// At most kMostReceiptsAtOnce.
     void receipts(const Caller& caller, ReceiptFilter filter, Reply<std::vector<Receipt>> reply) const;
 
 private:

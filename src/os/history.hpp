@@ -20,7 +20,9 @@ struct ReceiptFilter {
     std::optional<std::uint32_t> uid = {};
     std::optional<std::uint64_t> since = {}; ///< ended at or after, CLOCK_REALTIME microseconds
     std::optional<std::uint64_t> until = {}; ///< ended before
-    std::uint32_t limit = 100;               ///< 1 to 10000
+    /// A receipt's id: only those that come after it where the newest are first. None does when that one is no longer there.
+    std::optional<std::string> before = {};
+    std::uint32_t limit = 100; ///< 1 to 10000
     /// As toString(JobResult) has it; any other word is no receipt's.
     std::optional<std::string> result = {};
     std::optional<std::string> scheduler = {}; ///< all of the key before its first dot

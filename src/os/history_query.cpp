@@ -14,9 +14,15 @@ bool asksForKinds(const ReceiptFilter& filter) {
     return filter.result || filter.scheduler || filter.leftoversOnly || filter.failedOnly;
 }
 
+/// Of a receipt where the newest come first.
+struct Place {
+    std::uint64_t ended = 0;
+    std::uint64_t number = 0;
+};
+
 /// A filter as SQL's conditions on the columns of `receipts`, and the values for them.
 struct Conditions {
-    explicit Conditions(const ReceiptFilter& asked) : filter(asked) {
+    Conditions(const ReceiptFilter& asked, std::optional<Place> from) : filter(asked), place(from) {
         if (filter.scheduler) {
             first = *filter.scheduler + ".";
             after = *filter.scheduler + "/"; // the character after the dot
@@ -33,6 +39,8 @@ struct Conditions {
             sql += " AND ended >= :since";
         if (filter.until)
             sql += " AND ended < :until";
+        if (place) // the first half is what an index is asked for
+            sql += " AND ended <= :ended AND (ended < :ended OR number < :number)";
         if (filter.scheduler) // a kind may be of several schedulers
             sql += " AND receipts.key >= :first AND receipts.key < :after";
         return sql;
@@ -47,6 +55,10 @@ struct Conditions {
             statement.bind(":since", *filter.since);
         if (filter.until)
             statement.bind(":until", *filter.until);
+        if (place) {
+            statement.bind(":ended", place->ended);
+            statement.bind(":number", place->number);
+        }
         if (filter.scheduler) {
             statement.bind(":scheduler", *filter.scheduler);
             statement.bind(":first", first);
@@ -58,9 +70,22 @@ struct Conditions {
     }
 
     const ReceiptFilter& filter;
+    const std::optional<Place> place; ///< only what comes after it
     std::string first;
     std::string after;
 };
+
+/// Nothing when there is no such receipt.
+Result<std::optional<Place>> placeOf(sqlite3* db, const std::string& id) {
+    const auto statement = Statement::prepare(db, "SELECT ended, number FROM receipts WHERE id = :id");
+    if (!statement)
+        return statement.error();
+    statement->bind(":id", id);
+    const auto row = statement->step();
+    if (!row)
+        return row.error();
+    return *row ? std::optional(Place{statement->number(0), statement->number(1)}) : std::nullopt;
+}
 
 Result<std::vector<std::uint64_t>> matchingKinds(sqlite3* db, const Conditions& conditions) {
     const auto& filter = conditions.filter;
@@ -229,7 +254,16 @@ Result<std::vector<Receipt>> listReceipts(const HistoryDatabase& history, const 
     // The first part of a key has no dot; below, one would ask for the first parts of a key's id.
     if (filter.scheduler && filter.scheduler->find('.') != std::string::npos)
         return std::vector<Receipt>();
-    const Conditions conditions(filter);
+    std::optional<Place> place;
+    if (filter.before) {
+        auto found = placeOf(history.db.get(), *filter.before);
+        if (!found)
+            return found.error();
+        if (!*found) // removed meanwhile, and the older ones before it
+            return std::vector<Receipt>();
+        place = *found;
+    }
+    const Conditions conditions(filter, place);
     if (history.schema < 2)
         return listWithoutKinds(history.db.get(), conditions);
     auto streams = startAll(history.db.get(), conditions);

@@ -57,6 +57,7 @@ def alices_job():
 
 
 @pytest.mark.parametrize("call", ["m.StopJob('user.alice', {})", "m.KillJob('user.alice', 15)", "m.ListProcesses('user.alice')",
+                                  "m.ListMoreProcesses('user.alice', dbus.UInt32(0))",
                                   "m.GetUsage('user.alice')", "m.EndJob('user.alice', {})", "m.WaitJob('user.alice')",
                                   "m.AddTask('user.alice', fd(own.pid), {})"])
 def test_another_users_job(alices_job, call):
@@ -66,6 +67,8 @@ def test_another_users_job(alices_job, call):
 
 def test_the_owner_looks_and_stops(alices_job):
     assert str(alices_job.pid) in as_user(USER, "[int(p['pid']) for p in m.ListProcesses('user.alice')]")
+    assert str(alices_job.pid) in as_user(USER, "[int(p['pid']) for p in m.ListMoreProcesses('user.alice', dbus.UInt32(1))]")
+    assert as_user(OTHER, "[str(job['key']) for job in m.ListMoreJobs('user.')]") == "['user.alice']"
     assert "cpu_user" in as_user(USER, "m.GetUsage('user.alice')")
     assert as_user(USER, "m.StopJob('user.alice', {})") == "None"
     assert alices_job.wait(timeout=20) == -signal.SIGTERM

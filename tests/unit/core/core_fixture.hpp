@@ -143,7 +143,7 @@ protected:
     }
     Result<std::vector<JobProcess>> listProcesses(const std::string& key) {
         std::optional<Result<std::vector<JobProcess>>> listed;
-        manager->processes(root, key, [&](Result<std::vector<JobProcess>> answer) { listed = std::move(answer); });
+        manager->processes(root, key, 0, [&](Result<std::vector<JobProcess>> answer) { listed = std::move(answer); });
         loop.settle();
         return listed ? std::move(*listed) : Result<std::vector<JobProcess>>(Error{ErrorCode::Internal, "no answer"});
     }

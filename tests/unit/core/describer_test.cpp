@@ -128,7 +128,7 @@ TEST_F(DescriberTest, aListIsAnsweredWithWhatIsKnownInTime) {
     create("sge.1", leader);
     background->hold(Lane::Processes);
     std::optional<Result<std::vector<JobProcess>>> listed;
-    manager->processes(root, "sge.1", [&](Result<std::vector<JobProcess>> answer) { listed = std::move(answer); });
+    manager->processes(root, "sge.1", 0, [&](Result<std::vector<JobProcess>> answer) { listed = std::move(answer); });
     loop.settle();
     EXPECT_FALSE(listed);
     loop.advance(Describer::kPatience);

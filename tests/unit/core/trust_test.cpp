@@ -88,7 +88,7 @@ const Call kCalls[] = {
      }},
     {"ListProcesses",
      [](JobManager& manager, const Caller& caller, const ChildProcess&, Answer& later) {
-         manager.processes(caller, "sge.1", into<std::vector<JobProcess>>(later));
+         manager.processes(caller, "sge.1", 0, into<std::vector<JobProcess>>(later));
          return Answer();
      }},
     {"GetUsage", [](JobManager& manager, const Caller& caller, const ChildProcess&,

@@ -37,6 +37,33 @@ TEST_F(HistoryFile, NoJobIsCountedTwice) {
     EXPECT_TRUE(history.write({{}}));
 }
 
+/// One by one, each from the one before.
+Ids walk(const History& history, ReceiptFilter filter) {
+    Ids ids;
+    filter.limit = 1;
+    for (auto page = history.list(filter); page && !page->empty(); page = history.list(filter)) {
+        ids.push_back(page->front().id);
+        filter.before = ids.back();
+    }
+    return ids;
+}
+
+TEST_F(HistoryFile, EachPageGoesOnWhereTheOneBeforeEnded) {
+    auto history = open();
+    ASSERT_TRUE(history.write({mixed()}));
+    ASSERT_TRUE(history.write(
+        {{receipt("same1", "sge.5", 500, 1), receipt("same2", "sge.6", 500, 2), receipt("same3", "pbs.1", 500, 1)}}));
+    for (const auto& asked : {ReceiptFilter(), kinds("exited"), kinds({}, "sge"), kinds({}, "pbs", true), of(1, {}),
+                              of(2, kinds({}, "sge")), filter("pbs.1"), of(1, filter("pbs.1")), filter({}, {}, 300, 700)}) {
+        const auto whole = idsOf(history.list(asked));
+        EXPECT_GE(whole.size(), 1U);
+        EXPECT_EQ(walk(history, asked), whole);
+    }
+    ReceiptFilter gone;
+    gone.before = "vacuumed";
+    EXPECT_EQ(idsOf(history.list(gone)), Ids{});
+}
+
 TEST_F(HistoryFile, TheFilterNarrows) {
     auto history = open();
     ASSERT_TRUE(history.write({{receipt("a", "sge.1", 100, 1), receipt("b", "sge.2", 200, 1), receipt("c", "sge.1", 300, 2),

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/process_list.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace pinfold {
+
+void listProcesses(Core& core, const Job& job, pid_t after, Reply<std::vector<JobProcess>> reply) {
+    if (!job.slice)
+        return reply(std::vector<JobProcess>{});
+    auto pids = job.slice->processes();
+    if (!pids)
+        return reply(pids.error());
+    std::ranges::sort(*pids);
+    const auto& context = core.context;
+    std::vector<ProcessInfo> seen;
+    std::vector<std::uint32_t> tasks; // in the same order
+    for (auto pid = std::ranges::upper_bound(*pids, after); pid != pids->end(); ++pid) {
+        if (seen.size() == JobManager::kMostProcessesAtOnce)
+            break;
+        auto info = context.processes.read(*pid);
+        const auto path = context.processes.cgroupOf(*pid);
+        const auto identity = path ? identifyPath(*path) : std::nullopt;
+        if (!info || !identity || !(identity->key == job.key()))
+            continue; // it ended meanwhile, or its number is another's by now
+        seen.push_back(std::move(*info));
+        tasks.push_back(identity->task.value_or(0));
+    }
+    const bool hung = job.record.unkillableSince.has_value();
+    core.describer.describe(
+        std::move(seen), hung ? Describer::Depth::Stuck : Describer::Depth::Command,
+        [reply = std::move(reply), tasks = std::move(tasks),
+         bootedAt = context.loop.realTime() - context.loop.bootTime()](const std::vector<ProcessInfo>& described) {
+            std::vector<JobProcess> list;
+            for (std::size_t i = 0; i < described.size(); ++i) {
+                const auto& info = described[i];
+                list.push_back({info.pid, tasks[i], info.realUid, bootedAt + info.started, info.cpu, info.rss, info.state,
+                                info.waitPoint, info.command});
+            }
+            reply(std::move(list));
+        });
+}
+
+} // namespace pinfold

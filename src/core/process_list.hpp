@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "core/core.hpp"
+#include "core/job_manager.hpp"
+
+#include <sys/types.h>
+
+#include <vector>
+
+namespace pinfold {
+
+/// What JobManager::processes() does for who may know.
+void listProcesses(Core& core, const Job& job, pid_t after, Reply<std::vector<JobProcess>> reply);
+
+} // namespace pinfold
