@@ -10,12 +10,15 @@
 #include "os/history_store.hpp"
 #include "os/journal.hpp"
 #include "os/kernel_log.hpp"
+#include "os/placeholders.hpp"
 #include "os/process.hpp"
+#include "os/process_mover.hpp"
 #include "os/record_store.hpp"
 #include "systemd/systemd_manager.hpp"
 
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <string>
 
 namespace pinfold {
@@ -27,6 +30,8 @@ struct CoreContext {
     SystemdManager& systemd;
     const ProcessTable& processes;
     const CgroupTree& cgroups;
+    std::shared_ptr<const ProcessMover> mover;
+    Placeholders& placeholders;
     CgroupWatch& cgroupWatch;
     const RecordStore& records;
     HistoryStore& history;

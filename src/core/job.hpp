@@ -3,11 +3,13 @@
 #pragma once
 
 #include "core/job_manager.hpp"
+#include "core/turns.hpp"
 #include "model/job_record.hpp"
 #include "os/cgroup.hpp"
 #include "os/event_loop.hpp"
 #include "os/job_output.hpp"
 #include "os/kernel_log.hpp"
+#include "os/process_mover.hpp"
 
 #include <functional>
 #include <map>
@@ -27,6 +29,7 @@ struct Task {
     EventHandle leaderWatch;
     UniqueFd supervisor; ///< pidfd; tasks from 1 only, task 0's is the job's
     EventHandle supervisorWatch;
+    std::vector<Newcomer> newcomers;      ///< who is to be in its scope, until systemd is asked for it
     bool starting = false;                ///< systemd has been asked for its scope
     std::vector<Reply<TaskAdded>> adders; ///< who waits for that
     std::vector<Reply<void>> waiters;     ///< for its end
@@ -48,6 +51,7 @@ struct Job {
 
     JobRecord record;
     std::map<std::uint32_t, Task> tasks;
+    Turns turns;
     std::optional<CgroupDir> slice;
     EventHandle sliceWatch;
     UniqueFd supervisor; ///< pidfd

@@ -67,7 +67,12 @@ void JobCreator::create(const Caller& caller, CreateRequest request, Reply<JobSu
     auto job = prepare(caller, std::move(request), &*leader);
     if (!job)
         return reply(job.error());
-    (*job)->tasks[0].leader = std::move(leader->pidfd);
+    auto newcomer = newcomerOf(leader->identity.pid, leader->pidfd, leader->soleUid);
+    if (!newcomer)
+        return reply(newcomer.error());
+    auto& task = (*job)->tasks[0];
+    task.newcomers.push_back(std::move(*newcomer));
+    task.leader = std::move(leader->pidfd);
     begin(*job, std::move(reply));
 }
 
@@ -255,20 +260,27 @@ Result<JobPtr> JobCreator::prepare(const Caller& caller, CreateRequest request, 
 }
 
 void JobCreator::start(const JobPtr& job, bool mayBeThere) {
-    TaskStarter::Request request{.key = job->key(),
-                                 .properties = {job->record.limits, allocator_.devicesOf(job->record)},
-                                 .pids = {},
-                                 .mayBeThere = mayBeThere};
+    TaskStarter::Request request{
+        .properties = {job->record.limits, allocator_.devicesOf(job->record)}, .processes = {}, .mayBeThere = mayBeThere};
     if (const auto task = job->record.tasks.find(0); task != job->record.tasks.end()) {
-        request.pids = {task->second.leader->pid};
+        request.processes = std::exchange(job->tasks[0].newcomers, {});
         request.properties.shepherd = task->second.shepherd;
     }
-    starter_.start(std::move(request), {.done = [this, job](const TaskStarter::Outcome& outcome) { started(job, outcome); },
-                                        .overdue = [this, job](const Error& why) { overdue(job, why); },
-                                        .wanted = [job] { return job->lacksBatchScript() || !leaderEnded(*job); }});
+    starter_.start(job, std::move(request),
+                   {.done = [this, job](const TaskStarter::Outcome& outcome) { started(job, outcome); },
+                    .overdue = [this, job](const Error& why) { overdue(job, why); },
+                    .wanted = [job] { return job->lacksBatchScript() || !leaderEnded(*job); }});
 }
 
-void JobCreator::resume(const JobPtr& job, bool isLoaded) { start(job, isLoaded); }
+void JobCreator::resume(const JobPtr& job, bool isLoaded) {
+    if (const auto task = job->record.tasks.find(0); task != job->record.tasks.end()) {
+        auto leader = newcomerOf(task->second.leader->pid, job->tasks[0].leader, {});
+        if (!leader)
+            return giveUp(job, leader.error());
+        job->tasks[0].newcomers.push_back(std::move(*leader));
+    }
+    start(job, isLoaded);
+}
 
 /// Whoever asked need not wait for a PID 1 that hangs: as a rule the leader is ended then. Where it goes on without a scope, as
 /// the site allows, PID 1 may put it into one yet: then it is a job as any other, and nothing of it is stopped here.

@@ -183,6 +183,15 @@ void JobEnder::listLeftovers(const JobPtr& job) {
 
 void JobEnder::terminate(const JobPtr& job) {
     job->terminationDue = false;
+    // A job that ends takes no further process, so the turn need not last until PID 1 answers.
+    job->turns.take(Turns::Kind::Hit, [this, job] {
+        if (job->record.state == JobState::Ending)
+            terminateInTurn(job);
+        job->turns.over();
+    });
+}
+
+void JobEnder::terminateInTurn(const JobPtr& job) {
     core_.observer->jobStateChanged(job->key()); // a clean end is over in a moment, and JobRemoved tells of it
     const auto delay = grace(*job);
     (void)lookAtUsage(*job); // the last moment at which the memory's peak may show what it is made of
@@ -246,6 +255,20 @@ void JobEnder::killAround(const JobPtr& job) {
         return kill(job);
     }
     job->graceTimer = core_.context.loop.after(core_.context.config.jobs.shepherdGrace, onJob(job, &JobEnder::kill));
+}
+
+void JobEnder::signal(const JobPtr& job, int signal, Reply<void> reply) {
+    job->turns.take(Turns::Kind::Hit, [this, job, signal, reply = std::move(reply)] {
+        if (!core_.registry.has(*job)) { // its key may be another's
+            job->turns.over();
+            return reply(Error{ErrorCode::JobEnding, "job '" + job->key().text() + "' is over"});
+        }
+        core_.context.systemd.kill(job->key().sliceName(), signal, [job, reply](const SystemdOutcome& outcome) {
+            job->turns.over();
+            reply(outcome ? Result<void>(Error{ErrorCode::SystemdFailed, "systemd did not send the signal: " + outcome->message})
+                          : Result<void>());
+        });
+    });
 }
 
 void JobEnder::reportExit(const JobPtr& job, const ExitState& exit, bool byAdmin) {

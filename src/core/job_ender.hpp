@@ -43,6 +43,9 @@ public:
     /// the job's limits do not give it.
     std::optional<std::uint64_t> graceOfOwner(const Job& job, std::optional<std::uint64_t> asked) const;
 
+    /// To all of its processes, which is no end of the job. Errors: JobEnding, SystemdFailed.
+    void signal(const JobPtr& job, int signal, Reply<void> reply);
+
     /// EndJob's word on how the leader ended.
     void reportExit(const JobPtr& job, const ExitState& exit, bool byAdmin);
 
@@ -58,6 +61,7 @@ private:
     void supervisorGone(const JobPtr& job);
     void listLeftovers(const JobPtr& job);
     void terminate(const JobPtr& job);
+    void terminateInTurn(const JobPtr& job);
     void kill(const JobPtr& job);
     void cull(const JobPtr& job);
     void killAround(const JobPtr& job);

@@ -12,7 +12,7 @@ void JobFreezer::suspend(const JobPtr& job, uid_t by, Reply<void> reply) {
         return reply({});
     job->record.suspendedSince = core_.context.loop.bootTime();
     core_.save(*job);
-    core_.context.systemd.freeze(job->key().sliceName(), [this, job, by, reply](const SystemdOutcome& outcome) {
+    freeze(job, [this, job, by, reply](const SystemdOutcome& outcome) {
         if (outcome) {
             failed(job);
             return reply(Error{ErrorCode::SystemdFailed, "systemd did not freeze the job: " + outcome->message});
@@ -23,6 +23,27 @@ void JobFreezer::suspend(const JobPtr& job, uid_t by, Reply<void> reply) {
             core_.observer->jobStateChanged(job->key());
         }
         reply({});
+    });
+}
+
+void JobFreezer::freeze(const JobPtr& job, SystemdDone done) {
+    job->turns.take(Turns::Kind::Hit, [this, job, done = std::move(done)] {
+        if (job->record.state != JobState::Running) { // its end has thawed it
+            job->turns.over();
+            return done({});
+        }
+        core_.context.systemd.freeze(job->key().sliceName(), [job, done](const SystemdOutcome& outcome) {
+            job->turns.over();
+            done(outcome);
+        });
+    });
+}
+
+/// In its turn too, since a freeze may wait for its own.
+void JobFreezer::thaw(const JobPtr& job, SystemdDone done) {
+    job->turns.take(Turns::Kind::Hit, [this, job, done = std::move(done)] {
+        job->turns.over();
+        core_.context.systemd.thaw(job->key().sliceName(), done);
     });
 }
 
@@ -37,7 +58,7 @@ void JobFreezer::failed(const JobPtr& job) {
 void JobFreezer::restore(const JobPtr& job) {
     if (job->record.state != JobState::Running || !job->record.suspendedSince)
         return;
-    core_.context.systemd.freeze(job->key().sliceName(), [this, job](const SystemdOutcome& outcome) {
+    freeze(job, [this, job](const SystemdOutcome& outcome) {
         if (!outcome || job->record.state != JobState::Running || !job->record.suspendedSince)
             return;
         logWarning(core_.context, job->key(), "it was suspended before pinfoldd started, and runs on: " + outcome->message);
@@ -50,7 +71,7 @@ void JobFreezer::restore(const JobPtr& job) {
 void JobFreezer::resume(const JobPtr& job, uid_t by, Reply<void> reply) {
     if (!job->record.suspendedSince)
         return reply({});
-    core_.context.systemd.thaw(job->key().sliceName(), [this, job, by, reply](const SystemdOutcome& outcome) {
+    thaw(job, [this, job, by, reply](const SystemdOutcome& outcome) {
         if (outcome)
             return reply(Error{ErrorCode::SystemdFailed, "systemd did not thaw the job: " + outcome->message});
         if (endSuspension(job->record, core_.context.loop.bootTime()))

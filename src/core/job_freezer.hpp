@@ -20,6 +20,8 @@ public:
     void restore(const JobPtr& job);
 
 private:
+    void freeze(const JobPtr& job, SystemdDone done);
+    void thaw(const JobPtr& job, SystemdDone done);
     void failed(const JobPtr& job);
 
     Core& core_;

@@ -235,10 +235,7 @@ void JobManager::killJob(const Caller& caller, const std::string& key, int signa
     auto job = impl_->permitted(caller, Verb::KillJob, key);
     if (!job)
         return reply(job.error());
-    impl_->core.context.systemd.kill((*job)->key().sliceName(), signal, [reply](const SystemdOutcome& outcome) {
-        reply(outcome ? Result<void>(Error{ErrorCode::SystemdFailed, "systemd did not send the signal: " + outcome->message})
-                      : Result<void>());
-    });
+    impl_->ender.signal(*job, signal, std::move(reply));
 }
 
 void JobManager::suspendJob(const Caller& caller, const std::string& key, Reply<void> reply) {

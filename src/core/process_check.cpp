@@ -4,9 +4,11 @@
 #include "core/job.hpp"
 #include "os/descriptor_reserve.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <string>
+#include <utility>
 
 namespace pinfold {
 
@@ -44,6 +46,13 @@ Result<CheckedProcess> checkProcess(const CoreContext& context, UniqueFd pidfd) 
         checked.soleUid = info->realUid;
     checked.inJob = identifyPath(*cgroup);
     return checked;
+}
+
+Result<Newcomer> newcomerOf(pid_t pid, const UniqueFd& pidfd, std::optional<uid_t> soleUid) {
+    UniqueFd own(::fcntl(pidfd.get(), F_DUPFD_CLOEXEC, 3)); // NOLINT(cppcoreguidelines-pro-type-vararg)
+    if (!own)
+        return Error{ErrorCode::Busy, "no descriptor is left for process " + std::to_string(pid)};
+    return Newcomer{pid, std::move(own), soleUid == 0U};
 }
 
 Result<CheckedProcess> checkSupervisor(const CoreContext& context, const Caller& caller, UniqueFd pidfd,

@@ -7,6 +7,7 @@
 #include "core/context.hpp"
 #include "model/job_key.hpp"
 #include "model/job_record.hpp"
+#include "os/process_mover.hpp"
 
 #include <sys/types.h>
 
@@ -25,6 +26,9 @@ struct CheckedProcess {
 
 /// Errors: PidGone; InvalidArgument for pid 1, pinfoldd itself, kernel threads and descriptors that are no pidfd.
 Result<CheckedProcess> checkProcess(const CoreContext& context, UniqueFd pidfd);
+
+/// The same process once more, for a TaskStarter. `soleUid` as in CheckedProcess. Error: Busy, no descriptor is left.
+Result<Newcomer> newcomerOf(pid_t pid, const UniqueFd& pidfd, std::optional<uid_t> soleUid);
 
 /// A process that is to watch over one of the caller's jobs or tasks, which has this leader. Errors: as checkProcess(); Denied
 /// when it is another user's, in a job, or the leader.

@@ -2,8 +2,7 @@
 #include "core/supervisor_home.hpp"
 
 #include "core/events.hpp"
-
-#include <fcntl.h>
+#include "core/process_check.hpp"
 
 #include <memory>
 #include <optional>
@@ -20,8 +19,8 @@ constexpr std::string_view kHome = "/pinfold.slice";
 /// To be moved by a thread.
 struct Supervisor {
     JobKey job;
-    pid_t pid;
-    UniqueFd pidfd;
+    uid_t owner;
+    Newcomer process;
 };
 
 /// Nullopt: the task has none, or it has ended, or there is no descriptor for it.
@@ -34,26 +33,22 @@ std::optional<Supervisor> supervisorOf(const Job& job, std::uint32_t number) {
     const auto& identity = number == 0 ? job.record.supervisor : record->second.supervisor;
     if (!pidfd || !identity || hasEnded(pidfd.get()))
         return std::nullopt;
-    UniqueFd own(::fcntl(pidfd.get(), F_DUPFD_CLOEXEC, 3)); // NOLINT(cppcoreguidelines-pro-type-vararg)
-    if (!own)
+    auto process = newcomerOf(identity->pid, pidfd, {});
+    if (!process)
         return std::nullopt;
-    return Supervisor{job.key(), identity->pid, std::move(own)};
+    return Supervisor{job.key(), job.record.uid, std::move(*process)};
 }
 
-Result<void> takeIn(const CgroupTree& cgroups, const ProcessTable& processes, const Supervisor& supervisor) {
+Result<void> takeIn(const ProcessMover& mover, const ProcessTable& processes, const Supervisor& supervisor) {
     // It was in none when it was named, and its owner may have had it adopted since.
-    const auto place = processes.cgroupOf(supervisor.pid);
+    const auto place = processes.cgroupOf(supervisor.process.pid);
     if (!place || identifyPath(*place))
         return {};
-    const auto home = cgroups.open(kHome);
-    if (!home)
-        return Error{home.error().code, home.error().message + "; `systemctl start pinfold.slice` makes it"};
-    if (hasEnded(supervisor.pidfd.get())) // its number may be another's
-        return {};
-    auto moved = home->attach(supervisor.pid);
-    if (!moved && moved.error().code == ErrorCode::PidGone) // it has ended since we looked: nothing is left to move
-        return {};
-    return moved;
+    const auto [moved, trouble] = mover.move(supervisor.process, std::string(kHome), supervisor.owner);
+    if (!trouble.empty())
+        return Error{ErrorCode::PidGone, trouble};
+    // Where it has ended there is nothing left to move.
+    return moved || moved.error().code == ErrorCode::PidGone ? Result<void>() : moved;
 }
 
 struct Failure {
@@ -80,10 +75,10 @@ void SupervisorHome::takeIn() {
                 supervisors->push_back(std::move(*supervisor));
     if (supervisors->empty())
         return;
-    const auto move = [cgroups = core_.context.cgroups, processes = core_.context.processes, supervisors] {
+    const auto move = [mover = core_.context.mover, processes = core_.context.processes, supervisors] {
         std::vector<Failure> failures;
         for (const auto& supervisor : *supervisors)
-            if (auto taken = pinfold::takeIn(cgroups, processes, supervisor); !taken)
+            if (auto taken = pinfold::takeIn(*mover, processes, supervisor); !taken)
                 failures.push_back({supervisor.job, taken.error()});
         return failures;
     };

@@ -70,6 +70,9 @@ void TaskAdder::add(const Caller& caller, TaskRequest request, Reply<TaskAdded> 
     auto supervisor = supervisorOf(caller, std::move(request.supervisor), leader.identity);
     if (!supervisor)
         return reply(supervisor.error());
+    auto newcomer = newcomerOf(leader.identity.pid, leader.pidfd, leader.soleUid);
+    if (!newcomer)
+        return reply(newcomer.error());
 
     const auto number = request.batch ? 0 : job->record.nextTask++;
     auto& record = job->record.tasks[number];
@@ -81,7 +84,8 @@ void TaskAdder::add(const Caller& caller, TaskRequest request, Reply<TaskAdded> 
     }
     if (request.batch)
         job->output = JobOutput(core_.outputs, core_.context.countsAs(job->record.uid), std::move(request.output));
-    begin(job, number, {leader.identity.pid}, std::move(reply));
+    job->tasks[number].newcomers.push_back(std::move(*newcomer));
+    begin(job, number, std::move(reply));
 }
 
 void TaskAdder::openFirst(const Caller& caller, TaskRequest request, Reply<TaskAdded> reply) {
@@ -98,12 +102,10 @@ void TaskAdder::openFirst(const Caller& caller, TaskRequest request, Reply<TaskA
 
 void TaskAdder::adopt(const Caller& caller, const JobPtr& job, std::vector<UniqueFd> pidfds, Reply<TaskAdded> reply) {
     std::vector<CheckedProcess> processes;
-    std::vector<pid_t> pids;
     for (auto& pidfd : pidfds) {
         auto process = checkProcess(core_.context, std::move(pidfd));
         if (!process)
             return reply(process.error());
-        pids.push_back(process->identity.pid);
         processes.push_back(std::move(*process));
     }
     if (auto allowed = permitted(caller, Verb::Adopt, *job, processes, false); !allowed)
@@ -114,7 +116,9 @@ void TaskAdder::adopt(const Caller& caller, const JobPtr& job, std::vector<Uniqu
         return reply(room.error());
     const auto number = job->record.nextTask++;
     job->record.tasks[number] = {};
-    begin(job, number, std::move(pids), std::move(reply));
+    for (auto& process : processes)
+        job->tasks[number].newcomers.push_back({process.identity.pid, std::move(process.pidfd), process.soleUid == 0U});
+    begin(job, number, std::move(reply));
 }
 
 Result<void> TaskAdder::permitted(const Caller& caller, Verb verb, const Job& job, const std::vector<CheckedProcess>& processes,
@@ -139,24 +143,29 @@ Result<std::optional<CheckedProcess>> TaskAdder::supervisorOf(const Caller& call
     return std::optional(std::move(*supervisor));
 }
 
-void TaskAdder::begin(const JobPtr& job, std::uint32_t number, std::vector<pid_t> pids, Reply<TaskAdded> reply) {
+void TaskAdder::begin(const JobPtr& job, std::uint32_t number, Reply<TaskAdded> reply) {
     job->tasks[number].adders.push_back(std::move(reply));
     job->lingerTimer.reset();
     core_.save(*job);
-    start(job, number, std::move(pids), false);
+    start(job, number, false);
 }
 
 void TaskAdder::resume(const JobPtr& job, std::uint32_t number, bool isLoaded) {
-    start(job, number, {job->record.tasks.at(number).leader->pid}, isLoaded);
+    auto& task = job->tasks.at(number);
+    auto leader = newcomerOf(job->record.tasks.at(number).leader->pid, task.leader, {});
+    if (!leader)
+        return notStarted(job, number, leader.error());
+    task.newcomers.push_back(std::move(*leader));
+    start(job, number, isLoaded);
 }
 
-void TaskAdder::start(const JobPtr& job, std::uint32_t number, std::vector<pid_t> pids, bool mayBeThere) {
+void TaskAdder::start(const JobPtr& job, std::uint32_t number, bool mayBeThere) {
     job->tasks[number].starting = true;
     starter_.start(
-        {.key = job->key(),
-         .task = number,
+        job,
+        {.task = number,
          .properties = {job->record.limits, parts_.allocator.devicesOf(job->record), job->record.tasks[number].shepherd},
-         .pids = std::move(pids),
+         .processes = std::exchange(job->tasks[number].newcomers, {}),
          .withSlice = false,
          .mayBeThere = mayBeThere},
         {.done = [this, job, number](const TaskStarter::Outcome& outcome) { started(job, number, outcome.result); },

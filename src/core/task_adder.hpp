@@ -37,8 +37,8 @@ private:
     Result<void> permitted(const Caller& caller, Verb verb, const Job& job, const std::vector<CheckedProcess>& processes,
                            bool shepherd) const;
     Result<std::optional<CheckedProcess>> supervisorOf(const Caller& caller, UniqueFd pidfd, const ProcessIdentity& leader) const;
-    void begin(const JobPtr& job, std::uint32_t number, std::vector<pid_t> pids, Reply<TaskAdded> reply);
-    void start(const JobPtr& job, std::uint32_t number, std::vector<pid_t> pids, bool mayBeThere);
+    void begin(const JobPtr& job, std::uint32_t number, Reply<TaskAdded> reply);
+    void start(const JobPtr& job, std::uint32_t number, bool mayBeThere);
     void overdue(const JobPtr& job, std::uint32_t number, const Error& why);
     void started(const JobPtr& job, std::uint32_t number, const Result<void>& outcome);
     void notStarted(const JobPtr& job, std::uint32_t number, const Error& why);

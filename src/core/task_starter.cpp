@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "core/task_starter.hpp"
 
-#include "core/job.hpp"
+#include "core/events.hpp"
 
 #include <malloc.h>
 
@@ -23,28 +23,38 @@ Error systemdFailed(const std::string& unit, const std::string& words) {
     return {ErrorCode::SystemdFailed, "systemd did not start " + unit + ": " + words};
 }
 
+Error tooLate(const JobKey& key) { return {ErrorCode::JobEnding, "job '" + key.text() + "' ended before it had this process"}; }
+
 constexpr std::size_t kBurst = 64;
 
 } // namespace
 
 struct TaskStarter::Attempt {
-    Attempt(Request requestArg, Callbacks callbacksArg, std::uint64_t now)
-        : request(std::move(requestArg)), callbacks(std::move(callbacksArg)), since(now) {}
-
+    Attempt(JobPtr jobArg, Request requestArg, Callbacks callbacksArg, std::uint64_t now)
+        : job(std::move(jobArg)), request(std::move(requestArg)), callbacks(std::move(callbacksArg)),
+          processes(std::make_shared<std::vector<Newcomer>>(std::move(request.processes))), since(now) {}
+    JobPtr job;
     Request request;
     Callbacks callbacks;
-    std::uint64_t since; ///< CLOCK_BOOTTIME, microseconds
-    bool begun = false;  ///< as in Outcome
-    bool lost = false;   ///< the answer to a call, which may wait for its turn with PID 1 still
+    std::shared_ptr<const std::vector<Newcomer>> processes; ///< threads hold it too
+    std::uint64_t since;                                    ///< CLOCK_BOOTTIME, microseconds
+    bool begun = false;                                     ///< as in Outcome
+    bool lost = false;               ///< the answer to a call, which may wait for its turn with PID 1 still
+    std::vector<pid_t> placeholders; ///< earlier ones too: a call in PID 1's queue has their numbers
     EventHandle timer;
-    std::string unit() const { return request.pids.empty() ? request.key.sliceName() : request.key.scopeName(request.task); }
-    void finish(Result<void> result) { std::exchange(callbacks, {}).done({.result = std::move(result), .begun = begun}); }
+
+    const JobKey& key() const { return job->key(); }
+    std::string unit() const { return processes->empty() ? key().sliceName() : key().scopeName(request.task); }
+    bool needsPlaceholder() const {
+        return std::any_of(processes->begin(), processes->end(), [](const Newcomer& process) { return !process.isRoots; });
+    }
+    void tell(Result<void> result) { std::exchange(callbacks, {}).done({.result = std::move(result), .begun = begun}); }
 };
 
-void TaskStarter::start(Request request, Callbacks callbacks) {
+void TaskStarter::start(const JobPtr& job, Request request, Callbacks callbacks) {
     if (request.withSlice && !request.mayBeThere) {
         // systemd 252 leaks the slice's cgroup after an unkillable process, and would hand its counters to this job.
-        const auto path = slicePath(request.key);
+        const auto path = slicePath(job->key());
         if (context_.cgroups.exists(path) && context_.cgroups.children(path).empty())
             (void)context_.cgroups.remove(path); // in use after all: the start below says so
     }
@@ -56,9 +66,9 @@ void TaskStarter::start(Request request, Callbacks callbacks) {
         done(outcome);
         finished();
     };
-    auto attempt = std::make_shared<Attempt>(std::move(request), std::move(callbacks), since);
+    auto attempt = std::make_shared<Attempt>(job, std::move(request), std::move(callbacks), since);
     attempt->begun = attempt->lost = attempt->request.mayBeThere;
-    if (attempt->request.mayBeThere && lookAndTell(*attempt))
+    if (attempt->request.mayBeThere && lookAndTell(attempt))
         return;
     tryOnce(std::move(attempt));
 }
@@ -71,21 +81,41 @@ void TaskStarter::finished() {
         ::malloc_trim(0);
 }
 
-void TaskStarter::tryOnce(std::shared_ptr<Attempt> attempt) {
+void TaskStarter::tryOnce(AttemptPtr attempt) {
     const auto& request = attempt->request;
     StartRequest start;
-    if (!request.pids.empty()) {
-        start.scope = attempt->unit();
-        start.scopeProperties = scopeProperties(request.key, request.task, request.properties, request.pids);
+    if (attempt->needsPlaceholder()) {
+        const auto placeholder = placeholderFor(*attempt);
+        if (!placeholder)
+            return finish(attempt, placeholder.error());
+        start.scopeProperties = scopeProperties(attempt->key(), request.task, request.properties, {*placeholder});
+    } else if (!attempt->processes->empty()) {
+        std::vector<pid_t> pids;
+        for (const auto& process : *attempt->processes)
+            pids.push_back(process.pid);
+        start.scopeProperties = scopeProperties(attempt->key(), request.task, request.properties, pids);
     }
-    if (request.withSlice) {
-        start.slice = request.key.sliceName();
-        start.sliceProperties = sliceProperties(request.key, request.properties);
+    if (!attempt->processes->empty())
+        start.scope = attempt->unit();
+    // Its scope ends with its placeholder, and the slice stays: made by an earlier try, it is not made again.
+    if (request.withSlice && !(attempt->begun && context_.cgroups.exists(slicePath(attempt->key())))) {
+        start.slice = attempt->key().sliceName();
+        start.sliceProperties = sliceProperties(attempt->key(), request.properties);
     }
     context_.systemd.start(std::move(start), [this, attempt](const SystemdOutcome& outcome) { decide(attempt, outcome); });
 }
 
-void TaskStarter::decide(std::shared_ptr<Attempt> attempt, const SystemdOutcome& outcome) {
+Result<pid_t> TaskStarter::placeholderFor(Attempt& attempt) const {
+    auto& placeholders = attempt.placeholders;
+    if (!placeholders.empty() && context_.placeholders.lives(placeholders.back()))
+        return placeholders.back();
+    auto placeholder = context_.placeholders.start();
+    if (placeholder)
+        placeholders.push_back(*placeholder);
+    return placeholder;
+}
+
+void TaskStarter::decide(AttemptPtr attempt, const SystemdOutcome& outcome) {
     // A call that is refused has made nothing.
     attempt->begun = attempt->begun || !outcome || outcome->fault == SystemdFault::NoReply ||
                      outcome->fault == SystemdFault::JobFailed || outcome->fault == SystemdFault::Other;
@@ -94,7 +124,7 @@ void TaskStarter::decide(std::shared_ptr<Attempt> attempt, const SystemdOutcome&
     else if (outcome->fault == SystemdFault::NoReply)
         attempt->lost = true;
     // Whatever systemd says, the kernel knows: an answer may be lost, and "done" may be said of a scope that is dead already.
-    if (lookAndTell(*attempt))
+    if (lookAndTell(attempt))
         return;
 
     if (!outcome)
@@ -107,46 +137,148 @@ void TaskStarter::decide(std::shared_ptr<Attempt> attempt, const SystemdOutcome&
         context_.systemd.resetFailed(attempt->unit(), [](const SystemdOutcome&) {});
         return retry(attempt, attempt->lost ? kAnswerLost : kNameTaken,
                      {ErrorCode::AlreadyExists, "a unit of this job exists already, and it is not ours: " + outcome->message +
-                                                    "; look at `systemctl status " + attempt->request.key.sliceName() + "`"});
+                                                    "; look at `systemctl status " + attempt->key().sliceName() + "`"});
     case SystemdFault::Destructive:
         return retry(attempt, kNameTaken, {ErrorCode::Busy, "the job's slice is being stopped: try again"});
     case SystemdFault::ProcessGone:
-        return attempt->finish(Error{ErrorCode::PidGone, "the process ended before it was in " + attempt->unit()});
+        return finish(attempt, Error{ErrorCode::PidGone, "the process ended before it was in " + attempt->unit()});
     case SystemdFault::NoSuchUnit:
     case SystemdFault::PropertyRefused:
     case SystemdFault::JobFailed:
     case SystemdFault::Other:
-        return attempt->finish(failure);
+        return finish(attempt, failure);
     }
 }
 
-bool TaskStarter::lookAndTell(Attempt& attempt) const {
-    const auto isThere = isDone(attempt.request);
-    if (isThere && !*isThere)
-        return false;
-    attempt.begun = attempt.begun || isThere;
-    attempt.finish(isThere ? Result<void>() : Result<void>(isThere.error()));
+bool TaskStarter::lookAndTell(const AttemptPtr& attempt) {
+    const auto isThere = isDone(*attempt);
+    if (isThere && !*isThere) {
+        if (!holdsPlace(*attempt))
+            return false;
+        letIn(attempt);
+        return true;
+    }
+    attempt->begun = attempt->begun || isThere;
+    isThere ? succeed(attempt) : finish(attempt, isThere.error());
     return true;
 }
 
-void TaskStarter::retry(std::shared_ptr<Attempt> attempt, const Patience& patience, Error otherwise) {
+bool TaskStarter::holdsPlace(const Attempt& attempt) const {
+    if (attempt.placeholders.empty() || !context_.placeholders.lives(attempt.placeholders.back()))
+        return false;
+    const auto path = context_.processes.cgroupOf(attempt.placeholders.back());
+    return path && *path == scopePath(attempt.key(), attempt.request.task);
+}
+
+/// The scope is there, around its placeholder.
+void TaskStarter::letIn(const AttemptPtr& attempt) {
+    attempt->begun = true;
+    attempt->job->turns.take(Turns::Kind::Move, [this, attempt] {
+        const auto refused = [this, &attempt](Error why) {
+            attempt->job->turns.over();
+            finish(attempt, std::move(why));
+        };
+        if (!attempt->callbacks.wanted())
+            return refused(tooLate(attempt->key()));
+        const auto move = [mover = context_.mover, processes = attempt->processes,
+                           scope = scopePath(attempt->key(), attempt->request.task), owner = attempt->job->record.uid] {
+            std::vector<ProcessMover::Outcome> outcomes;
+            for (const auto& process : *processes)
+                outcomes.push_back(mover->move(process, scope, owner));
+            return outcomes;
+        };
+        if (!context_.background.ask(Lane::Moves, move, [this, attempt](const std::vector<ProcessMover::Outcome>& outcomes) {
+                moved(attempt, outcomes);
+                attempt->job->turns.over();
+            }))
+            refused({ErrorCode::Busy, "processes that are moved for other jobs hang"});
+    });
+}
+
+void TaskStarter::moved(const AttemptPtr& attempt, const std::vector<ProcessMover::Outcome>& outcomes) {
+    Error why = systemdFailed(attempt->unit(), "the process that was moved there is elsewhere");
+    for (const auto& [result, trouble] : outcomes) {
+        if (!trouble.empty())
+            logWarning(context_, attempt->key(), trouble);
+        if (!result)
+            why = result.error();
+    }
+    const auto isThere = isDone(*attempt);
+    if (isThere && !*isThere)
+        return retry(attempt, kNameTaken, std::move(why));
+    isThere ? succeed(attempt) : finish(attempt, isThere.error());
+}
+
+/// Whoever waits for it finds none but the job's own processes there.
+void TaskStarter::succeed(const AttemptPtr& attempt) {
+    if (attempt->placeholders.empty())
+        return finish(attempt, {});
+    context_.placeholders.end(attempt->placeholders.back(), [this, attempt] { finish(attempt, {}); });
+}
+
+void TaskStarter::finish(const AttemptPtr& attempt, Result<void> result) {
+    for (const auto placeholder : std::exchange(attempt->placeholders, {}))
+        if (attempt->lost)
+            inDoubt_.push_back(placeholder);
+        else
+            context_.placeholders.release(placeholder);
+    releaseInDoubt();
+    if (result || !attempt->begun || attempt->needsPlaceholder())
+        return attempt->tell(std::move(result));
+    // Its own process ended before it was there. Whoever has its number may have come there in its place.
+    const auto putBack = [mover = context_.mover, processes = attempt->processes,
+                          scope = scopePath(attempt->key(), attempt->request.task), owner = attempt->job->record.uid] {
+        std::vector<std::string> troubles;
+        for (const auto& process : *processes)
+            if (hasEnded(process.pidfd.get()))
+                troubles.push_back(mover->putBack(process.pid, scope, owner));
+        return troubles;
+    };
+    if (!context_.background.ask(Lane::Moves, putBack, [this, attempt, result](const std::vector<std::string>& troubles) {
+            for (const auto& trouble : troubles)
+                if (!trouble.empty())
+                    logWarning(context_, attempt->key(), trouble);
+            attempt->tell(result);
+        }))
+        attempt->tell(std::move(result));
+}
+
+/// A call with their numbers may lie in the queue of PID 1, which keeps the order. Until it answers nobody else may have these.
+void TaskStarter::releaseInDoubt() {
+    if (inDoubt_.empty() || asksForDoubt_)
+        return;
+    asksForDoubt_ = true;
+    const auto answered = [this, placeholders = std::exchange(inDoubt_, {})](const auto& answer) {
+        asksForDoubt_ = false;
+        if (std::holds_alternative<SystemdError>(answer)) {
+            inDoubt_.insert(inDoubt_.end(), placeholders.begin(), placeholders.end());
+            doubtTimer_ = context_.loop.after(kAskAgain, [this] { releaseInDoubt(); });
+            return;
+        }
+        for (const auto placeholder : placeholders)
+            context_.placeholders.release(placeholder);
+        releaseInDoubt();
+    };
+    context_.systemd.listUnits({std::string(kBatchSlice)}, answered);
+}
+
+void TaskStarter::retry(AttemptPtr attempt, const Patience& patience, Error otherwise) {
     if (context_.loop.bootTime() - attempt->since >= patience.total)
         return patience.mayComeYet ? waitForSystemd(std::move(attempt), std::move(otherwise))
-                                   : attempt->finish(std::move(otherwise));
+                                   : finish(attempt, std::move(otherwise));
     attempt->timer = context_.loop.after(patience.interval, [this, attempt] {
         attempt->timer.reset();
-        if (lookAndTell(*attempt))
+        if (lookAndTell(attempt))
             return;
         // Repeated for a job that is over, it would make a slice without limits that nobody knows.
         if (!attempt->callbacks.wanted())
-            return attempt->finish(
-                Error{ErrorCode::JobEnding, "job '" + attempt->request.key.text() + "' ended before it had this process"});
+            return finish(attempt, tooLate(attempt->key()));
         tryOnce(attempt);
     });
 }
 
 /// The calls may lie in the queue of a PID 1 that hangs, and be done when it goes on.
-void TaskStarter::waitForSystemd(std::shared_ptr<Attempt> attempt, Error otherwise) {
+void TaskStarter::waitForSystemd(AttemptPtr attempt, Error otherwise) {
     if (auto overdue = std::exchange(attempt->callbacks.overdue, nullptr))
         overdue(otherwise);
     attempt->timer = context_.loop.after(kAskAgain, [this, attempt, otherwise = std::move(otherwise)] {
@@ -155,32 +287,36 @@ void TaskStarter::waitForSystemd(std::shared_ptr<Attempt> attempt, Error otherwi
     });
 }
 
-void TaskStarter::askSystemd(const std::shared_ptr<Attempt>& attempt, const Error& otherwise) {
+void TaskStarter::askSystemd(const AttemptPtr& attempt, const Error& otherwise) {
     // The bus keeps the order: an answer tells that PID 1 has seen the earlier calls.
     context_.systemd.listUnits({attempt->unit()}, [this, attempt, otherwise](const auto& answer) {
         if (std::holds_alternative<SystemdError>(answer))
             return waitForSystemd(attempt, otherwise);
-        if (lookAndTell(*attempt))
+        if (lookAndTell(attempt))
             return;
         for (const auto& unit : std::get<std::vector<UnitStatus>>(answer))
             if (unit.name == attempt->unit() && (unit.activeState == "inactive" || unit.activeState == "activating"))
                 return waitForSystemd(attempt, otherwise); // its job has not run yet
-        attempt->finish(otherwise);
+        finish(attempt, otherwise);
     });
 }
 
-Result<bool> TaskStarter::isDone(const Request& request) const {
-    if (request.pids.empty())
-        return context_.cgroups.exists(slicePath(request.key));
-    const auto expected = scopePath(request.key, request.task);
-    for (const auto pid : request.pids) {
-        const auto path = context_.processes.cgroupOf(pid);
+Result<bool> TaskStarter::isDone(const Attempt& attempt) const {
+    if (attempt.processes->empty())
+        return context_.cgroups.exists(slicePath(attempt.key()));
+    const auto expected = scopePath(attempt.key(), attempt.request.task);
+    std::size_t living = 0;
+    for (const auto& process : *attempt.processes) {
+        const auto path = context_.processes.cgroupOf(process.pid);
+        if (hasEnded(process.pidfd.get())) // and /proc may speak of another one
+            continue;
         if (!path)
             return path.error();
         if (*path != expected)
             return false;
+        ++living;
     }
-    return true;
+    return living > 0 ? Result(true) : Error{ErrorCode::PidGone, "the process ended before it was in " + attempt.unit()};
 }
 
 } // namespace pinfold

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Brings processes into a scope of a job, and believes it only when /proc says so.
+// Brings processes into a scope of a job, and believes it only when /proc says so of processes whose pidfds live.
+//
+// systemd takes numbers, and acts on them later: by then an ordinary user's process may have ended, and its number be another's.
+// (From 257 on it takes pidfds, looks at them once more, and then writes the number all the same: src/core/cgroup.c.) So the
+// scope is started with a placeholder, and ProcessMover moves the processes. Those that only root can end are named to systemd.
 #pragma once
 
 #include "base/result.hpp"
 #include "core/context.hpp"
-#include "model/job_key.hpp"
+#include "core/job.hpp"
 #include "systemd/unit_properties.hpp"
-
-#include <sys/types.h>
 
 #include <functional>
 #include <memory>
@@ -20,15 +22,14 @@ public:
     explicit TaskStarter(CoreContext& context) : context_(context) {}
 
     struct Request {
-        JobKey key;
         std::uint32_t task = 0;
         TaskProperties properties;
-        std::vector<pid_t> pids; ///< none: the slice alone
-        bool withSlice = true;   ///< the job's slice is made in the same transaction
-        bool mayBeThere = false; ///< an earlier pinfoldd has begun with it, and systemd has units of it loaded
+        std::vector<Newcomer> processes; ///< none: the slice alone
+        bool withSlice = true;           ///< the job's slice is made in the same transaction
+        bool mayBeThere = false;         ///< an earlier pinfoldd has begun with it, and systemd has units of it loaded
     };
-    /// Success: every process is in the scope, or the slice alone is there. Errors: PidGone, AlreadyExists, Busy, JobEnding,
-    /// SystemdFailed.
+    /// Success: every process that has not ended is in the scope, and there is one, or the slice alone is there. Errors: PidGone,
+    /// AlreadyExists, Busy, JobEnding, SystemdFailed.
     struct Outcome {
         Result<void> result;
         bool begun = false; ///< systemd has begun to make units of it. False: whatever units there are, they are somebody else's
@@ -39,7 +40,7 @@ public:
         std::function<void(const Error&)> overdue;
         std::function<bool()> wanted; ///< false: it is not tried again
     };
-    void start(Request request, Callbacks callbacks);
+    void start(const JobPtr& job, Request request, Callbacks callbacks);
 
     /// Microseconds from one try to the next, and for all of them.
     struct Patience {
@@ -50,17 +51,28 @@ public:
 
 private:
     struct Attempt;
-    void tryOnce(std::shared_ptr<Attempt> attempt);
-    void decide(std::shared_ptr<Attempt> attempt, const SystemdOutcome& outcome);
-    void retry(std::shared_ptr<Attempt> attempt, const Patience& patience, Error otherwise);
-    void waitForSystemd(std::shared_ptr<Attempt> attempt, Error otherwise);
-    void askSystemd(const std::shared_ptr<Attempt>& attempt, const Error& otherwise);
+    using AttemptPtr = std::shared_ptr<Attempt>;
+    void tryOnce(AttemptPtr attempt);
+    void decide(AttemptPtr attempt, const SystemdOutcome& outcome);
+    void retry(AttemptPtr attempt, const Patience& patience, Error otherwise);
+    void waitForSystemd(AttemptPtr attempt, Error otherwise);
+    void askSystemd(const AttemptPtr& attempt, const Error& otherwise);
     /// True: it is done, in one way or the other, and has been told.
-    bool lookAndTell(Attempt& attempt) const;
-    Result<bool> isDone(const Request& request) const;
+    bool lookAndTell(const AttemptPtr& attempt);
+    Result<bool> isDone(const Attempt& attempt) const;
+    Result<pid_t> placeholderFor(Attempt& attempt) const;
+    bool holdsPlace(const Attempt& attempt) const;
+    void letIn(const AttemptPtr& attempt);
+    void moved(const AttemptPtr& attempt, const std::vector<ProcessMover::Outcome>& outcomes);
+    void succeed(const AttemptPtr& attempt);
+    void finish(const AttemptPtr& attempt, Result<void> result);
+    void releaseInDoubt();
     void finished();
 
     CoreContext& context_;
+    std::vector<pid_t> inDoubt_; ///< placeholders that have done their work, and whose numbers are kept
+    bool asksForDoubt_ = false;
+    EventHandle doubtTimer_;
     std::size_t inFlight_ = 0;
     std::size_t highest_ = 0; ///< in flight at once since there was none
 };

@@ -103,14 +103,27 @@ public:
     Application(const DaemonOptions& options, Parts parts)
         : settings_(parts.settings), loop_(parts.loop), background_(parts.background), closer_(background_),
           connection_(bus::systemBus()), busSource_(loop_.get(), *connection_, [this](const std::string& why) { busLost(why); }),
-          systemd_(*connection_, loop_), processes_(options.root), cgroups_(options.root), watch_(loop_),
+          systemd_(*connection_, loop_), processes_(options.root), cgroups_(options.root), placeholders_(loop_), watch_(loop_),
           records_(recordsBelow(options.root)), kernelLog_(kernelLog()),
           history_(background_, options.root / "var/lib/pinfold/history.db", announceMigration),
           subordinates_({loop_, background_, options.root / "etc/subuid", findUser, logInfo, logWarningLine}),
-          context_{
-              loop_,    background_,        systemd_,     processes_,    cgroups_,
-              watch_,   records_,           history_,     parts.journal, kernelLog_,
-              metrics_, settings_.config(), readBootId(), options.root,  [this](uid_t uid) { return subordinates_.userOf(uid); }},
+          context_{loop_,
+                   background_,
+                   systemd_,
+                   processes_,
+                   cgroups_,
+                   std::make_shared<KernelProcessMover>(cgroups_, processes_),
+                   placeholders_,
+                   watch_,
+                   records_,
+                   history_,
+                   parts.journal,
+                   kernelLog_,
+                   metrics_,
+                   settings_.config(),
+                   readBootId(),
+                   options.root,
+                   [this](uid_t uid) { return subordinates_.userOf(uid); }},
           jobs_(context_), historyKeeper_(context_),
           metricsFile_(
               {loop_, background_, jobs_, metrics_, closer_, settings_.config(), options.root, PINFOLD_VERSION, logWarningLine}),
@@ -198,6 +211,7 @@ private:
     SdbusSystemdManager systemd_;
     ProcessTable processes_;
     CgroupTree cgroups_;
+    ForkedPlaceholders placeholders_;
     CgroupWatch watch_;
     RecordStore records_;
     KernelLog kernelLog_;

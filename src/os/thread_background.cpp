@@ -57,8 +57,9 @@ Background::Bound Background::boundOf(Lane lane) {
     case Lane::Metrics:
         return {1, 4};
     case Lane::Script:
-    case Lane::Moves:
         return {1, 16};
+    case Lane::Moves:
+        return {1, 1024};
     }
     return {1, 0};
 }

@@ -68,6 +68,7 @@ class Node:
         self.root = root
         self.processes = {}  # pid -> cgroup
         self.hanging = set()  # pids: no signal reaches these
+        self.placeholders = set()  # pids: of pinfoldd's own, and not in cgroup.procs, where a move is seen by its text
         (root / "proc").mkdir(parents=True)
         (root / "sys/fs/cgroup").mkdir(parents=True)
         (root / "sys/fs/cgroup/cgroup.controllers").write_text("cpuset cpu io memory pids\n")
@@ -76,6 +77,7 @@ class Node:
         self.make("/pinfold.slice")
         self.make("/batch.slice")
         GLib.timeout_add(10, self.apply_kills)
+        GLib.timeout_add(10, self.apply_moves)
 
     def directory(self, path):
         return self.root / "sys/fs/cgroup" / path.lstrip("/")
@@ -98,6 +100,10 @@ class Node:
         self.move(pid, cgroup)
         GLib.unix_fd_add_full(GLib.PRIORITY_DEFAULT, os.pidfd_open(pid), GLib.IOCondition.IN, self.ended, pid)
 
+    def hold(self, pid, cgroup):
+        self.placeholders.add(pid)
+        self.show(pid, cgroup)
+
     def move(self, pid, cgroup):
         self.make(cgroup)
         old = self.processes.get(pid)
@@ -118,7 +124,8 @@ class Node:
     def update(self, path):
         procs = self.directory(path) / "cgroup.procs"
         if procs.exists():
-            put(procs, "".join(f"{pid}\n" for pid, cgroup in self.processes.items() if cgroup == path))
+            put(procs, "".join(f"{pid}\n" for pid, cgroup in self.processes.items()
+                               if cgroup == path and pid not in self.placeholders))
         while path:
             events = self.directory(path) / "cgroup.events"
             if events.exists():
@@ -136,6 +143,13 @@ class Node:
         for name, value in properties:
             if name in CGROUP_FILES:
                 put(self.directory(path) / CGROUP_FILES[name], cgroup_text(value) + "\n")
+
+    def apply_moves(self):
+        for file in self.root.glob("sys/fs/cgroup/batch.slice/*/*.scope/cgroup.procs"):
+            text = file.read_text()
+            if text and not text.endswith("\n"):
+                self.move(int(text), "/" + str(file.parent.relative_to(self.root / "sys/fs/cgroup")))
+        return True
 
     def apply_kills(self):
         for file in self.root.glob("sys/fs/cgroup/**/cgroup.kill"):
@@ -305,6 +319,8 @@ class FakeSystemd(dbus.service.Object):
         for pid in properties.get("PIDs", []):
             if int(pid) in self.node.processes:
                 self.node.move(int(pid), path_of(name))
+            elif Path(f"/proc/{pid}").exists():
+                self.node.hold(int(pid), path_of(name))
         job = self.new_job()
         if fault == "signal-first":
             self.done(job, name)

@@ -251,17 +251,66 @@ void FakeNode::start(StartRequest request, SystemdDone done) {
         applyProperties(request.slice, request.sliceProperties);
     for (const auto& property : request.scopeProperties)
         if (property.name == "PIDs" && !startWithoutMoving)
-            for (const auto pid : std::get<std::vector<std::uint32_t>>(property.value)) {
-                const auto old = processes_[static_cast<pid_t>(pid)];
-                write(root_ / "proc" / std::to_string(pid) / "cgroup", "0::" + path + "\n");
-                processes_[static_cast<pid_t>(pid)] = path;
-                updateCgroup(old);
-            }
+            for (const auto pid : std::get<std::vector<std::uint32_t>>(property.value))
+                moveTo(static_cast<pid_t>(pid), path);
     updateCgroup(path);
     if (std::exchange(loseNextStartAnswer, false))
         return answer(std::move(done), SystemdError{SystemdFault::NoReply, "Message recipient disconnected"});
     answer(std::move(done), std::nullopt);
 }
+
+void FakeNode::moveTo(pid_t pid, const std::string& cgroup) {
+    const auto old = processes_[pid];
+    write(root_ / "proc" / std::to_string(pid) / "cgroup", "0::" + cgroup + "\n");
+    processes_[pid] = cgroup;
+    updateCgroup(old);
+    updateCgroup(cgroup);
+}
+
+Result<pid_t> FakeNode::start() {
+    const auto pid = 5'000'000 + static_cast<pid_t>(starts.size()); // above all real ones
+    show(pid, 0, "/system.slice/pinfoldd.service", "pinfoldd");
+    placeholders.insert(pid);
+    return pid;
+}
+
+void FakeNode::end(pid_t placeholder, std::function<void()> over) {
+    const auto path = cgroupOf(placeholder);
+    vanish(placeholder);
+    answers_.push_back(loop_.whenIdle(std::move(over)));
+    const auto isThere = [&path](const auto& process) { return process.second == path; };
+    if (!path.ends_with(".scope") || std::any_of(processes_.begin(), processes_.end(), isThere))
+        return;
+    units.erase(path.substr(path.rfind('/') + 1)); // systemd collects a scope that runs empty
+    std::filesystem::remove_all(cgroupDir(path));
+}
+
+void FakeNode::release(pid_t placeholder) {
+    if (lives(placeholder))
+        end(placeholder, [] {});
+    placeholders.erase(placeholder);
+}
+
+struct FakeNode::Mover : ProcessMover {
+    explicit Mover(FakeNode& nodeArg) : node(nodeArg) {}
+
+    Outcome move(const Newcomer& process, const std::string& cgroup, uid_t) const override {
+        if (node.beforeMove)
+            node.beforeMove(process.pid);
+        if (hasEnded(process.pidfd.get()))
+            return {Error{ErrorCode::PidGone, "process has ended"}};
+        if (!node.units.contains(cgroup.substr(cgroup.rfind('/') + 1)) && cgroup.ends_with(".scope"))
+            return {Error{ErrorCode::Internal, "no such cgroup"}};
+        if (!node.startWithoutMoving)
+            node.moveTo(process.pid, cgroup);
+        return {};
+    }
+    std::string putBack(pid_t, const std::string&, uid_t) const override { return {}; }
+
+    FakeNode& node;
+};
+
+std::shared_ptr<const ProcessMover> FakeNode::mover() { return std::make_shared<Mover>(*this); }
 
 void FakeNode::startService(ServiceRequest request, SystemdDone done) {
     services.push_back(std::move(request));
@@ -324,6 +373,8 @@ void FakeNode::goOn() {
 }
 
 void FakeNode::forgetCallers() {
+    for (const auto placeholder : std::set(placeholders))
+        release(placeholder);
     answers_.clear();
     timeouts_.clear();
     held_.clear();

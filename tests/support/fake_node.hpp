@@ -3,6 +3,8 @@
 #pragma once
 
 #include "os/cgroup.hpp"
+#include "os/placeholders.hpp"
+#include "os/process_mover.hpp"
 #include "systemd/systemd_manager.hpp"
 #include "tests/support/manual_event_loop.hpp"
 
@@ -35,7 +37,7 @@ private:
     pid_t pid_ = -1;
 };
 
-class FakeNode : public SystemdManager {
+class FakeNode : public SystemdManager, public Placeholders {
 public:
     explicit FakeNode(ManualEventLoop& loop);
     ~FakeNode() override;
@@ -77,6 +79,17 @@ public:
     /// Who asked is gone, and nobody hears the answers that are on their way.
     void forgetCallers();
 
+    // Placeholders: no real processes.
+    Result<pid_t> start() override;
+    bool lives(pid_t placeholder) const override { return processes_.contains(placeholder); }
+    void end(pid_t placeholder, std::function<void()> over) override;
+    void release(pid_t placeholder) override;
+    std::set<pid_t> placeholders; ///< whose numbers are kept
+
+    /// Moves what the fake /proc shows.
+    std::shared_ptr<const ProcessMover> mover();
+    std::function<void(pid_t)> beforeMove; ///< called with who is moved
+
     // SystemdManager
     void start(StartRequest request, SystemdDone done) override;
     void startService(ServiceRequest request, SystemdDone done) override;
@@ -100,6 +113,8 @@ public:
     std::vector<ServiceRequest> services;
 
 private:
+    struct Mover;
+    void moveTo(pid_t pid, const std::string& cgroup);
     void answer(SystemdDone done, SystemdOutcome outcome);
     void makeCgroup(const std::string& path);
     void applyProperties(const std::string& unit, const std::vector<UnitProperty>& properties);

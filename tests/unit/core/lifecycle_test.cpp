@@ -100,7 +100,7 @@ TEST_F(CoreTest, supervisorsOfJobsThatLastMoveHome) {
     create("sge.1", leader, {}, &supervisor);
     EXPECT_EQ(movedHome(node), "") << "not yet: the job may be over in a moment";
     loop.advance(200'000);
-    EXPECT_EQ(movedHome(node), std::to_string(supervisor.pid()));
+    EXPECT_EQ(movedHome(node), std::to_string(supervisor.pid()) + "\n");
     loop.advance(800'000); // the history knows of the job by then
     EXPECT_EQ(loop.timers(), 0U);
 }
@@ -219,7 +219,7 @@ TEST_F(CoreTest, aRestartMovesThoseWhoWaitedForIt) {
     crash();
     restart();
     loop.advance(200'000);
-    EXPECT_EQ(movedHome(node), std::to_string(supervisor.pid()));
+    EXPECT_EQ(movedHome(node), std::to_string(supervisor.pid()) + "\n");
 }
 
 TEST_F(CoreTest, aKilledSupervisorEndsTheJob) {

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <utility>
+
+namespace pinfold {
+
+/// Moves of processes into a job, and what hits all of its processes at once, take turns: a process that a move brought there by
+/// mistake must not be hit before it is put back. First come, first served; turns of the same kind go side by side.
+class Turns {
+public:
+    enum class Kind { Move, Hit };
+
+    /// Calls `begin` when it may, which may be at once. over() ends the turn.
+    void take(Kind kind, std::function<void()> begin) {
+        waiting_.emplace_back(kind, std::move(begin));
+        next();
+    }
+    void over() {
+        --underWay_;
+        next();
+    }
+
+private:
+    void next() {
+        while (!waiting_.empty() && (underWay_ == 0 || waiting_.front().first == kind_)) {
+            const auto [kind, begin] = std::move(waiting_.front());
+            waiting_.pop_front();
+            kind_ = kind;
+            ++underWay_;
+            begin();
+        }
+    }
+
+    Kind kind_ = Kind::Move;
+    std::size_t underWay_ = 0;
+    std::deque<std::pair<Kind, std::function<void()>>> waiting_;
+};
+
+} // namespace pinfold

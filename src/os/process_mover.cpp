@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "os/process_mover.hpp"
+
+#include <csignal>
+
+namespace pinfold {
+namespace {
+
+// A number may change its owner while it is being put back, but not for long: each time somebody has to be forked in that moment.
+constexpr int kMostTries = 16;
+
+// Whose parent has gone has no other place. What is here without being in a record is a stray (pinfold-strays.timer).
+constexpr const char* kLastResort = "/pinfold.slice";
+
+} // namespace
+
+ProcessMover::Outcome KernelProcessMover::move(const Newcomer& process, const std::string& cgroup, uid_t owner) const {
+    const Error gone{ErrorCode::PidGone, "process " + std::to_string(process.pid) + " ended before it was in " + cgroup};
+    const auto target = cgroups_.open(cgroup);
+    if (!target)
+        return {target.error()};
+    if (hasEnded(process.pidfd.get()))
+        return {gone};
+    auto moved = target->attach(process.pid);
+    if (!hasEnded(process.pidfd.get()))
+        return {std::move(moved)}; // it lives, so its number was nobody else's meanwhile
+    return {gone, putBack(process.pid, cgroup, owner)};
+}
+
+std::string KernelProcessMover::putBack(pid_t pid, const std::string& cgroup, uid_t owner) const {
+    const auto said = "process " + std::to_string(pid) + ", which has the number of one that ended, was moved to " + cgroup;
+    auto from = cgroup;
+    for (int i = 0; i < kMostTries; ++i) {
+        const auto stranger = openPidfd(pid);
+        const auto place = processes_.cgroupOf(pid);
+        const auto info = processes_.read(pid);
+        if (!place || !info || *place != from)
+            return i == 0 ? std::string() : said + " and has ended";
+        if (!stranger)
+            return said + " and stays there: " + stranger.error().message;
+        if (hasEnded(stranger->get()))
+            continue; // /proc may have spoken of the next one
+        if (owner != 0 && info->realUid == owner && from == cgroup) {
+            (void)sendSignalTo(stranger->get(), SIGKILL);
+            return said + " and has been killed: it is one of the job's owner, user " + std::to_string(owner);
+        }
+        const auto home = sendHome(*info);
+        if (!home)
+            return said + " and can't be put back: " + home.error().message;
+        if (!hasEnded(stranger->get()))
+            return said + " and has been put back to " + *home;
+        from = *home; // whom the second write has moved
+    }
+    return said + ", and its number is another's each time that it is to be put back";
+}
+
+Result<std::string> KernelProcessMover::sendHome(const ProcessInfo& stranger) const {
+    const auto attach = [&](const std::string& path) -> Result<std::string> {
+        const auto home = cgroups_.open(path);
+        const auto moved = home ? home->attach(stranger.pid) : home.error();
+        return moved ? Result(path) : moved.error();
+    };
+    if (const auto birthplace = processes_.cgroupOf(stranger.parent))
+        if (auto moved = attach(*birthplace))
+            return moved;
+    return attach(kLastResort);
+}
+
+} // namespace pinfold

