@@ -48,7 +48,7 @@ _pinfold() {
         show) jobs=yes words="-p --property --value $globals" ;;
         stop) jobs=yes words="--grace --wait --timeout --dry-run $globals" ;;
         kill) jobs=yes words="-s --signal --dry-run $globals" ;;
-        adopt) jobs=yes words="--batch --dry-run $globals" ;;
+        adopt) jobs=yes words="--owner --batch --dry-run $globals" ;;
         open) words="--uid --slots --linger --cpus --gpus --cpu-list --gpu-list --exclusive $limits $globals" ;;
         end) jobs=yes words="--exit-status --timeout $globals" ;;
         check-config) words="--root $globals" ;;

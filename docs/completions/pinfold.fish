@@ -64,6 +64,7 @@ complete -c pinfold -n '__fish_seen_subcommand_from strays' -l remove
 complete -c pinfold -n '__fish_seen_subcommand_from check-config' -l root -r
 complete -c pinfold -n '__fish_seen_subcommand_from run' -l exec
 complete -c pinfold -n '__fish_seen_subcommand_from run adopt' -l batch
+complete -c pinfold -n '__fish_seen_subcommand_from adopt' -l owner -x
 complete -c pinfold -n '__fish_seen_subcommand_from run' -l task
 complete -c pinfold -n '__fish_seen_subcommand_from open' -l uid -xa '(__fish_complete_users)'
 complete -c pinfold -n '__fish_seen_subcommand_from open' -l slots -x

@@ -277,6 +277,7 @@ void addBatchSystem(CLI::App& app, CommandLine& line) {
     auto* adopt = app.add_subcommand("adopt", "take processes into a job as a further task");
     addJob(adopt, line, true);
     adopt->add_option("PID", line.arguments, "process ids")->required()->type_name("");
+    adopt->add_option("--owner", line.user, "refuse processes of other users (name or id)")->type_name("");
     adopt->add_flag("--batch", line.batch, "the one process is the batch script of a job that was opened");
     addDryRun(adopt, line);
 }

@@ -49,7 +49,7 @@ struct CommandLine {
     std::vector<std::string> arguments; ///< PID...
     bool dryRun = false;
 
-    std::optional<std::string> user;      ///< list, top, history: -u; open: --uid
+    std::optional<std::string> user;      ///< list, top, history: -u; open: --uid; adopt: --owner
     std::optional<std::string> state;     ///< list
     std::vector<std::string> columns;     ///< list: -o
     std::string sort = "key";             ///< list

@@ -13,7 +13,7 @@ import pytest
 from dbus.mainloop.glib import DBusGMainLoop
 from gi.repository import GLib
 
-from jobs import ESCAPIST, expect_nothing_left, finish, receipts, run, start_job, wait_running, wait_until
+from jobs import ESCAPIST, as_alice, expect_nothing_left, finish, receipts, run, start_job, wait_running, wait_until
 
 SERVICE, PATH, MANAGER, JOB = "org.pinfold1", "/org/pinfold1", "org.pinfold1.Manager", "org.pinfold1.Job"
 INTERFACES = Path("/usr/share/dbus-1/interfaces")
@@ -120,6 +120,23 @@ def test_adoption_of_running_processes():
     finish(job)
     for other in [*others, third]:
         other.wait(timeout=10)
+    expect_nothing_left()
+
+
+def test_nobody_elses_process_is_adopted_for_an_owner():
+    run("pinfold", "open", "site.owner", "--uid", "alice", "--linger", "infinity")
+    roots = sleeper()
+    refused = run("pinfold", "adopt", "site.owner", "--owner", "alice", roots.pid, check=False)
+    assert (refused.returncode, refused.stderr) == (5, f"pinfold: process {roots.pid} is one of user 0, not of user 1000 (--owner)\n")
+    assert "site.owner" not in Path(f"/proc/{roots.pid}/cgroup").read_text()
+    theirs = subprocess.Popen(as_alice("sleep", "1000"))
+    wait_until(lambda: os.stat(f"/proc/{theirs.pid}").st_uid == 1000, "a process of alice's")
+    run("pinfold", "adopt", "site.owner", "--owner", "alice", theirs.pid)
+    assert "job-site.owner-1.scope" in Path(f"/proc/{theirs.pid}/cgroup").read_text()
+    run("pinfold", "end", "site.owner")
+    for process in (roots, theirs):
+        process.kill()
+        process.wait()
     expect_nothing_left()
 
 

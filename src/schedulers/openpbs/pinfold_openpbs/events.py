@@ -73,11 +73,13 @@ def on_launch(event):
 def on_attach(event):
     job = event.job
     job_slice = open_job(job)
+    owner = owner_of(job).pw_uid
     while True:  # one of them may have forked before it was moved
-        outside = [pid for pid in session_of(event.pid, owner_of(job).pw_uid) if not is_inside(pid, job_slice)]
+        outside = [pid for pid in session_of(event.pid, owner) if not is_inside(pid, job_slice)]
         if not outside:
             return
-        pinfold("adopt", key_of(job.id), *map(str, outside[:16]))  # as many as it takes at once
+        # As many as it takes at once. A number may be another's by now, and we are root.
+        pinfold("adopt", key_of(job.id), "--owner=%d" % owner, *map(str, outside[:16]))
 
 
 def on_resize(event):
