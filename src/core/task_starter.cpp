@@ -159,7 +159,7 @@ bool TaskStarter::lookAndTell(const AttemptPtr& attempt) {
         return true;
     }
     attempt->begun = attempt->begun || isThere;
-    isThere ? succeed(attempt) : finish(attempt, isThere.error());
+    finish(attempt, isThere ? Result<void>() : isThere.error());
     return true;
 }
 
@@ -206,17 +206,17 @@ void TaskStarter::moved(const AttemptPtr& attempt, const std::vector<ProcessMove
     const auto isThere = isDone(*attempt);
     if (isThere && !*isThere)
         return retry(attempt, kNameTaken, std::move(why));
-    isThere ? succeed(attempt) : finish(attempt, isThere.error());
+    finish(attempt, isThere ? Result<void>() : isThere.error());
 }
 
 /// Whoever waits for it finds none but the job's own processes there.
-void TaskStarter::succeed(const AttemptPtr& attempt) {
+void TaskStarter::finish(const AttemptPtr& attempt, const Result<void>& result) {
     if (attempt->placeholders.empty())
-        return finish(attempt, {});
-    context_.placeholders.end(attempt->placeholders.back(), [this, attempt] { finish(attempt, {}); });
+        return tell(attempt, result);
+    context_.placeholders.end(attempt->placeholders.back(), [this, attempt, result] { tell(attempt, result); });
 }
 
-void TaskStarter::finish(const AttemptPtr& attempt, Result<void> result) {
+void TaskStarter::tell(const AttemptPtr& attempt, Result<void> result) {
     for (const auto placeholder : std::exchange(attempt->placeholders, {}))
         if (attempt->lost)
             inDoubt_.push_back(placeholder);

@@ -64,8 +64,8 @@ private:
     bool holdsPlace(const Attempt& attempt) const;
     void letIn(const AttemptPtr& attempt);
     void moved(const AttemptPtr& attempt, const std::vector<ProcessMover::Outcome>& outcomes);
-    void succeed(const AttemptPtr& attempt);
-    void finish(const AttemptPtr& attempt, Result<void> result);
+    void finish(const AttemptPtr& attempt, const Result<void>& result);
+    void tell(const AttemptPtr& attempt, Result<void> result);
     void releaseInDoubt();
     void finished();
 

@@ -2,6 +2,8 @@
 // A process may end between pinfoldd's look at it and its move, and its number may be another's by then.
 #include "tests/unit/core/core_fixture.hpp"
 
+#include <algorithm>
+
 namespace pinfold::test {
 namespace {
 
@@ -52,6 +54,24 @@ TEST_F(RecycledPidTest, whoHasEndedIsNoTask) {
     EXPECT_EQ(node.cgroupOf(pid), "/system.slice/batchd.service");
     EXPECT_EQ(manager->job("sge.1")->tasks, std::vector<std::uint32_t>{0});
     EXPECT_TRUE(node.placeholders.empty());
+}
+
+TEST_F(RecycledPidTest, thePlaceholderOfAFailedCreationIsNoLeftover) {
+    auto leader = child();
+    node.beforeMove = [&](pid_t) { leader.end(); };
+    bool lived = true;
+    CreateRequest request;
+    request.key = "sge.1";
+    request.leader = leader.pidfd();
+    manager->createJob(root, std::move(request), [&](const Result<JobSummary>& answer) {
+        ASSERT_FALSE(answer);
+        EXPECT_EQ(answer.error().code, ErrorCode::PidGone);
+        lived = std::any_of(node.placeholders.begin(), node.placeholders.end(), [&](pid_t pid) { return node.lives(pid); });
+    });
+    loop.settle();
+    EXPECT_FALSE(lived);
+    const auto said = journal.messages();
+    EXPECT_TRUE(std::none_of(said.begin(), said.end(), [](const auto& line) { return line.starts_with("rogue"); }));
 }
 
 TEST_F(RecycledPidTest, signalsWaitUntilAMoveIsOver) {
