@@ -3,7 +3,7 @@
 
 #include "os/process.hpp"
 
-#include <linux/close_range.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -22,7 +22,6 @@ namespace {
     // It is pinfoldd's main thread that forks: it ends when pinfoldd does.
     if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || ::getppid() != parent)
         ::_exit(1);
-    ::syscall(SYS_close_range, 0, ~0U, 0); // nobody waits for a descriptor because of it
     ::prctl(PR_SET_NAME, "pinfold-place");
     for (;;)
         ::pause(); // pinfoldd has blocked the signals that it acts on
@@ -32,7 +31,9 @@ namespace {
 
 Result<pid_t> ForkedPlaceholders::start() {
     const auto parent = ::getpid();
-    const auto pid = ::_Fork(); // without handlers of fork(2): the child calls nothing that could need them
+    // With our table of descriptors, and not a copy: to close one of a user's may take for ever, also at the end of the process
+    // (FUSE's flush). And without handlers of fork(3): the child calls nothing that could need them.
+    const auto pid = static_cast<pid_t>(::syscall(SYS_clone, CLONE_FILES | SIGCHLD, nullptr, nullptr, nullptr, nullptr));
     if (pid == 0)
         holdThePlace(parent);
     if (pid < 0)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Calls pinfoldd until its standard input is closed, on the bus and at the wrapper's socket; prints the seconds that each call took."""
+"""Calls pinfoldd until its standard input is closed, on the bus and at the wrapper's socket; prints the seconds that each call took, and
+what the others said."""
 
 import json
 import os
@@ -18,14 +19,18 @@ def at_the_socket():
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
         connection.connect("/run/pinfold/wrapper.sock")
         connection.send(LIST)
-        return connection.recv(65536)
+        if not connection.recv(65536):
+            raise ConnectionResetError("closed without an answer")
 
 
 manager = dbus.Interface(dbus.SystemBus().get_object("org.pinfold1", "/org/pinfold1"), "org.pinfold1.Manager")
-took = []
+took, failed = [], []
 while not select.select([sys.stdin], [], [], BETWEEN)[0]:
     for call in (manager.ListJobs, at_the_socket):
         begun = time.monotonic()
-        call()
+        try:
+            call()
+        except (dbus.DBusException, OSError) as error:
+            failed.append(repr(error))
         took.append(time.monotonic() - begun)
-print(json.dumps(took))
+print(json.dumps({"took": took, "failed": failed}))

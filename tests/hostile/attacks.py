@@ -94,6 +94,17 @@ def lingering_sockets(number):
     return "sent"
 
 
+def files_that_never_close(path, number):
+    """Of a file server of one's own, which answers to no close(): left to whoever takes the packets."""
+    for _ in range(int(number)):
+        if os.fork() == 0:
+            for stream in (0, 1, 2):
+                os.close(stream)
+            connect().sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [os.open(path, os.O_RDONLY)]))])
+            os._exit(0)  # or not: it is the same for us
+    return "sent"
+
+
 def leave_as_supervisor(key, *supervisors):
     """pinfoldd moves supervisors out of jobs."""
     own = idle()
@@ -131,6 +142,20 @@ def flood_of_connections(number, hold):
     print(json.dumps(len(held)), flush=True)
     os.read(int(hold), 1)
     return len(held)
+
+
+def flood_of_ids(first, number, each, hold):
+    """As root, who becomes one after the other of these users."""
+    for user in range(int(first), int(first) + int(number)):
+        if os.fork() == 0:
+            os.setgroups([])
+            os.setgid(user)
+            os.setuid(user)
+            flood_of_connections(each, hold)
+            os._exit(0)
+    for _ in range(int(number)):
+        os.wait()
+    return "gone"
 
 
 def long_grace(key):

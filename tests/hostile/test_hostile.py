@@ -15,9 +15,9 @@ import pytest
 
 from crowd import LEAST, Crowd, history, identity
 from jobs import BATCH, CGROUP, daemon_ready, live_jobs, main_pid, run, start_job, wait_running, wait_until
+from own_server import FUSE_HANG, MOUNT, alices_server, hangs, in_namespaces_of, waits_for
 
 ATTACKS = Path(__file__).with_name("attacks.py")
-FUSE_HANG = "/usr/libexec/pinfold-tests/fuse_hang"
 SITE = """
 [jobs]
 allow_user_jobs = true
@@ -31,6 +31,7 @@ action = "drain"
 """
 VICTIM = "victim.1"
 SLOW = 0.3  # seconds
+SUBORDINATES = 300_000  # alice's
 SIGNALS = int(os.environ.get("PINFOLD_HOSTILE_SIGNALS", "10000"))
 
 
@@ -97,7 +98,9 @@ class Node:
 
 @pytest.fixture(scope="module")
 def node():
-    run("useradd", "--create-home", "dora")
+    for user in ("dora", "erin"):
+        run("useradd", "--create-home", user)
+    Path("/etc/subuid").write_text(f"alice:{SUBORDINATES}:65536\n", encoding="utf-8")
     Path("/etc/pinfold/pinfold.toml.d").mkdir(parents=True, exist_ok=True)
     Path("/etc/pinfold/pinfold.toml.d/hostile.toml").write_text(SITE, encoding="utf-8")
     run("systemctl", "restart", "pinfoldd")
@@ -141,6 +144,15 @@ def test_01_forged_signals():
 
 def test_04_a_socket_that_lingers():
     assert attack("bob", "lingering_sockets", 8) == "sent"
+
+
+def test_04_a_file_that_never_closes(crowd):
+    """Whoever has a copy of pinfoldd's descriptors waits for it at his end."""
+    with alices_server() as server:
+        words, _ = command("alice", "files_that_never_close", f"{MOUNT}/unclosed", 12)
+        assert run(*in_namespaces_of(server), *words).stdout == '"sent"\n'
+        done = len(crowd.keys)
+        wait_until(lambda: len(crowd.keys) >= done + 20, "others' jobs begin and end")
 
 
 def test_05_memory_that_cannot_be_read():
@@ -206,6 +218,18 @@ def test_12_connections_that_say_nothing(node):
         flood.stdout.read()
 
 
+def test_12_connections_of_many_subordinate_ids(node):
+    """As a user of rootless containers has them. The kernel tells their numbers, whoever has made them."""
+    first, last = os.pipe()
+    words = [sys.executable, ATTACKS, "flood_of_ids", str(SUBORDINATES), "66", "300", str(first)]
+    with subprocess.Popen(list(map(str, words)), stdout=subprocess.PIPE, text=True, pass_fds=[first]) as flood:
+        os.close(first)
+        assert sum(int(flood.stdout.readline()) for _ in range(66)) > 0
+        wait_until(lambda: len(descriptors(node.pid)) < len(node.descriptors) + 200, "silent connections closed", deadline=30)
+        os.close(last)
+        flood.stdout.read()
+
+
 def test_13_a_cgroup_of_a_name():
     uid = identity("alice")["user"]
     run("systemctl", "start", f"user@{uid}")
@@ -217,6 +241,38 @@ def test_13_a_cgroup_of_a_name():
     done = run(*log_in, *words)
     assert json.loads(done.stdout) == "NoSuchJob"
     run("systemctl", "stop", f"user@{uid}")
+
+
+def test_15_keys_of_the_batch_system():
+    assert set(attack("bob", "take_keys", "crowd.999999", "slurm.1", "manual.1000")) == {"Denied"}
+
+
+def test_16_a_node_that_looks_sick():
+    with alices_server() as server:
+        job = start_job("user.sick", *waits_for(server))
+        wait_until(lambda: hangs("user.sick"), "the wait for the server")
+        run("pinfold", "stop", "--grace", "0", "user.sick")
+        wait_until(lambda: live_jobs()["user.sick"].get("unkillable_in_fuse"), "pinfoldd's word of it")
+        assert json.loads(run("pinfold", "status", "--json").stdout)["draining"] is False
+        server.kill()
+        job.communicate(timeout=60)
+
+
+def test_17_names_that_fill_the_history():
+    name = '"' * 4096
+    many = f"for i in $(seq 40); do (exec -a '{name}' sleep 1000 <&- >&- 2>&-) & done"
+    for number in range(3):
+        with job_of("alice", f"long.{number}", "bash", "-c", f"{many}; exec sleep 1000"):
+            wait_until(lambda key=f"long.{number}": len(processes(key)) == 41, "its processes")
+    assert all(len(json.dumps(receipt)) < 32 << 10 for receipt in history("long"))
+
+
+def test_18_what_signals_say():
+    words, who = command("bob", "listen", 20)
+    with subprocess.Popen(list(map(str, words)), stdout=subprocess.PIPE, text=True, **who) as spy:
+        assert spy.stdout.readline() == "listening\n"
+        heard = json.loads(spy.stdout.read())
+    assert {name for _, _, told in heard for name in told} == {"result"}
 
 
 def test_19_forged_words_of_pinfoldd():
@@ -247,7 +303,8 @@ def test_nobody_noticed(node, crowd, request):
     crowd.compare()
     slow = SLOW * max(1, os.getloadavg()[0] / os.cpu_count())
     figures = [f"hostile: {len(crowd.keys)} jobs"]
-    for who, took in crowd.calls.items():
+    for who, calls in crowd.calls.items():
+        took = calls["took"]
         figures.append(f"{len(took)} calls of {who}: median {statistics.median(took):.3f} s, slowest {max(took):.3f} s")
     figures.append(f"pinfoldd: {node.memory} KiB before, {resident(node.pid)} KiB after; {len(node.descriptors)} descriptors before, "
                    f"{len(descriptors(node.pid))} after")
@@ -255,8 +312,9 @@ def test_nobody_noticed(node, crowd, request):
     print("\n".join(figures))
     assert crowd.wrong == []
     assert len(crowd.keys) >= LEAST
-    for who, took in crowd.calls.items():
-        assert max(took) < slow, who
+    for who, calls in crowd.calls.items():
+        assert (who, calls["failed"]) == (who, [])
+        assert max(calls["took"]) < slow, who
     assert main_pid() == node.pid
     assert resident(node.pid) <= 1.5 * node.memory
     wait_until(lambda: len(descriptors(node.pid)) <= len(node.descriptors),

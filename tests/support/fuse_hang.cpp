@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A file server that hangs. `fuse_hang serve DIRECTORY` mounts it there: one file, "f"; the first read of it fails, and no other
-// is ever answered. `fuse_hang victim FILE` is a process that hangs in it with the lock of its memory: one thread waits for a
-// page of the file, another one for the lock, and whoever reads /proc/PID/cmdline waits behind it.
+// A file server that hangs. `fuse_hang serve DIRECTORY` mounts it there: a file "f", of which the first read fails and no other
+// is ever answered, and a file "unclosed", of which no close is. `fuse_hang victim FILE` is a process that hangs in it with the
+// lock of its memory: one thread waits for a page of the file, another one for the lock, and whoever reads /proc/PID/cmdline
+// waits behind it.
 #include <fcntl.h>
 #include <linux/fuse.h>
 #include <sys/mman.h>
@@ -23,6 +24,7 @@ namespace {
 
 constexpr std::uint64_t kRoot = 1;
 constexpr std::uint64_t kFile = 2;
+constexpr std::uint64_t kUnclosed = 3;
 
 int fail(const char* what) {
     std::perror(what);
@@ -79,12 +81,13 @@ private:
             return reply(header, out);
         }
         case FUSE_LOOKUP: {
-            if (std::string_view(argument) != "f")
+            const std::string_view name(argument);
+            if (name != "f" && name != "unclosed")
                 return refuse(header, ENOENT);
             fuse_entry_out out{};
-            out.nodeid = kFile;
+            out.nodeid = name == "f" ? kFile : kUnclosed;
             out.attr_valid = out.entry_valid = 1000;
-            out.attr = attributes(kFile);
+            out.attr = attributes(out.nodeid);
             return reply(header, out);
         }
         case FUSE_GETATTR: {
@@ -98,6 +101,8 @@ private:
             return reply(header, fuse_open_out{});
         case FUSE_READ: // the first may be ahead of anybody's wish
             return reads_++ == 0 ? refuse(header, EIO) : void();
+        case FUSE_FLUSH:
+            return header.nodeid == kUnclosed ? void() : refuse(header, ENOSYS);
         case FUSE_FORGET:
         case FUSE_BATCH_FORGET:
         case FUSE_INTERRUPT:
