@@ -58,8 +58,9 @@ struct Job {
     EventHandle supervisorWatch;
     EventHandle runTimer;
     EventHandle graceTimer;
-    EventHandle memoryWatch; ///< memory.events of the slice
-    EventHandle oomTimer;    ///< bounds the wait for the kernel's word on the victim
+    std::optional<std::uint64_t> killAt; ///< CLOCK_BOOTTIME, microseconds: when SIGKILL follows; it only ever comes nearer
+    EventHandle memoryWatch;             ///< memory.events of the slice
+    EventHandle oomTimer;                ///< bounds the wait for the kernel's word on the victim
     std::optional<OomReport> oomReport;
     JobOutput output; ///< the job's standard error, until a restart of pinfoldd
     std::optional<PeakSplit> peakSplit;

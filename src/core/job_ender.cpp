@@ -127,7 +127,7 @@ void JobEnder::supervisorGone(const JobPtr& job) {
 
 void JobEnder::begin(const JobPtr& job, Request request) {
     auto& record = job->record;
-    if (record.state == JobState::Ending && request.grace && *request.grace < grace(*job) && populated(*job)) {
+    if (record.state == JobState::Ending && request.grace && isSooner(*job, *request.grace) && populated(*job)) {
         record.grace = request.grace;
         job->leftToPid1 = false;
         core_.save(*job);
@@ -152,6 +152,11 @@ void JobEnder::begin(const JobPtr& job, Request request) {
     }
     core_.enter(*job, JobState::Ending);
     stop(job);
+}
+
+/// Else a user who stops the job again and again puts off its end.
+bool JobEnder::isSooner(const Job& job, std::uint64_t asked) const {
+    return job.killAt ? core_.context.loop.bootTime() + asked < *job.killAt : asked < grace(job);
 }
 
 void JobEnder::resume(const JobPtr& job) {
@@ -210,12 +215,15 @@ void JobEnder::terminateInTurn(const JobPtr& job) {
                 logWarning(core_.context, job->key(), sent.error().message, Trouble::Stop);
         }
     }
-    job->graceTimer = core_.context.loop.after(delay, onJob(job, &JobEnder::kill));
+    const auto now = core_.context.loop.bootTime();
+    job->killAt = std::min(job->killAt.value_or(now + delay), now + delay);
+    job->graceTimer = core_.context.loop.after(*job->killAt - std::min(now, *job->killAt), onJob(job, &JobEnder::kill));
 }
 
 void JobEnder::kill(const JobPtr& job) {
     if (!populated(*job))
         return emptied(job);
+    job->killAt = core_.context.loop.bootTime();
     if (leaderEnded(*job))
         listLeftovers(job);
     if (!job->culled && shepherdLives(*job))

@@ -60,6 +60,7 @@ private:
     void leaderGone(const JobPtr& job);
     void supervisorGone(const JobPtr& job);
     void listLeftovers(const JobPtr& job);
+    bool isSooner(const Job& job, std::uint64_t asked) const;
     void terminate(const JobPtr& job);
     void terminateInTurn(const JobPtr& job);
     void kill(const JobPtr& job);

@@ -160,6 +160,26 @@ TEST_F(CoreTest, anOwnersGraceIsNotLongerThanTheUsualOne) {
     }
 }
 
+TEST_F(CoreTest, aStopThatIsAskedForAgainPutsNothingOff) {
+    const Caller owner{1000, false};
+    auto leader = child();
+    create("sge.1", leader);
+    const auto stop = [&](std::uint64_t grace) {
+        manager->stopJob(owner, "sge.1", grace, [](const Result<void>&) {});
+        loop.settle();
+    };
+    stop(config.jobs.killGrace);
+    for (std::uint64_t n = 1; n < 10; ++n) {
+        loop.advance(config.jobs.killGrace / 10);
+        stop(config.jobs.killGrace - n);
+    }
+    EXPECT_FALSE(node.applyCgroupKills());
+    loop.advance(config.jobs.killGrace / 10);
+    EXPECT_TRUE(node.applyCgroupKills());
+    stop(0);
+    EXPECT_FALSE(node.applyCgroupKills()) << "killed once";
+}
+
 TEST_F(CoreTest, noSupervisorIsTheLeaderOrInAJob) {
     auto leader = child();
     auto inside = child(1000, "/batch.slice/batch-sge.9.slice/job-sge.9.scope/nested");
