@@ -2,6 +2,7 @@
 #include "os/process_mover.hpp"
 
 #include <csignal>
+#include <string_view>
 
 namespace pinfold {
 namespace {
@@ -9,7 +10,10 @@ namespace {
 // A number may change its owner while it is being put back, but not for long: each time somebody has to be forked in that moment.
 constexpr int kMostTries = 16;
 
-// Whose parent has gone has no other place. What is here without being in a record is a stray (pinfold-strays.timer).
+constexpr std::string_view kJobs = "/batch.slice/batch-";
+
+// Whose parent has gone has no other place: PID 1's own is out of the reach of limits and sweepers. What is here without being in
+// a record is a stray (pinfold-strays.timer).
 constexpr const char* kLastResort = "/pinfold.slice";
 
 } // namespace
@@ -19,6 +23,10 @@ ProcessMover::Outcome KernelProcessMover::move(const Newcomer& process, const st
     const auto target = cgroups_.open(cgroup);
     if (!target)
         return {target.error()};
+    // It was in none when it was offered. Another start may have been quicker since, and its job has it now.
+    const auto from = processes_.cgroupOf(process.pid);
+    if (from && *from != cgroup && from->starts_with(kJobs))
+        return {Error{ErrorCode::Denied, "process " + std::to_string(process.pid) + " is in a job by now: " + *from}};
     if (hasEnded(process.pidfd.get()))
         return {gone};
     auto moved = target->attach(process.pid);
@@ -60,7 +68,7 @@ Result<std::string> KernelProcessMover::sendHome(const ProcessInfo& stranger) co
         const auto moved = home ? home->attach(stranger.pid) : home.error();
         return moved ? Result(path) : moved.error();
     };
-    if (const auto birthplace = processes_.cgroupOf(stranger.parent))
+    if (const auto birthplace = processes_.cgroupOf(stranger.parent); birthplace && stranger.parent != 1)
         if (auto moved = attach(*birthplace))
             return moved;
     return attach(kLastResort);

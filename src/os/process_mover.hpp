@@ -31,7 +31,7 @@ public:
     virtual ~ProcessMover() = default;
 
     struct Outcome {
-        Result<void> result;      ///< Errors: PidGone; Internal, the cgroup is not there, say
+        Result<void> result;      ///< Errors: PidGone; Denied, it is in a job by now; Internal, the cgroup is not there, say
         std::string trouble = {}; ///< what became of another process that was moved in its place; empty: none was
     };
     /// `cgroup` as in /proc/PID/cgroup. `owner`: whose the cgroup's processes are, for putBack().
