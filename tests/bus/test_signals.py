@@ -50,7 +50,9 @@ def test_a_stranger_hears_that_a_job_is_over_and_no_more(world, heard):
     path = world.manager().GetJob("sge.1")
     receipt = world.end("sge.1", leader)
     assert len(receipt) > 5
-    assert heard() == [["JobAdded", "sge.1", path], ["JobRemoved", "sge.1", path, {"result": receipt["result"]}]]
+    # (The stand-in for systemd may be slower than pinfoldd to see that the leader is in its cgroup no more: that is a leftover.)
+    said = [signal for signal in heard() if signal[0] != "LeftoversFound"]
+    assert said == [["JobAdded", "sge.1", path], ["JobRemoved", "sge.1", path, {"result": receipt["result"]}]]
 
 
 def test_a_stranger_hears_why_a_job_was_killed_and_no_more(world, heard):

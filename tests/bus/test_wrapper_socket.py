@@ -365,13 +365,14 @@ def test_users_jobs_leave_descriptors_to_root(world):
     own = world.process(**owned(True))
     held = [connect(world) for _ in range(3 * may_have // 4)]  # root's may be silent: they stand for jobs
     wait_until(lambda: open_descriptors(world) > 3 * may_have // 4, "connections")
-    refused = ask_as_user(world, CREATE, own.pid)
+    theirs = {**CREATE, "key": "user.1"}
+    refused = ask_as_user(world, theirs, own.pid)
     assert refused["error"] == "Busy" and "three quarters" in refused["message"], refused
     assert create(world, world.process(), key="wrapper.2") == {"key": "wrapper.2"}
     for connection in held:
         connection.close()
     wait_until(lambda: open_descriptors(world) < may_have // 4, "connections gone")
-    assert ask_as_user(world, CREATE, own.pid) == {"key": "wrapper.1"}
+    assert ask_as_user(world, theirs, own.pid) == {"key": "user.1"}
 
 
 FLOOD = AS_USER.split("connection =")[0] + """

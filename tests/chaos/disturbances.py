@@ -14,6 +14,7 @@ from jobs import main_pid, run, wait_until
 STATE = Path("/var/lib/pinfold")
 BALLAST = STATE / "ballast"
 LONGEST_WINDOW = 8.0  # seconds, where few jobs begin meanwhile because all wait
+MOST_DUE, LONGEST_LAG = 4, 30.0  # events; seconds
 
 
 def _signal_daemon(number):
@@ -146,14 +147,17 @@ class Disturber(threading.Thread):
         self._changed = threading.Condition()
 
     def begun(self, jobs):
+        """Returns when few of the events that are due by then are still to be done: a node that refuses jobs is done with them sooner
+        than with a restart."""
         with self._changed:
             self._begun += jobs
-            self._changed.notify()
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: sum(event.after <= self._begun for event in self._events) <= MOST_DUE, LONGEST_LAG)
 
     def finish(self):
         with self._changed:
             self._over = True
-            self._changed.notify()
+            self._changed.notify_all()
         self.join()
 
     def run(self):
@@ -162,6 +166,8 @@ class Disturber(threading.Thread):
                 work()
             except Exception as error:  # a failure of the test, and the jobs go on
                 self.failures.append(f"{type(error).__name__}: {error}")
+            with self._changed:
+                self._changed.notify_all()
 
     def _next(self):
         with self._changed:

@@ -96,7 +96,8 @@ def test_users_may_not_vacuum():
 # Bringing them up to date takes longer than the start time-out below, which is longer than a busy machine needs to start a program.
 MANY = """
 WITH RECURSIVE copies(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM copies WHERE n < 200000)
-INSERT INTO receipts (id, key, uid, ended, receipt) SELECT 'old' || n, 'old.' || n, 0, n, ? FROM copies
+INSERT INTO receipts (id, key, uid, ended, receipt)
+SELECT 'old' || n, 'old.' || n, 0, n, json_set(?, '$.id', 'old' || n) FROM copies
 """
 
 

@@ -147,7 +147,7 @@ TEST_F(AllocationTest, asksForOneThingOnly) {
 
 TEST_F(AllocationTest, usersDoNotTakeFromOthers) {
     config.jobs.allowUserJobs = true;
-    ask("sge.1", {.cpus = 1}, {}, {1000, false});
+    ask("user.1", {.cpus = 1}, {}, {1000, false});
     expectRefused(ErrorCode::Denied, "to one job alone");
 }
 

@@ -294,8 +294,8 @@ TEST_F(HistoryWriterTest, theOldestAreLostBeyondTheBound) {
     EXPECT_EQ(writer.figures().dropped, 9U);
     EXPECT_EQ(writer.figures().kept, 31U);
     EXPECT_EQ(keptFiles(), 31U);
-    EXPECT_FALSE(writer.newest("sge.8"));
-    EXPECT_TRUE(writer.newest("sge.9"));
+    EXPECT_FALSE(writer.newest("sge.8", std::nullopt));
+    EXPECT_TRUE(writer.newest("sge.9", std::nullopt));
     EXPECT_EQ(said("too many receipts cannot be written"), 1U);
 }
 
