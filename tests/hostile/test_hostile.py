@@ -41,7 +41,7 @@ def command(user, name, *arguments):
 
 def attack(user, name, *arguments):
     words, who = command(user, name, *arguments)
-    return json.loads(run(*words, **who).stdout.splitlines()[-1])
+    return json.loads(run(*words, timeout=600, **who).stdout.splitlines()[-1])
 
 
 def user_run(user, *words, options=()):
