@@ -68,7 +68,7 @@ class Node:
         self.root = root
         self.processes = {}  # pid -> cgroup
         self.hanging = set()  # pids: no signal reaches these
-        self.placeholders = set()  # pids: of pinfoldd's own, and not in cgroup.procs, where a move is seen by its text
+        self.placeholders = {}  # pid -> cgroup: of pinfoldd's own, and not in cgroup.procs, where a move is seen by its text
         (root / "proc").mkdir(parents=True)
         (root / "sys/fs/cgroup").mkdir(parents=True)
         (root / "sys/fs/cgroup/cgroup.controllers").write_text("cpuset cpu io memory pids\n")
@@ -101,7 +101,7 @@ class Node:
         GLib.unix_fd_add_full(GLib.PRIORITY_DEFAULT, os.pidfd_open(pid), GLib.IOCondition.IN, self.ended, pid)
 
     def hold(self, pid, cgroup):
-        self.placeholders.add(pid)
+        self.placeholders[pid] = cgroup
         self.show(pid, cgroup)
 
     def move(self, pid, cgroup):
@@ -115,6 +115,7 @@ class Node:
     def ended(self, fd, _condition, pid):
         os.close(fd)
         shutil.rmtree(self.root / "proc" / str(pid), ignore_errors=True)
+        self.placeholders.pop(pid, None)
         self.update(self.processes.pop(pid))
         return False
 
@@ -145,10 +146,11 @@ class Node:
                 put(self.directory(path) / CGROUP_FILES[name], cgroup_text(value) + "\n")
 
     def apply_moves(self):
-        for file in self.root.glob("sys/fs/cgroup/batch.slice/*/*.scope/cgroup.procs"):
-            text = file.read_text()
+        for cgroup in set(self.placeholders.values()):
+            file = self.directory(cgroup) / "cgroup.procs"
+            text = file.read_text() if file.exists() else ""
             if text and not text.endswith("\n"):
-                self.move(int(text), "/" + str(file.parent.relative_to(self.root / "sys/fs/cgroup")))
+                self.move(int(text), cgroup)
         return True
 
     def apply_kills(self):
