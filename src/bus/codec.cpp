@@ -103,6 +103,13 @@ template <class T> Result<void> assign(Result<std::uint64_t> number, std::option
     return {};
 }
 
+Result<void> assign(Result<std::string> text, std::optional<std::string>& member) {
+    if (!text)
+        return text.error();
+    member = std::move(*text);
+    return {};
+}
+
 using EntryReader = std::function<Result<void>(const sdbus::Variant&)>;
 
 /// Each entry to its reader; an entry without one is refused.
@@ -241,22 +248,8 @@ Result<ReceiptFilter> decodeReceiptFilter(const Dict& filter) {
     std::optional<std::uint32_t> limit;
     auto read = readEntries(
         filter, {
-                    {"key",
-                     [&](const sdbus::Variant& v) -> Result<void> {
-                         auto key = toText("key", v);
-                         if (!key)
-                             return key.error();
-                         decoded.key = std::move(*key);
-                         return {};
-                     }},
-                    {"before",
-                     [&](const sdbus::Variant& v) -> Result<void> {
-                         auto id = toText("before", v);
-                         if (!id)
-                             return id.error();
-                         decoded.before = std::move(*id);
-                         return {};
-                     }},
+                    {"key", [&](const sdbus::Variant& v) { return assign(toText("key", v), decoded.key); }},
+                    {"before", [&](const sdbus::Variant& v) { return assign(toText("before", v), decoded.before); }},
                     {"uid", [&](const sdbus::Variant& v) { return assign(toNumber("uid", v, 0, UINT32_MAX - 1), decoded.uid); }},
                     {"since", [&](const sdbus::Variant& v) { return assign(toNumber("since", v, 0, INT64_MAX), decoded.since); }},
                     {"until", [&](const sdbus::Variant& v) { return assign(toNumber("until", v, 0, INT64_MAX), decoded.until); }},

@@ -458,12 +458,17 @@ def test_a_bus_that_goes_away_refuses_no_job(world, attempt):
     os.close(fd)
 
 
-def test_a_pinfoldd_that_refuses_to_start_says_why(world):
+def end_with_a_configuration_that_is_wrong(world):
+    """pinfoldd has been killed, and the next one refuses to start."""
     world.daemon.kill()
     world.daemon.wait()
     config = world.root / "etc/pinfold"
     config.mkdir(parents=True)
     (config / "pinfold.toml").write_text("[jobs\n")
+
+
+def test_a_pinfoldd_that_refuses_to_start_says_why(world):
+    end_with_a_configuration_that_is_wrong(world)
     with connect(world) as first, connect(world) as silent:
         first.send(packet(CREATE))
         refused = world.start(*world.daemon_command(BUILD / "src/daemon/pinfoldd"))
@@ -476,11 +481,7 @@ def test_a_pinfoldd_that_refuses_to_start_says_why(world):
 
 def test_the_silent_do_not_keep_a_pinfoldd_that_refuses_to_start(world):
     """A tenth of a second for all of them, not for each: here that would be half a minute, and the queue holds 4,096."""
-    world.daemon.kill()
-    world.daemon.wait()
-    config = world.root / "etc/pinfold"
-    config.mkdir(parents=True)
-    (config / "pinfold.toml").write_text("[jobs\n")
+    end_with_a_configuration_that_is_wrong(world)
     silent = [connect(world) for _ in range(300)]
     with connect(world) as asks:
         asks.send(packet(CREATE))
@@ -497,11 +498,7 @@ def test_the_silent_do_not_keep_a_pinfoldd_that_refuses_to_start(world):
 def test_who_waits_for_a_jobs_end_is_not_turned_away_for_good(world):
     """An earlier wrapper takes any answer for the end of its job: it gets none, and comes again. Others are told."""
     end = {"version": 1, "call": "end", "key": "wrapper.1", "leader": 5, "exit_status": 0}
-    world.daemon.kill()
-    world.daemon.wait()
-    config = world.root / "etc/pinfold"
-    config.mkdir(parents=True)
-    (config / "pinfold.toml").write_text("[jobs\n")
+    end_with_a_configuration_that_is_wrong(world)
     with connect(world) as earlier, connect(world) as told:
         earlier.send(packet(end))
         told.send(packet({**end, "told_of_refusal": True}))
