@@ -32,9 +32,9 @@ public:
 
     /// `owner`: who handed it over. A pidfd, which closes at once, is closed here.
     void close(uid_t owner, UniqueFd fd);
-    /// Too many of the user's descriptors hang in close(), so no more should be taken; or so many of all users together wait that
-    /// there might be none left for root. This is never true for root, and the former not for a user whose descriptors only
-    /// wait behind those of others.
+    /// True: no more of the user's descriptors should be taken. Either too many of them hang in close(), which is not said of
+    /// descriptors that only wait behind those of others; or so many of all users together wait that none might be left for
+    /// root. It is never true for root.
     bool overloaded(uid_t owner) const;
     /// How many of all users' wait or hang.
     std::size_t held() const;

@@ -18,7 +18,8 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kPatience{100};
-constexpr std::size_t kMostAtOnce = 4096; // the queue's length: who comes later than that makes systemd start us again
+// The queue's length. A connection that comes after those makes systemd start us again.
+constexpr std::size_t kMostAtOnce = 4096;
 
 /// Of an earlier wrapper, which leaves at any answer, whatever processes of its job are left. One that is closed asks again.
 bool takesRefusalForTheEnd(std::string_view packet) {
