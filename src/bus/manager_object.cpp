@@ -306,8 +306,7 @@ void ManagerObject::ListReceipts(sdbus::Result<Dicts>&& result, Dict filter) {
         parts_.jobs.receipts(caller, *decoded,
                              charged<std::vector<Receipt>>(
                                  caller, answer, [answer, most, held = std::move(*query)](const std::vector<Receipt>& receipts) {
-                                     givePage(answer, receipts, most,
-                                              [](const Receipt& receipt) { return encodeReceipt(receipt); });
+                                     givePage(answer, receipts, most, encodeReceipt);
                                  }));
     });
 }
