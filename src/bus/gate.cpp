@@ -51,7 +51,7 @@ int Gate::look(sd_bus_message* message) {
     if (!sd_bus_message_is_method_call(message, nullptr, nullptr))
         return 0;
     const char* method = sd_bus_message_get_member(message);
-    call_ = {sender, method ? method : "", loop_.bootTime(), false, std::move(kept)};
+    call_ = {sender, method ? method : "", loop_.cpuTime(), false, std::move(kept)};
     if (!letIn(message, call_.sender))
         return refuse(message, {ErrorCode::Busy, "too many calls: wait a second"});
     if (asksForTooMuch(message)) {
@@ -81,7 +81,7 @@ bool Gate::letIn(sd_bus_message* message, const std::string& sender) {
         callers_.resolve(sender, [](const Result<Caller>&) {});
     }
     const auto uid = caller ? caller->countsAs : kNewcomers;
-    if (!clients_.quota.take(uid, call_.begun))
+    if (!clients_.quota.take(uid, loop_.bootTime()))
         return false;
     call_.counted = true;
     if (sd_bus_message_is_method_call(message, nullptr, kListAll) > 0)

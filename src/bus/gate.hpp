@@ -32,7 +32,7 @@ public:
     struct Call {
         std::string sender;
         std::string method = {};
-        std::uint64_t begun = 0;         ///< EventLoop::bootTime()
+        std::uint64_t spentBefore = 0;   ///< EventLoop::cpuTime() when it was taken in
         bool counted = false;            ///< a token was taken for it
         std::shared_ptr<void> kept = {}; ///< to be held until the call is answered: DescriptorKeeper
     };

@@ -59,8 +59,8 @@ template <class... R, class F> void ManagerObject::handle(sdbus::Result<R...>&& 
     auto act = [this, answer, guardedCall, call, body = std::move(body)](const Result<Caller>& caller) {
         if (!caller)
             return answer.fail(caller.error());
-        const auto begun = call.counted ? call.begun : parts_.loop.bootTime(); // with the reading, but not the wait for the bus
-        if (!caller->admin && !call.counted && !parts_.clients.quota.take(caller->countsAs, begun))
+        const auto spentBefore = call.counted ? call.spentBefore : parts_.loop.cpuTime(); // the reading was the caller's, too
+        if (!caller->admin && !call.counted && !parts_.clients.quota.take(caller->countsAs, parts_.loop.bootTime()))
             return answer.fail({ErrorCode::Busy, "too many calls of user " + std::to_string(caller->uid) + ": wait a second"});
         guardedCall([&] {
             // Before anything of the request is looked at. What a job's owner may do is JobManager's to ask.
@@ -68,7 +68,7 @@ template <class... R, class F> void ManagerObject::handle(sdbus::Result<R...>&& 
             const auto admitted = verb ? admit(*caller, *verb) : Result<void>(Error{ErrorCode::Denied, "no such request"});
             admitted ? body(*caller, answer) : answer.fail(admitted.error());
         });
-        parts_.clients.quota.charge(caller->countsAs, parts_.loop.bootTime() - begun);
+        parts_.clients.quota.charge(caller->countsAs, parts_.loop.cpuTime() - spentBefore);
     };
     guardedCall([&] {
         if (name.size() > kMaxName)
@@ -81,9 +81,9 @@ template <class... R, class F> void ManagerObject::handle(sdbus::Result<R...>&& 
 template <class T, class... R>
 Reply<T> ManagerObject::charged(const Caller& caller, const Answer<R...>& answer, std::function<void(const T&)> give) {
     return replyWith<T>(answer, [this, uid = caller.countsAs, give = std::move(give)](const T& result) {
-        const auto begun = parts_.loop.bootTime();
+        const auto spentBefore = parts_.loop.cpuTime();
         give(result);
-        parts_.clients.quota.charge(uid, parts_.loop.bootTime() - begun);
+        parts_.clients.quota.charge(uid, parts_.loop.cpuTime() - spentBefore);
     });
 }
 

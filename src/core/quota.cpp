@@ -26,7 +26,7 @@ bool Quota::take(uid_t uid, std::uint64_t now) {
 }
 
 void Quota::charge(uid_t uid, std::uint64_t spent) {
-    // Not below one burst: a disk that hung for a minute is not the user's fault.
+    // Not below one burst: nobody is turned away for more than some seconds after what he did.
     if (const auto bucket = buckets_.find(uid); bucket != buckets_.end())
         bucket->second.tokens =
             std::max(-kBurst, bucket->second.tokens - static_cast<double>(spent) / 1e3 * kPerMillisecondSpent);

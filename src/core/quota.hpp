@@ -13,11 +13,11 @@ class Quota {
 public:
     static constexpr double kBurst = 200;
     static constexpr double kPerSecond = 100;
-    static constexpr double kPerMillisecondSpent = 1; ///< so a user gets a tenth of pinfoldd's time at most
+    static constexpr double kPerMillisecondSpent = 1; ///< so a user gets a tenth of a processor at most
 
     /// Takes a token; false when there is none. `now` in microseconds, never going back.
     bool take(uid_t uid, std::uint64_t now);
-    /// For a call that was let in: the microseconds that it took.
+    /// For a call that was let in: the microseconds of CPU time that it took. A busy node is not the caller's fault.
     void charge(uid_t uid, std::uint64_t spent);
 
 private:

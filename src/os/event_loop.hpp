@@ -32,6 +32,8 @@ public:
     virtual std::uint64_t bootTime() const = 0;
     /// CLOCK_REALTIME, microseconds: for people.
     virtual std::uint64_t realTime() const = 0;
+    /// CPU time of the calling thread, microseconds: what it has spent, however long it had to wait for a processor meanwhile.
+    virtual std::uint64_t cpuTime() const = 0;
 };
 
 } // namespace pinfold

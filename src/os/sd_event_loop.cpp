@@ -131,6 +131,8 @@ std::uint64_t SdEventLoop::bootTime() const { return clockUsec(CLOCK_BOOTTIME); 
 
 std::uint64_t SdEventLoop::realTime() const { return clockUsec(CLOCK_REALTIME); }
 
+std::uint64_t SdEventLoop::cpuTime() const { return clockUsec(CLOCK_THREAD_CPUTIME_ID); }
+
 void SdEventLoop::enableWatchdog() { check(sd_event_set_watchdog(event_, 1), "sd_event_set_watchdog"); }
 
 int SdEventLoop::run() {

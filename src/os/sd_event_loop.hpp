@@ -35,6 +35,7 @@ public:
     EventHandle whenIdle(Handler handler) override;
     std::uint64_t bootTime() const override;
     std::uint64_t realTime() const override;
+    std::uint64_t cpuTime() const override;
 
     /// Blocks the signal for the process, and calls `handler` each time it comes.
     EventHandle onSignal(int signal, Handler handler);

@@ -208,7 +208,7 @@ bool WrapperSocket::receive(const ConnectionPtr& connection) {
 void WrapperSocket::serve(const ConnectionPtr& connection, WrapperPacket packet) {
     if (packet.cut)
         return connection->answer(tooLarge());
-    const auto begun = parts_.loop.bootTime();
+    const auto spentBefore = parts_.loop.cpuTime();
     const auto& caller = connection->caller;
     try {
         handle(connection, std::move(packet));
@@ -216,7 +216,7 @@ void WrapperSocket::serve(const ConnectionPtr& connection, WrapperPacket packet)
         parts_.logError(std::string("unexpected in a request: ") + error.what());
         connection->answer(Error{ErrorCode::Internal, "unexpected error in pinfoldd, see its journal"});
     }
-    parts_.clients.quota.charge(caller.countsAs, parts_.loop.bootTime() - begun);
+    parts_.clients.quota.charge(caller.countsAs, parts_.loop.cpuTime() - spentBefore);
 }
 
 void WrapperSocket::handle(const ConnectionPtr& connection, WrapperPacket packet) {

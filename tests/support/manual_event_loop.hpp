@@ -20,6 +20,7 @@ public:
     }
     EventHandle whenIdle(Handler handler) override { return add({Kind::Idle, -1, 0, std::move(handler)}); }
     std::uint64_t bootTime() const override { return now_ - booted_; }
+    std::uint64_t cpuTime() const override { return now_; }
     std::uint64_t realTime() const override { return 1'700'000'000'000'000 + now_ + clockAhead_; }
 
     /// Somebody sets the clock of the day, so far ahead of what it was at first.

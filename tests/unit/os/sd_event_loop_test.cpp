@@ -242,6 +242,10 @@ TEST_F(Loop, TheClocksAreTheKernels) {
     EXPECT_GT(boot, 0U);
     EXPECT_LE(boot, loop.bootTime());
     EXPECT_LT(boot, loop.realTime());
+    const auto spent = loop.cpuTime();
+    ASSERT_EQ(::usleep(50'000), 0);
+    EXPECT_GE(loop.bootTime() - boot, 50'000U);
+    EXPECT_LT(loop.cpuTime() - spent, 25'000U) << "waiting costs nothing";
 }
 
 } // namespace pinfold::test
