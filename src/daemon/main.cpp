@@ -3,12 +3,22 @@
 #include "daemon/application.hpp"
 #include "daemon/options.hpp"
 
+#include <malloc.h>
+
 #include <cstdio>
 #include <exception>
 
 namespace {
 
 constexpr int kUsage = 2;
+
+// A node's memory is its jobs'. Without these, what a large answer took stays with the process: malloc(3) moves the threshold up to what
+// was freed last, and each thread of ours has an arena of its own.
+void giveBackWhatIsFreed() {
+    ::mallopt(M_MMAP_THRESHOLD, 128 * 1024);
+    ::mallopt(M_TRIM_THRESHOLD, 128 * 1024);
+    ::mallopt(M_ARENA_MAX, 2);
+}
 
 int run(int argc, char** argv) {
     const auto options = pinfold::parseDaemonOptions(argc, argv);
@@ -30,6 +40,7 @@ int run(int argc, char** argv) {
 } // namespace
 
 int main(int argc, char** argv) {
+    giveBackWhatIsFreed();
     try {
         return run(argc, argv);
     } catch (const std::exception& error) {
