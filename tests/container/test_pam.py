@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Every phase of pam_pinfold, and every way in which it can fail, by pamtester. (`tests/batch/test_pam.py` has sshd.)"""
+"""Every phase of pam_pinfold, and every way in which it can fail, by pamtester. (`test_ssh.py` has sshd.)"""
 
 import contextlib
 import json

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pam_pinfold behind a real sshd: who comes in, in what way, to where, and for how long. (`tests/container/test_pam.py` has each
-failure of each phase.)"""
+"""pam_pinfold behind a real sshd: who comes in, in what way, to where, and for how long. (`test_pam.py` has each failure of each
+phase.)"""
 
 import os
 import re
@@ -10,11 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from jobs import daemon_ready, expect_nothing_left, live_jobs, main_pid, processes_with, receipts, run, wait_until
+from jobs import daemon_ready, expect_nothing_left, live_jobs, main_pid, processes_with, run, wait_until
 from logins import BY_KEY, KEY, logged, open_job, open_ssh, ssh, ssh_at_once, ssh_command, ssh_typing, sshd, stack, where
 
 REFUSED = "You have no job on node1, so you can't log in here."
-EMULATED = run("systemd-detect-virt", check=False).stdout.strip() == "qemu"
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -114,17 +113,6 @@ def test_files_are_copied_into_the_job_and_not_without_one(tmp_path):
     assert logged().count("session of user alice is part of job pbs.1") >= 3
 
 
-def test_the_jobs_memory_limit_binds_the_session():
-    open_job("pbs.hog", "alice", "--memory-max=128M")
-    hog = ssh("alice", "python3 -c 'held = b\"x\" * (400 << 20)'", check=False)
-    assert hog.returncode != 0
-    wait_until(lambda: receipts("pbs.hog"), "the job's end", deadline=120)
-    [receipt] = receipts("pbs.hog")
-    assert receipt["result"] == "out-of-memory" and receipt["memory_max"] == 128 << 20
-    assert "python3" in run("pinfold", "why", "pbs.hog").stdout
-    assert ssh("alice", "true", check=False).returncode == 255
-
-
 def test_a_session_ends_with_the_job():
     open_job("pbs.1")
     session = open_ssh("alice", "echo up; trap '' TERM; sleep 7301; sleep 7301; sleep 7301")
@@ -190,7 +178,7 @@ def test_pinfoldd_is(outage):
         begun = time.monotonic()
         refused = ssh("alice", "true", check=False)
         assert refused.returncode == 255 and "can't be told at the moment" in refused.stderr
-        assert time.monotonic() - begun < usual + 3
+        assert time.monotonic() - begun < usual + 10
         ssh("root", "true")
     finally:
         if outage == "dead":
@@ -211,11 +199,8 @@ def test_a_session_that_cannot_be_adopted_runs_nothing():
 
 
 def test_fifty_at_once():
-    """Emulated, two seconds are a tenth of one: who can't be adopted within them is refused, and has run nothing. Otherwise nobody is."""
     open_job("pbs.1")
     logins = ssh_at_once(50, "alice", "cat /proc/self/cgroup")
-    admitted = [where(out) for status, out, _ in logins if status == 0]
-    assert all(scope("pbs.1").match(cgroup) for cgroup in admitted) and len(set(admitted)) == len(admitted)
-    assert len(admitted) >= (25 if EMULATED else 50)
-    for status, out, err in logins:
-        assert status == 0 or (re.search("can't be told|could not be made part", out + err) and "0::" not in out), (status, out, err)
+    assert [status for status, _, _ in logins] == [0] * 50, logins
+    places = {where(out) for _, out, _ in logins}
+    assert len(places) == 50 and all(scope("pbs.1").match(place) for place in places)
