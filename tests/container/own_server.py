@@ -2,10 +2,11 @@
 """A file server of alice's own that never answers, and a job of hers that waits for it: no signal ends that."""
 
 import contextlib
+import select
 import subprocess
 from pathlib import Path
 
-from jobs import BATCH, as_alice
+from jobs import as_alice
 
 FUSE_HANG = "/usr/libexec/pinfold-tests/fuse_hang"
 MOUNT = "/tmp/alices-server"
@@ -38,10 +39,7 @@ def waits_for(server):
     return [*in_namespaces_of(server), "sh", "-c", f"until cat {MOUNT}/f; do :; done"]
 
 
-def hangs(key):
-    file = BATCH / f"batch-{key}.slice/job-{key}.scope/cgroup.procs"
-    for pid in file.read_text().split() if file.exists() else []:
-        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # the first cat gets an error and ends
-            if Path(f"/proc/{pid}/wchan").read_text() == "request_wait_answer":
-                return True
-    return False
+def expect_the_wait(server):
+    """The kernel takes a request back from a process that is killed, until the server has it."""
+    assert select.select([server.stdout], [], [], 90)[0], "nobody asks the server"
+    assert server.stdout.readline() == "asked\n"

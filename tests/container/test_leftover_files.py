@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from endless import endless_mappings
 from jobs import RECORDS, daemon_ready, expect_nothing_left, finish, main_pid, receipts, run, site, start_job, wait_running, wait_until
 
 HISTORY = Path("/var/lib/pinfold/history.db")
@@ -319,36 +320,12 @@ def test_nothing_is_removed_on_incomplete_knowledge(left, trouble):
 
 
 # As root reads it each of these has 16 KiB of path: the whole is beyond what is read of one process.
-ENDLESS = """
-import ctypes, mmap, os, sys
-os.mkdir("/tmp/endless")
-os.chdir("/tmp/endless")
-for _ in range(16):
-    os.mkdir("\\n" * 250)
-    os.chdir("\\n" * 250)
-with open("f", "wb") as file:
-    file.truncate(mmap.PAGESIZE * 40000)
-libc = ctypes.CDLL(None)  # the module mmap has a descriptor for each
-with open("f", "rb") as file:
-    for page in range(20000):
-        libc.mmap(None, ctypes.c_size_t(mmap.PAGESIZE), mmap.PROT_READ, mmap.MAP_SHARED, file.fileno(), ctypes.c_long(2 * page * mmap.PAGESIZE))
-print("ready", flush=True)
-sys.stdin.read()
-"""
-
-
 def test_a_process_that_cant_be_looked_into_keeps_its_own_users_files_only(left):
-    bobs = subprocess.Popen(["setpriv", "--reuid=bob", "--regid=bob", "--init-groups", "python3", "-c", ENDLESS],
-                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    try:
-        assert bobs.stdout.readline() == "ready\n"
+    with endless_mappings("bob"):
         done = run("pinfold", "strays", "--files", "--remove", "--json", check=False, timeout=300)
         assert done.returncode == 1 and "pinfold: nothing of bob is removed, since not all is known: /proc/" in done.stderr, done.stderr
         assert [gap["user"] for gap in json.loads(done.stdout)["gaps_of_users"]] == ["bob"] and json.loads(done.stdout)["gaps"] == []
         assert left.there() == set()
-    finally:
-        bobs.communicate()
-        shutil.rmtree("/tmp/endless")
 
 
 def test_nothing_is_removed_when_processes_cant_be_looked_into(left):

@@ -4,13 +4,13 @@
 import json
 
 from jobs import expect_nothing_left, finish, journal, live_jobs, run, site, start_job, wait_until
-from own_server import alices_server, hangs, waits_for
+from own_server import alices_server, expect_the_wait, waits_for
 
 
 def test_nobody_drains_the_node_by_a_file_server_of_his_own():
     with alices_server() as server, site('[unkillable]\nafter = "1s"\naction = "drain"\n'):
         job = start_job("fuse.1", *waits_for(server))
-        wait_until(lambda: hangs("fuse.1"), "the wait for the server")
+        expect_the_wait(server)
         run("pinfold", "stop", "--grace", "0", "fuse.1")
         [event] = wait_until(lambda: journal("fuse.1", "unkillable"), "the report")
         status, _, err = finish(start_job("fuse.2", "true"))

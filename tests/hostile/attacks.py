@@ -162,6 +162,11 @@ def long_grace(key):
     return call("StopJob", key, {"grace": dbus.UInt64(3600 * 10**6)})
 
 
+def list_whole(key):
+    """By the call that has no pages."""
+    return len(call("ListProcesses", key))
+
+
 def cgroup_of_a_name(above, path):
     """Below what the user may write to, a cgroup that is named as another's job; who is in it, and what pinfoldd says of it."""
     cgroup = Path(above + path)

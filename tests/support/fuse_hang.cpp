@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A file server that hangs. `fuse_hang serve DIRECTORY` mounts it there: a file "f", of which the first read fails and no other
-// is ever answered, and a file "unclosed", of which no close is. `fuse_hang victim FILE` is a process that hangs in it with the
+// A file server that hangs. `fuse_hang serve DIRECTORY` mounts it there and says "mounted": a file "f", of which the first read fails
+// and no other is ever answered, for which it says "asked"; and a file "unclosed", of which no close is answered. `fuse_hang victim FILE` is a process that hangs in it with the
 // lock of its memory: one thread waits for a page of the file, another one for the lock, and whoever reads /proc/PID/cmdline
 // waits behind it.
 #include <fcntl.h>
@@ -25,6 +25,11 @@ namespace {
 constexpr std::uint64_t kRoot = 1;
 constexpr std::uint64_t kFile = 2;
 constexpr std::uint64_t kUnclosed = 3;
+
+void say(const char* what) {
+    std::puts(what);
+    std::fflush(stdout);
+}
 
 int fail(const char* what) {
     std::perror(what);
@@ -100,7 +105,7 @@ private:
         case FUSE_OPENDIR:
             return reply(header, fuse_open_out{});
         case FUSE_READ: // the first may be ahead of anybody's wish
-            return reads_++ == 0 ? refuse(header, EIO) : void();
+            return reads_++ == 0 ? refuse(header, EIO) : say("asked");
         case FUSE_FLUSH:
             return header.nodeid == kUnclosed ? void() : refuse(header, ENOSYS);
         case FUSE_FORGET:
@@ -124,8 +129,7 @@ int serve(const char* directory) {
     ::mkdir(directory, 0755);
     if (::mount("hang", directory, "fuse", 0, options.c_str()) != 0)
         return fail("mount");
-    std::puts("mounted");
-    std::fflush(stdout);
+    say("mounted");
     return Server(device).serve();
 }
 

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A process whose /proc/PID/maps is longer than whoever looks for files in use will read: as a script it is that process."""
+
+import contextlib
+import ctypes
+import mmap
+import os
+import shutil
+import subprocess
+import sys
+
+DIRECTORY = "/tmp/endless"
+
+
+@contextlib.contextmanager
+def endless_mappings(user):
+    process = subprocess.Popen(["setpriv", f"--reuid={user}", f"--regid={user}", "--init-groups", "/usr/bin/python3", __file__],
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout.readline() == "ready\n"
+        yield
+    finally:
+        process.communicate()
+        shutil.rmtree(DIRECTORY)
+
+
+def map_endlessly():
+    """20,000 mappings of a file whose path has 4,000 characters that the kernel writes as four each."""
+    os.mkdir(DIRECTORY)
+    os.chdir(DIRECTORY)
+    for _ in range(16):
+        os.mkdir("\n" * 250)
+        os.chdir("\n" * 250)
+    libc = ctypes.CDLL(None)  # the module mmap has a descriptor for each
+    with open("f", "w+b") as file:
+        file.truncate(mmap.PAGESIZE * 40000)
+        for page in range(20000):
+            libc.mmap(None, ctypes.c_size_t(mmap.PAGESIZE), mmap.PROT_READ, mmap.MAP_SHARED, file.fileno(), ctypes.c_long(2 * page * mmap.PAGESIZE))
+    print("ready", flush=True)
+    sys.stdin.read()
+
+
+if __name__ == "__main__":
+    map_endlessly()
