@@ -12,8 +12,8 @@ namespace {
 
 constexpr int kUsage = 2;
 
-// A node's memory is its jobs'. Without these, what a large answer took stays with the process: malloc(3) moves the threshold up to what
-// was freed last, and each thread of ours has an arena of its own.
+// A node's memory is its jobs'. Without these, what a large answer took stays with the process: malloc(3) moves the threshold up
+// to what was freed last, and each thread of ours has an arena of its own.
 void giveBackWhatIsFreed() {
     ::mallopt(M_MMAP_THRESHOLD, 128 * 1024);
     ::mallopt(M_TRIM_THRESHOLD, 128 * 1024);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A file server that hangs. `fuse_hang serve DIRECTORY` mounts it there and says "mounted": a file "f", of which the first read fails
-// and no other is ever answered, for which it says "asked"; and a file "unclosed", of which no close is answered. `fuse_hang victim FILE` is a process that hangs in it with the
-// lock of its memory: one thread waits for a page of the file, another one for the lock, and whoever reads /proc/PID/cmdline
-// waits behind it.
+// A file server that hangs. `fuse_hang serve DIRECTORY` mounts it there and says "mounted": a file "f", of which the first read
+// fails and no other is ever answered, for which it says "asked"; and a file "unclosed", of which no close is answered.
+// `fuse_hang victim FILE` is a process that hangs in it with the lock of its memory: one thread waits for a page of the file,
+// another one for the lock, and whoever reads /proc/PID/cmdline waits behind it.
 #include <fcntl.h>
 #include <linux/fuse.h>
 #include <sys/mman.h>
