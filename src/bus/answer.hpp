@@ -11,9 +11,7 @@ namespace pinfold {
 /// A method call's answer, to be given once, at any later time. Copies stand for the same call.
 template <class... R> class Answer {
 public:
-    /// `kept` is let go after the call itself.
-    Answer(sdbus::Result<R...>&& result, std::shared_ptr<void> kept)
-        : kept_(std::move(kept)), result_(std::make_shared<sdbus::Result<R...>>(std::move(result))) {}
+    explicit Answer(sdbus::Result<R...>&& result) : result_(std::make_shared<sdbus::Result<R...>>(std::move(result))) {}
 
     void give(const R&... values) const {
         guarded([&] { result_->returnResults(values...); });
@@ -31,7 +29,6 @@ private:
         }
     }
 
-    std::shared_ptr<void> kept_;
     std::shared_ptr<sdbus::Result<R...>> result_;
 };
 

@@ -28,9 +28,9 @@ int refuse(sd_bus_message* message, const Error& error) {
 
 } // namespace
 
-Gate::Gate(sdbus::IConnection& connection, CallerResolver& callers, Clients& clients, EventLoop& loop, DescriptorCloser& closer,
-           std::function<std::size_t()> jobCount, std::function<std::size_t()> objectBytes)
-    : callers_(callers), clients_(clients), loop_(loop), keeper_(loop, closer), jobCount_(std::move(jobCount)),
+Gate::Gate(sdbus::IConnection& connection, CallerResolver& callers, Clients& clients, EventLoop& loop,
+           ForeignDescriptors& foreign, std::function<std::size_t()> jobCount, std::function<std::size_t()> objectBytes)
+    : callers_(callers), clients_(clients), loop_(loop), foreign_(foreign), jobCount_(std::move(jobCount)),
       objectBytes_(std::move(objectBytes)) {
     // noexcept: a bug ends pinfoldd rather than let an exception fly through libsystemd's C frames.
     const auto filter = [](sd_bus_message* message, void* self, sd_bus_error*) noexcept {
@@ -47,7 +47,7 @@ int Gate::look(sd_bus_message* message) {
     if (!sender)
         return 0;
     const auto caller = callers_.known(sender);
-    auto kept = keeper_.keep(message, caller ? caller->countsAs : kNewcomers); // a signal may have descriptors too
+    auto kept = foreign_.takeOver(caller ? caller->countsAs : kNewcomers); // a signal may have descriptors too
     if (!sd_bus_message_is_method_call(message, nullptr, nullptr))
         return 0;
     const char* method = sd_bus_message_get_member(message);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "bus/caller.hpp"
-#include "bus/descriptor_keeper.hpp"
+#include "bus/foreign_descriptors.hpp"
 #include "core/clients.hpp"
 #include "os/event_loop.hpp"
 
@@ -22,7 +22,7 @@ namespace pinfold {
 class Gate {
 public:
     /// `jobCount`: what listing all objects costs grows with it. `objectBytes`: how large the answer would be.
-    Gate(sdbus::IConnection& connection, CallerResolver& callers, Clients& clients, EventLoop& loop, DescriptorCloser& closer,
+    Gate(sdbus::IConnection& connection, CallerResolver& callers, Clients& clients, EventLoop& loop, ForeignDescriptors& foreign,
          std::function<std::size_t()> jobCount, std::function<std::size_t()> objectBytes);
     ~Gate();
     Gate(const Gate&) = delete;
@@ -34,7 +34,7 @@ public:
         std::string method = {};
         std::uint64_t spentBefore = 0;   ///< EventLoop::cpuTime() when it was taken in
         bool counted = false;            ///< a token was taken for it
-        std::shared_ptr<void> kept = {}; ///< to be held until the call is answered: DescriptorKeeper
+        std::shared_ptr<void> kept = {}; ///< to be held until the call has been decoded: ForeignDescriptors
     };
     const Call& call() const { return call_; }
 
@@ -48,7 +48,7 @@ private:
     CallerResolver& callers_;
     Clients& clients_;
     const EventLoop& loop_;
-    DescriptorKeeper keeper_;
+    ForeignDescriptors& foreign_;
     std::function<std::size_t()> jobCount_;
     std::function<std::size_t()> objectBytes_;
     Call call_;

@@ -38,7 +38,7 @@ template <class Dict> Reply<Receipt> replyReceipt(const Answer<Dict>& answer, st
 ManagerObject::ManagerObject(Parts parts)
     : AdaptorInterfaces(parts.connection, sdbus::ObjectPath(kPath)), parts_(std::move(parts)),
       gate_(
-          parts_.connection, parts_.callers, parts_.clients, parts_.loop, parts_.closer,
+          parts_.connection, parts_.callers, parts_.clients, parts_.loop, parts_.foreign,
           [this] { return parts_.jobs.jobCount(); }, [this] { return objectBytes(); }) {
     registerAdaptor();
     parts_.jobs.setObserver(this);
@@ -50,7 +50,7 @@ ManagerObject::~ManagerObject() {
 }
 
 template <class... R, class F> void ManagerObject::handle(sdbus::Result<R...>&& result, const std::string& name, F body) {
-    const Answer<R...> answer(std::move(result), gate_.call().kept);
+    const Answer<R...> answer(std::move(result));
     const auto guardedCall = [this, answer](auto&& call) {
         if (!this->guarded("a call", call))
             answer.fail({ErrorCode::Internal, "unexpected error in pinfoldd, see its journal"});
@@ -102,7 +102,7 @@ void ManagerObject::CreateJob(sdbus::Result<std::string, sdbus::ObjectPath, std:
                if (auto decoded = decodeCreateOptions(options, request); !decoded)
                    return answer.fail(decoded.error());
                request.key = key;
-               request.output.closeBy(parts_.closer, caller.countsAs);
+               request.output = parts_.foreign.behind(request.output);
                request.leader = takeFd(leader);
                parts_.jobs.createJob(caller, std::move(request), replyWith<JobSummary>(answer, [answer](const JobSummary& job) {
                                          answer.give(job.key.text(), sdbus::ObjectPath(job.key.objectPath()),
@@ -131,7 +131,7 @@ void ManagerObject::AddTask(sdbus::Result<std::uint32_t, std::string>&& result, 
                if (auto decoded = decodeTaskOptions(options, request); !decoded)
                    return answer.fail(decoded.error());
                request.key = key;
-               request.output.closeBy(parts_.closer, caller.countsAs);
+               request.output = parts_.foreign.behind(request.output);
                request.leader = takeFd(leader);
                parts_.jobs.addTask(caller, std::move(request), replyWith<TaskAdded>(answer, [answer](const TaskAdded& added) {
                                        answer.give(added.task, added.key.scopeName(added.task));

@@ -30,7 +30,7 @@ public:
         HistoryKeeper& historyKeeper;
         CallerResolver& callers;
         Clients& clients;
-        DescriptorCloser& closer;
+        ForeignDescriptors& foreign;
         std::function<void(Reply<void>)> reload;
         std::function<void(const std::string&)> logError;
     };

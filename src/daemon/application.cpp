@@ -3,6 +3,7 @@
 
 #include "build_config.hpp"
 #include "bus/caller.hpp"
+#include "bus/foreign_descriptors.hpp"
 #include "bus/manager_object.hpp"
 #include "core/context.hpp"
 #include "core/history_keeper.hpp"
@@ -102,8 +103,9 @@ public:
     };
     Application(const DaemonOptions& options, Parts parts)
         : settings_(parts.settings), loop_(parts.loop), background_(parts.background), closer_(background_),
-          connection_(bus::systemBus()), busSource_(loop_.get(), *connection_, [this](const std::string& why) { busLost(why); }),
-          systemd_(*connection_, loop_), processes_(options.root), cgroups_(options.root), placeholders_(loop_), watch_(loop_),
+          connection_(bus::systemBus()), foreign_(connection_->getEventLoopPollData().fd, closer_),
+          busSource_(loop_.get(), *connection_, [this](const std::string& why) { busLost(why); }), systemd_(*connection_, loop_),
+          processes_(options.root), cgroups_(options.root), placeholders_(loop_), watch_(loop_),
           records_(recordsBelow(options.root)), kernelLog_(kernelLog()),
           history_(background_, options.root / "var/lib/pinfold/history.db", announceMigration),
           subordinates_({loop_, background_, options.root / "etc/subuid", findUser, logInfo, logWarningLine}),
@@ -128,7 +130,7 @@ public:
           metricsFile_(
               {loop_, background_, jobs_, metrics_, closer_, settings_.config(), options.root, PINFOLD_VERSION, logWarningLine}),
           clients_([this](uid_t uid) { return subordinates_.userOf(uid); }), admins_(loop_, background_, clients_),
-          callers_(*connection_, clients_), manager_({*connection_, loop_, jobs_, historyKeeper_, callers_, clients_, closer_,
+          callers_(*connection_, clients_), manager_({*connection_, loop_, jobs_, historyKeeper_, callers_, clients_, foreign_,
                                                       [this](Reply<void> reply) { reload(std::move(reply)); }, logErrorLine}),
           socket_(UniqueFd(passedSocket()), {loop_, jobs_, clients_, closer_, settings_.config(), logErrorLine}),
           terminate_(loop_.onSignal(SIGTERM, [this] { terminate(); })), interrupt_(loop_.onSignal(SIGINT, [this] { stop(0); })),
@@ -207,6 +209,7 @@ private:
     ThreadBackground& background_;
     DescriptorCloser closer_;
     std::unique_ptr<sdbus::IConnection> connection_;
+    ForeignDescriptors foreign_;
     SdbusEventSource busSource_;
     SdbusSystemdManager systemd_;
     ProcessTable processes_;

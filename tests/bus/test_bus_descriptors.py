@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Descriptors that come with messages of the bus, and above all those that the message does not name: no bus library sends such a one."""
+
+import os
+import resource
+import signal
+import struct
+import subprocess
+import sys
+import time
+
+import dbus
+import pytest
+
+from conftest import HERE, wait_until
+from raw_bus import RawBus, text
+from test_callers import USER
+from test_wrapper_socket import LINGERING
+
+PING = dict(path="/", interface="org.freedesktop.DBus.Peer", member="Ping")
+MANAGER = dict(path="/org/pinfold1", interface="org.pinfold1.Manager")
+MESSAGES = {
+    "Ping": (1, PING),
+    "Introspect": (1, dict(path="/org/pinfold1", interface="org.freedesktop.DBus.Introspectable", member="Introspect")),
+    "GetAll": (1, dict(path="/org/pinfold1", interface="org.freedesktop.DBus.Properties", member="GetAll", signature="s"), text(MANAGER["interface"])),
+    "ListJobs": (1, dict(**MANAGER, member="ListJobs")),
+    "an unknown method": (1, dict(**MANAGER, member="Nonsense")),
+    "wrong arguments": (1, dict(**MANAGER, member="GetJob", signature="u"), struct.pack("<I", 1)),
+    "no object": (1, dict(path="/nowhere", interface="org.pinfold1.Manager", member="ListJobs")),
+    "a return": (2, dict(reply_serial=7)),
+    "an error": (3, dict(error_name="org.pinfold1.Error.Busy", reply_serial=7)),
+    "a signal": (4, dict(path="/org/freedesktop/systemd1", interface="org.freedesktop.systemd1.Manager", member="Reloading")),
+}
+
+
+def attack(world, send):
+    """As an ordinary user, six times: more than one user has threads for. Who has sent has closed his own before pinfoldd looks."""
+    program = LINGERING.format(uid=USER, path=str(world.socket), send=send)
+    world.daemon.send_signal(signal.SIGSTOP)
+    users = []
+    for _ in range(6):
+        user = subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        world.processes.append(user)
+        users.append(user)
+        assert user.stdout.readline() == "sent\n"
+        user.stdout.close()
+    world.daemon.send_signal(signal.SIGCONT)
+    return users
+
+
+def longest_call(world):
+    begun = time.monotonic()
+    world.manager().ListJobs()
+    return time.monotonic() - begun
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_a_descriptor_that_the_message_does_not_name_holds_up_nobody(world, name):
+    kind, fields, *body = MESSAGES[name]
+    send = f"""
+sys.path.insert(0, {str(HERE)!r})
+from raw_bus import RawBus
+RawBus({str(world.directory / "bus")!r}).send({kind}, [lingering.fileno()], {fields!r}, *{body!r})
+"""
+    longest_call(world)
+    users = attack(world, send)
+    took = longest_call(world)
+    assert took < 5, "not as long as that socket lingers, which is 20 s"
+    for user in users:
+        user.stdin.close()
+
+
+def opened(world, file):
+    """How many descriptors of pinfoldd's are of this file."""
+    wanted = os.readlink(f"/proc/self/fd/{file}")
+    directory = f"/proc/{world.daemon.pid}/fd"
+    links = []
+    for name in os.listdir(directory):
+        try:
+            links.append(os.readlink(f"{directory}/{name}"))
+        except FileNotFoundError:
+            pass
+    return links.count(wanted)
+
+
+def test_a_jobs_output_is_what_its_caller_has_sent(world):
+    reader, writer = os.pipe()
+    leader = world.process()
+    options = dbus.Dictionary({"output": dbus.types.UnixFd(writer)}, signature="sv")
+    world.create("bus.1", leader, options)
+    assert opened(world, writer) == 1
+    world.end("bus.1", leader)
+    wait_until(lambda: opened(world, writer) == 0, "the output closed after the job's end")
+    os.close(reader)
+    os.close(writer)
+
+
+def test_more_descriptors_than_there_are_numbers_for(world):
+    """The message is lost, and nothing else. (libsystemd takes one that the kernel has cut short for the end of the bus.)"""
+    count = lambda: len(os.listdir(f"/proc/{world.daemon.pid}/fd"))
+    used, hard = count(), resource.prlimit(world.daemon.pid, resource.RLIMIT_NOFILE)[1]
+    bus = RawBus(world.directory / "bus")
+    with open("/dev/null") as file:
+        for most in range(used + 1, used + 40, 4):
+            resource.prlimit(world.daemon.pid, resource.RLIMIT_NOFILE, (most, hard))
+            bus.send(1, [file.fileno()] * 16, PING)
+            bus.send(1, [], PING)
+            assert bus.connection.recv(4096), "the bus keeps the order: by now both have been read"
+            resource.prlimit(world.daemon.pid, resource.RLIMIT_NOFILE, (hard, hard))
+    assert world.live() == {} and world.daemon.poll() is None
+    wait_until(lambda: count() <= used, "all descriptors given back")
