@@ -23,6 +23,9 @@ constexpr const char* kInterface = "org.freedesktop.systemd1.Manager";
 // dbus-daemon gives a connection 128 unanswered calls; and 512 match rules, of which PID 1 takes one for each job that a client
 // waits for. At the 513th it leaves the bus for good, and takes the whole node's with it (252).
 constexpr std::size_t kMaxInFlight = 64;
+// Of a user's job a freeze may wait for as long as that user likes, who has a process wait in the kernel: no other call waits for
+// it.
+constexpr std::size_t kMaxFreezes = 16;
 constexpr std::uint64_t kReplyTimeout = 30'000'000;
 constexpr std::uint64_t kJobTimeout = 60'000'000; // starts take up to 10 s while PID 1 reloads
 constexpr std::size_t kMaxEarly = 16;
@@ -89,7 +92,7 @@ SystemdError toError(const sdbus::Error& error) {
 struct SdbusSystemdManager::Impl {
     Impl(SdbusSystemdManager& ownerArg, sdbus::IConnection& connectionArg, EventLoop& loopArg)
         : owner(ownerArg), connection(connectionArg), loop(loopArg), proxy(bus::makeProxy(connection, kService, kPath)),
-          calls(*proxy, loop, kMaxInFlight, kReplyTimeout) {
+          calls(*proxy, loop, kMaxInFlight, kReplyTimeout), freezes(*proxy, loop, kMaxFreezes, kReplyTimeout) {
         const auto signal = [](const std::string& member) {
             return std::string("type='signal',sender='") + kService + "',path='" + kPath + "',interface='" + kInterface +
                    "',member='" + member + "'";
@@ -247,8 +250,10 @@ struct SdbusSystemdManager::Impl {
         });
     }
 
-    void simpleCall(sdbus::MethodCall call, SystemdDone done) {
-        calls.call(std::move(call), [done = std::move(done)](sdbus::MethodReply&, const sdbus::Error* error) {
+    void simpleCall(sdbus::MethodCall call, SystemdDone done) { callBy(calls, std::move(call), std::move(done)); }
+
+    static void callBy(CallQueue& queue, sdbus::MethodCall call, SystemdDone done) {
+        queue.call(std::move(call), [done = std::move(done)](sdbus::MethodReply&, const sdbus::Error* error) {
             done(error ? SystemdOutcome(toError(*error)) : std::nullopt);
         });
     }
@@ -258,6 +263,7 @@ struct SdbusSystemdManager::Impl {
     EventLoop& loop;
     std::unique_ptr<sdbus::IProxy> proxy;
     CallQueue calls;
+    CallQueue freezes;
     std::vector<bus::Match> matches;
     std::optional<ShutdownWatch> shutdown;
     std::map<std::uint64_t, PendingJob> pending;
@@ -319,7 +325,7 @@ void SdbusSystemdManager::setProperties(const std::string& unit, std::vector<Uni
 void SdbusSystemdManager::freeze(const std::string& unit, SystemdDone done) {
     auto call = bus::makeCall(*impl_->proxy, kInterface, "FreezeUnit");
     call << unit;
-    impl_->simpleCall(std::move(call), std::move(done));
+    Impl::callBy(impl_->freezes, std::move(call), std::move(done));
 }
 
 void SdbusSystemdManager::thaw(const std::string& unit, SystemdDone done) {

@@ -180,6 +180,7 @@ class FakeSystemd(dbus.service.Object):
         self.delay = 0
         self.hold, self.held = False, []
         self.hold_ends, self.held_ends = False, []
+        self.hold_freezes = False
         self.calls = []
 
     # What a test says.
@@ -222,6 +223,11 @@ class FakeSystemd(dbus.service.Object):
         held, self.held_ends = self.held_ends, []
         for end in held:
             self.done(*end)
+
+    @dbus.service.method(CONTROL, in_signature="b")
+    def HoldFreezes(self, hold):
+        """As of a job with a process that waits in the kernel: from now on freezes are never answered."""
+        self.hold_freezes = bool(hold)
 
     @dbus.service.method(CONTROL, out_signature="u")
     def Held(self):
@@ -378,9 +384,11 @@ class FakeSystemd(dbus.service.Object):
             raise Refused(*FAULTS["refuse-property"])
         self.node.set_limits(path_of(name), properties)
 
-    @dbus.service.method(MANAGER, in_signature="s")
-    def FreezeUnit(self, name):
+    @dbus.service.method(MANAGER, in_signature="s", async_callbacks=("reply", "_error"))
+    def FreezeUnit(self, name, reply, _error):
         self.calls.append(f"freeze {name}")
+        if not self.hold_freezes:
+            reply()
 
     @dbus.service.method(MANAGER, in_signature="s")
     def ThawUnit(self, name):

@@ -2,6 +2,7 @@
 """systemd refuses, is late, silent, talks twice or in the wrong order, or goes away."""
 
 import threading
+import time
 
 import dbus
 import dbus.bus
@@ -158,3 +159,17 @@ def test_a_daemon_killed_while_it_creates(world):
     assert list(world.systemd.Calls()).count("start job-bus.1.scope") <= 3
     world.end("bus.1", leader)
     assert (world.records(), list(world.systemd.Units())) == ([], [])
+
+
+def test_freezes_that_hang_hold_up_no_start(world):
+    """One user's jobs, each with a process that waits in the kernel: systemd answers when it has the whole job, or never."""
+    keys = [f"bus.{number}" for number in range(70)]
+    for key in keys:
+        world.create(key, world.process())
+    world.systemd.HoldFreezes(True)
+    for key in keys:
+        world.manager().SuspendJob(key, ignore_reply=True)
+    begun = time.monotonic()
+    world.create("bus.100", world.process())
+    assert time.monotonic() - begun < 15, "not the 30 s for which a freeze is waited for"
+    assert sum(call.startswith("freeze") for call in world.systemd.Calls()) <= 16
