@@ -37,6 +37,10 @@ Result<CheckedProcess> checkProcess(const CoreContext& context, UniqueFd pidfd) 
         return Error{ErrorCode::PidGone, "process " + std::to_string(*pid) + " has ended"};
     if (info->kernelThread)
         return refused("a kernel thread");
+    // The kernel moves whole processes, the other threads of which may be another user's. (By a file handle of pidfs anybody gets
+    // a pidfd of a thread that looks like one of a process.)
+    if (info->thread)
+        return refused("a thread of another one");
 
     CheckedProcess checked;
     checked.pidfd = std::move(pidfd);

@@ -22,6 +22,7 @@ namespace {
 
 constexpr char kUninterruptible = 'D';
 constexpr std::uint64_t kKernelThreadFlag = 0x00200000; // PF_KTHREAD, include/linux/sched.h
+constexpr unsigned kPidfdThread = O_EXCL;               // PIDFD_THREAD, since Linux 6.9
 
 Error gone(pid_t pid) { return {ErrorCode::PidGone, "process " + std::to_string(pid) + " has ended"}; }
 
@@ -97,6 +98,12 @@ bool parseUids(std::string_view status, ProcessInfo& info) {
     info.effectiveUid = number<uid_t>(uids[1]).value_or(static_cast<uid_t>(-1));
     info.savedUid = number<uid_t>(uids[2]).value_or(static_cast<uid_t>(-1));
     return true;
+}
+
+/// It has a status of its own, with a user id that need not be its process's.
+bool isThread(std::string_view status, pid_t pid) {
+    const auto group = number<pid_t>(lineOf(status, "Tgid:").value_or(""));
+    return group && *group != pid;
 }
 
 void parseGroups(std::string_view status, ProcessInfo& info) {
@@ -179,6 +186,9 @@ Result<pid_t> ProcessTable::pidOf(int pidfd) const {
     const auto info = readFile(AT_FDCWD, ("/proc/self/fdinfo/" + fd).c_str());
     if (!info)
         return Error{ErrorCode::Internal, "/proc/self/fdinfo: " + std::string(std::strerror(errno))};
+    // It becomes readable when that thread ends, and the process may go on.
+    if ((number<unsigned>(lineOf(*info, "flags:").value_or(""), 8).value_or(0) & kPidfdThread) != 0)
+        return Error{ErrorCode::InvalidArgument, "the pidfd passed is of a thread: use pidfd_open(2) without PIDFD_THREAD"};
     const auto pid = number<pid_t>(lineOf(*info, "Pid:").value_or(""));
     if (!pid || *pid == 0)
         return Error{ErrorCode::InvalidArgument, "the pidfd passed is of a process outside pinfoldd's pid namespace"};
@@ -249,6 +259,7 @@ Result<ProcessInfo> ProcessTable::read(pid_t pid) const {
         return notRead(pid);
     if (!parseStat(*stat, info) || !parseUids(*status, info))
         return unreadable(pid, "stat");
+    info.thread = isThread(*status, pid);
     parseGroups(*status, info);
     return info;
 }
@@ -293,7 +304,8 @@ Result<UniqueFd> openPidfd(pid_t pid) {
     UniqueFd fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
     if (fd)
         return fd;
-    if (errno == ESRCH)
+    // Of a thread's number the kernel says EINVAL, or ENOENT: the process that had it has ended.
+    if (errno == ESRCH || errno == EINVAL || errno == ENOENT)
         return gone(pid);
     return Error{ErrorCode::Internal, "pidfd_open of process " + std::to_string(pid) + ": " + std::strerror(errno)};
 }

@@ -24,6 +24,7 @@ struct ProcessInfo {
     uid_t savedUid = 0;
     std::vector<gid_t> groups; ///< real and supplementary
     bool kernelThread = false;
+    bool thread = false; ///< of a process, and not its first one: /proc shows them by number, too
     char state = '?';
     std::uint64_t started = 0; ///< microseconds after boot (CLOCK_BOOTTIME), to the clock tick
     std::uint64_t cpu = 0;     ///< microseconds, user and system
@@ -44,7 +45,7 @@ public:
     explicit ProcessTable(std::filesystem::path root = "/") : root_(std::move(root)) {}
 
     /// The process that a pidfd stands for, from /proc/self/fdinfo.
-    /// Errors: PidGone when it has ended; InvalidArgument when the descriptor is no pidfd.
+    /// Errors: PidGone when it has ended; InvalidArgument when the descriptor is no pidfd, or one of a single thread.
     Result<pid_t> pidOf(int pidfd) const;
 
     /// The cgroup v2 path, "/batch.slice/…"; " (deleted)" is cut off. Errors: PidGone; Internal when it can't be read.
@@ -81,7 +82,7 @@ constexpr std::string_view kAbortFuse =
     "it waits for a FUSE file server that its user runs: `echo 1 >/sys/fs/fuse/connections/N/abort` "
     "ends that, where N/waiting is not 0";
 
-/// pidfd_open(2). Errors: PidGone; Internal.
+/// pidfd_open(2). Errors: PidGone, also where the number is a thread's by now; Internal.
 Result<UniqueFd> openPidfd(pid_t pid);
 
 /// pidfd_send_signal(2). To a process that may have ended, which is no error. Error: Internal, also where it is not permitted.

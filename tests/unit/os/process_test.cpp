@@ -11,8 +11,10 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
+#include <atomic>
 #include <cerrno>
 #include <ctime>
+#include <thread>
 
 namespace pinfold::test {
 namespace {
@@ -183,6 +185,56 @@ TEST(Process, AProcessThatIsNotThereIsGone) {
     EXPECT_EQ(openPidfd(child.pid()).error().code, ErrorCode::PidGone);
     EXPECT_EQ(ProcessTable().pidOf(child.pidfd()).error().code, ErrorCode::PidGone);
     EXPECT_TRUE(hasEnded(child.pidfd()));
+}
+
+/// Another thread of this process, for as long as it lives.
+class OtherThread {
+public:
+    OtherThread() : thread_([this] { pause(); }) {
+        while (id == 0)
+            std::this_thread::yield();
+    }
+    OtherThread(const OtherThread&) = delete;
+    OtherThread& operator=(const OtherThread&) = delete;
+    ~OtherThread() {
+        over_ = true;
+        thread_.join();
+    }
+    std::atomic<pid_t> id = 0;
+
+private:
+    void pause() {
+        id = static_cast<pid_t>(::syscall(SYS_gettid));
+        while (!over_)
+            std::this_thread::yield();
+    }
+
+    std::atomic<bool> over_ = false;
+    std::thread thread_;
+};
+
+TEST(Process, ANumberThatIsAThreadsIsNoProcess) {
+    const OtherThread thread;
+    const auto pidfd = openPidfd(thread.id);
+    ASSERT_FALSE(pidfd);
+    EXPECT_EQ(pidfd.error().code, ErrorCode::PidGone) << pidfd.error().message;
+    const auto info = ProcessTable().read(thread.id);
+    ASSERT_TRUE(info) << info.error().message;
+    EXPECT_TRUE(info->thread);
+    EXPECT_FALSE(ProcessTable().read(::getpid())->thread);
+}
+
+TEST(Process, APidfdOfAThreadIsNone) {
+    constexpr unsigned kPidfdThread = O_EXCL;
+    const OtherThread thread;
+    for (const pid_t id : {thread.id.load(), ::getpid()}) {
+        const UniqueFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, id, kPidfdThread)));
+        if (!pidfd)
+            GTEST_SKIP() << "this kernel has none";
+        const auto pid = ProcessTable().pidOf(pidfd.get());
+        ASSERT_FALSE(pid);
+        EXPECT_EQ(pid.error().code, ErrorCode::InvalidArgument);
+    }
 }
 
 TEST(Process, WithoutADescriptorLeftNobodyIsGone) {

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Since Linux 6.9 there are pidfds of threads. A thread has a number, user ids and a start time of its own, and no place of its own in a
+job: the kernel moves whole processes, and opens no pidfd of a process by a thread's number."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from jobs import as_alice, daemon_ready, expect_nothing_left, live_jobs, main_pid, run, wait_until
+
+# A process with a further thread, which works as the user named and whose number it prints. (The C library would make all threads theirs.)
+WORKER = """
+import ctypes, os, platform, pwd, sys, threading
+setresuid = {"x86_64": 117, "aarch64": 147}[platform.machine()]
+def work():
+    uid = pwd.getpwnam(sys.argv[1]).pw_uid
+    assert ctypes.CDLL(None).syscall(setresuid, uid, uid, uid) == 0
+    print(threading.get_native_id(), flush=True)
+    threading.Event().wait()
+threading.Thread(target=work).start()
+"""
+
+# As its owner: makes a pidfd of a thread part of the job. By a file handle (Linux 6.14) it is opened again without the mark of a thread's.
+OFFER = """
+import ctypes, dbus, os, sys
+way, method, thread = sys.argv[1], sys.argv[2], int(sys.argv[3])
+m = dbus.Interface(dbus.SystemBus().get_object("org.pinfold1", "/org/pinfold1"), "org.pinfold1.Manager")
+libc = ctypes.CDLL(None)
+fd = os.pidfd_open(thread, os.O_EXCL)
+if way == "handle":
+    handle = (ctypes.c_uint * 34)(128)
+    assert libc.name_to_handle_at(fd, b"", handle, ctypes.byref(ctypes.c_int()), 0x1000) == 0
+    fd = libc.open_by_handle_at(os.pidfd_open(os.getpid()), handle, os.O_RDWR | os.O_CLOEXEC)
+fd = dbus.types.UnixFd(fd)
+try:
+    print(m.Adopt("opened.1", [fd]) if method == "Adopt" else m.AddTask("opened.1", fd, {}))
+except dbus.DBusException as error:
+    print(error.get_dbus_name())
+"""
+
+
+def place(pid):
+    return Path(f"/proc/{pid}/cgroup").read_text().partition("0::")[2].strip()
+
+
+@pytest.fixture(params=[("mark", (6, 9)), ("handle", (6, 14))], ids=lambda way: way[0])
+def offer(request):
+    """Makes a thread part of alice's job; the answer."""
+    way, since = request.param
+    if tuple(map(int, os.uname().release.split(".")[:2])) < since:
+        pytest.skip("not with this kernel")
+    run("pinfold", "open", "opened.1", "--uid", "alice", "--linger", "infinity")
+    yield lambda method, thread: run(*as_alice(sys.executable, "-c", OFFER, way, method, thread)).stdout.strip()
+    run("pinfold", "end", "opened.1")
+    expect_nothing_left()
+
+
+def worker(*command):
+    process = subprocess.Popen([*command, sys.executable, "-c", WORKER, "alice"], stdout=subprocess.PIPE, text=True)
+    with process.stdout as out:
+        return process, int(out.readline())
+
+
+@pytest.mark.parametrize("method", ["Adopt", "AddTask"])
+def test_roots_process_with_a_users_thread_stays_where_it_is(offer, method):
+    process, thread = worker()
+    before = place(process.pid)
+    answer = offer(method, thread)
+    after = place(process.pid)
+    process.kill()
+    process.wait()
+    assert (after, answer) == (before, "org.pinfold1.Error.InvalidArgument")
+
+
+def test_pinfoldd_starts_again_when_a_thread_was_offered(offer):
+    process, thread = worker(*as_alice())
+    offer("AddTask", thread)
+    before = main_pid()
+    restarted = run("systemctl", "restart", "pinfoldd", check=False).returncode
+    process.kill()
+    process.wait()
+    daemon_ready(other_than=before)
+    assert restarted == 0
+    wait_until(lambda: "opened.1" in live_jobs(), "job taken up")
