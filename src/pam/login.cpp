@@ -101,7 +101,8 @@ std::optional<Outcome> withoutAsking(Phase phase, const Login& login, const PamO
                    .priority = LOG_ERR};
 }
 
-bool saidNo(ErrorCode code) { return errorRow(code).pamCode == kPamPermDenied; }
+/// Busy, too: users may bring that about whenever they like, with as many tasks as a job may have, or by suspending it.
+bool saidNo(ErrorCode code) { return code == ErrorCode::Busy || errorRow(code).pamCode == kPamPermDenied; }
 
 Outcome join(const Login& login, const PamOptions& options, const std::string& key, const Deadline& deadline,
              const std::string& socket) {
@@ -110,7 +111,7 @@ Outcome join(const Login& login, const PamOptions& options, const std::string& k
         return {.toLog = "session of " + who(login) + " is part of job " + key, .environment = std::move(adopted->environment)};
     if (!saidNo(adopted.error().code))
         return failed(Phase::Session, login, options, adopted.error(), cannotJoin(key, login.node));
-    if (login.admitted) // the job has ended in this very moment
+    if (login.admitted) // the job has ended in this very moment, or takes no more
         return {.toLog = "session of " + who(login) + " is part of no job: " + adopted.error().message};
     return refused(Phase::Session, login, adopted.error(), cannotJoin(key, login.node));
 }

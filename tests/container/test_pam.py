@@ -352,6 +352,19 @@ def test_a_restart_of_pinfoldd_is_waited_for():
     daemon_ready(other_than=pid)
 
 
+def test_who_fills_the_job_does_not_log_in_beside_it():
+    """on_failure=admit is for failures that a user has no hand in."""
+    write_service("on_failure=admit")
+    with site("[jobs]\nmax_tasks = 1\n"):
+        open_job("pam.full")
+        with subprocess.Popen(["sleep", "1000"], user="alice", group="alice", extra_groups=[]) as task:
+            run("pinfold", "adopt", "pam.full", task.pid)
+            login = session("alice")
+            run("pinfold", "stop", "--grace=0", "--wait", "pam.full")
+    assert login.refused == NO_SESSION, seen_cgroup()
+    assert "user alice is refused: job 'pam.full' has 1 live tasks already (jobs.max_tasks)" in logged()
+
+
 @pytest.mark.parametrize("options", ["on_failure=admitt", "debug", "admit_groups=", "several"])
 def test_a_wrong_option_lets_only_those_in_who_need_no_job(options):
     open_job("pbs.1")

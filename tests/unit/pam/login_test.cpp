@@ -151,7 +151,9 @@ TEST_F(LoginTest, pinfolddsWordForAnAdoptionIsNotTaken) {
 TEST_F(LoginTest, whatTheSiteAdmitsOnFailureIsNotARefusalOfPinfoldds) {
     options.admitOnFailure = true;
     answer({listOf({}), listOf({{"sge.1", "running"}}), Error{ErrorCode::JobEnding, "job 'sge.1' is ending"},
+            listOf({{"sge.1", "running"}}), Error{ErrorCode::Busy, "job 'sge.1' has 1000 live tasks already"},
             listOf({{"sge.1", "running"}}), Error{ErrorCode::SystemdFailed, "no"}});
+    EXPECT_EQ(sessionOf(alice).pamCode, kPamSessionErr);
     EXPECT_EQ(sessionOf(alice).pamCode, kPamSessionErr);
     EXPECT_EQ(sessionOf(alice).pamCode, kPamSessionErr);
     EXPECT_EQ(sessionOf(alice).pamCode, kPamSuccess);
