@@ -16,6 +16,9 @@ constexpr std::uint64_t kMoment = 200'000;
 // Ships with pinfold: a slice, whose cgroup stays without any process in it.
 constexpr std::string_view kHome = "/pinfold.slice";
 
+// No batch system's service is in it, and its limits are the site's for all that users do outside of jobs.
+constexpr std::string_view kSessions = "/user.slice/";
+
 /// To be moved by a thread.
 struct Supervisor {
     JobKey job;
@@ -42,7 +45,7 @@ std::optional<Supervisor> supervisorOf(const Job& job, std::uint32_t number) {
 Result<void> takeIn(const ProcessMover& mover, const ProcessTable& processes, const Supervisor& supervisor) {
     // It was in none when it was named, and its owner may have had it adopted since.
     const auto place = processes.cgroupOf(supervisor.process.pid);
-    if (!place || identifyPath(*place))
+    if (!place || identifyPath(*place) || place->starts_with(kSessions))
         return {};
     const auto [moved, trouble] = mover.move(supervisor.process, std::string(kHome), supervisor.owner);
     if (!trouble.empty())

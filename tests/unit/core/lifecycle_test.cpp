@@ -105,6 +105,16 @@ TEST_F(CoreTest, supervisorsOfJobsThatLastMoveHome) {
     EXPECT_EQ(loop.timers(), 0U);
 }
 
+TEST_F(CoreTest, supervisorsInASessionStayWithinTheLimitsOfUsers) {
+    auto leader = child();
+    auto supervisor = child(0);
+    const std::string session = "/user.slice/user-1000.slice/session-3.scope";
+    node.show(supervisor.pid(), 1000, session);
+    create("sge.1", leader, {}, &supervisor);
+    loop.advance(200'000);
+    EXPECT_EQ(movedHome(node), "");
+}
+
 TEST_F(CoreTest, supervisorsOfJobsThatAreOverDoNot) {
     auto leader = child();
     auto supervisor = child(0);
