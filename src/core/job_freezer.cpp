@@ -14,10 +14,13 @@ void JobFreezer::suspend(const JobPtr& job, uid_t by, Reply<void> reply) {
     core_.save(*job);
     freeze(job, [this, job, by, reply](const SystemdOutcome& outcome) {
         if (outcome) {
+            job->record.suspendedSince.reset(); // it ran
             failed(job);
             return reply(Error{ErrorCode::SystemdFailed, "systemd did not freeze the job: " + outcome->message});
         }
         if (job->record.state == JobState::Running && job->record.suspendedSince) {
+            job->record.suspendedSince = core_.context.loop.bootTime(); // until now it ran
+            core_.save(*job);
             ender_.limitRunTime(job);
             logSuspension(core_.context, *job, true, by);
             core_.observer->jobStateChanged(job->key());

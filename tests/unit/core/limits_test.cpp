@@ -267,6 +267,24 @@ TEST_F(FreezerTest, suspendedTimeIsNoRunTime) {
     EXPECT_EQ(receipts()[0].suspended, 60'000'000U);
 }
 
+TEST_F(FreezerTest, untilItIsFrozenItRuns) {
+    node.holdStarts = true; // as where PID 1 is slow, or processes are being moved
+    manager->suspendJob(root, "sge.1", [](const Result<void>&) {});
+    loop.advance(5'000'000);
+    node.release();
+    loop.settle();
+    loop.advance(3'000'000);
+    ASSERT_TRUE(ask(&JobManager::resumeJob));
+    EXPECT_EQ(records.load()->records.front().suspended, 3'000'000U);
+    node.holdStarts = true;
+    node.freezeFault = SystemdError{SystemdFault::Other, "no freezer here"};
+    manager->suspendJob(root, "sge.1", [](const Result<void>&) {});
+    loop.advance(5'000'000);
+    node.release();
+    loop.settle();
+    EXPECT_EQ(records.load()->records.front().suspended, 3'000'000U);
+}
+
 TEST_F(FreezerTest, aSuspendedJobIsThawedBeforeItIsStopped) {
     ASSERT_TRUE(ask(&JobManager::suspendJob));
     loop.advance(7'000'000);
