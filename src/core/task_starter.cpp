@@ -6,6 +6,7 @@
 #include <malloc.h>
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -27,7 +28,16 @@ Error tooLate(const JobKey& key) { return {ErrorCode::JobEnding, "job '" + key.t
 
 constexpr std::size_t kBurst = 64;
 
+void append(std::vector<std::string>& all, std::vector<std::string> more) {
+    all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
 } // namespace
+
+struct TaskStarter::Moves {
+    Result<void> result;               ///< why one of the processes was not moved
+    std::vector<std::string> troubles; ///< what became of others
+};
 
 struct TaskStarter::Attempt {
     Attempt(JobPtr jobArg, Request requestArg, Callbacks callbacksArg, std::uint64_t now)
@@ -182,30 +192,32 @@ void TaskStarter::letIn(const AttemptPtr& attempt) {
             return refused(tooLate(attempt->key()));
         const auto move = [mover = context_.mover, processes = attempt->processes,
                            scope = scopePath(attempt->key(), attempt->request.task), owner = attempt->job->record.uid] {
-            std::vector<ProcessMover::Outcome> outcomes;
-            for (const auto& process : *processes)
-                outcomes.push_back(mover->move(process, scope, owner));
-            return outcomes;
+            Moves moves;
+            for (const auto& process : *processes) {
+                auto [result, trouble] = mover->move(process, scope, owner);
+                moves.result = result ? moves.result : result;
+                if (!trouble.empty())
+                    moves.troubles.push_back(std::move(trouble));
+            }
+            if (!moves.result)
+                append(moves.troubles, mover->clear(scope, *processes, owner));
+            return moves;
         };
-        if (!context_.background.ask(Lane::Moves, move, [this, attempt](const std::vector<ProcessMover::Outcome>& outcomes) {
-                moved(attempt, outcomes);
+        if (!context_.background.ask(Lane::Moves, move, [this, attempt](const Moves& moves) {
+                moved(attempt, moves);
                 attempt->job->turns.over();
             }))
             refused({ErrorCode::Busy, "processes that are moved for other jobs hang"});
     });
 }
 
-void TaskStarter::moved(const AttemptPtr& attempt, const std::vector<ProcessMover::Outcome>& outcomes) {
-    Error why = systemdFailed(attempt->unit(), "the process that was moved there is elsewhere");
-    for (const auto& [result, trouble] : outcomes) {
-        if (!trouble.empty())
-            logWarning(context_, attempt->key(), trouble);
-        if (!result)
-            why = result.error();
-    }
+void TaskStarter::moved(const AttemptPtr& attempt, const Moves& moves) {
+    warn(attempt->key(), moves.troubles);
     const auto isThere = isDone(*attempt);
     if (isThere && !*isThere)
-        return retry(attempt, kNameTaken, std::move(why));
+        return retry(attempt, kNameTaken,
+                     moves.result ? systemdFailed(attempt->unit(), "the process that was moved there is elsewhere")
+                                  : moves.result.error());
     finish(attempt, isThere ? Result<void>() : isThere.error());
 }
 
@@ -231,16 +243,21 @@ void TaskStarter::tell(const AttemptPtr& attempt, Result<void> result) {
         std::vector<std::string> troubles;
         for (const auto& process : *processes)
             if (hasEnded(process.pidfd.get()))
-                troubles.push_back(mover->putBack(process.pid, scope, owner));
+                if (auto trouble = mover->putBack(process.pid, scope, owner); !trouble.empty())
+                    troubles.push_back(std::move(trouble));
+        append(troubles, mover->clear(scope, *processes, owner));
         return troubles;
     };
     if (!context_.background.ask(Lane::Moves, putBack, [this, attempt, result](const std::vector<std::string>& troubles) {
-            for (const auto& trouble : troubles)
-                if (!trouble.empty())
-                    logWarning(context_, attempt->key(), trouble);
+            warn(attempt->key(), troubles);
             attempt->tell(result);
         }))
         attempt->tell(std::move(result));
+}
+
+void TaskStarter::warn(const JobKey& key, const std::vector<std::string>& troubles) const {
+    for (const auto& trouble : troubles)
+        logWarning(context_, key, trouble);
 }
 
 /// A call with their numbers may lie in the queue of PID 1, which keeps the order. Until it answers nobody else may have these.

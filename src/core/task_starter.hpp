@@ -63,7 +63,9 @@ private:
     Result<pid_t> placeholderFor(Attempt& attempt) const;
     bool holdsPlace(const Attempt& attempt) const;
     void letIn(const AttemptPtr& attempt);
-    void moved(const AttemptPtr& attempt, const std::vector<ProcessMover::Outcome>& outcomes);
+    struct Moves;
+    void moved(const AttemptPtr& attempt, const Moves& moves);
+    void warn(const JobKey& key, const std::vector<std::string>& troubles) const;
     void finish(const AttemptPtr& attempt, const Result<void>& result);
     void tell(const AttemptPtr& attempt, Result<void> result);
     void releaseInDoubt();

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "os/process_mover.hpp"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <csignal>
 #include <string_view>
 
@@ -36,7 +39,7 @@ ProcessMover::Outcome KernelProcessMover::move(const Newcomer& process, const st
 }
 
 std::string KernelProcessMover::putBack(pid_t pid, const std::string& cgroup, uid_t owner) const {
-    const auto said = "process " + std::to_string(pid) + ", which has the number of one that ended, was moved to " + cgroup;
+    const auto said = "process " + std::to_string(pid) + ", which is none of the job's, was moved to " + cgroup + " by mistake";
     auto from = cgroup;
     for (int i = 0; i < kMostTries; ++i) {
         const auto stranger = openPidfd(pid);
@@ -60,6 +63,47 @@ std::string KernelProcessMover::putBack(pid_t pid, const std::string& cgroup, ui
         from = *home; // whom the second write has moved
     }
     return said + ", and its number is another's each time that it is to be put back";
+}
+
+std::vector<std::string> KernelProcessMover::clear(const std::string& cgroup, const std::vector<Newcomer>& newcomers,
+                                                   uid_t owner) const {
+    std::vector<std::string> troubles;
+    const auto directory = cgroups_.open(cgroup);
+    if (!directory)
+        return troubles; // and so has everybody who was in it
+    // Who is put back has children there still, and may have forked one more: they are the next look's.
+    for (int i = 0; i < kMostTries; ++i) {
+        const auto strangers = strangersIn(*directory, newcomers, owner);
+        if (!strangers)
+            troubles.push_back("processes that were moved to " + cgroup +
+                               " by mistake may be there: " + strangers.error().message);
+        if (!strangers || strangers->empty())
+            return troubles;
+        for (const auto pid : *strangers)
+            if (auto trouble = putBack(pid, cgroup, owner); !trouble.empty())
+                troubles.push_back(std::move(trouble));
+    }
+    troubles.push_back("processes that were moved to " + cgroup +
+                       " by mistake fork faster than they can be put back, and stay there");
+    return troubles;
+}
+
+Result<std::vector<pid_t>> KernelProcessMover::strangersIn(const CgroupDir& cgroup, const std::vector<Newcomer>& newcomers,
+                                                           uid_t owner) const {
+    auto pids = cgroup.processes();
+    if (!pids)
+        return pids;
+    const auto isThere = [&](pid_t pid) { return std::find(pids->begin(), pids->end(), pid) != pids->end(); };
+    const auto isNewcomer = [&](pid_t pid) {
+        return std::any_of(newcomers.begin(), newcomers.end(),
+                           [pid](const Newcomer& newcomer) { return newcomer.pid == pid && !hasEnded(newcomer.pidfd.get()); });
+    };
+    std::vector<pid_t> strangers;
+    for (const auto pid : *pids)
+        if (const auto info = processes_.read(pid);
+            info && info->realUid != owner && info->parent != ::getpid() && !isThere(info->parent) && !isNewcomer(pid))
+            strangers.push_back(pid);
+    return strangers;
 }
 
 Result<std::string> KernelProcessMover::sendHome(const ProcessInfo& stranger) const {

@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace pinfold {
 
@@ -40,6 +41,11 @@ public:
     /// process begins. One of `owner`'s is killed instead, unless that is root: another place may be a way out of a job for
     /// it, and its user could end it himself. What was done, or could not be; empty: nothing had to be done.
     virtual std::string putBack(pid_t pid, const std::string& cgroup, uid_t owner) const = 0;
+    /// After somebody was moved to `cgroup` by mistake, for what that one has forked there: putBack() for each process of a user
+    /// other than `owner` that is none of `newcomers`, none of this process's own children, and no descendant of these. What was
+    /// done, or could not be, a line each.
+    virtual std::vector<std::string> clear(const std::string& cgroup, const std::vector<Newcomer>& newcomers,
+                                           uid_t owner) const = 0;
 };
 
 class KernelProcessMover : public ProcessMover {
@@ -49,8 +55,11 @@ public:
 
     Outcome move(const Newcomer& process, const std::string& cgroup, uid_t owner) const override;
     std::string putBack(pid_t pid, const std::string& cgroup, uid_t owner) const override;
+    std::vector<std::string> clear(const std::string& cgroup, const std::vector<Newcomer>& newcomers, uid_t owner) const override;
 
 private:
+    /// Those at which a family of strangers begins: their parents are not in the cgroup.
+    Result<std::vector<pid_t>> strangersIn(const CgroupDir& cgroup, const std::vector<Newcomer>& newcomers, uid_t owner) const;
     /// Where it has gone.
     Result<std::string> sendHome(const ProcessInfo& stranger) const;
 

@@ -34,9 +34,9 @@ def few_numbers(directory):
 
 
 @contextlib.contextmanager
-def forking_daemon():
+def forking_daemon(*options):
     """The daemon of root's that forks when somebody connects; its cgroup."""
-    process = subprocess.Popen([RECYCLER, "serve", SOCKET], stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen([RECYCLER, "serve", SOCKET, *options], stdout=subprocess.PIPE, text=True)
     assert process.stdout.readline() == "ready\n"
     os.chmod(SOCKET, 0o666)
     try:
@@ -48,10 +48,10 @@ def forking_daemon():
 
 
 def attack(key, tries, place):
-    """None of root's processes that get the number leaves its place. How often one got it."""
+    """None of root's processes that get the number leaves its place. For each of them: the cgroup of what it has forked, or nothing."""
     said = run(*as_alice(RECYCLER, "attack", SOCKET, key, tries), timeout=120 + 2 * tries).stdout.splitlines()
-    recycled = [(cgroup, answer) for got, cgroup, answer in (line.split("\t") for line in said) if got == "1"]
+    recycled = [others for got, *others in (line.split("\t") for line in said) if got == "1"]
     print(f"{len(said)} tries, {len(recycled)} times root's process got the number")
-    moved = [(cgroup, answer) for cgroup, answer in recycled if cgroup != place]
+    moved = [(cgroup, answer) for cgroup, answer, _ in recycled if cgroup != place]
     assert not moved, f"{len(moved)} of {len(recycled)}, not in {place}: {moved[0]}"
-    return len(recycled)
+    return [forked for _, _, forked in recycled]

@@ -31,8 +31,8 @@ def numbers(tmp_path):
 
 
 @pytest.fixture
-def place():
-    with forking_daemon() as cgroup:
+def place(request):
+    with forking_daemon(*getattr(request, "param", [])) as cgroup:
         yield cgroup
 
 
@@ -47,7 +47,9 @@ def alices(*command):
 
 
 def attack_job(place):
-    assert attack(KEY, TRIES, place) > TRIES / 5, "the attack does not work any more, and shows nothing"
+    forked = attack(KEY, TRIES, place)
+    assert len(forked) > TRIES / 5, "the attack does not work any more, and shows nothing"
+    return [cgroup for cgroup in forked if cgroup]
 
 
 def test_roots_process_is_never_in_the_job(place):
@@ -72,4 +74,15 @@ def test_who_is_moved_by_mistake_goes_back(place):
         attack_job(place)
         run("pinfold", "end", KEY)
     assert f"has been put back to {place}" in run("journalctl", "-u", "pinfoldd", "--no-pager").stdout
+    expect_nothing_left()
+
+
+@pytest.mark.parametrize("place", [["forks"]], indirect=True)
+def test_so_does_what_it_has_forked_meanwhile(place):
+    with preloaded("slowmove.so"):
+        run("pinfold", "open", KEY, "--uid", "alice", "--linger", "infinity")
+        forked = attack_job(place)
+        run("pinfold", "end", KEY)
+    assert forked, "none was moved, and this shows nothing"
+    assert set(forked) == {place}
     expect_nothing_left()

@@ -163,7 +163,7 @@ def test_02_a_number_that_is_roots_by_now(tmp_path):
     """Others' processes take numbers, too: how often it is root's process that gets the one in question is not what is looked at here."""
     run("pinfold", "open", "recycled.2", "--uid", "alice", "--linger", "infinity")
     with few_numbers(tmp_path), forking_daemon() as place:
-        assert offer_numbers("recycled.2", 100, place) > 0
+        assert offer_numbers("recycled.2", 100, place)
     run("pinfold", "end", "recycled.2")
 
 

@@ -306,6 +306,7 @@ struct FakeNode::Mover : ProcessMover {
         return {};
     }
     std::string putBack(pid_t, const std::string&, uid_t) const override { return {}; }
+    std::vector<std::string> clear(const std::string&, const std::vector<Newcomer>&, uid_t) const override { return {}; }
 
     FakeNode& node;
 };

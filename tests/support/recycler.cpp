@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Offers pinfoldd a process whose number is another's a moment later. `recycler serve SOCKET` stands for sshd: whoever connects
-// gets a child of it forked, which says its number and lives until the connection ends. `recycler attack SOCKET KEY TRIES` has a
+// gets a child of it forked, which says its number and lives until the connection ends. With `serve SOCKET forks` a child that
+// sees itself moved forks at once, and says the number of its own child, too, else 0. `recycler attack SOCKET KEY TRIES` has a
 // process of its own adopted into the job KEY, whose number comes next when it has ended: it ends it while pinfoldd is at it, and
-// makes the server fork. It says of each try whether the server's child got the number, in which cgroup it is then, and
-// pinfoldd's answer.
+// makes the server fork. It says of each try whether the server's child got the number, in which cgroup it is then, pinfoldd's
+// answer, and in which cgroup the child's own child is.
 #include <linux/sockios.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -14,6 +15,7 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstddef>
 #include <cstdio>
@@ -31,6 +33,7 @@ constexpr long kMostDelay = 32'000; // microseconds in which pinfoldd and system
 constexpr long kSteps = 23;         // from one try to the next the delay grows, first by little
 constexpr int kNear = 8;            // so many numbers before the one that is wanted, each is looked at
 constexpr int kMostForks = 10'000;
+constexpr std::chrono::milliseconds kMoveMayTake{60}; // with slowmove.so
 
 int fail(const char* what) {
     std::perror(what);
@@ -52,7 +55,37 @@ int connectTo(const std::string& name, int type) {
     return fd;
 }
 
-int serve(const std::string& name) {
+std::string cgroupOf(pid_t pid) {
+    std::ifstream file("/proc/" + std::to_string(pid) + "/cgroup");
+    std::string line;
+    while (std::getline(file, line))
+        if (line.starts_with("0::"))
+            return line.substr(3);
+    return "";
+}
+
+/// The number of a process that was forked away from `home`. 0: this one was not moved in all that time.
+pid_t forkWhenMoved(const std::string& home) {
+    const auto begun = std::chrono::steady_clock::now();
+    while (std::chrono::steady_clock::now() - begun < kMoveMayTake)
+        if (cgroupOf(::getpid()) != home)
+            return ::fork();
+    return -1;
+}
+
+void serveOne(int client, bool forks) {
+    const auto number = ::getpid();
+    const auto child = forks ? forkWhenMoved(cgroupOf(::getppid())) : -1;
+    if (child != 0) {
+        const auto said = std::to_string(number) + " " + std::to_string(child > 0 ? child : 0);
+        (void)!::write(client, said.data(), said.size());
+    }
+    char end = 0;
+    (void)!::read(client, &end, 1);
+    ::_exit(0);
+}
+
+int serve(const std::string& name, bool forks) {
     const int listener = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     const auto address = addressOf(name);
     if (::bind(listener, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 || ::listen(listener, 64) != 0)
@@ -62,13 +95,8 @@ int serve(const std::string& name) {
     std::fflush(stdout);
     for (;;) {
         const int client = ::accept(listener, nullptr, nullptr);
-        if (client >= 0 && ::fork() == 0) {
-            const auto number = std::to_string(::getpid());
-            (void)!::write(client, number.data(), number.size());
-            char end = 0;
-            (void)!::read(client, &end, 1);
-            ::_exit(0);
-        }
+        if (client >= 0 && ::fork() == 0)
+            serveOne(client, forks);
         ::close(client);
     }
 }
@@ -131,15 +159,6 @@ std::string receive(int socket) {
     return length > 0 ? std::string(text.data(), static_cast<std::size_t>(length)) : std::string();
 }
 
-std::string cgroupOf(pid_t pid) {
-    std::ifstream file("/proc/" + std::to_string(pid) + "/cgroup");
-    std::string line;
-    while (std::getline(file, line))
-        if (line.starts_with("0::"))
-            return line.substr(3);
-    return "";
-}
-
 /// `others`: processes that pinfoldd itself starts for a request.
 void tryOnce(const std::string& server, const std::string& request, long delay, int others) {
     const pid_t offered = ::fork();
@@ -160,9 +179,12 @@ void tryOnce(const std::string& server, const std::string& request, long delay, 
         const auto address = addressOf(server);
         if (::connect(daemon, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
             std::exit(fail(server.c_str()));
-        const auto child = static_cast<pid_t>(std::atoi(receive(daemon).c_str()));
+        int child = 0;
+        int grandchild = 0;
+        (void)std::sscanf(receive(daemon).c_str(), "%d %d", &child, &grandchild);
         const auto answer = receive(wrapper);
-        std::printf("%d\t%s\t%s\n", child == offered ? 1 : 0, cgroupOf(child).c_str(), answer.c_str());
+        std::printf("%d\t%s\t%s\t%s\n", child == offered ? 1 : 0, cgroupOf(child).c_str(), answer.c_str(),
+                    grandchild > 0 ? cgroupOf(grandchild).c_str() : "");
         std::fflush(stdout);
     }
     for (const int fd : {pidfd, wrapper, daemon})
@@ -181,9 +203,9 @@ int attack(const std::string& server, const std::string& key, long tries) {
 int main(int argc, char** argv) {
     const std::string_view verb = argc > 2 ? argv[1] : "";
     if (verb == "serve")
-        return serve(argv[2]);
+        return serve(argv[2], argc == 4);
     if (verb == "attack" && argc == 5)
         return attack(argv[2], argv[3], std::atol(argv[4]));
-    std::fputs("usage: recycler serve SOCKET | attack SOCKET KEY TRIES\n", stderr);
+    std::fputs("usage: recycler serve SOCKET [forks] | attack SOCKET KEY TRIES\n", stderr);
     return 2;
 }

@@ -7,7 +7,9 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <initializer_list>
 #include <string>
+#include <vector>
 
 namespace pinfold::test {
 namespace {
@@ -29,6 +31,15 @@ protected:
                                   " 1 1 0 -1 4194304 0 0 0 0 7 5 0 0 20 0 1 0 1000 1000000 250 0\n");
         write(proc + "/status", "Uid:\t" + id + "\t" + id + "\t" + id + "\t" + id + "\n");
         write(proc + "/cgroup", "0::" + cgroup + "\n");
+    }
+    std::vector<std::string> clear(const std::vector<Newcomer>& newcomers = {}) const {
+        return mover.clear(kScope, newcomers, kOwner);
+    }
+    void isIn(const std::string& cgroup, std::initializer_list<pid_t> pids) const {
+        std::string text;
+        for (const auto pid : pids)
+            text += std::to_string(pid) + "\n";
+        write("sys/fs/cgroup" + cgroup + "/cgroup.procs", text);
     }
     std::string moved(const std::string& cgroup) const {
         std::string text;
@@ -66,6 +77,37 @@ TEST_F(ProcessMoverTest, theOwnersOwnIsKilled) {
     EXPECT_EQ(moved("/system.slice/ssh.service"), "");
     pollfd end{stranger.pidfd(), POLLIN, 0};
     EXPECT_EQ(::poll(&end, 1, kDeadlineMs), 1);
+}
+
+TEST_F(ProcessMoverTest, whatAStrangerHasForkedGoesToWhereTheStrangerIs) {
+    show(stranger.pid(), kScope, 0, kParent); // the stranger is the parent, and has been put back
+    isIn(kScope, {stranger.pid()});
+    ASSERT_FALSE(clear().empty());
+    EXPECT_NE(clear().front().find("put back to /system.slice/ssh.service"), std::string::npos);
+    EXPECT_EQ(moved("/system.slice/ssh.service"), std::to_string(stranger.pid()));
+}
+
+TEST_F(ProcessMoverTest, whatTheJobsOwnProcessesHaveForkedStays) {
+    Child newcomer;
+    std::vector<Newcomer> newcomers;
+    newcomers.push_back({newcomer.pid(), *openPidfd(newcomer.pid())});
+    show(newcomer.pid(), kScope, 0, kParent);
+    show(stranger.pid(), kScope, 0, newcomer.pid());
+    isIn(kScope, {newcomer.pid(), stranger.pid()});
+    EXPECT_TRUE(clear(newcomers).empty());
+    EXPECT_EQ(moved("/system.slice/ssh.service"), "");
+}
+
+TEST_F(ProcessMoverTest, whatIsOfTheOwnerStays) {
+    show(stranger.pid(), kScope, kOwner, kParent);
+    isIn(kScope, {stranger.pid()});
+    EXPECT_TRUE(clear().empty());
+}
+
+TEST_F(ProcessMoverTest, aPlaceholderStays) {
+    show(stranger.pid(), kScope, 0, ::getpid());
+    isIn(kScope, {stranger.pid()});
+    EXPECT_TRUE(clear().empty());
 }
 
 TEST_F(ProcessMoverTest, aNumberWhoseProcessHasEndedIsNotWritten) {
