@@ -43,6 +43,8 @@ struct CoreContext {
     std::filesystem::path root = "/"; ///< prefixed to /sys, /proc and /run
     /// Of a user id, whose jobs and threads it has a share in: SubordinateUsers.
     std::function<uid_t(uid_t)> countsAs = [](uid_t uid) { return uid; };
+    /// Of a user, all ids that count as theirs, for threads: SubordinateUsers.
+    std::function<UserIds(uid_t)> idsOf = [](uid_t uid) { return UserIds{uid}; };
 };
 
 } // namespace pinfold

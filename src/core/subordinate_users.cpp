@@ -28,8 +28,7 @@ std::string wrongLines(const std::vector<std::size_t>& lines) {
 uid_t SubordinateUsers::userOf(uid_t id) {
     if (id == 0)
         return id;
-    if (const auto now = parts_.loop.bootTime(); !lookedAt_ || now - *lookedAt_ >= kLookAgain)
-        look();
+    lookIfDue();
     auto found = ranges_.upper_bound(id);
     if (found == ranges_.begin() || id > (--found)->second.range.last)
         return id;
@@ -37,6 +36,21 @@ uid_t SubordinateUsers::userOf(uid_t id) {
     if (!range.owner)
         askFor(first, range);
     return range.owner.value_or(0) == 0 ? first : *range.owner;
+}
+
+UserIds SubordinateUsers::idsOf(uid_t user) {
+    if (user == 0)
+        return {user};
+    lookIfDue();
+    auto& known = known_[user];
+    if (!known.asked && !asking_ && !ranges_.empty())
+        askForName(user);
+    return {user, known.ranges};
+}
+
+void SubordinateUsers::lookIfDue() {
+    if (const auto now = parts_.loop.bootTime(); !lookedAt_ || now - *lookedAt_ >= kLookAgain)
+        look();
 }
 
 void SubordinateUsers::look() {
@@ -88,11 +102,29 @@ void SubordinateUsers::looked(Look look) {
     if (!look.ids)
         return;
     ranges_.clear();
+    for (auto& [user, known] : known_)
+        known.asked = false;
     for (auto& [first, range] : look.ids->ranges) {
         const auto number = parseUnsigned(range.owner);
         ranges_[first] = {std::move(range),
                           number && *number < UINT32_MAX ? std::optional(static_cast<uid_t>(*number)) : std::nullopt};
     }
+}
+
+void SubordinateUsers::askForName(uid_t user) {
+    asking_ = known_[user].asked = parts_.background.ask(
+        Lane::Names, [nameOf = parts_.nameOf, user] { return nameOf(user); },
+        [this, user](const Result<std::string>& name) {
+            asking_ = false;
+            auto& theirs = known_[user].ranges;
+            theirs.clear();
+            for (auto& [first, range] : ranges_) {
+                if (name && range.range.owner == *name)
+                    range.owner = user;
+                if (range.owner == user)
+                    theirs.emplace_back(first, range.range.last);
+            }
+        });
 }
 
 void SubordinateUsers::askFor(uid_t first, Range& range) {

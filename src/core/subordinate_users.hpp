@@ -15,6 +15,8 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace pinfold {
 
@@ -34,6 +36,7 @@ public:
         std::filesystem::path file;
         /// Asks the name service; called by a thread of Lane::Names.
         std::function<Result<uid_t>(const std::string& name)> findUser;
+        std::function<Result<std::string>(uid_t user)> nameOf; ///< the same the other way round
         std::function<void(const std::string&)> inform;
         std::function<void(const std::string&)> warn;
     };
@@ -42,6 +45,9 @@ public:
     /// The owner of a subordinate id; the id itself where it is none. As long as the owner's name is not known, and where it
     /// is root, whose subordinate ids are others', all ids of the range count as its first one.
     uid_t userOf(uid_t id);
+    /// This user's own id and the subordinate ones. Without the latter until the user's name is known, which is asked for with
+    /// the first question about a user.
+    UserIds idsOf(uid_t user);
     /// Looks whether the file has changed.
     void look();
 
@@ -57,12 +63,19 @@ private:
         std::optional<SubordinateIds> ids; ///< unset: as before
         std::string trouble;
     };
+    struct Known {
+        std::vector<std::pair<uid_t, uid_t>> ranges; ///< as in UserIds
+        bool asked = false;                          ///< since the file was read
+    };
+    void lookIfDue();
+    void askForName(uid_t user);
     static Look lookAt(const std::filesystem::path& file, const Stamp& known);
     void looked(Look look);
     void askFor(uid_t first, Range& range);
 
     Parts parts_;
     std::map<uid_t, Range> ranges_; ///< by their first id
+    std::map<uid_t, Known> known_;  ///< by user
     Stamp stamp_{INT64_MIN};
     std::optional<std::uint64_t> lookedAt_; ///< EventLoop::bootTime()
     bool looking_ = false;

@@ -22,12 +22,12 @@ constexpr std::string_view kSessions = "/user.slice/";
 /// To be moved by a thread.
 struct Supervisor {
     JobKey job;
-    uid_t owner;
+    UserIds owner;
     Newcomer process;
 };
 
 /// Nullopt: the task has none, or it has ended, or there is no descriptor for it.
-std::optional<Supervisor> supervisorOf(const Job& job, std::uint32_t number) {
+std::optional<Supervisor> supervisorOf(const CoreContext& context, const Job& job, std::uint32_t number) {
     const auto task = job.tasks.find(number);
     const auto record = job.record.tasks.find(number);
     if (task == job.tasks.end() || record == job.record.tasks.end())
@@ -39,7 +39,7 @@ std::optional<Supervisor> supervisorOf(const Job& job, std::uint32_t number) {
     auto process = newcomerOf(identity->pid, pidfd, {});
     if (!process)
         return std::nullopt;
-    return Supervisor{job.key(), job.record.uid, std::move(*process)};
+    return Supervisor{job.key(), context.idsOf(job.record.uid), std::move(*process)};
 }
 
 Result<void> takeIn(const ProcessMover& mover, const ProcessTable& processes, const Supervisor& supervisor) {
@@ -62,7 +62,7 @@ struct Failure {
 } // namespace
 
 void SupervisorHome::expect(const JobPtr& job, std::uint32_t task) {
-    if (!supervisorOf(*job, task))
+    if (!supervisorOf(core_.context, *job, task))
         return;
     expected_.push_back({job, task});
     if (!timer_)
@@ -74,7 +74,7 @@ void SupervisorHome::takeIn() {
     auto supervisors = std::make_shared<std::vector<Supervisor>>();
     for (const auto& [weak, task] : std::exchange(expected_, {}))
         if (const auto job = weak.lock())
-            if (auto supervisor = supervisorOf(*job, task))
+            if (auto supervisor = supervisorOf(core_.context, *job, task))
                 supervisors->push_back(std::move(*supervisor));
     if (supervisors->empty())
         return;

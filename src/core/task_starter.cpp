@@ -191,7 +191,8 @@ void TaskStarter::letIn(const AttemptPtr& attempt) {
         if (!attempt->callbacks.wanted())
             return refused(tooLate(attempt->key()));
         const auto move = [mover = context_.mover, processes = attempt->processes,
-                           scope = scopePath(attempt->key(), attempt->request.task), owner = attempt->job->record.uid] {
+                           scope = scopePath(attempt->key(), attempt->request.task),
+                           owner = context_.idsOf(attempt->job->record.uid)] {
             Moves moves;
             for (const auto& process : *processes) {
                 auto [result, trouble] = mover->move(process, scope, owner);
@@ -239,7 +240,8 @@ void TaskStarter::tell(const AttemptPtr& attempt, Result<void> result) {
         return attempt->tell(std::move(result));
     // Its own process ended before it was there. Whoever has its number may have come there in its place.
     const auto putBack = [mover = context_.mover, processes = attempt->processes,
-                          scope = scopePath(attempt->key(), attempt->request.task), owner = attempt->job->record.uid] {
+                          scope = scopePath(attempt->key(), attempt->request.task),
+                          owner = context_.idsOf(attempt->job->record.uid)] {
         std::vector<std::string> troubles;
         for (const auto& process : *processes)
             if (hasEnded(process.pidfd.get()))

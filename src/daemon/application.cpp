@@ -108,7 +108,7 @@ public:
           processes_(options.root), cgroups_(options.root), placeholders_(loop_), watch_(loop_),
           records_(recordsBelow(options.root)), kernelLog_(kernelLog()),
           history_(background_, options.root / "var/lib/pinfold/history.db", announceMigration),
-          subordinates_({loop_, background_, options.root / "etc/subuid", findUser, logInfo, logWarningLine}),
+          subordinates_({loop_, background_, options.root / "etc/subuid", findUser, nameOfUser, logInfo, logWarningLine}),
           context_{loop_,
                    background_,
                    systemd_,
@@ -125,7 +125,8 @@ public:
                    settings_.config(),
                    readBootId(),
                    options.root,
-                   [this](uid_t uid) { return subordinates_.userOf(uid); }},
+                   [this](uid_t uid) { return subordinates_.userOf(uid); },
+                   [this](uid_t uid) { return subordinates_.idsOf(uid); }},
           jobs_(context_), historyKeeper_(context_),
           metricsFile_(
               {loop_, background_, jobs_, metrics_, closer_, settings_.config(), options.root, PINFOLD_VERSION, logWarningLine}),

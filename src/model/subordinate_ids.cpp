@@ -47,6 +47,11 @@ bool addLine(std::map<uid_t, SubordinateRange>& ranges, std::string_view line) {
 
 } // namespace
 
+bool UserIds::has(uid_t id) const {
+    return id == user || std::any_of(subordinate.begin(), subordinate.end(),
+                                     [id](const auto& range) { return range.first <= id && id <= range.second; });
+}
+
 SubordinateIds parseSubordinateIds(std::string_view text) {
     SubordinateIds ids;
     for (std::size_t number = 1; !text.empty(); ++number) {

@@ -8,6 +8,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace pinfold {
@@ -20,6 +21,14 @@ struct SubordinateRange {
 struct SubordinateIds {
     std::map<uid_t, SubordinateRange> ranges; ///< by their first id; none overlap
     std::vector<std::size_t> wrongLines;      ///< from 1; those that are no range
+};
+
+/// A user with the subordinate ids of theirs.
+struct UserIds {
+    uid_t user = 0;
+    std::vector<std::pair<uid_t, uid_t>> subordinate = {}; ///< the first and the last of each range
+
+    bool has(uid_t id) const;
 };
 
 /// Lines of name:first:count. An id that several lines have is of the first of them. Empty lines and comments (#) are none.

@@ -32,6 +32,13 @@ Result<uid_t> findUser(const std::string& text) {
     return notFound("user", text);
 }
 
+Result<std::string> nameOfUser(uid_t uid) {
+    errno = 0;
+    if (const passwd* user = ::getpwuid(uid))
+        return std::string(user->pw_name);
+    return notFound("user", std::to_string(uid));
+}
+
 Result<gid_t> findGroup(const std::string& text) {
     if (const auto number = parseUnsigned(text); number && *number < UINT32_MAX)
         return static_cast<gid_t>(*number);

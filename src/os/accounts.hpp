@@ -13,6 +13,8 @@ namespace pinfold {
 
 /// A name or number. Errors: InvalidArgument for a name that is not known; Internal when the database can't be asked.
 Result<uid_t> findUser(const std::string& text);
+/// Errors: InvalidArgument where the user has none; Internal when the database can't be asked.
+Result<std::string> nameOfUser(uid_t uid);
 Result<gid_t> findGroup(const std::string& text);
 
 } // namespace pinfold

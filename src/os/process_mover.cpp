@@ -21,7 +21,7 @@ constexpr const char* kLastResort = "/pinfold.slice";
 
 } // namespace
 
-ProcessMover::Outcome KernelProcessMover::move(const Newcomer& process, const std::string& cgroup, uid_t owner) const {
+ProcessMover::Outcome KernelProcessMover::move(const Newcomer& process, const std::string& cgroup, const UserIds& owner) const {
     const Error gone{ErrorCode::PidGone, "process " + std::to_string(process.pid) + " ended before it was in " + cgroup};
     const auto target = cgroups_.open(cgroup);
     if (!target)
@@ -38,7 +38,7 @@ ProcessMover::Outcome KernelProcessMover::move(const Newcomer& process, const st
     return {gone, putBack(process.pid, cgroup, owner)};
 }
 
-std::string KernelProcessMover::putBack(pid_t pid, const std::string& cgroup, uid_t owner) const {
+std::string KernelProcessMover::putBack(pid_t pid, const std::string& cgroup, const UserIds& owner) const {
     const auto said = "process " + std::to_string(pid) + ", which is none of the job's, was moved to " + cgroup + " by mistake";
     auto from = cgroup;
     for (int i = 0; i < kMostTries; ++i) {
@@ -51,9 +51,9 @@ std::string KernelProcessMover::putBack(pid_t pid, const std::string& cgroup, ui
             return said + " and stays there: " + stranger.error().message;
         if (hasEnded(stranger->get()))
             continue; // /proc may have spoken of the next one
-        if (owner != 0 && info->realUid == owner && from == cgroup) {
+        if (owner.user != 0 && owner.has(info->realUid) && from == cgroup) {
             (void)sendSignalTo(stranger->get(), SIGKILL);
-            return said + " and has been killed: it is one of the job's owner, user " + std::to_string(owner);
+            return said + " and has been killed: it is one of the job's owner, user " + std::to_string(owner.user);
         }
         const auto home = sendHome(*info);
         if (!home)
@@ -66,7 +66,7 @@ std::string KernelProcessMover::putBack(pid_t pid, const std::string& cgroup, ui
 }
 
 std::vector<std::string> KernelProcessMover::clear(const std::string& cgroup, const std::vector<Newcomer>& newcomers,
-                                                   uid_t owner) const {
+                                                   const UserIds& owner) const {
     std::vector<std::string> troubles;
     const auto directory = cgroups_.open(cgroup);
     if (!directory)
@@ -89,7 +89,7 @@ std::vector<std::string> KernelProcessMover::clear(const std::string& cgroup, co
 }
 
 Result<std::vector<pid_t>> KernelProcessMover::strangersIn(const CgroupDir& cgroup, const std::vector<Newcomer>& newcomers,
-                                                           uid_t owner) const {
+                                                           const UserIds& owner) const {
     auto pids = cgroup.processes();
     if (!pids)
         return pids;
@@ -101,7 +101,7 @@ Result<std::vector<pid_t>> KernelProcessMover::strangersIn(const CgroupDir& cgro
     std::vector<pid_t> strangers;
     for (const auto pid : *pids)
         if (const auto info = processes_.read(pid);
-            info && info->realUid != owner && info->parent != ::getpid() && !isThere(info->parent) && !isNewcomer(pid))
+            info && !owner.has(info->realUid) && info->parent != ::getpid() && !isThere(info->parent) && !isNewcomer(pid))
             strangers.push_back(pid);
     return strangers;
 }

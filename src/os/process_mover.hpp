@@ -6,6 +6,7 @@
 
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
+#include "model/subordinate_ids.hpp"
 #include "os/cgroup.hpp"
 #include "os/process.hpp"
 
@@ -36,16 +37,16 @@ public:
         std::string trouble = {}; ///< what became of another process that was moved in its place; empty: none was
     };
     /// `cgroup` as in /proc/PID/cgroup. `owner`: whose the cgroup's processes are, for putBack().
-    virtual Outcome move(const Newcomer& process, const std::string& cgroup, uid_t owner) const = 0;
+    virtual Outcome move(const Newcomer& process, const std::string& cgroup, const UserIds& owner) const = 0;
     /// For a number whose process has ended: who has it now and is in `cgroup` goes to where its parent is, since that is where a
     /// process begins. One of `owner`'s is killed instead, unless that is root: another place may be a way out of a job for
     /// it, and its user could end it himself. What was done, or could not be; empty: nothing had to be done.
-    virtual std::string putBack(pid_t pid, const std::string& cgroup, uid_t owner) const = 0;
+    virtual std::string putBack(pid_t pid, const std::string& cgroup, const UserIds& owner) const = 0;
     /// After somebody was moved to `cgroup` by mistake, for what that one has forked there: putBack() for each process of a user
     /// other than `owner` that is none of `newcomers`, none of this process's own children, and no descendant of these. What was
     /// done, or could not be, a line each.
     virtual std::vector<std::string> clear(const std::string& cgroup, const std::vector<Newcomer>& newcomers,
-                                           uid_t owner) const = 0;
+                                           const UserIds& owner) const = 0;
 };
 
 class KernelProcessMover : public ProcessMover {
@@ -53,13 +54,15 @@ public:
     KernelProcessMover(CgroupTree cgroups, ProcessTable processes)
         : cgroups_(std::move(cgroups)), processes_(std::move(processes)) {}
 
-    Outcome move(const Newcomer& process, const std::string& cgroup, uid_t owner) const override;
-    std::string putBack(pid_t pid, const std::string& cgroup, uid_t owner) const override;
-    std::vector<std::string> clear(const std::string& cgroup, const std::vector<Newcomer>& newcomers, uid_t owner) const override;
+    Outcome move(const Newcomer& process, const std::string& cgroup, const UserIds& owner) const override;
+    std::string putBack(pid_t pid, const std::string& cgroup, const UserIds& owner) const override;
+    std::vector<std::string> clear(const std::string& cgroup, const std::vector<Newcomer>& newcomers,
+                                   const UserIds& owner) const override;
 
 private:
     /// Those at which a family of strangers begins: their parents are not in the cgroup.
-    Result<std::vector<pid_t>> strangersIn(const CgroupDir& cgroup, const std::vector<Newcomer>& newcomers, uid_t owner) const;
+    Result<std::vector<pid_t>> strangersIn(const CgroupDir& cgroup, const std::vector<Newcomer>& newcomers,
+                                           const UserIds& owner) const;
     /// Where it has gone.
     Result<std::string> sendHome(const ProcessInfo& stranger) const;
 

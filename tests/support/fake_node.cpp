@@ -294,7 +294,7 @@ void FakeNode::release(pid_t placeholder) {
 struct FakeNode::Mover : ProcessMover {
     explicit Mover(FakeNode& nodeArg) : node(nodeArg) {}
 
-    Outcome move(const Newcomer& process, const std::string& cgroup, uid_t) const override {
+    Outcome move(const Newcomer& process, const std::string& cgroup, const UserIds&) const override {
         if (node.beforeMove)
             node.beforeMove(process.pid);
         if (hasEnded(process.pidfd.get()))
@@ -305,8 +305,8 @@ struct FakeNode::Mover : ProcessMover {
             node.moveTo(process.pid, cgroup);
         return {};
     }
-    std::string putBack(pid_t, const std::string&, uid_t) const override { return {}; }
-    std::vector<std::string> clear(const std::string&, const std::vector<Newcomer>&, uid_t) const override { return {}; }
+    std::string putBack(pid_t, const std::string&, const UserIds&) const override { return {}; }
+    std::vector<std::string> clear(const std::string&, const std::vector<Newcomer>&, const UserIds&) const override { return {}; }
 
     FakeNode& node;
 };

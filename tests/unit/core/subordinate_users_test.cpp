@@ -36,6 +36,10 @@ protected:
                                        : name == "root" ? Result<uid_t>(0)
                                                         : Result<uid_t>(Error{ErrorCode::InvalidArgument, "unknown"});
                             },
+                            [](uid_t user) {
+                                return user == kAlice ? Result<std::string>("alice")
+                                                      : Result<std::string>(Error{ErrorCode::InvalidArgument, "unknown"});
+                            },
                             [this](const std::string& line) { informed.push_back(line); },
                             [this](const std::string& line) { warned.push_back(line); }}};
 };
@@ -50,6 +54,27 @@ TEST_F(SubordinateUsersTest, anIdCountsAsItsOwner) {
     for (const uid_t id : {uid_t{0}, uid_t{2002}, kFirst - 1, kFirst + 2 * 65'536})
         EXPECT_EQ(users.userOf(id), id);
     EXPECT_EQ(asked, std::vector<std::string>{"alice"}) << "once, and nobody whose ids are not in use";
+}
+
+TEST_F(SubordinateUsersTest, anOwnerHasTheIdsOfAllRanges) {
+    write("alice:100000:65536\nbob:165536:65536\n2001:300000:10\n");
+    (void)users.idsOf(kAlice); // has the name asked for
+    loop.settle();
+    const auto ids = users.idsOf(kAlice);
+    for (const uid_t id : {kAlice, kFirst, kFirst + 65'535, uid_t{300'000}, uid_t{300'009}})
+        EXPECT_TRUE(ids.has(id)) << id;
+    for (const uid_t id : {uid_t{0}, uid_t{2002}, kFirst - 1, kFirst + 65'536, uid_t{300'010}})
+        EXPECT_FALSE(ids.has(id)) << id;
+    EXPECT_EQ(users.userOf(kFirst), kAlice);
+    EXPECT_TRUE(asked.empty());
+    EXPECT_TRUE(users.idsOf(0).subordinate.empty());
+    (void)users.idsOf(4000);
+    loop.settle();
+    EXPECT_TRUE(users.idsOf(4000).subordinate.empty()) << "has no name";
+    write("bob:100000:65536\n");
+    (void)users.idsOf(kAlice);
+    loop.settle();
+    EXPECT_FALSE(users.idsOf(kAlice).has(kFirst));
 }
 
 TEST_F(SubordinateUsersTest, nobodyWaitsForTheNameServiceOrTheDisk) {

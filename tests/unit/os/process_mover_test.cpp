@@ -33,7 +33,7 @@ protected:
         write(proc + "/cgroup", "0::" + cgroup + "\n");
     }
     std::vector<std::string> clear(const std::vector<Newcomer>& newcomers = {}) const {
-        return mover.clear(kScope, newcomers, kOwner);
+        return mover.clear(kScope, newcomers, owner);
     }
     void isIn(const std::string& cgroup, std::initializer_list<pid_t> pids) const {
         std::string text;
@@ -48,35 +48,41 @@ protected:
     }
 
     static constexpr pid_t kParent = 4'999'999;
-    static constexpr uid_t kOwner = 1000;
+    const UserIds owner{1000, {{100'000, 165'535}}};
     KernelProcessMover mover;
     Child stranger;
 };
 
 TEST_F(ProcessMoverTest, whoWasMovedInAnothersPlaceGoesToWhereItsParentIs) {
     show(stranger.pid(), kScope, 0, kParent);
-    EXPECT_NE(mover.putBack(stranger.pid(), kScope, kOwner).find("put back to /system.slice/ssh.service"), std::string::npos);
+    EXPECT_NE(mover.putBack(stranger.pid(), kScope, owner).find("put back to /system.slice/ssh.service"), std::string::npos);
     EXPECT_EQ(moved("/system.slice/ssh.service"), std::to_string(stranger.pid()));
 }
 
 TEST_F(ProcessMoverTest, whoIsElsewhereStaysThere) {
     show(stranger.pid(), "/system.slice/cron.service", 0, kParent);
-    EXPECT_EQ(mover.putBack(stranger.pid(), kScope, kOwner), "");
+    EXPECT_EQ(mover.putBack(stranger.pid(), kScope, owner), "");
     EXPECT_EQ(moved("/system.slice/ssh.service"), "");
 }
 
 TEST_F(ProcessMoverTest, whoseParentHasGoneIsAStray) {
     show(stranger.pid(), kScope, 0, kParent - 1);
-    EXPECT_NE(mover.putBack(stranger.pid(), kScope, kOwner), "");
+    EXPECT_NE(mover.putBack(stranger.pid(), kScope, owner), "");
     EXPECT_EQ(moved("/pinfold.slice"), std::to_string(stranger.pid()));
 }
 
 TEST_F(ProcessMoverTest, theOwnersOwnIsKilled) {
-    show(stranger.pid(), kScope, kOwner, kParent);
-    EXPECT_NE(mover.putBack(stranger.pid(), kScope, kOwner).find("has been killed"), std::string::npos);
+    show(stranger.pid(), kScope, owner.user, kParent);
+    EXPECT_NE(mover.putBack(stranger.pid(), kScope, owner).find("has been killed"), std::string::npos);
     EXPECT_EQ(moved("/system.slice/ssh.service"), "");
     pollfd end{stranger.pidfd(), POLLIN, 0};
     EXPECT_EQ(::poll(&end, 1, kDeadlineMs), 1);
+}
+
+TEST_F(ProcessMoverTest, soIsOneOfTheOwnersSubordinateIds) {
+    show(stranger.pid(), kScope, 100'007, kParent);
+    EXPECT_NE(mover.putBack(stranger.pid(), kScope, owner).find("has been killed"), std::string::npos);
+    EXPECT_EQ(moved("/system.slice/ssh.service"), "");
 }
 
 TEST_F(ProcessMoverTest, whatAStrangerHasForkedGoesToWhereTheStrangerIs) {
@@ -99,7 +105,7 @@ TEST_F(ProcessMoverTest, whatTheJobsOwnProcessesHaveForkedStays) {
 }
 
 TEST_F(ProcessMoverTest, whatIsOfTheOwnerStays) {
-    show(stranger.pid(), kScope, kOwner, kParent);
+    show(stranger.pid(), kScope, owner.user, kParent);
     isIn(kScope, {stranger.pid()});
     EXPECT_TRUE(clear().empty());
 }
@@ -116,7 +122,7 @@ TEST_F(ProcessMoverTest, aNumberWhoseProcessHasEndedIsNotWritten) {
     ended.kill();
     ended.reap();
     show(stranger.pid(), "/system.slice/ssh.service", 0, kParent);
-    const auto outcome = mover.move({stranger.pid(), std::move(pidfd)}, kScope, kOwner);
+    const auto outcome = mover.move({stranger.pid(), std::move(pidfd)}, kScope, owner);
     EXPECT_EQ(outcome.result.error().code, ErrorCode::PidGone);
     EXPECT_EQ(moved(kScope), "");
 }
