@@ -71,6 +71,8 @@ struct Job {
     bool statusOverdue = false;  ///< that wait is over
     bool leftToPid1 = false;     ///< the node is being shut down: PID 1 signals its processes, and kills them later
     std::uint64_t endBegan = 0;  ///< CLOCK_BOOTTIME, microseconds; 0: not begun, or by an earlier pinfoldd
+    bool ownersTurn = false;     ///< what its owner wants to do to its processes is under way
+    bool ownerSuspends = false;  ///< it was its owner who asked for the suspension
     bool changingLimits = false; ///< a change is on its way through systemd
     bool accountDue = false;     ///< handed to the accountant
     std::size_t describing = 0;  ///< reports on leftovers that are under way: the receipt waits for them

@@ -4,6 +4,7 @@
 #include "base/parse.hpp"
 #include "core/events.hpp"
 #include "core/leftovers.hpp"
+#include "core/owner_reach.hpp"
 #include "core/shepherds.hpp"
 
 #include <csignal>
@@ -276,6 +277,23 @@ void JobEnder::signal(const JobPtr& job, int signal, Reply<void> reply) {
             reply(outcome ? Result<void>(Error{ErrorCode::SystemdFailed, "systemd did not send the signal: " + outcome->message})
                           : Result<void>());
         });
+    });
+}
+
+void JobEnder::signalAsOwner(const JobPtr& job, int signal, Reply<void> reply) {
+    if (std::exchange(job->ownersTurn, true))
+        return reply(Error{ErrorCode::Busy, "its owner is signalling or suspending job '" + job->key().text() + "' already"});
+    job->turns.take(Turns::Kind::Hit, [this, job, signal, reply = std::move(reply)] {
+        const auto over = [job, reply](Result<void> result) {
+            job->ownersTurn = false;
+            job->turns.over();
+            reply(std::move(result));
+        };
+        if (!core_.registry.has(*job))
+            return over(Error{ErrorCode::JobEnding, "job '" + job->key().text() + "' is over"});
+        const auto send = [reach = OwnerReach(core_.context, *job), signal] { return reach.signal(signal); };
+        if (!core_.context.background.ask(Lane::Owners, send, over))
+            over(Error{ErrorCode::Busy, "too many owners signal their jobs: try again"});
     });
 }
 

@@ -45,6 +45,9 @@ public:
 
     /// To all of its processes, which is no end of the job. Errors: JobEnding, SystemdFailed.
     void signal(const JobPtr& job, int signal, Reply<void> reply);
+    /// The same for the job's owner, to those that the owner could reach by kill(2). Errors: Denied, none is; Busy, JobEnding,
+    /// Internal.
+    void signalAsOwner(const JobPtr& job, int signal, Reply<void> reply);
 
     /// EndJob's word on how the leader ended.
     void reportExit(const JobPtr& job, const ExitState& exit, bool byAdmin);

@@ -2,14 +2,44 @@
 #include "core/job_freezer.hpp"
 
 #include "core/events.hpp"
+#include "core/owner_reach.hpp"
 
 #include <utility>
 
 namespace pinfold {
 
-void JobFreezer::suspend(const JobPtr& job, uid_t by, Reply<void> reply) {
+void JobFreezer::suspend(const JobPtr& job, const Caller& caller, Reply<void> reply) {
+    if (caller.admin)
+        job->ownerSuspends = false;
     if (job->record.suspendedSince)
         return reply({});
+    if (caller.admin)
+        return begin(job, caller.uid, std::move(reply));
+    if (std::exchange(job->ownersTurn, true))
+        return reply(Error{ErrorCode::Busy, "its owner is signalling or suspending job '" + job->key().text() + "' already"});
+    reply = [job, reply = std::move(reply)](Result<void> result) {
+        job->ownersTurn = false;
+        reply(std::move(result));
+    };
+    ask(job, [this, job, by = caller.uid, reply](Result<void> allowed) {
+        if (allowed)
+            allowed = possible(Verb::SuspendJob, phaseOf(*job), job->key().text());
+        if (!allowed || job->record.suspendedSince)
+            return reply(std::move(allowed));
+        if (job->isStartingTasks()) // whose processes come after the freeze
+            return reply(Error{ErrorCode::Busy, "a task of job '" + job->key().text() + "' is being started: try again"});
+        job->ownerSuspends = true;
+        begin(job, by, reply);
+    });
+}
+
+void JobFreezer::ask(const JobPtr& job, Reply<void> reply) {
+    const auto look = [reach = OwnerReach(core_.context, *job)] { return reach.coversAll(); };
+    if (!core_.context.background.ask(Lane::Owners, look, reply))
+        reply(Error{ErrorCode::Busy, "too many owners suspend their jobs: try again"});
+}
+
+void JobFreezer::begin(const JobPtr& job, uid_t by, Reply<void> reply) {
     job->record.suspendedSince = core_.context.loop.bootTime();
     core_.save(*job);
     freeze(job, [this, job, by, reply](const SystemdOutcome& outcome) {
@@ -18,15 +48,28 @@ void JobFreezer::suspend(const JobPtr& job, uid_t by, Reply<void> reply) {
             failed(job);
             return reply(Error{ErrorCode::SystemdFailed, "systemd did not freeze the job: " + outcome->message});
         }
-        if (job->record.state == JobState::Running && job->record.suspendedSince) {
-            job->record.suspendedSince = core_.context.loop.bootTime(); // until now it ran
-            core_.save(*job);
-            ender_.limitRunTime(job);
-            logSuspension(core_.context, *job, true, by);
-            core_.observer->jobStateChanged(job->key());
-        }
-        reply({});
+        if (!job->ownerSuspends)
+            return suspended(job, by, reply);
+        // What is frozen stays as it is: this time nobody can come in behind the look.
+        ask(job, [this, job, by, reply](const Result<void>& allowed) {
+            if (allowed || !job->ownerSuspends)
+                return suspended(job, by, reply);
+            job->record.suspendedSince.reset(); // no time off the limit for who may not suspend
+            failed(job);
+            reply(allowed);
+        });
     });
+}
+
+void JobFreezer::suspended(const JobPtr& job, uid_t by, const Reply<void>& reply) {
+    if (job->record.state == JobState::Running && job->record.suspendedSince) {
+        job->record.suspendedSince = core_.context.loop.bootTime(); // until now it ran
+        core_.save(*job);
+        ender_.limitRunTime(job);
+        logSuspension(core_.context, *job, true, by);
+        core_.observer->jobStateChanged(job->key());
+    }
+    reply({});
 }
 
 void JobFreezer::freeze(const JobPtr& job, SystemdDone done) {

@@ -11,8 +11,9 @@ class JobFreezer {
 public:
     JobFreezer(Core& core, JobEnder& ender) : core_(core), ender_(ender) {}
 
-    /// A job that is suspended stays so. Errors: JobEnding, SystemdFailed.
-    void suspend(const JobPtr& job, uid_t by, Reply<void> reply);
+    /// A job that is suspended stays so. The owner may do it while all processes are theirs. Errors: JobEnding, SystemdFailed;
+    /// for the owner Denied and Busy, too.
+    void suspend(const JobPtr& job, const Caller& caller, Reply<void> reply);
     /// A job that is not suspended runs on. Errors: JobEnding, SystemdFailed.
     void resume(const JobPtr& job, uid_t by, Reply<void> reply);
 
@@ -20,6 +21,10 @@ public:
     void restore(const JobPtr& job);
 
 private:
+    /// Whether all processes are the owner's.
+    void ask(const JobPtr& job, Reply<void> reply);
+    void begin(const JobPtr& job, uid_t by, Reply<void> reply);
+    void suspended(const JobPtr& job, uid_t by, const Reply<void>& reply);
     void freeze(const JobPtr& job, SystemdDone done);
     void thaw(const JobPtr& job, SystemdDone done);
     void failed(const JobPtr& job);

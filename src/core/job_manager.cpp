@@ -235,14 +235,15 @@ void JobManager::killJob(const Caller& caller, const std::string& key, int signa
     auto job = impl_->permitted(caller, Verb::KillJob, key);
     if (!job)
         return reply(job.error());
-    impl_->ender.signal(*job, signal, std::move(reply));
+    caller.admin ? impl_->ender.signal(*job, signal, std::move(reply))
+                 : impl_->ender.signalAsOwner(*job, signal, std::move(reply));
 }
 
 void JobManager::suspendJob(const Caller& caller, const std::string& key, Reply<void> reply) {
     auto job = impl_->permitted(caller, Verb::SuspendJob, key);
     if (!job)
         return reply(job.error());
-    impl_->freezer.suspend(*job, caller.uid, std::move(reply));
+    impl_->freezer.suspend(*job, caller, std::move(reply));
 }
 
 void JobManager::resumeJob(const Caller& caller, const std::string& key, Reply<void> reply) {

@@ -30,8 +30,9 @@ enum class Lane {
     Metrics,      ///< the file of metrics.textfile, on a disk of the site's
     Script,       ///< a look at unkillable.script before it is run
     Moves,        ///< processes into another cgroup, which waits for each fork and exit of the node that has begun
+    Owners,       ///< looks at all processes of a job, for what its owner asks: nothing hangs, but there may be thousands
 };
-inline constexpr std::size_t kLanes = 11;
+inline constexpr std::size_t kLanes = 12;
 
 /// Seam. All calls are made by the loop's thread.
 class Background {

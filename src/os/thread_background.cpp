@@ -60,6 +60,8 @@ Background::Bound Background::boundOf(Lane lane) {
         return {1, 16};
     case Lane::Moves:
         return {1, 1024};
+    case Lane::Owners:
+        return {2, 1024};
     }
     return {1, 0};
 }

@@ -249,3 +249,19 @@ def test_the_key_of_a_live_job(callers):
         assert callers().ask(create, key=LIVE) == {"CreateJob": EXISTS}
         for user in (OWNER, OTHER):
             assert callers(user).ask(create, key=LIVE) == {"CreateJob": DENIED}, user
+
+
+def test_the_owner_reaches_nothing_of_roots(callers):
+    """Root's epilogue in the job, as a batch system may have it: kill(2) would not let the owner signal it, and neither does pinfoldd."""
+    with live_job() as pid, contextlib.ExitStack() as ends:
+        epilogue = subprocess.Popen(["sleep", "1000"])
+        ends.callback(epilogue.kill)
+        run("pinfold", "adopt", LIVE, epilogue.pid)
+        owner = callers(OWNER)
+        assert owner.ask({"SuspendJob": "m.SuspendJob('{key}')"}, key=LIVE) == {"SuspendJob": DENIED}
+        assert owner.ask({"KillJob": "m.KillJob('{key}', 9)"}, key=LIVE) == {"KillJob": "+"}
+        wait_until(lambda: [p["pid"] for p in processes(LIVE)] == [epilogue.pid], f"the end of {pid}")
+        assert epilogue.poll() is None
+        assert owner.ask({"KillJob": "m.KillJob('{key}', 9)"}, key=LIVE) == {"KillJob": DENIED}
+        assert callers().ask({"KillJob": "m.KillJob('{key}', 9)"}, key=LIVE) == {"KillJob": "+"}
+        assert epilogue.wait(timeout=60) == -signal.SIGKILL

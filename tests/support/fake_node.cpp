@@ -215,6 +215,8 @@ void FakeNode::setProperties(const std::string& unit, std::vector<UnitProperty> 
 }
 
 void FakeNode::freeze(const std::string& unit, SystemdDone done) {
+    if (beforeFreeze)
+        beforeFreeze();
     if (!freezeFault)
         frozen.insert(unit);
     answer(std::move(done), freezeFault);

@@ -67,6 +67,7 @@ public:
     std::map<std::string, SystemdError> propertyFaults; ///< by unit: SetUnitProperties is refused
     bool ignoreProperties = false;                      ///< accepted, and nothing happens, as where a controller is missing
     std::optional<SystemdError> freezeFault;
+    std::function<void()> beforeFreeze;
     unsigned systemdVersion = 252;
     bool holdLists = false; ///< of units, as they were when asked for: answered by releaseLists()
     void releaseLists();

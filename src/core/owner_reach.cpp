@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/owner_reach.hpp"
+
+#include <set>
+
+namespace pinfold {
+namespace {
+
+// Whoever forks while the list is read is in the next one; a job that forks for ever is its owner's to end by StopJob.
+constexpr int kMostLooks = 16;
+
+} // namespace
+
+Result<OwnerReach::Process> OwnerReach::look(pid_t pid) const {
+    const auto info = processes_.read(pid);
+    const auto place = info ? processes_.cgroupOf(pid) : info.error();
+    if (!place)
+        return place.error().code == ErrorCode::PidGone ? Result(Process::Elsewhere) : place.error();
+    if (*place != slice_ && !place->starts_with(slice_ + "/"))
+        return Process::Elsewhere;
+    // As kill(2) has it: a program that gained other rights by its set-user-ID bit is its caller's still.
+    return owner_.has(info->realUid) || owner_.has(info->savedUid) ? Process::Owners : Process::Others;
+}
+
+Result<void> OwnerReach::signal(int number) const {
+    const auto slice = cgroups_.open(slice_);
+    if (!slice)
+        return {}; // nobody is in it
+    std::set<pid_t> seen;
+    bool reached = false;
+    bool spared = false;
+    for (int i = 0; i < kMostLooks; ++i) {
+        const auto pids = slice->processes();
+        if (!pids)
+            return pids.error();
+        const auto before = seen.size();
+        for (const auto pid : *pids) {
+            if (!seen.insert(pid).second)
+                continue;
+            // The pidfd comes first: when its process ends, /proc may speak of another one, which the signal does not reach.
+            const auto pidfd = openPidfd(pid);
+            const auto process = pidfd ? look(pid) : pidfd.error();
+            if (!process && process.error().code != ErrorCode::PidGone)
+                return process.error();
+            spared = spared || (process && *process == Process::Others);
+            if (!process || *process != Process::Owners)
+                continue;
+            if (auto sent = sendSignalTo(pidfd->get(), number); !sent)
+                return sent;
+            reached = true;
+        }
+        if (seen.size() == before)
+            break;
+    }
+    if (spared && !reached)
+        return Error{ErrorCode::Denied, "the processes in this job are all other users', and its owner, user " +
+                                            std::to_string(owner_.user) + ", may not signal them"};
+    return {};
+}
+
+Result<void> OwnerReach::coversAll() const {
+    const auto slice = cgroups_.open(slice_);
+    if (!slice)
+        return {};
+    const auto pids = slice->processes();
+    if (!pids)
+        return pids.error();
+    for (const auto pid : *pids) {
+        const auto process = look(pid);
+        if (!process)
+            return process.error();
+        if (*process == Process::Others)
+            return Error{ErrorCode::Denied, "process " + std::to_string(pid) +
+                                                " in this job is another user's, so only root and "
+                                                "pinfold-admin may suspend the job"};
+    }
+    return {};
+}
+
+} // namespace pinfold

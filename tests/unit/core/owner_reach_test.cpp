@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// A batch system may have root's prologue and epilogue in the job. Its owner may do to them what kill(2) lets the owner do:
+// nothing.
+#include "tests/unit/core/core_fixture.hpp"
+
+#include <poll.h>
+
+#include <csignal>
+
+namespace pinfold::test {
+namespace {
+
+constexpr const char* kSlice = "/batch.slice/batch-sge.1.slice";
+constexpr const char* kScope = "/batch.slice/batch-sge.1.slice/job-sge.1.scope";
+constexpr Caller kOwner{1000, false};
+
+class OwnerReachTest : public CoreTest {
+protected:
+    OwnerReachTest() : script(child()), epilogue(child(0)) { create("sge.1", script); }
+
+    void rootsEpilogueRuns() { node.spawnInside(epilogue.pid(), kScope, 0, "epilogue"); }
+    static bool lives(const ChildProcess& process) { return !hasEnded(process.pidfd().get()); }
+    static bool ends(const ChildProcess& process) {
+        const auto pidfd = process.pidfd();
+        pollfd poller{pidfd.get(), POLLIN, 0};
+        return ::poll(&poller, 1, 10'000) > 0;
+    }
+    Result<void> kill(int signal = SIGKILL) {
+        std::optional<Result<void>> done;
+        manager->killJob(kOwner, "sge.1", signal, [&](Result<void> answer) { done = std::move(answer); });
+        loop.settle();
+        return done.value_or(Error{ErrorCode::Internal, "no answer"});
+    }
+    Result<void> suspend(const Caller& caller = kOwner) {
+        std::optional<Result<void>> done;
+        manager->suspendJob(caller, "sge.1", [&](Result<void> answer) { done = std::move(answer); });
+        loop.settle();
+        return done.value_or(Error{ErrorCode::Internal, "no answer"});
+    }
+
+    ChildProcess script;
+    ChildProcess epilogue;
+};
+
+TEST_F(OwnerReachTest, aSignalIsForTheOwnersProcesses) {
+    rootsEpilogueRuns();
+    EXPECT_TRUE(kill());
+    EXPECT_TRUE(ends(script));
+    EXPECT_TRUE(lives(epilogue));
+    EXPECT_TRUE(node.signals.empty()) << "systemd would have told all of them";
+}
+
+TEST_F(OwnerReachTest, aSignalThatReachesNobodyIsDenied) {
+    rootsEpilogueRuns();
+    node.vanish(script.pid());
+    const auto killed = kill();
+    ASSERT_FALSE(killed);
+    EXPECT_EQ(killed.error().code, ErrorCode::Denied);
+    EXPECT_TRUE(lives(epilogue));
+}
+
+TEST_F(OwnerReachTest, subordinateIdsAreTheOwners) {
+    context->idsOf = [](uid_t user) { return UserIds{user, {{100'000, 165'535}}}; };
+    const auto rootless = child();
+    node.spawnInside(rootless.pid(), kScope, 100'007);
+    EXPECT_TRUE(kill());
+    EXPECT_TRUE(ends(rootless));
+}
+
+TEST_F(OwnerReachTest, whatIsInNoJobIsNotSignalled) {
+    const auto own = child(1000, "/user.slice");
+    node.setFile(kScope, "cgroup.procs", std::to_string(own.pid()) + "\n" + std::to_string(script.pid()) + "\n");
+    EXPECT_TRUE(kill());
+    EXPECT_TRUE(ends(script));
+    EXPECT_TRUE(lives(own));
+}
+
+TEST_F(OwnerReachTest, theOwnersAreSentOneSignalAtATime) {
+    background->hold(Lane::Owners);
+    std::optional<Result<void>> first;
+    manager->killJob(kOwner, "sge.1", SIGKILL, [&](Result<void> answer) { first = std::move(answer); });
+    EXPECT_EQ(kill().error().code, ErrorCode::Busy);
+    background->release(Lane::Owners);
+    loop.settle();
+    EXPECT_TRUE(first && *first);
+}
+
+TEST_F(OwnerReachTest, theOwnerSuspendsWhatIsTheirs) {
+    EXPECT_TRUE(suspend());
+    EXPECT_TRUE(manager->job("sge.1")->suspended);
+    EXPECT_EQ(node.frozen.size(), 1U);
+}
+
+TEST_F(OwnerReachTest, theOwnerDoesNotFreezeRootsEpilogue) {
+    rootsEpilogueRuns();
+    bool frozen = false;
+    node.beforeFreeze = [&] { frozen = true; };
+    EXPECT_EQ(suspend().error().code, ErrorCode::Denied);
+    EXPECT_FALSE(frozen);
+    EXPECT_FALSE(manager->job("sge.1")->suspended);
+    EXPECT_TRUE(suspend(root)) << "the batch system suspends jobs as they are";
+}
+
+TEST_F(OwnerReachTest, norOneThatBeginsMeanwhile) {
+    node.beforeFreeze = [&] {
+        rootsEpilogueRuns();
+        loop.advance(1'000'000);
+    };
+    EXPECT_EQ(suspend().error().code, ErrorCode::Denied);
+    EXPECT_FALSE(manager->job("sge.1")->suspended);
+    EXPECT_TRUE(node.frozen.empty());
+    EXPECT_EQ(records.load()->records.front().suspended, 0U) << "a way around the limit of run time";
+}
+
+TEST_F(OwnerReachTest, whatRootSuspendsMeanwhileStaysSo) {
+    node.beforeFreeze = [&] {
+        rootsEpilogueRuns();
+        manager->suspendJob(root, "sge.1", [](const Result<void>&) {});
+    };
+    EXPECT_TRUE(suspend());
+    EXPECT_TRUE(manager->job("sge.1")->suspended);
+}
+
+TEST_F(OwnerReachTest, theOwnerWaitsForTasksThatAreBeingStarted) {
+    const auto process = child(0);
+    node.hangs = true;
+    std::vector<UniqueFd> pidfds;
+    pidfds.push_back(process.pidfd());
+    manager->adopt(root, "sge.1", std::move(pidfds), [](const Result<TaskAdded>&) {});
+    EXPECT_EQ(suspend().error().code, ErrorCode::Busy);
+}
+
+} // namespace
+} // namespace pinfold::test
