@@ -10,6 +10,7 @@ import pytest
 
 from jobs import daemon_ready, drained, expect_nothing_left, live_jobs, main_pid, processes_with, receipts, run, wait_until
 from mom import NOT_LAUNCHED, make_job, mom_of_this_host
+from own_server import FUSE_HANG
 
 CONFIG = Path("/etc/pinfold/pinfold.toml.d/50-openpbs.toml")
 PACKAGE = Path("/usr/libexec/pinfold/openpbs/pinfold_openpbs")
@@ -352,3 +353,20 @@ def test_a_hook_that_takes_too_long_is_a_rejection(mom, tmp_path):
         mom.hook, mom.alarm = str(hook), 1 if status == 253 else 90
         answer = mom.begin(one_host("18.srv"))
         assert (answer.status, answer.accepted) == (status, False)
+
+
+def test_a_line_for_a_file_server_that_hangs_holds_up_no_hook():
+    """SIGKILL does not end who waits for it."""
+    mount = Path("/tmp/hooks-server")
+    server = subprocess.Popen([FUSE_HANG, "serve", mount], stdout=subprocess.PIPE, text=True)
+    append = (f"import pwd, sys; sys.path.insert(0, '{PACKAGE.parent}'); from pinfold_openpbs.processes import append_as; "
+              f"append_as(pwd.getpwnam('alice'), '{mount}/unclosed', 'out of memory')")
+    try:
+        assert server.stdout.readline() == "mounted\n"
+        done = run("/usr/bin/python3", "-I", "-c", append, check=False, timeout=60)
+        assert f"Failure: {mount}/unclosed: it could not be written within 10 s" in done.stderr, done.stderr
+    finally:
+        server.kill()
+        server.communicate()
+        run("umount", "-l", mount)
+        mount.rmdir()

@@ -10,6 +10,7 @@ import subprocess
 import time
 
 from .failure import TIMED_OUT, UNREACHABLE, Failure
+from .processes import run
 
 PINFOLD = "@bindir@/pinfold"
 POLICY_FILE = "/run/pinfold/on-failure"
@@ -30,16 +31,15 @@ def pinfold(*arguments):
     if left <= 0:
         raise Failure("the hook's time is over", TIMED_OUT)
     try:
-        done = subprocess.run([PINFOLD, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              timeout=left, env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}, cwd="/")
+        status, out, err = run([PINFOLD, *arguments], left, env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"})
     except subprocess.TimeoutExpired:
         raise Failure("pinfold %s: no answer in %d s" % (arguments[0], left), TIMED_OUT)
     except OSError as error:
         raise Failure("%s: %s" % (PINFOLD, error.strerror), UNREACHABLE)
-    if done.returncode != 0:
-        words = done.stderr.decode(errors="replace").strip().replace("pinfold: ", "", 1).replace("\n", "; ")
-        raise Failure(words[:500] or "pinfold %s ended with %d" % (arguments[0], done.returncode), done.returncode)
-    return done.stdout
+    if status != 0:
+        words = err.decode(errors="replace").strip().replace("pinfold: ", "", 1).replace("\n", "; ")
+        raise Failure(words[:500] or "pinfold %s ended with %d" % (arguments[0], status), status)
+    return out
 
 
 def pinfold_json(*arguments):

@@ -4,6 +4,20 @@ import subprocess
 
 from .failure import Failure
 
+APPEND_LIMIT = 10  # seconds, of the 90 that MoM gives the hook
+
+
+def run(command, limit, **options):
+    """Exit status, standard output and standard error; TimeoutExpired after `limit` seconds. subprocess.run() would then wait for the
+    command's end: one that hangs in the kernel, on a file server say, is left behind here with its SIGKILL."""
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd="/", **options)
+    try:
+        out, err = process.communicate(timeout=limit)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise
+    return process.returncode, out, err
+
 
 def session_of(pid, uid):
     """The user's processes in its session, itself first."""
@@ -37,7 +51,10 @@ def append_as(user, path, line):
         os.setgroups([])
         os.setgid(user.pw_gid)
         os.setuid(user.pw_uid)
-    done = subprocess.run(["/bin/sh", "-c", '[ ! -f "$2" ] || printf "%s\\n" "$1" >> "$2"', "sh", line, path], timeout=10,
-                          stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, preexec_fn=become, cwd="/", env={})
-    if done.returncode != 0:
-        raise Failure("%s: %s" % (path, done.stderr.decode(errors="replace").strip()))
+    try:
+        status, _, err = run(["/bin/sh", "-c", '[ ! -f "$2" ] || printf "%s\\n" "$1" >> "$2"', "sh", line, path], APPEND_LIMIT,
+                             preexec_fn=become, env={})
+    except subprocess.TimeoutExpired:
+        raise Failure("%s: it could not be written within %d s: does its file server hang?" % (path, APPEND_LIMIT))
+    if status != 0:
+        raise Failure("%s: %s" % (path, err.decode(errors="replace").strip()))
