@@ -14,8 +14,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// While one of them hangs in a process, the other goes on with the rest.
-constexpr std::size_t kThreads = 2;
+std::vector<ProcessInfo> lookWhereTheyHang(const ProcessTable& table, std::vector<ProcessInfo> processes) {
+    for (auto& process : processes)
+        if (auto stuck = table.readStuck(process.pid); stuck && stuck->started == process.started)
+            process = std::move(*stuck);
+    return processes;
+}
 
 } // namespace
 
@@ -46,17 +50,12 @@ struct Describer::Reading {
 
 /// Shared by the loop and the threads that work on it.
 struct Describer::Batch {
-    Batch(std::shared_ptr<Reading> readingArg, std::vector<ProcessInfo> infos, Depth howDeep)
-        : reading(std::move(readingArg)), depth(howDeep), processes(std::move(infos)) {}
+    Batch(std::shared_ptr<Reading> readingArg, std::vector<ProcessInfo> infos)
+        : reading(std::move(readingArg)), processes(std::move(infos)) {}
 
     void work() {
         while (auto taken = take()) {
-            auto& [at, info, step] = *taken;
-            if (step == Step::Stuck) {
-                if (auto stuck = reading->table.readStuck(info.pid); stuck && stuck->started == info.started)
-                    give(at, *stuck);
-                continue;
-            }
+            auto& [at, info] = *taken;
             if (!reading->enter(info.pid))
                 continue;
             auto command = reading->table.commandOf(info);
@@ -76,23 +75,17 @@ struct Describer::Batch {
     }
 
 private:
-    // Of all of them first what never hangs: it is known even of those whose command lines nobody gets to.
-    enum class Step { Stuck, Command };
     struct Taken {
         std::size_t at;
         ProcessInfo info;
-        Step step;
     };
 
     std::optional<Taken> take() {
         const std::lock_guard lock(mutex);
-        const auto steps = depth == Depth::Stuck ? 2 : 1;
-        if (over || next == steps * processes.size())
+        if (over || next == processes.size())
             return std::nullopt;
-        const auto at = next % processes.size();
-        const auto step = steps == 2 && next < processes.size() ? Step::Stuck : Step::Command;
-        ++next;
-        return Taken{at, processes[at], step};
+        const auto at = next++;
+        return Taken{at, processes[at]};
     }
     void give(std::size_t at, const ProcessInfo& info) {
         const std::lock_guard lock(mutex);
@@ -101,7 +94,6 @@ private:
     }
 
     const std::shared_ptr<Reading> reading;
-    const Depth depth;
     std::mutex mutex;
     std::vector<ProcessInfo> processes;
     std::size_t next = 0;
@@ -111,7 +103,7 @@ private:
 struct Describer::Request {
     std::shared_ptr<Batch> batch;
     Done done;
-    std::size_t working = 0; ///< threads
+    std::size_t working = 0; ///< threads that it has
     EventHandle timer;
 };
 
@@ -122,34 +114,76 @@ Describer::~Describer() {
         (void)request->batch->end();
 }
 
-void Describer::describe(std::vector<ProcessInfo> processes, Depth depth, Done done) {
-    const auto threads = std::min(kThreads, processes.size());
+void Describer::describe(uid_t owner, std::vector<ProcessInfo> processes, Done done) {
+    const auto threads = std::min(kThreadsPerUser, processes.size());
     auto request = std::make_shared<Request>();
-    request->batch = std::make_shared<Batch>(reading_, std::move(processes), depth);
+    request->batch = std::make_shared<Batch>(reading_, std::move(processes));
     request->done = std::move(done);
     requests_.insert(request);
-    const std::weak_ptr weak = request;
-    for (std::size_t i = 0; i < threads; ++i) {
-        const bool taken = context_.background.run(
-            Lane::Processes, [batch = request->batch] { batch->work(); },
-            [this, weak] {
-                if (const auto live = weak.lock(); live && --live->working == 0)
-                    finish(live);
-            });
-        request->working += taken ? 1 : 0;
-    }
-    if (request->working == 0) // there are none, or too much hangs already
+    if (threads == 0)
         return finish(request);
-    request->timer = context_.loop.after(kPatience, [this, weak] {
+    auto& share = shares_[context_.countsAs(owner)];
+    share.waiting.insert(share.waiting.end(), threads, request);
+    request->timer = context_.loop.after(kPatience, [this, weak = std::weak_ptr(request)] {
         if (const auto live = weak.lock())
             finish(live);
     });
+    serve();
+    // With too much that hangs there is nobody whose end would give it a thread.
+    if (std::all_of(shares_.begin(), shares_.end(), [](const auto& entry) { return entry.second.threads == 0; }))
+        finish(request);
+}
+
+bool Describer::describeStuck(uid_t owner, std::vector<ProcessInfo> processes, Done done) {
+    return context_.background.ask(
+        Lane::WaitPoints,
+        [reading = reading_, processes = std::move(processes)]() mutable {
+            return lookWhereTheyHang(reading->table, std::move(processes));
+        },
+        [this, alive = std::weak_ptr(alive_), owner, done = std::move(done)](std::vector<ProcessInfo> looked) mutable {
+            if (!alive.expired())
+                describe(owner, std::move(looked), std::move(done));
+        });
+}
+
+void Describer::serve() {
+    for (auto& [user, share] : shares_)
+        while (!share.waiting.empty() && share.threads < kThreadsPerUser) {
+            if (!begin(user, share.waiting.front()))
+                break; // a thread that comes back asks again
+            share.waiting.pop_front();
+        }
+    std::erase_if(shares_, [](const auto& entry) { return entry.second.threads == 0 && entry.second.waiting.empty(); });
+}
+
+bool Describer::begin(uid_t user, const std::shared_ptr<Request>& request) {
+    if (user != 0 && threadsOfUsers_ >= kThreadsOfUsers)
+        return false;
+    const bool taken = context_.background.run(
+        Lane::Processes, [batch = request->batch] { batch->work(); },
+        [this, alive = std::weak_ptr(alive_), user, weak = std::weak_ptr(request)] {
+            if (alive.expired())
+                return;
+            --shares_[user].threads;
+            threadsOfUsers_ -= user != 0 ? 1 : 0;
+            if (const auto live = weak.lock(); live && --live->working == 0)
+                finish(live);
+            serve();
+        });
+    if (!taken)
+        return false;
+    ++shares_[user].threads;
+    threadsOfUsers_ += user != 0 ? 1 : 0;
+    ++request->working;
+    return true;
 }
 
 void Describer::finish(const std::shared_ptr<Request>& request) {
     const auto kept = request; // `request` may be the very one that is removed
     if (requests_.erase(kept) == 0)
         return;
+    for (auto& [user, share] : shares_)
+        std::erase(share.waiting, kept);
     kept->timer.reset();
     kept->done(kept->batch->end());
 }

@@ -75,7 +75,7 @@ void reportLeftovers(Core& core, const JobPtr& job, std::uint32_t task) {
     core.observer->leftoversFound(job->key(), task, pids->size());
 
     ++job->describing;
-    core.describer.describe(std::move(seen), Describer::Depth::Command,
+    core.describer.describe(job->record.uid, std::move(seen),
                             [&core, job, task, first, last, count = pids->size()](std::vector<ProcessInfo> named) {
                                 keepToPolicy(core.context, named);
                                 for (auto at = first; at < last; ++at)

@@ -28,18 +28,20 @@ void listProcesses(Core& core, const Job& job, pid_t after, Reply<std::vector<Jo
         tasks.push_back(identity->task.value_or(0));
     }
     const bool hung = job.record.unkillableSince.has_value();
-    core.describer.describe(
-        std::move(seen), hung ? Describer::Depth::Stuck : Describer::Depth::Command,
-        [reply = std::move(reply), tasks = std::move(tasks),
-         bootedAt = context.loop.realTime() - context.loop.bootTime()](const std::vector<ProcessInfo>& described) {
-            std::vector<JobProcess> list;
-            for (std::size_t i = 0; i < described.size(); ++i) {
-                const auto& info = described[i];
-                list.push_back({info.pid, tasks[i], info.realUid, bootedAt + info.started, info.cpu, info.rss, info.state,
-                                info.waitPoint, info.command});
-            }
-            reply(std::move(list));
-        });
+    const auto owner = job.record.uid;
+    const Describer::Done answer = [reply = std::move(reply), tasks = std::move(tasks),
+                                    bootedAt = context.loop.realTime() -
+                                               context.loop.bootTime()](const std::vector<ProcessInfo>& described) {
+        std::vector<JobProcess> list;
+        for (std::size_t i = 0; i < described.size(); ++i) {
+            const auto& info = described[i];
+            list.push_back({info.pid, tasks[i], info.realUid, bootedAt + info.started, info.cpu, info.rss, info.state,
+                            info.waitPoint, info.command});
+        }
+        reply(std::move(list));
+    };
+    if (!hung || !core.describer.describeStuck(owner, seen, answer))
+        core.describer.describe(owner, std::move(seen), answer);
 }
 
 } // namespace pinfold

@@ -28,6 +28,13 @@ bool waitForUsersFileServer(const std::vector<ProcessInfo>& stuck) {
 
 // From the second SIGKILL to the report. The kernel takes milliseconds.
 constexpr std::uint64_t kSecondKill = 1'000'000;
+constexpr std::uint64_t kLookAgain = 1'000'000;
+
+/// Where it hung may not have been seen any more.
+bool hasGone(const ProcessTable& table, const ProcessInfo& process) {
+    const auto now = table.read(process.pid);
+    return now ? now->started != process.started : now.error().code == ErrorCode::PidGone;
+}
 
 } // namespace
 
@@ -68,6 +75,13 @@ void UnkillablePolicy::killAgain(const JobPtr& job, std::uint64_t last, std::uin
     });
 }
 
+void UnkillablePolicy::reportLater(const JobPtr& job, std::uint64_t killedAt) {
+    job->graceTimer = core_.context.loop.after(kLookAgain, [this, killedAt, weak = WeakJob(job)] {
+        if (const auto live = weak.lock())
+            report(live, killedAt);
+    });
+}
+
 void UnkillablePolicy::report(const JobPtr& job, std::uint64_t killedAt) {
     if (!job->slice->populated())
         return onEmpty(job);
@@ -75,15 +89,20 @@ void UnkillablePolicy::report(const JobPtr& job, std::uint64_t killedAt) {
     if (!pids)
         logWarning(core_.context, job->key(), "processes that outlived SIGKILL can't be listed: " + pids.error().message);
     const auto left = pids ? *pids : std::vector<pid_t>{};
-    core_.describer.describe(glance(core_.context, left), Describer::Depth::Stuck,
-                             [this, job, killedAt, left](std::vector<ProcessInfo> named) {
-                                 if (job->record.state != JobState::Ending || !job->slice->populated())
-                                     return; // it has gone meanwhile
-                                 const bool first = !job->record.unkillableSince;
-                                 if (first)
-                                     job->record.unkillableSince = killedAt;
-                                 judge(*job, left, std::move(named), first);
-                             });
+    const bool looking = core_.describer.describeStuck(
+        job->record.uid, glance(core_.context, left), [this, job, killedAt, left](std::vector<ProcessInfo> named) {
+            if (job->record.state != JobState::Ending || !job->slice->populated())
+                return; // it has gone meanwhile
+            std::erase_if(named, [this](const ProcessInfo& process) { return hasGone(core_.context.processes, process); });
+            if (named.empty() && !left.empty())
+                return reportLater(job, killedAt);
+            const bool first = !job->record.unkillableSince;
+            if (first)
+                job->record.unkillableSince = killedAt;
+            judge(*job, left, std::move(named), first);
+        });
+    if (!looking)
+        reportLater(job, killedAt);
 }
 
 void UnkillablePolicy::judge(Job& job, const std::vector<pid_t>& left, std::vector<ProcessInfo> named, bool first) {

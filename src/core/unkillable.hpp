@@ -34,6 +34,8 @@ public:
 private:
     void killAgain(const JobPtr& job, std::uint64_t last, std::uint64_t killedAt);
     void report(const JobPtr& job, std::uint64_t killedAt);
+    /// Nothing is judged of processes that nobody could look at.
+    void reportLater(const JobPtr& job, std::uint64_t killedAt);
     /// Takes the action, unless what is left waits for a file server that users run themselves. `first`: not done before a
     /// restart.
     void judge(Job& job, const std::vector<pid_t>& left, std::vector<ProcessInfo> named, bool first);

@@ -22,6 +22,7 @@ enum class Lane {
     HistoryWrite, ///< transactions of history.db, one after the other
     HistoryRead,  ///< queries of history.db
     Processes,    ///< files in /proc that take a lock of the process, such as cmdline
+    WaitPoints,   ///< where processes hang: it takes no lock of theirs, but they may have thousands of threads
     Descriptors,  ///< close() of descriptors that others made
     Output,       ///< lines in the standard error of jobs
     Journal,      ///< messages for journald, in their order
@@ -32,7 +33,7 @@ enum class Lane {
     Moves,        ///< processes into another cgroup, which waits for each fork and exit of the node that has begun
     Owners,       ///< looks at all processes of a job, for what its owner asks: nothing hangs, but there may be thousands
 };
-inline constexpr std::size_t kLanes = 12;
+inline constexpr std::size_t kLanes = 13;
 
 /// Seam. All calls are made by the loop's thread.
 class Background {

@@ -43,7 +43,9 @@ Background::Bound Background::boundOf(Lane lane) {
     case Lane::HistoryRead:
         return {2, 64};
     case Lane::Processes:
-        return {4, 64};
+        return {16, 64};
+    case Lane::WaitPoints:
+        return {2, 64};
     case Lane::Descriptors:
         return {32, 1024};
     case Lane::Output:

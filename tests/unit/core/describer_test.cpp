@@ -149,6 +149,33 @@ TEST_F(DescriberTest, whatIsTooMuchForTheThreadsIsAnsweredAtOnce) {
     EXPECT_EQ(listed->front().command, "[odd) name]");
 }
 
+TEST_F(DescriberTest, whoHasThreadsHangHasNoneOfTheOthers) {
+    auto leader = child();
+    create("sge.1", leader);
+    background->hold(Lane::Processes);
+    const std::vector<ProcessInfo> two(2);
+    Describer describer(*context);
+    std::size_t answers = 0;
+    const auto count = [&answers](const std::vector<ProcessInfo>&) { ++answers; };
+    for (int i = 0; i < 50; ++i)
+        describer.describe(1000, two, count);
+    EXPECT_EQ(background->hanging(Lane::Processes), Describer::kThreadsPerUser);
+    for (uid_t user = 1001; user < 1050; ++user)
+        describer.describe(user, two, count);
+    EXPECT_EQ(background->hanging(Lane::Processes), Describer::kThreadsOfUsers);
+    describer.describe(0, two, count);
+    EXPECT_EQ(background->hanging(Lane::Processes), Describer::kThreadsOfUsers + 2) << "root's is read";
+    EXPECT_EQ(answers, 0U);
+    loop.advance(Describer::kPatience);
+    EXPECT_EQ(answers, 100U) << "nobody waits for them longer";
+    background->release(Lane::Processes);
+    loop.settle();
+    describer.describe(1000, two, count);
+    loop.settle();
+    EXPECT_EQ(answers, 101U);
+    EXPECT_EQ(background->hanging(Lane::Processes), 0U);
+}
+
 TEST_F(DescriberTest, whatHangsIsReportedWithoutItsCommandLine) {
     auto leader = child();
     create("sge.1", leader);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/describer.hpp"
 #include "os/read_file.hpp"
 #include "tests/unit/core/core_fixture.hpp"
 
@@ -208,6 +209,38 @@ TEST_F(UnkillableTest, aUserWhoWaitsForAFileServerOfHisOwnDoesNotDrainTheNode) {
     restart();
     passBound();
     EXPECT_TRUE(manager->draining());
+}
+
+TEST_F(UnkillableTest, threadsThatHangInCommandLinesKeepNobodyFromSeeingWhoWaitsForAServerOfHisOwn) {
+    config.unkillable.action = UnkillableAction::Drain;
+    auto leader = stuckJob("sge.1", "request_wait_answer");
+    makeNamespace(leader);
+    background->hold(Lane::Processes);
+    while (background->run(
+        Lane::Processes, [] {}, nullptr)) {
+    }
+    passBound();
+    loop.advance(Describer::kPatience);
+    EXPECT_FALSE(manager->draining());
+    EXPECT_TRUE(manager->job("sge.1")->unkillableInFuse);
+}
+
+TEST_F(UnkillableTest, whatNobodyCouldLookAtDrainsNothing) {
+    config.unkillable.action = UnkillableAction::Drain;
+    auto leader = stuckJob("sge.1", "request_wait_answer");
+    makeNamespace(leader);
+    background->hold(Lane::WaitPoints);
+    while (background->run(
+        Lane::WaitPoints, [] {}, nullptr)) {
+    }
+    passBound();
+    loop.advance(10 * Describer::kPatience);
+    EXPECT_FALSE(manager->draining());
+    EXPECT_FALSE(manager->job("sge.1")->unkillableSince);
+    background->release(Lane::WaitPoints);
+    loop.advance(Describer::kPatience);
+    EXPECT_FALSE(manager->draining());
+    EXPECT_TRUE(manager->job("sge.1")->unkillableInFuse);
 }
 
 TEST_F(UnkillableTest, theNodesOwnFileServerInFuseDrainsIt) {
