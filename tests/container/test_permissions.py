@@ -120,7 +120,8 @@ def open_job(key):
     """Of the owner, and with a process of theirs that SIGWINCH does not end."""
     run("pinfold", "open", key, "--uid", OWNER, "--linger", "infinity")
     task = subprocess.Popen(["setpriv", f"--reuid={OWNER}", f"--regid={OWNER}", "--init-groups", "pinfold-run", "--job", key, "--task", "--", "sleep", "1000"])
-    pid = wait_until(lambda: [p["pid"] for p in processes(key)], f"a process of {key}")[0]
+    # The first that is seen may be pinfoldd's placeholder.
+    pid, = wait_until(lambda: [p["pid"] for p in processes(key) if p["command"].startswith("sleep")], f"the process of {key}")
     return task, pid
 
 
