@@ -2,6 +2,7 @@
 #include "os/descriptor_closer.hpp"
 
 #include <fcntl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
@@ -10,6 +11,18 @@
 #include <utility>
 
 namespace pinfold {
+namespace {
+
+// A socket that lingers would take a thread and a number for as long as its maker likes (socket(7), SO_LINGER). Without that the
+// kernel sends what there is to send when it is closed.
+void closeWithoutLingering(int fd) {
+    constexpr linger kNone{};
+    (void)::setsockopt(fd, SOL_SOCKET, SO_LINGER, &kNone, sizeof kNone); // most are no sockets
+    ::close(fd);
+}
+
+} // namespace
+
 bool isPidfd(int fd) {
     constexpr std::string_view kPidfd = "anon_inode:[pidfd]"; // a file's path begins with a slash
     std::array<char, 32> target{};
@@ -53,7 +66,7 @@ bool DescriptorCloser::beginOne(uid_t owner, User& user) {
     if (!root && (user.threads >= kThreadsPerUser || threadsOfUsers_ >= kThreadsOfUsers))
         return false;
     if (!background_.run(
-            Lane::Descriptors, [fd = user.waiting.front()] { ::close(fd); }, [this, owner] { finished(owner); }))
+            Lane::Descriptors, [fd = user.waiting.front()] { closeWithoutLingering(fd); }, [this, owner] { finished(owner); }))
         return false;
     user.waiting.pop_front();
     ++user.threads;

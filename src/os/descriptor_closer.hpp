@@ -18,7 +18,8 @@ namespace pinfold {
 bool isPidfd(int fd);
 
 /// Closes descriptors that other users' programs made. close(2) of such a one may flush a file to a server that hangs, or linger
-/// on a socket for as long as its maker likes, so it is done in the background. Threads and descriptors are counted by user: who
+/// on a socket, which is switched off first, but can be switched on again by who has another descriptor of it. So it is done in
+/// the background. Threads and descriptors are counted by user: who
 /// hands over what does not close holds up nobody else's.
 class DescriptorCloser {
 public:

@@ -8,9 +8,15 @@
 
 #include <gtest/gtest.h>
 
+#include <arpa/inet.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace pinfold::test {
@@ -37,7 +43,41 @@ protected:
     DescriptorCloser closer{background, kMostOfUsers};
 };
 
+/// A TCP socket that lingers for 20 s, with more to send than its other end takes.
+struct LingeringSocket {
+    LingeringSocket() {
+        const UniqueFd listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        socklen_t size = sizeof address;
+        EXPECT_EQ(::bind(listener.get(), reinterpret_cast<sockaddr*>(&address), size), 0);
+        EXPECT_EQ(::listen(listener.get(), 1), 0);
+        EXPECT_EQ(::getsockname(listener.get(), reinterpret_cast<sockaddr*>(&address), &size), 0);
+        ours = UniqueFd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+        EXPECT_EQ(::connect(ours.get(), reinterpret_cast<sockaddr*>(&address), size), 0);
+        peer = UniqueFd(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+        const std::string much(65536, 'x');
+        while (::send(ours.get(), much.data(), much.size(), MSG_DONTWAIT) > 0) {
+        }
+        constexpr linger kLong{.l_onoff = 1, .l_linger = 20};
+        EXPECT_EQ(::setsockopt(ours.get(), SOL_SOCKET, SO_LINGER, &kLong, sizeof kLong), 0);
+    }
+    UniqueFd ours;
+    UniqueFd peer;
+};
+
 } // namespace
+
+TEST_F(DescriptorCloserTest, aSocketThatLingersIsClosedAtOnce) {
+    LingeringSocket socket;
+    const int fd = socket.ours.get();
+    closer.close(kAlice, std::move(socket.ours));
+    const auto begun = std::chrono::steady_clock::now();
+    background.release(Lane::Descriptors);
+    EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(10));
+    EXPECT_FALSE(isOpen(fd));
+}
 
 TEST_F(DescriptorCloserTest, nothingIsClosedByTheCaller) {
     Pipe pipe;
