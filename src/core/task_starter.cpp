@@ -144,7 +144,7 @@ void TaskStarter::decide(AttemptPtr attempt, const SystemdOutcome& outcome) {
     case SystemdFault::NoReply:
         return retry(attempt, kAnswerLost, failure);
     case SystemdFault::UnitExists:
-        context_.systemd.resetFailed(attempt->unit(), [](const SystemdOutcome&) {});
+        freeName(*attempt);
         return retry(attempt, attempt->lost ? kAnswerLost : kNameTaken,
                      {ErrorCode::AlreadyExists, "a unit of this job exists already, and it is not ours: " + outcome->message +
                                                     "; look at `systemctl status " + attempt->key().sliceName() + "`"});
@@ -158,6 +158,16 @@ void TaskStarter::decide(AttemptPtr attempt, const SystemdOutcome& outcome) {
     case SystemdFault::Other:
         return finish(attempt, failure);
     }
+}
+
+/// A unit that failed keeps its name. So does a scope of ours in which nobody has ever been: the kernel takes the number of a
+/// zombie, as a placeholder is when pinfoldd is killed and PID 1 has not reaped it yet, and moves nothing. PID 1 never hears that
+/// it is empty. (A stop that finds the start under way is refused: mode "fail".)
+void TaskStarter::freeName(const Attempt& attempt) {
+    const auto scope = context_.cgroups.open(scopePath(attempt.key(), attempt.request.task));
+    if (attempt.lost && (!scope || !scope->populated()))
+        context_.systemd.stop(attempt.unit(), [](const SystemdOutcome&) {});
+    context_.systemd.resetFailed(attempt.unit(), [](const SystemdOutcome&) {});
 }
 
 bool TaskStarter::lookAndTell(const AttemptPtr& attempt) {

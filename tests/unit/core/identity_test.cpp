@@ -146,6 +146,19 @@ TEST_F(IdentityTest, aUnitThatIsSomebodyElsesStaysAsItIs) {
     EXPECT_EQ(recordFiles(), 0U);
 }
 
+TEST_F(IdentityTest, aScopeOfOursThatNobodyHasEverBeenInKeepsNoName) {
+    node.startWithoutMoving = true; // the placeholder was a zombie by then
+    node.loseNextStartAnswer = true;
+    const auto leader = child();
+    create("sge.2", leader);
+    EXPECT_FALSE(created);
+    node.startWithoutMoving = false;
+    loop.advance(2'000'000);
+    ASSERT_TRUE(created);
+    EXPECT_TRUE(*created) << created->error().message;
+    EXPECT_EQ(node.stops, std::vector<std::string>{"job-sge.2.scope"});
+}
+
 TEST_F(IdentityTest, whatSystemdHasBegunOfAFailedCreationIsEnded) {
     node.startWithoutMoving = true; // it says done, and the scope is dead by then
     const auto leader = child();
