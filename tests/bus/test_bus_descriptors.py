@@ -17,6 +17,8 @@ from raw_bus import RawBus, text
 from test_callers import USER
 from test_wrapper_socket import LINGERING
 
+RAW_BUS = (HERE / "raw_bus.py").read_text()  # the user may not get to where it is
+
 PING = dict(path="/", interface="org.freedesktop.DBus.Peer", member="Ping")
 MANAGER = dict(path="/org/pinfold1", interface="org.pinfold1.Manager")
 MESSAGES = {
@@ -58,8 +60,7 @@ def longest_call(world):
 def test_a_descriptor_that_the_message_does_not_name_holds_up_nobody(world, name):
     kind, fields, *body = MESSAGES[name]
     send = f"""
-sys.path.insert(0, {str(HERE)!r})
-from raw_bus import RawBus
+exec({RAW_BUS!r})
 RawBus({str(world.directory / "bus")!r}).send({kind}, [lingering.fileno()], {fields!r}, *{body!r})
 """
     longest_call(world)

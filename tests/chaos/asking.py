@@ -89,8 +89,8 @@ class Wrapper:
         ended = Ended(self.process.returncode, out, err.decode(errors="replace"))
         # The slot is free now: not while anything of the job lives.
         if self.supervises and self.key and "--task" not in self.process.args and self.process.returncode != -signal.SIGKILL:
-            if populated(self.key):
-                self.story.fault(f"pid {self.process.pid} has left, and processes of {self.key} live: {members(self.key)}")
+            if populated(self.key) and (left := members(self.key)):
+                self.story.fault(f"pid {self.process.pid} has left, and processes of {self.key} live: {left}")
         self.story.note(f"pid {self.process.pid} ended with {ended.status}, said {ended.out!r} {ended.err!r}")
         return ended
 
@@ -110,8 +110,10 @@ def populated(key):
 
 
 def members(key):
+    """Without the placeholder around which pinfoldd may be starting a scope, also when the wrapper has been ended meanwhile."""
     pids = [pid for scope in (BATCH / f"batch-{key}.slice").glob("*.scope") for pid in reading(scope, "cgroup.procs").split()]
-    return [(pid, reading(f"/proc/{pid}", "comm"), reading(f"/proc/{pid}", "wchan")) for pid in pids]
+    found = [(pid, reading(f"/proc/{pid}", "comm"), reading(f"/proc/{pid}", "wchan")) for pid in pids]
+    return [entry for entry in found if entry[1] not in ("pinfold-place", "?")]
 
 
 def closed(story, since=None):
