@@ -281,8 +281,8 @@ void JobEnder::signal(const JobPtr& job, int signal, Reply<void> reply) {
 }
 
 void JobEnder::signalAsOwner(const JobPtr& job, int signal, Reply<void> reply) {
-    if (std::exchange(job->ownersTurn, true))
-        return reply(Error{ErrorCode::Busy, "its owner is signalling or suspending job '" + job->key().text() + "' already"});
+    if (auto turn = takeOwnersTurn(*job); !turn)
+        return reply(turn.error());
     job->turns.take(Turns::Kind::Hit, [this, job, signal, reply = std::move(reply)] {
         const auto over = [job, reply](Result<void> result) {
             job->ownersTurn = false;

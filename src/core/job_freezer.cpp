@@ -15,8 +15,8 @@ void JobFreezer::suspend(const JobPtr& job, const Caller& caller, Reply<void> re
         return reply({});
     if (caller.admin)
         return begin(job, caller.uid, std::move(reply));
-    if (std::exchange(job->ownersTurn, true))
-        return reply(Error{ErrorCode::Busy, "its owner is signalling or suspending job '" + job->key().text() + "' already"});
+    if (auto turn = takeOwnersTurn(*job); !turn)
+        return reply(turn.error());
     reply = [job, reply = std::move(reply)](Result<void> result) {
         job->ownersTurn = false;
         reply(std::move(result));

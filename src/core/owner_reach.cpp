@@ -2,6 +2,7 @@
 #include "core/owner_reach.hpp"
 
 #include <set>
+#include <utility>
 
 namespace pinfold {
 namespace {
@@ -74,6 +75,12 @@ Result<void> OwnerReach::coversAll() const {
                                                 " in this job is another user's, so only root and "
                                                 "pinfold-admin may suspend the job"};
     }
+    return {};
+}
+
+Result<void> takeOwnersTurn(Job& job) {
+    if (std::exchange(job.ownersTurn, true))
+        return Error{ErrorCode::Busy, "its owner is signalling or suspending job '" + job.key().text() + "' already"};
     return {};
 }
 

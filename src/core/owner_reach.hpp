@@ -32,4 +32,8 @@ private:
     UserIds owner_;
 };
 
+/// What a job's owner wants to do to its processes is done one after the other: whoever gets the turn gives it back by
+/// Job::ownersTurn. Error: Busy, an earlier request of the owner's is under way.
+Result<void> takeOwnersTurn(Job& job);
+
 } // namespace pinfold

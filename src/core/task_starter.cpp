@@ -160,9 +160,10 @@ void TaskStarter::decide(AttemptPtr attempt, const SystemdOutcome& outcome) {
     }
 }
 
-/// A unit that failed keeps its name. So does a scope of ours in which nobody has ever been: the kernel takes the number of a
-/// zombie, as a placeholder is when pinfoldd is killed and PID 1 has not reaped it yet, and moves nothing. PID 1 never hears that
-/// it is empty. (A stop that finds the start under way is refused: mode "fail".)
+/// A unit that failed keeps its name, and so does a scope that has never had a process. Such a scope comes from a pinfoldd that
+/// was killed: its placeholder is a zombie until PID 1 reaps it, and the kernel takes a zombie's number without moving anything.
+/// The scope never becomes empty then, so PID 1 keeps it. (PID 1 refuses the stop while the scope's start is under way: mode
+/// "fail".)
 void TaskStarter::freeName(const Attempt& attempt) {
     const auto scope = context_.cgroups.open(scopePath(attempt.key(), attempt.request.task));
     if (attempt.lost && (!scope || !scope->populated()))

@@ -33,9 +33,9 @@ public:
 
     /// `owner`: who handed it over. A pidfd, which closes at once, is closed here.
     void close(uid_t owner, UniqueFd fd);
-    /// True: no more of the user's descriptors should be taken. Either too many of them hang in close(), which is not said of
-    /// descriptors that only wait behind those of others; or so many of all users together wait that none might be left for
-    /// root. It is never true for root.
+    /// True: no more of the user's descriptors should be taken. There are two reasons. Too many of the user's own descriptors
+    /// hang in close(); those that only wait behind other users' do not count. Or all users together have so many here that there
+    /// might be none left for root. It is never true for root.
     bool overloaded(uid_t owner) const;
     /// How many of all users' wait or hang.
     std::size_t held() const;
