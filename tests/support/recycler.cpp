@@ -64,7 +64,7 @@ std::string cgroupOf(pid_t pid) {
     return "";
 }
 
-/// The number of a process that was forked away from `home`. 0: this one was not moved in all that time.
+/// As fork(2), away from `home`. -1: this process was not moved in all that time.
 pid_t forkWhenMoved(const std::string& home) {
     const auto begun = std::chrono::steady_clock::now();
     while (std::chrono::steady_clock::now() - begun < kMoveMayTake)
