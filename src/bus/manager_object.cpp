@@ -39,7 +39,8 @@ ManagerObject::ManagerObject(Parts parts)
     : AdaptorInterfaces(parts.connection, sdbus::ObjectPath(kPath)), parts_(std::move(parts)),
       gate_(
           parts_.connection, parts_.callers, parts_.clients, parts_.loop, parts_.foreign,
-          [this] { return parts_.jobs.jobCount(); }, [this] { return objectBytes(); }) {
+          [this] { return parts_.jobs.jobCount(); }, [this] { return objectBytes(); }),
+      freed_(parts_.loop) {
     registerAdaptor();
     parts_.jobs.setObserver(this);
 }
@@ -232,7 +233,7 @@ void ManagerObject::ListMoreJobs(sdbus::Result<Dicts>&& result, std::string afte
 
 void ManagerObject::listJobs(sdbus::Result<Dicts>&& result, const std::string& after) {
     handle(std::move(result), after, [this, after](const Caller&, const auto& answer) {
-        givePage(answer, parts_.jobs.jobsAfter(after), JobManager::kMostJobsAtOnce, encodeSummary);
+        givePage(freed_, answer, parts_.jobs.jobsAfter(after), JobManager::kMostJobsAtOnce, encodeSummary);
     });
 }
 
@@ -271,8 +272,8 @@ void ManagerObject::listProcesses(sdbus::Result<Dicts>&& result, const std::stri
     handle(std::move(result), key, [this, key, after](const Caller& caller, const auto& answer) {
         parts_.jobs.processes(
             caller, key, after,
-            charged<std::vector<JobProcess>>(caller, answer, [answer](const std::vector<JobProcess>& processes) {
-                givePage(answer, processes, JobManager::kMostProcessesAtOnce, encodeProcess);
+            charged<std::vector<JobProcess>>(caller, answer, [this, answer](const std::vector<JobProcess>& processes) {
+                givePage(freed_, answer, processes, JobManager::kMostProcessesAtOnce, encodeProcess);
             }));
     });
 }
@@ -303,11 +304,12 @@ void ManagerObject::ListReceipts(sdbus::Result<Dicts>&& result, Dict filter) {
             return answer.fail(query.error());
         // As many as were asked for are all that there is to tell.
         const std::size_t most = decoded->limit > JobManager::kMostReceiptsAtOnce ? JobManager::kMostReceiptsAtOnce : SIZE_MAX;
-        parts_.jobs.receipts(caller, *decoded,
-                             charged<std::vector<Receipt>>(
-                                 caller, answer, [answer, most, held = std::move(*query)](const std::vector<Receipt>& receipts) {
-                                     givePage(answer, receipts, most, encodeReceipt);
-                                 }));
+        parts_.jobs.receipts(
+            caller, *decoded,
+            charged<std::vector<Receipt>>(caller, answer,
+                                          [this, answer, most, held = std::move(*query)](const std::vector<Receipt>& receipts) {
+                                              givePage(freed_, answer, receipts, most, encodeReceipt);
+                                          }));
     });
 }
 

@@ -10,6 +10,7 @@
 #include "core/job_manager.hpp"
 #include "dbus/org.pinfold1.Manager_adaptor.hpp"
 #include "os/event_loop.hpp"
+#include "os/freed_memory.hpp"
 #include "systemd/sdbus_compat.hpp"
 
 #include <functional>
@@ -120,6 +121,7 @@ private:
 
     Parts parts_;
     Gate gate_;
+    FreedMemory freed_;
     std::map<std::string, std::unique_ptr<JobObject>> objects_;
 };
 

@@ -2,8 +2,7 @@
 #pragma once
 
 #include "bus/codec.hpp"
-
-#include <malloc.h>
+#include "os/freed_memory.hpp"
 
 #include <cstddef>
 #include <vector>
@@ -34,15 +33,15 @@ std::size_t bytesOf(const Dict& dict);
 
 /// `most`: how many there are at most in `items`, of what may be more.
 template <class Answer, class Items, class Encode>
-void givePage(const Answer& answer, const Items& items, std::size_t most, Encode&& encode) {
+void givePage(FreedMemory& freed, const Answer& answer, const Items& items, std::size_t most, Encode&& encode) {
     Page page;
     for (const auto& item : items)
         if (!page.add(encode(item)))
             break;
     answer.give(std::move(page).take(items.size() >= most));
-    // Each value of a dictionary is a message of its own until it is sent: what a long list took goes back to the system.
+    // Each value of a dictionary is a message of its own until it is sent.
     if (items.size() > 100)
-        ::malloc_trim(0);
+        freed.giveBackSoon();
 }
 
 } // namespace pinfold

@@ -3,8 +3,6 @@
 
 #include "core/events.hpp"
 
-#include <malloc.h>
-
 #include <algorithm>
 #include <iterator>
 #include <string>
@@ -86,9 +84,8 @@ void TaskStarter::start(const JobPtr& job, Request request, Callbacks callbacks)
 void TaskStarter::finished() {
     if (--inFlight_ > 0)
         return;
-    // The messages of a burst leave holes between what lives on, which the allocator would keep for ever.
     if (std::exchange(highest_, 0) >= kBurst)
-        ::malloc_trim(0);
+        freed_.giveBackSoon();
 }
 
 void TaskStarter::tryOnce(AttemptPtr attempt) {

@@ -9,6 +9,7 @@
 #include "base/result.hpp"
 #include "core/context.hpp"
 #include "core/job.hpp"
+#include "os/freed_memory.hpp"
 #include "systemd/unit_properties.hpp"
 
 #include <functional>
@@ -19,7 +20,7 @@ namespace pinfold {
 
 class TaskStarter {
 public:
-    explicit TaskStarter(CoreContext& context) : context_(context) {}
+    explicit TaskStarter(CoreContext& context) : context_(context), freed_(context.loop) {}
 
     struct Request {
         std::uint32_t task = 0;
@@ -73,6 +74,7 @@ private:
     void finished();
 
     CoreContext& context_;
+    FreedMemory freed_;
     std::vector<pid_t> inDoubt_; ///< placeholders that have done their work, and whose numbers are kept
     bool asksForDoubt_ = false;
     EventHandle doubtTimer_;
