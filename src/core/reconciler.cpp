@@ -128,21 +128,12 @@ void Reconciler::act(const RunPtr& run, const std::set<std::string>& suspects, c
         finish(run);
 }
 
-/// Known to be. What can't be read may have processes.
-bool Reconciler::isEmpty(const std::string& cgroup) const {
-    const auto directory = core_.context.cgroups.open(cgroup);
-    if (!directory)
-        return !core_.context.cgroups.exists(cgroup);
-    const auto events = directory->read("cgroup.events");
-    return events && ("\n" + *events + "\n").find("\npopulated 0\n") != std::string::npos;
-}
-
 void Reconciler::handleUnit(const RunPtr& run, const UnitStatus& unit) {
     const auto identity = identifyUnit(unit.name);
     const auto cgroup = cgroupOf(*identity);
     // A scope that lives has processes, wherever it is.
     const bool elsewhere = identity->task && unit.activeState != "failed" && !core_.context.cgroups.exists(cgroup);
-    if (!run->found.recordsUnreadable.empty() || elsewhere || !isEmpty(cgroup)) {
+    if (!run->found.recordsUnreadable.empty() || elsewhere || !core_.context.cgroups.isEmpty(cgroup)) {
         run->found.unitsLeft.push_back(unit.name);
         return;
     }
@@ -166,7 +157,7 @@ void Reconciler::handleCgroup(Run& run, const std::string& slice) const {
     const auto path = "/" + std::string(kBatchSlice) + "/" + slice;
     if (!core_.context.cgroups.exists(path))
         return; // its job has ended meanwhile
-    const bool mayGo = run.found.recordsUnreadable.empty() && isEmpty(path);
+    const bool mayGo = run.found.recordsUnreadable.empty() && core_.context.cgroups.isEmpty(path);
     const bool goes = mayGo && (run.dryRun || removeTree(core_.context.cgroups, path));
     (goes ? run.found.cgroupsRemoved : run.found.cgroupsLeft).push_back(path);
 }

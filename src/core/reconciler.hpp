@@ -31,7 +31,6 @@ private:
     std::set<std::string> suspects(const Run& run, const std::vector<UnitStatus>& units) const;
     void act(const RunPtr& run, const std::set<std::string>& suspects, const std::vector<UnitStatus>& units);
     bool isOrphan(const Run& run, const std::string& unit) const;
-    bool isEmpty(const std::string& cgroup) const;
     void handleUnit(const RunPtr& run, const UnitStatus& unit);
     void handleCgroup(Run& run, const std::string& slice) const;
     void finish(const RunPtr& run) const;

@@ -141,10 +141,9 @@ void TaskStarter::decide(AttemptPtr attempt, const SystemdOutcome& outcome) {
     case SystemdFault::NoReply:
         return retry(attempt, kAnswerLost, failure);
     case SystemdFault::UnitExists:
-        freeName(*attempt);
-        return retry(attempt, attempt->lost ? kAnswerLost : kNameTaken,
-                     {ErrorCode::AlreadyExists, "a unit of this job exists already, and it is not ours: " + outcome->message +
-                                                    "; look at `systemctl status " + attempt->key().sliceName() + "`"});
+        return freeName(attempt,
+                        {ErrorCode::AlreadyExists, "a unit of this job exists already, and it is not ours: " + outcome->message +
+                                                       "; look at `systemctl status " + attempt->key().sliceName() + "`"});
     case SystemdFault::Destructive:
         return retry(attempt, kNameTaken, {ErrorCode::Busy, "the job's slice is being stopped: try again"});
     case SystemdFault::ProcessGone:
@@ -159,13 +158,23 @@ void TaskStarter::decide(AttemptPtr attempt, const SystemdOutcome& outcome) {
 
 /// A unit that failed keeps its name, and so does a scope that has never had a process. Such a scope comes from a pinfoldd that
 /// was killed: its placeholder is a zombie until PID 1 reaps it, and the kernel takes a zombie's number without moving anything.
-/// The scope never becomes empty then, so PID 1 keeps it. (PID 1 refuses the stop while the scope's start is under way: mode
-/// "fail".)
-void TaskStarter::freeName(const Attempt& attempt) {
-    const auto scope = context_.cgroups.open(scopePath(attempt.key(), attempt.request.task));
-    if (attempt.lost && (!scope || !scope->populated()))
-        context_.systemd.stop(attempt.unit(), [](const SystemdOutcome&) {});
-    context_.systemd.resetFailed(attempt.unit(), [](const SystemdOutcome&) {});
+/// The scope never becomes empty then, so PID 1 keeps it.
+void TaskStarter::freeName(const AttemptPtr& attempt, const Error& taken) {
+    context_.systemd.resetFailed(attempt->unit(), [](const SystemdOutcome&) {});
+    if (!attempt->lost)
+        return retry(attempt, kNameTaken, taken);
+    // An earlier call may be what has the name, with its start under way: the scope is empty only until PID 1 moves the job's
+    // process there. So PID 1 is asked first, whether that start is over, and nothing else is asked of it until the stop is sent.
+    context_.systemd.listUnits({attempt->unit()}, [this, attempt, taken](const auto& answer) {
+        const auto* units = std::get_if<std::vector<UnitStatus>>(&answer);
+        const auto isStarted = [&](const UnitStatus& unit) {
+            return unit.name == attempt->unit() && unit.activeState == "active";
+        };
+        if (units && std::ranges::any_of(*units, isStarted) &&
+            context_.cgroups.isEmpty(scopePath(attempt->key(), attempt->request.task)))
+            context_.systemd.stop(attempt->unit(), [](const SystemdOutcome&) {});
+        retry(attempt, kAnswerLost, taken);
+    });
 }
 
 bool TaskStarter::lookAndTell(const AttemptPtr& attempt) {

@@ -55,7 +55,7 @@ private:
     using AttemptPtr = std::shared_ptr<Attempt>;
     void tryOnce(AttemptPtr attempt);
     void decide(AttemptPtr attempt, const SystemdOutcome& outcome);
-    void freeName(const Attempt& attempt);
+    void freeName(const AttemptPtr& attempt, const Error& taken);
     void retry(AttemptPtr attempt, const Patience& patience, Error otherwise);
     void waitForSystemd(AttemptPtr attempt, Error otherwise);
     void askSystemd(const AttemptPtr& attempt, const Error& otherwise);

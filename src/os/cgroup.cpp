@@ -326,6 +326,12 @@ Result<CgroupDir> CgroupTree::open(std::string_view path) const {
 
 bool CgroupTree::exists(std::string_view path) const { return ::access(absolute(path).c_str(), F_OK) == 0; }
 
+bool CgroupTree::isEmpty(std::string_view path) const {
+    const auto directory = open(path);
+    const auto events = directory ? directory->read("cgroup.events") : std::nullopt;
+    return events ? ("\n" + *events + "\n").find("\npopulated 0\n") != std::string::npos : !exists(path);
+}
+
 std::vector<std::string> CgroupTree::children(std::string_view path) const {
     const UniqueFd directory(::open(absolute(path).c_str(), kOpenDirectory));
     auto names = directory ? subdirectories(directory.get()) : std::vector<std::string>{};

@@ -82,6 +82,8 @@ public:
     /// `path` as in /proc/PID/cgroup. Error: Internal when it is not there.
     Result<CgroupDir> open(std::string_view path) const;
     bool exists(std::string_view path) const;
+    /// No process is in it or below. False also when that cannot be read.
+    bool isEmpty(std::string_view path) const;
     /// Names of the direct children. Empty when the cgroup is not there.
     std::vector<std::string> children(std::string_view path) const;
     /// Removes an empty cgroup that systemd forgot. Error: Internal.

@@ -38,10 +38,7 @@ Result<std::set<std::string>> populatedSlices(const CgroupTree& cgroups) {
         return populated;
     }
     for (const auto& name : cgroups.children(batch)) {
-        if (!name.starts_with(kJobSlices) || !name.ends_with(".slice"))
-            continue;
-        const auto slice = cgroups.open(batch + "/" + name);
-        if (slice ? slice->populated() : cgroups.exists(batch + "/" + name))
+        if (name.starts_with(kJobSlices) && name.ends_with(".slice") && !cgroups.isEmpty(batch + "/" + name))
             populated.insert(name);
     }
     return populated;

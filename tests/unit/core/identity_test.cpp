@@ -159,6 +159,41 @@ TEST_F(IdentityTest, aScopeOfOursThatNobodyHasEverBeenInKeepsNoName) {
     EXPECT_EQ(node.stops, std::vector<std::string>{"job-sge.2.scope"});
 }
 
+TEST_F(IdentityTest, aScopeWhoseStartIsUnderWayIsNotStopped) {
+    const auto leader = child(0); // named to systemd itself
+    node.loseNextStartAnswer = true;
+    node.startWithoutMoving = true;
+    node.activeStates["job-sge.2.scope"] = "inactive"; // its start is in PID 1's queue
+    create("sge.2", leader);
+    loop.advance(400'000);
+    EXPECT_FALSE(created);
+    EXPECT_GE(node.starts.size(), 2U) << "asked for again";
+    node.show(leader.pid(), 0, "/batch.slice/batch-sge.2.slice/job-sge.2.scope");
+    loop.advance(1'000'000);
+    ASSERT_TRUE(created);
+    EXPECT_TRUE(*created) << created->error().message;
+    EXPECT_TRUE(node.stops.empty());
+}
+
+TEST_F(IdentityTest, aScopeThatGetsItsProcessWhilePid1AnswersIsNotStopped) {
+    const auto leader = child(0);
+    node.loseNextStartAnswer = true;
+    node.startWithoutMoving = true;
+    node.holdLists = true;
+    create("sge.2", leader);
+    loop.advance(400'000);
+    const auto asked = node.starts.size();
+    EXPECT_EQ(asked, 2U);
+    loop.advance(2'000'000);
+    EXPECT_EQ(node.starts.size(), asked) << "it would come before the stop that may follow";
+    node.show(leader.pid(), 0, "/batch.slice/batch-sge.2.slice/job-sge.2.scope");
+    node.releaseLists();
+    loop.advance(1'000'000);
+    ASSERT_TRUE(created);
+    EXPECT_TRUE(*created) << created->error().message;
+    EXPECT_TRUE(node.stops.empty());
+}
+
 TEST_F(IdentityTest, whatSystemdHasBegunOfAFailedCreationIsEnded) {
     node.startWithoutMoving = true; // it says done, and the scope is dead by then
     const auto leader = child();
