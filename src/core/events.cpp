@@ -93,8 +93,9 @@ void logLeftovers(const CoreContext& context, const Job& job, std::uint32_t task
     const bool sayCommand = context.config.leftovers.commandLines != CommandLines::None;
     for (const auto& process : named) {
         auto rogue = jobEvent(LOG_INFO, kMessageLeftover, "leftover", job.key(), task);
+        // No OBJECT_PID=: journald reads the command line of such a process, and waits for as long as the lock of its memory is
+        // held.
         rogue.message = "rogue: " + (sayCommand ? process.command : "pid " + std::to_string(process.pid));
-        rogue.fields.emplace_back("OBJECT_PID", std::to_string(process.pid));
         rogue.fields.emplace_back("PINFOLD_ROGUE_PID", std::to_string(process.pid));
         rogue.fields.emplace_back("PINFOLD_ROGUE_UID", std::to_string(process.realUid));
         if (sayCommand)
@@ -168,7 +169,6 @@ void logUnkillable(const CoreContext& context, const Job& job, std::size_t count
         auto stuck = jobEvent(LOG_ERR, kMessageUnkillableProcess, "unkillable-process", job.key(), 0);
         stuck.message = "unkillable: pid " + std::to_string(process.pid) + ", state " + process.state + ", waits in " +
                         process.waitPoint.value_or("(not to be seen)");
-        stuck.fields.emplace_back("OBJECT_PID", std::to_string(process.pid));
         stuck.fields.emplace_back("PINFOLD_UNKILLABLE_PID", std::to_string(process.pid));
         stuck.fields.emplace_back("PINFOLD_UNKILLABLE_UID", std::to_string(process.realUid));
         stuck.fields.emplace_back("PINFOLD_UNKILLABLE_STATE", std::string(1, process.state));

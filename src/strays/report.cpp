@@ -45,8 +45,8 @@ JournalEvent strayEvent(const Stray& stray, const Deed& deed) {
     event.message = "stray: process " + pid + " of user " + std::to_string(info.realUid) + " (" +
                     std::string(toString(stray.kind)) + ", " + stray.unit + ") " + wording.text +
                     (deed.why.empty() ? "" : ", since " + deed.why) + ": " + info.command;
+    // No OBJECT_PID=: journald reads the command line of such a process, and waits for as long as the lock of its memory is held.
     event.fields = {{"PINFOLD_EVENT", "stray"},
-                    {"OBJECT_PID", pid},
                     {"PINFOLD_STRAY_PID", pid},
                     {"PINFOLD_STRAY_UID", std::to_string(info.realUid)},
                     {"PINFOLD_STRAY_KIND", std::string(toString(stray.kind))},
