@@ -255,7 +255,8 @@ std::string jsonStrays(const StrayRun& run) {
     Json list = Json::array();
     for (const auto& row : run.rows)
         list.push_back(stray(row));
-    Json body{{"mode", run.mode}, {"dry_run", run.dryRun}, {"acted", run.acted}, {"reasons", run.reasons}};
+    Json body{
+        {"mode", run.mode}, {"dry_run", run.dryRun}, {"acted", run.acted}, {"reasons", run.reasons}, {"unread", run.unread}};
     body["strays"] = std::move(list); // an initializer list would copy it
     return document(std::move(body));
 }

@@ -36,6 +36,7 @@ struct StrayRun {
     bool dryRun = false;
     bool acted = false;               ///< false too where nothing was to be done, and where `reasons` forbade it
     std::vector<std::string> reasons; ///< what is not known
+    std::vector<std::string> unread;  ///< why a command line is not known, a line for each
     std::vector<StrayRow> rows;
 };
 

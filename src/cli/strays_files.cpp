@@ -194,6 +194,7 @@ ExitStatus straysFiles(const VerbContext& context) {
                               .directories = {files.directories.begin(), files.directories.end()},
                               .minAge = files.minAge,
                               .root = self == 0,
+                              .subordinates = policy->subordinates,
                               .doubts = policy->problems};
     SdJournal journal("pinfold-strays");
     const auto listing = searchLeftovers(rules, sources, action == Action::Remove ? &journal : nullptr);

@@ -57,6 +57,7 @@ public:
         }
         run_.reasons = findings.unseen;
         run_.reasons.insert(run_.reasons.end(), findings.doubts.begin(), findings.doubts.end());
+        run_.unread = findings.unread;
         return acts ? act(std::move(findings)) : report(findings);
     }
 
@@ -119,6 +120,8 @@ private:
     void sayReasons() const {
         for (const auto& reason : run_.reasons)
             std::fprintf(stderr, "pinfold: %s\n", reason.c_str());
+        for (const auto& unread : run_.unread)
+            std::fprintf(stderr, "pinfold: a command line is not known: %s\n", unread.c_str());
     }
 
     /// Not what somebody merely looks at.

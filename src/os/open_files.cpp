@@ -8,10 +8,12 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -47,9 +49,11 @@ Result<std::vector<std::string>> processes(const std::filesystem::path& proc) {
     return pids;
 }
 
+using Devices = std::shared_ptr<const std::set<std::uint64_t>>; // with the threads that look
+
 class Search {
 public:
-    explicit Search(const std::set<std::uint64_t>& devices) : devices_(devices) {}
+    explicit Search(Devices devices) : devices_(std::move(devices)) {}
 
     /// /proc/PID, or /proc/PID/task/TID.
     Result<void> lookInto(const std::filesystem::path& process) {
@@ -76,7 +80,7 @@ private:
         if (::statx(AT_FDCWD, link.c_str(), flags, 0, &status) != 0)
             return hasGone() ? Result<void>() : failed(link);
         const auto device = std::uint64_t{status.stx_dev_major} << 32 | status.stx_dev_minor;
-        if (!devices_.contains(device))
+        if (!devices_->contains(device))
             return {};
         if (::statx(AT_FDCWD, link.c_str(), flags, STATX_INO, &status) != 0)
             return hasGone() ? Result<void>() : failed(link);
@@ -99,14 +103,14 @@ private:
             if (std::sscanf(text->substr(start, std::min<std::size_t>(end - start, 128)).c_str(), "%*s %*s %*s %x:%x %llu",
                             &major, &minor, &inode) != 3)
                 return Error{ErrorCode::Internal, file.string() + " is not as proc(5) has it"};
-            if (const FileId id{std::uint64_t{major} << 32 | minor, inode}; devices_.contains(id.device))
+            if (const FileId id{std::uint64_t{major} << 32 | minor, inode}; devices_->contains(id.device))
                 found.insert(id);
             start = end + 1;
         }
         return {};
     }
 
-    const std::set<std::uint64_t>& devices_;
+    Devices devices_;
 };
 
 /// Of a process whose first thread has ended, /proc/PID shows no descriptors and no maps, and the other threads have them still.
@@ -117,21 +121,28 @@ bool firstThreadHasEnded(const std::filesystem::path& process) {
 }
 
 /// All of its threads that have something to show.
-Result<void> lookInto(Search& search, const std::filesystem::path& process) {
-    if (auto looked = search.lookInto(process); !looked || !firstThreadHasEnded(process))
-        return looked;
+Result<std::set<FileId>> lookInto(const Devices& devices, const std::filesystem::path& process) {
+    Search search(devices);
+    if (auto looked = search.lookInto(process); !looked)
+        return looked.error();
+    if (!firstThreadHasEnded(process))
+        return std::move(search.found);
     const auto threads = numbersIn(process / "task");
     if (!threads)
         return threads.error();
     for (const auto& thread : *threads)
         if (auto looked = search.lookInto(process / "task" / thread); !looked)
-            return looked;
-    return {};
+            return looked.error();
+    return std::move(search.found);
 }
 
-uid_t soleUserOf(const ProcessTable& table, pid_t pid) {
+/// The real, effective and saved user id. All three are 0 if one of them is. In a user namespace of their own, users mix ids
+/// freely.
+std::array<uid_t, 3> usersOf(const ProcessTable& table, pid_t pid) {
     const auto info = table.read(pid);
-    return info && info->realUid == info->effectiveUid && info->realUid == info->savedUid ? info->realUid : 0;
+    if (!info || info->realUid == 0 || info->effectiveUid == 0 || info->savedUid == 0)
+        return {};
+    return {info->realUid, info->effectiveUid, info->savedUid};
 }
 
 } // namespace
@@ -154,19 +165,24 @@ Result<Inhabitants> listInhabitants(const std::filesystem::path& root) {
     return inhabitants;
 }
 
-Result<FilesInUse> filesInUse(const std::set<std::uint64_t>& devices, const std::filesystem::path& root) {
+Result<FilesInUse> filesInUse(const std::set<std::uint64_t>& devices, ProcessLooks& looks, const std::filesystem::path& root) {
     const auto names = processes(root / "proc");
     if (!names)
         return names.error();
     const ProcessTable table(root);
-    Search search(devices);
+    const auto shared = std::make_shared<const std::set<std::uint64_t>>(devices);
     FilesInUse inUse;
     for (const auto& name : *names) {
-        const auto user = soleUserOf(table, static_cast<pid_t>(std::stol(name))); // later it may have ended
-        if (const auto looked = lookInto(search, root / "proc" / name); !looked)
-            inUse.unseen.emplace(user, looked.error().message);
+        const auto pid = static_cast<pid_t>(std::stol(name));
+        const auto users = usersOf(table, pid); // later it may have ended
+        auto used =
+            looks.into(pid, users.front(), [shared, process = root / "proc" / name] { return lookInto(shared, process); });
+        if (used)
+            inUse.files.merge(*used);
+        else
+            for (const auto user : users)
+                inUse.unseen.emplace(user, used.error().message);
     }
-    inUse.files = std::move(search.found);
     return inUse;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/result.hpp"
 #include "os/file_status.hpp"
+#include "os/process_looks.hpp"
 
 #include <sys/types.h>
 
@@ -25,12 +26,14 @@ Result<Inhabitants> listInhabitants(const std::filesystem::path& root = "/");
 
 struct FilesInUse {
     std::set<FileId> files;
-    /// Whose processes could not be looked into, and why. 0 for those that are not one user's alone.
+    /// The users whose processes could not be looked into, and why. A process belongs to each of its user ids, and to root alone
+    /// if one of them is 0.
     std::map<uid_t, std::string> unseen;
 };
 
 /// What is open, mapped, or the root or working directory of a process, on these devices (FileId::device). Takes CAP_SYS_PTRACE.
 /// Error: Internal when /proc doesn't show all processes.
-Result<FilesInUse> filesInUse(const std::set<std::uint64_t>& devices, const std::filesystem::path& root = "/");
+Result<FilesInUse> filesInUse(const std::set<std::uint64_t>& devices, ProcessLooks& looks,
+                              const std::filesystem::path& root = "/");
 
 } // namespace pinfold

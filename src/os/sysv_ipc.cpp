@@ -8,6 +8,7 @@
 #include <sys/msg.h>
 #include <sys/sem.h>
 #include <sys/shm.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -129,13 +130,16 @@ Error failed(const IpcObject& object, const char* what) {
 
 Error changedMeanwhile() { return {ErrorCode::Busy, "it is no longer what it was when it was listed"}; }
 
+/// Of this thread alone: seteuid(3) has all threads do it, and would wait for one that hangs.
+bool setEffectiveUid(uid_t uid) { return ::syscall(SYS_setresuid, -1, uid, -1) == 0; }
+
 /// As the owner: root would need CAP_SYS_ADMIN, and the kernel refuses another's object.
 template <class F> Result<void> removeAsOwner(const IpcObject& object, F&& remove) {
     const auto before = ::geteuid();
-    if (::seteuid(object.uid) != 0)
+    if (!setEffectiveUid(object.uid))
         return failed(object, "seteuid to the owner");
     const auto removed = remove() == 0 ? Result<void>() : failed(object, "IPC_RMID");
-    if (::seteuid(before) != 0) // it is the saved user id
+    if (!setEffectiveUid(before)) // it is the saved user id
         return failed(object, "seteuid back");
     return removed;
 }

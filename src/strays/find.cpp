@@ -31,8 +31,10 @@ bool isExempt(const SeenProcess& process, const Place& place, const StrayPolicy&
 
 bool isWanted(const Stray& stray, const StraysConfig& config) {
     const auto& info = stray.process.info;
-    if (stray.age < config.minAge || info.cpu < config.minCpu || (config.withoutJob && stray.hasJob.value_or(false)))
-        return false;
+    return stray.age >= config.minAge && info.cpu >= config.minCpu && !(config.withoutJob && stray.hasJob.value_or(false));
+}
+
+bool hasCommand(const ProcessInfo& info, const StraysConfig& config) {
     return config.commands.empty() ||
            std::any_of(config.commands.begin(), config.commands.end(),
                        [&info](const std::string& glob) { return ::fnmatch(glob.c_str(), info.command.c_str(), 0) == 0; });
@@ -58,7 +60,7 @@ void choose(std::vector<Stray>& strays, const StrayPolicy& policy) {
 } // namespace
 
 std::vector<Stray> findStrays(std::vector<SeenProcess> processes, const JobKnowledge& jobs, const Logins& logins,
-                              const StrayPolicy& policy, std::uint64_t now) {
+                              const StrayPolicy& policy, std::uint64_t now, const std::function<void(ProcessInfo&)>& describe) {
     std::vector<Stray> strays;
     for (auto& process : processes) {
         const auto place = placeOf(process.cgroup);
@@ -72,7 +74,10 @@ std::vector<Stray> findStrays(std::vector<SeenProcess> processes, const JobKnowl
         if (jobs.jobsKnown)
             stray.hasJob = jobs.users.contains(process.info.realUid);
         stray.process = std::move(process);
-        if (isWanted(stray, policy.config))
+        if (!isWanted(stray, policy.config))
+            continue;
+        describe(stray.process.info);
+        if (hasCommand(stray.process.info, policy.config))
             strays.push_back(std::move(stray));
     }
     std::sort(strays.begin(), strays.end(), [](const Stray& a, const Stray& b) {

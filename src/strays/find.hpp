@@ -7,6 +7,7 @@
 #include "strays/policy.hpp"
 #include "strays/scan.hpp"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,8 +25,10 @@ struct Stray {
     bool actedOn() const { return !spared; }
 };
 
-/// By user and pid. `now`: CLOCK_BOOTTIME, microseconds.
-std::vector<Stray> findStrays(std::vector<SeenProcess> processes, const JobKnowledge& jobs, const Logins& logins,
-                              const StrayPolicy& policy, std::uint64_t now);
+/// By user and pid. `now`: CLOCK_BOOTTIME, microseconds. `describe` adds the command line. It is called only for processes
+/// that meet all other conditions, and leaves "[name]" where the command line cannot be read.
+std::vector<Stray> findStrays(
+    std::vector<SeenProcess> processes, const JobKnowledge& jobs, const Logins& logins, const StrayPolicy& policy,
+    std::uint64_t now, const std::function<void(ProcessInfo&)>& describe = [](ProcessInfo&) {});
 
 } // namespace pinfold

@@ -14,6 +14,9 @@
 namespace pinfold {
 namespace {
 
+// What a process may take to show all that it has open and mapped: on a busy node, with its 65,530 mappings.
+constexpr std::chrono::seconds kPatience{5};
+
 std::uint64_t realTime() {
     const auto now = std::chrono::system_clock::now().time_since_epoch();
     return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(now).count());
@@ -42,7 +45,7 @@ void logRemoval(Journal& journal, const LeftoverFile& leftover) {
 class Searcher {
 public:
     Searcher(const LeftoverRules& rules, const LeftoverSources& sources, Journal* journal)
-        : rules_(rules), sources_(sources), journal_(journal) {
+        : rules_(rules), sources_(sources), journal_(journal), looks_(kPatience, rules.subordinates) {
         for (const auto& doubt : rules.doubts)
             addGap({}, doubt);
     }
@@ -152,7 +155,7 @@ private:
         std::set<std::uint64_t> devices;
         for (const auto& directory : directories_)
             devices.insert(directory->device());
-        auto inUse = orGap(filesInUse(devices));
+        auto inUse = orGap(filesInUse(devices, looks_));
         // Who has a process keeps all files anyway; and what such a process may hold of another user's stays readable to it.
         for (const auto& [uid, why] : inUse.unseen)
             addGap(uid != 0 ? std::optional(uid) : std::nullopt, why);
@@ -217,6 +220,7 @@ private:
     const LeftoverRules& rules_;
     const LeftoverSources& sources_;
     Journal* journal_;
+    ProcessLooks looks_; ///< one for all: what hangs goes on hanging
     LeftoverListing listing_;
     std::vector<std::unique_ptr<SharedDirectory>> directories_;
     std::map<uid_t, std::vector<Candidate>> found_;

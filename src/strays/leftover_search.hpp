@@ -2,6 +2,7 @@
 // One look over the node for what ended jobs left in directories and in System V IPC; what may go is removed if that is wanted.
 #pragma once
 
+#include "model/subordinate_ids.hpp"
 #include "os/journal.hpp"
 #include "strays/leftover_files.hpp"
 
@@ -20,9 +21,10 @@ namespace pinfold {
 struct LeftoverRules {
     std::function<bool(uid_t)> ordinary; ///< users whose files are looked at
     std::vector<std::filesystem::path> directories;
-    std::uint64_t minAge = 0;        ///< microseconds since the job's end
-    bool root = true;                ///< that is what this process is
-    std::vector<std::string> doubts; ///< about these rules, a line each; gaps, too
+    std::uint64_t minAge = 0;         ///< microseconds since the job's end
+    bool root = true;                 ///< that is what this process is
+    SubordinateIds subordinates = {}; ///< such an id counts as its owner where looks into processes hang
+    std::vector<std::string> doubts;  ///< about these rules, a line each; gaps, too
 };
 
 /// What pinfoldd and its records and receipts say. An Error is a gap: of the user who is asked about, or else of the node.

@@ -21,6 +21,7 @@ std::uint64_t bootTime() {
 }
 
 constexpr std::chrono::seconds kLastWords{10};
+constexpr std::chrono::seconds kPatience{1}; // for one command line
 
 /// A pinfold-run whose job is over is in no record any more, has said what there was to say in a moment, and ends.
 void awaitLeavers(std::vector<Stray>& strays) {
@@ -49,7 +50,16 @@ Findings Lookout::look(Pidfds pidfds) const {
     // Processes first: whatever was in a job by then is of a job that is listed afterwards, or has ended with it.
     auto scan = scanProcesses(
         processes_, [this](uid_t uid) { return isOrdinaryUser(uid, policy_.config); }, pidfds);
-    auto findings = judge(std::move(scan.processes));
+    ProcessLooks looks(kPatience, policy_.subordinates);
+    std::vector<std::string> unread;
+    auto findings = judge(std::move(scan.processes), [&](ProcessInfo& info) {
+        if (auto command = commandOf(looks, info))
+            info.command = std::move(*command);
+        else
+            unread.push_back(command.error().message);
+    });
+    cutShort(unread);
+    findings.unread = std::move(unread);
     findings.unseen = std::move(scan.problems);
     if (pidfds == Pidfds::Keep)
         awaitLeavers(findings.strays);
@@ -65,16 +75,16 @@ Findings Lookout::lookAgain(std::vector<Stray> strays) const {
         else if (read.error().code != ErrorCode::PidGone)
             unseen.push_back(read.error().message);
     }
-    auto findings = judge(std::move(processes));
+    auto findings = judge(std::move(processes), [](ProcessInfo&) {}); // it was read the first time
     findings.unseen = std::move(unseen);
     return findings;
 }
 
-Findings Lookout::judge(std::vector<SeenProcess> processes) const {
+Findings Lookout::judge(std::vector<SeenProcess> processes, const Describe& describe) const {
     const auto jobs = learnJobs(jobs_, records_, cgroups_);
     Findings findings;
     findings.jobsKnown = jobs.jobsKnown;
-    findings.strays = findStrays(std::move(processes), jobs, readLogins(), policy_, bootTime());
+    findings.strays = findStrays(std::move(processes), jobs, readLogins(), policy_, bootTime(), describe);
     // An orphan may have ended with its job while the jobs were asked for.
     std::erase_if(findings.strays, [this](const Stray& stray) {
         if (stray.kind != StrayKind::Orphan)
@@ -85,6 +95,15 @@ Findings Lookout::judge(std::vector<SeenProcess> processes) const {
     findings.doubts = policy_.problems;
     findings.doubts.insert(findings.doubts.end(), jobs.problems.begin(), jobs.problems.end());
     return findings;
+}
+
+Result<std::string> Lookout::commandOf(ProcessLooks& looks, const ProcessInfo& info) const {
+    return looks.into(info.pid, info.realUid, [table = processes_, info]() -> Result<std::string> {
+        auto command = table.commandOf(info);
+        // It may have ended, and its number may be another's by now.
+        const auto again = table.read(info.pid);
+        return again && again->started == info.started ? std::move(command) : info.command;
+    });
 }
 
 Result<void> Lookout::confirm(Stray& stray) const {

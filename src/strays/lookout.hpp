@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "os/process_looks.hpp"
 #include "strays/find.hpp"
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -14,6 +16,7 @@ struct Findings {
     bool jobsKnown = false;
     std::vector<std::string> unseen; ///< why there may be more strays than these
     std::vector<std::string> doubts; ///< why one of them may be legitimate
+    std::vector<std::string> unread; ///< whose command lines can't be read, so that nobody knows more of them than their names
     /// Nothing may be killed otherwise.
     bool areSure() const { return unseen.empty() && doubts.empty(); }
 };
@@ -33,7 +36,9 @@ public:
     const StraysConfig& config() const { return policy_.config; }
 
 private:
-    Findings judge(std::vector<SeenProcess> processes) const;
+    using Describe = std::function<void(ProcessInfo&)>;
+    Findings judge(std::vector<SeenProcess> processes, const Describe& describe) const;
+    Result<std::string> commandOf(ProcessLooks& looks, const ProcessInfo& info) const;
 
     ProcessTable processes_;
     CgroupTree cgroups_;

@@ -2,6 +2,7 @@
 #include "strays/policy.hpp"
 
 #include "os/accounts.hpp"
+#include "os/process_looks.hpp"
 
 namespace pinfold {
 namespace {
@@ -31,6 +32,7 @@ StrayPolicy resolve(StraysConfig config) {
     policy.users = lookUp(config.users, findUser, "users", policy.problems);
     policy.exemptUsers = lookUp(config.exemptUsers, findUser, "exempt_users", policy.problems);
     policy.exemptGroups = lookUp(config.exemptGroups, findGroup, "exempt_groups", policy.problems);
+    policy.subordinates = readSubordinateIds();
     policy.config = std::move(config);
     return policy;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "config/strays_config.hpp"
+#include "model/subordinate_ids.hpp"
 
 #include <sys/types.h>
 
@@ -17,6 +18,7 @@ struct StrayPolicy {
     std::set<uid_t> users; ///< only these; meaningless where config.users is empty
     std::set<uid_t> exemptUsers;
     std::set<gid_t> exemptGroups;
+    SubordinateIds subordinates;       ///< such an id counts as its owner where looks into processes hang
     std::string ownCgroup;             ///< what runs beside who acts, in the admin's own login session say, is spared
     std::vector<std::string> problems; ///< names that nobody knows: whoever was meant must not be killed
 };

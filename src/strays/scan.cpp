@@ -20,15 +20,6 @@ void raiseDescriptorLimit() {
     }
 }
 
-/// What ails one may ail thousands.
-void cutShort(std::vector<std::string>& problems) {
-    if (problems.size() <= kMostProblems)
-        return;
-    const auto more = problems.size() - kMostProblems;
-    problems.resize(kMostProblems);
-    problems.push_back("and " + std::to_string(more) + " more");
-}
-
 /// Nothing: it is none that is wanted, or has ended.
 Result<std::optional<SeenProcess>> look(const ProcessTable& table, pid_t pid, const std::function<bool(uid_t)>& wanted) {
     SeenProcess seen;
@@ -45,7 +36,6 @@ Result<std::optional<SeenProcess>> look(const ProcessTable& table, pid_t pid, co
     if (!cgroup)
         return cgroup.error();
     seen.info = std::move(*info);
-    seen.info.command = table.commandOf(seen.info);
     seen.cgroup = std::move(*cgroup);
     // What /proc said is about this process only if it is still there: the number could have been another's meanwhile.
     if (hasEnded(seen.pidfd.get()))
@@ -54,6 +44,14 @@ Result<std::optional<SeenProcess>> look(const ProcessTable& table, pid_t pid, co
 }
 
 } // namespace
+
+void cutShort(std::vector<std::string>& problems) {
+    if (problems.size() <= kMostProblems)
+        return;
+    const auto more = problems.size() - kMostProblems;
+    problems.resize(kMostProblems);
+    problems.push_back("and " + std::to_string(more) + " more");
+}
 
 Scan scanProcesses(const ProcessTable& table, const std::function<bool(uid_t)>& wanted, Pidfds pidfds) {
     Scan scan;

@@ -11,7 +11,7 @@
 namespace pinfold {
 
 struct SeenProcess {
-    ProcessInfo info;   ///< with the command line
+    ProcessInfo info;   ///< without the command line
     std::string cgroup; ///< as in /proc/PID/cgroup
     UniqueFd pidfd;     ///< opened before all the rest was read; closed again where it was not asked for
 };
@@ -22,6 +22,9 @@ struct Scan {
 };
 
 enum class Pidfds { Keep, Close };
+
+/// What ails one may ail thousands: the first ten, and how many more there are.
+void cutShort(std::vector<std::string>& problems);
 
 /// Every process of these real user ids, but kernel threads, pid 1 and this process.
 Scan scanProcesses(const ProcessTable& table, const std::function<bool(uid_t)>& wanted, Pidfds pidfds);

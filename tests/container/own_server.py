@@ -1,24 +1,28 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A file server of alice's own that never answers, and a job of hers that waits for it: no signal ends that."""
+"""File servers of users' own that never answer, and who waits for them: no signal ends that."""
 
 import contextlib
 import select
 import subprocess
 from pathlib import Path
 
-from jobs import as_alice
+from jobs import wait_until
 
 FUSE_HANG = "/usr/libexec/pinfold-tests/fuse_hang"
 MOUNT = "/tmp/alices-server"
 
 
+def as_user(user, *command):
+    return "setpriv", f"--reuid={user}", f"--regid={user}", "--init-groups", *command
+
+
 @contextlib.contextmanager
-def alices_server():
-    """In namespaces of alice's, where she mounts without anybody's leave."""
+def server_of(user, mount):
+    """In namespaces of the user's, who mounts there without anybody's leave."""
     device = Path("/dev/fuse")
     mode = device.stat().st_mode
     device.chmod(0o666)  # as udev does it
-    process = subprocess.Popen(as_alice("unshare", "--user", "--map-root-user", "--mount", FUSE_HANG, "serve", MOUNT),
+    process = subprocess.Popen(as_user(user, "unshare", "--user", "--map-root-user", "--mount", FUSE_HANG, "serve", mount),
                                stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout.readline() == "mounted\n"
@@ -27,16 +31,44 @@ def alices_server():
         process.kill()  # which ends the wait
         process.communicate()
         device.chmod(mode)
-        Path(MOUNT).rmdir()
+        Path(mount).rmdir()
 
 
-def in_namespaces_of(server):
-    return as_alice("nsenter", f"--target={server.pid}", "--user", "--mount", "--preserve-credentials")
+def alices_server():
+    return server_of("alice", MOUNT)
+
+
+def in_namespaces_of(server, user="alice"):
+    return as_user(user, "nsenter", f"--target={server.pid}", "--user", "--mount", "--preserve-credentials")
 
 
 def waits_for(server):
     """A job's command."""
     return [*in_namespaces_of(server), "sh", "-c", f"until cat {MOUNT}/f; do :; done"]
+
+
+def states(pid):
+    return [(task / "stat").read_text().rsplit(") ", 1)[1][0] for task in Path(f"/proc/{pid}/task").iterdir()]
+
+
+@contextlib.contextmanager
+def locked_memories(user, count):
+    """The pids of so many processes of the user's, in a scope outside of all jobs, whose memory nobody can look into."""
+    with contextlib.ExitStack() as stack:
+        pids = []
+        for number in range(count):
+            mount = f"/tmp/server-{user}-{number}"
+            server = stack.enter_context(server_of(user, mount))
+            process = subprocess.Popen(["systemd-run", "--quiet", "--scope", "--collect", f"--unit=locked-{user}-{number}",
+                                        *in_namespaces_of(server, user), FUSE_HANG, "victim", f"{mount}/f"])
+            stack.callback(process.wait)
+            stack.callback(server.kill)
+            stack.callback(process.kill)
+            pids.append(process.pid)
+        for pid in pids:
+            wait_until(lambda pid=pid: Path(f"/proc/{pid}/comm").read_text() == "fuse_hang\n" and "D" in states(pid),
+                       "a thread that waits for the lock")
+        yield pids
 
 
 def expect_the_wait(server):

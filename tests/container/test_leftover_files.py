@@ -15,10 +15,12 @@ import pytest
 
 from endless import endless_mappings
 from jobs import RECORDS, daemon_ready, expect_nothing_left, finish, main_pid, receipts, run, site, start_job, wait_running, wait_until
+from own_server import locked_memories
 
 HISTORY = Path("/var/lib/pinfold/history.db")
 ALICE = {"user": "alice", "group": "alice", "extra_groups": []}
 UID = 1000
+BOB = 1001
 CLOCK_REALTIME_COARSE = 5  # time(7); Python has no name for it
 
 # Leaves one thing of each kind, all of this name; then, where it is told to, lives on until its standard input ends.
@@ -323,9 +325,20 @@ def test_nothing_is_removed_on_incomplete_knowledge(left, trouble):
 def test_a_process_that_cant_be_looked_into_keeps_its_own_users_files_only(left):
     with endless_mappings("bob"):
         done = run("pinfold", "strays", "--files", "--remove", "--json", check=False, timeout=300)
-        assert done.returncode == 1 and "pinfold: nothing of bob is removed, since not all is known: /proc/" in done.stderr, done.stderr
+        assert done.returncode == 1 and "pinfold: nothing of bob is removed, since not all is known: " in done.stderr, done.stderr
         assert [gap["user"] for gap in json.loads(done.stdout)["gaps_of_users"]] == ["bob"] and json.loads(done.stdout)["gaps"] == []
         assert left.there() == set()
+
+
+def test_processes_whose_memory_is_locked_hold_up_nobody_elses_files(left):
+    """Whether /proc/PID/maps waits for the lock depends on the kernel: new ones have a lock for each mapping."""
+    with locked_memories("bob", 6) as locked:
+        waits = subprocess.run(["timeout", "2", "cat", f"/proc/{locked[0]}/maps"], stdout=subprocess.DEVNULL).returncode == 124
+        done = run("pinfold", "strays", "--files", "--remove", "--json", check=False, timeout=120)
+        gaps = json.loads(done.stdout)["gaps_of_users"]
+        assert [gap["user"] for gap in gaps] == (["bob"] if waits else []), gaps
+        assert all(any(f"process {pid} of user {BOB} can't be looked into" in gap["gap"] for pid in locked) for gap in gaps)
+        assert done.returncode == int(waits) and json.loads(done.stdout)["gaps"] == [] and left.there() == set(), done.stderr
 
 
 def test_nothing_is_removed_when_processes_cant_be_looked_into(left):

@@ -13,9 +13,9 @@ import pytest
 
 from jobs import (as_alice, daemon_ready, expect_nothing_left, finish, journal, live_jobs, main_pid, receipts, run, site, start_job,
                   wait_until)
+from own_server import FUSE_HANG, states
 
 SOON = 0.3
-FUSE_HANG = "/usr/libexec/pinfold-tests/fuse_hang"
 
 
 def quickest(*command, tries=7):
@@ -64,10 +64,6 @@ def test_a_name_service_that_hangs_holds_up_nobody():
     wait_until(lambda: run(*carol, "pinfold", "drain", check=False).returncode == 0, "the name service's answer")
     run("pinfold", "resume")
     expect_nothing_left()
-
-
-def states(pid):
-    return [(task / "stat").read_text().rsplit(") ", 1)[1][0] for task in Path(f"/proc/{pid}/task").iterdir()]
 
 
 def dies(pid):

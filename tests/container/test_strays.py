@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from jobs import BATCH, CGROUP, ESCAPIST, RECORDS, daemon_ready, expect_nothing_left, finish, live_jobs, main_pid, receipts, run, site, start_job, wait_until
+from own_server import locked_memories
 
 ALICE, BOB = pwd.getpwnam("alice").pw_uid, pwd.getpwnam("bob").pw_uid
 NOW = ("--min-age", "0")
@@ -559,3 +560,41 @@ def test_a_run_with_5000_processes_is_cheap(node, options, most, runs):
         run("systemctl", "kill", "--signal=KILL", "strays-crowd.scope", check=False)
         crowd.communicate()
         wait_until(lambda: not (CGROUP / "system.slice/strays-crowd.scope").exists(), "the crowd gone")
+
+
+LOCKED = 7
+
+
+def test_who_cannot_be_read_is_killed_and_holds_up_nobody(node):
+    """Their user has them hang for as long as he likes; a stray of somebody else's is behind them in the list of processes."""
+    with locked_memories("alice", LOCKED) as locked:
+        behind = subprocess.Popen(["systemd-run", "--quiet", "--scope", "--uid=bob", "--collect", "sleep", "9401"])
+        node.callback(behind.wait)
+        node.callback(behind.kill)
+        bobs = behind.pid
+        wait_until(lambda: Path(f"/proc/{bobs}/comm").read_text() == "sleep\n", "bob's process")
+        listed = document(timeout=60)
+        found = {stray["pid"]: stray["command"] for stray in listed["strays"]}
+        assert [found[pid] for pid in locked] == ["[fuse_hang]"] * LOCKED and found[bobs].endswith("sleep 9401")
+        told = [f"process {pid} of user {ALICE} can't be looked into: it hangs, and nothing came within 1 s" for pid in locked[:4]]
+        told += [f"process {pid} of user {ALICE} was not looked into: 4 looks into processes of this user hang already" for pid in locked[4:]]
+        assert sorted(line for line in listed["unread"] if any(f"process {pid} " in line for pid in locked)) == sorted(told)
+
+        done = document("--mode=kill", check=False, timeout=60)
+        killed = {stray["pid"]: stray["actions"] for stray in done["strays"]}
+        assert done["reasons"] == [] and [killed[pid] for pid in [bobs, *locked]] == [["SIGKILL"]] * (1 + LOCKED), done
+        assert not alive(bobs)
+        failures = {stray["pid"]: stray["failure"] for stray in done["strays"]}
+        assert {failures[pid] for pid in locked} == {"it outlives SIGKILL: it hangs in the kernel"}
+
+
+def test_the_timers_sweep_says_who_cannot_be_read_and_ends(node):
+    with locked_memories("alice", 1) as [locked]:
+        file = Path("/etc/pinfold/pinfold.toml.d/60-strays.toml")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text('[strays]\nmin_age = "0"\n')
+        node.callback(file.unlink)
+        run("systemctl", "start", "pinfold-strays", timeout=60)
+        run("journalctl", "--sync")
+        said = run("journalctl", "-o", "cat", "--no-pager", "_SYSTEMD_UNIT=pinfold-strays.service", "_TRANSPORT=stdout").stdout
+        assert f"a command line is not known: process {locked} of user {ALICE} can't be looked into" in said

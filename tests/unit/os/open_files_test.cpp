@@ -34,7 +34,10 @@ protected:
             std::filesystem::create_symlink("/", top() / directory / link);
     }
     FileId id(const std::filesystem::path& file) const { return fileStatus(AT_FDCWD, file.c_str())->id; }
-    Result<FilesInUse> inUse() const { return filesInUse({id(top()).device}, top()); }
+    Result<FilesInUse> inUse(std::chrono::milliseconds patience = std::chrono::minutes(1)) const {
+        ProcessLooks looks(patience);
+        return filesInUse({id(top()).device}, looks, top());
+    }
 };
 
 } // namespace
@@ -98,7 +101,28 @@ TEST_F(OpenFiles, WhoseProcessCannotBeLookedIntoIsSaidAndTheOthersAreLookedInto)
     write("proc/30/maps", "no map\n");
     files = inUse();
     ASSERT_TRUE(files);
-    EXPECT_TRUE(files->unseen.contains(0)) << "its saved user id is another's";
+    EXPECT_TRUE(files->unseen.contains(1001) && files->unseen.contains(7)) << "its saved user id is another's";
+    EXPECT_FALSE(files->unseen.contains(0));
+
+    write("proc/30/status", "Name:\ta\nUid:\t1001\t0\t0\t0\n");
+    files = inUse();
+    ASSERT_TRUE(files);
+    EXPECT_TRUE(files->unseen.contains(0)) << "a program of root's";
+}
+
+TEST_F(OpenFiles, AProcessThatHangsIsSaidAndTheOthersAreLookedInto) {
+    const auto open = write("open", "");
+    process(20, 1000, 'S');
+    std::filesystem::remove(top() / "proc/20/maps");
+    ASSERT_EQ(::mkfifo((top() / "proc/20/maps").c_str(), 0600), 0); // opening it waits for who writes
+    process(30, 1001, 'S');
+    std::filesystem::create_symlink(open, top() / "proc/30/fd/3");
+    const auto files = inUse(std::chrono::milliseconds(500));
+    ASSERT_TRUE(files) << files.error().message;
+    EXPECT_TRUE(files->files.contains(id(open)));
+    ASSERT_EQ(files->unseen.count(1000), 1U);
+    EXPECT_EQ(files->unseen.at(1000), "process 20 of user 1000 can't be looked into: it hangs, and nothing came within 0.500 s");
+    EXPECT_FALSE(files->unseen.contains(0));
 }
 
 TEST_F(OpenFiles, WhatIsIncompleteIsAnError) {

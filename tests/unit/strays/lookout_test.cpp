@@ -6,6 +6,7 @@
 #include "../os/temporary_directory.hpp"
 
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <csignal>
 #include <map>
@@ -163,6 +164,31 @@ TEST_F(LookoutTest, killTakesStraysAlone) {
     EXPECT_TRUE(hasEnded(stray.pidfd()));
     EXPECT_FALSE(hasEnded(other.pidfd()));
     EXPECT_FALSE(hasEnded(system.pidfd()));
+}
+
+TEST_F(LookoutTest, whoCannotBeReadIsKilledByName) {
+    const Child hanging;
+    show(hanging.pid());
+    const auto file = top() / "proc" / std::to_string(hanging.pid()) / "cmdline";
+    std::filesystem::remove(file);
+    ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0); // opening it waits for who writes
+    const auto findings = lookout().look(Pidfds::Close);
+    EXPECT_TRUE(findings.areSure());
+    ASSERT_EQ(findings.unread.size(), 1U);
+    EXPECT_EQ(findings.unread.front(), "process " + std::to_string(hanging.pid()) +
+                                           " of user 1000 can't be looked into: it hangs, and nothing came within 1 s");
+    ASSERT_EQ(findings.strays.size(), 1U);
+    EXPECT_EQ(findings.strays.front().process.info.command, "[x]");
+    EXPECT_EQ(sweepAll(StraysMode::Kill), (std::map<pid_t, Kinds>{{hanging.pid(), {Deed::Kind::Kill}}}));
+}
+
+TEST_F(LookoutTest, ofProcessesThatAreNoStraysNoCommandLineIsRead) {
+    const Child legitimate;
+    show(legitimate.pid(), kSession, 33);
+    const auto file = top() / "proc" / std::to_string(legitimate.pid()) / "cmdline";
+    std::filesystem::remove(file);
+    ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
+    EXPECT_TRUE(lookout().look(Pidfds::Close).unread.empty());
 }
 
 TEST_F(LookoutTest, whoHasMovedSinceIsSpared) {

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "os/process_looks.hpp"
+
+#include "os/read_file.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <filesystem>
+#include <iterator>
+#include <mutex>
+#include <system_error>
+#include <thread>
+
+namespace pinfold {
+namespace {
+
+constexpr std::size_t kMostBytes = 4 << 20; // of subuid(5): some 200,000 users
+
+std::string inSeconds(std::chrono::milliseconds time) {
+    auto text = std::to_string(time.count() / 1000);
+    if (const auto rest = time.count() % 1000; rest != 0)
+        text += "." + std::to_string(1000 + rest).substr(1);
+    return text + " s";
+}
+
+} // namespace
+
+/// One that makes looks, shared with whoever waits for it.
+class ProcessLooks::Thread {
+public:
+    /// Throws std::system_error when the kernel has no thread for us.
+    static std::shared_ptr<Thread> start() {
+        auto shared = std::make_shared<Thread>();
+        std::thread([shared] { shared->serve(); }).detach();
+        return shared;
+    }
+
+    /// False: it is not done by then, and goes on.
+    bool make(std::function<void()> look, std::chrono::milliseconds patience) {
+        std::unique_lock lock(mutex_);
+        look_ = std::move(look);
+        changed_.notify_all();
+        return changed_.wait_for(lock, patience, [this] { return !look_; });
+    }
+    /// It ends as soon as what it does comes back.
+    void dismiss() {
+        const std::lock_guard lock(mutex_);
+        dismissed_ = true;
+        changed_.notify_all();
+    }
+    bool hangs() {
+        const std::lock_guard lock(mutex_);
+        return static_cast<bool>(look_);
+    }
+
+private:
+    void serve() {
+        std::unique_lock lock(mutex_);
+        while (!dismissed_) {
+            changed_.wait(lock, [this] { return dismissed_ || look_; });
+            if (!look_)
+                return;
+            lock.unlock();
+            look_(); // nobody sets another one meanwhile
+            lock.lock();
+            look_ = nullptr;
+            changed_.notify_all();
+        }
+    }
+
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::function<void()> look_;
+    bool dismissed_ = false;
+};
+
+ProcessLooks::~ProcessLooks() {
+    if (thread_)
+        thread_->dismiss();
+}
+
+Result<void> ProcessLooks::run(pid_t pid, uid_t user, std::function<void()> look) {
+    std::erase_if(leftBehind_, [](const LeftBehind& one) { return !one.thread->hangs(); });
+    const auto who = whoIs(user);
+    if (auto may = allowed(pid, user, who); !may)
+        return may;
+    try {
+        if (!thread_)
+            thread_ = Thread::start();
+    } catch (const std::system_error& error) {
+        return Error{ErrorCode::Internal, std::string("there is no thread for looks into processes: ") + error.what()};
+    }
+    if (thread_->make(std::move(look), patience_))
+        return {};
+    thread_->dismiss();
+    leftBehind_.push_back({std::move(thread_), pid, who});
+    return Error{ErrorCode::TimedOut, "process " + std::to_string(pid) + " of user " + std::to_string(user) +
+                                          " can't be looked into: it hangs, and nothing came within " + inSeconds(patience_)};
+}
+
+Result<void> ProcessLooks::allowed(pid_t pid, uid_t user, const std::string& who) const {
+    const auto count = [this](const auto& which) { return std::count_if(leftBehind_.begin(), leftBehind_.end(), which); };
+    const auto most = [](std::size_t number) { return static_cast<std::ptrdiff_t>(number); };
+    const std::string root = whoIs(0);
+    std::string why;
+    if (count([pid](const LeftBehind& one) { return one.pid == pid; }) > 0)
+        why = "the look before still hangs";
+    else if (count([&who](const LeftBehind& one) { return one.who == who; }) >= most(kMostOfOne))
+        why = std::to_string(kMostOfOne) + " looks into processes of this user hang already";
+    else if (who != root && count([&root](const LeftBehind& one) { return one.who != root; }) >= most(kMostOfUsers))
+        why = std::to_string(kMostOfUsers) + " looks into processes of users hang already";
+    if (why.empty())
+        return {};
+    return Error{ErrorCode::Busy,
+                 "process " + std::to_string(pid) + " of user " + std::to_string(user) + " was not looked into: " + why};
+}
+
+std::string ProcessLooks::whoIs(uid_t user) const {
+    const auto next = subordinates_.ranges.upper_bound(user);
+    if (next != subordinates_.ranges.begin())
+        if (const auto& range = std::prev(next)->second; user <= range.last)
+            return range.owner;
+    return std::to_string(user);
+}
+
+SubordinateIds readSubordinateIds(const char* file) {
+    std::error_code ignored; // a link that goes nowhere can't be read
+    return parseSubordinateIds(readFile(AT_FDCWD, std::filesystem::canonical(file, ignored).c_str(), kMostBytes).value_or(""));
+}
+
+} // namespace pinfold
