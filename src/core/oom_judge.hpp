@@ -9,7 +9,7 @@
 
 namespace pinfold {
 
-/// Finds out that processes of a job were killed for want of memory, for whose memory, and tells: at once in the job's own
+/// Finds out that processes of a job were killed because memory ran out, and whose, and tells: at once in the job's own
 /// output, in the journal, by a signal. By memory.events of the slice, which counts for all tasks and says "oom" only for limits
 /// of the job's own; the kernel's log has the victim, where it can be read.
 class OomJudge {

@@ -38,7 +38,7 @@ void TaskEnder::check(const JobPtr& job, std::uint32_t number) {
         return;
     const auto path = scopePath(job->key(), number);
     const auto scope = core_.context.cgroups.open(path);
-    // Not to be opened, for want of a descriptor say, is not gone.
+    // A scope that cannot be opened, as when there is no descriptor left, is not gone.
     if (scope ? scope->populated() : core_.context.cgroups.exists(path))
         return;
     const auto waiters = std::exchange(job->tasks[number].waiters, {});

@@ -55,7 +55,7 @@ void addNode(Exposition& out, const NodeMetrics& node) {
     out.sample({}, counts.rogueProcesses);
     out.metric("pinfold_rogue_jobs_total", "counter", "Jobs that left processes behind.");
     out.sample({}, counts.rogueJobs);
-    out.metric("pinfold_oom_kills_total", "counter", "Processes of jobs that were killed for want of memory.");
+    out.metric("pinfold_oom_kills_total", "counter", "Processes of jobs that were killed because they were out of memory.");
     out.sample({}, counts.oomKills);
     out.metric("pinfold_scope_start_seconds", "histogram", "What it took to bring processes into a scope of their job.");
     out.histogram(counts.scopeStart);

@@ -21,7 +21,7 @@ enum class JobResult {
     Signaled,       ///< a signal ended the leader
     Stopped,        ///< somebody asked for it
     Timeout,        ///< the run time limit
-    OutOfMemory,    ///< killed as a whole, or its leader, for want of memory
+    OutOfMemory,    ///< it, or its leader, was killed because it was out of memory
     SupervisorLost, ///< pinfold-run was killed
     NodeShutdown,   ///< the node was shut down in an orderly way while the job ran
     NodeLost,       ///< the node went down without a word: a power cut, a reset or a crash

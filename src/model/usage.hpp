@@ -44,7 +44,7 @@ struct Usage {
     std::optional<std::uint64_t> ioWrites;  ///< operations, all devices
     std::vector<DeviceIo> ioDevices;
 
-    // Microseconds in which some, or all, of its processes waited for want of it.
+    // Microseconds in which some, or all, of its processes waited because there was not enough of it.
     std::optional<std::uint64_t> cpuPressure;
     std::optional<std::uint64_t> memoryPressure;
     std::optional<std::uint64_t> memoryPressureFull;

@@ -126,9 +126,10 @@ Result<UniqueFd> KernelLog::openDevice() {
     UniqueFd fd(::open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC));
     if (fd)
         return fd;
-    return Error{ErrorCode::Internal, std::string("/dev/kmsg: ") + std::strerror(errno) +
-                                          "; who was killed for want of memory will not be known (the unit needs "
-                                          "CAP_SYSLOG and the device)"};
+    return Error{ErrorCode::Internal,
+                 std::string("/dev/kmsg: ") + std::strerror(errno) +
+                     "; pinfoldd will not know which processes were killed when memory ran out (the unit needs "
+                     "CAP_SYSLOG and the device)"};
 }
 
 void KernelLog::watch(EventLoop& loop) {

@@ -26,7 +26,7 @@ constexpr unsigned kPidfdThread = O_EXCL;               // PIDFD_THREAD, since L
 
 Error gone(pid_t pid) { return {ErrorCode::PidGone, "process " + std::to_string(pid) + " has ended"}; }
 
-/// After a failed read of /proc/PID/…: a process that can't be looked at, for want of a descriptor say, has not ended.
+/// After a failed read of /proc/PID/…: a process that can't be looked at, as when there is no descriptor left, has not ended.
 Error notRead(pid_t pid) {
     if (errno == ENOENT || errno == ESRCH)
         return gone(pid);

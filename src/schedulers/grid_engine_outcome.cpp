@@ -117,7 +117,7 @@ std::string usageOfKilled(int signal, std::uint64_t start, std::uint64_t end) {
 std::string causeOfKilled(int signal, const Receipt& receipt) {
     switch (receipt.result) {
     case JobResult::OutOfMemory:
-        return receipt.oom ? oomLine(*receipt.oom, receipt.usage.memoryPeak) : "killed for want of memory";
+        return receipt.oom ? oomLine(*receipt.oom, receipt.usage.memoryPeak) : "killed: out of memory";
     case JobResult::Timeout:
         return "killed at the run time limit that it has in pinfold";
     case JobResult::Stopped:

@@ -71,7 +71,7 @@ std::string causeInWords(const Receipt& receipt, NameOfUser nameOf) {
     case JobResult::Timeout:
         return timeoutInWords(receipt) + andExit(receipt) + ".";
     case JobResult::OutOfMemory:
-        return receipt.oom ? oomInWords(*receipt.oom) + "." : "It was killed for want of memory.";
+        return receipt.oom ? oomInWords(*receipt.oom) + "." : "It was killed because it was out of memory.";
     case JobResult::SupervisorLost:
         return "Its supervisor, pinfold-run, was killed; what was left of the job was stopped then.";
     case JobResult::NodeShutdown:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Killed for want of memory: by whose limit, whom, and where it is said. Each job meets the real kernel."""
+"""Killed because memory ran out: by whose limit, whom, and where it is said. Each job meets the real kernel."""
 
 import os
 import re

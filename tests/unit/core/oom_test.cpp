@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Kills for want of memory: whose memory, what is said where, and what becomes of the job.
+// Kills because memory ran out: whose memory, what is said where, and what becomes of the job.
 #include "tests/unit/core/core_fixture.hpp"
 
 #include <fcntl.h>

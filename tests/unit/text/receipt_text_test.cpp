@@ -159,7 +159,7 @@ TEST(Cause, everyOneHasItsSentence) {
          {std::pair{JobResult::Signaled, "It was ended by SIGSEGV (Segmentation fault)."},
           {JobResult::Stopped, "It was stopped on request."},
           {JobResult::Timeout, "It was stopped at its run time limit of 1h."},
-          {JobResult::OutOfMemory, "It was killed for want of memory."},
+          {JobResult::OutOfMemory, "It was killed because it was out of memory."},
           {JobResult::SupervisorLost, "Its supervisor, pinfold-run, was killed; what was left of the job was stopped then."},
           {JobResult::NodeShutdown, "The node was shut down while it ran."},
           {JobResult::NodeLost, "The node went down without a shutdown (a power cut, a reset or a crash). When the job ended is "
