@@ -22,6 +22,7 @@ import pytest
 from jobs import BATCH, SPENDER, expect_nothing_left, main_pid, receipts, run, start_job, wait_until
 
 MIB = 1024 * 1024
+ROW = int(os.environ.get("PINFOLD_BATCH_JOBS", "80"))
 PR_SET_CHILD_SUBREAPER = 36
 MODES = {"supervise": [], "exec": ["--exec"]}
 in_both_modes = pytest.mark.parametrize("mode", MODES)
@@ -283,7 +284,7 @@ def test_bytes_of_what_sigkill_ended(raw_disk, way):
 
 
 @in_both_modes
-def test_short_jobs_in_a_row(mode, count=250):
+def test_short_jobs_in_a_row(mode, count=ROW):
     keys = series(f"row.{mode}", count)
     for key in keys:
         run("pinfold-run", "--job", key, *MODES[mode], "--", "true")
