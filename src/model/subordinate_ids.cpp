@@ -52,6 +52,14 @@ bool UserIds::has(uid_t id) const {
                                      [id](const auto& range) { return range.first <= id && id <= range.second; });
 }
 
+std::string ownerOf(const SubordinateIds& ids, uid_t id) {
+    const auto next = ids.ranges.upper_bound(id);
+    if (next != ids.ranges.begin())
+        if (const auto& range = std::prev(next)->second; id <= range.last)
+            return range.owner;
+    return std::to_string(id);
+}
+
 SubordinateIds parseSubordinateIds(std::string_view text) {
     SubordinateIds ids;
     for (std::size_t number = 1; !text.empty(); ++number) {

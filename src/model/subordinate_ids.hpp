@@ -31,6 +31,9 @@ struct UserIds {
     bool has(uid_t id) const;
 };
 
+/// Who has this id as a subordinate one, as the file names them; else the id itself, as a number.
+std::string ownerOf(const SubordinateIds& ids, uid_t id);
+
 /// Lines of name:first:count. An id that several lines have is of the first of them. Empty lines and comments (#) are none.
 SubordinateIds parseSubordinateIds(std::string_view text);
 

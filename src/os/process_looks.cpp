@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <condition_variable>
 #include <filesystem>
-#include <iterator>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -83,7 +82,7 @@ ProcessLooks::~ProcessLooks() {
 
 Result<void> ProcessLooks::run(pid_t pid, uid_t user, std::function<void()> look) {
     std::erase_if(leftBehind_, [](const LeftBehind& one) { return !one.thread->hangs(); });
-    const auto who = whoIs(user);
+    const auto who = ownerOf(subordinates_, user);
     if (auto may = allowed(pid, user, who); !may)
         return may;
     try {
@@ -103,7 +102,7 @@ Result<void> ProcessLooks::run(pid_t pid, uid_t user, std::function<void()> look
 Result<void> ProcessLooks::allowed(pid_t pid, uid_t user, const std::string& who) const {
     const auto count = [this](const auto& which) { return std::count_if(leftBehind_.begin(), leftBehind_.end(), which); };
     const auto most = [](std::size_t number) { return static_cast<std::ptrdiff_t>(number); };
-    const std::string root = whoIs(0);
+    const auto root = ownerOf(subordinates_, 0);
     std::string why;
     if (count([pid](const LeftBehind& one) { return one.pid == pid; }) > 0)
         why = "the look before still hangs";
@@ -115,14 +114,6 @@ Result<void> ProcessLooks::allowed(pid_t pid, uid_t user, const std::string& who
         return {};
     return Error{ErrorCode::Busy,
                  "process " + std::to_string(pid) + " of user " + std::to_string(user) + " was not looked into: " + why};
-}
-
-std::string ProcessLooks::whoIs(uid_t user) const {
-    const auto next = subordinates_.ranges.upper_bound(user);
-    if (next != subordinates_.ranges.begin())
-        if (const auto& range = std::prev(next)->second; user <= range.last)
-            return range.owner;
-    return std::to_string(user);
 }
 
 SubordinateIds readSubordinateIds(const char* file) {

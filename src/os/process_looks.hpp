@@ -54,13 +54,11 @@ private:
     struct LeftBehind {
         std::shared_ptr<Thread> thread;
         pid_t pid;
-        std::string who;
+        std::string who; ///< ownerOf(): nobody asks a name service for this
     };
 
     Result<void> run(pid_t pid, uid_t user, std::function<void()> look);
     Result<void> allowed(pid_t pid, uid_t user, const std::string& who) const;
-    /// An owner of subordinate ids is a name here, and the other ids are numbers: nobody asks a name service for this.
-    std::string whoIs(uid_t user) const;
 
     std::chrono::milliseconds patience_;
     SubordinateIds subordinates_;

@@ -6,7 +6,9 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <map>
 #include <tuple>
+#include <utility>
 
 namespace pinfold {
 namespace {
@@ -40,21 +42,26 @@ bool hasCommand(const ProcessInfo& info, const StraysConfig& config) {
                        [&info](const std::string& glob) { return ::fnmatch(glob.c_str(), info.command.c_str(), 0) == 0; });
 }
 
+std::optional<std::string> whySpared(const Stray& stray, const StrayPolicy& policy) {
+    if (stray.kind == StrayKind::Orphan)
+        return "its job's state is not known";
+    if (!policy.config.kinds.contains(stray.kind))
+        return "it is of a kind that is not acted on";
+    if (stray.process.cgroup == policy.ownCgroup)
+        return "this command runs in the same unit";
+    return std::nullopt;
+}
+
+/// Users take turns, each with their subordinate ids: the strays of one, however many, do not protect those of another.
 void choose(std::vector<Stray>& strays, const StrayPolicy& policy) {
-    const auto& config = policy.config;
-    std::uint32_t chosen = 0;
-    for (auto& stray : strays) {
-        if (stray.kind == StrayKind::Orphan)
-            stray.spared = "its job's state is not known";
-        else if (!config.kinds.contains(stray.kind))
-            stray.spared = "it is of a kind that is not acted on";
-        else if (stray.process.cgroup == policy.ownCgroup)
-            stray.spared = "this command runs in the same unit";
-        else if (chosen == config.maxKills)
-            stray.spared = "max_kills is reached";
-        else
-            ++chosen;
-    }
+    std::map<std::string, std::size_t> turns;
+    std::vector<std::pair<std::size_t, Stray*>> chosen; // the turn of its user in which it is
+    for (auto& stray : strays)
+        if (stray.spared = whySpared(stray, policy); !stray.spared)
+            chosen.emplace_back(turns[ownerOf(policy.subordinates, stray.process.info.realUid)]++, &stray);
+    std::ranges::stable_sort(chosen, {}, &decltype(chosen)::value_type::first);
+    for (std::size_t i = policy.config.maxKills; i < chosen.size(); ++i)
+        chosen[i].second->spared = "max_kills is reached";
 }
 
 } // namespace

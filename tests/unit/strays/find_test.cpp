@@ -149,6 +149,18 @@ TEST_F(Find, byUserAndPidAndNoMoreThanAllowed) {
     EXPECT_EQ(*strays[3].spared, "max_kills is reached");
 }
 
+TEST_F(Find, usersTakeTurnsUntilMaxKillsIsReached) {
+    policy.config.maxKills = 3;
+    policy.subordinates = parseSubordinateIds("1000:100000:65536\n"); // user 1000's
+    const auto strays = find(process(2), process(3), process(4), process(5, 1001), process(6, 1001), process(7, 100007));
+    ASSERT_EQ(strays.size(), 6U);
+    std::set<pid_t> actedOn;
+    for (const auto& stray : strays)
+        if (stray.actedOn())
+            actedOn.insert(stray.process.info.pid);
+    EXPECT_EQ(actedOn, (std::set<pid_t>{2, 5, 3}));
+}
+
 TEST_F(Find, whoCallsIsNotEndedByIt) {
     policy.ownCgroup = kSession;
     const auto strays = find(process(2), process(3, 1000, "/user.slice/user-1000.slice/session-2.scope"));
