@@ -4,6 +4,7 @@
 #include "base/parse.hpp"
 #include "core/events.hpp"
 #include "core/leftovers.hpp"
+#include "os/fuse_mounts.hpp"
 #include "os/replace_file.hpp"
 #include "os/trusted_program.hpp"
 #include "systemd/unit_properties.hpp"
@@ -18,12 +19,17 @@ namespace {
 constexpr std::size_t kMostKeys = 10;  // in a line for people
 constexpr std::size_t kMostPids = 100; // in a command line
 
-/// All of them wait, one for the answer of a file server in FUSE and the others perhaps for what that one holds, and all are
-/// where only users mount: in namespaces that they have made themselves.
-bool waitForUsersFileServer(const std::vector<ProcessInfo>& stuck) {
-    return std::any_of(stuck.begin(), stuck.end(),
-                       [](const auto& process) { return isInFuse(process.waitPoint.value_or("")); }) &&
-           std::all_of(stuck.begin(), stuck.end(), [](const auto& process) { return process.ownNamespace; });
+/// One of them waits for the answer of a file server in FUSE, and the others may wait for what that one holds. The server is a
+/// user's if all of them are where only users mount, in namespaces that they have made themselves. It also is if the node's own
+/// servers answer: a file of a user's server can be handed to a process outside of these namespaces.
+bool waitForUsersFileServer(const std::vector<ProcessInfo>& stuck, const std::filesystem::path& root) {
+    const auto waitsInFuse = [](const ProcessInfo& process) { return isInFuse(process.waitPoint.value_or("")); };
+    const auto isUsers = [](const ProcessInfo& process) { return process.ownNamespace; };
+    if (std::ranges::none_of(stuck, waitsInFuse))
+        return false;
+    return std::ranges::all_of(stuck, isUsers) ||
+           (std::ranges::all_of(stuck, [&](const auto& one) { return isUsers(one) || waitsInFuse(one); }) &&
+            nodesFuseServersAnswer(root));
 }
 
 // From the second SIGKILL to the report. The kernel takes milliseconds.
@@ -106,7 +112,7 @@ void UnkillablePolicy::report(const JobPtr& job, std::uint64_t killedAt) {
 }
 
 void UnkillablePolicy::judge(Job& job, const std::vector<pid_t>& left, std::vector<ProcessInfo> named, bool first) {
-    job.record.unkillableInFuse = waitForUsersFileServer(named);
+    job.record.unkillableInFuse = waitForUsersFileServer(named, core_.context.root);
     core_.save(job); // before the script runs: a restart doesn't run it again
     keepToPolicy(core_.context, named);
     logUnkillable(core_.context, job, left.size(), named);

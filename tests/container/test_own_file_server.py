@@ -2,9 +2,11 @@
 """A user waits for a file server of his own that never answers: SIGKILL does not end that, and the node is as well as it was."""
 
 import json
+import subprocess
+from pathlib import Path
 
-from jobs import expect_nothing_left, finish, journal, live_jobs, run, site, start_job, wait_until
-from own_server import alices_server, expect_the_wait, waits_for
+from jobs import as_alice, expect_nothing_left, finish, journal, live_jobs, run, site, start_job, wait_until
+from own_server import MOUNT, alices_server, expect_the_wait, in_namespaces_of, waits_for
 
 
 def test_nobody_drains_the_node_by_a_file_server_of_his_own():
@@ -21,4 +23,42 @@ def test_nobody_drains_the_node_by_a_file_server_of_his_own():
             assert "/sys/fs/fuse/connections/N/abort" in told, told
         server.kill()
         finish(job)
+    expect_nothing_left()
+
+
+# Hands a file of the server to whoever connects, from within the namespaces where it is mounted.
+GIVES = """
+import os, socket, sys
+with socket.socket(socket.AF_UNIX) as listener:
+    listener.bind(sys.argv[2])
+    listener.listen()
+    print("listens", flush=True)
+    socket.send_fds(listener.accept()[0], [b"x"], [os.open(sys.argv[1], os.O_RDONLY)])
+"""
+# The first read fails, and the second one is never answered.
+TAKES = """
+import contextlib, os, socket, sys
+with socket.socket(socket.AF_UNIX) as taker:
+    taker.connect(sys.argv[1])
+    [file] = socket.recv_fds(taker, 1, 1)[1]
+while True:
+    with contextlib.suppress(OSError):
+        os.read(file, 1)
+"""
+
+
+def test_nor_by_a_file_of_it_that_is_handed_to_a_job():
+    with alices_server() as server, site('[unkillable]\nafter = "1s"\naction = "drain"\n'):
+        giver = subprocess.Popen([*in_namespaces_of(server), "python3", "-c", GIVES, f"{MOUNT}/f", "/tmp/alices-socket"], stdout=subprocess.PIPE, text=True)
+        assert giver.stdout.readline() == "listens\n"
+        job = start_job("fuse.3", *as_alice("python3", "-c", TAKES, "/tmp/alices-socket"))
+        expect_the_wait(server)
+        run("pinfold", "stop", "--grace", "0", "fuse.3")
+        wait_until(lambda: journal("fuse.3", "unkillable"), "the report")
+        assert live_jobs()["fuse.3"]["unkillable_in_fuse"]
+        assert json.loads(run("pinfold", "status", "--json").stdout)["draining"] is False
+        server.kill()
+        finish(job)
+        giver.communicate(timeout=30)
+        Path("/tmp/alices-socket").unlink()
     expect_nothing_left()

@@ -30,6 +30,11 @@ protected:
         std::filesystem::create_directories(directory);
         std::filesystem::create_symlink("user:[1]", directory / "user");
     }
+    void writeFile(const std::string& name, const std::string& text) const {
+        const auto file = node.root() / name;
+        std::filesystem::create_directories(file.parent_path());
+        std::ofstream(file, std::ios::trunc) << text;
+    }
     void passBound() { loop.advance(config.unkillable.after); }
     std::vector<JournalEvent> events(const std::string& name) const {
         std::vector<JournalEvent> found;
@@ -250,6 +255,22 @@ TEST_F(UnkillableTest, theNodesOwnFileServerInFuseDrainsIt) {
     EXPECT_TRUE(manager->draining());
     EXPECT_FALSE(manager->job("sge.1")->unkillableInFuse);
     EXPECT_FALSE(said("/sys/fs/fuse"));
+}
+
+TEST_F(UnkillableTest, aFileOfAUsersServerThatWasHandedOutOfItsNamespaceDrainsNothing) {
+    config.unkillable.action = UnkillableAction::Drain;
+    writeFile("proc/self/mountinfo", "26 1 8:1 / / rw shared:1 - ext4 /dev/sda1 rw\n"
+                                     "60 26 0:57 / /cvmfs rw shared:2 - fuse cvmfs2 rw,user_id=0,group_id=0,allow_other\n");
+    writeFile("sys/fs/fuse/connections/57/waiting", "0\n");
+    auto leader = stuckJob("sge.1", "request_wait_answer");
+    passBound();
+    EXPECT_FALSE(manager->draining());
+    EXPECT_TRUE(manager->job("sge.1")->unkillableInFuse);
+    writeFile("sys/fs/fuse/connections/57/waiting", "1\n");
+    crash();
+    restart();
+    passBound();
+    EXPECT_TRUE(manager->draining()) << "it may be the node's own";
 }
 
 TEST_F(UnkillableTest, whatHangsInANamespaceAndNotInFuseDrains) {

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "os/fuse_mounts.hpp"
+
+#include "temporary_directory.hpp"
+
+namespace pinfold::test {
+namespace {
+
+class FuseMounts : public TemporaryDirectory {
+protected:
+    void mounts(const std::string& lines) const {
+        write("proc/self/mountinfo", "26 1 8:1 / / rw shared:1 - ext4 /dev/sda1 rw\n" + lines);
+    }
+    void waiting(const std::string& connection, const std::string& count) const {
+        write("sys/fs/fuse/connections/" + connection + "/waiting", count + "\n");
+    }
+    bool answer() const { return nodesFuseServersAnswer(top()); }
+};
+
+} // namespace
+
+TEST_F(FuseMounts, withoutAnyNothingWaits) {
+    EXPECT_FALSE(answer()) << "there is no list of mounts";
+    mounts("");
+    EXPECT_TRUE(answer());
+}
+
+TEST_F(FuseMounts, areThoseOfTheNodeItself) {
+    mounts("60 26 0:57 / /cvmfs rw shared:2 master:1 - fuse.cvmfs2 cvmfs2 rw,user_id=0,group_id=0\n");
+    EXPECT_FALSE(answer()) << "the connection's file is not there";
+    waiting("57", "0");
+    EXPECT_TRUE(answer());
+    waiting("57", "2");
+    EXPECT_FALSE(answer());
+    mounts("60 26 0:57 / /srv rw shared:2 - fuse.site site rw,user_id=998,group_id=0\n");
+    EXPECT_FALSE(answer()) << "a service of the node's";
+    mounts("60 26 0:57 / /srv rw - virtiofs shared rw\n");
+    EXPECT_FALSE(answer());
+}
+
+TEST_F(FuseMounts, ofUsersDoNotCount) {
+    mounts("60 26 0:57 / /home/alice/far\\040away rw shared:2 - fuse.sshfs host:dir rw,nosuid,user_id=1000,group_id=1000\n");
+    waiting("57", "3");
+    EXPECT_TRUE(answer());
+}
+
+TEST_F(FuseMounts, onDisksAreCalledByMajorAndMinor) {
+    mounts("60 26 8:17 / /mnt rw - fuseblk /dev/sdb1 rw,user_id=0,group_id=0\n");
+    waiting("8388625", "0");
+    EXPECT_TRUE(answer());
+    waiting("8388625", "1");
+    EXPECT_FALSE(answer());
+}
+
+} // namespace pinfold::test
