@@ -3,6 +3,8 @@
 
 #include "core/events.hpp"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <iterator>
 #include <string>
@@ -84,8 +86,9 @@ void TaskStarter::start(const JobPtr& job, Request request, Callbacks callbacks)
 void TaskStarter::finished() {
     if (--inFlight_ > 0)
         return;
+    // The messages of a burst leave holes between what lives on, which the allocator would keep for ever.
     if (std::exchange(highest_, 0) >= kBurst)
-        freed_.giveBackSoon();
+        ::malloc_trim(0);
 }
 
 void TaskStarter::tryOnce(AttemptPtr attempt) {

@@ -9,7 +9,6 @@
 #include "base/result.hpp"
 #include "core/context.hpp"
 #include "core/job.hpp"
-#include "os/freed_memory.hpp"
 #include "systemd/unit_properties.hpp"
 
 #include <functional>
@@ -20,7 +19,7 @@ namespace pinfold {
 
 class TaskStarter {
 public:
-    explicit TaskStarter(CoreContext& context) : context_(context), freed_(context.loop) {}
+    explicit TaskStarter(CoreContext& context) : context_(context) {}
 
     struct Request {
         std::uint32_t task = 0;
@@ -74,7 +73,6 @@ private:
     void finished();
 
     CoreContext& context_;
-    FreedMemory freed_;
     std::vector<pid_t> inDoubt_; ///< placeholders that have done their work, and whose numbers are kept
     bool asksForDoubt_ = false;
     EventHandle doubtTimer_;
