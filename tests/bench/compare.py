@@ -206,6 +206,12 @@ def switches():
     return sum(int(number) for number in re.findall(r"^voluntary_ctxt_switches:\s+(\d+)", text, re.M))
 
 
+def sleeps(seconds=2):
+    before = switches()
+    select.select([], [], [], seconds)
+    return switches() == before
+
+
 def live(prefix, count):
     started = [subprocess.Popen(["pinfold-run", "--job", f"{prefix}.{number}", "--exec", "--", "sleep", "100000"], stdin=subprocess.DEVNULL)
                for number in range(count)]
@@ -224,6 +230,7 @@ def end(started):
 def quiet():
     started = live("quiet", 100)
     run("journalctl", "--sync")
+    wait_until(sleeps, "pinfoldd has done all that starts leave to do", deadline=60)
     before = switches()
     # From outside: a tracer would wake it itself. Who does not wake up makes no system call.
     select.select([], [], [], 10)
