@@ -41,7 +41,7 @@ void givePage(FreedMemory& freed, const Answer& answer, const Items& items, std:
     answer.give(std::move(page).take(items.size() >= most));
     // Each value of a dictionary is a message of its own until it is sent.
     if (items.size() > 100)
-        freed.giveBackSoon();
+        freed.giveBack();
 }
 
 } // namespace pinfold

@@ -13,13 +13,14 @@ namespace pinfold {
 /// on lies above it.
 class FreedMemory {
 public:
-    /// Microseconds. By then the answer that needed the memory is sent, and freed itself.
+    /// Microseconds. By then the answer for which the memory was needed is sent, and freed itself.
     static constexpr std::uint64_t kDelay = 1'000'000;
 
     explicit FreedMemory(EventLoop& loop) : loop_(loop) {}
 
-    /// To be called after work that has needed much.
-    void giveBackSoon() {
+    /// To be called after a long answer has been given: what it was made of goes back now, and the message itself later.
+    void giveBack() {
+        ::malloc_trim(0);
         if (!timer_)
             timer_ = loop_.after(kDelay, [this] {
                 timer_.reset();
