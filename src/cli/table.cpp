@@ -31,10 +31,18 @@ std::string upper(std::string text) {
     return text;
 }
 
+/// A user's process or cgroup may have the separator in its name.
+std::string withoutSeparator(const std::string& field) {
+    std::string text;
+    for (const char c : field)
+        text += c == '|' ? std::string("\\x7c") : std::string(1, c);
+    return text;
+}
+
 std::string joined(const std::vector<std::string>& fields) {
     std::string line;
     for (std::size_t i = 0; i < fields.size(); ++i)
-        line += (i > 0 ? "|" : "") + fields[i];
+        line += (i > 0 ? "|" : "") + withoutSeparator(fields[i]);
     return line + "\n";
 }
 

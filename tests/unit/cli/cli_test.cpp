@@ -53,6 +53,8 @@ TEST(Table, theLastColumnIsCutOnATerminalWithAnEllipsis) {
 
 TEST(Table, parsableHasNothingButTheFields) {
     EXPECT_EQ(formatTable({{"key"}, {"n", true}}, {{"a", "1"}}, {.legend = true, .width = 0, .parsable = true}), "KEY|N\na|1\n");
+    EXPECT_EQ(formatTable({{"key"}, {"name"}}, {{"a", "x|root|0"}}, {.legend = false, .width = 0, .parsable = true}),
+              "a|x\\x7croot\\x7c0\n");
 }
 
 TEST(Run, dryRunIsAnOptionOnlyBeforeTheCommand) {
