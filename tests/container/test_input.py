@@ -76,7 +76,7 @@ def config():
 
 
 def test_a_wrong_value_keeps_the_old_configuration(config):
-    config.write_text('[jobs]\nkill_grace = "7s"\n')
+    config.write_text('[jobs]\nkill_grace = "60s"\n')
     run("systemctl", "reload", "pinfoldd")
     config.write_text('[jobs]\nkill_grace = "never"\n')
     one_line(run("pinfold", "check-config", check=False), 1, f"{config}:2:", "kill_grace", "'never'")
