@@ -141,8 +141,9 @@ def killed_in_creation(story):
     story.expect(done.status == -number, f"status {done.status}")
     ran = done.out != b""
     how = Outcome("signaled", None, int(number)) if number == signal.SIGTERM else Outcome("supervisor-lost")
-    # Given up while it was being created, the job may have been there for a moment, without its command.
-    given_up = {Outcome("supervisor-lost"), Outcome("exited"), Outcome("lost")}
+    # Given up while it was being created, the job may have been there for a moment, without its command. The wrapper may have told
+    # before that it ended by the signal.
+    given_up = {Outcome("supervisor-lost"), Outcome("exited"), Outcome("lost"), Outcome("lost", None, int(signal.SIGTERM))}
     story.admit({how} if ran else {how} | given_up, needed=ran)
     until(lambda: not populated(story.key), f"{story.key} empty")
 
