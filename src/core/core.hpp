@@ -4,7 +4,6 @@
 #include "core/context.hpp"
 #include "core/describer.hpp"
 #include "core/job.hpp"
-#include "core/killer.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -17,7 +16,6 @@ struct Core {
 
     CoreContext& context;
     Describer describer;
-    Killer killer;
     OutputWriters outputs; ///< of all jobs
     Registry registry;
     JobObserver* observer;                      ///< never null
