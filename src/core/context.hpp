@@ -12,6 +12,7 @@
 #include "os/kernel_log.hpp"
 #include "os/placeholders.hpp"
 #include "os/process.hpp"
+#include "os/process_killer.hpp"
 #include "os/process_mover.hpp"
 #include "os/record_store.hpp"
 #include "systemd/systemd_manager.hpp"
@@ -31,6 +32,7 @@ struct CoreContext {
     const ProcessTable& processes;
     const CgroupTree& cgroups;
     std::shared_ptr<const ProcessMover> mover;
+    std::shared_ptr<const ProcessKiller> killer;
     Placeholders& placeholders;
     CgroupWatch& cgroupWatch;
     const RecordStore& records;

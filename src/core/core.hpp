@@ -4,6 +4,7 @@
 #include "core/context.hpp"
 #include "core/describer.hpp"
 #include "core/job.hpp"
+#include "core/killer.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -16,6 +17,7 @@ struct Core {
 
     CoreContext& context;
     Describer describer;
+    Killer killer;
     OutputWriters outputs; ///< of all jobs
     Registry registry;
     JobObserver* observer;                      ///< never null

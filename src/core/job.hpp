@@ -35,6 +35,7 @@ struct Task {
     std::vector<Reply<void>> waiters;     ///< for its end
     EventHandle scopeWatch;               ///< cgroup.events of the scope; tasks from 1 only, task 0 is watched by the slice
     EventHandle graceTimer;
+    EventHandle killTimer; ///< as in Job
     bool ending = false;
     bool terminationDue = false; ///< as in Job
 };
@@ -58,6 +59,7 @@ struct Job {
     EventHandle supervisorWatch;
     EventHandle runTimer;
     EventHandle graceTimer;
+    EventHandle killTimer;               ///< Killer's
     std::optional<std::uint64_t> killAt; ///< CLOCK_BOOTTIME, microseconds: when SIGKILL follows; it only ever comes nearer
     EventHandle memoryWatch;             ///< memory.events of the slice
     EventHandle oomTimer;                ///< bounds the wait for the kernel's word on the victim

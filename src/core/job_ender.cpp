@@ -230,7 +230,7 @@ void JobEnder::kill(const JobPtr& job) {
     if (!job->culled && shepherdLives(*job))
         return cull(job);
     // Not by PID 1: under a storm of short-lived daemons it may take as long as the storm lasts.
-    if (auto killed = job->slice->kill(); !killed) {
+    if (auto killed = core_.killer.kill(slicePath(job->key()), job->killTimer); !killed) {
         logWarning(core_.context, job->key(), killed.error().message + "; asking systemd to kill instead", Trouble::Stop);
         core_.context.systemd.kill(job->key().sliceName(), SIGKILL, [](const SystemdOutcome&) {});
     }
@@ -314,6 +314,7 @@ void JobEnder::emptied(const JobPtr& job) {
     if (job->record.state != JobState::Ending)
         return;
     job->graceTimer.reset();
+    job->killTimer.reset();
     job->freezeTimer.reset();
     job->terminationDue = false;
     unkillable_.over(*job);

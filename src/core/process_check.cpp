@@ -42,6 +42,10 @@ Result<CheckedProcess> checkProcess(const CoreContext& context, UniqueFd pidfd) 
     if (info->thread)
         return refused("a thread of another one");
 
+    // The kernel tells of such a process by where that thread was, and not by where the others are.
+    if (info->state == kZombie)
+        return refused("one whose first thread has ended");
+
     CheckedProcess checked;
     checked.pidfd = std::move(pidfd);
     checked.identity = {*pid, info->started};

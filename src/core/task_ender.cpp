@@ -97,10 +97,10 @@ void TaskEnder::terminate(const JobPtr& job, std::uint32_t number) {
 }
 
 void TaskEnder::kill(const JobPtr& job, std::uint32_t number) {
-    const auto scope = core_.context.cgroups.open(scopePath(job->key(), number));
-    if (!scope)
+    const auto scope = scopePath(job->key(), number);
+    if (!core_.context.cgroups.open(scope))
         return check(job, number);
-    if (auto killed = scope->kill(); !killed)
+    if (auto killed = core_.killer.kill(scope, job->tasks[number].killTimer); !killed)
         logWarning(core_.context, job->key(), killed.error().message, Trouble::Stop);
 }
 

@@ -73,7 +73,7 @@ void UnkillablePolicy::watch(const JobPtr& job) {
 void UnkillablePolicy::killAgain(const JobPtr& job, std::uint64_t last, std::uint64_t killedAt) {
     if (!job->slice->populated())
         return onEmpty(job);
-    if (auto killed = job->slice->kill(); !killed)
+    if (auto killed = core_.killer.kill(slicePath(job->key()), job->killTimer); !killed)
         logWarning(core_.context, job->key(), killed.error().message, Trouble::Stop);
     job->graceTimer = core_.context.loop.after(last, [this, killedAt, weak = WeakJob(job)] {
         if (const auto live = weak.lock())

@@ -115,6 +115,7 @@ public:
                    processes_,
                    cgroups_,
                    std::make_shared<KernelProcessMover>(cgroups_, processes_),
+                   std::make_shared<KernelProcessKiller>(processes_),
                    placeholders_,
                    watch_,
                    records_,

@@ -123,17 +123,19 @@ Result<std::vector<std::string>> subdirectories(int directory) {
     return names;
 }
 
-Result<void> collectProcesses(int directory, std::vector<pid_t>& pids) {
-    const auto text = readFile(directory, "cgroup.procs", 64 << 20);
+/// `file`: "cgroup.procs" or "cgroup.threads".
+Result<void> collect(int directory, const char* file, std::vector<pid_t>& pids) {
+    const auto text = readFile(directory, file, 64 << 20);
     if (!text && vanished(errno))
         return {};
     if (!text)
-        return failed("cgroup.procs can't be read");
+        return failed(std::string(file) + " can't be read");
     for (std::size_t start = 0; start < text->size();) {
         const auto end = std::min(text->find('\n', start), text->size());
         const auto pid = parseUnsigned(std::string_view(*text).substr(start, end - start));
         if (!pid || *pid == 0)
-            return Error{ErrorCode::Internal, "cgroup.procs has a process of another pid namespace: the list is incomplete"};
+            return Error{ErrorCode::Internal,
+                         std::string(file) + " has a process of another pid namespace: the list is incomplete"};
         pids.push_back(static_cast<pid_t>(*pid));
         start = end + 1;
     }
@@ -146,7 +148,7 @@ Result<void> collectProcesses(int directory, std::vector<pid_t>& pids) {
             continue;
         if (!child)
             return failed("cgroup " + name + " can't be opened");
-        if (auto collected = collectProcesses(child.get(), pids); !collected)
+        if (auto collected = collect(child.get(), file, pids); !collected)
             return collected;
     }
     return {};
@@ -187,9 +189,16 @@ bool CgroupDir::gone() const {
 
 Result<std::vector<pid_t>> CgroupDir::processes() const {
     std::vector<pid_t> pids;
-    if (auto collected = collectProcesses(directory_.get(), pids); !collected)
+    if (auto collected = collect(directory_.get(), "cgroup.procs", pids); !collected)
         return collected.error();
     return pids;
+}
+
+Result<std::vector<pid_t>> CgroupDir::threads() const {
+    std::vector<pid_t> threads;
+    if (auto collected = collect(directory_.get(), "cgroup.threads", threads); !collected)
+        return collected.error();
+    return threads;
 }
 
 Result<void> CgroupDir::kill() const { return writeFile(directory_.get(), "cgroup.kill", "1"); }

@@ -28,6 +28,8 @@ public:
     bool gone() const;
     /// All processes, of nested cgroups too. Error: Internal when the list is incomplete.
     Result<std::vector<pid_t>> processes() const;
+    /// All threads, of nested cgroups too. Error: Internal when the list is incomplete.
+    Result<std::vector<pid_t>> threads() const;
     /// SIGKILL to all, atomically, of nested and frozen cgroups too (cgroup.kill, Linux 5.14). Error: Internal.
     Result<void> kill() const;
     /// Begins to hold all processes below still (cgroup.freeze), or lets them go: frozen() tells when it is done. Error:

@@ -197,8 +197,22 @@ Result<pid_t> ProcessTable::pidOf(int pidfd) const {
     return *pid;
 }
 
-Result<std::string> ProcessTable::cgroupOf(pid_t pid) const {
-    const auto text = file(pid, "cgroup");
+Result<std::string> ProcessTable::cgroupOf(pid_t pid) const { return cgroupIn(pid, "cgroup"); }
+
+Result<std::string> ProcessTable::cgroupOfThread(pid_t pid, pid_t thread) const {
+    return cgroupIn(pid, ("task/" + std::to_string(thread) + "/cgroup").c_str());
+}
+
+Result<pid_t> ProcessTable::processOf(pid_t thread) const {
+    const auto status = file(thread, "status");
+    if (!status)
+        return notRead(thread);
+    const auto pid = number<pid_t>(lineOf(*status, "Tgid:").value_or(""));
+    return pid ? Result(*pid) : unreadable(thread, "status");
+}
+
+Result<std::string> ProcessTable::cgroupIn(pid_t pid, const char* name) const {
+    const auto text = file(pid, name);
     if (!text)
         return notRead(pid);
     auto path = lineOf(*text, "0::");

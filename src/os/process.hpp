@@ -50,6 +50,10 @@ public:
 
     /// The cgroup v2 path, "/batch.slice/…"; " (deleted)" is cut off. Errors: PidGone; Internal when it can't be read.
     Result<std::string> cgroupOf(pid_t pid) const;
+    /// The same of one of its threads. They can differ only if the process's first thread has ended.
+    Result<std::string> cgroupOfThread(pid_t pid, pid_t thread) const;
+    /// Whose thread this is. Errors: PidGone; Internal.
+    Result<pid_t> processOf(pid_t thread) const;
 
     /// All there are, of this pid namespace. Error: Internal when the list is incomplete.
     Result<std::vector<pid_t>> pids() const;
@@ -71,9 +75,13 @@ public:
 private:
     /// Of /proc/PID.
     std::optional<std::string> file(pid_t pid, const char* name) const;
+    Result<std::string> cgroupIn(pid_t pid, const char* name) const;
 
     std::filesystem::path root_;
 };
+
+/// ProcessInfo::state of a process whose first thread has ended, as long as other threads have not.
+inline constexpr char kZombie = 'Z';
 
 /// The kernel's function is one in which a process waits for a file server in FUSE.
 bool isInFuse(std::string_view waitPoint);

@@ -64,6 +64,8 @@ Background::Bound Background::boundOf(Lane lane) {
         return {1, 1024};
     case Lane::Owners:
         return {2, 1024};
+    case Lane::Kills:
+        return {2, 1024};
     }
     return {1, 0};
 }

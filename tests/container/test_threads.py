@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs import as_alice, daemon_ready, expect_nothing_left, live_jobs, main_pid, run, wait_until
+from jobs import as_alice, daemon_ready, expect_nothing_left, finish, live_jobs, main_pid, run, site, start_job, wait_until
 
 # A process with a further thread, which works as the user named and whose number it prints. (The C library would make all threads theirs.)
 WORKER = """
@@ -79,3 +79,60 @@ def test_pinfoldd_starts_again_when_a_thread_was_offered(offer):
     daemon_ready(other_than=before)
     assert restarted == 0
     wait_until(lambda: "opened.1" in live_jobs(), "job taken up")
+
+
+# A thread of it goes on after the first one has ended, and heeds no signal that it can refuse.
+WITHOUT_FIRST = """
+import ctypes, os, signal, threading, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+def goes_on():
+    while open("/proc/self/stat").read().rsplit(") ", 1)[1][0] != "Z":
+        time.sleep(0.01)
+    os.write(1, b"%d\\n" % os.getpid())
+    while True:
+        time.sleep(1)
+threading.Thread(target=goes_on).start()
+ctypes.CDLL(None).syscall(60, 0)  # exit(2) of this thread alone
+"""
+
+
+def without_first_thread(key, *options):
+    job = start_job(key, "python3", "-c", WITHOUT_FIRST, options=options)
+    return job, int(job.stdout.readline())
+
+
+@pytest.mark.parametrize("grace", ["0", "1s"])
+def test_a_process_without_its_first_thread_ends_with_its_job(grace):
+    """cgroup.kill does nothing to it."""
+    job, pid = without_first_thread(f"first.{grace}")
+    run("pinfold", "stop", "--grace", grace, f"first.{grace}")
+    finish(job, timeout=30)
+    assert not Path(f"/proc/{pid}").exists()
+    expect_nothing_left()
+
+
+def test_nor_does_it_outlive_its_job_as_a_leftover():
+    with site('[jobs]\nkill_grace = "1s"\n'):
+        job = start_job("first.left", "sh", "-c", 'setsid python3 -c "$0" & read -r _; exit 3', WITHOUT_FIRST, stdin=subprocess.PIPE)
+        pid = int(job.stdout.readline())
+        assert finish_with_input(job) == 3
+        assert not Path(f"/proc/{pid}").exists()
+    expect_nothing_left()
+
+
+def finish_with_input(job):
+    job.communicate("go\n", timeout=60)
+    return job.returncode
+
+
+def test_it_becomes_no_part_of_a_job():
+    """Its threads would be there, and the kernel would not list it."""
+    stray = subprocess.Popen(["python3", "-c", WITHOUT_FIRST], stdout=subprocess.PIPE, text=True)
+    pid = int(stray.stdout.readline())
+    run("pinfold", "open", "first.open", "--uid", "1000")
+    done = run("pinfold", "adopt", "first.open", pid, check=False)
+    assert done.returncode != 0 and "first thread has ended" in done.stderr, done.stderr
+    run("pinfold", "end", "first.open")
+    stray.kill()
+    stray.communicate()
+    expect_nothing_left()

@@ -315,6 +315,14 @@ struct FakeNode::Mover : ProcessMover {
 
 std::shared_ptr<const ProcessMover> FakeNode::mover() { return std::make_shared<Mover>(*this); }
 
+struct FakeNode::Killer : ProcessKiller {
+    explicit Killer(FakeNode& nodeArg) : node(nodeArg) {}
+    void killEach(const CgroupDir&, const std::string& path) const override { node.killedEach.push_back(path); }
+    FakeNode& node;
+};
+
+std::shared_ptr<const ProcessKiller> FakeNode::killer() { return std::make_shared<Killer>(*this); }
+
 void FakeNode::startService(ServiceRequest request, SystemdDone done) {
     services.push_back(std::move(request));
     answer(std::move(done), std::nullopt);

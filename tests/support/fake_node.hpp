@@ -4,6 +4,7 @@
 
 #include "os/cgroup.hpp"
 #include "os/placeholders.hpp"
+#include "os/process_killer.hpp"
 #include "os/process_mover.hpp"
 #include "systemd/systemd_manager.hpp"
 #include "tests/support/manual_event_loop.hpp"
@@ -91,6 +92,9 @@ public:
     std::shared_ptr<const ProcessMover> mover();
     std::function<void(pid_t)> beforeMove; ///< called with who is moved
 
+    std::shared_ptr<const ProcessKiller> killer();
+    std::vector<std::string> killedEach; ///< cgroups
+
     // SystemdManager
     void start(StartRequest request, SystemdDone done) override;
     void startService(ServiceRequest request, SystemdDone done) override;
@@ -115,6 +119,7 @@ public:
 
 private:
     struct Mover;
+    struct Killer;
     void moveTo(pid_t pid, const std::string& cgroup);
     void answer(SystemdDone done, SystemdOutcome outcome);
     void makeCgroup(const std::string& path);

@@ -87,8 +87,8 @@ protected:
         kernelLog.emplace(kernelLogReadable ? UniqueFd(ends[0]) : UniqueFd());
         kmsg.reset(ends[1]);
         store.emplace(*background, historyFile());
-        context.emplace(CoreContext{loop, *background, node, processes, cgroups, node.mover(), node, *watch, records, *store,
-                                    journal, *kernelLog, *metrics, config, bootId, node.root()});
+        context.emplace(CoreContext{loop, *background, node, processes, cgroups, node.mover(), node.killer(), node, *watch,
+                                    records, *store, journal, *kernelLog, *metrics, config, bootId, node.root()});
         manager = std::make_unique<JobManager>(*context);
         manager->setObserver(&observer);
         std::optional<Result<void>> ready;

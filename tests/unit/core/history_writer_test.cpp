@@ -252,8 +252,8 @@ TEST_F(HistoryWriterTest, pinfolddStartsOnADiskThatHangs) {
     store.emplace(*background, historyFile());
     kernelLog.emplace(UniqueFd());
     metrics.emplace();
-    context.emplace(CoreContext{loop, *background, node, processes, cgroups, node.mover(), node, *watch, records, *store, journal,
-                                *kernelLog, *metrics, config, "boot", node.root()});
+    context.emplace(CoreContext{loop, *background, node, processes, cgroups, node.mover(), node.killer(), node, *watch, records,
+                                *store, journal, *kernelLog, *metrics, config, "boot", node.root()});
     manager = std::make_unique<JobManager>(*context);
     manager->setObserver(&observer);
     bool ready = false;
@@ -274,8 +274,8 @@ TEST_F(HistoryWriterTest, theOldestAreLostBeyondTheBound) {
     metrics.emplace();
     kernelLog.emplace(UniqueFd());
     watch.emplace(loop);
-    context.emplace(CoreContext{loop, *background, node, processes, cgroups, node.mover(), node, *watch, records, *store, journal,
-                                *kernelLog, *metrics, config, "boot", node.root()});
+    context.emplace(CoreContext{loop, *background, node, processes, cgroups, node.mover(), node.killer(), node, *watch, records,
+                                *store, journal, *kernelLog, *metrics, config, "boot", node.root()});
     LiveRows rows(loop);
     HistoryWriter writer(*context, rows);
     holdDisk();

@@ -66,6 +66,18 @@ TEST_F(CoreTest, leftoversAreNamedTerminatedAndKilledAfterTheGrace) {
     EXPECT_EQ(loop.timers(), 0U) << "a forgotten job leaves no timer";
 }
 
+TEST_F(CoreTest, whatTheKernelsKillHasLeftOutIsKilledAMomentLater) {
+    auto leader = child();
+    create("sge.1", leader);
+    auto daemon = child();
+    node.spawnInside(daemon.pid(), "/batch.slice/batch-sge.1.slice/job-sge.1.scope");
+    end(leader);
+    loop.advance(config.jobs.killGrace);
+    EXPECT_TRUE(node.killedEach.empty());
+    loop.advance(100'000);
+    EXPECT_EQ(node.killedEach, std::vector<std::string>{"/batch.slice/batch-sge.1.slice"});
+}
+
 TEST_F(CoreTest, aSupervisorsWordOnTheStatusIsAwaited) {
     auto leader = child();
     auto supervisor = child(0);

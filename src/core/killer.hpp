@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "core/context.hpp"
+
+#include <string>
+
+namespace pinfold {
+
+/// SIGKILL to all that is in a cgroup, whatever it does.
+class Killer {
+public:
+    explicit Killer(CoreContext& context) : context_(context) {}
+
+    /// `cgroup`: the path, with those nested in it. Most processes have ended a moment later, when `look` has ProcessKiller end
+    /// those that the kernel has left out. A cgroup that is gone is no error. Error: Internal.
+    Result<void> kill(const std::string& cgroup, EventHandle& look);
+
+private:
+    CoreContext& context_;
+};
+
+} // namespace pinfold
