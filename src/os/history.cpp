@@ -35,18 +35,23 @@ constexpr const char* kAddLive = "INSERT OR IGNORE INTO live (id, key, uid, star
 
 constexpr const char* kRemoveLive = "DELETE FROM live WHERE id = :id";
 
-constexpr const char* kRemove =
+constexpr const char* kRemoveOld =
     "DELETE FROM receipts WHERE number IN"
     " (SELECT number FROM receipts INDEXED BY by_ended WHERE ended <= :until ORDER BY ended, number LIMIT :limit)";
+
+constexpr const char* kRemoveOfUser =
+    "DELETE FROM receipts WHERE number IN"
+    " (SELECT number FROM receipts INDEXED BY by_uid WHERE uid = :uid ORDER BY ended, number LIMIT :limit)";
+
+// A receipt's size is bounded, so their number will do, and that is in an index.
+constexpr const char* kUserWithMost = "SELECT coalesce((SELECT uid FROM receipts INDEXED BY by_uid GROUP BY uid"
+                                      " ORDER BY count(*) DESC, uid LIMIT 1), 0)";
 
 constexpr const char* kBytes = "SELECT (page_count - freelist_count) * page_size"
                                " FROM pragma_page_count, pragma_freelist_count, pragma_page_size";
 
 constexpr const char* kInfo = "SELECT (SELECT min(ended) FROM receipts), (SELECT max(ended) FROM receipts),"
-                              " coalesce((SELECT max(number) FROM receipts) - (SELECT min(number) FROM receipts) + 1, 0)";
-
-/// Receipts between two looks at the size: so many too much are removed at most.
-constexpr std::uint64_t kRemoveAtOnce = 32;
+                              " (SELECT count(*) FROM receipts)";
 
 void bindKind(const Statement& statement, const Receipt& receipt) {
     const std::string_view key = receipt.key;
@@ -78,6 +83,12 @@ LiveRow liveRowOf(const Statement& row) {
     return job;
 }
 
+/// What is beyond the limits.
+struct Excess {
+    std::optional<std::uint64_t> tooOldUntil = {}; ///< the last end that is to go
+    bool tooMany = false;
+};
+
 } // namespace
 
 struct History::Impl {
@@ -86,7 +97,8 @@ struct History::Impl {
     Statement addReceipt;
     Statement addLive;
     Statement removeLive;
-    Statement remove;
+    Statement removeOld;
+    Statement removeOfUser;
     Statement stored;
 
     sqlite3* db() const { return file.db.get(); }
@@ -96,8 +108,12 @@ struct History::Impl {
     Result<std::optional<Receipt>> add(const Receipt& receipt) const;
     Result<void> add(const LiveRow& job) const;
     Result<std::optional<Receipt>> find(const std::string& id) const;
-    Result<std::uint64_t> removeOldest(std::uint64_t until, std::uint64_t limit) const;
-    Result<std::uint64_t> nextRemoval(const Retention& retention, std::uint64_t now) const;
+    /// How many were removed, here and below.
+    Result<std::uint64_t> remove(const Statement& statement, std::uint64_t limit) const;
+    Result<std::uint64_t> removeTooOld(std::uint64_t until, std::uint64_t limit) const;
+    /// The oldest of the user who has the most: who fills the history pushes out nobody else's.
+    Result<std::uint64_t> removeTooMany(std::uint64_t limit) const;
+    Result<Excess> excess(const Retention& retention, std::uint64_t now) const;
     Result<void> shrink(const Retention& retention, std::uint64_t now, std::uint64_t maxRows, Vacuumed& done) const;
 };
 
@@ -106,7 +122,8 @@ Result<void> History::Impl::prepare() {
                                          {&addReceipt, kAddReceipt},
                                          {&addLive, kAddLive},
                                          {&removeLive, kRemoveLive},
-                                         {&remove, kRemove},
+                                         {&removeOld, kRemoveOld},
+                                         {&removeOfUser, kRemoveOfUser},
                                          {&stored, kStored}}) {
         auto prepared = Statement::prepare(db(), sql);
         if (!prepared)
@@ -174,45 +191,55 @@ Result<void> History::Impl::add(const LiveRow& job) const {
     return addLive.finish();
 }
 
-/// How many were removed.
-Result<std::uint64_t> History::Impl::removeOldest(std::uint64_t until, std::uint64_t limit) const {
-    remove.bind(":until", until);
-    remove.bind(":limit", limit);
-    if (auto done = remove.finish(); !done)
+Result<std::uint64_t> History::Impl::remove(const Statement& statement, std::uint64_t limit) const {
+    statement.bind(":limit", limit);
+    if (auto done = statement.finish(); !done)
         return done.error();
     return static_cast<std::uint64_t>(sqlite3_changes(db()));
 }
 
-/// The last end that may be removed now; 0: all is within the limits.
-Result<std::uint64_t> History::Impl::nextRemoval(const Retention& retention, std::uint64_t now) const {
-    if (retention.maxBytes) {
-        auto bytes = sqlite::queryNumber(db(), kBytes);
-        if (!bytes)
-            return bytes;
-        if (*bytes > *retention.maxBytes)
-            return INT64_MAX;
+Result<std::uint64_t> History::Impl::removeTooOld(std::uint64_t until, std::uint64_t limit) const {
+    removeOld.bind(":until", until);
+    return remove(removeOld, limit);
+}
+
+Result<std::uint64_t> History::Impl::removeTooMany(std::uint64_t limit) const {
+    const auto uid = sqlite::queryNumber(db(), kUserWithMost);
+    if (!uid)
+        return uid;
+    removeOfUser.bind(":uid", *uid);
+    return remove(removeOfUser, limit);
+}
+
+Result<Excess> History::Impl::excess(const Retention& retention, std::uint64_t now) const {
+    if (const auto until = tooOldUntil(retention, now)) {
+        const auto oldest = sqlite::queryNumber(db(), "SELECT coalesce(min(ended), 9223372036854775807) FROM receipts");
+        if (!oldest)
+            return oldest.error();
+        if (*oldest <= *until)
+            return Excess{.tooOldUntil = until};
     }
-    const auto until = tooOldUntil(retention, now);
-    if (!until)
-        return std::uint64_t{0};
-    auto oldest = sqlite::queryNumber(db(), "SELECT coalesce(min(ended), 9223372036854775807) FROM receipts");
-    if (!oldest)
-        return oldest;
-    return *oldest <= *until ? *until : 0;
+    if (!retention.maxBytes)
+        return Excess{};
+    const auto bytes = sqlite::queryNumber(db(), kBytes);
+    if (!bytes)
+        return bytes.error();
+    return Excess{.tooMany = *bytes > *retention.maxBytes};
 }
 
 Result<void> History::Impl::shrink(const Retention& retention, std::uint64_t now, std::uint64_t maxRows, Vacuumed& done) const {
     while (true) {
-        const auto until = nextRemoval(retention, now);
-        if (!until)
-            return until.error();
-        if (*until == 0)
+        const auto found = excess(retention, now);
+        if (!found)
+            return found.error();
+        if (!found->tooOldUntil && !found->tooMany)
             return {};
         if (done.removed >= maxRows) {
             done.more = true;
             return {};
         }
-        const auto removed = removeOldest(*until, std::min(kRemoveAtOnce, maxRows - done.removed));
+        const auto limit = maxRows - done.removed;
+        const auto removed = found->tooOldUntil ? removeTooOld(*found->tooOldUntil, limit) : removeTooMany(limit);
         if (!removed)
             return removed.error();
         if (*removed == 0) // the limit is less than an empty file

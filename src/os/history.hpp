@@ -52,7 +52,7 @@ struct Vacuumed {
 };
 
 struct HistoryInfo {
-    std::uint64_t rows = 0;  ///< never too few; too many when clocks jumped and receipts were removed since
+    std::uint64_t rows = 0;
     std::uint64_t bytes = 0; ///< of the file's pages in use: receipts and indexes, without the log and free pages
     std::optional<std::uint64_t> oldest = {}; ///< the first end of a job, CLOCK_REALTIME microseconds; unset without receipts
     std::optional<std::uint64_t> newest = {}; ///< the last
@@ -107,14 +107,14 @@ public:
     Result<std::vector<Receipt>> list(const ReceiptFilter& filter) const;
     /// The largest n of any key manual.<n>, or 0.
     Result<std::uint64_t> lastManualNumber() const;
-    /// In a time that does not depend on the number of receipts.
     Result<HistoryInfo> info() const;
     /// False: it was opened ReadOnly where sqlite can't see what others write from then on.
     bool followsWriters() const;
 
-    /// Removes the oldest receipts beyond `retention`, `maxRows` (from 1) at most, and gives free space back to the file system,
-    /// `maxRows` pages at most. 100 rows of 1,000,000 take some 10 ms, 1000 more than 100 ms. `now`: CLOCK_REALTIME microseconds.
-    /// After an error nothing is removed.
+    /// Removes receipts beyond `retention`, `maxRows` (from 1) at most, and gives free space back to the file system,
+    /// `maxRows` pages at most. First what is too old goes. While the file is too large, the oldest receipts of the user who has
+    /// the most go, up to `maxRows` more than needed. 100 rows of 1,000,000 take some 10 ms for their age and 250 ms for the
+    /// size. `now`: CLOCK_REALTIME microseconds. After an error nothing is removed.
     Result<Vacuumed> vacuum(const Retention& retention, std::uint64_t now, std::size_t maxRows);
 
 private:
