@@ -3,6 +3,8 @@
 
 #include "core/context.hpp"
 
+#include <sys/types.h>
+
 #include <string>
 
 namespace pinfold {
@@ -15,6 +17,8 @@ public:
     /// `cgroup`: the path, with those nested in it. Most processes have ended a moment later, when `look` has ProcessKiller end
     /// those that the kernel has left out. A cgroup that is gone is no error. Error: Internal.
     Result<void> kill(const std::string& cgroup, EventHandle& look);
+    /// For a job that outlives SIGKILL: ends the owner's processes that trace it (ProcessKiller::killTracers), and says so.
+    void killTracers(const JobKey& key, uid_t owner) const;
 
 private:
     CoreContext& context_;

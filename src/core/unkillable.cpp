@@ -75,6 +75,7 @@ void UnkillablePolicy::killAgain(const JobPtr& job, std::uint64_t last, std::uin
         return onEmpty(job);
     if (auto killed = core_.killer.kill(slicePath(job->key()), job->killTimer); !killed)
         logWarning(core_.context, job->key(), killed.error().message, Trouble::Stop);
+    core_.killer.killTracers(job->key(), job->record.uid);
     job->graceTimer = core_.context.loop.after(last, [this, killedAt, weak = WeakJob(job)] {
         if (const auto live = weak.lock())
             report(live, killedAt);

@@ -146,6 +146,18 @@ std::optional<std::filesystem::path> userNamespace(const std::filesystem::path& 
     return error ? std::nullopt : std::optional(std::move(name));
 }
 
+Result<std::vector<pid_t>> numbersIn(const std::filesystem::path& directory) {
+    std::vector<pid_t> found;
+    std::error_code error;
+    for (std::filesystem::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error))
+        if (const auto name = entry->path().filename().native(); name.find_first_not_of("0123456789") == std::string::npos)
+            if (const auto pid = number<pid_t>(name))
+                found.push_back(*pid);
+    if (error)
+        return Error{ErrorCode::Internal, directory.string() + " can't be listed: " + error.message()};
+    return found;
+}
+
 /// Of the topmost mount at /proc: what stands after "hidepid=" in its options, "off" where nothing does.
 std::string hidden(std::string_view mounts) {
     std::string found = "off";
@@ -203,11 +215,20 @@ Result<std::string> ProcessTable::cgroupOfThread(pid_t pid, pid_t thread) const 
     return cgroupIn(pid, ("task/" + std::to_string(thread) + "/cgroup").c_str());
 }
 
-Result<pid_t> ProcessTable::processOf(pid_t thread) const {
+Result<pid_t> ProcessTable::processOf(pid_t thread) const { return pidIn(thread, "Tgid:"); }
+
+Result<pid_t> ProcessTable::tracerOf(pid_t thread) const { return pidIn(thread, "TracerPid:"); }
+
+Result<std::vector<pid_t>> ProcessTable::threadsOf(pid_t pid) const {
+    auto threads = numbersIn(root_ / "proc" / std::to_string(pid) / "task");
+    return threads ? threads : notRead(pid);
+}
+
+Result<pid_t> ProcessTable::pidIn(pid_t thread, std::string_view line) const {
     const auto status = file(thread, "status");
     if (!status)
         return notRead(thread);
-    const auto pid = number<pid_t>(lineOf(*status, "Tgid:").value_or(""));
+    const auto pid = number<pid_t>(lineOf(*status, line).value_or(""));
     return pid ? Result(*pid) : unreadable(thread, "status");
 }
 
@@ -236,18 +257,7 @@ std::optional<std::string> ProcessTable::file(pid_t pid, const char* name) const
                                                       : readFile(AT_FDCWD, path.c_str());
 }
 
-Result<std::vector<pid_t>> ProcessTable::pids() const {
-    std::vector<pid_t> found;
-    std::error_code error;
-    const auto directory = root_ / "proc";
-    for (std::filesystem::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error))
-        if (const auto name = entry->path().filename().native(); name.find_first_not_of("0123456789") == std::string::npos)
-            if (const auto pid = number<pid_t>(name))
-                found.push_back(*pid);
-    if (error)
-        return Error{ErrorCode::Internal, directory.string() + " can't be listed: " + error.message()};
-    return found;
-}
+Result<std::vector<pid_t>> ProcessTable::pids() const { return numbersIn(root_ / "proc"); }
 
 Result<void> ProcessTable::showsAll() const {
     const auto mounts = readFile(AT_FDCWD, (root_ / "proc/self/mountinfo").c_str());

@@ -54,6 +54,10 @@ public:
     Result<std::string> cgroupOfThread(pid_t pid, pid_t thread) const;
     /// Whose thread this is. Errors: PidGone; Internal.
     Result<pid_t> processOf(pid_t thread) const;
+    /// The thread that traces this one (ptrace(2)); 0: none does. Errors: PidGone; Internal.
+    Result<pid_t> tracerOf(pid_t thread) const;
+    /// Those that are there now. Error: PidGone.
+    Result<std::vector<pid_t>> threadsOf(pid_t pid) const;
 
     /// All there are, of this pid namespace. Error: Internal when the list is incomplete.
     Result<std::vector<pid_t>> pids() const;
@@ -76,6 +80,8 @@ private:
     /// Of /proc/PID.
     std::optional<std::string> file(pid_t pid, const char* name) const;
     Result<std::string> cgroupIn(pid_t pid, const char* name) const;
+    /// Of /proc/PID/status.
+    Result<pid_t> pidIn(pid_t thread, std::string_view line) const;
 
     std::filesystem::path root_;
 };

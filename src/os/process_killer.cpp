@@ -46,4 +46,38 @@ void KernelProcessKiller::killInside(pid_t pid, pid_t thread, const std::string&
         (void)sendSignalTo(pidfd->get(), SIGKILL);
 }
 
+std::vector<pid_t> KernelProcessKiller::killTracers(const CgroupDir& cgroup, const UserIds& owner) const {
+    std::set<pid_t> tracers;
+    const auto threads = cgroup.threads();
+    auto traced = threads ? *threads : std::vector<pid_t>();
+    while (!traced.empty()) {
+        const auto thread = traced.back();
+        traced.pop_back();
+        const auto tracer = killTracer(thread, owner);
+        if (!tracer || !tracers.insert(*tracer).second)
+            continue;
+        // It may be traced itself, and kept from ending as well.
+        if (const auto further = processes_.threadsOf(*tracer))
+            traced.insert(traced.end(), further->begin(), further->end());
+    }
+    return {tracers.begin(), tracers.end()};
+}
+
+std::optional<pid_t> KernelProcessKiller::killTracer(pid_t thread, const UserIds& owner) const {
+    const auto tracer = processes_.tracerOf(thread);
+    if (!tracer || *tracer == 0)
+        return std::nullopt;
+    const auto pid = processes_.processOf(*tracer);
+    const auto pidfd = pid ? openPidfd(*pid) : pid.error();
+    const auto info = pidfd ? processes_.read(*pid) : pidfd.error();
+    // As kill(2) has it.
+    if (!info || !(owner.has(info->realUid) || owner.has(info->savedUid)))
+        return std::nullopt;
+    // The numbers are still theirs if it has neither let go nor ended since.
+    const auto now = processes_.tracerOf(thread);
+    if (!now || *now != *tracer || hasEnded(pidfd->get()))
+        return std::nullopt;
+    return sendSignalTo(pidfd->get(), SIGKILL) ? std::optional(*pid) : std::nullopt;
+}
+
 } // namespace pinfold

@@ -318,6 +318,10 @@ std::shared_ptr<const ProcessMover> FakeNode::mover() { return std::make_shared<
 struct FakeNode::Killer : ProcessKiller {
     explicit Killer(FakeNode& nodeArg) : node(nodeArg) {}
     void killEach(const CgroupDir&, const std::string& path) const override { node.killedEach.push_back(path); }
+    std::vector<pid_t> killTracers(const CgroupDir&, const UserIds& owner) const override {
+        node.tracersKilledOf.push_back(owner.user);
+        return node.tracers;
+    }
     FakeNode& node;
 };
 

@@ -94,6 +94,8 @@ public:
 
     std::shared_ptr<const ProcessKiller> killer();
     std::vector<std::string> killedEach; ///< cgroups
+    std::vector<pid_t> tracers;          ///< what killTracers() finds
+    std::vector<uid_t> tracersKilledOf;  ///< for whom it was called
 
     // SystemdManager
     void start(StartRequest request, SystemdDone done) override;

@@ -107,6 +107,16 @@ TEST_F(UnkillableTest, whatDiesInTimeIsNotReported) {
 }
 
 // What came into the job after the first cgroup.kill, with a task that was on its way say, has not been killed by it.
+TEST_F(UnkillableTest, theOwnersTracersAreEndedBeforeAnybodyIsTold) {
+    auto leader = stuckJob("sge.1");
+    node.tracers = {4711};
+    loop.advance(config.unkillable.after - 1'000'001);
+    EXPECT_TRUE(node.tracersKilledOf.empty());
+    loop.advance(1);
+    EXPECT_EQ(node.tracersKilledOf, std::vector<uid_t>{manager->job("sge.1")->uid});
+    EXPECT_TRUE(said("process 4711 traced the job and kept it from ending, so it was killed"));
+}
+
 TEST_F(UnkillableTest, whatCameInAfterTheKillIsKilledBeforeAnybodyIsTold) {
     config.unkillable.action = UnkillableAction::Drain;
     auto leader = child();
