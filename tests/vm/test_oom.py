@@ -260,3 +260,31 @@ def test_it_is_found_also_when_pinfoldd_was_away():
     _, _, err = finish(job)
     expect_said(err, "own-limit", verdict("oom.away"))
     expect_nothing_left()
+
+
+# In a cgroup that is a user's own, one below it whose path reads in the kernel's log as another's job. A process there is out of memory.
+FORGER = """
+import pathlib, subprocess, sys
+own = pathlib.Path("/sys/fs/cgroup" + open("/proc/self/cgroup").read().partition("0::")[2].strip())
+(own / "main").mkdir()
+(own / "main/cgroup.procs").write_text("0")
+forged = pathlib.Path(f"{own}/x,task_memcg={sys.argv[1]},task=y")
+forged.mkdir(parents=True)
+for above in [cgroup for cgroup in reversed(forged.parents) if cgroup.is_relative_to(own)]:
+    (above / "cgroup.subtree_control").write_text("+memory")
+(forged / "memory.max").write_text("8M")
+ended = subprocess.run(["sh", "-c", 'echo 0 >"$0/cgroup.procs"; exec python3 -c "x = bytearray(64 << 20)"', forged])
+sys.exit(0 if ended.returncode == -9 else 1)
+"""
+
+
+def test_a_users_name_for_a_cgroup_is_no_word_of_the_kernels():
+    job = start_job("oom.other", "sh", "-c", "read -r _; kill -9 $$", options=["--exec"], stdin=subprocess.PIPE)
+    wait_running("oom.other")
+    others = "/batch.slice/batch-oom.other.slice/job-oom.other.scope"
+    run("systemd-run", "--quiet", "--wait", "--pipe", "--uid=alice", "-pDelegate=memory", "-pOOMPolicy=continue", "--", *python(FORGER, others))
+    assert f",task_memcg={others},task=y" in run("journalctl", "-k", "-o", "cat", "--grep", "oom-kill:").stdout, "so it was said"
+    job.communicate("go\n", timeout=60)
+    receipt = verdict("oom.other")
+    assert (receipt["result"], receipt["oom_cause"]) == ("exited", None), receipt
+    expect_nothing_left()
