@@ -36,10 +36,7 @@ void TaskEnder::watch(const JobPtr& job, std::uint32_t number) {
 void TaskEnder::check(const JobPtr& job, std::uint32_t number) {
     if (!job->tasks.contains(number) || job->isStarting(number))
         return;
-    const auto path = scopePath(job->key(), number);
-    const auto scope = core_.context.cgroups.open(path);
-    // A scope that cannot be opened, as when there is no descriptor left, is not gone.
-    if (scope ? scope->populated() : core_.context.cgroups.exists(path))
+    if (!core_.context.cgroups.isEmpty(scopePath(job->key(), number)))
         return;
     const auto waiters = std::exchange(job->tasks[number].waiters, {});
     job->tasks.erase(number);
