@@ -1,9 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cli/verbs.hpp"
 
+#include <cerrno>
 #include <clocale>
 #include <cstdio>
+#include <cstring>
 #include <exception>
+
+namespace {
+
+/// Output that is cut off, as on a full disk, must not pass for all there is.
+int endWith(int status) {
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0)
+        return status;
+    std::fprintf(stderr, "pinfold: the output is not complete: %s\n", std::strerror(errno));
+    return static_cast<int>(pinfold::ExitStatus::Failed);
+}
+
+} // namespace
 
 int main(int argc, char** argv) {
     // Only what characters are: numbers stay as they are for scripts.
@@ -13,10 +27,10 @@ int main(int argc, char** argv) {
         const auto parsed = pinfold::parseCommandLine(argc, argv);
         if (const auto* early = std::get_if<pinfold::EarlyExit>(&parsed)) {
             std::fputs(early->text.c_str(), early->status == 0 ? stdout : stderr);
-            return early->status;
+            return endWith(early->status);
         }
         const auto& line = std::get<pinfold::CommandLine>(parsed);
-        return static_cast<int>(pinfold::findVerb(line.verb)(pinfold::VerbContext(line)));
+        return endWith(static_cast<int>(pinfold::findVerb(line.verb)(pinfold::VerbContext(line))));
     } catch (const std::exception& error) {
         std::fprintf(stderr, "pinfold: unexpected: %s\n", error.what());
         return static_cast<int>(pinfold::ExitStatus::Failed);
