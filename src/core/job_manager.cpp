@@ -365,6 +365,8 @@ void JobManager::receipt(const Caller& caller, const std::string& key, Reply<Rec
 }
 
 void JobManager::receipts(const Caller& caller, ReceiptFilter filter, Reply<std::vector<Receipt>> reply) const {
+    if (!caller.admin && filter.uid.value_or(caller.uid) != caller.uid)
+        return reply(Error{ErrorCode::Denied, "only root and the members of pinfold-admin may see the receipts of other users"});
     if (!caller.admin)
         filter.uid = caller.uid;
     filter.limit = std::min(filter.limit, kMostReceiptsAtOnce);

@@ -9,7 +9,7 @@ import pytest
 
 from conftest import error_name, wait_until
 from old_history import OLD_SCHEMA
-from test_callers import as_user
+from test_callers import USER, as_user
 
 ERROR = "org.pinfold1.Error."
 
@@ -47,6 +47,14 @@ def test_filters(world):
                                    {"failed": "yes"}, {"leftovers": dbus.UInt32(1)}, {"failedOnly": True}])
 def test_filters_that_are_refused(world, entry):
     assert error_name(lambda: world.manager().ListReceipts(options(**entry))) == ERROR + "InvalidArgument"
+
+
+def test_only_an_administrator_asks_for_the_receipts_of_another_user(world):
+    run_job(world, "sge.1")
+    assert keys(world, uid=dbus.UInt32(0)) == ["sge.1"]
+    theirs = "len(m.ListReceipts(dbus.Dictionary({'uid': dbus.UInt32(%d)}, signature='sv')))"
+    assert as_user(world, theirs % 0) == ERROR + "Denied"
+    assert as_user(world, theirs % USER) == "0"
 
 
 def test_vacuum(world):
