@@ -33,7 +33,7 @@ _pinfold() {
     --state) words='creating running suspended ending accounting' ;;
     *)
         case $verb in
-        '') words="run list status show ps top why history strays stop kill limits suspend resume drain reconcile open end adopt vacuum check-config doctor version $globals" ;;
+        '') words="run list status show ps top why history strays stop kill limits suspend resume drain undrain reconcile open end adopt vacuum check-config doctor version $globals" ;;
         list) words="-u --user --state -o --columns --sort $globals" ;;
         top) words="-s --sort -u --user -b --batch -n --iterations -d --delay $globals" ;;
         run) words="--job --exec --batch --task --cpus --gpus --cpu-list --gpu-list --exclusive $limits --dry-run --" ;;
@@ -41,7 +41,7 @@ _pinfold() {
         suspend | resume) jobs=yes words="--dry-run $globals" ;;
         history) words="-S --since -E --until -u --user -j --job -n --number --result --scheduler --failed --leftovers -P --parsable $globals" ;;
         drain) words="--reason --wait --timeout $globals" ;;
-        reconcile) words="--dry-run $globals" ;;
+        reconcile | undrain) words="--dry-run $globals" ;;
         strays) words="--mode --min-uid --max-uid --users --exempt-users --exempt-groups --exempt-units --min-age --min-cpu --commands --without-job --kinds --max-kills --grace --files --remove --dry-run -P --parsable $globals" ;;
         vacuum) words="--max-age --max-size $globals" ;;
         status | ps | why) jobs=yes words=$globals ;;

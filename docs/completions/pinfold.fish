@@ -4,7 +4,7 @@ function __pinfold_jobs
     pinfold list --no-legend --no-pager -o key 2>/dev/null
 end
 
-set -l verbs run list status show ps top why history strays stop kill limits suspend resume drain reconcile open end adopt vacuum check-config doctor version
+set -l verbs run list status show ps top why history strays stop kill limits suspend resume drain undrain reconcile open end adopt vacuum check-config doctor version
 complete -c pinfold -f
 complete -c pinfold -n "not __fish_seen_subcommand_from $verbs" -a "$verbs"
 complete -c pinfold -l json -d 'One JSON document'
@@ -30,7 +30,7 @@ complete -c pinfold -n '__fish_seen_subcommand_from stop end drain' -l timeout -
 complete -c pinfold -n '__fish_seen_subcommand_from stop drain' -l wait
 complete -c pinfold -n '__fish_seen_subcommand_from drain' -l reason -x
 complete -c pinfold -n '__fish_seen_subcommand_from kill' -s s -l signal -xa 'TERM KILL INT HUP STOP CONT USR1 USR2'
-complete -c pinfold -n '__fish_seen_subcommand_from stop kill limits suspend resume adopt run reconcile strays' -l dry-run
+complete -c pinfold -n '__fish_seen_subcommand_from stop kill limits suspend resume adopt run reconcile undrain strays' -l dry-run
 for limit in memory-max memory-high memory-low memory-swap-max memory-zswap-max oom-policy cpu-quota cpu-weight allowed-cpus allowed-memory-nodes tasks-max io-weight io-read-bandwidth-max io-write-bandwidth-max io-read-iops-max io-write-iops-max device-profile run-time-max run-time-grace kill-signal kill-grace
     complete -c pinfold -n '__fish_seen_subcommand_from run open limits' -l $limit -x
 end

@@ -126,7 +126,9 @@ void addKinds(CLI::App* history, CommandLine& line) {
 void addQueries(CLI::App& app, CommandLine& line) {
     auto* list = app.add_subcommand("list", "live jobs");
     list->add_option("-u,--user", line.user, "of this user (name or id)")->type_name("");
-    list->add_option("--state", line.state, "in this state")->type_name("");
+    list->add_option("--state", line.state, "in this state")
+        ->check(CLI::IsMember({"creating", "running", "suspended", "ending", "accounting"}))
+        ->type_name("");
     list->add_option("-o,--columns", line.columns, "columns, in this order")->delimiter(',')->type_name("");
     list->add_option("--sort", line.sort, "column to sort by")->type_name("");
     addJob(app.add_subcommand("status", "the node, or a job by its key or one of its pids"), line, false);
@@ -283,10 +285,11 @@ void addBatchSystem(CLI::App& app, CommandLine& line) {
 }
 
 void addNode(CLI::App& app, CommandLine& line) {
-    auto* drain = app.add_subcommand("drain", "take no new jobs, until resume");
+    auto* drain = app.add_subcommand("drain", "take no new jobs, until undrain");
     drain->add_option("--reason", line.reason, "for people, at most 500 bytes")->type_name("");
     drain->add_flag("--wait", line.wait, "until no job is live");
     addTimeout(drain, line, "with --wait: exit status 124 after this, default: never");
+    addDryRun(app.add_subcommand("undrain", "take new jobs again"), line);
     addDryRun(app.add_subcommand("reconcile", "put units and records in order"), line);
 }
 
@@ -309,8 +312,8 @@ void addActions(CLI::App& app, CommandLine& line) {
     auto* suspend = app.add_subcommand("suspend", "freeze all processes of a job");
     addJob(suspend, line, true);
     addDryRun(suspend, line);
-    auto* resume = app.add_subcommand("resume", "let them run on; no JOB: end of a drain");
-    addJob(resume, line, false);
+    auto* resume = app.add_subcommand("resume", "let the processes of a suspended job run on");
+    addJob(resume, line, true);
     addDryRun(resume, line);
     auto* vacuum = app.add_subcommand("vacuum", "remove the oldest receipts");
     addParsed(vacuum, "--max-age", line.maxAge, parseDuration, "keep what ended since then; default: the site's");

@@ -110,7 +110,7 @@ ExitStatus waitUntilEmpty(const Countdown& countdown) {
         if (!seen)
             return fail(seen.error());
         if (!seen->draining)
-            return fail({ErrorCode::Internal, "somebody has said `pinfold resume`: the node takes jobs again"});
+            return fail({ErrorCode::Internal, "`pinfold undrain` was run meanwhile: the node takes jobs again"});
         if (seen->jobs.empty())
             return ExitStatus::Ok;
         progress.show("waiting for " + inWords(seen->jobs, seen->jobs.size()));
@@ -126,7 +126,7 @@ ExitStatus waitUntilEmpty(const Countdown& countdown) {
 }
 
 void sayThatItStaysDrained(int signal) {
-    static constexpr std::string_view words = "\nno longer waiting; the node stays drained until `pinfold resume`\n";
+    static constexpr std::string_view words = "\nno longer waiting; the node stays drained until `pinfold undrain`\n";
     (void)!::write(STDERR_FILENO, words.data(), words.size());
     ::raise(signal); // by the default action, see below
 }
@@ -152,6 +152,15 @@ ExitStatus verbDrain(const VerbContext& context) {
         return ExitStatus::Ok;
     announceInterrupt();
     return waitUntilEmpty(countdown);
+}
+
+ExitStatus verbUndrain(const VerbContext& context) {
+    if (context.line.dryRun) {
+        context.terminal.print("would let the node take jobs again\n");
+        return ExitStatus::Ok;
+    }
+    const auto done = insist<void>([](const ManagerClient& client) { return client.undrain(); });
+    return done ? ExitStatus::Ok : fail(done.error());
 }
 
 } // namespace pinfold

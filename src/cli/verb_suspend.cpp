@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "cli/patience.hpp"
 #include "cli/verbs.hpp"
 
 namespace pinfold {
@@ -23,21 +22,10 @@ ExitStatus ask(const VerbContext& context, Call call, const char* what) {
     return done ? ExitStatus::Ok : fail(done.error());
 }
 
-ExitStatus resumeNode(const VerbContext& context) {
-    if (context.line.dryRun) {
-        context.terminal.print("would let the node take jobs again\n");
-        return ExitStatus::Ok;
-    }
-    const auto done = insist<void>([](const ManagerClient& client) { return client.undrain(); });
-    return done ? ExitStatus::Ok : fail(done.error());
-}
-
 } // namespace
 
 ExitStatus verbSuspend(const VerbContext& context) { return ask(context, &ManagerClient::suspend, "freeze"); }
 
-ExitStatus verbResume(const VerbContext& context) {
-    return context.line.job.empty() ? resumeNode(context) : ask(context, &ManagerClient::resume, "thaw");
-}
+ExitStatus verbResume(const VerbContext& context) { return ask(context, &ManagerClient::resume, "thaw"); }
 
 } // namespace pinfold

@@ -28,6 +28,7 @@ Verb findVerb(const std::string& name) {
         {"suspend", verbSuspend},
         {"resume", verbResume},
         {"drain", verbDrain},
+        {"undrain", verbUndrain},
         {"reconcile", verbReconcile},
         {"open", verbOpen},
         {"end", verbEnd},

@@ -45,6 +45,7 @@ ExitStatus verbLimits(const VerbContext& context);
 ExitStatus verbSuspend(const VerbContext& context);
 ExitStatus verbResume(const VerbContext& context);
 ExitStatus verbDrain(const VerbContext& context);
+ExitStatus verbUndrain(const VerbContext& context);
 ExitStatus verbReconcile(const VerbContext& context);
 ExitStatus verbOpen(const VerbContext& context);
 ExitStatus verbEnd(const VerbContext& context);

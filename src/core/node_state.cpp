@@ -50,7 +50,7 @@ void NodeState::load() {
         return;
     }
     drain_ = Drain{.reason = printable(file_.string()) + " is unreadable (" + drain.error().message +
-                             "): say anew what is to be, by `pinfold drain` or `pinfold resume`",
+                             "): run `pinfold drain` or `pinfold undrain` to write it anew",
                    .since = {},
                    .by = {}};
     logDrainUnreadable(core_.context, drain_->reason);

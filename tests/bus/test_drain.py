@@ -134,10 +134,10 @@ def test_a_restart_forgets_nothing(world, number):
 def test_a_file_that_is_no_drain_is_one(world):
     (world.root / "var/lib/pinfold/drain.json").write_text("?")
     restart(world)
-    with pytest.raises(dbus.DBusException, match="`pinfold drain` or `pinfold resume`") as caught:
+    with pytest.raises(dbus.DBusException, match="`pinfold drain` or `pinfold undrain`") as caught:
         world.create("bus.1", world.process())
     assert caught.value.get_dbus_name() == "org.pinfold1.Error.Draining"
-    assert finish(command(world, "resume"))[0] == 0
+    assert finish(command(world, "undrain"))[0] == 0
     world.create("bus.1", world.process())
 
 

@@ -108,7 +108,7 @@ def drain():
     try:
         yield
     finally:
-        wait_until(lambda: run("pinfold", "resume", check=False).returncode == 0, "the node takes jobs again")
+        wait_until(lambda: run("pinfold", "undrain", check=False).returncode == 0, "the node takes jobs again")
 
 
 @contextlib.contextmanager

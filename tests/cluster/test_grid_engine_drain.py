@@ -28,7 +28,7 @@ def pinfold(cell):
 @pytest.fixture(autouse=True)
 def open_again():
     yield
-    on(NODE, "pinfold", "resume")
+    on(NODE, "pinfold", "undrain")
     run("qmod", "-cq", f"{grid_engine.QUEUE}@{NODE}", check=False)
     for node in NODES:
         ask(node, "expect_nothing_left")
@@ -49,7 +49,7 @@ def outcome(account):
 
 
 def resume():
-    on(NODE, "pinfold", "resume")
+    on(NODE, "pinfold", "undrain")
     run("qmod", "-cq", f"{grid_engine.QUEUE}@{NODE}")
 
 

@@ -163,7 +163,7 @@ def drained():
     try:
         yield
     finally:
-        run("pinfold", "resume")
+        run("pinfold", "undrain")
 
 
 def main_pid(unit="pinfoldd"):

@@ -27,7 +27,7 @@ REFUSED = 125
 @pytest.fixture(autouse=True)
 def resumed():
     yield
-    run("pinfold", "resume")
+    run("pinfold", "undrain")
     assert not FILE.exists()
     expect_nothing_left()
 
@@ -67,17 +67,17 @@ def test_a_job_is_refused_by_name_and_never_runs_unconfined():
 
 
 def test_administrators_drain_and_nobody_else():
-    for words in (("drain",), ("resume",)):
+    for words in (("drain",), ("undrain",)):
         denied = as_user("alice", "pinfold", *words)
         assert denied.returncode == 5 and "only root and pinfold-admin may drain" in denied.stderr
     assert not node()["draining"]
     assert as_user("carol", "pinfold", "drain", "--reason", "by carol").returncode == 0
     assert (node()["drain"]["by"], node()["drain"]["reason"]) == ("carol", "by carol")
     assert "draining since" in as_user("alice", "pinfold", "status").stdout, "everyone may know"
-    assert as_user("carol", "pinfold", "resume").returncode == 0
+    assert as_user("carol", "pinfold", "undrain").returncode == 0
     assert events("drained")[-1]["PINFOLD_REASON"] == "by carol" and events("undrained")[-1]["PRIORITY"] == "5"
     text = run("journalctl", "-x", "PINFOLD_EVENT=drained").stdout
-    assert "The node was drained" in text and "`pinfold resume` has the node take jobs again" in text
+    assert "The node was drained" in text and "`pinfold undrain` has the node take jobs again" in text
 
 
 @pytest.mark.parametrize("disturb", [kill_daemon, restart_daemon, upgrade], ids=lambda f: f.__name__)
@@ -99,7 +99,7 @@ def test_a_damaged_file_is_a_drain():
     assert finish(start_job("drain.damaged", "true"))[0] == REFUSED
     run("journalctl", "--sync")
     assert "takes no jobs until somebody says" in run("journalctl", "-u", "pinfoldd", "-p", "err", "-o", "cat").stdout
-    run("pinfold", "resume")
+    run("pinfold", "undrain")
     assert finish(start_job("drain.damaged", "true"))[0] == 0
 
 

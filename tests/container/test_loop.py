@@ -55,14 +55,14 @@ def test_a_name_service_that_hangs_holds_up_nobody():
         run("systemctl", "reload", "pinfoldd")
         assert quickest(*as_alice("pinfold", "list")) < SOON
         run(*carol, "pinfold", "drain", "--reason", "still an administrator")
-        run(*carol, "pinfold", "resume")
+        run(*carol, "pinfold", "undrain")
         # At a start there is no answer of before.
         run("systemctl", "restart", "pinfoldd", timeout=20)
         assert quickest(*as_alice("pinfold", "list")) < SOON
         assert run(*carol, "pinfold", "drain", check=False).returncode != 0
         assert finish(start_job("names.1", "true"))[0] == 0
     wait_until(lambda: run(*carol, "pinfold", "drain", check=False).returncode == 0, "the name service's answer")
-    run("pinfold", "resume")
+    run("pinfold", "undrain")
     expect_nothing_left()
 
 

@@ -96,7 +96,7 @@ def write_down(boot):
         "journal": subprocess.run(["journalctl", "-u", "pinfoldd", "--no-pager"], capture_output=True, text=True, timeout=120).stdout,
     }
     (STATE / f"after-{boot - 1}.json").write_text(json.dumps(found))
-    run("pinfold", "resume")
+    run("pinfold", "undrain")
 
 
 def main():

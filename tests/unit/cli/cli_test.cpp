@@ -140,14 +140,13 @@ TEST(CommandLine, verbsAndTheirOptions) {
     EXPECT_FALSE(std::get<CommandLine>(parse({"vacuum"})).maxAge) << "unset: the site's";
 }
 
-TEST(CommandLine, drainAndResumeOfTheNode) {
+TEST(CommandLine, drainOfTheNodeAndItsEnd) {
     const auto drain = std::get<CommandLine>(parse({"drain", "--reason", "new disk", "--wait", "--timeout", "2h"}));
     EXPECT_EQ(drain.reason, "new disk");
     EXPECT_TRUE(drain.wait);
     EXPECT_EQ(drain.timeout, 7'200'000'000U);
     EXPECT_FALSE(std::get<CommandLine>(parse({"drain"})).timeout) << "without end";
-    EXPECT_EQ(std::get<CommandLine>(parse({"resume"})).job, "");
-    EXPECT_EQ(std::get<CommandLine>(parse({"resume", "sge.1"})).job, "sge.1");
+    EXPECT_EQ(std::get<CommandLine>(parse({"undrain"})).verb, "undrain");
 }
 
 TEST(Json, aDrain) {
@@ -167,7 +166,7 @@ TEST(Json, aDrain) {
 }
 
 TEST(CommandLine, everyVerbIsDone) {
-    for (const char* verb : {"list", "status", "history", "drain", "resume", "vacuum", "version"})
+    for (const char* verb : {"list", "status", "history", "drain", "undrain", "vacuum", "version"})
         EXPECT_NE(findVerb(std::get<CommandLine>(parse({verb})).verb), nullptr) << verb;
 }
 
@@ -201,6 +200,9 @@ TEST(CommandLine, mistakesAreOneLineAndStatusTwo) {
                                                                    {"list", "--nonsense"},
                                                                    {"stop", "x", "--grace", "soon"},
                                                                    {"resume", ""},
+                                                                   {"resume"},
+                                                                   {"undrain", "sge.1"},
+                                                                   {"list", "--state", "runing"},
                                                                    {"suspend"},
                                                                    {"history", "-n", "0"},
                                                                    {"history", "--result", "crashed"},
