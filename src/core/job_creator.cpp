@@ -240,10 +240,12 @@ Result<JobPtr> JobCreator::prepare(const Caller& caller, CreateRequest request, 
     record.createdBoot = core_.context.loop.bootTime();
     record.limits = std::move(*enforceable);
     record.allocation = std::move(grant->allocation);
-    if (leader)
+    if (leader) {
         record.tasks[0] = {.leader = leader->identity, .supervisor = {}, .shepherd = request.shepherd};
-    else
+        record.ownersBatch = !caller.admin;
+    } else {
         record.linger = request.linger.value_or(config.jobs.linger);
+    }
     auto job = std::make_shared<Job>(std::move(record));
     if (request.supervisor) {
         auto supervisor = checkSupervisor(core_.context, caller, std::move(request.supervisor),

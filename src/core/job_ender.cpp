@@ -298,7 +298,8 @@ void JobEnder::signalAsOwner(const JobPtr& job, int signal, Reply<void> reply) {
 }
 
 void JobEnder::reportExit(const JobPtr& job, const ExitState& exit, bool byAdmin) {
-    if (!job->record.exit.known())
+    // A job that the batch system made is the batch system's to judge, and its supervisor's word is awaited.
+    if (!job->record.exit.known() && (byAdmin || job->record.ownersBatch))
         job->record.exit = exit;
     if (job->record.state == JobState::Running)
         return begin(job, {.cause = JobResult::Exited, .by = {}, .grace = {}});

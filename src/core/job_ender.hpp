@@ -49,7 +49,8 @@ public:
     /// Internal.
     void signalAsOwner(const JobPtr& job, int signal, Reply<void> reply);
 
-    /// EndJob's word on how the leader ended.
+    /// EndJob's word on how the leader ended. The owner's ends the job and is not believed, unless the owner made the leader part
+    /// of it.
     void reportExit(const JobPtr& job, const ExitState& exit, bool byAdmin);
 
     /// Goes on with an end that an earlier pinfoldd began.

@@ -82,8 +82,10 @@ void TaskAdder::add(const Caller& caller, TaskRequest request, Reply<TaskAdded> 
         (request.batch ? job->record.supervisor : record.supervisor) = (*supervisor)->identity;
         (request.batch ? job->supervisor : job->tasks[number].supervisor) = std::move((*supervisor)->pidfd);
     }
-    if (request.batch)
+    if (request.batch) {
+        job->record.ownersBatch = !caller.admin;
         job->output = JobOutput(core_.outputs, core_.context.countsAs(job->record.uid), std::move(request.output));
+    }
     job->tasks[number].newcomers.push_back(std::move(*newcomer));
     begin(job, number, std::move(reply));
 }

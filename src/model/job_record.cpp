@@ -137,6 +137,7 @@ JobRecord recordFromJson(const Json& json) {
     takeOom(json, record.oom);
     record.oomSaid = json.value("oom_said", false);
     record.supervisor = processFromJson(json.at("supervisor"));
+    record.ownersBatch = json.value("owners_batch", false);
     for (const auto& task : json.at("tasks"))
         record.tasks[task.at("number").get<std::uint32_t>()] = taskFromJson(task);
     optionalFromJson(json, "linger", record.linger);
@@ -214,6 +215,8 @@ std::string encode(const JobRecord& record) {
     putOom(json, record.oom);
     json["oom_said"] = record.oomSaid;
     json["supervisor"] = toJson(record.supervisor);
+    if (record.ownersBatch) // seldom, and an earlier pinfoldd does not know it
+        json["owners_batch"] = true;
     json["tasks"] = Json::array();
     for (const auto& [number, task] : record.tasks)
         json["tasks"].push_back(toJson(number, task));

@@ -66,6 +66,8 @@ struct JobRecord {
     std::optional<OomVerdict> oom;               ///< of the first
     bool oomSaid = false;                        ///< in the job's own output
     std::optional<ProcessIdentity> supervisor;
+    /// The owner made the batch script part of the job, and so may say how it ended. Else only the batch system may.
+    bool ownersBatch = false;
     std::map<std::uint32_t, TaskRecord> tasks; ///< 0: the batch script, which a job that was opened need not have
     /// Of a job that was opened: microseconds that it outlives its last task while it has no batch script. kInfinity: for ever.
     std::optional<std::uint64_t> linger;

@@ -28,8 +28,12 @@ own.kill()
 """
 
 
+def as_user_command(user):
+    return "setpriv", f"--reuid={user}", f"--regid={user}", "--init-groups", "/usr/bin/python3", "-c", CALL
+
+
 def as_user(user, expression):
-    return run("setpriv", f"--reuid={user}", f"--regid={user}", "--init-groups", "/usr/bin/python3", "-c", CALL, expression).stdout.strip()
+    return run(*as_user_command(user), expression).stdout.strip()
 
 
 def pinfold_as(user, *arguments):
@@ -111,6 +115,49 @@ def test_users_own_jobs_where_allowed(user_jobs_allowed):
     assert as_user(USER, "m.CreateJob('user.uid', fd(own.pid), {'uid': dbus.UInt32(0)})") == DENIED
     stranger.kill()
     stranger.wait()
+
+
+@pytest.fixture
+def batch_systems_job():
+    """alice's, made and supervised by root: key, leader, supervisor."""
+    leader = subprocess.Popen(["setpriv", f"--reuid={USER}", f"--regid={USER}", "--init-groups", "sleep", "1000"])
+    supervisor = subprocess.Popen(["sleep", "1000"])
+    wait_until(lambda: Path(f"/proc/{leader.pid}/comm").read_text() == "sleep\n", "sleep")
+
+    def make(key, *, supervised):
+        options = f"{{'uid': dbus.UInt32({pwd.getpwnam(USER).pw_uid})" + (f", 'supervisor': fd({supervisor.pid})" if supervised else "") + "}"
+        assert as_user("root", f"m.CreateJob('{key}', fd({leader.pid}), {options})[0]") == f"dbus.String('{key}')"
+        return leader
+    yield make
+    for process in (leader, supervisor):
+        process.kill()
+        process.wait()
+    expect_nothing_left()
+
+
+def status_and_signal(key):
+    receipt = wait_until(lambda: receipts(key), "receipt")[0]
+    return receipt["exit_status"], receipt["exit_signal"]
+
+
+def test_the_batch_systems_word_counts_and_the_owners_does_not(batch_systems_job):
+    leader = batch_systems_job("trust.forged", supervised=True)
+    forger = subprocess.Popen([*as_user_command(USER), "m.EndJob('trust.forged', {'exit_status': 0})['key']"], stdout=subprocess.PIPE, text=True)
+    assert leader.wait(timeout=60) == -signal.SIGTERM, "the owner ends the job all the same"
+    as_user("root", f"m.EndJob('trust.forged', {{'exit_signal': {int(signal.SIGTERM)}}})")
+    assert status_and_signal("trust.forged") == (None, signal.SIGTERM)
+    assert forger.communicate(timeout=60)[0].strip() == "dbus.String('trust.forged', variant_level=1)"
+
+
+def test_the_owners_word_stands_for_nobodys(batch_systems_job):
+    batch_systems_job("trust.nobody", supervised=False)
+    as_user(USER, "m.EndJob('trust.nobody', {'exit_status': 0})")
+    assert status_and_signal("trust.nobody") == (None, None)
+
+
+def test_the_owners_word_counts_in_a_job_of_the_owners(user_jobs_allowed):
+    assert as_user(USER, "m.CreateJob('user.word', fd(own.pid), {}) and m.EndJob('user.word', {'exit_status': 7})['key']").endswith("variant_level=1)")
+    assert status_and_signal("user.word") == (7, None)
 
 
 def test_users_do_not_take_the_batch_systems_keys(user_jobs_allowed):

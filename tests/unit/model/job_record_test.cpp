@@ -37,6 +37,7 @@ JobRecord fullRecord() {
     record.leftovers = {.count = 3, .cpu = 17, .commands = {"sleep 9", "\"quoted\" \\\\ grün", ""}};
     record.unkillableSince = 1'763'678'000'000'001;
     record.unkillableInFuse = true;
+    record.ownersBatch = true;
     record.figures = FinalFigures{.ended = 1'763'678'000'000'002, .wall = 17, .usage = {}};
     record.figures->usage.cpuUser = 42;
     record.figures->usage.ioDevices = {{"8:0", 1, 2, 3, 4}};
