@@ -21,6 +21,7 @@ namespace pinfold {
 namespace {
 
 constexpr char kUninterruptible = 'D';
+constexpr char kDead = 'X';
 constexpr std::uint64_t kKernelThreadFlag = 0x00200000; // PF_KTHREAD, include/linux/sched.h
 constexpr unsigned kPidfdThread = O_EXCL;               // PIDFD_THREAD, since Linux 6.9
 
@@ -140,6 +141,18 @@ std::optional<std::filesystem::path> uninterruptibleThread(const std::filesystem
     return first;
 }
 
+/// One that has not ended; one that is traced stays in the list afterwards.
+std::optional<pid_t> livingThread(const std::filesystem::path& threads) {
+    std::error_code error;
+    for (std::filesystem::directory_iterator entry(threads, error), end; !error && entry != end; entry.increment(error)) {
+        ProcessInfo thread;
+        const auto stat = readFile(AT_FDCWD, (entry->path() / "stat").c_str());
+        if (stat && parseStat(*stat, thread) && thread.state != kZombie && thread.state != kDead)
+            return number<pid_t>(entry->path().filename().native());
+    }
+    return std::nullopt;
+}
+
 std::optional<std::filesystem::path> userNamespace(const std::filesystem::path& process) {
     std::error_code error;
     auto name = std::filesystem::read_symlink(process / "ns/user", error);
@@ -213,6 +226,14 @@ Result<std::string> ProcessTable::cgroupOf(pid_t pid) const { return cgroupIn(pi
 
 Result<std::string> ProcessTable::cgroupOfThread(pid_t pid, pid_t thread) const {
     return cgroupIn(pid, ("task/" + std::to_string(thread) + "/cgroup").c_str());
+}
+
+Result<std::string> ProcessTable::cgroupOf(const ProcessInfo& info) const {
+    if (info.state == kZombie)
+        if (const auto thread = livingThread(root_ / "proc" / std::to_string(info.pid) / "task"))
+            if (auto path = cgroupOfThread(info.pid, *thread))
+                return path;
+    return cgroupOf(info.pid);
 }
 
 Result<pid_t> ProcessTable::processOf(pid_t thread) const { return pidIn(thread, "Tgid:"); }

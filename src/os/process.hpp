@@ -59,6 +59,10 @@ public:
     /// Those that are there now. Error: PidGone.
     Result<std::vector<pid_t>> threadsOf(pid_t pid) const;
 
+    /// Where a process is that read() has seen. If its first thread has ended and others go on, the kernel says of the process
+    /// where that thread was: this is where a thread of it is that goes on. Errors: as cgroupOf().
+    Result<std::string> cgroupOf(const ProcessInfo& info) const;
+
     /// All there are, of this pid namespace. Error: Internal when the list is incomplete.
     Result<std::vector<pid_t>> pids() const;
 

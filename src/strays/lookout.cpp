@@ -89,7 +89,7 @@ Findings Lookout::judge(std::vector<SeenProcess> processes, const Describe& desc
     std::erase_if(findings.strays, [this](const Stray& stray) {
         if (stray.kind != StrayKind::Orphan)
             return false;
-        const auto cgroup = processes_.cgroupOf(stray.process.info.pid);
+        const auto cgroup = processes_.cgroupOf(stray.process.info);
         return !cgroup || *cgroup != stray.process.cgroup;
     });
     findings.doubts = policy_.problems;

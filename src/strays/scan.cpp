@@ -32,7 +32,7 @@ Result<std::optional<SeenProcess>> look(const ProcessTable& table, pid_t pid, co
         return info.error();
     if (info->kernelThread || !wanted(info->realUid))
         return std::optional<SeenProcess>();
-    auto cgroup = table.cgroupOf(pid);
+    auto cgroup = table.cgroupOf(*info);
     if (!cgroup)
         return cgroup.error();
     seen.info = std::move(*info);
@@ -82,7 +82,7 @@ Scan scanProcesses(const ProcessTable& table, const std::function<bool(uid_t)>& 
 
 Result<void> readAgain(const ProcessTable& table, SeenProcess& seen) {
     auto info = table.read(seen.info.pid);
-    auto cgroup = info ? table.cgroupOf(seen.info.pid) : Result<std::string>(info.error());
+    auto cgroup = info ? table.cgroupOf(*info) : Result<std::string>(info.error());
     if (!cgroup)
         return cgroup.error();
     if (hasEnded(seen.pidfd.get()) || info->started != seen.info.started)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs import BATCH, CGROUP, ESCAPIST, RECORDS, daemon_ready, expect_nothing_left, finish, live_jobs, main_pid, receipts, run, site, start_job, wait_until
+from jobs import BATCH, CGROUP, ESCAPIST, RECORDS, as_alice, daemon_ready, expect_nothing_left, finish, live_jobs, main_pid, receipts, run, site, start_job, wait_until
 from own_server import locked_memories
 
 ALICE, BOB = pwd.getpwnam("alice").pw_uid, pwd.getpwnam("bob").pw_uid
@@ -560,6 +560,56 @@ def test_a_run_with_5000_processes_is_cheap(node, options, most, runs):
         run("systemctl", "kill", "--signal=KILL", "strays-crowd.scope", check=False)
         crowd.communicate()
         wait_until(lambda: not (CGROUP / "system.slice/strays-crowd.scope").exists(), "the crowd gone")
+
+
+# A thread of it goes on after the first one has ended.
+WITHOUT_FIRST = """
+import ctypes, os, threading, time
+def goes_on():
+    while open("/proc/self/stat").read().rsplit(") ", 1)[1][0] != "Z":
+        time.sleep(0.01)
+    os.write(1, b"%d\\n" % os.getpid())
+    while True:
+        time.sleep(1)
+threading.Thread(target=goes_on).start()
+ctypes.CDLL(None).syscall(60, 0)  # exit(2) of this thread alone
+"""
+
+
+def without_first_thread(node, *prefix):
+    process = subprocess.Popen([*prefix, *as_alice("/usr/bin/python3", "-c", WITHOUT_FIRST)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    node.callback(process.communicate)
+    pid = int(process.stdout.readline())
+    node.callback(lambda: os.kill(pid, signal.SIGKILL) if Path(f"/proc/{pid}").exists() else None)
+    return pid
+
+
+def test_a_process_whose_first_thread_ended_in_a_job_is_where_its_others_are(node):
+    """The kernel says of it where that thread was."""
+    pid = without_first_thread(node, "pinfold-run", "--job", "first.1", "--", "sh", "-c", '"$@" & cat', "sh")
+    move(pid, "elsewhere")
+    node.callback((CGROUP / "elsewhere").rmdir)
+
+    def ended():
+        return "populated 0" in (CGROUP / "elsewhere/cgroup.events").read_text()
+    node.callback(wait_until, ended, "elsewhere empty")
+    node.callback(lambda: ended() or os.kill(pid, signal.SIGKILL))
+    assert "first.1" in Path(f"/proc/{pid}/cgroup").read_text()
+    found = strays()
+    assert pid in found and found[pid]["kind"] == "moved", found
+    assert strays("--mode=kill")[pid]["actions"] == ["SIGKILL"]
+    wait_until(ended, "its end")
+
+
+def test_and_in_a_job_it_is_none_wherever_its_first_thread_ended(node):
+    pid = without_first_thread(node)
+    job = start_job("first.2", "cat", stdin=subprocess.PIPE)
+    node.callback(finish, job)
+    wait_until(lambda: "first.2" in live_jobs(), "first.2")
+    [scope] = BATCH.glob("*first.2*/*.scope")
+    (scope / "cgroup.procs").write_text(str(pid))
+    assert "first.2" not in Path(f"/proc/{pid}/cgroup").read_text()
+    assert pid not in strays()
 
 
 LOCKED = 7
