@@ -5,6 +5,7 @@
 #include "core/describer.hpp"
 #include "core/job.hpp"
 #include "core/killer.hpp"
+#include "core/owners_turns.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -18,6 +19,7 @@ struct Core {
     CoreContext& context;
     Describer describer;
     Killer killer;
+    OwnersTurns owners;
     OutputWriters outputs; ///< of all jobs
     Registry registry;
     JobObserver* observer;                      ///< never null

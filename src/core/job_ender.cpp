@@ -280,21 +280,32 @@ void JobEnder::signal(const JobPtr& job, int signal, Reply<void> reply) {
     });
 }
 
-void JobEnder::signalAsOwner(const JobPtr& job, int signal, Reply<void> reply) {
+void JobEnder::signalAsOwner(const JobPtr& job, int signal, const Reply<void>& reply) {
     if (auto turn = takeOwnersTurn(*job); !turn)
         return reply(turn.error());
-    job->turns.take(Turns::Kind::Hit, [this, job, signal, reply = std::move(reply)] {
-        const auto over = [job, reply](Result<void> result) {
-            job->ownersTurn = false;
-            job->turns.over();
-            reply(std::move(result));
-        };
-        if (!core_.registry.has(*job))
-            return over(Error{ErrorCode::JobEnding, "job '" + job->key().text() + "' is over"});
-        const auto send = [reach = OwnerReach(core_.context, *job), signal] { return reach.signal(signal); };
-        if (!core_.context.background.ask(Lane::Owners, send, over))
-            over(Error{ErrorCode::Busy, "too many owners signal their jobs: try again"});
-    });
+    const auto user = core_.context.countsAs(job->record.uid);
+    const auto begin = [this, job, signal, user, reply] {
+        job->turns.take(Turns::Kind::Hit, [this, job, signal, user, reply] {
+            sendAsOwner(job, signal, [this, job, user, reply](Result<void> result) {
+                job->ownersTurn = false;
+                job->turns.over();
+                core_.owners.over(user);
+                reply(std::move(result));
+            });
+        });
+    };
+    if (auto turn = core_.owners.take(user, begin); !turn) {
+        job->ownersTurn = false;
+        reply(turn.error());
+    }
+}
+
+void JobEnder::sendAsOwner(const JobPtr& job, int signal, const Reply<void>& reply) {
+    if (!core_.registry.has(*job))
+        return reply(Error{ErrorCode::JobEnding, "job '" + job->key().text() + "' is over"});
+    const auto send = [reach = OwnerReach(core_.context, *job), signal] { return reach.signal(signal); };
+    if (!core_.context.background.ask(Lane::Owners, send, reply))
+        reply(Error{ErrorCode::Busy, "too many owners signal their jobs: try again"});
 }
 
 void JobEnder::reportExit(const JobPtr& job, const ExitState& exit, bool byAdmin) {

@@ -33,10 +33,19 @@ void JobFreezer::suspend(const JobPtr& job, const Caller& caller, Reply<void> re
     });
 }
 
-void JobFreezer::ask(const JobPtr& job, Reply<void> reply) {
-    const auto look = [reach = OwnerReach(core_.context, *job)] { return reach.coversAll(); };
-    if (!core_.context.background.ask(Lane::Owners, look, reply))
-        reply(Error{ErrorCode::Busy, "too many owners suspend their jobs: try again"});
+void JobFreezer::ask(const JobPtr& job, const Reply<void>& reply) {
+    const auto user = core_.context.countsAs(job->record.uid);
+    const auto over = [this, user, reply](Result<void> result) {
+        core_.owners.over(user);
+        reply(std::move(result));
+    };
+    const auto begin = [this, job, over] {
+        const auto look = [reach = OwnerReach(core_.context, *job)] { return reach.coversAll(); };
+        if (!core_.context.background.ask(Lane::Owners, look, over))
+            over(Error{ErrorCode::Busy, "too many owners suspend their jobs: try again"});
+    };
+    if (auto turn = core_.owners.take(user, begin); !turn)
+        reply(turn.error());
 }
 
 void JobFreezer::begin(const JobPtr& job, uid_t by, Reply<void> reply) {

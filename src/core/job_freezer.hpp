@@ -22,7 +22,7 @@ public:
 
 private:
     /// Whether all processes are the owner's.
-    void ask(const JobPtr& job, Reply<void> reply);
+    void ask(const JobPtr& job, const Reply<void>& reply);
     void begin(const JobPtr& job, uid_t by, Reply<void> reply);
     void suspended(const JobPtr& job, uid_t by, const Reply<void>& reply);
     void freeze(const JobPtr& job, SystemdDone done);

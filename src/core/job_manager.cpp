@@ -235,8 +235,7 @@ void JobManager::killJob(const Caller& caller, const std::string& key, int signa
     auto job = impl_->permitted(caller, Verb::KillJob, key);
     if (!job)
         return reply(job.error());
-    caller.admin ? impl_->ender.signal(*job, signal, std::move(reply))
-                 : impl_->ender.signalAsOwner(*job, signal, std::move(reply));
+    caller.admin ? impl_->ender.signal(*job, signal, std::move(reply)) : impl_->ender.signalAsOwner(*job, signal, reply);
 }
 
 void JobManager::suspendJob(const Caller& caller, const std::string& key, Reply<void> reply) {

@@ -53,6 +53,29 @@ TEST_F(OwnerReachTest, aSignalIsForTheOwnersProcesses) {
         << "systemd would have told all of them";
 }
 
+TEST_F(OwnerReachTest, nobodyWaitsBehindASecondRequestOfAnotherUser) {
+    std::vector<ChildProcess> leaders;
+    for (const char* key : {"sge.2", "sge.3", "sge.4"}) {
+        leaders.push_back(child());
+        create(key, leaders.back());
+    }
+    leaders.push_back(child(1001));
+    create("sge.5", leaders.back());
+    background->hold(Lane::Owners);
+    std::vector<std::string> done;
+    const auto say = [&](const char* key) {
+        return [&done, key](const Result<void>& result) { done.push_back(result ? key : result.error().message); };
+    };
+    for (const char* key : {"sge.1", "sge.2", "sge.3"})
+        manager->killJob(kOwner, key, SIGCONT, say(key));
+    manager->suspendJob(kOwner, "sge.4", say("sge.4"));
+    manager->killJob({1001, false}, "sge.5", SIGCONT, say("sge.5"));
+    EXPECT_EQ(background->hanging(Lane::Owners), 2U) << "one of each user's";
+    background->release(Lane::Owners);
+    loop.settle();
+    EXPECT_EQ(done, (std::vector<std::string>{"sge.1", "sge.5", "sge.2", "sge.3", "sge.4"}));
+}
+
 TEST_F(OwnerReachTest, aSignalThatReachesNobodyIsDenied) {
     rootsEpilogueRuns();
     node.vanish(script.pid());
