@@ -120,7 +120,8 @@ Json leftoverFile(const LeftoverFile& leftover) {
             {"entries_of_others", leftover.others},
             {"born", optionalToJson(file.born)},
             {"born_iso", file.born ? Json(formatUtc(*file.born)) : Json(nullptr)},
-            {"jobs", leftover.jobs},
+            {"jobs", leftover.jobs.keys},
+            {"jobs_total", leftover.jobs.count},
             {"kept", leftover.kept ? Json(toString(*leftover.kept)) : Json(nullptr)},
             {"removed", leftover.removed},
             {"error", orNull(leftover.error)}};

@@ -149,11 +149,11 @@ std::string stateOf(const LeftoverFile& leftover, Action action) {
     return action == Action::DryRun ? "would be removed" : "may go";
 }
 
-std::string joined(const std::vector<std::string>& words) {
+std::string joined(const JobsOfFile& jobs) {
     std::string text;
-    for (const auto& word : words)
-        text += (text.empty() ? "" : ",") + word;
-    return text;
+    for (const auto& key : jobs.keys)
+        text += (text.empty() ? "" : ",") + key;
+    return text + (jobs.count > jobs.keys.size() ? ",+" + std::to_string(jobs.count - jobs.keys.size()) : "");
 }
 
 std::string table(const LeftoverListing& listing, Action action, const VerbContext& context) {

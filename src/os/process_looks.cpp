@@ -91,7 +91,10 @@ Result<void> ProcessLooks::run(pid_t pid, uid_t user, std::function<void()> look
     } catch (const std::system_error& error) {
         return Error{ErrorCode::Internal, std::string("there is no thread for looks into processes: ") + error.what()};
     }
-    if (thread_->make(std::move(look), patience_))
+    const auto begun = std::chrono::steady_clock::now();
+    const bool done = thread_->make(std::move(look), patience_);
+    spent_[who] += std::chrono::steady_clock::now() - begun;
+    if (done)
         return {};
     thread_->dismiss();
     leftBehind_.push_back({std::move(thread_), pid, who});
@@ -110,6 +113,8 @@ Result<void> ProcessLooks::allowed(pid_t pid, uid_t user, const std::string& who
         why = std::to_string(kMostOfOne) + " looks into processes of this user hang already";
     else if (who != root && count([&root](const LeftBehind& one) { return one.who != root; }) >= most(kMostOfUsers))
         why = std::to_string(kMostOfUsers) + " looks into processes of users hang already";
+    else if (const auto spent = spent_.find(who); who != root && spent != spent_.end() && spent->second >= timeOfOne_)
+        why = "looks into processes of this user have taken " + inSeconds(timeOfOne_) + " already";
     if (why.empty())
         return {};
     return Error{ErrorCode::Busy,

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,16 +32,20 @@ public:
     static constexpr std::size_t kMostOfOne = 4;    ///< threads that hang in one user's processes
     static constexpr std::size_t kMostOfUsers = 64; ///< in those of all users but root
 
+    /// For all looks into processes of one user but root.
+    static constexpr std::chrono::seconds kTimeOfOne{30};
+
     /// `patience`: for one look. `subordinates`: such an id counts as its owner.
-    explicit ProcessLooks(std::chrono::milliseconds patience, SubordinateIds subordinates = {})
-        : patience_(patience), subordinates_(std::move(subordinates)) {}
+    explicit ProcessLooks(std::chrono::milliseconds patience, SubordinateIds subordinates = {},
+                          std::chrono::milliseconds timeOfOne = kTimeOfOne)
+        : patience_(patience), timeOfOne_(timeOfOne), subordinates_(std::move(subordinates)) {}
     ~ProcessLooks();
     ProcessLooks(const ProcessLooks&) = delete;
     ProcessLooks& operator=(const ProcessLooks&) = delete;
 
     /// What `look` returns, a Result. Another thread calls it, so it owns all that it uses. Errors: its own; TimedOut, with the
-    /// process and for how long it was waited for; Busy: no look was made, since others at this user's processes hang; Internal:
-    /// there is no thread.
+    /// process and for how long it was waited for; Busy: no look was made, since others at this user's processes hang or have
+    /// taken all of the user's time; Internal: there is no thread.
     template <class Look> std::invoke_result_t<Look&> into(pid_t pid, uid_t user, Look look) {
         auto seen = std::make_shared<std::optional<std::invoke_result_t<Look&>>>();
         const auto done = run(pid, user, [seen, look = std::move(look)]() mutable { seen->emplace(look()); });
@@ -61,9 +66,11 @@ private:
     Result<void> allowed(pid_t pid, uid_t user, const std::string& who) const;
 
     std::chrono::milliseconds patience_;
+    std::chrono::milliseconds timeOfOne_;
     SubordinateIds subordinates_;
     std::shared_ptr<Thread> thread_; ///< for the next look
     std::vector<LeftBehind> leftBehind_;
+    std::map<std::string, std::chrono::steady_clock::duration> spent_; ///< by LeftBehind::who
 };
 
 /// What `file`, as subuid(5) has it, says; nothing where it can't be read, so that each id counts as a user.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <deque>
 #include <utility>
 
 namespace pinfold {
@@ -88,33 +89,36 @@ EndedJobs::EndedJobs(std::vector<EndedJob> jobs) : jobs_(std::move(jobs)) {
         ended_.push_back(ended_.empty() ? job.ended : std::max(ended_.back(), job.ended));
 }
 
-std::vector<EndedJob> EndedJobs::of(const UserFile& file) const {
+JobsOfFile EndedJobs::of(const UserFile& file) const {
     const auto first = file.born.value_or(file.tree.touched);
     const auto last = first + file.bornWithin;
-    std::vector<EndedJob> found;
+    JobsOfFile found;
+    std::deque<const EndedJob*> earliest;
     const auto begin =
         std::upper_bound(jobs_.begin(), jobs_.end(), last, [](auto time, const auto& job) { return time < job.started; });
     for (auto at = static_cast<std::size_t>(begin - jobs_.begin()); at > 0 && ended_[at - 1] >= first; --at)
-        if (jobs_[at - 1].ended >= first)
-            found.insert(found.begin(), jobs_[at - 1]);
+        if (const auto& job = jobs_[at - 1]; job.ended >= first) {
+            ++found.count;
+            found.started = job.started;
+            found.ended = std::max(found.ended, job.ended);
+            earliest.push_front(&job);
+            if (earliest.size() > JobsOfFile::kMostKeys)
+                earliest.pop_back();
+        }
+    for (const auto* job : earliest)
+        found.keys.push_back(job->key);
     return found;
 }
 
-std::optional<Kept> whyKept(const UserFile& file, const std::vector<EndedJob>& jobs, const LeftoverContext& context) {
-    std::uint64_t started = UINT64_MAX;
-    std::uint64_t ended = 0;
-    for (const auto& job : jobs) {
-        started = std::min(started, job.started);
-        ended = std::max(ended, job.ended);
-    }
+std::optional<Kept> whyKept(const UserFile& file, const JobsOfFile& jobs, const LeftoverContext& context) {
     const std::pair<Kept, bool> reasons[] = {
         {Kept::LiveJob, context.liveJob},
         {Kept::Processes, context.processes},
         {Kept::BirthUnknown, context.seen && (!file.born || !file.tree.oldest)},
-        {Kept::Older, file.tree.oldest && *file.tree.oldest + file.bornWithin < started},
-        {Kept::Changed, file.tree.touched > ended + kMoment},
+        {Kept::Older, file.tree.oldest && *file.tree.oldest + file.bornWithin < jobs.started},
+        {Kept::Changed, file.tree.touched > jobs.ended + kMoment},
         {Kept::InUse, file.tree.inUse},
-        {Kept::Young, context.now < ended + context.minAge},
+        {Kept::Young, context.now < jobs.ended + context.minAge},
         {Kept::Unseen, !context.seen},
         {Kept::Unknown, !context.complete},
         {Kept::NotRoot, !context.root},

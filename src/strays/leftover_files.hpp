@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -44,14 +45,26 @@ struct EndedJob {
     auto operator<=>(const EndedJob&) const = default;
 };
 
+/// The ended jobs in whose time a file was born. There may be thousands, of each of thousands of files.
+struct JobsOfFile {
+    static constexpr std::size_t kMostKeys = 5;
+
+    std::uint64_t started = 0; ///< the first start of one
+    std::uint64_t ended = 0;   ///< the last end of one
+    std::uint64_t count = 0;
+    std::vector<std::string> keys = {}; ///< of those that started first
+
+    bool operator==(const JobsOfFile&) const = default;
+};
+
 /// Of one user.
 class EndedJobs {
 public:
     /// In any order; twice is once.
     explicit EndedJobs(std::vector<EndedJob> jobs);
 
-    /// In whose time the file was born, the first started first. Of unknown birth: in whose time it was changed last.
-    std::vector<EndedJob> of(const UserFile& file) const;
+    /// In whose time the file was born. Of unknown birth: in whose time it was changed last.
+    JobsOfFile of(const UserFile& file) const;
 
 private:
     std::vector<EndedJob> jobs_;       ///< by start
@@ -88,7 +101,7 @@ struct LeftoverContext {
 /// A change so long after the job's end is the batch system's, or the clock's grain. Microseconds.
 constexpr std::uint64_t kMoment = 2'000'000;
 
-/// `jobs`: as EndedJobs::of() says; not empty. nullopt: it may go.
-std::optional<Kept> whyKept(const UserFile& file, const std::vector<EndedJob>& jobs, const LeftoverContext& context);
+/// `jobs`: as EndedJobs::of() says; not none. nullopt: it may go.
+std::optional<Kept> whyKept(const UserFile& file, const JobsOfFile& jobs, const LeftoverContext& context);
 
 } // namespace pinfold

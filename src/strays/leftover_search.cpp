@@ -37,7 +37,8 @@ void logRemoval(Journal& journal, const LeftoverFile& leftover) {
                     {"PINFOLD_LEFTOVER_UID", std::to_string(file.uid)},
                     {"PINFOLD_LEFTOVER_SIZE", std::to_string(file.tree.size)},
                     {"PINFOLD_LEFTOVER_ENTRIES", std::to_string(file.tree.entries)}};
-    for (const auto& job : leftover.jobs)
+    event.fields.emplace_back("PINFOLD_LEFTOVER_JOBS", std::to_string(leftover.jobs.count));
+    for (const auto& job : leftover.jobs.keys)
         event.fields.emplace_back("PINFOLD_JOB", job);
     journal.event(event);
 }
@@ -83,7 +84,6 @@ private:
         }
 
         LeftoverFile leftover;
-        std::vector<EndedJob> jobs;
         const SharedDirectory* directory = nullptr; ///< unset: IPC
         DirectoryEntry entry;
     };
@@ -135,12 +135,9 @@ private:
         for (const auto& candidate : candidates)
             oldest = std::min(oldest, candidate.leftover.file.born.value_or(candidate.leftover.file.tree.touched));
         const EndedJobs jobs(orGap(sources_.endedJobs(uid, oldest), uid));
-        for (auto& candidate : candidates) {
-            candidate.jobs = jobs.of(candidate.leftover.file);
-            for (const auto& job : candidate.jobs)
-                candidate.leftover.jobs.push_back(job.key);
-        }
-        std::erase_if(candidates, [](const auto& candidate) { return candidate.jobs.empty(); });
+        for (auto& candidate : candidates)
+            candidate.leftover.jobs = jobs.of(candidate.leftover.file);
+        std::erase_if(candidates, [](const auto& candidate) { return candidate.leftover.jobs.count == 0; });
         std::sort(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {
             return std::pair(a.leftover.file.kind, nameOf(a.leftover.file)) <
                    std::pair(b.leftover.file.kind, nameOf(b.leftover.file));
@@ -168,7 +165,7 @@ private:
         if (!seen)
             leftover.error = seen.error().message;
         const auto uid = leftover.file.uid;
-        leftover.kept = whyKept(leftover.file, candidate.jobs,
+        leftover.kept = whyKept(leftover.file, leftover.jobs,
                                 {.liveJob = liveUsers_.contains(uid),
                                  .processes = inhabitants_.users.contains(uid),
                                  .seen = static_cast<bool>(seen),

@@ -36,8 +36,8 @@ struct LeftoverSources {
 
 struct LeftoverFile {
     UserFile file;
-    std::vector<std::string> jobs; ///< in whose time it was born; of unknown birth: changed last
-    std::optional<Kept> kept;      ///< unset: it may go
+    JobsOfFile jobs;          ///< in whose time it was born; of unknown birth: changed last
+    std::optional<Kept> kept; ///< unset: it may go
     bool removed = false;
     std::uint64_t others = 0;         ///< of other users in it, left where they are
     std::optional<std::string> error; ///< why it could not be looked at, or could not be removed

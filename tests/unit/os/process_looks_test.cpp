@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <future>
+#include <thread>
 
 namespace pinfold::test {
 namespace {
@@ -84,6 +85,27 @@ TEST_F(ProcessLooksTest, manyUsersTogetherDoNotKeepRootsFromBeingSeen) {
         hung += hang(looks, static_cast<pid_t>(user), user, gate).error().code == ErrorCode::TimedOut ? 1 : 0;
     EXPECT_EQ(hung, ProcessLooks::kMostOfUsers);
     EXPECT_EQ(hang(looks, 1, 0, gate).error().code, ErrorCode::TimedOut);
+}
+
+TEST_F(ProcessLooksTest, oneUsersProcessesTakeSoMuchTimeTogether) {
+    ProcessLooks looks(1min, parseSubordinateIds("1000:100000:65536\n"), 50ms);
+    const auto slow = [&looks](pid_t pid, uid_t user) {
+        return looks.into(pid, user, []() -> Result<int> {
+            for (const auto end = std::chrono::steady_clock::now() + 20ms; std::chrono::steady_clock::now() < end;)
+                std::this_thread::yield();
+            return 0;
+        });
+    };
+    int made = 0;
+    while (slow(made, made % 2 == 0 ? 1000 : 100000) && made < 100)
+        ++made;
+    EXPECT_LE(made, 3);
+    EXPECT_EQ(slow(7, 1000).error().code, ErrorCode::Busy);
+    EXPECT_EQ(slow(7, 1000).error().message,
+              "process 7 of user 1000 was not looked into: looks into processes of this user have taken 0.050 s already");
+    EXPECT_TRUE(slow(8, 1001)) << "another user";
+    for (pid_t pid = 10; pid < 20; ++pid)
+        EXPECT_TRUE(slow(pid, 0)) << "who cannot look into root's processes cannot remove anything";
 }
 
 TEST_F(ProcessLooksTest, whatComesBackLaterCountsNoMore) {

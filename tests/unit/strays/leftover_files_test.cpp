@@ -17,20 +17,13 @@ UserFile born(std::optional<std::uint64_t> at) {
 
 IpcObject segment(std::uint64_t seconds) { return {IpcKind::SharedMemory, 7, 42, 1000, 1000, 4096, 0, {}, seconds, 0}; }
 
-std::vector<std::string> namesOf(const std::vector<EndedJob>& jobs) {
-    std::vector<std::string> names;
-    for (const auto& job : jobs)
-        names.push_back(job.key);
-    return names;
-}
-
 using Names = std::vector<std::string>;
 
 /// What lets the file go.
 LeftoverContext clear() { return {.now = kEnd + 1}; }
 
 std::optional<Kept> kept(const UserFile& file, const LeftoverContext& context = clear()) {
-    return whyKept(file, {kJob}, context);
+    return whyKept(file, {.started = kJob.started, .ended = kJob.ended, .count = 1, .keys = {kJob.key}}, context);
 }
 
 } // namespace
@@ -45,12 +38,21 @@ TEST(Leftovers, belongToTheJobsInWhoseTimeTheyWereBorn) {
                                                                                   {350, {"long", "late"}},
                                                                                   {1000, {"long"}},
                                                                                   {1001, {}}})
-        EXPECT_EQ(namesOf(jobs.of(born(time))), names) << time;
-    EXPECT_EQ(namesOf(EndedJobs({}).of(born(1))), Names{});
+        EXPECT_EQ(jobs.of(born(time)).keys, names) << time;
+    EXPECT_EQ(EndedJobs({}).of(born(1)), JobsOfFile{});
+}
+
+TEST(Leftovers, haveAFewNamesHoweverManyJobsRan) {
+    std::vector<EndedJob> jobs;
+    for (std::uint64_t i = 0; i < 1000; ++i)
+        jobs.push_back({100 + i, 5000 - i, "sge." + std::to_string(i)});
+    const auto found = EndedJobs(jobs).of(born(2000));
+    EXPECT_EQ(found,
+              (JobsOfFile{.started = 100, .ended = 5000, .count = 1000, .keys = {"sge.0", "sge.1", "sge.2", "sge.3", "sge.4"}}));
 }
 
 TEST(Leftovers, ofUnknownBirthGoByTheirLastChange) {
-    EXPECT_EQ(namesOf(EndedJobs({kJob}).of(born(std::nullopt))), Names{"sge.1"});
+    EXPECT_EQ(EndedJobs({kJob}).of(born(std::nullopt)).keys, Names{"sge.1"});
     EXPECT_EQ(kept(born(std::nullopt)), Kept::BirthUnknown);
 }
 
@@ -58,7 +60,7 @@ TEST(Leftovers, timesOfIpcAreWholeSeconds) {
     const EndedJobs jobs({{1'500'000, 3'500'000, "sge.1"}});
     for (const auto& [seconds, names] :
          std::vector<std::pair<std::uint64_t, Names>>{{0, {}}, {1, {"sge.1"}}, {2, {"sge.1"}}, {3, {"sge.1"}}, {4, {}}})
-        EXPECT_EQ(namesOf(jobs.of(userFile(segment(seconds)))), names) << seconds;
+        EXPECT_EQ(jobs.of(userFile(segment(seconds))).keys, names) << seconds;
 }
 
 TEST(Leftovers, goWhenNothingSpeaksAgainstIt) {
@@ -101,11 +103,13 @@ TEST(Leftovers, ofSeveralJobsCountFromTheFirstStartToTheLastEnd) {
     auto file = born(150);
     file.tree.oldest = 100;
     file.tree.touched = 1000 + kMoment;
-    const std::vector<EndedJob> jobs{{100, 200, "a"}, {150, 1000, "b"}};
-    EXPECT_EQ(whyKept(file, jobs, {.now = 1000}), std::nullopt);
-    EXPECT_EQ(whyKept(file, jobs, {.now = 1004, .minAge = 5}), Kept::Young);
-    EXPECT_EQ(whyKept(file, {jobs[1]}, {.now = 1000}), Kept::Older);
-    EXPECT_EQ(whyKept(file, {jobs[0]}, {.now = 1000}), Kept::Changed);
+    const EndedJob first{100, 200, "a"};
+    const EndedJob second{150, 1000, "b"};
+    const auto of = [](std::vector<EndedJob> jobs) { return EndedJobs(std::move(jobs)).of(born(150)); };
+    EXPECT_EQ(whyKept(file, of({first, second}), {.now = 1000}), std::nullopt);
+    EXPECT_EQ(whyKept(file, of({first, second}), {.now = 1004, .minAge = 5}), Kept::Young);
+    EXPECT_EQ(whyKept(file, of({second}), {.now = 1000}), Kept::Older);
+    EXPECT_EQ(whyKept(file, of({first}), {.now = 1000}), Kept::Changed);
 }
 
 TEST(Leftovers, haveNamesThatATerminalStands) {
