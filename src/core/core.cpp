@@ -22,8 +22,8 @@ class NullObserver : public JobObserver {
 } // namespace
 
 Core::Core(CoreContext& coreContext)
-    : context(coreContext), describer(coreContext), killer(coreContext), outputs(coreContext.background),
-      observer(&nullObserver) {}
+    : context(coreContext), describer(coreContext), killer(coreContext), leftoverLog(coreContext),
+      outputs(coreContext.background), observer(&nullObserver) {}
 
 void Core::save(const Job& job) {
     if (!registry.has(job))

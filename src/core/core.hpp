@@ -5,6 +5,7 @@
 #include "core/describer.hpp"
 #include "core/job.hpp"
 #include "core/killer.hpp"
+#include "core/leftover_log.hpp"
 #include "core/owners_turns.hpp"
 
 #include <cstdint>
@@ -19,6 +20,7 @@ struct Core {
     CoreContext& context;
     Describer describer;
     Killer killer;
+    LeftoverLog leftoverLog;
     OwnersTurns owners;
     OutputWriters outputs; ///< of all jobs
     Registry registry;

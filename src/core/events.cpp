@@ -113,6 +113,17 @@ void logLeftovers(const CoreContext& context, const Job& job, std::uint32_t task
     }
 }
 
+void logLeftoversUnsaid(const CoreContext& context, uid_t user, std::uint64_t processes) {
+    JournalEvent event;
+    event.priority = LOG_WARNING;
+    event.message = std::to_string(processes) + " more process(es) that jobs of user " + std::to_string(user) +
+                    " left behind are not named here: they are too many; the receipts count them";
+    event.fields = {{"PINFOLD_EVENT", "leftovers-unsaid"},
+                    {"PINFOLD_UID", std::to_string(user)},
+                    {"PINFOLD_ROGUE_COUNT", std::to_string(processes)}};
+    context.journal.event(event);
+}
+
 void logLimitUnenforced(const CoreContext& context, const JobKey& key, const std::string& message) {
     auto event = jobEvent(LOG_WARNING, kMessageLimitUnenforced, "limit-unenforced", key, 0);
     event.message = "job " + key.text() + " runs without a limit it asked for: " + message;

@@ -20,6 +20,9 @@ void logJobEnded(const CoreContext& context, const Job& job, const Receipt& rece
 void logLeftovers(const CoreContext& context, const Job& job, std::uint32_t task, std::uint64_t count,
                   const std::vector<ProcessInfo>& named);
 
+/// How many of them LeftoverLog has left out.
+void logLeftoversUnsaid(const CoreContext& context, uid_t user, std::uint64_t processes);
+
 void logLimitUnenforced(const CoreContext& context, const JobKey& key, const std::string& message);
 /// One entry for the job, and one for each named process of the `count` that have outlived SIGKILL.
 void logUnkillable(const CoreContext& context, const Job& job, std::size_t count, const std::vector<ProcessInfo>& named);

@@ -2,6 +2,7 @@
 #include "core/leftovers.hpp"
 
 #include "core/events.hpp"
+#include "core/leftover_log.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -82,7 +83,7 @@ void reportLeftovers(Core& core, const JobPtr& job, std::uint32_t task) {
                                     job->record.leftovers.commands[at] = named[at - first].command;
                                 job->record.leftovers.boundCommands();
                                 core.save(*job);
-                                logLeftovers(core.context, *job, task, count, named);
+                                core.leftoverLog.say(*job, task, count, std::move(named));
                                 if (--job->describing == 0)
                                     for (const auto& then : std::exchange(job->onDescribed, {}))
                                         then();

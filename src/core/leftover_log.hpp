@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "core/context.hpp"
+#include "core/job.hpp"
+#include "os/process.hpp"
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+namespace pinfold {
+
+/// What jobs leave behind, in the journal. A user can have thousands of tasks leave processes with command lines of a megabyte:
+/// each user has a share of the journal for this, so that nobody else's lines are lost. Root's jobs have no such bound.
+class LeftoverLog {
+public:
+    static constexpr std::uint64_t kStretch = 30'000'000; ///< microseconds
+    static constexpr std::size_t kMostBytes = 1 << 20;    ///< of one user in a stretch
+
+    explicit LeftoverLog(CoreContext& context) : context_(context) {}
+
+    /// logLeftovers(), with those of `named` for which the user's share has room. At the end of the stretch one line counts the
+    /// others.
+    void say(const Job& job, std::uint32_t task, std::uint64_t count, std::vector<ProcessInfo> named);
+
+private:
+    struct Share {
+        std::uint64_t began = 0; ///< CLOCK_BOOTTIME, microseconds
+        std::size_t bytes = 0;
+        std::uint64_t unsaid = 0; ///< processes
+        EventHandle end;          ///< only where there is something to be said then
+    };
+
+    Share& shareOf(uid_t user);
+    void leaveOut(uid_t user, Share& share, std::uint64_t processes);
+
+    CoreContext& context_;
+    std::map<uid_t, Share> shares_;
+};
+
+} // namespace pinfold

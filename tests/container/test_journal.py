@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""One user has pinfoldd say more than journald takes; what is said about others is there all the same."""
+
+import contextlib
+import json
+import subprocess
+from pathlib import Path
+
+from jobs import as_alice, expect_nothing_left, finish, journal, receipts, run, start_job, wait_until
+
+TASKS, LEFT = 8, 50
+COMMAND = 20_000  # bytes
+
+
+@contextlib.contextmanager
+def journald_takes(lines):
+    """Of each service in 30 s. (It takes some times more where the disk is large.)"""
+    file = Path("/etc/systemd/journald.conf.d/few.conf")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(f"[Journal]\nRateLimitIntervalSec=30s\nRateLimitBurst={lines}\n")
+    run("systemctl", "restart", "systemd-journald")
+    try:
+        yield
+    finally:
+        file.unlink()
+        run("systemctl", "restart", "systemd-journald")
+
+
+def leave_behind():
+    """A task of alice's job."""
+    task = subprocess.Popen([*as_alice("pinfold-run", "--task", "--job", "journal.alice", "--", "bash", "-c",
+                                       f'trap "" TERM; for i in $(seq {LEFT}); do (exec -a "$0" sleep 1000) & done', "x" * COMMAND)], stdin=subprocess.DEVNULL)
+    assert task.wait(timeout=120) == 0
+
+
+@contextlib.contextmanager
+def alices_job():
+    run("pinfold", "open", "journal.alice", "--uid", "alice", "--linger", "infinity", "--kill-grace", "2s")
+    try:
+        yield
+    finally:
+        run("pinfold", "end", "journal.alice")
+
+
+def test_a_flood_of_leftovers_hides_no_line_about_another_job():
+    with journald_takes(20), alices_job():
+        for _ in range(TASKS):
+            leave_behind()
+        assert finish(start_job("journal.other", "true"))[0] == 0
+        assert [entry["PINFOLD_RESULT"] for entry in journal("journal.other", "job-ended")] == ["exited"]
+        assert 100 < len(journal("journal.alice", "leftover")) < TASKS * LEFT, "as many as a megabyte has room for"
+        unsaid = wait_until(lambda: all_of("leftovers-unsaid"), "what was left out is counted")
+        assert [entry["PINFOLD_UID"] for entry in unsaid] == ["1000"]
+    assert receipts("journal.alice")[0]["leftovers"] == TASKS * LEFT
+    expect_nothing_left()
+
+
+def all_of(event):
+    run("journalctl", "--sync")
+    return [json.loads(line) for line in run("journalctl", "-o", "json", "--no-pager", "_UID=0", f"PINFOLD_EVENT={event}").stdout.splitlines()]
