@@ -6,6 +6,7 @@
 #include "systemd/call_queue.hpp"
 #include "systemd/sdbus_compat.hpp"
 #include "systemd/shutdown_watch.hpp"
+#include "systemd/unit_message.hpp"
 
 #include <algorithm>
 #include <array>
@@ -29,27 +30,6 @@ constexpr std::size_t kMaxFreezes = 16;
 constexpr std::uint64_t kReplyTimeout = 30'000'000;
 constexpr std::uint64_t kJobTimeout = 60'000'000; // starts take up to 10 s while PID 1 reloads
 constexpr std::size_t kMaxEarly = 16;
-
-using PropertyList = std::vector<sdbus::Struct<std::string, sdbus::Variant>>;
-using AuxList = std::vector<sdbus::Struct<std::string, PropertyList>>;
-
-template <class T> sdbus::Variant toVariant(const T& value) { return sdbus::Variant(value); }
-
-template <class T> sdbus::Variant toVariant(const std::vector<std::pair<std::string, T>>& pairs) {
-    std::vector<sdbus::Struct<std::string, T>> structs;
-    structs.reserve(pairs.size());
-    for (const auto& [first, second] : pairs)
-        structs.emplace_back(first, second);
-    return sdbus::Variant(structs);
-}
-
-PropertyList toBus(const std::vector<UnitProperty>& properties) {
-    PropertyList list;
-    list.reserve(properties.size());
-    for (const auto& property : properties)
-        list.emplace_back(property.name, std::visit([](const auto& value) { return toVariant(value); }, property.value));
-    return list;
-}
 
 /// "252.39-1~deb12u1", "v256": 0 when there is no number in it.
 unsigned versionNumber(std::string_view text) {
@@ -280,25 +260,19 @@ SdbusSystemdManager::~SdbusSystemdManager() = default;
 
 void SdbusSystemdManager::start(StartRequest request, SystemdDone done) {
     auto call = bus::makeCall(*impl_->proxy, kInterface, "StartTransientUnit");
-    AuxList aux;
-    if (request.scope.empty()) {
-        call << request.slice << "fail" << toBus(request.sliceProperties) << aux;
-        return impl_->runJob(request.slice, std::move(call), std::move(done));
-    }
-    if (!request.slice.empty())
-        aux.emplace_back(request.slice, toBus(request.sliceProperties));
-    call << request.scope << "fail" << toBus(request.scopeProperties) << aux;
-    impl_->runJob(request.scope, std::move(call), std::move(done));
+    const bool onlySlice = request.scope.empty();
+    const auto& unit = onlySlice ? request.slice : request.scope;
+    call << unit << "fail";
+    appendProperties(call, onlySlice ? request.sliceProperties : request.scopeProperties);
+    appendAuxiliary(call, onlySlice ? std::string() : request.slice, request.sliceProperties);
+    impl_->runJob(unit, std::move(call), std::move(done));
 }
 
 void SdbusSystemdManager::startService(ServiceRequest request, SystemdDone done) {
-    using Strings = std::vector<std::string>;
-    auto properties = toBus(request.properties);
-    const std::vector<sdbus::Struct<std::string, Strings, Strings>> commands{
-        {request.argv.front(), request.argv, Strings{"no-env-expand"}}};
-    properties.emplace_back("ExecStartEx", sdbus::Variant(commands));
     auto call = bus::makeCall(*impl_->proxy, kInterface, "StartTransientUnit");
-    call << request.unit << "fail" << properties << AuxList{};
+    call << request.unit << "fail";
+    appendService(call, request);
+    appendAuxiliary(call, {}, {});
     impl_->runJob(request.unit, std::move(call), std::move(done));
 }
 
@@ -318,7 +292,8 @@ void SdbusSystemdManager::kill(const std::string& unit, int signal, SystemdDone 
 
 void SdbusSystemdManager::setProperties(const std::string& unit, std::vector<UnitProperty> properties, SystemdDone done) {
     auto call = bus::makeCall(*impl_->proxy, kInterface, "SetUnitProperties");
-    call << unit << true << toBus(properties);
+    call << unit << true;
+    appendProperties(call, properties);
     impl_->simpleCall(std::move(call), std::move(done));
 }
 
