@@ -24,7 +24,7 @@ constexpr std::chrono::seconds kIdle{1};
 
 struct Item {
     std::function<void()> work;
-    std::uint64_t id;
+    std::uint64_t id; ///< 0: nothing is to be done on the loop afterwards
 };
 
 struct LaneQueue {
@@ -107,7 +107,8 @@ void ThreadBackground::Shared::serve(LaneQueue& lane) {
         item.work();
         item.work = nullptr; // what it owns may block when it goes
         lock.lock();
-        finished(item.id);
+        if (item.id != 0)
+            finished(item.id);
     }
     --lane.threads;
 }
@@ -147,7 +148,7 @@ ThreadBackground::~ThreadBackground() {
 
 bool ThreadBackground::run(Lane laneName, std::function<void()> work, std::function<void()> then) {
     const auto bound = boundOf(laneName);
-    const std::lock_guard lock(shared_->mutex);
+    std::unique_lock lock(shared_->mutex);
     auto& lane = shared_->lanes[static_cast<std::size_t>(laneName)];
     const bool needsThread = lane.waiting.size() >= lane.idle && lane.threads < bound.threads;
     const bool served = needsThread && Shared::startThread(shared_, lane);
@@ -156,10 +157,11 @@ bool ThreadBackground::run(Lane laneName, std::function<void()> work, std::funct
         ++refused_[static_cast<std::size_t>(laneName)];
         return false;
     }
-    const auto id = nextId_++;
+    const auto id = then ? ++lastId_ : 0;
     if (then)
         then_.emplace(id, std::move(then));
     lane.waiting.push_back({std::move(work), id});
+    lock.unlock(); // else whoever is woken waits for it again
     lane.wake.notify_one();
     return true;
 }

@@ -34,7 +34,7 @@ private:
     std::shared_ptr<Shared> shared_; ///< with the threads, which may outlive us
     // Not with the threads: what is called by the loop's thread, and what that owns, is destroyed by this thread too.
     std::map<std::uint64_t, std::function<void()>> then_;
-    std::uint64_t nextId_ = 0;
+    std::uint64_t lastId_ = 0;
     std::array<std::uint64_t, kLanes> refused_{};
     EventHandle readable_;
 };

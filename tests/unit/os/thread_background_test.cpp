@@ -66,6 +66,16 @@ TEST_F(BackgroundTest, ALaneWithOneThreadKeepsTheOrder) {
         EXPECT_EQ((*order)[static_cast<std::size_t>(i)], i);
 }
 
+TEST_F(BackgroundTest, WorkThatNobodyWaitsForWakesNobody) {
+    std::promise<void> behindIt;
+    ASSERT_TRUE(background->run(
+        Lane::Files, [] {}, nullptr));
+    ASSERT_TRUE(background->run(
+        Lane::Files, [&behindIt] { behindIt.set_value(); }, nullptr));
+    behindIt.get_future().wait();
+    EXPECT_FALSE(loop.waitForEvent(0));
+}
+
 TEST_F(BackgroundTest, WhatHangsInOneLaneHoldsUpNoOther) {
     Hanging hanging;
     bool hungDone = false;
