@@ -6,8 +6,9 @@
 
 namespace pinfold {
 
-JobObject::JobObject(sdbus::IConnection& connection, const JobManager& manager, JobSummary job)
-    : AdaptorInterfaces(connection, sdbus::ObjectPath(job.key.objectPath())), manager_(manager), job_(std::move(job)) {
+JobObject::JobObject(sdbus::IConnection& connection, const JobManager& manager, const JobSummary& job)
+    : AdaptorInterfaces(connection, sdbus::ObjectPath(job.key.objectPath())), manager_(manager), key_(job.key), uid_(job.uid),
+      created_(job.created) {
     registerAdaptor();
     emitInterfacesAddedSignal();
 }
@@ -25,28 +26,31 @@ void JobObject::changed(const char* property) {
 }
 
 std::string JobObject::State() {
-    const auto job = manager_.job(job_.key.text());
+    const auto job = manager_.job(key_.text());
     return std::string(job ? stateWord(*job) : toString(JobState::Accounting));
 }
 
 std::uint32_t JobObject::Leader() {
-    const auto job = manager_.job(job_.key.text());
-    return static_cast<std::uint32_t>(job ? job->leader : job_.leader);
+    const auto job = manager_.job(key_.text());
+    return job ? static_cast<std::uint32_t>(job->leader) : 0;
 }
 
 bool JobObject::Unkillable() {
-    const auto job = manager_.job(job_.key.text());
+    const auto job = manager_.job(key_.text());
     return job && job->unkillableSince;
 }
 
 std::map<std::string, sdbus::Variant> JobObject::Limits() {
-    const auto job = manager_.job(job_.key.text());
-    return encodeLimits(job ? job->limits : job_.limits);
+    const auto job = manager_.job(key_.text());
+    return job ? encodeLimits(job->limits) : bus::Dict();
 }
 
 std::map<std::string, sdbus::Variant> JobObject::Allocation() {
-    auto allocation = encodeAllocation(job_.allocation);
-    allocation.emplace("environment", sdbus::Variant(job_.allocation.environment));
+    const auto job = manager_.job(key_.text());
+    if (!job)
+        return {};
+    auto allocation = encodeAllocation(job->allocation);
+    allocation.emplace("environment", sdbus::Variant(job->allocation.environment));
     return allocation;
 }
 
@@ -68,7 +72,7 @@ std::size_t JobObject::bytesOf(const JobSummary& job) {
 
 std::vector<sdbus::Struct<std::uint32_t, std::string>> JobObject::Tasks() {
     std::vector<sdbus::Struct<std::uint32_t, std::string>> tasks;
-    if (const auto job = manager_.job(job_.key.text()))
+    if (const auto job = manager_.job(key_.text()))
         for (const auto task : job->tasks)
             tasks.emplace_back(task, job->key.scopeName(task));
     return tasks;

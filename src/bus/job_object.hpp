@@ -5,6 +5,8 @@
 #include "dbus/org.pinfold1.Job_adaptor.hpp"
 #include "systemd/sdbus_compat.hpp"
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -15,7 +17,7 @@ class JobObject final
     : public sdbus::AdaptorInterfaces<org::pinfold1::Job_adaptor, sdbus::Properties_adaptor, sdbus::ManagedObject_adaptor> {
 public:
     /// Appears on the bus, with InterfacesAdded.
-    JobObject(sdbus::IConnection& connection, const JobManager& manager, JobSummary job);
+    JobObject(sdbus::IConnection& connection, const JobManager& manager, const JobSummary& job);
     ~JobObject();
 
     void stateChanged() { changed("State"); }
@@ -28,20 +30,23 @@ public:
 private:
     void changed(const char* property);
 
-    std::string Key() override { return job_.key.text(); }
-    std::uint32_t UID() override { return job_.uid; }
+    std::string Key() override { return key_.text(); }
+    std::uint32_t UID() override { return uid_; }
     std::string State() override;
     bool Unkillable() override;
-    std::string Slice() override { return job_.key.sliceName(); }
-    std::string Unit() override { return job_.key.scopeName(0); }
+    std::string Slice() override { return key_.sliceName(); }
+    std::string Unit() override { return key_.scopeName(0); }
     std::uint32_t Leader() override;
-    std::uint64_t Created() override { return job_.created; }
+    std::uint64_t Created() override { return created_; }
     std::map<std::string, sdbus::Variant> Limits() override;
     std::map<std::string, sdbus::Variant> Allocation() override;
     std::vector<sdbus::Struct<std::uint32_t, std::string>> Tasks() override;
 
     const JobManager& manager_;
-    JobSummary job_; ///< as it was when the object appeared: what of it changes is asked anew
+    // All else is asked of the manager, who has the job for as long as this object is there.
+    const JobKey key_;
+    const uid_t uid_;
+    const std::uint64_t created_;
 };
 
 } // namespace pinfold

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstddef>
-#include <deque>
 #include <functional>
+#include <list>
 #include <utility>
 
 namespace pinfold {
@@ -37,7 +37,7 @@ private:
 
     Kind kind_ = Kind::Move;
     std::size_t underWay_ = 0;
-    std::deque<std::pair<Kind, std::function<void()>>> waiting_;
+    std::list<std::pair<Kind, std::function<void()>>> waiting_; // a deque takes 600 bytes of each job while it is empty
 };
 
 } // namespace pinfold
