@@ -198,7 +198,8 @@ std::uint64_t JobCreator::nextManualNumber() const {
 }
 
 Result<JobPtr> JobCreator::prepare(const Caller& caller, CreateRequest request, const CheckedProcess* leader) {
-    auto key = request.key.empty() && leader ? Result<JobKey>(JobKey::manual(nextManualNumber())) : JobKey::parse(request.key);
+    const auto manual = request.key.empty() && leader ? nextManualNumber() : 0; // 0: the caller names the job
+    auto key = manual > 0 ? Result<JobKey>(JobKey::manual(manual)) : JobKey::parse(request.key);
     if (!key)
         return key.error();
     if (auto valid = validSlots(request); !valid)
@@ -213,7 +214,7 @@ Result<JobPtr> JobCreator::prepare(const Caller& caller, CreateRequest request, 
                      "uid is missing: a job that is opened has no process yet that tells whose it is"};
     if (auto allowed = permitted(caller, request, leader); !allowed)
         return allowed.error();
-    if (auto free = isFree(*key); !free)
+    if (auto free = manual > 0 ? Result<void>() : isFree(*key); !free)
         return free.error();
     const auto& config = core_.context.config;
     const auto owner = request.owner.value_or(leader ? leader->uid : caller.uid);
@@ -256,8 +257,8 @@ Result<JobPtr> JobCreator::prepare(const Caller& caller, CreateRequest request, 
         job->supervisor = std::move(supervisor->pidfd);
     }
     job->output = JobOutput(core_.outputs, user, std::move(request.output));
-    if (request.key.empty())
-        lastManual_ = nextManualNumber(); // the same as above: nobody has it yet
+    if (manual > 0)
+        lastManual_ = manual;
     return job;
 }
 
