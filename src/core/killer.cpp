@@ -30,16 +30,26 @@ Result<void> Killer::kill(const std::string& cgroup, EventHandle& look) {
     return killed;
 }
 
-void Killer::killTracers(const JobKey& key, uid_t owner) const {
-    auto opened = context_.cgroups.open(slicePath(key));
-    if (!opened)
-        return;
-    const auto kill = [killer = context_.killer, directory = std::make_shared<const CgroupDir>(std::move(*opened)),
-                       ids = context_.idsOf(owner)] { return killer->killTracers(*directory, ids); };
-    (void)context_.background.ask(Lane::Kills, kill, [this, key](const std::vector<pid_t>& killed) {
-        for (const auto pid : killed)
+bool Killer::killStubborn(const JobKey& key, uid_t owner, std::function<void()> then) const {
+    const auto path = slicePath(key);
+    auto opened = context_.cgroups.open(path);
+    if (!opened) {
+        then();
+        return true;
+    }
+    const auto directory = std::make_shared<const CgroupDir>(std::move(*opened));
+    if (auto killed = directory->kill(); !killed)
+        logWarning(context_, key, killed.error().message, Trouble::Stop);
+    const auto kill = [killer = context_.killer, directory, path, ids = context_.idsOf(owner)] {
+        auto tracers = killer->killTracers(*directory, ids);
+        killer->killEach(*directory, path);
+        return tracers;
+    };
+    return context_.background.ask(Lane::Kills, kill, [this, key, then = std::move(then)](const std::vector<pid_t>& tracers) {
+        for (const auto pid : tracers)
             logWarning(context_, key,
                        "process " + std::to_string(pid) + " traced the job and kept it from ending, so it was killed");
+        then();
     });
 }
 

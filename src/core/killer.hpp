@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include <functional>
 #include <string>
 
 namespace pinfold {
@@ -17,8 +18,10 @@ public:
     /// `cgroup`: the path, with those nested in it. Most processes have ended a moment later, when `look` has ProcessKiller end
     /// those that the kernel has left out. A cgroup that is gone is no error. Error: Internal.
     Result<void> kill(const std::string& cgroup, EventHandle& look);
-    /// For a job that outlives SIGKILL: ends the owner's processes that trace it (ProcessKiller::killTracers), and says so.
-    void killTracers(const JobKey& key, uid_t owner) const;
+    /// For a job that outlives SIGKILL: kill() again, without a moment's wait, and the end of the owner's processes that trace it
+    /// (ProcessKiller::killTracers), which is said. `then`: all of it has been done. It may have waited behind the kills of
+    /// others. False: too many of these wait, and `then` is not called.
+    bool killStubborn(const JobKey& key, uid_t owner, std::function<void()> then) const;
 
 private:
     CoreContext& context_;

@@ -73,12 +73,23 @@ void UnkillablePolicy::watch(const JobPtr& job) {
 void UnkillablePolicy::killAgain(const JobPtr& job, std::uint64_t last, std::uint64_t killedAt) {
     if (!job->slice->populated())
         return onEmpty(job);
-    if (auto killed = core_.killer.kill(slicePath(job->key()), job->killTimer); !killed)
-        logWarning(core_.context, job->key(), killed.error().message, Trouble::Stop);
-    core_.killer.killTracers(job->key(), job->record.uid);
-    job->graceTimer = core_.context.loop.after(last, [this, killedAt, weak = WeakJob(job)] {
+    const auto done = std::make_shared<bool>(false);
+    if (core_.killer.killStubborn(job->key(), job->record.uid, [done] { *done = true; }))
+        return reportAfter(job, done, last, killedAt);
+    job->graceTimer = core_.context.loop.after(kLookAgain, [this, last, killedAt, weak = WeakJob(job)] {
         if (const auto live = weak.lock())
+            killAgain(live, last, killedAt);
+    });
+}
+
+void UnkillablePolicy::reportAfter(const JobPtr& job, const std::shared_ptr<const bool>& done, std::uint64_t wait,
+                                   std::uint64_t killedAt) {
+    job->graceTimer = core_.context.loop.after(wait, [this, done, killedAt, weak = WeakJob(job)] {
+        const auto live = weak.lock();
+        if (live && *done)
             report(live, killedAt);
+        else if (live)
+            reportAfter(live, done, kLookAgain, killedAt);
     });
 }
 

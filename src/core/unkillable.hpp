@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,6 +34,9 @@ public:
 
 private:
     void killAgain(const JobPtr& job, std::uint64_t last, std::uint64_t killedAt);
+    /// When the second kill is done: a user with many tasks that SIGKILL doesn't end can have it wait for a minute. `wait`: at
+    /// least.
+    void reportAfter(const JobPtr& job, const std::shared_ptr<const bool>& done, std::uint64_t wait, std::uint64_t killedAt);
     void report(const JobPtr& job, std::uint64_t killedAt);
     /// Nothing is judged of processes that nobody could look at.
     void reportLater(const JobPtr& job, std::uint64_t killedAt);

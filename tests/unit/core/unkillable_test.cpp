@@ -117,6 +117,42 @@ TEST_F(UnkillableTest, theOwnersTracersAreEndedBeforeAnybodyIsTold) {
     EXPECT_TRUE(said("process 4711 traced the job and kept it from ending, so it was killed"));
 }
 
+// A user's tasks that SIGKILL doesn't end, by the hundred, have all kills wait. What has not been killed yet is not unkillable.
+TEST_F(UnkillableTest, nobodyIsToldBeforeTheSecondKillIsDone) {
+    config.unkillable.action = UnkillableAction::Drain;
+    background->hold(Lane::Kills);
+    auto leader = stuckJob("sge.1");
+    passBound();
+    loop.advance(60'000'000);
+    EXPECT_TRUE(events("unkillable").empty());
+    EXPECT_FALSE(manager->job("sge.1")->unkillableSince);
+
+    background->release(Lane::Kills);
+    loop.settle();
+    EXPECT_EQ(node.tracersKilledOf.size(), 1U);
+    EXPECT_EQ(node.killedEach.size(), 2U) << "for the first kill and for the second one";
+    loop.advance(1'000'000);
+    EXPECT_EQ(events("unkillable").size(), 1U);
+}
+
+TEST_F(UnkillableTest, aSecondKillForWhichThereIsNoRoomIsTriedAgain) {
+    background->hold(Lane::Kills);
+    const auto bound = Background::boundOf(Lane::Kills);
+    for (std::size_t i = 0; i < bound.threads + bound.queued; ++i)
+        (void)background->ask(
+            Lane::Kills, [] { return 0; }, [](int) {});
+    auto leader = stuckJob("sge.1");
+    passBound();
+    loop.advance(60'000'000);
+    EXPECT_TRUE(events("unkillable").empty());
+
+    background->release(Lane::Kills);
+    loop.advance(1'000'000);
+    EXPECT_EQ(node.tracersKilledOf.size(), 1U);
+    loop.advance(1'000'000);
+    EXPECT_EQ(events("unkillable").size(), 1U);
+}
+
 TEST_F(UnkillableTest, whatCameInAfterTheKillIsKilledBeforeAnybodyIsTold) {
     config.unkillable.action = UnkillableAction::Drain;
     auto leader = child();
