@@ -22,6 +22,7 @@ namespace {
 
 constexpr char kUninterruptible = 'D';
 constexpr char kDead = 'X';
+constexpr int kMostTracers = 8;                         // users can have each other's tracers traced, in a circle too
 constexpr std::uint64_t kKernelThreadFlag = 0x00200000; // PF_KTHREAD, include/linux/sched.h
 constexpr unsigned kPidfdThread = O_EXCL;               // PIDFD_THREAD, since Linux 6.9
 
@@ -198,6 +199,16 @@ std::string commandLine(std::string raw) {
     return printable(raw);
 }
 
+/// The process that one of its threads can't end without (PTRACE_O_TRACEEXIT of ptrace(2)).
+std::optional<pid_t> tracerOfAThread(const ProcessTable& table, pid_t pid) {
+    const auto threads = table.threadsOf(pid);
+    for (const auto thread : threads ? *threads : std::vector<pid_t>())
+        if (const auto tracer = table.tracerOf(thread); tracer && *tracer != 0)
+            if (const auto process = table.processOf(*tracer))
+                return *process;
+    return std::nullopt;
+}
+
 } // namespace
 
 Result<pid_t> ProcessTable::pidOf(int pidfd) const {
@@ -325,15 +336,23 @@ Result<ProcessInfo> ProcessTable::readStuck(pid_t pid) const {
     auto info = read(pid);
     if (!info)
         return info;
-    auto directory = root_ / "proc" / std::to_string(pid);
+    const auto directoryOf = [this](pid_t process) { return root_ / "proc" / std::to_string(process); };
+    auto holder = pid;
+    // The main thread may have ended, and another hangs.
+    auto thread = uninterruptibleThread(directoryOf(holder) / "task");
+    if (thread)
+        info->state = kUninterruptible;
+    for (int i = 0; !thread && i < kMostTracers; ++i) {
+        const auto tracer = tracerOfAThread(*this, holder);
+        if (!tracer)
+            break;
+        holder = *tracer;
+        thread = uninterruptibleThread(directoryOf(holder) / "task");
+    }
+    const auto directory = directoryOf(thread ? holder : pid);
     const auto theirs = userNamespace(directory);
     info->ownNamespace = theirs && theirs != userNamespace("/proc/self");
-    // The main thread may have ended, and another hangs.
-    if (const auto thread = uninterruptibleThread(directory / "task")) {
-        info->state = kUninterruptible;
-        directory = *thread;
-    }
-    info->waitPoint = waitPoint(directory);
+    info->waitPoint = waitPoint(thread.value_or(directory));
     return info;
 }
 

@@ -26,6 +26,39 @@ def test_nobody_drains_the_node_by_a_file_server_of_his_own():
     expect_nothing_left()
 
 
+# Traces a process, so that it ends only when its tracer does, and then waits for the server. The first reads may fail.
+TRACES = """
+import ctypes, os, sys
+target, traced, file, hangs = sys.argv[1:]
+assert ctypes.CDLL(None).ptrace(0x4206, int(traced), None, ctypes.c_void_p(0x40)) == 0
+os.execvp("nsenter", ["nsenter", f"--target={target}", "--user", "--mount", "--preserve-credentials", "python3", "-c", hangs, file])
+"""
+HANGS = """
+import contextlib, os, sys
+while True:
+    with contextlib.suppress(OSError):
+        os.read(os.open(sys.argv[1], os.O_RDONLY), 1)
+"""
+
+
+def test_nor_by_a_tracer_that_waits_for_it():
+    with alices_server() as server, site('[unkillable]\nafter = "2s"\naction = "drain"\n'):
+        run("pinfold", "open", "fuse.4", "--uid", "alice", "--linger", "infinity")
+        traced = subprocess.Popen(as_alice("sleep", "7463"))
+        run("pinfold", "adopt", "fuse.4", traced.pid)
+        tracer = subprocess.Popen(as_alice("python3", "-c", TRACES, str(server.pid), str(traced.pid), f"{MOUNT}/f", HANGS))
+        expect_the_wait(server)
+        run("pinfold", "stop", "--grace", "0", "fuse.4")
+        wait_until(lambda: journal("fuse.4", "unkillable"), "the report")
+        assert live_jobs()["fuse.4"]["unkillable_in_fuse"]
+        assert json.loads(run("pinfold", "status", "--json").stdout)["draining"] is False
+        server.kill()
+        finish(tracer, timeout=30)
+        finish(traced, timeout=30)
+        wait_until(lambda: "fuse.4" not in live_jobs(), "the end of the job")
+    expect_nothing_left()
+
+
 # Hands a file of the server to whoever connects, from within the namespaces where it is mounted.
 GIVES = """
 import os, socket, sys
