@@ -76,8 +76,9 @@ public:
     /// May block. printable(); what `info.command` says already where there is none, or it can't be read.
     std::string commandOf(const ProcessInfo& info) const;
     /// Without the command line, with state and wait point of a thread that can't be interrupted, if there is one; of several, of
-    /// one that waits for a file server. The wait point of other users' processes and their namespaces are seen with
-    /// CAP_SYS_PTRACE only. It looks at each thread, and there may be thousands.
+    /// one that waits for a file server. Where there is none, those of the process's tracer if that has such a thread. The wait
+    /// point of other users' processes and their namespaces are seen with CAP_SYS_PTRACE only. It looks at each thread, and there
+    /// may be thousands.
     Result<ProcessInfo> readStuck(pid_t pid) const;
 
 private:
