@@ -47,7 +47,7 @@ struct EndedJob {
 
 /// The ended jobs in whose time a file was born. There may be thousands, of each of thousands of files.
 struct JobsOfFile {
-    static constexpr std::size_t kMostKeys = 5;
+    static constexpr std::size_t kMostKeys = 20; ///< times of IPC are in seconds, and some short jobs run in one
 
     std::uint64_t started = 0; ///< the first start of one
     std::uint64_t ended = 0;   ///< the last end of one

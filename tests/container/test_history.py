@@ -60,7 +60,15 @@ def removals():
     return [json.loads(line) for line in lines]
 
 
-def test_vacuum_leaves_the_newest():
+def by_user():
+    """The keys of each user, oldest first."""
+    keys = {}
+    for receipt in json.loads(run("pinfold", "history", "--json", "-n", "10000").stdout)["receipts"][::-1]:
+        keys.setdefault(receipt["uid"], []).append(receipt["key"])
+    return keys
+
+
+def test_vacuum_leaves_the_newest_of_each_user():
     with ThreadPoolExecutor(8) as pool:
         jobs = pool.map(lambda number: finish(start_job(f"row.{number}", "true", options=["--exec"]))[0], range(300))
         assert set(jobs) == {0}
@@ -76,10 +84,15 @@ def test_vacuum_leaves_the_newest():
     kept = found()
     assert kept == before[100:]
 
+    theirs = by_user()
     size = vacuum("--max-age", "infinity")["bytes"]
     done = vacuum("--max-size", size * 2 // 3)
     assert 0 < done["removed"] < len(kept) and done["bytes"] <= size * 2 // 3
-    assert found() == kept[done["removed"]:]
+    left = by_user()
+    assert sum(map(len, left.values())) == len(kept) - done["removed"]
+    assert all(keys == theirs[uid][-len(keys):] for uid, keys in left.items())
+    assert len(left[0]) < len(theirs[0]), "root has the most"
+    assert all(len(left[uid]) == len(keys) for uid, keys in theirs.items() if len(keys) <= len(left[0])), "whoever has fewer loses none"
     assert [int(entry["PINFOLD_REMOVED"]) for entry in removals()] == [100, done["removed"]]
     assert removals()[0]["PINFOLD_BY_UID"] == "0" and "MESSAGE_ID" in removals()[0]
 

@@ -288,26 +288,32 @@ def test_of_several_jobs_all_are_named():
 @contextlib.contextmanager
 def stopped():
     run("systemctl", "mask", "--runtime", "--now", "pinfoldd.socket", "pinfoldd")
-    yield
-    run("systemctl", "unmask", "--runtime", "pinfoldd.socket", "pinfoldd")
-    run("systemctl", "start", "pinfoldd.socket", "pinfoldd")
+    try:
+        yield
+    finally:
+        run("systemctl", "unmask", "--runtime", "pinfoldd.socket", "pinfoldd")
+        run("systemctl", "start", "pinfoldd.socket", "pinfoldd")
 
 
 @contextlib.contextmanager
 def hung():
     pid = main_pid()
     os.kill(pid, signal.SIGSTOP)
-    yield
-    with contextlib.suppress(ProcessLookupError):  # the watchdog was quicker
-        os.kill(pid, signal.SIGCONT)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(ProcessLookupError):  # the watchdog was quicker
+            os.kill(pid, signal.SIGCONT)
 
 
 @contextlib.contextmanager
 def unreadable_record():
     record = RECORDS / "sge.1.json"
     record.write_text("{}")
-    yield
-    record.unlink()
+    try:
+        yield
+    finally:
+        record.unlink()
 
 
 @pytest.mark.parametrize("trouble", [stopped, hung, unreadable_record], ids=lambda trouble: trouble.__name__)

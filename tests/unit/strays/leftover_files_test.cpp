@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 namespace pinfold::test {
 namespace {
 
@@ -47,8 +49,10 @@ TEST(Leftovers, haveAFewNamesHoweverManyJobsRan) {
     for (std::uint64_t i = 0; i < 1000; ++i)
         jobs.push_back({100 + i, 5000 - i, "sge." + std::to_string(i)});
     const auto found = EndedJobs(jobs).of(born(2000));
-    EXPECT_EQ(found,
-              (JobsOfFile{.started = 100, .ended = 5000, .count = 1000, .keys = {"sge.0", "sge.1", "sge.2", "sge.3", "sge.4"}}));
+    EXPECT_EQ((std::tuple{found.started, found.ended, found.count}), (std::tuple{100U, 5000U, 1000U}));
+    ASSERT_EQ(found.keys.size(), JobsOfFile::kMostKeys);
+    EXPECT_EQ(found.keys.front(), "sge.0");
+    EXPECT_EQ(found.keys.back(), "sge.19");
 }
 
 TEST(Leftovers, ofUnknownBirthGoByTheirLastChange) {
