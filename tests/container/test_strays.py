@@ -17,6 +17,7 @@ import pytest
 
 from jobs import BATCH, CGROUP, ESCAPIST, RECORDS, as_alice, daemon_ready, expect_nothing_left, finish, live_jobs, main_pid, receipts, run, site, start_job, wait_until
 from own_server import locked_memories
+from without_first import WITHOUT_FIRST
 
 ALICE, BOB = pwd.getpwnam("alice").pw_uid, pwd.getpwnam("bob").pw_uid
 NOW = ("--min-age", "0")
@@ -560,20 +561,6 @@ def test_a_run_with_5000_processes_is_cheap(node, options, most, runs):
         run("systemctl", "kill", "--signal=KILL", "strays-crowd.scope", check=False)
         crowd.communicate()
         wait_until(lambda: not (CGROUP / "system.slice/strays-crowd.scope").exists(), "the crowd gone")
-
-
-# A thread of it goes on after the first one has ended.
-WITHOUT_FIRST = """
-import ctypes, os, threading, time
-def goes_on():
-    while open("/proc/self/stat").read().rsplit(") ", 1)[1][0] != "Z":
-        time.sleep(0.01)
-    os.write(1, b"%d\\n" % os.getpid())
-    while True:
-        time.sleep(1)
-threading.Thread(target=goes_on).start()
-ctypes.CDLL(None).syscall(60, 0)  # exit(2) of this thread alone
-"""
 
 
 def without_first_thread(node, *prefix):

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from jobs import as_alice, daemon_ready, expect_nothing_left, finish, live_jobs, main_pid, run, site, start_job, wait_until
+from without_first import WITHOUT_FIRST
 
 # A process with a further thread, which works as the user named and whose number it prints. (The C library would make all threads theirs.)
 WORKER = """
@@ -79,21 +80,6 @@ def test_pinfoldd_starts_again_when_a_thread_was_offered(offer):
     daemon_ready(other_than=before)
     assert restarted == 0
     wait_until(lambda: "opened.1" in live_jobs(), "job taken up")
-
-
-# A thread of it goes on after the first one has ended, and heeds no signal that it can refuse.
-WITHOUT_FIRST = """
-import ctypes, os, signal, threading, time
-signal.signal(signal.SIGTERM, signal.SIG_IGN)
-def goes_on():
-    while open("/proc/self/stat").read().rsplit(") ", 1)[1][0] != "Z":
-        time.sleep(0.01)
-    os.write(1, b"%d\\n" % os.getpid())
-    while True:
-        time.sleep(1)
-threading.Thread(target=goes_on).start()
-ctypes.CDLL(None).syscall(60, 0)  # exit(2) of this thread alone
-"""
 
 
 def without_first_thread(key, *options):
