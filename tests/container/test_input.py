@@ -13,6 +13,8 @@ import pytest
 from jobs import daemon_ready, finish, receipts, run, start_job, wait_running, wait_until
 
 CONFIG = Path("/etc/pinfold/pinfold.toml.d/test.toml")
+# The answer comes when the file has been read. `systemctl reload` ends when the signal has been sent.
+RELOAD = "busctl", "call", "org.pinfold1", "/org/pinfold1", "org.pinfold1.Manager", "Reload"
 
 
 def one_line(done, status, *words):
@@ -102,9 +104,9 @@ def test_an_unknown_key_keeps_the_old_configuration(config):
     checked = json.loads(run("pinfold", "check-config", "--json", check=False).stdout)
     assert checked["ok"] is False and told in checked["warnings"][0]
     config.write_text("[jobs]\nallow_user_jobs = true\n")
-    run("systemctl", "reload", "pinfoldd")
+    run(*RELOAD)
     config.write_text('[jobs]\nallow_user_jobs = false\nkill_grease = "7s"\n')
-    reload = run("busctl", "call", "org.pinfold1", "/org/pinfold1", "org.pinfold1.Manager", "Reload", check=False)
+    reload = run(*RELOAD, check=False)
     assert reload.returncode != 0 and told in reload.stderr
     assert run("runuser", "-u", "alice", "--", "pinfold-run", "--", "true").returncode == 0, "the old one is in force: users may"
     run("systemctl", "restart", "pinfoldd")
