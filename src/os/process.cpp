@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <functional>
 #include <string_view>
 #include <vector>
 
@@ -125,33 +126,37 @@ std::optional<std::string> waitPoint(const std::filesystem::path& directory) {
     return printable(*name, 100);
 }
 
-/// The directory of a thread that is in state D: of the first that waits in FUSE, since the others may wait for its locks.
-std::optional<std::filesystem::path> uninterruptibleThread(const std::filesystem::path& threads) {
-    std::optional<std::filesystem::path> first;
+/// The directory of the first thread for which `wanted` returns true, given the directory and the state.
+std::optional<std::filesystem::path> firstThread(const std::filesystem::path& threads,
+                                                 const std::function<bool(const std::filesystem::path&, char)>& wanted) {
     std::error_code error;
     for (std::filesystem::directory_iterator entry(threads, error), end; !error && entry != end; entry.increment(error)) {
         ProcessInfo thread;
         const auto stat = readFile(AT_FDCWD, (entry->path() / "stat").c_str());
-        if (!stat || !parseStat(*stat, thread) || thread.state != kUninterruptible)
-            continue;
-        if (isInFuse(waitPoint(entry->path()).value_or("")))
+        if (stat && parseStat(*stat, thread) && wanted(entry->path(), thread.state))
             return entry->path();
-        if (!first)
-            first = entry->path();
     }
-    return first;
+    return std::nullopt;
+}
+
+/// The directory of a thread that is in state D: of the first that waits in FUSE, since the others may wait for its locks.
+std::optional<std::filesystem::path> uninterruptibleThread(const std::filesystem::path& threads) {
+    std::optional<std::filesystem::path> first;
+    const auto inFuse = firstThread(threads, [&first](const std::filesystem::path& directory, char state) {
+        if (state != kUninterruptible)
+            return false;
+        if (!first)
+            first = directory;
+        return isInFuse(waitPoint(directory).value_or(""));
+    });
+    return inFuse ? inFuse : first;
 }
 
 /// One that has not ended; one that is traced stays in the list afterwards.
 std::optional<pid_t> livingThread(const std::filesystem::path& threads) {
-    std::error_code error;
-    for (std::filesystem::directory_iterator entry(threads, error), end; !error && entry != end; entry.increment(error)) {
-        ProcessInfo thread;
-        const auto stat = readFile(AT_FDCWD, (entry->path() / "stat").c_str());
-        if (stat && parseStat(*stat, thread) && thread.state != kZombie && thread.state != kDead)
-            return number<pid_t>(entry->path().filename().native());
-    }
-    return std::nullopt;
+    const auto found =
+        firstThread(threads, [](const std::filesystem::path&, char state) { return state != kZombie && state != kDead; });
+    return found ? number<pid_t>(found->filename().native()) : std::nullopt;
 }
 
 std::optional<std::filesystem::path> userNamespace(const std::filesystem::path& process) {
