@@ -116,8 +116,8 @@ void logLeftovers(const CoreContext& context, const Job& job, std::uint32_t task
 void logLeftoversUnsaid(const CoreContext& context, uid_t user, std::uint64_t processes) {
     JournalEvent event;
     event.priority = LOG_WARNING;
-    event.message = std::to_string(processes) + " more process(es) that jobs of user " + std::to_string(user) +
-                    " left behind are not named here: they are too many; the receipts count them";
+    event.message = "the jobs of user " + std::to_string(user) + " left " + std::to_string(processes) + " more process" +
+                    (processes == 1 ? "" : "es") + " behind that are not named here. The receipts count them";
     event.fields = {{"PINFOLD_EVENT", "leftovers-unsaid"},
                     {"PINFOLD_UID", std::to_string(user)},
                     {"PINFOLD_ROGUE_COUNT", std::to_string(processes)}};
