@@ -33,9 +33,9 @@ public:
 
     /// `owner`: who handed it over. A pidfd, which closes at once, is closed here.
     void close(uid_t owner, UniqueFd fd);
-    /// True: no more of the user's descriptors should be taken. One reason is that too many of them hang in close(). Descriptors
-    /// that only wait behind other users' descriptors are not counted for this. The other reason is that all ordinary users
-    /// together have so many descriptors here that none might be left for root. It is never true for root.
+    /// True: no more of the user's descriptors should be taken, for one of two reasons. Too many of them hang in close(), not
+    /// counting those that only wait behind other users'. Or all ordinary users together have so many here that root might find
+    /// none left. For root it is always false.
     bool overloaded(uid_t owner) const;
     /// How many of all users' wait or hang.
     std::size_t held() const;

@@ -9,16 +9,22 @@ from jobs import as_alice, expect_nothing_left, finish, journal, live_jobs, run,
 from own_server import MOUNT, alices_server, expect_the_wait, in_namespaces_of, waits_for
 
 
+def stop_without_a_drain(key):
+    """What is said of a job that can't be killed, for which the node is not drained."""
+    run("pinfold", "stop", "--grace", "0", key)
+    [event] = wait_until(lambda: journal(key, "unkillable"), "the report")
+    assert live_jobs()[key]["unkillable_in_fuse"]
+    assert json.loads(run("pinfold", "status", "--json").stdout)["draining"] is False
+    return event
+
+
 def test_nobody_drains_the_node_by_a_file_server_of_his_own():
     with alices_server() as server, site('[unkillable]\nafter = "1s"\naction = "drain"\n'):
         job = start_job("fuse.1", *waits_for(server))
         expect_the_wait(server)
-        run("pinfold", "stop", "--grace", "0", "fuse.1")
-        [event] = wait_until(lambda: journal("fuse.1", "unkillable"), "the report")
+        event = stop_without_a_drain("fuse.1")
         status, _, err = finish(start_job("fuse.2", "true"))
         assert (status, err) == (0, ""), "others' jobs run"
-        assert live_jobs()["fuse.1"]["unkillable_in_fuse"]
-        assert json.loads(run("pinfold", "status", "--json").stdout)["draining"] is False
         for told in (event["MESSAGE"], run("pinfold", "status", "fuse.1").stdout):
             assert "/sys/fs/fuse/connections/N/abort" in told, told
         server.kill()
@@ -48,10 +54,7 @@ def test_nor_by_a_tracer_that_waits_for_it():
         run("pinfold", "adopt", "fuse.4", traced.pid)
         tracer = subprocess.Popen(as_alice("python3", "-c", TRACES, str(server.pid), str(traced.pid), f"{MOUNT}/f", HANGS))
         expect_the_wait(server)
-        run("pinfold", "stop", "--grace", "0", "fuse.4")
-        wait_until(lambda: journal("fuse.4", "unkillable"), "the report")
-        assert live_jobs()["fuse.4"]["unkillable_in_fuse"]
-        assert json.loads(run("pinfold", "status", "--json").stdout)["draining"] is False
+        stop_without_a_drain("fuse.4")
         server.kill()
         finish(tracer, timeout=30)
         finish(traced, timeout=30)
@@ -86,10 +89,7 @@ def test_nor_by_a_file_of_it_that_is_handed_to_a_job():
         assert giver.stdout.readline() == "listens\n"
         job = start_job("fuse.3", *as_alice("python3", "-c", TAKES, "/tmp/alices-socket"))
         expect_the_wait(server)
-        run("pinfold", "stop", "--grace", "0", "fuse.3")
-        wait_until(lambda: journal("fuse.3", "unkillable"), "the report")
-        assert live_jobs()["fuse.3"]["unkillable_in_fuse"]
-        assert json.loads(run("pinfold", "status", "--json").stdout)["draining"] is False
+        stop_without_a_drain("fuse.3")
         server.kill()
         finish(job)
         giver.communicate(timeout=30)
