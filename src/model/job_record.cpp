@@ -48,10 +48,10 @@ TaskRecord taskFromJson(const Json& json) {
 }
 
 void putOom(Json& json, const std::optional<OomVerdict>& oom) {
-    json["oom_cause"] = oom ? Json(toString(oom->cause)) : Json(nullptr);
-    json["oom_at"] = oom ? Json(oom->at) : Json(nullptr);
+    put(json, "oom_cause", oom ? Json(toString(oom->cause)) : Json(nullptr));
+    put(json, "oom_at", oom ? Json(oom->at) : Json(nullptr));
     const auto verdict = oom.value_or(OomVerdict{});
-    forEachOomDetail(verdict, [&json](const char* name, const auto& value) { json[name] = optionalToJson(value); });
+    forEachOomDetail(verdict, [&json](const char* name, const auto& value) { put(json, name, optionalToJson(value)); });
 }
 
 void takeOom(const Json& json, std::optional<OomVerdict>& oom) {
@@ -78,12 +78,12 @@ void takeAllocation(const Json& json, Allocation& allocation) {
 }
 
 void putEnd(Json& json, const ExitState& exit, const std::optional<std::uint32_t>& stoppedBy, const Leftovers& leftovers) {
-    json["exit_status"] = optionalToJson(exit.status);
-    json["exit_signal"] = optionalToJson(exit.signal);
-    json["stopped_by"] = optionalToJson(stoppedBy);
-    json["leftovers"] = leftovers.count;
-    json["leftover_cpu"] = leftovers.cpu;
-    json["leftover_commands"] = leftovers.commands;
+    put(json, "exit_status", optionalToJson(exit.status));
+    put(json, "exit_signal", optionalToJson(exit.signal));
+    put(json, "stopped_by", optionalToJson(stoppedBy));
+    put(json, "leftovers", leftovers.count);
+    put(json, "leftover_cpu", leftovers.cpu);
+    put(json, "leftover_commands", leftovers.commands);
 }
 
 void takeEnd(const Json& json, ExitState& exit, std::optional<std::uint32_t>& stoppedBy, Leftovers& leftovers) {
@@ -100,9 +100,9 @@ bool isOfReceipts(const char* name) { return !isLiveOnly(name); }
 void putFigures(Json& json, const std::optional<FinalFigures>& figures) {
     if (!figures)
         return;
-    auto& put = json["figures"];
-    put = {{"ended", figures->ended}, {"wall", figures->wall}};
-    putUsage(put, figures->usage, isOfReceipts);
+    Json object{{"ended", figures->ended}, {"wall", figures->wall}};
+    putUsage(object, figures->usage, isOfReceipts);
+    put(json, "figures", std::move(object));
 }
 
 void takeFigures(const Json& json, std::optional<FinalFigures>& figures) {
@@ -196,41 +196,44 @@ bool endSuspension(JobRecord& record, std::uint64_t now) {
 
 std::string encode(const JobRecord& record) {
     Json json;
-    json["version"] = kRecordVersion;
-    json["id"] = record.id;
-    json["boot_id"] = record.bootId;
-    json["key"] = record.key.text();
-    json["state"] = toString(record.state);
-    json["uid"] = record.uid;
-    json["created"] = record.created;
-    json["created_boot"] = record.createdBoot;
-    putLimits(json["limits"], record.limits);
+    put(json, "version", kRecordVersion);
+    put(json, "id", record.id);
+    put(json, "boot_id", record.bootId);
+    put(json, "key", record.key.text());
+    put(json, "state", toString(record.state));
+    put(json, "uid", record.uid);
+    put(json, "created", record.created);
+    put(json, "created_boot", record.createdBoot);
+    auto limits = Json::object();
+    putLimits(limits, record.limits);
+    put(json, "limits", std::move(limits));
     putAllocation(json, record.allocation);
-    json["reserved_cpus"] = numbersToJson(record.allocation.reserved);
-    json["environment"] = record.allocation.environment;
-    json["limits_forced_by"] = optionalToJson(record.limitsForcedBy);
-    json["suspended_since"] = optionalToJson(record.suspendedSince);
-    json["suspended"] = record.suspended;
-    json["oom_kills"] = record.oomKills;
+    put(json, "reserved_cpus", numbersToJson(record.allocation.reserved));
+    put(json, "environment", record.allocation.environment);
+    put(json, "limits_forced_by", optionalToJson(record.limitsForcedBy));
+    put(json, "suspended_since", optionalToJson(record.suspendedSince));
+    put(json, "suspended", record.suspended);
+    put(json, "oom_kills", record.oomKills);
     putOom(json, record.oom);
-    json["oom_said"] = record.oomSaid;
-    json["supervisor"] = toJson(record.supervisor);
+    put(json, "oom_said", record.oomSaid);
+    put(json, "supervisor", toJson(record.supervisor));
     if (record.ownersBatch) // seldom, and an earlier pinfoldd does not know it
-        json["owners_batch"] = true;
-    json["tasks"] = Json::array();
+        put(json, "owners_batch", true);
+    auto tasks = Json::array();
     for (const auto& [number, task] : record.tasks)
-        json["tasks"].push_back(toJson(number, task));
-    json["linger"] = optionalToJson(record.linger);
-    json["next_task"] = record.nextTask;
+        tasks.push_back(toJson(number, task));
+    put(json, "tasks", std::move(tasks));
+    put(json, "linger", optionalToJson(record.linger));
+    put(json, "next_task", record.nextTask);
     if (record.neverRan) // seldom, and an earlier pinfoldd does not know it
-        json["never_ran"] = true;
-    json["cause"] = record.cause ? Json(toString(*record.cause)) : Json(nullptr);
-    json["grace"] = optionalToJson(record.grace);
+        put(json, "never_ran", true);
+    put(json, "cause", record.cause ? Json(toString(*record.cause)) : Json(nullptr));
+    put(json, "grace", optionalToJson(record.grace));
     putEnd(json, record.exit, record.stoppedBy, record.leftovers);
-    json["leftovers_listed"] = record.leftoversListed;
-    json["unkillable_since"] = optionalToJson(record.unkillableSince);
+    put(json, "leftovers_listed", record.leftoversListed);
+    put(json, "unkillable_since", optionalToJson(record.unkillableSince));
     if (record.unkillableInFuse) // seldom, and an earlier pinfoldd does not know it
-        json["unkillable_in_fuse"] = true;
+        put(json, "unkillable_in_fuse", true);
     putFigures(json, record.figures);
     return dump(json) + "\n";
 }
@@ -248,15 +251,15 @@ Result<JobRecord> decodeJobRecord(std::string_view text) {
 
 std::string encode(const Receipt& receipt) {
     Json json;
-    json["id"] = receipt.id;
-    json["key"] = receipt.key;
-    json["uid"] = receipt.uid;
-    json["started"] = receipt.started;
-    json["ended"] = receipt.ended;
-    json["wall"] = receipt.wall;
-    json["suspended"] = receipt.suspended;
-    json["result"] = toString(receipt.result);
-    json["tasks"] = receipt.tasks;
+    put(json, "id", receipt.id);
+    put(json, "key", receipt.key);
+    put(json, "uid", receipt.uid);
+    put(json, "started", receipt.started);
+    put(json, "ended", receipt.ended);
+    put(json, "wall", receipt.wall);
+    put(json, "suspended", receipt.suspended);
+    put(json, "result", toString(receipt.result));
+    put(json, "tasks", receipt.tasks);
     putEnd(json, receipt.exit, receipt.stoppedBy, receipt.leftovers);
     putUsage(json, receipt.usage, isOfReceipts);
     putOom(json, receipt.oom);

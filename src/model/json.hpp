@@ -21,6 +21,13 @@ namespace pinfold {
 
 using Json = nlohmann::ordered_json;
 
+/// Adds a member that the object does not have. (operator[] would compare its name with those of all others.)
+inline void put(Json& object, const char* name, Json value) {
+    if (object.is_null())
+        object = Json::object();
+    object.get_ref<Json::object_t&>().emplace_back(name, std::move(value));
+}
+
 template <class T> Json optionalToJson(const std::optional<T>& value) {
     if (!value)
         return nullptr;
@@ -55,7 +62,7 @@ template <class T> void limitFromJson(const Json& json, const char* name, std::o
 }
 
 inline void putLimits(Json& json, const ResourceLimits& limits) {
-    forEachLimit(limits, [&json](const char* name, const auto& limit) { json[name] = limitToJson(limit); });
+    forEachLimit(limits, [&json](const char* name, const auto& limit) { put(json, name, limitToJson(limit)); });
 }
 
 inline void takeLimits(const Json& json, ResourceLimits& limits) {
@@ -65,9 +72,9 @@ inline void takeLimits(const Json& json, ResourceLimits& limits) {
 inline Json numbersToJson(const CpuList& numbers) { return numbers.empty() ? Json(nullptr) : Json(numbers.toString()); }
 
 inline void putAllocation(Json& json, const Allocation& allocation) {
-    json["allocated_cpus"] = numbersToJson(allocation.cpus);
-    json["allocated_gpus"] = numbersToJson(allocation.gpus);
-    json["exclusive"] = allocation.exclusive;
+    put(json, "allocated_cpus", numbersToJson(allocation.cpus));
+    put(json, "allocated_gpus", numbersToJson(allocation.gpus));
+    put(json, "exclusive", allocation.exclusive);
 }
 
 // A text that is no UTF-8 must not make dump() throw.
@@ -77,15 +84,16 @@ inline std::string dump(const Json& json) { return json.dump(-1, ' ', false, Jso
 template <class F> void putUsage(Json& json, const Usage& usage, F&& wanted) {
     forEachUsage(usage, [&](const char* name, const auto& value) {
         if (wanted(name))
-            json[name] = optionalToJson(value);
+            put(json, name, optionalToJson(value));
     });
-    json["io_devices"] = Json::array();
+    auto devices = Json::array();
     for (const auto& io : usage.ioDevices)
-        json["io_devices"].push_back({{"device", io.device},
-                                      {"io_read", io.read},
-                                      {"io_written", io.written},
-                                      {"io_reads", io.reads},
-                                      {"io_writes", io.writes}});
+        devices.push_back({{"device", io.device},
+                           {"io_read", io.read},
+                           {"io_written", io.written},
+                           {"io_reads", io.reads},
+                           {"io_writes", io.writes}});
+    put(json, "io_devices", std::move(devices));
 }
 
 inline void takeUsage(const Json& json, Usage& usage) {
