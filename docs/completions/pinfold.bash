@@ -39,7 +39,7 @@ _pinfold() {
         run) words="--job --exec --batch --task --cpus --gpus --cpu-list --gpu-list --exclusive $limits --dry-run --" ;;
         limits) jobs=yes words="$limits --force --dry-run $globals" ;;
         suspend | resume) jobs=yes words="--dry-run $globals" ;;
-        history) words="-S --since -E --until -u --user -j --job -n --number --result --scheduler --failed --leftovers -P --parsable $globals" ;;
+        history) words="-S --since -E --until -u --user -j --job -n --number --result --scheduler --failed --unknown --leftovers -P --parsable $globals" ;;
         drain) words="--reason --wait --timeout $globals" ;;
         reconcile | undrain) words="--dry-run $globals" ;;
         strays) words="--mode --min-uid --max-uid --users --exempt-users --exempt-groups --exempt-units --min-age --min-cpu --commands --without-job --kinds --max-kills --grace --files --remove --dry-run -P --parsable $globals" ;;
@@ -49,8 +49,8 @@ _pinfold() {
         stop) jobs=yes words="--grace --wait --timeout --dry-run $globals" ;;
         kill) jobs=yes words="-s --signal --dry-run $globals" ;;
         adopt) jobs=yes words="--owner --batch --dry-run $globals" ;;
-        open) words="--uid --slots --linger --cpus --gpus --cpu-list --gpu-list --exclusive $limits $globals" ;;
-        end) jobs=yes words="--exit-status --timeout $globals" ;;
+        open) words="--uid --slots --linger --report-within --cpus --gpus --cpu-list --gpu-list --exclusive $limits $globals" ;;
+        end) jobs=yes words="--exit-status --exit-signal --timeout $globals" ;;
         check-config) words="--root $globals" ;;
         esac
         ;;

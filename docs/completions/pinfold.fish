@@ -46,6 +46,7 @@ complete -c pinfold -n '__fish_seen_subcommand_from history' -s P -l parsable
 complete -c pinfold -n '__fish_seen_subcommand_from history' -l result -xa 'exited signaled stopped timeout out-of-memory supervisor-lost node-shutdown node-lost lost'
 complete -c pinfold -n '__fish_seen_subcommand_from history' -l scheduler -x
 complete -c pinfold -n '__fish_seen_subcommand_from history' -l failed
+complete -c pinfold -n '__fish_seen_subcommand_from history' -l unknown
 complete -c pinfold -n '__fish_seen_subcommand_from history' -l leftovers
 complete -c pinfold -n '__fish_seen_subcommand_from strays' -l mode -xa 'report warn stop kill configured'
 complete -c pinfold -n '__fish_seen_subcommand_from strays' -l kinds -xa 'session user-manager linger cron at service batch-system container moved supervisor other'
@@ -69,4 +70,6 @@ complete -c pinfold -n '__fish_seen_subcommand_from run' -l task
 complete -c pinfold -n '__fish_seen_subcommand_from open' -l uid -xa '(__fish_complete_users)'
 complete -c pinfold -n '__fish_seen_subcommand_from open' -l slots -x
 complete -c pinfold -n '__fish_seen_subcommand_from open' -l linger -x
+complete -c pinfold -n '__fish_seen_subcommand_from open' -l report-within -x
 complete -c pinfold -n '__fish_seen_subcommand_from end' -l exit-status -x
+complete -c pinfold -n '__fish_seen_subcommand_from end' -l exit-signal -x

@@ -6,6 +6,7 @@ namespace pinfold {
 
 constexpr const char* kMessageJobStarted = "c0f8792efdfb4120b4e909c76b3b9dc5";
 constexpr const char* kMessageJobEnded = "779999fde6b24118a35635a30162bb5d";
+constexpr const char* kMessageReceiptAmended = "2f4b7c61d7e84c0f9d6f0a5f0f3d8c1e";
 constexpr const char* kMessageLeftovers = "f32b1973b3a04ad7986868ce9c3a22a7";
 constexpr const char* kMessageLeftover = "a9a6a11556064168aed22959280b908e";
 constexpr const char* kMessageLimitUnenforced = "c6815ca417d148ddbc888fa3a3260ebc";

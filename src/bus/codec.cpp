@@ -164,6 +164,9 @@ void addJobReaders(std::map<std::string, EntryReader>& readers, CreateRequest& r
         return assign(toNumber("uid", value, 0, UINT32_MAX - 1), request.owner);
     };
     readers["slots"] = readerOf("slots", request.slots);
+    readers["report_within"] = [&](const sdbus::Variant& value) {
+        return assign(toNumber("report_within", value, 0, kMaxGrace), request.reportWithin);
+    };
     addLimitReaders(readers, request.limits);
     addAllocationReaders(readers, request.allocation);
 }
@@ -246,6 +249,8 @@ Result<std::optional<std::uint64_t>> decodeStopOptions(const Dict& options) {
 Result<ReceiptFilter> decodeReceiptFilter(const Dict& filter) {
     ReceiptFilter decoded;
     std::optional<std::uint32_t> limit;
+    bool failed = false;
+    bool unknown = false;
     auto read = readEntries(
         filter, {
                     {"key", [&](const sdbus::Variant& v) { return assign(toText("key", v), decoded.key); }},
@@ -256,13 +261,18 @@ Result<ReceiptFilter> decodeReceiptFilter(const Dict& filter) {
                     {"limit", [&](const sdbus::Variant& v) { return assign(toNumber("limit", v, 1, kMaxReceipts), limit); }},
                     {"result", [&](const sdbus::Variant& v) { return readResult(v, decoded.result); }},
                     {"scheduler", [&](const sdbus::Variant& v) { return readScheduler(v, decoded.scheduler); }},
-                    {"failed", [&](const sdbus::Variant& v) { return readFlag("failed", v, decoded.failedOnly); }},
+                    {"failed", [&](const sdbus::Variant& v) { return readFlag("failed", v, failed); }},
+                    {"unknown", [&](const sdbus::Variant& v) { return readFlag("unknown", v, unknown); }},
                     {"leftovers", [&](const sdbus::Variant& v) { return readFlag("leftovers", v, decoded.leftoversOnly); }},
                 });
     if (!read)
         return read.error();
     if (limit)
         decoded.limit = *limit;
+    if (failed)
+        decoded.outcomes.push_back(JobOutcome::Failed);
+    if (unknown)
+        decoded.outcomes.push_back(JobOutcome::Unknown);
     return decoded;
 }
 

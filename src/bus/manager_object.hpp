@@ -49,6 +49,7 @@ public:
     void leftoversFound(const JobKey& key, std::uint32_t task, std::uint64_t count) override;
     void unkillable(const JobKey& key, std::uint64_t count) override;
     void jobRemoved(const JobKey& key, const Receipt& receipt) override;
+    void receiptAmended(const Receipt& receipt) override;
     void drainChanged() override;
 
 private:

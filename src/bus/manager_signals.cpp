@@ -58,6 +58,12 @@ void ManagerObject::jobRemoved(const JobKey& key, const Receipt& receipt) {
     });
 }
 
+void ManagerObject::receiptAmended(const Receipt& receipt) {
+    guarded("ReceiptAmended", [&] {
+        emitReceiptAmended(receipt.key, {{"result", sdbus::Variant(std::string(toString(receipt.result)))}});
+    });
+}
+
 void ManagerObject::drainChanged() {
     guarded("PropertiesChanged", [&] {
         emitPropertiesChangedSignal(

@@ -28,9 +28,10 @@ constexpr const char* kExamples = "Examples:\n"
                                   "  pinfold run --job manual.x --memory-max 1G -- ./job.sh\n";
 
 /// Options whose text has a form of its own: the parser's own error is shown.
-template <class T> void addParsed(CLI::App* verb, const std::string& name, std::optional<T>& target,
-                                  Result<T> (*parse)(std::string_view), const std::string& help) {
-    verb->add_option_function<std::string>(
+template <class T> CLI::Option* addParsed(CLI::App* verb, const std::string& name, std::optional<T>& target,
+                                          Result<T> (*parse)(std::string_view), const std::string& help) {
+    return verb
+        ->add_option_function<std::string>(
             name,
             [&target, parse](const std::string& text) {
                 auto value = parse(text);
@@ -119,7 +120,8 @@ void addKinds(CLI::App* history, CommandLine& line) {
     history->add_option("--scheduler", line.scheduler, "whose key begins so, before the dot")
         ->check(checkScheduler)
         ->type_name("");
-    history->add_flag("--failed", line.failed, "that did not exit with status 0");
+    history->add_flag("--failed", line.failed, "only jobs that did not exit with status 0");
+    history->add_flag("--unknown", line.unknown, "only jobs whose exit status nobody has reported");
     history->add_flag("--leftovers", line.leftovers, "that left processes behind");
 }
 
@@ -270,11 +272,16 @@ void addBatchSystem(CLI::App& app, CommandLine& line) {
     open->add_option("--uid", line.user, "its owner (name or id)")->required()->type_name("");
     open->add_option("--slots", line.slots, "what the batch system counts it as")->check(CLI::Range(1, 8192))->type_name("");
     addParsed(open, "--linger", line.linger, parseDuration, "how long it outlives its last task; default: the site's");
+    addParsed(open, "--report-within", line.reportWithin, parseDuration,
+              "how long after its batch script's end pinfold waits for `pinfold end`; default 10s");
     addAllocation(open, line.allocation);
     addLimits(open, line.limits);
     auto* end = app.add_subcommand("end", "a job is over: stop what is left, and wait");
     addJob(end, line, true);
-    end->add_option("--exit-status", line.exit.status, "of its batch script")->check(CLI::Range(0, 255))->type_name("");
+    auto* status =
+        end->add_option("--exit-status", line.exit.status, "of its batch script")->check(CLI::Range(0, 255))->type_name("");
+    addParsed(end, "--exit-signal", line.exit.signal, parseSignal, "that ended its batch script, name or number")
+        ->excludes(status);
     addTimeout(end, line, "exit status 124 after this, default 5min");
     auto* adopt = app.add_subcommand("adopt", "take processes into a job as a further task");
     addJob(adopt, line, true);

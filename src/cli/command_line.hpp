@@ -49,36 +49,38 @@ struct CommandLine {
     std::vector<std::string> arguments; ///< PID...
     bool dryRun = false;
 
-    std::optional<std::string> user;      ///< list, top, history: -u; open: --uid; adopt: --owner
-    std::optional<std::string> state;     ///< list
-    std::vector<std::string> columns;     ///< list: -o
-    std::string sort = "key";             ///< list
-    std::vector<std::string> properties;  ///< show: -p
-    bool valueOnly = false;               ///< show
-    std::string signal = "TERM";          ///< kill: -s
-    std::optional<std::uint64_t> grace;   ///< stop, microseconds
-    bool wait = false;                    ///< stop, drain
-    std::optional<std::uint64_t> timeout; ///< stop --wait, end, drain --wait, microseconds
-    std::string reason;                   ///< drain
-    std::optional<std::string> since;     ///< history: -S
-    std::optional<std::string> until;     ///< history: -E
-    std::uint32_t limit = 100;            ///< history: -n
-    bool parsable = false;                ///< history, strays: -P
-    std::optional<std::string> result;    ///< history
-    std::optional<std::string> scheduler; ///< history
-    bool failed = false;                  ///< history
-    bool leftovers = false;               ///< history
-    std::optional<std::uint64_t> maxAge;  ///< vacuum, microseconds
-    std::optional<std::uint64_t> maxSize; ///< vacuum, bytes
-    std::string root = "/";               ///< check-config
-    bool inPlace = false;                 ///< run
-    ResourceLimits limits;                ///< run --dry-run, open, limits
-    AllocationRequest allocation;         ///< run --dry-run, open
-    std::optional<std::uint64_t> slots;   ///< open
-    std::optional<std::uint64_t> linger;  ///< open, microseconds
-    ExitState exit;                       ///< end
-    bool batch = false;                   ///< adopt
-    bool force = false;                   ///< limits
+    std::optional<std::string> user;           ///< list, top, history: -u; open: --uid; adopt: --owner
+    std::optional<std::string> state;          ///< list
+    std::vector<std::string> columns;          ///< list: -o
+    std::string sort = "key";                  ///< list
+    std::vector<std::string> properties;       ///< show: -p
+    bool valueOnly = false;                    ///< show
+    std::string signal = "TERM";               ///< kill: -s
+    std::optional<std::uint64_t> grace;        ///< stop, microseconds
+    bool wait = false;                         ///< stop, drain
+    std::optional<std::uint64_t> timeout;      ///< stop --wait, end, drain --wait, microseconds
+    std::string reason;                        ///< drain
+    std::optional<std::string> since;          ///< history: -S
+    std::optional<std::string> until;          ///< history: -E
+    std::uint32_t limit = 100;                 ///< history: -n
+    bool parsable = false;                     ///< history, strays: -P
+    std::optional<std::string> result;         ///< history
+    std::optional<std::string> scheduler;      ///< history
+    bool failed = false;                       ///< history
+    bool unknown = false;                      ///< history
+    bool leftovers = false;                    ///< history
+    std::optional<std::uint64_t> maxAge;       ///< vacuum, microseconds
+    std::optional<std::uint64_t> maxSize;      ///< vacuum, bytes
+    std::string root = "/";                    ///< check-config
+    bool inPlace = false;                      ///< run
+    ResourceLimits limits;                     ///< run --dry-run, open, limits
+    AllocationRequest allocation;              ///< run --dry-run, open
+    std::optional<std::uint64_t> slots;        ///< open
+    std::optional<std::uint64_t> linger;       ///< open, microseconds
+    std::optional<std::uint64_t> reportWithin; ///< open, microseconds
+    ExitState exit;                            ///< end
+    bool batch = false;                        ///< adopt
+    bool force = false;                        ///< limits
     TopOptions top;
     StraysOptions strays;
 };

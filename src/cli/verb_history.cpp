@@ -16,7 +16,10 @@ Result<ReceiptFilter> filterFrom(const CommandLine& line) {
     filter.limit = line.limit;
     filter.result = line.result;
     filter.scheduler = line.scheduler;
-    filter.failedOnly = line.failed;
+    if (line.failed)
+        filter.outcomes.push_back(JobOutcome::Failed);
+    if (line.unknown)
+        filter.outcomes.push_back(JobOutcome::Unknown);
     filter.leftoversOnly = line.leftovers;
     if (!line.job.empty())
         filter.key = line.job;

@@ -10,8 +10,12 @@ ExitStatus verbOpen(const VerbContext& context) {
     const auto uid = userId(*line.user);
     if (!uid)
         return fail(uid.error());
-    const JobOpening opening{
-        .uid = *uid, .limits = line.limits, .allocation = line.allocation, .slots = line.slots, .linger = line.linger};
+    const JobOpening opening{.uid = *uid,
+                             .limits = line.limits,
+                             .allocation = line.allocation,
+                             .slots = line.slots,
+                             .linger = line.linger,
+                             .reportWithin = line.reportWithin};
     const auto slice = insist<std::string>([&](const ManagerClient& client) { return client.open(line.job, opening); });
     if (!slice)
         return fail(slice.error());

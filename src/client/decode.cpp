@@ -178,8 +178,9 @@ bus::Dict encodeFilter(const ReceiptFilter& filter) {
         dict.emplace("result", sdbus::Variant(*filter.result));
     if (filter.scheduler)
         dict.emplace("scheduler", sdbus::Variant(*filter.scheduler));
-    if (filter.failedOnly)
-        dict.emplace("failed", sdbus::Variant(true));
+    for (const auto& [outcome, name] : {std::pair{JobOutcome::Failed, "failed"}, {JobOutcome::Unknown, "unknown"}})
+        if (std::ranges::find(filter.outcomes, outcome) != filter.outcomes.end())
+            dict.emplace(name, sdbus::Variant(true));
     if (filter.leftoversOnly)
         dict.emplace("leftovers", sdbus::Variant(true));
     return dict;

@@ -235,7 +235,8 @@ Result<std::string> ManagerClient::open(const std::string& key, const JobOpening
         auto options = encodeLimits(opening.limits);
         options.merge(encodeAllocation(opening.allocation));
         options.emplace("uid", sdbus::Variant(opening.uid));
-        for (const auto& [name, value] : {std::pair("slots", opening.slots), std::pair("linger", opening.linger)})
+        for (const auto& [name, value] : {std::pair("slots", opening.slots), std::pair("linger", opening.linger),
+                                          std::pair("report_within", opening.reportWithin)})
             if (value)
                 options.emplace(name, sdbus::Variant(*value));
         std::string opened;

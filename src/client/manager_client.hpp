@@ -52,8 +52,9 @@ struct JobOpening {
     std::uint32_t uid = 0;
     ResourceLimits limits;
     AllocationRequest allocation = {};
-    std::optional<std::uint64_t> slots = {};  ///< 1 to 8192
-    std::optional<std::uint64_t> linger = {}; ///< microseconds; unset: the site's
+    std::optional<std::uint64_t> slots = {};        ///< 1 to 8192
+    std::optional<std::uint64_t> linger = {};       ///< microseconds; unset: the site's
+    std::optional<std::uint64_t> reportWithin = {}; ///< microseconds; unset: 10 s
 };
 
 /// Errors of every call: what org.pinfold1.Error.* says; Unreachable, when pinfoldd or the bus isn't there; TimedOut; Denied.

@@ -77,7 +77,7 @@ void Accountant::account(const JobPtr& job) {
     if (job->record.state != JobState::Accounting) // else an earlier pinfoldd had come so far
         core_.enter(*job, JobState::Accounting);
     job->graceTimer.reset();
-    job->statusTimer.reset();
+    job->reportTimer.reset();
     job->sliceWatch.reset();
     job->memoryWatch.reset();
     if (!mayBeOfShutdown(core_, *job))

@@ -16,6 +16,7 @@ class NullObserver : public JobObserver {
     void leftoversFound(const JobKey&, std::uint32_t, std::uint64_t) override {}
     void unkillable(const JobKey&, std::uint64_t) override {}
     void jobRemoved(const JobKey&, const Receipt&) override {}
+    void receiptAmended(const Receipt&) override {}
     void drainChanged() override {}
 } nullObserver;
 

@@ -78,6 +78,17 @@ void logJobEnded(const CoreContext& context, const Job& job, const Receipt& rece
     logEnd(context, job.key(), receipt, "job " + receipt.key + " ended: " + describe(receipt));
 }
 
+void logReceiptAmended(const CoreContext& context, const Receipt& receipt) {
+    const auto key = JobKey::parse(receipt.key);
+    if (!key)
+        return;
+    auto event = jobEvent(LOG_INFO, kMessageReceiptAmended, "receipt-amended", *key, 0);
+    event.message = "job " + receipt.key + " had ended: " + describe(receipt) + " (how its leader ended was reported afterwards)";
+    event.fields.emplace_back("PINFOLD_UID", std::to_string(receipt.uid));
+    event.fields.emplace_back("PINFOLD_RESULT", std::string(toString(receipt.result)));
+    context.journal.event(event);
+}
+
 void logJobLost(const CoreContext& context, const JobKey& key, const Receipt& receipt) {
     logEnd(context, key, receipt, "job " + receipt.key + " did not survive: " + std::string(toString(receipt.result)));
 }

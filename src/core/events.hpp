@@ -15,6 +15,7 @@ namespace pinfold {
 
 void logJobStarted(const CoreContext& context, const Job& job);
 void logJobEnded(const CoreContext& context, const Job& job, const Receipt& receipt);
+void logReceiptAmended(const CoreContext& context, const Receipt& receipt);
 
 /// The warning "rogue process(es) found for task …" and one line each for the named processes, as Grid Engine words it.
 void logLeftovers(const CoreContext& context, const Job& job, std::uint32_t task, std::uint64_t count,

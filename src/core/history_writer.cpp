@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <ranges>
 #include <utility>
 
 namespace pinfold {
@@ -78,6 +79,21 @@ void HistoryWriter::write(Receipt receipt, std::function<void(const Receipt&)> d
     flushSoon();
 }
 
+void HistoryWriter::amend(const std::string& id, const ExitState& exit, const std::function<void()>& done) {
+    if (const auto known = std::ranges::find(recent_, id, &Receipt::id); known != recent_.end())
+        pinfold::amend(*known, exit);
+    const auto kept = std::ranges::find(queue_, id, [](const Entry& entry) { return entry.receipt.id; });
+    if (kept != queue_.end() && pinfold::amend(kept->receipt, exit)) {
+        if (kept->size > 0)
+            keep(*kept);
+        return done();
+    }
+    reports_.push_back({.report = {.id = id, .exit = exit}, .done = trouble_ ? nullptr : done});
+    flushSoon();
+    if (trouble_) // the receipt has had its patience
+        done();
+}
+
 void HistoryWriter::flushSoon() {
     if (!busy_ && !flushSource_)
         flushSource_ = context_.loop.whenIdle([this] { flush(); });
@@ -88,9 +104,12 @@ void HistoryWriter::flush() {
     const auto end = queue_.begin() + static_cast<std::ptrdiff_t>(std::min(queue_.size(), kReceiptsAtOnce));
     inFlight_.assign(std::make_move_iterator(queue_.begin()), std::make_move_iterator(end));
     queue_.erase(queue_.begin(), end);
-    HistoryChanges changes{.receipts = {}, .started = rows_.take()};
+    HistoryChanges changes{.receipts = {}, .started = rows_.take(), .reports = {}};
     for (const auto& entry : inFlight_)
         changes.receipts.push_back(entry.receipt);
+    reportsInFlight_ = reports_.size();
+    for (const auto& waiting : reports_)
+        changes.reports.push_back(waiting.report);
     busy_ = true;
     context_.history.write(std::move(changes), [this](const Result<std::vector<Receipt>>& done) {
         busy_ = false;
@@ -115,12 +134,20 @@ void HistoryWriter::written(const std::vector<Receipt>& known) {
         remember(stored == known.end() ? entry.receipt : *stored);
         entry.done(recent_.back());
     }
+    answerReports();
+    reports_.erase(reports_.begin(), reports_.begin() + static_cast<std::ptrdiff_t>(reportsInFlight_));
     if (keptCount_ == 0)
         endTrouble();
     if (!firstWaiting())
         patience_.reset();
-    if (!queue_.empty() || rows_.due())
+    if (!queue_.empty() || !reports_.empty() || rows_.due())
         flushSoon();
+}
+
+void HistoryWriter::answerReports() {
+    for (auto& waiting : reports_ | std::views::take(reportsInFlight_))
+        if (const auto done = std::exchange(waiting.done, nullptr))
+            done();
 }
 
 void HistoryWriter::remember(const Receipt& receipt) {
@@ -134,6 +161,7 @@ void HistoryWriter::failed(const Error& why) {
     retry_ = std::clamp(retry_ * 2, kFirstRetry, kLastRetry);
     queue_.insert(queue_.begin(), std::make_move_iterator(inFlight_.begin()), std::make_move_iterator(inFlight_.end()));
     inFlight_.clear();
+    answerReports();
     rows_.failed();
     flushSource_ = context_.loop.after(retry_, [this] { flush(); });
     drop();
@@ -187,13 +215,17 @@ void HistoryWriter::losePatience() {
 }
 
 void HistoryWriter::setAside(Entry& entry) {
+    keep(entry);
+    ++keptCount_;
+    keptBytes_ += entry.size;
+}
+
+void HistoryWriter::keep(Entry& entry) {
     const auto text = encode(entry.receipt);
     if (auto kept = spool_.keep(entry.receipt, text); !kept)
         logNodeWarning(context_, "the receipt of job " + entry.receipt.key +
                                      " is in pinfoldd's memory only, and a restart would lose it: " + kept.error().message);
     entry.size = text.size();
-    ++keptCount_;
-    keptBytes_ += entry.size;
 }
 
 void HistoryWriter::drop() {

@@ -44,6 +44,10 @@ public:
     /// or when it has been set aside, with `unwritten` set.
     void write(Receipt receipt, std::function<void(const Receipt&)> done);
 
+    /// How a leader ended, for a receipt that write() was given before and that lacks this. `done` comes once: when it is
+    /// durable, or when writing fails, after which it is tried again; and at once while receipts cannot be written.
+    void amend(const std::string& id, const ExitState& exit, const std::function<void()>& done);
+
     /// The newest receipt of this key, and of this user if one is named, that has been set aside, or else that is among the last
     /// 256 that were written: an epilogue asks right after its job's end, also while the disk cannot be read.
     std::optional<Receipt> newest(std::string_view key, std::optional<uid_t> owner) const;
@@ -63,6 +67,11 @@ private:
         std::size_t size = 0;    ///< bytes, set aside; 0: it is not
     };
 
+    struct Report {
+        LateReport report;
+        std::function<void()> done;
+    };
+
     void takeUpKept();
     void waitForOpening();
     void started();
@@ -77,6 +86,8 @@ private:
     void watchPatience();
     void losePatience();
     void setAside(Entry& entry);
+    void keep(Entry& entry);
+    void answerReports();
     void drop();
 
     void beginTrouble(const std::string& why);
@@ -89,8 +100,10 @@ private:
     EventHandle opening_;
     std::deque<Entry> queue_;
     std::vector<Entry> inFlight_;
-    std::deque<Receipt> recent_; ///< those written last, the newest at the end
-    bool busy_ = false;          ///< a transaction is under way
+    std::vector<Report> reports_;
+    std::size_t reportsInFlight_ = 0; ///< the first of them
+    std::deque<Receipt> recent_;      ///< those written last, the newest at the end
+    bool busy_ = false;               ///< a transaction is under way
     EventHandle flushSource_;
     EventHandle patience_;
     std::uint64_t retry_ = 0; ///< microseconds until the next try after a failure; 0: there was none

@@ -69,8 +69,9 @@ struct Job {
     EventHandle lingerTimer;     ///< without batch script and empty: until it ends by itself
     EventHandle freezeTimer;     ///< bounds the wait until all but the shepherds can be killed
     bool culled = false;         ///< all but the shepherds have been killed
-    EventHandle statusTimer;     ///< bounds the wait for EndJob's word on how the leader ended
-    bool statusOverdue = false;  ///< that wait is over
+    EventHandle reportTimer;     ///< bounds the wait for EndJob's word on how the leader ended
+    bool reportOver = false;     ///< it has come, or that wait is over
+    bool endMissed = false;      ///< its leader ended while pinfoldd was away: who wanted to report that may have given up
     bool leftToPid1 = false;     ///< the node is being shut down: PID 1 signals its processes, and kills them later
     std::uint64_t endBegan = 0;  ///< CLOCK_BOOTTIME, microseconds; 0: not begun, or by an earlier pinfoldd
     bool ownersTurn = false;     ///< what its owner wants to do to its processes is under way

@@ -241,6 +241,7 @@ Result<JobPtr> JobCreator::prepare(const Caller& caller, CreateRequest request, 
     record.createdBoot = core_.context.loop.bootTime();
     record.limits = std::move(*enforceable);
     record.allocation = std::move(grant->allocation);
+    record.reportWithin = request.reportWithin;
     if (leader) {
         record.tasks[0] = {.leader = leader->identity, .supervisor = {}, .shepherd = request.shepherd};
         record.ownersBatch = !caller.admin;

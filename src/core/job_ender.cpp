@@ -15,9 +15,6 @@
 namespace pinfold {
 namespace {
 
-// A supervisor that lives reports within milliseconds; one that a terminal stopped may never.
-constexpr std::uint64_t kStatusWait = 10'000'000;
-
 // The kernel takes milliseconds, but what hangs in it stops for nobody.
 constexpr std::uint64_t kFreezeWait = 1'000'000;
 
@@ -84,7 +81,7 @@ void JobEnder::check(const JobPtr& job) {
         if (job->record.state == JobState::Ending)
             Accountant::forgetNote(*job);
         // It had run empty, and what came after that goes with it too.
-        if (job->record.state == JobState::Ending && !job->graceTimer && !job->freezeTimer)
+        if (job->record.state == JobState::Ending && !job->graceTimer && !job->freezeTimer && !reports_.letsBe(job))
             stop(job);
         return;
     }
@@ -113,6 +110,8 @@ void JobEnder::leaderGone(const JobPtr& job) {
     // It was spared so that it could see its job's end. What it left behind itself has no further grace.
     if (job->record.state == JobState::Ending && job->culled && !shepherdLives(*job))
         return kill(job);
+    if (job->record.state == JobState::Ending) // its empty slice was seen first
+        return;
     // A shepherd that kills its process group takes leader and supervisor together, and either may be seen first.
     const bool supervisorGoneToo = job->record.supervisor && (!job->supervisor || hasEnded(job->supervisor.get()));
     begin(job, {.cause = supervisorGoneToo ? JobResult::SupervisorLost : JobResult::Exited, .by = {}, .grace = {}});
@@ -128,6 +127,14 @@ void JobEnder::supervisorGone(const JobPtr& job) {
 
 void JobEnder::begin(const JobPtr& job, Request request) {
     auto& record = job->record;
+    if (ReportWait::hasLetBe(*job)) {
+        ReportWait::over(*job);
+        job->runTimer.reset();
+        record.grace = request.grace;
+        job->leftToPid1 = request.cause == JobResult::NodeShutdown;
+        core_.save(*job);
+        return stop(job);
+    }
     if (record.state == JobState::Ending && request.grace && isSooner(*job, *request.grace) && populated(*job)) {
         record.grace = request.grace;
         job->leftToPid1 = false;
@@ -140,7 +147,6 @@ void JobEnder::begin(const JobPtr& job, Request request) {
     record.cause = request.cause;
     record.stoppedBy = request.by;
     record.grace = request.grace;
-    job->runTimer.reset();
     job->lingerTimer.reset();
     // 257 stops nothing that is frozen, and what is frozen acts on no signal but SIGKILL.
     const bool frozen = endSuspension(record, core_.context.loop.bootTime());
@@ -148,10 +154,14 @@ void JobEnder::begin(const JobPtr& job, Request request) {
     if (frozen)
         core_.context.systemd.thaw(job->key().sliceName(), [](const SystemdOutcome&) {});
     if (!populated(*job) && !job->isStartingTasks()) {
+        job->runTimer.reset();
         core_.advance(*job, JobState::Ending); // a restart would see the same: the record can wait for what comes next
         return emptied(job);
     }
     core_.enter(*job, JobState::Ending);
+    if (reports_.letsBe(job)) // what its leader left behind has no more time than the job
+        return core_.observer->jobStateChanged(job->key());
+    job->runTimer.reset();
     stop(job);
 }
 
@@ -309,15 +319,21 @@ void JobEnder::sendAsOwner(const JobPtr& job, int signal, const Reply<void>& rep
 }
 
 void JobEnder::reportExit(const JobPtr& job, const ExitState& exit, bool byAdmin) {
+    const bool believed = byAdmin || job->record.ownersBatch;
     // A job that the batch system made is the batch system's to judge, and its supervisor's word is awaited.
-    if (!job->record.exit.known() && (byAdmin || job->record.ownersBatch))
+    if (!job->record.exit.known() && believed)
         job->record.exit = exit;
+    const bool wasLetBe = ReportWait::hasLetBe(*job);
+    if (believed)
+        ReportWait::over(*job);
     if (job->record.state == JobState::Running)
         return begin(job, {.cause = JobResult::Exited, .by = {}, .grace = {}});
     if (job->record.state != JobState::Ending)
         return;
     if (!populated(*job))
         return emptied(job);
+    if (wasLetBe)
+        return stop(job);
     if (byAdmin) // a batch system waits for the end: a stop that gives the job longer than usual goes on with the usual grace
         begin(job, {.cause = JobResult::Exited, .by = {}, .grace = usualGrace(*job)});
 }
@@ -339,19 +355,8 @@ void JobEnder::emptied(const JobPtr& job) {
     if (record.supervisor && !supervisorLives && record.cause == JobResult::Exited && !record.exit.known())
         record.cause = JobResult::SupervisorLost;
     accountant_.note(*job);
-    if (supervisorLives && !record.neverRan && !record.exit.known() && !job->statusOverdue) {
-        if (!job->statusTimer) {
-            core_.save(*job); // for a restart meanwhile
-            job->statusTimer = core_.context.loop.after(kStatusWait, [this, weak = WeakJob(job)] {
-                const auto live = weak.lock();
-                if (!live)
-                    return;
-                live->statusOverdue = true;
-                check(live);
-            });
-        }
-        return;
-    }
+    if (reports_.isAwaited(job))
+        return core_.save(*job); // for a restart meanwhile
     account(job);
 }
 

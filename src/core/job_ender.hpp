@@ -4,6 +4,7 @@
 
 #include "core/accountant.hpp"
 #include "core/core.hpp"
+#include "core/report_wait.hpp"
 #include "core/unkillable.hpp"
 
 #include <cstdint>
@@ -20,7 +21,8 @@ public:
         UnkillablePolicy& unkillable;
     };
     JobEnder(Core& core, Parts parts)
-        : core_(core), judge_(parts.judge), accountant_(parts.accountant), unkillable_(parts.unkillable) {}
+        : core_(core), judge_(parts.judge), accountant_(parts.accountant), unkillable_(parts.unkillable),
+          reports_(core, [this](const JobPtr& job) { check(job); }) {}
 
     /// Watches leader, supervisor, slice and run time of a running job, and acts at once on what has happened already.
     void watch(const JobPtr& job);
@@ -82,6 +84,7 @@ private:
     OomJudge& judge_;
     Accountant& accountant_;
     UnkillablePolicy& unkillable_;
+    ReportWait reports_;
 };
 
 } // namespace pinfold

@@ -27,7 +27,8 @@
 namespace pinfold {
 namespace {
 
-constexpr std::size_t kMaxAdopted = 16; // dbus-daemon passes no more descriptors in one message
+constexpr std::size_t kMaxAdopted = 16;              // dbus-daemon passes no more descriptors in one message
+constexpr std::uint64_t kLateReport = 3'600'000'000; // from a job's end
 
 } // namespace
 
@@ -82,6 +83,19 @@ struct JobManager::Impl {
         if (auto receipt = historyWriter.newest(key, owner))
             return answer(std::vector{*std::move(receipt)});
         core.context.history.list({.key = key, .uid = owner, .limit = 1}, answer);
+    }
+
+    /// A batch system's word on an end that nobody had told when the receipt was written. A later run of the job may have the
+    /// same key, and no receipt yet if it never came here: so the word is for a receipt that is not old.
+    void reportLate(const Caller& caller, const Receipt& receipt, const ExitState& exit, const Reply<Receipt>& reply) {
+        auto amended = receipt;
+        if (!caller.admin || receipt.ended + kLateReport < core.context.loop.realTime() || !amend(amended, exit))
+            return reply(receipt);
+        historyWriter.amend(receipt.id, exit, [this, amended, reply] {
+            logReceiptAmended(core.context, amended);
+            core.observer->receiptAmended(amended);
+            reply(amended);
+        });
     }
 
     void look(const std::string& unit) {
@@ -217,9 +231,13 @@ void JobManager::endJob(const Caller& caller, const std::string& key, EndReport 
     auto job = impl_->permitted(caller, Verb::EndJob, key);
     if (!job && job.error().code != ErrorCode::NoSuchJob)
         return reply(job.error());
+    const auto late = [this, caller, exit = report.exit, reply](const Result<Receipt>& receipt) {
+        receipt ? impl_->reportLate(caller, *receipt, exit, reply) : reply(receipt.error());
+    };
     if (!job || (report.leader && summarize(**job).leader != *report.leader))
-        return impl_->newestReceipt(caller, Verb::EndJob, key, std::move(reply));
-    (*job)->waiters.push_back(std::move(reply));
+        return impl_->newestReceipt(caller, Verb::EndJob, key, late);
+    // Its receipt may be on its way already.
+    (*job)->waiters.push_back((*job)->record.state == JobState::Accounting ? late : std::move(reply));
     impl_->ender.reportExit(*job, report.exit, caller.admin);
 }
 

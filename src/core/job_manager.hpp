@@ -41,9 +41,10 @@ struct CreateRequest {
     std::optional<uid_t> owner;
     ResourceLimits limits;
     AllocationRequest allocation = {};
-    std::optional<std::uint64_t> slots = {};  ///< 1 to 8192: Config::Jobs::slots says what follows
-    bool shepherd = false;                    ///< the leader is the batch system's own process above the job
-    std::optional<std::uint64_t> linger = {}; ///< openJob(): microseconds that it outlives its last task; unset: the site's
+    std::optional<std::uint64_t> slots = {};        ///< 1 to 8192: Config::Jobs::slots says what follows
+    bool shepherd = false;                          ///< the leader is the batch system's own process above the job
+    std::optional<std::uint64_t> linger = {};       ///< openJob(): microseconds that it outlives its last task; unset: the site's
+    std::optional<std::uint64_t> reportWithin = {}; ///< microseconds, see ReportWait; unset: openJob() 10 s, else 0
 };
 
 /// A further task of a job, or the batch script of one that was opened.
@@ -112,6 +113,7 @@ public:
     virtual void unkillable(const JobKey& key, std::uint64_t count) = 0;
     /// The job is gone from all queries by now.
     virtual void jobRemoved(const JobKey& key, const Receipt& receipt) = 0;
+    virtual void receiptAmended(const Receipt& receipt) = 0; ///< after jobRemoved() somebody told how the leader ended
     /// JobManager::draining() has another answer now.
     virtual void drainChanged() = 0;
 };

@@ -81,6 +81,7 @@ Result<JobPtr> Recovery::reopen(JobRecord record) const {
     open(job->record.supervisor, job->supervisor);
     if (!all)
         return all.error();
+    job->endMissed = leaderEnded(*job);
     return job;
 }
 

@@ -141,6 +141,7 @@ JobRecord recordFromJson(const Json& json) {
     for (const auto& task : json.at("tasks"))
         record.tasks[task.at("number").get<std::uint32_t>()] = taskFromJson(task);
     optionalFromJson(json, "linger", record.linger);
+    optionalFromJson(json, "report_within", record.reportWithin);
     record.nextTask = json.at("next_task").get<std::uint32_t>();
     record.neverRan = json.value("never_ran", false);
     if (const auto& cause = json.at("cause"); !cause.is_null())
@@ -224,6 +225,8 @@ std::string encode(const JobRecord& record) {
         tasks.push_back(toJson(number, task));
     put(json, "tasks", std::move(tasks));
     put(json, "linger", optionalToJson(record.linger));
+    if (record.reportWithin) // an earlier pinfoldd does not know it
+        put(json, "report_within", *record.reportWithin);
     put(json, "next_task", record.nextTask);
     if (record.neverRan) // seldom, and an earlier pinfoldd does not know it
         put(json, "never_ran", true);

@@ -77,4 +77,19 @@ std::vector<std::string> jobResultNames() {
     return names;
 }
 
+JobOutcome outcomeOf(const Receipt& receipt) {
+    if (receipt.result == JobResult::Exited && !receipt.exit.known())
+        return JobOutcome::Unknown;
+    return receipt.result == JobResult::Exited && receipt.exit.status == 0 ? JobOutcome::Succeeded : JobOutcome::Failed;
+}
+
+bool amend(Receipt& receipt, const ExitState& exit) {
+    if (receipt.exit.known() || !exit.known())
+        return false;
+    receipt.exit = exit;
+    if (receipt.result == JobResult::Exited && exit.signal)
+        receipt.result = JobResult::Signaled;
+    return true;
+}
+
 } // namespace pinfold

@@ -83,4 +83,16 @@ struct Receipt {
     bool operator==(const Receipt&) const = default;
 };
 
+/// What a job came to.
+enum class JobOutcome {
+    Failed = 0, ///< it did not exit with status 0, or something else ended it
+    Succeeded = 1,
+    Unknown = 2, ///< it ended by itself, and nobody has said how
+};
+JobOutcome outcomeOf(const Receipt& receipt);
+
+/// What was heard of the leader's end after the receipt had been written. Only a receipt that lacks it takes it. False: it did
+/// not.
+bool amend(Receipt& receipt, const ExitState& exit);
+
 } // namespace pinfold

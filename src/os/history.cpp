@@ -16,15 +16,19 @@ using sqlite::Transaction;
 // Users choose the scheduler's name. Beyond 32 names, those that come share kinds with '' for a scheduler, else a user could make
 // kinds without end, and every query looks at each.
 constexpr const char* kAddKind =
-    "INSERT OR IGNORE INTO kinds (scheduler, result, exit_ok, leftovers) VALUES ("
+    "INSERT OR IGNORE INTO kinds (scheduler, result, outcome, leftovers) VALUES ("
     " CASE WHEN :scheduler IN (SELECT scheduler FROM kinds)"
     "   OR (SELECT count(DISTINCT scheduler) FROM kinds WHERE scheduler <> '') < 32 THEN :scheduler ELSE '' END,"
-    " :result, :exit_ok, :leftovers)";
+    " :result, :outcome, :leftovers)";
+
+constexpr const char* kKindOfReceipt =
+    "(SELECT kind FROM kinds WHERE scheduler IN (:scheduler, '') AND result = :result AND outcome = :outcome"
+    " AND leftovers = :leftovers ORDER BY scheduler DESC LIMIT 1)";
 
 constexpr const char* kAddReceipt =
-    "INSERT OR IGNORE INTO receipts (id, key, uid, ended, receipt, kind) VALUES (:id, :key, :uid, :ended, :receipt,"
-    " (SELECT kind FROM kinds WHERE scheduler IN (:scheduler, '') AND result = :result AND exit_ok = :exit_ok"
-    "  AND leftovers = :leftovers ORDER BY scheduler DESC LIMIT 1))";
+    "INSERT OR IGNORE INTO receipts (id, key, uid, ended, receipt, kind) VALUES (:id, :key, :uid, :ended, :receipt, ";
+
+constexpr const char* kChangeReceipt = "UPDATE receipts SET receipt = :receipt, kind = ";
 
 constexpr const char* kStored = "SELECT receipt FROM receipts WHERE id = :id";
 
@@ -57,7 +61,7 @@ void bindKind(const Statement& statement, const Receipt& receipt) {
     const std::string_view key = receipt.key;
     statement.bind(":scheduler", key.substr(0, key.find('.')));
     statement.bind(":result", toString(receipt.result));
-    statement.bind(":exit_ok", std::uint64_t{receipt.result == JobResult::Exited && receipt.exit.status == 0});
+    statement.bind(":outcome", static_cast<std::uint64_t>(outcomeOf(receipt)));
     statement.bind(":leftovers", std::uint64_t{receipt.leftovers.count > 0});
 }
 
@@ -95,6 +99,7 @@ struct History::Impl {
     HistoryDatabase file;
     Statement addKind;
     Statement addReceipt;
+    Statement changeReceipt;
     Statement addLive;
     Statement removeLive;
     Statement removeOld;
@@ -107,6 +112,7 @@ struct History::Impl {
     /// As it is stored, if it was there before.
     Result<std::optional<Receipt>> add(const Receipt& receipt) const;
     Result<void> add(const LiveRow& job) const;
+    Result<void> amend(const LateReport& report) const;
     Result<std::optional<Receipt>> find(const std::string& id) const;
     /// How many were removed, here and below.
     Result<std::uint64_t> remove(const Statement& statement, std::uint64_t limit) const;
@@ -118,8 +124,11 @@ struct History::Impl {
 };
 
 Result<void> History::Impl::prepare() {
+    const auto addReceiptSql = std::string(kAddReceipt) + kKindOfReceipt + ")";
+    const auto changeReceiptSql = std::string(kChangeReceipt) + kKindOfReceipt + " WHERE id = :id";
     for (const auto& [statement, sql] : {std::pair{&addKind, kAddKind},
-                                         {&addReceipt, kAddReceipt},
+                                         {&addReceipt, addReceiptSql.c_str()},
+                                         {&changeReceipt, changeReceiptSql.c_str()},
                                          {&addLive, kAddLive},
                                          {&removeLive, kRemoveLive},
                                          {&removeOld, kRemoveOld},
@@ -178,6 +187,22 @@ Result<std::optional<Receipt>> History::Impl::add(const Receipt& receipt) const 
     if (auto done = removeLive.finish(); !done)
         return done.error();
     return isNew ? std::optional<Receipt>() : find(receipt.id);
+}
+
+Result<void> History::Impl::amend(const LateReport& report) const {
+    auto found = find(report.id);
+    if (!found)
+        return found.error();
+    if (!*found || !pinfold::amend(**found, report.exit))
+        return {};
+    bindKind(addKind, **found);
+    if (auto done = addKind.finish(); !done)
+        return done;
+    const auto text = encode(**found);
+    bindKind(changeReceipt, **found);
+    changeReceipt.bind(":id", report.id);
+    changeReceipt.bind(":receipt", text);
+    return changeReceipt.finish();
 }
 
 Result<void> History::Impl::add(const LiveRow& job) const {
@@ -267,7 +292,7 @@ Result<History> History::open(const std::filesystem::path& file, Mode mode, cons
 
 Result<std::vector<Receipt>> History::write(const HistoryChanges& changes) {
     std::vector<Receipt> known;
-    if (changes.receipts.empty() && changes.started.empty())
+    if (changes.receipts.empty() && changes.started.empty() && changes.reports.empty())
         return known;
     auto transaction = Transaction::begin(impl_->db());
     if (!transaction)
@@ -282,6 +307,9 @@ Result<std::vector<Receipt>> History::write(const HistoryChanges& changes) {
         if (*added)
             known.push_back(**std::move(added));
     }
+    for (const auto& report : changes.reports)
+        if (auto amended = impl_->amend(report); !amended)
+            return amended.error();
     if (auto committed = transaction->commit(); !committed)
         return committed.error();
     return known;

@@ -27,7 +27,7 @@ struct ReceiptFilter {
     std::optional<std::string> result = {};
     std::optional<std::string> scheduler = {}; ///< all of the key before its first dot
     bool leftoversOnly = false;                ///< only jobs that left processes behind
-    bool failedOnly = false;                   ///< only what did not exit with status 0; an unknown status is a failure
+    std::vector<JobOutcome> outcomes = {};     ///< only these; empty: all
 };
 
 /// What the clocks show, for who does not believe CLOCK_REALTIME blindly.
@@ -77,10 +77,17 @@ struct LiveTable {
     std::optional<std::uint64_t> newestEnd = {}; ///< of all receipts
 };
 
+/// How a leader ended, heard after its job's receipt had been written.
+struct LateReport {
+    std::string id; ///< the receipt's
+    ExitState exit;
+};
+
 /// What one transaction writes: all of it or nothing.
 struct HistoryChanges {
     std::vector<Receipt> receipts = {};
     std::vector<LiveRow> started = {};
+    std::vector<LateReport> reports = {}; ///< also of these receipts; see amend()
 };
 
 /// Of one thread at a time. All of it may wait for the disk: pinfoldd's loop asks HistoryStore.

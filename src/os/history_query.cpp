@@ -11,7 +11,14 @@ namespace {
 using sqlite::Statement;
 
 bool asksForKinds(const ReceiptFilter& filter) {
-    return filter.result || filter.scheduler || filter.leftoversOnly || filter.failedOnly;
+    return filter.result || filter.scheduler || filter.leftoversOnly || !filter.outcomes.empty();
+}
+
+std::string numbersOf(const std::vector<JobOutcome>& outcomes) {
+    std::string numbers;
+    for (const auto outcome : outcomes)
+        numbers += (numbers.empty() ? "" : ", ") + std::to_string(static_cast<int>(outcome));
+    return numbers;
 }
 
 /// Of a receipt where the newest come first.
@@ -96,8 +103,8 @@ Result<std::vector<std::uint64_t>> matchingKinds(sqlite3* db, const Conditions& 
         sql += " AND scheduler IN (:scheduler, '')";
     if (filter.leftoversOnly)
         sql += " AND leftovers = 1";
-    if (filter.failedOnly)
-        sql += " AND exit_ok = 0";
+    if (!filter.outcomes.empty())
+        sql += " AND outcome IN (" + numbersOf(filter.outcomes) + ")";
     const auto statement = Statement::prepare(db, sql);
     if (!statement)
         return statement.error();
@@ -230,8 +237,8 @@ Result<std::vector<Receipt>> listWithoutKinds(sqlite3* db, const Conditions& con
         sql += " AND json_extract(receipt, '$.result') = :result";
     if (filter.leftoversOnly)
         sql += " AND json_extract(receipt, '$.leftovers') > 0";
-    if (filter.failedOnly)
-        sql += " AND NOT (json_extract(receipt, '$.result') IS 'exited' AND json_extract(receipt, '$.exit_status') IS 0)";
+    if (!filter.outcomes.empty())
+        sql += " AND " + std::string(kOutcomeOfReceipt) + " IN (" + numbersOf(filter.outcomes) + ")";
     const auto statement = Statement::prepare(db, sql + " ORDER BY ended DESC, number DESC LIMIT :limit");
     if (!statement)
         return statement.error();
@@ -264,7 +271,7 @@ Result<std::vector<Receipt>> listReceipts(const HistoryDatabase& history, const 
         place = *found;
     }
     const Conditions conditions(filter, place);
-    if (history.schema < 2)
+    if (history.schema < kHistorySchema)
         return listWithoutKinds(history.db.get(), conditions);
     auto streams = startAll(history.db.get(), conditions);
     if (!streams)

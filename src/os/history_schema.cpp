@@ -12,8 +12,8 @@ namespace {
 using sqlite::Database;
 using sqlite::run;
 
-constexpr std::uint64_t kSchema = 3;
 constexpr std::uint64_t kSchemaWithKinds = 2;
+constexpr std::uint64_t kSchemaWithLive = 3;
 constexpr int kBusyTimeoutMs = 2000;
 // Somebody may make a copy of the file meanwhile, and pinfoldd waits in a thread.
 constexpr int kWriterBusyTimeoutMs = 10'000;
@@ -33,10 +33,11 @@ constexpr const char* kReceipts = "CREATE TABLE receipts ("
                                   " number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, key TEXT NOT NULL, uid INTEGER NOT NULL,"
                                   " ended INTEGER NOT NULL, receipt TEXT NOT NULL, kind INTEGER NOT NULL DEFAULT 0);";
 
+// `outcome`: the number of a JobOutcome.
 constexpr const char* kKinds = "CREATE TABLE kinds ("
                                " kind INTEGER PRIMARY KEY, scheduler TEXT NOT NULL, result TEXT NOT NULL,"
-                               " exit_ok INTEGER NOT NULL, leftovers INTEGER NOT NULL,"
-                               " UNIQUE (scheduler, result, exit_ok, leftovers));";
+                               " outcome INTEGER NOT NULL, leftovers INTEGER NOT NULL,"
+                               " UNIQUE (scheduler, result, outcome, leftovers));";
 
 constexpr const char* kIndexes = "CREATE INDEX IF NOT EXISTS by_ended ON receipts (ended);"
                                  "CREATE INDEX by_kind ON receipts (kind, ended);"
@@ -49,8 +50,9 @@ constexpr const char* kLive = "CREATE TABLE IF NOT EXISTS clock ("
                               " real INTEGER NOT NULL, agreed INTEGER NOT NULL);"
                               "CREATE TABLE live ("
                               " id TEXT PRIMARY KEY, key TEXT NOT NULL, uid INTEGER NOT NULL, started INTEGER NOT NULL,"
-                              " boot TEXT NOT NULL, receipt TEXT NOT NULL) WITHOUT ROWID;"
-                              "PRAGMA user_version = 3;";
+                              " boot TEXT NOT NULL, receipt TEXT NOT NULL) WITHOUT ROWID;";
+
+constexpr const char* kVersion = "PRAGMA user_version = 4;";
 
 // Reading a million JSON texts once is slow enough: all kinds that may occur first, those that did not are dropped afterwards.
 // Of the schedulers the most frequent, as many as add() lets have a kind of their own; '?' is for texts that can't be read.
@@ -58,38 +60,51 @@ std::string fillKinds() {
     std::string results = "('?')";
     for (const auto& name : jobResultNames())
         results += ", ('" + name + "')";
-    return "INSERT INTO kinds (scheduler, result, exit_ok, leftovers)"
-           " SELECT scheduler, result, exit_ok, leftovers FROM"
+    return "INSERT INTO kinds (scheduler, result, outcome, leftovers)"
+           " SELECT scheduler, result, outcome, leftovers FROM"
            " (SELECT '' AS scheduler UNION ALL SELECT scheduler FROM"
            "   (SELECT substr(key, 1, instr(key || '.', '.') - 1) AS scheduler FROM receipts"
            "    GROUP BY 1 ORDER BY count(*) DESC LIMIT 32)),"
-           " (SELECT 'exited' AS result, 1 AS exit_ok UNION ALL SELECT column1, 0 FROM (VALUES " +
+           " (SELECT 'exited' AS result, 1 AS outcome UNION ALL SELECT 'exited', 2 UNION ALL SELECT column1, 0 FROM (VALUES " +
            results +
            ")),"
            " (SELECT 0 AS leftovers UNION ALL SELECT 1);";
 }
 
-constexpr const char* kFillReceipts =
-    "UPDATE receipts SET kind = coalesce("
-    " CASE WHEN json_valid(receipt) THEN"
-    "  (SELECT kind FROM kinds WHERE scheduler IN (substr(key, 1, instr(key || '.', '.') - 1), '')"
-    "   AND result = json_extract(receipt, '$.result')"
-    "   AND exit_ok = (json_extract(receipt, '$.result') IS 'exited' AND json_extract(receipt, '$.exit_status') IS 0)"
-    "   AND leftovers = coalesce(json_extract(receipt, '$.leftovers') > 0, 0)"
-    "   ORDER BY scheduler DESC LIMIT 1) END,"
-    " (SELECT kind FROM kinds WHERE scheduler = '' AND result = '?' AND leftovers = 0));";
+std::string fillReceipts() {
+    return std::string("UPDATE receipts SET kind = coalesce("
+                       " CASE WHEN json_valid(receipt) THEN"
+                       "  (SELECT kind FROM kinds WHERE scheduler IN (substr(key, 1, instr(key || '.', '.') - 1), '')"
+                       "   AND result = json_extract(receipt, '$.result')"
+                       "   AND outcome = ") +
+           kOutcomeOfReceipt +
+           "   AND leftovers = coalesce(json_extract(receipt, '$.leftovers') > 0, 0)"
+           "   ORDER BY scheduler DESC LIMIT 1) END,"
+           " (SELECT kind FROM kinds WHERE scheduler = '' AND result = '?' AND leftovers = 0));";
+}
 
 constexpr const char* kDropUnusedKinds =
     "DELETE FROM kinds WHERE NOT EXISTS (SELECT 1 FROM receipts INDEXED BY by_kind WHERE receipts.kind = kinds.kind);";
 
+// Until schema 3 what is unknown counted as failed.
+constexpr const char* kTellUnknown =
+    "ALTER TABLE kinds RENAME COLUMN exit_ok TO outcome;"
+    "INSERT INTO kinds (scheduler, result, outcome, leftovers)"
+    " SELECT scheduler, result, 2, leftovers FROM kinds WHERE result = 'exited' AND outcome = 0;"
+    "UPDATE receipts SET kind ="
+    "  (SELECT unknown.kind FROM kinds JOIN kinds AS unknown USING (scheduler, result, leftovers)"
+    "   WHERE kinds.kind = receipts.kind AND unknown.outcome = 2)"
+    " WHERE kind IN (SELECT kind FROM kinds WHERE result = 'exited' AND outcome = 0)"
+    "  AND json_valid(receipt) AND json_extract(receipt, '$.exit_status') IS NULL;";
+
 std::string ddl(std::uint64_t from) {
     if (from == 0)
-        return std::string(kReceipts) + kKinds + kIndexes + kLive;
-    if (from == kSchemaWithKinds)
-        return kLive;
+        return std::string(kReceipts) + kKinds + kIndexes + kLive + kVersion;
+    if (from >= kSchemaWithKinds)
+        return std::string(from < kSchemaWithLive ? kLive : "") + kTellUnknown + kDropUnusedKinds + kVersion;
     return std::string("DROP INDEX IF EXISTS by_key; DROP INDEX IF EXISTS by_uid;"
                        "ALTER TABLE receipts ADD COLUMN kind INTEGER NOT NULL DEFAULT 0;") +
-           kKinds + fillKinds() + kFillReceipts + kIndexes + kDropUnusedKinds + kLive;
+           kKinds + fillKinds() + fillReceipts() + kIndexes + kDropUnusedKinds + kLive + kVersion;
 }
 
 /// 0: there are no tables.
@@ -110,7 +125,7 @@ Result<HistoryDatabase> connect(const std::filesystem::path& file, const std::st
     const auto schema = schemaOf(raw);
     if (!schema)
         return Error{schema.error().code, file.string() + ": " + schema.error().message};
-    if (*schema > kSchema)
+    if (*schema > kHistorySchema)
         return Error{ErrorCode::ConfigInvalid, file.string() + " was written by a newer pinfold (schema " +
                                                    std::to_string(*schema) + "): install that version, or move the file away"};
     return HistoryDatabase{.db = std::move(db), .schema = *schema};
@@ -140,7 +155,7 @@ Result<void> migrate(HistoryDatabase& history) {
         return done;
     if (auto committed = transaction->commit(); !committed)
         return committed;
-    history.schema = kSchema;
+    history.schema = kHistorySchema;
     // All of a file of schema 1 is in the log now. A reader that holds it back is no reason to fail.
     (void)run(history.db.get(), "PRAGMA wal_checkpoint(TRUNCATE)");
     return {};
@@ -154,10 +169,10 @@ Result<HistoryDatabase> openHistoryFile(const std::filesystem::path& file, const
     if (!history)
         return history;
     sqlite3_busy_timeout(history->db.get(), kWriterBusyTimeoutMs);
-    if (history->schema > 0 && history->schema < kSchemaWithKinds && beforeMigration)
+    if (history->schema > 0 && history->schema < kHistorySchema && beforeMigration)
         beforeMigration();
     auto ready = run(history->db.get(), kSettings);
-    if (ready && history->schema < kSchema)
+    if (ready && history->schema < kHistorySchema)
         ready = migrate(*history);
     if (!ready)
         return Error{ready.error().code, file.string() + ": " + ready.error().message};

@@ -2,7 +2,7 @@
 // The tables and indexes of history.db, and how an older file gets them.
 //
 // What a filter can ask about a receipt besides key, user and time has few values. Each combination that occurs is a row of
-// `kinds`: scheduler, result, exit_ok (1: exited with status 0) and leftovers (1: there are some). A receipt has its kind's
+// `kinds`: scheduler, result, outcome (the number of a JobOutcome) and leftovers (1: there are some). A receipt has its kind's
 // number, and per kind the indexes are in the order of `ended`: whatever is asked, the newest receipts of the kinds that match
 // are found by a few descents and a merge, however few they are.
 //
@@ -16,10 +16,18 @@
 
 namespace pinfold {
 
+constexpr std::uint64_t kHistorySchema = 4;
+
+/// SQL for the number of outcomeOf() the column `receipt`.
+constexpr const char* kOutcomeOfReceipt = "CASE WHEN json_extract(receipt, '$.result') IS NOT 'exited' THEN 0"
+                                          " WHEN json_extract(receipt, '$.exit_status') IS NULL THEN 2"
+                                          " ELSE json_extract(receipt, '$.exit_status') IS 0 END";
+
 struct HistoryDatabase {
     sqlite::Database db;
-    std::uint64_t schema = 0; ///< below the newest only of a file opened for reading: 1 has no kinds, 2 has no table `live`
-    bool immutable = false;   ///< what is written from now on is not seen
+    /// Below the newest only of a file opened for reading: 1 has no kinds, 2 has no table `live`, 3 knows no JobOutcome::Unknown.
+    std::uint64_t schema = 0;
+    bool immutable = false; ///< what is written from now on is not seen
 };
 
 /// For reading and writing, created when it is not there, brought to the newest schema. `beforeMigration`, if any, is called

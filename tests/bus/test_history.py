@@ -38,13 +38,36 @@ def test_filters(world):
     assert keys(world, result="stopped") == ["sge.2", "pbs.1"]
     assert keys(world, result="stopped", scheduler="sge") == ["sge.2"]
     assert keys(world, scheduler="sg") == []
-    assert keys(world, failed=True) == ["sge.2", "pbs.1", "sge.1"], "nobody said how they exited"
+    assert keys(world, failed=True) == ["sge.2", "pbs.1"], "somebody stopped them"
+    assert keys(world, unknown=True) == ["sge.1"], "nobody said how it exited"
+    assert keys(world, failed=True, unknown=True) == ["sge.2", "pbs.1", "sge.1"]
     assert keys(world, failed=False, leftovers=False) == ["sge.2", "pbs.1", "sge.1"]
     assert keys(world, leftovers=True, result="lost") == []
 
 
+def test_a_report_that_comes_late_is_in_the_receipt_from_then_on(world):
+    run_job(world, "sge.1")
+    before = world.manager().GetReceipt("sge.1")
+    assert "exit_signal" not in before and keys(world, unknown=True) == ["sge.1"]
+    amended = world.manager().EndJob("sge.1", options(exit_signal=dbus.Int32(9)))
+    assert (amended["id"], amended["result"], amended["exit_signal"]) == (before["id"], "signaled", 9)
+    assert world.manager().GetReceipt("sge.1") == amended
+    assert keys(world, unknown=True) == [] and keys(world, failed=True, result="signaled") == ["sge.1"]
+    assert world.manager().EndJob("sge.1", options(exit_status=dbus.Int32(0))) == amended, "once"
+
+
+def test_a_job_waits_for_the_report_that_is_announced(world):
+    process = world.process()
+    world.create("sge.1", process, options(report_within=dbus.UInt64(600_000_000)))
+    process.kill()
+    process.wait()
+    wait_until(lambda: world.live() == {"sge.1": "ending"}, "its end is seen")
+    receipt = world.manager().EndJob("sge.1", options(exit_status=dbus.Int32(3)))
+    assert (receipt["result"], receipt["exit_status"]) == ("exited", 3)
+
+
 @pytest.mark.parametrize("entry", [{"result": "crashed"}, {"result": dbus.UInt32(1)}, {"scheduler": "sge.1"}, {"scheduler": ""},
-                                   {"failed": "yes"}, {"leftovers": dbus.UInt32(1)}, {"failedOnly": True}])
+                                   {"failed": "yes"}, {"unknown": 1}, {"leftovers": dbus.UInt32(1)}, {"failedOnly": True}])
 def test_filters_that_are_refused(world, entry):
     assert error_name(lambda: world.manager().ListReceipts(options(**entry))) == ERROR + "InvalidArgument"
 

@@ -33,9 +33,9 @@ def heard(world):
     world.processes.append(stranger)
     assert stranger.stdout.readline() == "[]\n"
 
-    def listen():
+    def listen(last="JobRemoved"):
         signals = []
-        while not signals or signals[-1][0] != "JobRemoved":
+        while not signals or signals[-1][0] != last:
             signals.append(json.loads(stranger.stdout.readline()))
         return signals
 
@@ -53,6 +53,14 @@ def test_a_stranger_hears_that_a_job_is_over_and_no_more(world, heard):
     # (The stand-in for systemd may be slower than pinfoldd to see that the leader is in its cgroup no more: that is a leftover.)
     said = [signal for signal in heard() if signal[0] != "LeftoversFound"]
     assert said == [["JobAdded", "sge.1", path], ["JobRemoved", "sge.1", path, {"result": receipt["result"]}]]
+
+
+def test_a_stranger_hears_that_a_receipt_was_amended_and_no_more(world, heard):
+    leader = world.process()
+    world.create("sge.1", leader)
+    world.end("sge.1", leader)
+    world.manager().EndJob("sge.1", dbus.Dictionary({"exit_status": dbus.Int32(3)}, signature="sv"))
+    assert heard(last="ReceiptAmended")[-1] == ["ReceiptAmended", "sge.1", {"result": "exited"}]
 
 
 def test_a_stranger_hears_why_a_job_was_killed_and_no_more(world, heard):

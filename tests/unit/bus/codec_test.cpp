@@ -147,10 +147,13 @@ TEST(Codec, readsWhichKindsOfReceipts) {
     ASSERT_TRUE(filter);
     EXPECT_EQ(filter->result, "out-of-memory");
     EXPECT_EQ(filter->scheduler, "sge2");
-    EXPECT_TRUE(filter->failedOnly && filter->leftoversOnly);
-    EXPECT_FALSE(decodeReceiptFilter({{"failed", Variant(false)}})->failedOnly);
+    EXPECT_EQ(filter->outcomes, std::vector{JobOutcome::Failed});
+    EXPECT_TRUE(filter->leftoversOnly);
+    EXPECT_TRUE(decodeReceiptFilter({{"failed", Variant(false)}})->outcomes.empty());
+    EXPECT_EQ(decodeReceiptFilter({{"failed", Variant(true)}, {"unknown", Variant(true)}})->outcomes,
+              (std::vector{JobOutcome::Failed, JobOutcome::Unknown}));
     const auto none = decodeReceiptFilter({});
-    EXPECT_FALSE(none->result || none->scheduler || none->failedOnly || none->leftoversOnly);
+    EXPECT_FALSE(none->result || none->scheduler || !none->outcomes.empty() || none->leftoversOnly);
 
     EXPECT_TRUE(has(refusal(decodeReceiptFilter({{"result", Variant(std::string("exit\n"))}})),
                     "'result' is 'exit\\x0a': use one of exited, signaled, stopped, timeout, out-of-memory, supervisor-lost, "
@@ -158,7 +161,7 @@ TEST(Codec, readsWhichKindsOfReceipts) {
     EXPECT_TRUE(has(refusal(decodeReceiptFilter({{"result", Variant(std::uint32_t{1})}})), "'result' has type u"));
     for (const char* name : {"", "sge.1", "SGE", "sge' OR 1"})
         EXPECT_TRUE(has(refusal(decodeReceiptFilter({{"scheduler", Variant(std::string(name))}})), "'scheduler' is '")) << name;
-    for (const char* name : {"failed", "leftovers"})
+    for (const char* name : {"failed", "unknown", "leftovers"})
         EXPECT_TRUE(has(refusal(decodeReceiptFilter({{name, Variant(std::uint32_t{1})}})), "has type u: a boolean is expected"));
 }
 

@@ -53,6 +53,9 @@ struct RecordingObserver : JobObserver {
         log.push_back("removed " + key.text());
         receipts.push_back(receipt);
     }
+    void receiptAmended(const Receipt& receipt) override {
+        log.push_back("amended " + receipt.key + " " + std::string(toString(receipt.result)));
+    }
     void drainChanged() override { log.push_back("drain changed"); }
     std::vector<std::string> log;
     std::vector<Receipt> receipts;

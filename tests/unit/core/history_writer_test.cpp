@@ -78,7 +78,7 @@ TEST_F(HistoryWriterTest, aSlowDiskHoldsUpNoOtherJob) {
     ASSERT_EQ(answers.size(), 1U);
     EXPECT_EQ(answers[0]->unwritten, "");
     ASSERT_EQ(stored().size(), 1U);
-    EXPECT_EQ(observer.log.back(), "removed sge.1");
+    EXPECT_EQ(observer.log.back(), "amended sge.1 exited") << "EndJob came when the receipt was on its way";
 }
 
 TEST_F(HistoryWriterTest, whatEndsDuringATransactionSharesTheNext) {

@@ -8,7 +8,7 @@
 namespace pinfold::test {
 namespace {
 
-constexpr std::uint64_t kStatusWait = 10'000'000;
+constexpr std::uint64_t kReportWait = 10'000'000;
 
 class InFlightTest : public CoreTest {
 protected:
@@ -77,7 +77,7 @@ TEST_F(InFlightTest, aBatchScriptThatIsBeingStartedDuringAReloadDoesNotEndItsJob
     EXPECT_EQ(manager->job("sge.1")->state, JobState::Running);
     doHeld(script, true);
     ASSERT_TRUE(added && *added);
-    loop.advance(kStatusWait);
+    loop.advance(kReportWait);
     EXPECT_EQ(manager->job("sge.1")->state, JobState::Running);
     EXPECT_TRUE(node.stops.empty());
 }
@@ -89,7 +89,7 @@ TEST_F(InFlightTest, aJobIsNotOverBeforeItsStartsAre) {
     addHeld(task);
     node.holdStarts = false; // only that answer is late
     end(leader);
-    loop.advance(kStatusWait);
+    loop.advance(kReportWait);
     EXPECT_EQ(manager->jobCount(), 1U);
     EXPECT_TRUE(receipts().empty());
     doHeld(task);
@@ -131,7 +131,7 @@ TEST_F(InFlightTest, theWaitForTheSupervisorsWordEndsNoJobThatHasProcesses) {
     ASSERT_EQ(manager->job("sge.1")->state, JobState::Ending);
     const auto late = child();
     node.spawnInside(late.pid(), kSlice + "/" + kBatchScope);
-    loop.advance(kStatusWait);
+    loop.advance(kReportWait);
     EXPECT_EQ(manager->jobCount(), 1U);
     EXPECT_TRUE(receipts().empty());
 }
@@ -253,6 +253,7 @@ TEST_F(InFlightTest, aBatchScriptThatIsBeingStartedIsNotDroppedAtARestart) {
     ASSERT_TRUE(*added) << added->error().message;
     EXPECT_EQ((*added)->task, 0U);
     end(script);
+    loop.advance(kReportWait);
     ASSERT_EQ(receipts().size(), 1U) << "its end is the job's";
 }
 

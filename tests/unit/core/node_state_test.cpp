@@ -99,6 +99,7 @@ TEST_F(NodeStateTest, whatWasLiveBeforeGoesOn) {
     node.vanish(slave.pid());
     slave.end();
     end(batch);
+    loop.advance(10'000'000);
     EXPECT_EQ(receipts().size(), 2U);
     EXPECT_EQ(refusal("sge.1"), ErrorCode::Draining) << "it is over";
 }

@@ -6,6 +6,7 @@
 namespace pinfold::test {
 namespace {
 
+constexpr std::uint64_t kReportWait = 10'000'000;
 constexpr const char* kSlice = "/batch.slice/batch-sge.1.slice";
 
 class OpenJobTest : public CoreTest {
@@ -78,6 +79,7 @@ TEST_F(OpenJobTest, itsBatchScriptIsTaskZeroAndEndsIt) {
     EXPECT_EQ(node.cgroupOf(script.pid()), std::string(kSlice) + "/job-sge.1.scope");
     EXPECT_EQ(manager->job("sge.1")->leader, script.pid());
     end(script);
+    loop.advance(kReportWait);
     ASSERT_EQ(receipts().size(), 1U);
     EXPECT_EQ(receipts()[0].result, JobResult::Exited);
     EXPECT_EQ(receipts()[0].tasks, 1U);
@@ -254,6 +256,7 @@ TEST_F(OpenJobTest, aRestartInBetweenLosesNoBatchScript) {
     restart();
     EXPECT_EQ(manager->job("sge.1")->leader, script.pid());
     end(script);
+    loop.advance(kReportWait);
     EXPECT_EQ(receipts().size(), 1U);
 }
 

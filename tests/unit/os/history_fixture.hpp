@@ -38,7 +38,8 @@ inline ReceiptFilter kinds(std::optional<std::string> result, std::optional<std:
     made.result = std::move(result);
     made.scheduler = std::move(scheduler);
     made.leftoversOnly = leftovers;
-    made.failedOnly = failed;
+    if (failed)
+        made.outcomes = {JobOutcome::Failed};
     return made;
 }
 
@@ -88,10 +89,14 @@ inline void expectMixed(const History& history) {
     EXPECT_EQ(idsOf(history.list(kinds({}, "sge.1"))), Ids{});
     EXPECT_EQ(idsOf(history.list(kinds({}, ""))), Ids{});
     EXPECT_EQ(idsOf(history.list(kinds({}, {}, true))), (Ids{"stopped", "messy"}));
-    EXPECT_EQ(idsOf(history.list(kinds({}, {}, false, true))), (Ids{"slow2", "unknown", "stopped", "slow", "bad"}));
+    EXPECT_EQ(idsOf(history.list(kinds({}, {}, false, true))), (Ids{"slow2", "stopped", "slow", "bad"}));
+    EXPECT_EQ(idsOf(history.list({.outcomes = {JobOutcome::Unknown}})), Ids{"unknown"});
+    EXPECT_EQ(idsOf(history.list({.outcomes = {JobOutcome::Succeeded}})), (Ids{"messy", "ok"}));
+    EXPECT_EQ(idsOf(history.list({.outcomes = {JobOutcome::Failed, JobOutcome::Unknown}})),
+              (Ids{"slow2", "unknown", "stopped", "slow", "bad"}));
 
     EXPECT_EQ(idsOf(history.list(kinds("timeout", "pbs"))), Ids{"slow2"});
-    EXPECT_EQ(idsOf(history.list(kinds("exited", {}, false, true))), (Ids{"unknown", "bad"}));
+    EXPECT_EQ(idsOf(history.list(kinds("exited", {}, false, true))), Ids{"bad"});
     EXPECT_EQ(idsOf(history.list(kinds({}, "pbs", true, true))), Ids{"stopped"});
     EXPECT_EQ(idsOf(history.list(of(1, {}))), (Ids{"slow2", "stopped", "bad", "ok"}));
     EXPECT_EQ(idsOf(history.list(of(1, kinds("timeout")))), Ids{"slow2"});
@@ -99,16 +104,16 @@ inline void expectMixed(const History& history) {
     EXPECT_EQ(idsOf(history.list(of(3, kinds({}, {}, true)))), Ids{});
 
     auto key = filter("pbs.1");
-    key.failedOnly = true;
+    key.outcomes = {JobOutcome::Failed};
     EXPECT_EQ(idsOf(history.list(key)), Ids{"stopped"});
     key.uid = 2;
     EXPECT_EQ(idsOf(history.list(key)), Ids{});
     auto window = kinds({}, {}, false, true);
     window.since = 300;
     window.until = 700;
-    EXPECT_EQ(idsOf(history.list(window)), (Ids{"unknown", "stopped", "slow"}));
+    EXPECT_EQ(idsOf(history.list(window)), (Ids{"stopped", "slow"}));
     window.limit = 2;
-    EXPECT_EQ(idsOf(history.list(window)), (Ids{"unknown", "stopped"}));
+    EXPECT_EQ(idsOf(history.list(window)), (Ids{"stopped", "slow"}));
     window.uid = 2;
     EXPECT_EQ(idsOf(history.list(window)), Ids{"slow"});
 }
@@ -151,8 +156,15 @@ protected:
             sql("INSERT INTO receipts (id, key, uid, ended, receipt) VALUES ('" + one.id + "', '" + one.key + "', " +
                 std::to_string(one.uid) + ", " + std::to_string(one.ended) + ", '" + encode(one) + "')");
     }
-    /// Makes the file what a pinfold of schema 2 would have written.
-    void downgradeToSchema2() const { sql("DROP TABLE live; PRAGMA user_version = 2"); }
+    /// Makes the file what a pinfold of schema 3 would have written, if no two kinds differ by failed and unknown alone.
+    void downgradeToSchema3() const {
+        sql("ALTER TABLE kinds RENAME COLUMN outcome TO exit_ok; UPDATE kinds SET exit_ok = 0 WHERE exit_ok = 2;"
+            "PRAGMA user_version = 3");
+    }
+    void downgradeToSchema2() const {
+        downgradeToSchema3();
+        sql("DROP TABLE live; PRAGMA user_version = 2");
+    }
     std::uint64_t number(const std::string& query) const {
         sqlite3* db = nullptr;
         sqlite3_stmt* statement = nullptr;

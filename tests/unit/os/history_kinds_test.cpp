@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "history_fixture.hpp"
 
+#include "os/history_schema.hpp"
+
 #include <algorithm>
 
 namespace pinfold::test {
@@ -42,13 +44,47 @@ TEST_F(HistoryFile, NoUserMakesKindsWithoutEnd) {
 TEST_F(HistoryFile, AnOlderFileIsBroughtUpToDate) {
     writeSchema1(mixed());
     auto history = open();
-    EXPECT_EQ(number("PRAGMA user_version"), 3U);
+    EXPECT_EQ(number("PRAGMA user_version"), kHistorySchema);
     expectMixed(history);
     EXPECT_EQ(*history.list(kinds("timeout", "sge")), std::vector<Receipt>{mixed()[2]});
     EXPECT_EQ(number("SELECT count(*) FROM kinds"), 7U);
     ASSERT_TRUE(history.write({{receipt("ok", "sge.1", 999), ended(receipt("new", "sge.7", 800), JobResult::Lost, {})}}));
     EXPECT_EQ(idsOf(history.list(kinds("lost", "sge"))), Ids{"new"});
     EXPECT_EQ(idsOf(open().list(kinds("lost"))), Ids{"new"});
+}
+
+TEST_F(HistoryFile, AFileThatKnowsOfNothingUnknownIsBroughtUpToDate) {
+    ASSERT_TRUE(open().write({mixed()}));
+    downgradeToSchema3();
+    expectMixed(open(History::Mode::ReadOnly));
+    int announced = 0;
+    auto history = History::open(file(), History::Mode::ReadWrite, [&announced] { ++announced; });
+    ASSERT_TRUE(history) << history.error().message;
+    EXPECT_EQ(announced, 1);
+    EXPECT_EQ(number("PRAGMA user_version"), kHistorySchema);
+    expectMixed(*history);
+    EXPECT_EQ(number("SELECT count(*) FROM kinds"), 7U);
+    ASSERT_TRUE(history->write({{ended(receipt("new", "sge2.7", 800), JobResult::Exited, {})}}));
+    EXPECT_EQ(idsOf(history->list({.outcomes = {JobOutcome::Unknown}})), (Ids{"new", "unknown"}));
+}
+
+TEST_F(HistoryFile, AnExitThatIsToldLaterChangesTheKind) {
+    auto history = open();
+    ASSERT_TRUE(history.write({mixed()}));
+    const auto tell = [&](const std::string& id, const ExitState& exit) {
+        EXPECT_TRUE(history.write({.receipts = {}, .started = {}, .reports = {{.id = id, .exit = exit}}}));
+    };
+    tell("unknown", {.status = {}, .signal = 9});
+    tell("unknown", {.status = 0, .signal = {}});
+    tell("ok", {.status = 7, .signal = {}});
+    tell("slow", {.status = 4, .signal = {}});
+    tell("nobody", {.status = 4, .signal = {}});
+    EXPECT_EQ(idsOf(history.list({.outcomes = {JobOutcome::Unknown}})), Ids{});
+    EXPECT_EQ(idsOf(history.list(kinds("signaled"))), Ids{"unknown"});
+    EXPECT_EQ(history.list(filter("sge2.1"))->at(0).exit, (ExitState{.status = {}, .signal = 9})) << "told once";
+    EXPECT_EQ(history.list(filter("sge.1"))->at(0).exit.status, 0) << "it was known";
+    EXPECT_EQ(history.list(filter("sge.3"))->at(0).exit.status, 4);
+    EXPECT_EQ(idsOf(history.list(kinds("timeout"))), (Ids{"slow2", "slow"}));
 }
 
 TEST_F(HistoryFile, AnOlderFilesReceiptsKeepTheirResults) {

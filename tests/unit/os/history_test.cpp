@@ -137,11 +137,11 @@ TEST_F(HistoryFile, ItsDirectoryMayBeElsewhere) {
 
 TEST_F(HistoryFile, ANewerSchemaIsLeftAlone) {
     ASSERT_TRUE(open().write({{receipt("a", "sge.1", 100)}}));
-    sql("PRAGMA user_version = 4");
+    sql("PRAGMA user_version = 5");
     for (const auto mode : {History::Mode::ReadWrite, History::Mode::ReadOnly}) {
         const auto opened = tryOpen(mode);
         ASSERT_FALSE(opened);
-        EXPECT_NE(opened.error().message.find("newer pinfold (schema 4): install that version"), std::string::npos)
+        EXPECT_NE(opened.error().message.find("newer pinfold (schema 5): install that version"), std::string::npos)
             << opened.error().message;
     }
 }
