@@ -13,6 +13,7 @@ from mom import NOT_LAUNCHED, make_job, mom_of_this_host
 from own_server import FUSE_HANG
 
 CONFIG = Path("/etc/pinfold/pinfold.toml.d/50-openpbs.toml")
+FREE, OFFLINE = 0, 1  # pbs.ND_FREE, pbs.ND_OFFLINE
 PACKAGE = Path("/usr/libexec/pinfold/openpbs/pinfold_openpbs")
 
 
@@ -75,7 +76,52 @@ def test_a_job_on_one_host(mom, job_id):
     assert not processes_with("sleep\x001234.5")
     [receipt] = receipts(key)
     assert receipt["leftovers"] == 1 and receipt["uid"] != 0
+    assert (receipt["result"], receipt["exit_status"]) == ("exited", 3)
     assert answer.job["resources_used"]["cput"] == (receipt["cpu_user"] + receipt["cpu_system"]) // 1000000
+    expect_nothing_left()
+
+
+CLEANS_UP = """trap 'echo got term; sleep 2; echo cleaned up; exit 9' TERM
+echo ready
+while :; do sleep 0.1; done
+"""
+
+
+def test_a_job_that_cleans_up_when_it_is_deleted_has_the_time_that_mom_gives_it(mom):
+    """MoM's SIGTERM ends the login shell at once, and the script is not left behind for that."""
+    job = begin(mom, one_host("21.srv"))
+    child = mom.script(job, CLEANS_UP)
+    wait_until(lambda: "ready" in output(mom, job), "the script runs")
+    mom.terminate(child)
+    finished(mom, job, child)
+    assert output(mom, job).splitlines() == ["ready", "got term", "cleaned up"]
+    [receipt] = receipts("pbs.21.srv")
+    assert (receipt["leftovers"], receipt["leftover_commands"]) == (0, [])
+    assert (receipt["result"], receipt["exit_signal"]) == ("signaled", signal.SIGTERM), receipt
+    expect_nothing_left()
+
+
+def test_moms_own_helper_in_the_jobs_session_is_not_left_behind(mom):
+    """pbs_demux, of a job with several hosts, is in the session of the job and ends a moment after its script."""
+    job = begin(mom, one_host("22.srv"))
+    child = mom.script(job, "sh -c 'sleep 1; exit 0' pbs_demux & exit 3\n")
+    child.wait(30)
+    wait_until(lambda: not processes_with("pbs_demux"), "the helper has ended by itself")
+    finished(mom, job, child)
+    [receipt] = receipts("pbs.22.srv")
+    assert (receipt["leftovers"], receipt["exit_status"]) == (0, 3)
+    expect_nothing_left()
+
+
+def test_a_task_that_is_rejected_does_not_have_its_job_run_again(mom, outage):
+    job = begin(mom, one_host("23.srv"))
+    child = started(mom, job, "sleep", "1000")
+    outage()
+    task = mom.launch(job, "true")
+    assert task.wait(60) == NOT_LAUNCHED and output(mom, job, "ER").split()[-1] != "rerun"
+    up()
+    child.kill()
+    finished(mom, job, child)
     expect_nothing_left()
 
 
@@ -117,6 +163,7 @@ def test_a_sister_host(mom):
     attached.wait(30)  # the shell's status is 0 where its sleep was killed before it
     assert not processes_with("1000.1")
     assert answer.job["resources_used"]["cput"] >= 0 and "stderr" not in answer.message
+    assert receipts("pbs.3.srv")[0]["exit_status"] is None, "nobody knows it here"
     attached.stdout.close()
     expect_nothing_left()
 
@@ -241,8 +288,10 @@ def test_without_the_daemon_a_job_is_requeued(mom, outage):
     child = mom.launch(job, "touch", "/tmp/must-not-run")
     assert child.wait(60) == NOT_LAUNCHED and output(mom, job, "ER").split()[-1] == "rerun"
     assert not Path("/tmp/must-not-run").exists()
-    assert mom.periodic().accepted
+    assert mom.periodic().accepted and mom.server_vnodes["node1"]["state"] == OFFLINE
+    assert "not reachable" in mom.server_vnodes["node1"]["comment"]
     up()
+    assert mom.periodic().accepted and mom.server_vnodes["node1"]["state"] == FREE
     assert mom.abort(job).accepted
     expect_nothing_left()
 
@@ -274,8 +323,12 @@ def test_a_drained_node_requeues_what_begins_and_launches_what_has_begun(mom):
         answer = mom.begin(one_host("16.srv"))
         assert (answer.accepted, answer.job["rerun"], answer.job["delete"]) == (False, True, False)
         assert "takes no jobs for now" in answer.message
+        offline = {"state": OFFLINE, "comment": "pinfold: this node takes no jobs for now: test"}
+        assert mom.server_vnodes["node1"] == offline, "or the scheduler would send each job here again, 21 times"
+        assert mom.periodic().accepted and mom.server_vnodes["node1"] == offline
         child = started(mom, job, "true")
         finished(mom, job, child)
+    assert mom.periodic().accepted and mom.server_vnodes["node1"] == {"state": FREE, "comment": None}
     begun = begin(mom, one_host("16.srv"))
     finished(mom, begun, started(mom, begun, "true"))
     expect_nothing_left()
@@ -286,6 +339,7 @@ def test_a_refusal_requeues_whatever_the_site_says(mom, site):
     wait_until(lambda: Path("/run/pinfold/on-failure").read_text() == "run-unconfined\n", "policy published")
     answer = mom.begin(make_job("14.srv", "(node1:ncpus=1:ngpus=900)", ["node1"]))
     assert (answer.accepted, answer.job["rerun"]) == (False, True), answer
+    assert mom.server_vnodes["node1"]["state"] == FREE, "it is this job's own fault"
     expect_nothing_left()
 
 
@@ -340,6 +394,7 @@ def test_usage_of_live_jobs(mom):
     answer = finished(mom, job, child)
     assert answer.job["resources_used"]["cput"] >= 2 and answer.job["resources_used"]["cpupercent"] >= 1
     assert job["Exit_status"] == 256 + signal.SIGKILL
+    assert receipts("pbs.17.srv")[0]["exit_signal"] == signal.SIGKILL
     expect_nothing_left()
 
 

@@ -5,6 +5,10 @@ From OpenPBS at cd7ab5eda: src/resmom/start_exec.c (begin by MoM herself; launch
 session, still root, which then gives up its rights and executes what the hook left of progname, argv and env),
 src/resmom/mom_hook_func.c (run_hook: the hook has a session of its own, MoM's environment and PBS_HOOK_CONFIG_FILE; post_run_hook: what a
 rejection means), src/resmom/catch_child.c (the session is killed, then epilogue; one that is rejected deletes the job).
+
+From a real OpenPBS of that commit: the leader of a batch job is a login shell that runs the script as its child, and is gone at MoM's first
+SIGTERM; MoM waits for the rest of the session as long as kill_delay says; a sister host has an Exit_status too, always 0; a rejected task leaves
+the job running, and where the hook says rerun the job runs again after its end.
 """
 
 import json
@@ -15,6 +19,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections import namedtuple
 from contextlib import contextmanager
 from pathlib import Path
@@ -104,6 +109,22 @@ class Mom:
         job["_stdout_file"], job["_stderr_file"] = str(self.spool(job, "OU")), str(self.spool(job, "ER"))
         return child
 
+    def script(self, job, text):
+        """A batch script, as MoM starts it: the job is the login shell, which reads only the script's name and runs it as a child."""
+        path = self.home / "mom_priv/jobs" / f"{job['id']}.SC"
+        path.write_text("#!/bin/sh\n" + text)
+        path.chmod(0o755)
+        for folder in (path.parent, path.parent.parent):
+            folder.chmod(0o755)
+        return self.launch(job, "/bin/sh", "-c", f"{path}; exit $?")
+
+    def terminate(self, child, kill_delay=10):
+        """qdel, and the end of the walltime: SIGTERM to the session, and then as much time as kill_delay says."""
+        signal_session(child.pid, signal.SIGTERM)
+        end = time.monotonic() + kill_delay
+        while time.monotonic() < end and (child.poll() is None or members_of(child.pid)):
+            time.sleep(0.05)
+
     def attach(self, job, pid):
         return self.event("execjob_attach", job, pid=pid)
 
@@ -111,7 +132,9 @@ class Mom:
         if child is not None:
             status = child.wait(timeout=60)
             job["Exit_status"] = status if status >= 0 else 256 - status
-            kill_session(child.pid)
+            signal_session(child.pid, signal.SIGKILL)
+        if not job["_msmom"]:
+            job["Exit_status"] = 0
         return self.event("execjob_epilogue", job)
 
     def end(self, job):
@@ -141,12 +164,22 @@ def mom_of_this_host():
     shutil.rmtree(home)
 
 
-def kill_session(session):
+def members_of(session):
     """All that MoM can reach: who has called setsid(2) is out of it."""
+    found = []
     for entry in filter(str.isdigit, os.listdir("/proc")):
         try:
-            if os.getsid(int(entry)) == session:
-                os.kill(int(entry), signal.SIGKILL)
+            if os.getsid(int(entry)) == session and " Z " not in Path(f"/proc/{entry}/stat").read_text():
+                found.append(int(entry))
+        except OSError:
+            pass
+    return found
+
+
+def signal_session(session, number):
+    for pid in members_of(session):
+        try:
+            os.kill(pid, number)
         except OSError:
             pass
 

@@ -130,7 +130,8 @@ def test_time_cpus_gpus_and_the_node():
     assert words.allocation(words.Share(None, None, None, None), None) == []
 
 
-@pytest.mark.parametrize("value, expected", [(0, ["--exit-status=0"]), (255, ["--exit-status=255"]), (265, []), (-27, []), (None, [])])
+@pytest.mark.parametrize("value, expected", [(0, ["--exit-status=0"]), (255, ["--exit-status=255"]), (256, []), (265, ["--exit-signal=9"]), (320, ["--exit-signal=64"]),
+                                             (321, []), (-27, []), (None, [])])
 def test_exit_status(value, expected):
     assert words.exit_status(value) == expected
 
@@ -183,8 +184,11 @@ def test_no_daemon_means_later_and_elsewhere(mom):
     answer = mom.event("execjob_begin", job())
     assert (answer.status, answer.accepted, answer.job["rerun"], answer.job["delete"]) == (0, False, True, False)
     assert answer.message.startswith("pinfold: ") and said(answer, "pbs.1.srv")
-    answer = mom.event("execjob_launch", job(), progname="/bin/sh", argv=["sh"], env={})
+    script, task = ({"PBS_TASKNUM": number} for number in ("1", "2"))
+    answer = mom.event("execjob_launch", job(), progname="/bin/sh", argv=["sh"], env=script)
     assert (answer.accepted, answer.job["rerun"]) == (False, True)
+    answer = mom.event("execjob_launch", job(), progname="/bin/sh", argv=["sh"], env=task)
+    assert (answer.accepted, answer.job["rerun"]) == (False, False), "the job goes on"
     assert not mom.attach(job(), 1).accepted
     assert not mom.event("execjob_preresume", job()).accepted
 
@@ -225,11 +229,15 @@ def tell(tmp_path, monkeypatch):
     server = {"comment": None, "state": pbs.ND_FREE}
     monkeypatch.setattr(pbs.State, "vnodes", {"node1": server})
 
-    def told(*unkillable):
+    def in_an_event(say, what):
         vnode = pbs.vnode({"name": "node1"})
-        node.tell_state(pbs.Event(pbs.EXECHOST_PERIODIC, "pinfold", {"vnode_list": {"node1": vnode}}), list(unkillable))
+        say(pbs.Event(pbs.EXECHOST_PERIODIC, "pinfold", {"vnode_list": {"node1": vnode}}), what)
         server.update(vnode.changed)
         return vnode.changed
+
+    def told(*unkillable):
+        return in_an_event(node.tell_state, list(unkillable))
+    told.refuse = lambda reason: in_an_event(node.go_offline, reason)
     told.server = server
     told.configure = lambda text: ((tmp_path / "CF").write_text(text), monkeypatch.setenv("PBS_HOOK_CONFIG_FILE", str(tmp_path / "CF")))
     return told
@@ -242,6 +250,16 @@ def test_a_node_is_offline_while_a_job_is_unkillable(tell):
     assert tell("pbs.1.srv") == {}, "said once"
     assert tell() == {"comment": None, "state": pbs.ND_FREE}
     assert tell() == {}
+
+
+def test_a_node_that_refuses_is_offline_until_it_takes_jobs(tell):
+    assert tell.refuse("this node takes no jobs for now: disk") == {
+        "comment": "pinfold: this node takes no jobs for now: disk", "state": pbs.ND_OFFLINE}
+    assert tell() == {"comment": None, "state": pbs.ND_FREE}
+    tell.configure('{"unkillable": "comment"}')
+    tell.refuse("drained")
+    assert tell("pbs.1.srv") == {"comment": "pinfold: SIGKILL did not end processes of pbs.1.srv", "state": pbs.ND_FREE}
+    assert tell() == {"comment": None}
 
 
 def test_only_what_the_hook_said_is_taken_back(tell):

@@ -13,7 +13,7 @@ import traceback
 import pbs
 
 from . import node, words
-from .client import key_of, may_run_unconfined, pinfold, pinfold_json
+from .client import key_of, may_run_unconfined, pinfold, pinfold_json, site_allows_unconfined
 from .failure import NO_SUCH_JOB, NOT_RUNNING, Failure
 from .processes import append_as, is_inside, session_of
 
@@ -51,8 +51,8 @@ def limits_of(job, share):
 def open_job(job):
     """Its slice. From launch and attach too: for a live job this is nothing new, and one that began without pinfold has another chance."""
     share = share_here(job)
-    return pinfold_json("open", key_of(job.id), "--uid=%d" % owner_of(job).pw_uid, "--linger=infinity", *limits_of(job, share),
-                        *words.allocation(share, resource(job, "place", str)))["slice"]
+    return pinfold_json("open", key_of(job.id), "--uid=%d" % owner_of(job).pw_uid, "--linger=infinity",
+                        "--report-within=%d" % words.REPORT_WITHIN, *limits_of(job, share), *words.allocation(share, resource(job, "place", str)))["slice"]
 
 
 def on_begin(event):
@@ -66,8 +66,11 @@ def on_launch(event):
     open_job(event.job)
     for name, value in pinfold_json("status", key)["job"]["environment"].items():
         event.env[name] = value.replace(",", "\\,")  # MoM takes them apart at commas
-    batch = ["--batch"] if event.env.get("PBS_TASKNUM") == words.JOB_SCRIPT else []
-    pinfold("adopt", key, str(os.getppid()), *batch)
+    pinfold("adopt", key, str(os.getppid()), *(["--batch"] if starts_script(event) else []))
+
+
+def starts_script(event):
+    return event.env.get("PBS_TASKNUM") == words.JOB_SCRIPT
 
 
 def on_attach(event):
@@ -101,7 +104,8 @@ def end_job(job, *options):
 
 def on_epilogue(event):
     job = event.job
-    receipt = end_job(job, *words.exit_status(number(job.Exit_status)))
+    # On a sister host MoM has a status too, which is always 0.
+    receipt = end_job(job, *(words.exit_status(number(job.Exit_status)) if job.in_ms_mom() else []))
     if receipt is None:
         pbs.logjobmsg(job.id, "pinfold: it had no scope here; its usage is what MoM saw")
         return
@@ -139,12 +143,24 @@ def on_periodic(event):
     jobs = {job["key"]: job for job in pinfold_json("list")["jobs"] if job["key"].startswith("pbs.")}
     known = {key_of(job_id): event.job_list[job_id] for job_id in event.job_list.keys()}
     # What waits for a file server that a user runs is that user's doing, and no reason to take the node from the others.
-    node.tell_state(event, sorted(key for key, job in jobs.items() if job["unkillable_since"] is not None and not job["unkillable_in_fuse"]))
+    if not refusal_of_node():
+        node.tell_state(event, sorted(key for key, job in jobs.items() if job["unkillable_since"] is not None and not job["unkillable_in_fuse"]))
     for key in sorted(jobs.keys() & known.keys()):
         refresh(key, known[key])
     for key in words.forgotten(jobs, known, jobs_on_disk(), time.time()):
         pbs.logmsg(pbs.EVENT_ERROR, "pinfold: MoM knows nothing of the job %s; it is ended" % key)
         pinfold("end", key)
+
+
+def refusal_of_node():
+    """Why this node takes no jobs, whichever they are; None: it does."""
+    try:
+        status = pinfold_json("status")
+    except Failure as failure:
+        return str(failure) if failure.outage and not site_allows_unconfined() else None
+    if not status["draining"]:
+        return None
+    return "this node takes no jobs for now: %s" % (status["drain"]["reason"] or "it is drained")
 
 
 def refresh(key, job):
@@ -173,7 +189,12 @@ def give_up(event, failure):
     starts = event.type in (pbs.EXECJOB_BEGIN, pbs.EXECJOB_LAUNCH, pbs.EXECJOB_ATTACH)
     if starts and may_run_unconfined(key, failure):
         return
-    if event.type in (pbs.EXECJOB_BEGIN, pbs.EXECJOB_LAUNCH):
+    if event.type == pbs.EXECJOB_BEGIN:
+        refusal = refusal_of_node()
+        if refusal:  # else the scheduler sends the job here again at once, until PBS holds it
+            node.go_offline(event, refusal)
+    # A task that does not start is no reason to run the job again, which goes on.
+    if event.type == pbs.EXECJOB_BEGIN or (event.type == pbs.EXECJOB_LAUNCH and starts_script(event)):
         event.job.rerun()
     if starts or event.type == pbs.EXECJOB_PRERESUME:  # still frozen: PBS shall not count it as running
         event.reject("pinfold: %s" % failure)

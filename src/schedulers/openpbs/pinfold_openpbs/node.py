@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The node's state in PBS while processes of a job can't be killed."""
+"""The node's state in PBS, while it takes no jobs or while processes of a job can't be killed."""
 
 import json
 import os
@@ -26,10 +26,17 @@ def unkillable_policy():
     return policy
 
 
+def note_of(event):
+    """Where it is kept what we have said."""
+    return os.path.join(mom_home(), "mom_priv", "hooks", event.hook_name + ".said")
+
+
 def tell_state(event, unkillable):
-    """MoM passes what a hook sets on to the server until that has it. So once is enough, and an administrator who says otherwise
-    afterwards is not contradicted: what we said is taken back only where nobody has changed it."""
-    said = os.path.join(mom_home(), "mom_priv", "hooks", event.hook_name + ".said")
+    """Of a node that takes jobs. MoM passes what a hook sets on to the server until that has it. So once is enough, and an administrator who
+    says otherwise afterwards is not contradicted: what we said is taken back only where nobody has changed it."""
+    said = note_of(event)
+    if read(said).get("refusal"):
+        take_back(event, said)
     policy = unkillable_policy()
     if unkillable and policy != "none" and not os.path.exists(said):
         say(event, said, "pinfold: SIGKILL did not end processes of " + ", ".join(unkillable)[:200], policy == "offline")
@@ -37,9 +44,22 @@ def tell_state(event, unkillable):
         take_back(event, said)
 
 
-def say(event, said, comment, offline):
+def go_offline(event, refusal):
+    """When it has refused a job, and will refuse each other one. Since the job came here, no administrator had set the node offline."""
+    say(event, note_of(event), "pinfold: " + refusal[:300], True, refusal=True)
+
+
+def read(said):
+    try:
+        with open(said) as note:
+            return json.load(note)
+    except FileNotFoundError:
+        return {}
+
+
+def say(event, said, comment, offline, refusal=False):
     with open(said, "w") as note:
-        json.dump({"comment": comment, "offline": offline}, note)
+        json.dump({"comment": comment, "offline": offline, "refusal": refusal}, note)
     for name in event.vnode_list.keys():
         event.vnode_list[name].comment = comment
         if offline:
@@ -47,8 +67,7 @@ def say(event, said, comment, offline):
 
 
 def take_back(event, said):
-    with open(said) as note:
-        ours = json.load(note)
+    ours = read(said)
     for name in event.vnode_list.keys():
         if pbs.server().vnode(name).comment == ours["comment"]:
             event.vnode_list[name].comment = None

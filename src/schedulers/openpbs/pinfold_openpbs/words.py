@@ -12,6 +12,9 @@ WALLTIME_MARGIN = 600
 YOUNG = 300
 # MoM's number of the job script; all others are higher, or have their host's number in the upper bits (momtask_create() of mom_comm.c).
 JOB_SCRIPT = "1"
+# Seconds from the end of the job script to MoM's epilogue. When MoM ends a job she waits for the script's processes as long as kill_delay
+# says, which she does not tell: they must have that time from pinfold, too.
+REPORT_WITHIN = 600
 LEAST_MEMORY = 1 << 20  # that pinfold takes as a limit, bytes
 
 # What the chunks of a job on this host add up to; None: not asked for. mem and vmem in bytes.
@@ -100,7 +103,9 @@ def allocation(share, place):
 
 def exit_status(value):
     """PBS's negative codes are its own, and from 256 on it is 256 + signal."""
-    return ["--exit-status=%d" % value] if value is not None and 0 <= value <= 255 else []
+    if value is None or value < 0 or value == 256 or value > 256 + 64:
+        return []
+    return ["--exit-status=%d" % value] if value < 256 else ["--exit-signal=%d" % (value - 256)]
 
 
 def used_resources(usage, wall=None):
