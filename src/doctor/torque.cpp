@@ -63,12 +63,12 @@ void checkScript(const Host& host, const Files& files, const std::filesystem::pa
                      program + " \"$@\" in it, as in docs/schedulers/torque.md", file);
 }
 
-/// The path behind $job_starter in mom_priv/config.
-std::string jobStarter(const std::string& config) {
+/// The path behind such a word in mom_priv/config.
+std::string programOf(std::string_view word, const std::string& config) {
     std::string path;
     for (const auto& line : meaningfulLines(config)) {
         const auto fields = words(line.text);
-        if (fields.size() > 1 && fields[0] == "$job_starter")
+        if (fields.size() > 1 && fields[0] == word)
             path = fields[1];
     }
     return path;
@@ -83,7 +83,7 @@ bool checkStarter(const Host& host, const Files& files, const std::filesystem::p
         findings.needsRoot(id, config);
         return false;
     }
-    const auto path = jobStarter(files.text(config));
+    const auto path = programOf("$job_starter", files.text(config));
     const auto status = files.status(path);
     const bool hooked = path.find("torque-job-starter") != std::string::npos;
     if (path.empty())
@@ -97,6 +97,26 @@ bool checkStarter(const Host& host, const Files& files, const std::filesystem::p
     return hooked;
 }
 
+void checkNodeCheck(const Host& host, const Files& files, const std::filesystem::path& config, Findings& findings) {
+    const char* id = "torque.node-check";
+    const auto ours = host.libexec + "/torque-node-check";
+    if (programOf("$node_check_script", files.text(config)).empty())
+        findings.warn(id, "a node that takes no jobs is sent the same job again and again: there is no $node_check_script",
+                      "$node_check_script " + ours + " and $node_check_interval 1,jobstart,jobend in " + config.string() +
+                          ", and restart pbs_mom",
+                      config);
+    else
+        findings.ok(id, "Torque hears when the node takes no jobs, if this calls torque-node-check", config);
+}
+
+/// pbs_mom runs them as the job's user in her own cgroup, without the starter.
+void checkUserScripts(const Files& files, const std::filesystem::path& directory, Findings& findings) {
+    for (const char* name : {"prologue.user", "epilogue.user"})
+        if (files.exists(directory / name))
+            findings.warn(std::string("torque.") + name, "what it leaves behind is in no job and outlives it",
+                          "do its work in the prologue or the epilogue, as in docs/schedulers/torque.md", directory / name);
+}
+
 } // namespace
 
 void checkTorque(const Host& host, const Files& files, Findings& findings) {
@@ -106,6 +126,9 @@ void checkTorque(const Host& host, const Files& files, Findings& findings) {
     const bool hooked = checkStarter(host, files, *directory / "config", findings);
     for (const auto& script : kScripts)
         checkScript(host, files, *directory, script, hooked, findings);
+    if (hooked)
+        checkNodeCheck(host, files, *directory / "config", findings);
+    checkUserScripts(files, *directory, findings);
 }
 
 } // namespace pinfold::doctor

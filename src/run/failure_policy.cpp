@@ -52,8 +52,10 @@ void warnInJournal(const std::string& fields) {
 
 } // namespace
 
+bool siteRunsUnconfined(const Error& failure) { return isOutage(failure.code) && siteAllowsUnconfined(); }
+
 bool mayRunUnconfined(const Error& failure, const std::string& key) {
-    if (!isOutage(failure.code) || !siteAllowsUnconfined())
+    if (!siteRunsUnconfined(failure))
         return false;
     say("running without a scope, as this site allows: " + failure.message);
     const auto shownKey = printable(key, 300);

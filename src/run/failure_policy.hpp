@@ -8,7 +8,10 @@
 namespace pinfold {
 
 /// Whether the site lets a job run without a scope after this failure (jobs.on_failure = "run-unconfined", which pinfoldd leaves
-/// in /run/pinfold/on-failure). Never when pinfoldd said no. Logs a warning each time that the answer is yes.
+/// in /run/pinfold/on-failure). Never when pinfoldd said no.
+bool siteRunsUnconfined(const Error& failure);
+
+/// The same for a job, with a warning each time that the answer is yes.
 bool mayRunUnconfined(const Error& failure, const std::string& key);
 
 } // namespace pinfold

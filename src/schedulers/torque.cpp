@@ -13,7 +13,7 @@ namespace pinfold::torque {
 namespace {
 
 constexpr std::size_t kCookieDigits = 32;
-constexpr std::uint64_t kWordBytes = 8;
+constexpr std::uint64_t kWordBytes = 4; // sizeof(int), src/resmom/linux/mom_mach.c
 constexpr std::uint64_t kMaxProcessors = 1U << 20U;
 constexpr std::uint64_t kMaxSlots = 8192; // what OpenJob takes
 
@@ -181,7 +181,7 @@ Result<Words> endArguments(const Words& argv, const Environment& environment) {
     if (exit && *exit < 256)
         words.push_back("--exit-status=" + std::to_string(*exit));
     else if (exit && *exit > 256 && *exit <= 256 + 64)
-        words.push_back("--exit-status=" + std::to_string(*exit - 256 + 128));
+        words.push_back("--exit-signal=" + std::to_string(*exit - 256));
     return words;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // pbs_mom's prologue and prologue.parallel, as root: opens the job on this host.
+#include "base/escape.hpp"
 #include "base/unique_fd.hpp"
 #include "run/failure_policy.hpp"
 #include "run/say.hpp"
@@ -7,6 +8,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <syslog.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -37,6 +39,12 @@ bool outage(int status) {
            status == static_cast<int>(pinfold::ExitStatus::TimedOut);
 }
 
+std::string_view withoutEnd(std::string_view line) {
+    while (line.ends_with('\n'))
+        line.remove_suffix(1);
+    return line;
+}
+
 int prologue(char** argv) {
     const auto environment = torque::environmentOf(environ);
     const auto arguments = torque::openArguments(torque::wordsOf(argv), environment, nodeFile(environment));
@@ -50,7 +58,12 @@ int prologue(char** argv) {
     if (outage(opened.status) &&
         pinfold::mayRunUnconfined({pinfold::ErrorCode::Unreachable, "pinfoldd is not reachable"}, (*arguments)[1]))
         return 0;
-    std::fputs(opened.printed.c_str(), stderr);
+    std::fputs(opened.printed.c_str(), stderr); // the output file of a start that the next start truncates
+    ::openlog("torque-prologue", 0, LOG_DAEMON);
+    ::syslog(LOG_ERR, "%s",
+             ("job " + pinfold::printable((*arguments)[1], 300) +
+              " goes back to the queue: " + pinfold::printable(withoutEnd(opened.printed), 1000))
+                 .c_str());
     return torque::kRequeue;
 }
 

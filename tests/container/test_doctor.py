@@ -423,7 +423,13 @@ def test_torque():
         (mom / "config").write_text("$logevent 255\n")
         assert new() == {"torque.job-starter": "warn", **{f"torque.{name}": "warn" for name in scripts}}
         (mom / "config").write_text(f"$job_starter {LIBEXEC}/torque-job-starter\n")
+        assert new() == {"torque.node-check": "warn", **{f"torque.{name}": "fail" for name in scripts}}
+        with (mom / "config").open("a") as config:
+            config.write(f"$node_check_script {LIBEXEC}/torque-node-check\n")
         assert new() == {f"torque.{name}": "fail" for name in scripts}
+        (mom / "prologue.user").touch()
+        assert new() == {"torque.prologue.user": "warn", **{f"torque.{name}": "fail" for name in scripts}}
+        (mom / "prologue.user").unlink()
         for name in scripts:
             remedy(f"torque.{name}")
             assert (mom / name).resolve() == LIBEXEC / scripts[name]

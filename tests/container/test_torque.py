@@ -128,6 +128,7 @@ def test_a_batch_script_runs_in_its_scope_as_its_user(mom):
     assert lines[6].strip() == "-" + Path(pwd.getpwnam("alice").pw_shell).name, "a login shell, as without a starter"
     assert output(mom, it, ".ER") == "oops\n"
     receipt = receipts(key(it))[0]
+    assert (receipt["result"], receipt["exit_status"]) == ("exited", 3)
     assert receipt["uid"] == pwd.getpwnam("alice").pw_uid
     expect_nothing_left()
 
@@ -289,7 +290,58 @@ def test_the_resource_list_becomes_limits(make_mom):
     assert mom.ask("epilogue", job=it, session=started["session"], status=265)["code"] == 0
 
 
+@pytest.mark.parametrize("script, told", [("exit 0", ("exited", 0, None)), ("exit 255", ("exited", 255, None)),
+                                          # The login shell makes a status of its child's signal, and pbs_mom has no more.
+                                          ("kill -KILL $$", ("exited", 137, None))])
+def test_the_receipt_has_what_pbs_mom_reports(make_mom, script, told):
+    mom = make_mom()
+    it = job("4735.server", script)
+    run_to_end(mom, it)
+    receipt = receipts(key(it))[0]
+    assert (receipt["result"], receipt["exit_status"], receipt["exit_signal"]) == told
+    failed = [found["key"] for found in json.loads(run("pinfold", "history", "--failed", "--json", "-j", key(it)).stdout)["receipts"]]
+    assert bool(failed) == (told[1] != 0)
+
+
+def test_a_job_that_pbs_mom_ends_is_signalled_once(make_mom):
+    """She kills the login shell, and the script below it is not left behind. Whatever time she gives it, it has."""
+    mom = make_mom()
+    it = job("4736.server", "trap 'echo got term; sleep 1; echo cleaned up; exit 9' TERM\necho ready\nwhile :; do sleep 0.1; done")
+    started = start(mom, it)
+    wait_until(lambda: "ready" in output(mom, it), "the script runs")
+    mom.ask("kill", session=started["session"], signal=signal.SIGTERM)
+    status = mom.ask("wait", pid=started["pid"])["status"]
+    wait_until(lambda: "cleaned up" in output(mom, it), "the script has its time")
+    assert mom.ask("epilogue", job=it, session=started["session"], status=status)["code"] == 0
+    assert output(mom, it).split("\n") == ["ready", "got term", "cleaned up", ""]
+    receipt = receipts(key(it))[0]
+    assert (receipt["leftovers"], receipt["result"], receipt["exit_signal"]) == (0, "signaled", signal.SIGTERM)
+    expect_nothing_left()
+
+
 # Outages.
+
+
+def node_check():
+    """What pbs_mom reports of the node: nothing, or the reason why it is down."""
+    done = run(PROGRAMS / "torque-node-check")
+    assert done.stderr == ""
+    return done.stdout
+
+
+def test_the_node_check_takes_the_node_down_and_brings_it_back():
+    assert node_check() == ""
+    with drained():
+        assert node_check() == "ERROR pinfold: this node takes no jobs for now: test\n"
+    assert node_check() == ""
+    stop_pinfoldd()
+    assert node_check().startswith("ERROR pinfold: pinfoldd is not reachable")
+
+
+def test_the_node_check_is_silent_where_jobs_may_run_unconfined():
+    configure('[jobs]\non_failure = "run-unconfined"\n')
+    stop_pinfoldd()
+    assert node_check() == ""
 
 
 def test_a_drained_node_sends_jobs_back_to_the_queue(make_mom):
@@ -298,6 +350,9 @@ def test_a_drained_node_sends_jobs_back_to_the_queue(make_mom):
     with drained():
         assert mom.ask("start", job=it)["code"] == JOB_EXEC_RETRY
         assert not live_jobs()
+        run("journalctl", "--sync")
+        said = run("journalctl", "-o", "cat", "-t", "torque-prologue").stdout
+        assert "job torque.4732.server goes back to the queue: " in said and "drained" in said
     assert run_to_end(mom, it) == 0
     assert output(mom, it) == "ran\n"
 

@@ -111,6 +111,20 @@ TEST_F(SchedulersTest, findsWhichOfTorquesHooksIsMissing) {
     EXPECT_TRUE(state("torque.job-starter") == Fail && mentions("torque.job-starter", "can't execute"));
 }
 
+TEST_F(SchedulersTest, findsThatTorqueDoesNotHearOfANodeThatTakesNoJobs) {
+    torque();
+    EXPECT_TRUE(state("torque.node-check") == Warn && mentions("torque.node-check", "again and again"));
+    write(kMom / "config", "$job_starter /usr/libexec/pinfold/torque-job-starter\n"
+                           "$node_check_script /usr/libexec/pinfold/torque-node-check\n");
+    EXPECT_EQ(state("torque.node-check"), Ok);
+}
+
+TEST_F(SchedulersTest, findsWhatTorqueRunsAsTheUserOutsideOfTheJob) {
+    torque();
+    write(kMom / "epilogue.user", "#!/bin/sh\n");
+    EXPECT_TRUE(state("torque.epilogue.user") == Warn && mentions("torque.epilogue.user", "outlives it"));
+}
+
 TEST_F(SchedulersTest, looksAtTorquesScriptsAsPbsMomDoes) {
     torque();
     if (::geteuid() != 0)

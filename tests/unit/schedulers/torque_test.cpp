@@ -82,7 +82,7 @@ TEST(Torque, processorCountsOutOfReasonAreNone) {
 TEST(Torque, readsTorquesSizes) {
     EXPECT_EQ(memory("mem=4gb"), 4 * kGiB);
     EXPECT_EQ(memory("mem=4G"), 4 * kGiB);
-    EXPECT_EQ(memory("walltime=01:00:00,mem=100MW,nodes=1"), 800ULL << 20U);
+    EXPECT_EQ(memory("walltime=01:00:00,mem=100MW,nodes=1"), 400ULL << 20U);
     EXPECT_EQ(memory("mem=2048"), 2048U);
     EXPECT_EQ(memory("mem=2048b"), 2048U);
     EXPECT_EQ(memory("mem=99999999999999999pb"), UINT64_MAX);
@@ -131,7 +131,7 @@ TEST(Torque, aPrologueWithoutJobOrUserSaysSo) {
 
 TEST(Torque, theEpilogueEndsTheJobWithItsExitStatus) {
     EXPECT_EQ(*endArguments(epilogue("3"), kMotherSuperior), (Words{"end", "torque.4711.srv", "--exit-status=3"}));
-    EXPECT_EQ(*endArguments(epilogue("271"), kMotherSuperior), (Words{"end", "torque.4711.srv", "--exit-status=143"}));
+    EXPECT_EQ(*endArguments(epilogue("271"), kMotherSuperior), (Words{"end", "torque.4711.srv", "--exit-signal=15"}));
     for (const char* given_up : {"-3", "-11", "256", "99999", "", "x"})
         EXPECT_EQ(*endArguments(epilogue(given_up), kMotherSuperior), (Words{"end", "torque.4711.srv"})) << given_up;
     EXPECT_FALSE(endArguments({"epilogue"}, {}));

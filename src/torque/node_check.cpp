@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// pbs_mom's $node_check_script, as root: says why the node takes no jobs. pbs_mom then reports the node as down, with this
+// reason, and takes that back after a check that says nothing.
+#include "base/escape.hpp"
+#include "client/manager_client.hpp"
+#include "run/failure_policy.hpp"
+
+#include <cstdio>
+#include <exception>
+#include <optional>
+#include <string>
+
+namespace {
+
+using pinfold::Error;
+
+std::string reasonOf(const pinfold::Drain& drain) { return drain.reason.empty() ? "the node is drained" : drain.reason; }
+
+/// Unset: the node takes jobs.
+std::optional<std::string> refusal() {
+    const auto client = pinfold::ManagerClient::connect();
+    const auto drain = client ? client->draining() : client.error();
+    if (drain)
+        return *drain ? std::optional("this node takes no jobs for now: " + reasonOf(**drain)) : std::nullopt;
+    if (pinfold::siteRunsUnconfined(drain.error()))
+        return std::nullopt;
+    return drain.error().message;
+}
+
+} // namespace
+
+int main() {
+    try {
+        if (const auto why = refusal())
+            std::printf("ERROR pinfold: %s\n", pinfold::printable(*why, 500).c_str());
+    } catch (const std::exception& error) {
+        std::printf("ERROR pinfold: torque-node-check failed: %s\n", error.what());
+    }
+    return 0;
+}
