@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The examples of docs/schedulers/write-your-own.md, as an author of a batch system would try them."""
 
+import os
 import signal
 from pathlib import Path
 
@@ -35,7 +36,33 @@ def test_a_job_that_leaves_a_daemon_behind(language):
     assert not processes_with("sleep\x001234.7")
     [receipt] = receipts(key)
     assert (receipt["leftovers"], receipt["memory_max"]) == (1, 256 << 20)
+    assert (receipt["result"], receipt["exit_status"]) == ("exited", 3)
     expect_nothing_left()
+
+
+ENDINGS = {"true": ("exited", 0, None), "exit 3": ("exited", 3, None), "kill -KILL $$": ("signaled", None, signal.SIGKILL)}
+
+
+@every
+def test_each_receipt_says_how_its_job_ended(language):
+    """Of short jobs: pinfoldd sees the end of the leader before anybody can report it. PINFOLD_OWN_RUNS: how many of each."""
+    wrong = []
+    for number in range(int(os.environ.get("PINFOLD_OWN_RUNS", "5"))):
+        for script, expected in ENDINGS.items():
+            key = f"own.{language}-{number}-{expected[1]}"
+            schedule(language, key, "sh", "-c", script)
+            [receipt] = receipts(key)
+            told = receipt["result"], receipt["exit_status"], receipt["exit_signal"]
+            if told != expected:
+                wrong.append((key, told))
+    assert wrong == []
+
+
+@every
+@pytest.mark.parametrize("arguments", [[], ["own.1"], ["own.1", "alice"], ["own.1", "nobody-here", "true"]])
+def test_wrong_arguments_are_told_and_are_no_reason_to_requeue(language, arguments):
+    done = run(*SCHEDULERS[language], *arguments, check=False)
+    assert done.returncode in (1, 2) and done.stderr and "Traceback" not in done.stderr
 
 
 @every

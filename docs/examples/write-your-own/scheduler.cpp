@@ -12,10 +12,18 @@
 #include <cstdio>
 
 int main(int argc, char** argv) {
-    const passwd* owner = argc > 3 ? getpwnam(argv[2]) : nullptr;
+    if (argc < 4) {
+        std::fprintf(stderr, "usage: scheduler KEY USER COMMAND [ARGS...]\n");
+        return 2;
+    }
     const char* key = argv[1];
+    const passwd* owner = getpwnam(argv[2]);
+    if (!owner) {
+        std::fprintf(stderr, "there is no user '%s'\n", argv[2]);
+        return 2;
+    }
     int word[2];
-    if (!owner || pipe2(word, O_CLOEXEC) != 0)
+    if (pipe2(word, O_CLOEXEC) != 0)
         return 99;
     const pid_t job = fork();
     if (job == 0) { // the process that becomes the job waits until it is in its scope
@@ -35,8 +43,8 @@ int main(int argc, char** argv) {
                                   arguments...);
     };
     if (sd_bus_open_system(&bus) < 0 || sd_bus_set_method_call_timeout(bus, 600'000'000) < 0 ||
-        call("CreateJob", nullptr, "sha{sv}", key, static_cast<int>(syscall(SYS_pidfd_open, job, 0)), 2, "uid", "u",
-             owner->pw_uid, "memory_max", "t", std::uint64_t{256} << 20) < 0) {
+        call("CreateJob", nullptr, "sha{sv}", key, static_cast<int>(syscall(SYS_pidfd_open, job, 0)), 3, "uid", "u",
+             owner->pw_uid, "memory_max", "t", std::uint64_t{256} << 20, "report_within", "t", std::uint64_t{10'000'000}) < 0) {
         std::fprintf(stderr, "%s\n", error.message ? error.message : "no bus");
         close(word[1]); // the waiting process ends, and with its leader the job, if only the answer was lost
         waitpid(job, nullptr, 0);
