@@ -20,7 +20,7 @@ import plan
 import sanitizers
 import verify
 from asking import TAG, identity
-from disturbances import STATE, Disturber
+from disturbances import Disturber, MOST_DUE, STATE
 from jobs import BATCH, daemon_ready, leftovers_of_pinfold, run, wait_until
 from probe import Probe
 from story import Log, Story
@@ -170,7 +170,8 @@ def test_nothing_is_left(chaos):
 
 def test_what_was_done_was_done(chaos):
     assert chaos.disturber.failures == [], f"seed {chaos.plan.seed}"
-    assert len(chaos.log.entries) >= len(chaos.plan.events) * 0.9
+    # The last few may be due when the jobs are over.
+    assert len(chaos.log.entries) >= len(chaos.plan.events) * 0.9 - MOST_DUE
 
 
 def test_others_are_answered(chaos):
