@@ -22,7 +22,7 @@ namespace pinfold {
 
 /// Microseconds that SIGTERM, never SIGKILL, waits for the description of leftovers: on a busy machine what gets it at once is
 /// gone before its command line is read. A description that hangs delays it by so much and no more.
-inline constexpr std::uint64_t kDescriptionWait = 100'000;
+inline constexpr std::uint64_t kDescriptionWait = 300'000;
 
 struct Task {
     UniqueFd leader; ///< pidfd; none for adopted processes
