@@ -18,7 +18,7 @@ std::string exitWords(const ExitState& exit) {
         return "was ended by " + signalInWords(*exit.signal);
     if (exit.status)
         return "exited with status " + std::to_string(*exit.status);
-    return "ended; its exit status is known to the batch system only";
+    return "ended; nobody has told pinfold its exit status";
 }
 
 std::string andExit(const Receipt& receipt) { return receipt.exit.known() ? ", and " + exitWords(receipt.exit) : std::string(); }

@@ -120,7 +120,7 @@ TEST(ReceiptPage, saysWhatTheJobHadForItself) {
 TEST(ReceiptPage, theUnknownIsNotZero) {
     Receipt receipt;
     receipt.key = "sge.1";
-    EXPECT_EQ(page(receipt), "Job sge.1 of user root is over. It ended; its exit status is known to the batch system only.\n"
+    EXPECT_EQ(page(receipt), "Job sge.1 of user root is over. It ended; nobody has told pinfold its exit status.\n"
                              "\n"
                              "  started      1970-01-01T00:00:00Z\n"
                              "  ended        1970-01-01T00:00:00Z, after 0\n"
