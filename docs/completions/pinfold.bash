@@ -33,7 +33,7 @@ _pinfold() {
     --state) words='creating running suspended ending accounting' ;;
     *)
         case $verb in
-        '') words="run list status show ps top why history strays stop kill limits suspend resume drain undrain reconcile open end adopt vacuum check-config doctor version $globals" ;;
+        '') words="run list status show ps top why history strays stop wait kill limits suspend resume drain undrain reconcile open end adopt vacuum check-config reload doctor version --version $globals" ;;
         list) words="-u --user --state -o --columns --sort $globals" ;;
         top) words="-s --sort -u --user -b --batch -n --iterations -d --delay $globals" ;;
         run) words="--job --exec --batch --task --cpus --gpus --cpu-list --gpu-list --exclusive $limits --dry-run --" ;;
@@ -47,6 +47,7 @@ _pinfold() {
         status | ps | why) jobs=yes words=$globals ;;
         show) jobs=yes words="-p --property --value $globals" ;;
         stop) jobs=yes words="--grace --wait --timeout --dry-run $globals" ;;
+        wait) jobs=yes words="--timeout $globals" ;;
         kill) jobs=yes words="-s --signal --dry-run $globals" ;;
         adopt) jobs=yes words="--owner --batch --dry-run $globals" ;;
         open) words="--uid --slots --linger --report-within --cpus --gpus --cpu-list --gpu-list --exclusive $limits $globals" ;;

@@ -4,7 +4,7 @@ function __pinfold_jobs
     pinfold list --no-legend --no-pager -o key 2>/dev/null
 end
 
-set -l verbs run list status show ps top why history strays stop kill limits suspend resume drain undrain reconcile open end adopt vacuum check-config doctor version
+set -l verbs run list status show ps top why history strays stop wait kill limits suspend resume drain undrain reconcile open end adopt vacuum check-config reload doctor version
 complete -c pinfold -f
 complete -c pinfold -n "not __fish_seen_subcommand_from $verbs" -a "$verbs"
 complete -c pinfold -l json -d 'One JSON document'
@@ -13,7 +13,7 @@ complete -c pinfold -l no-pager -d 'Never through a pager'
 complete -c pinfold -l full -d 'Never cut a line'
 complete -c pinfold -l bytes -d 'Sizes in bytes, times in microseconds'
 complete -c pinfold -l color -xa 'auto always never'
-complete -c pinfold -n '__fish_seen_subcommand_from status show ps why stop kill limits suspend resume adopt end' -a '(__pinfold_jobs)'
+complete -c pinfold -n '__fish_seen_subcommand_from status show ps why stop wait kill limits suspend resume adopt end' -a '(__pinfold_jobs)'
 complete -c pinfold -n '__fish_seen_subcommand_from list history top' -s u -l user -xa '(__fish_complete_users)'
 complete -c pinfold -n '__fish_seen_subcommand_from list' -l state -xa 'creating running suspended ending accounting'
 complete -c pinfold -n '__fish_seen_subcommand_from list' -s o -l columns -x
@@ -26,7 +26,7 @@ complete -c pinfold -n '__fish_seen_subcommand_from show' -s p -l property -x
 complete -c pinfold -n '__fish_seen_subcommand_from show' -l value
 complete -c pinfold -n '__fish_seen_subcommand_from stop' -l grace -x
 complete -c pinfold -n '__fish_seen_subcommand_from stop' -l wait
-complete -c pinfold -n '__fish_seen_subcommand_from stop end drain' -l timeout -x
+complete -c pinfold -n '__fish_seen_subcommand_from stop wait end drain' -l timeout -x
 complete -c pinfold -n '__fish_seen_subcommand_from stop drain' -l wait
 complete -c pinfold -n '__fish_seen_subcommand_from drain' -l reason -x
 complete -c pinfold -n '__fish_seen_subcommand_from kill' -s s -l signal -xa 'TERM KILL INT HUP STOP CONT USR1 USR2'

@@ -34,6 +34,7 @@ public:
         ForeignDescriptors& foreign;
         std::function<void(Reply<void>)> reload;
         std::function<void(const std::string&)> logError;
+        std::function<void()> onChange; ///< of the number of jobs, or of whether the node takes more
     };
     explicit ManagerObject(Parts parts);
     ~ManagerObject() override;

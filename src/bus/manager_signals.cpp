@@ -6,6 +6,7 @@
 namespace pinfold {
 
 void ManagerObject::jobAdded(const JobSummary& job) {
+    parts_.onChange();
     guarded("JobAdded", [&] {
         objects_[job.key.text()] = std::make_unique<JobObject>(parts_.connection, parts_.jobs, job);
         emitJobAdded(job.key.text(), sdbus::ObjectPath(job.key.objectPath()));
@@ -51,6 +52,7 @@ void ManagerObject::unkillable(const JobKey& key, std::uint64_t count) {
 }
 
 void ManagerObject::jobRemoved(const JobKey& key, const Receipt& receipt) {
+    parts_.onChange();
     guarded("JobRemoved", [&] {
         emitJobRemoved(key.text(), sdbus::ObjectPath(key.objectPath()),
                        {{"result", sdbus::Variant(std::string(toString(receipt.result)))}});
@@ -65,6 +67,7 @@ void ManagerObject::receiptAmended(const Receipt& receipt) {
 }
 
 void ManagerObject::drainChanged() {
+    parts_.onChange();
     guarded("PropertiesChanged", [&] {
         emitPropertiesChangedSignal(
             bus::InterfaceName(org::pinfold1::Manager_adaptor::INTERFACE_NAME),

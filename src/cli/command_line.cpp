@@ -5,6 +5,7 @@
 #include "base/error_code.hpp"
 #include "base/escape.hpp"
 #include "base/parse.hpp"
+#include "build_config.hpp"
 #include "cli/stray_options.hpp"
 #include "cli/suggestion.hpp"
 #include "cli/top_rows.hpp"
@@ -307,6 +308,9 @@ void addActions(CLI::App& app, CommandLine& line) {
     stop->add_flag("--wait", line.wait, "until nothing of it is left");
     addTimeout(stop, line, "with --wait: exit status 124 after this, default 5min");
     addDryRun(stop, line);
+    auto* wait = app.add_subcommand("wait", "wait until a job is over");
+    addJob(wait, line, true);
+    addTimeout(wait, line, "exit status 124 after this, default: never");
     auto* kill = app.add_subcommand("kill", "send a signal to every process of a job");
     addJob(kill, line, true);
     kill->add_option("-s,--signal", line.signal, "name or number, default TERM")->type_name("");
@@ -327,8 +331,21 @@ void addActions(CLI::App& app, CommandLine& line) {
     addParsed(vacuum, "--max-size", line.maxSize, parseSize, "keep so much; default: the site's");
     auto* check = app.add_subcommand("check-config", "is the configuration right?");
     check->add_option("--root", line.root, "prefix of its paths")->type_name("");
+    app.add_subcommand("reload", "read the configuration again");
     app.add_subcommand("doctor", "what is wrong with this node, and the remedy");
     app.add_subcommand("version", "of pinfold, and of the pinfoldd that runs");
+}
+
+/// In the reverse order, as CLI11 takes them. `kill -9` and `kill -KILL`, as kill(1) has them, become `kill --signal=9`.
+std::vector<std::string> wordsOf(int argc, char** argv) {
+    const bool kills = firstWord(argc, argv) == "kill";
+    std::vector<std::string> words;
+    for (int i = argc - 1; i > 0; --i) {
+        const std::string word = argv[i];
+        const bool isSignal = kills && word.size() > 1 && word[0] == '-' && parseSignal(word.substr(1));
+        words.push_back(isSignal ? "--signal=" + word.substr(1) : word);
+    }
+    return words;
 }
 
 std::string oneLine(const CLI::ParseError& error) {
@@ -343,6 +360,7 @@ std::variant<CommandLine, EarlyExit> parseCommandLine(int argc, char** argv) {
     CLI::App app{std::string("pinfold shows and manages the batch jobs of this node.\n\n") + kExamples};
     app.name("pinfold")->fallthrough()->require_subcommand(1);
     app.get_formatter()->column_width(26);
+    app.set_version_flag("--version", "pinfold " PINFOLD_VERSION);
     addGlobals(app, line);
     addRun(app, line);
     addQueries(app, line);
@@ -354,7 +372,9 @@ std::variant<CommandLine, EarlyExit> parseCommandLine(int argc, char** argv) {
     if (argc < 2)
         return EarlyExit{static_cast<int>(ExitStatus::Usage), app.help()};
     try {
-        app.parse(argc, argv);
+        app.parse(wordsOf(argc, argv));
+    } catch (const CLI::CallForVersion& version) {
+        return EarlyExit{0, std::string(version.what()) + "\n"};
     } catch (const CLI::CallForHelp&) {
         const auto chosen = app.get_subcommands();
         return EarlyExit{0, chosen.empty() ? app.help() : chosen.front()->help()};

@@ -212,6 +212,8 @@ std::string jsonNode(const std::string& version, const std::vector<JobInfo>& job
                      {"drain", std::move(why)}});
 }
 
+std::string jsonNotOver(const std::string& key) { return document({{"receipt", nullptr}, {"live", true}, {"key", key}}); }
+
 std::string jsonConfigCheck(const Result<LoadedConfig>& loaded) {
     Json json{{"ok", loaded && loaded->warnings.empty()}, {"error", loaded ? Json(nullptr) : Json(loaded.error().message)}};
     json["files"] = Json::array();

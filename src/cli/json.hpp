@@ -33,6 +33,8 @@ std::string jsonReceipt(const Receipt& receipt);
 std::string jsonReconciliation(const Reconciliation& found);
 std::string jsonVacuumed(const Vacuumed& done);
 std::string jsonNode(const std::string& version, const std::vector<JobInfo>& jobs, const std::optional<Drain>& drain);
+/// Of a job that has no receipt yet.
+std::string jsonNotOver(const std::string& key);
 std::string jsonConfigCheck(const Result<LoadedConfig>& loaded);
 std::string jsonUnits(const StartRequest& request);
 std::string jsonFindings(const std::vector<doctor::Finding>& findings);

@@ -26,7 +26,7 @@ Result<std::vector<Receipt>> findReceipts(const ReceiptFilter& filter) {
     const auto history = History::open(kHistoryFile, History::Mode::ReadOnly);
     if (!history)
         return receipts;
-    std::fprintf(stderr, "pinfold: pinfoldd is not reachable, reading %s\n", kHistoryFile);
+    std::fprintf(stderr, "pinfold: %s; the receipts are read from %s\n", receipts.error().message.c_str(), kHistoryFile);
     return history->list(filter);
 }
 

@@ -18,7 +18,10 @@ bool isLive(const std::string& key) {
 ExitStatus verbWhy(const VerbContext& context) {
     const auto& key = context.line.job;
     if (isLive(key)) {
-        context.terminal.print("Job " + key + " is not over yet: `pinfold status " + key + "` shows it.\n");
+        if (context.line.json)
+            context.terminal.print(jsonNotOver(key));
+        else
+            context.terminal.print("Job " + key + " is not over yet: `pinfold status " + key + "` shows it.\n");
         return ExitStatus::Ok;
     }
     ReceiptFilter filter;

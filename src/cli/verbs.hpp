@@ -47,6 +47,7 @@ ExitStatus verbResume(const VerbContext& context);
 ExitStatus verbDrain(const VerbContext& context);
 ExitStatus verbUndrain(const VerbContext& context);
 ExitStatus verbReconcile(const VerbContext& context);
+ExitStatus verbReload(const VerbContext& context);
 ExitStatus verbOpen(const VerbContext& context);
 ExitStatus verbEnd(const VerbContext& context);
 ExitStatus verbAdopt(const VerbContext& context);
@@ -54,6 +55,7 @@ ExitStatus verbVacuum(const VerbContext& context);
 ExitStatus verbCheckConfig(const VerbContext& context);
 ExitStatus verbDoctor(const VerbContext& context);
 ExitStatus verbVersion(const VerbContext& context);
+ExitStatus verbWait(const VerbContext& context);
 /// `pinfold run --dry-run`.
 ExitStatus verbRun(const VerbContext& context);
 

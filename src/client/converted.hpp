@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "client/daemon_state.hpp"
 #include "client/decode.hpp"
 
 #include <memory>
@@ -30,12 +31,16 @@ template <class F> auto converted(F&& call) -> Result<decltype(call())> {
 
 /// An Impl with `connection` to the system bus and `manager`, which is pinfoldd's. Error: Unreachable.
 template <class Impl> Result<std::unique_ptr<Impl>> connected() {
-    auto impl = converted([] {
+    Result<void> checked;
+    auto impl = converted([&checked] {
         auto made = std::make_unique<Impl>();
         made->connection = bus::systemBus();
+        checked = checkDaemon(*made->connection);
         made->manager = bus::makeProxy(*made->connection, kService, kPath);
         return made;
     });
+    if (!checked)
+        return checked.error();
     return impl ? std::move(impl) : Result<std::unique_ptr<Impl>>(Error{ErrorCode::Unreachable, impl.error().message});
 }
 

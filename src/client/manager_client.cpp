@@ -119,6 +119,10 @@ Result<Reconciliation> ManagerClient::reconcile(bool dryRun) const {
     });
 }
 
+Result<void> ManagerClient::reload() const {
+    return converted([&] { invoke(*impl_->manager, "Reload", kTimeout, std::tie()); });
+}
+
 Result<std::vector<JobInfo>> ManagerClient::listJobs(std::uint64_t timeout) const {
     return converted([this, timeout] {
         const auto page = [this, timeout](const std::vector<JobInfo>& before) {

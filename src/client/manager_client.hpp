@@ -73,6 +73,8 @@ public:
     Result<void> drain(const std::string& reason) const;
     Result<void> undrain() const;
     Result<Reconciliation> reconcile(bool dryRun) const;
+    /// Of the configuration. Error: ConfigInvalid, with file and line; the old one stays in force then.
+    Result<void> reload() const;
     // Lists are whole, in however many pages pinfoldd tells them.
     /// `timeout` in microseconds, of each page.
     Result<std::vector<JobInfo>> listJobs(std::uint64_t timeout = 30'000'000) const;

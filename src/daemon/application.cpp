@@ -13,6 +13,7 @@
 #include "daemon/admins.hpp"
 #include "daemon/log.hpp"
 #include "daemon/settings.hpp"
+#include "daemon/status_line.hpp"
 #include "os/accounts.hpp"
 #include "os/read_file.hpp"
 #include "os/sd_event_loop.hpp"
@@ -40,6 +41,7 @@ constexpr int kExitConfig = 78; // EX_CONFIG of sysexits.h; RestartPreventExitSt
 constexpr int kExitRestart = 1;
 // Else systemd would start us ten times a second, each time with a line in the journal, for as long as a disk is full.
 constexpr unsigned kPauseSeconds = 2;
+constexpr std::uint64_t kBarrier = 2'000'000; // microseconds
 constexpr const char* kBusName = "org.pinfold1";
 
 /// pinfoldd.socket's, sd_listen_fds(3); -1: there is none.
@@ -58,7 +60,9 @@ int refuse(const Error& error) {
              {ErrorCode::Unreachable, "pinfoldd does not start: " + error.message +
                                           "; an administrator has to mend that and to run `systemctl restart pinfoldd`"});
     logErrorLine(error.message);
+    // Of a process that has ended systemd cannot tell which unit it was: wait until it has read this.
     sd_notifyf(0, "STATUS=%s", error.message.c_str());
+    sd_notify_barrier(0, kBarrier);
     return kExitConfig;
 }
 
@@ -128,12 +132,13 @@ public:
                    options.root,
                    [this](uid_t uid) { return subordinates_.userOf(uid); },
                    [this](uid_t uid) { return subordinates_.idsOf(uid); }},
-          jobs_(context_), historyKeeper_(context_),
+          status_(loop_, [this] { tellStatus(); }), jobs_(context_), historyKeeper_(context_),
           metricsFile_(
               {loop_, background_, jobs_, metrics_, closer_, settings_.config(), options.root, PINFOLD_VERSION, logWarningLine}),
           clients_([this](uid_t uid) { return subordinates_.userOf(uid); }), admins_(loop_, background_, clients_),
-          callers_(*connection_, clients_), manager_({*connection_, loop_, jobs_, historyKeeper_, callers_, clients_, foreign_,
-                                                      [this](Reply<void> reply) { reload(std::move(reply)); }, logErrorLine}),
+          callers_(*connection_, clients_),
+          manager_({*connection_, loop_, jobs_, historyKeeper_, callers_, clients_, foreign_,
+                    [this](Reply<void> reply) { reload(std::move(reply)); }, logErrorLine, [this] { status_.changed(); }}),
           socket_(UniqueFd(passedSocket()), {loop_, jobs_, clients_, closer_, settings_.config(), logErrorLine}),
           terminate_(loop_.onSignal(SIGTERM, [this] { terminate(); })), interrupt_(loop_.onSignal(SIGINT, [this] { stop(0); })),
           hangup_(loop_.onSignal(SIGHUP, [this] { reload([](const Result<void>&) {}); })) {}
@@ -169,7 +174,8 @@ private:
         historyKeeper_.start();
         metricsFile_.configure();
         loop_.enableWatchdog();
-        if (const int told = sd_notify(0, "READY=1\nSTATUS=Ready"); told < 0) {
+        tellStatus();
+        if (const int told = sd_notify(0, "READY=1"); told < 0) {
             logErrorLine(std::string("systemd can't be told that the start is over: ") + std::strerror(-told));
             return stop(kExitRestart);
         }
@@ -177,8 +183,12 @@ private:
         loop_.quitAtException({});
     }
 
+    void tellStatus() const { sd_notifyf(0, "STATUS=%s", statusLine(jobs_.jobCount(), jobs_.draining(), rejected_).c_str()); }
+
     void reload(Reply<void> reply) {
         auto loaded = settings_.load(); // which logs what is wrong
+        rejected_ = loaded ? "" : loaded.error().message;
+        tellStatus();
         if (!loaded) {
             metrics_.troubled(Trouble::Config);
             return reply(loaded);
@@ -224,6 +234,8 @@ private:
     SubordinateUsers subordinates_;
     MetricsCounter metrics_;
     CoreContext context_;
+    std::string rejected_; ///< the configuration, and why; empty: it is in force
+    StatusTeller status_;
     JobManager jobs_;
     HistoryKeeper historyKeeper_;
     MetricsFile metricsFile_;

@@ -75,7 +75,7 @@ def test_thousands_of_receipts_come_in_pages(world):
     assert pages >= 10, "the loop has other things to do between them"
     found, pages = receipts(world)
     assert [str(receipt["key"]) for receipt in found] == keys[:100] and pages == 1, "what nobody asked more of is whole"
-    kinds = receipts(world, limit=dbus.UInt32(10000), scheduler="sge", failed=True)[0]
+    kinds = receipts(world, limit=dbus.UInt32(10000), scheduler="sge", failed=True, unknown=True)[0]
     assert [str(receipt["key"]) for receipt in kinds] == keys, "merged of several indexes"
     assert world.manager().ListReceipts(options(before="there was none")) == []
     assert error_name(lambda: world.manager().ListReceipts(options(before=dbus.UInt32(1)))) == "org.pinfold1.Error.InvalidArgument"

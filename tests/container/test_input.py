@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from jobs import daemon_ready, finish, receipts, run, start_job, wait_running, wait_until
+from jobs import daemon_ready, drained, finish, receipts, run, start_job, wait_running, wait_until
 
 CONFIG = Path("/etc/pinfold/pinfold.toml.d/test.toml")
-# The answer comes when the file has been read. `systemctl reload` ends when the signal has been sent.
 RELOAD = "busctl", "call", "org.pinfold1", "/org/pinfold1", "org.pinfold1.Manager", "Reload"
 
 
@@ -97,6 +96,61 @@ def test_a_wrong_value_keeps_the_old_configuration(config):
     job.wait(timeout=20)
 
 
+def status_text():
+    return run("systemctl", "show", "-P", "StatusText", "pinfoldd").stdout.strip()
+
+
+def test_a_reload_with_a_wrong_file_fails_and_says_where(config):
+    config.write_text("[jobs]\nkill_grace = 'never'\n")
+    assert run("systemctl", "reload", "pinfoldd", check=False).returncode != 0
+    assert f"configuration rejected: {config}:2:" in status_text()
+    one_line(run("pinfold", "reload", check=False), 1, f"{config}:2:", "kill_grace")
+    config.write_text("[jobs]\nkill_grace = '2s'\n")
+    run("systemctl", "reload", "pinfoldd")
+    assert "rejected" not in status_text()
+    run("pinfold", "reload")
+    assert run("systemctl", "is-active", "pinfoldd").stdout == "active\n"
+
+
+def test_a_pinfoldd_that_is_down_for_its_configuration_is_told_at_once(config):
+    config.write_text("[jobs]\nkill_grace = 'never'\n")
+    assert run("systemctl", "restart", "pinfoldd", check=False).returncode != 0
+    try:
+        for verb in (["status"], ["list"], ["why", "gone.1"]):
+            begun = time.monotonic()
+            done = run("pinfold", *verb, check=False)
+            assert time.monotonic() - begun < 5, "the bus waits 25 s for a service that does not start"
+            assert "pinfoldd is not reachable: it does not start: " in done.stderr and f"{config}:2:" in done.stderr, done.stderr
+        assert "pinfoldd is not reachable" in run("pinfold", "version").stdout
+    finally:
+        config.unlink()
+        run("systemctl", "restart", "pinfoldd")
+    assert run("pinfold", "list").returncode == 0
+
+
+def test_systemctl_status_says_how_many_jobs_there_are_and_whether_more_may_come():
+    wait_until(lambda: status_text() == "0 jobs", "none")
+    job = start_job("status.1", "sleep", "1000")
+    wait_until(lambda: status_text() == "1 job", "one")
+    with drained():
+        wait_until(lambda: status_text() == "1 job; takes no new jobs: test", "drained")
+    run("pinfold", "kill", "-9", "status.1")
+    finish(job)
+    run("pinfold", "wait", "status.1")
+    wait_until(lambda: status_text() == "0 jobs", "none again")
+
+
+def test_why_of_a_live_job_is_json_where_that_is_asked():
+    job = start_job("why.1", "sleep", "1000")
+    wait_running("why.1")
+    told = json.loads(run("pinfold", "why", "why.1", "--json").stdout)
+    assert (told["receipt"], told["live"]) == (None, True)
+    waiting = subprocess.Popen(["pinfold", "wait", "why.1", "--json"], stdout=subprocess.PIPE, text=True)
+    run("pinfold", "stop", "why.1")
+    finish(job)
+    assert json.loads(waiting.communicate(timeout=60)[0])["receipt"]["result"] == "stopped"
+
+
 def test_an_unknown_key_keeps_the_old_configuration(config):
     config.write_text('[jobs]\nallow_user_jobs = false\nkill_grease = "7s"\n')
     told = f"{config}:3:1: unknown key 'kill_grease' in [jobs]"
@@ -121,7 +175,7 @@ def test_a_wrong_configuration_at_start_is_said_once(config):
     run("systemctl", "restart", "pinfoldd", check=False)
     assert run("systemctl", "show", "-P", "ExecMainStatus", "pinfoldd").stdout.strip() == "78"
     assert run("systemctl", "is-active", "pinfoldd", check=False).stdout.strip() == "failed"
-    one_line(run("pinfold", "list", check=False), 6, "not reachable", "systemctl status pinfoldd")
+    one_line(run("pinfold", "list", check=False), 6, "not reachable", "it does not start", "systemctl restart pinfoldd")
     for mode in ([], ["--exec"]):
         begun = time.monotonic()
         one_line(run("pinfold-run", *mode, "--", "touch", "/tmp/must-not-run", check=False), 125, "does not start", f"{config}:1:")
@@ -159,7 +213,7 @@ def test_a_wait_for_nobody_can_be_ended(no_daemon):
 
 def test_receipts_can_be_read_without_the_daemon(no_daemon):
     done = run("pinfold", "history")
-    assert "reading /var/lib/pinfold/history.db" in done.stderr and "KEY" in done.stdout
+    assert "the receipts are read from /var/lib/pinfold/history.db" in done.stderr and "KEY" in done.stdout
 
 
 def test_run_unconfined_where_the_site_says_so(config):

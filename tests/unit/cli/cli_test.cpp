@@ -262,5 +262,24 @@ TEST(Json, aLiveJobHasTheEnvironmentForItsPrograms) {
     EXPECT_EQ(nlohmann::json::parse(jsonJob(detail))["job"]["environment"]["CUDA_VISIBLE_DEVICES"], "0,1");
 }
 
+TEST(CommandLineTest, takesTheSignalOfKillAsKillDoes) {
+    for (const char* word : {"-9", "-KILL", "-SIGKILL"})
+        EXPECT_EQ(std::get<CommandLine>(parse({"kill", word, "sge.1"})).signal, std::string(word + 1)) << word;
+    EXPECT_EQ(std::get<CommandLine>(parse({"kill", "-s", "9", "sge.1"})).signal, "9");
+    EXPECT_EQ(std::get<EarlyExit>(parse({"kill", "-nonsense", "sge.1"})).status, 2);
+}
+
+TEST(CommandLineTest, saysItsVersion) {
+    const auto said = std::get<EarlyExit>(parse({"--version"}));
+    EXPECT_EQ(said.status, 0);
+    EXPECT_TRUE(said.text.starts_with("pinfold ")) << said.text;
+}
+
+TEST(CommandLineTest, takesTheSignalThatEndedAJobByNameOrNumber) {
+    EXPECT_EQ(std::get<CommandLine>(parse({"end", "pbs.1", "--exit-signal", "KILL"})).exit.signal, 9);
+    EXPECT_EQ(std::get<CommandLine>(parse({"end", "pbs.1", "--exit-signal", "15"})).exit.signal, 15);
+    EXPECT_EQ(std::get<EarlyExit>(parse({"end", "pbs.1", "--exit-signal", "15", "--exit-status", "3"})).status, 2);
+}
+
 } // namespace
 } // namespace pinfold

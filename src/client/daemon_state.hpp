@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "base/result.hpp"
+#include "systemd/sdbus_compat.hpp"
+
+namespace pinfold {
+
+/// Error Unreachable, with the reason: pinfoldd has refused to start, as with a configuration that cannot be read. A call would
+/// have the bus start it once more and then wait 25 s for it. No error where it runs, or where a call starts it.
+Result<void> checkDaemon(sdbus::IConnection& connection);
+
+} // namespace pinfold

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "daemon/status_line.hpp"
+
+namespace pinfold {
+namespace {
+
+constexpr std::uint64_t kBetween = 1'000'000;
+
+} // namespace
+
+std::string statusLine(std::size_t jobs, const std::optional<Drain>& drain, const std::string& rejected) {
+    auto line = std::to_string(jobs) + (jobs == 1 ? " job" : " jobs");
+    if (drain)
+        line += "; takes no new jobs" + (drain->reason.empty() ? "" : ": " + drain->reason);
+    if (!rejected.empty())
+        line += "; configuration rejected: " + rejected;
+    return line;
+}
+
+void StatusTeller::changed() {
+    if (due_)
+        return;
+    due_ = loop_.after(kBetween, [this] {
+        due_.reset();
+        tell_();
+    });
+}
+
+} // namespace pinfold
