@@ -9,7 +9,8 @@ namespace pinfold {
 
 enum class LeftoverFilesPolicy { Report, Remove };
 
-/// The keys of [strays] that are about files: what the timer does about those that ended jobs left, and where they are looked for.
+/// The keys of [strays] that are about files: what the timer does about those that ended jobs left, and where they are looked
+/// for.
 struct LeftoverFilesConfig {
     LeftoverFilesPolicy policy = LeftoverFilesPolicy::Report; ///< files = "report" | "remove"
     std::vector<std::string> directories{"/dev/shm", "/tmp"}; ///< file_directories: absolute paths
