@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cli/job_name.hpp"
 #include "cli/verbs.hpp"
 
 #include <cerrno>
@@ -24,12 +25,14 @@ int main(int argc, char** argv) {
     std::setlocale(LC_CTYPE, "");
     argc = pinfold::becomePinfoldRun(argc, argv);
     try {
-        const auto parsed = pinfold::parseCommandLine(argc, argv);
+        auto parsed = pinfold::parseCommandLine(argc, argv);
         if (const auto* early = std::get_if<pinfold::EarlyExit>(&parsed)) {
             std::fputs(early->text.c_str(), early->status == 0 ? stdout : stderr);
             return endWith(early->status);
         }
-        const auto& line = std::get<pinfold::CommandLine>(parsed);
+        auto& line = std::get<pinfold::CommandLine>(parsed);
+        if (auto named = pinfold::nameJobByKey(line); !named)
+            return endWith(static_cast<int>(pinfold::fail(named.error())));
         return endWith(static_cast<int>(pinfold::findVerb(line.verb)(pinfold::VerbContext(line))));
     } catch (const std::exception& error) {
         std::fprintf(stderr, "pinfold: unexpected: %s\n", error.what());

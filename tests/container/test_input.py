@@ -140,6 +140,24 @@ def test_systemctl_status_says_how_many_jobs_there_are_and_whether_more_may_come
     wait_until(lambda: status_text() == "0 jobs", "none again")
 
 
+def test_a_job_can_be_named_by_its_id_or_its_unit():
+    job = start_job("sge.471101", "sleep", "1000")
+    wait_running("sge.471101")
+    for name in ("471101", "job-sge.471101.scope", "batch-sge.471101.slice", "sge.471101"):
+        assert run("pinfold", "show", name, "-p", "key", "--value").stdout == "sge.471101\n", name
+    assert "Job sge.471101 " in run("pinfold", "status", "471101").stdout
+    other = start_job("own.471101", "sleep", "1000")
+    wait_running("own.471101")
+    one_line(run("pinfold", "stop", "471101", check=False), 2, "several jobs", "own.471101, sge.471101")
+    one_line(run("pinfold", "stop", "ssh.scope", check=False), 2, "no unit of a job")
+    for process, key in ((job, "sge.471101"), (other, "own.471101")):
+        run("pinfold", "stop", key)
+        finish(process)
+        run("pinfold", "wait", key)
+    assert "Job sge.471101 " in run("pinfold", "why", "471101").stdout
+    one_line(run("pinfold", "why", "471199", check=False), 4, "no job '471199'")
+
+
 def test_why_of_a_live_job_is_json_where_that_is_asked():
     job = start_job("why.1", "sleep", "1000")
     wait_running("why.1")

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cli/job_name.hpp"
+
+#include "base/escape.hpp"
+#include "base/parse.hpp"
+#include "client/manager_client.hpp"
+#include "model/job_key.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+namespace pinfold {
+namespace {
+
+// Of a job that is over the history knows the key, and not the id alone. Torque's and OpenPBS's ids have the server's name.
+constexpr const char* kSchedulers[] = {"sge", "slurm", "manual", "user"};
+
+std::string idOf(const std::string& key) { return key.substr(key.find('.') + 1); }
+
+constexpr std::string_view kVerbs[] = {"status", "show", "ps", "why", "stop", "wait", "kill", "limits", "suspend", "resume"};
+
+enum class Among { Live, All };
+
+Result<std::set<std::string>> keysWith(const ManagerClient& client, const std::string& id, Among among) {
+    const auto jobs = client.listJobs();
+    if (!jobs)
+        return jobs.error();
+    std::set<std::string> keys;
+    for (const auto& job : *jobs)
+        if (idOf(job.key) == id)
+            keys.insert(job.key);
+    if (!keys.empty() || among == Among::Live)
+        return keys;
+    for (const char* scheduler : kSchedulers) {
+        const auto key = std::string(scheduler) + "." + id;
+        const auto receipts = client.receipts({.key = key, .limit = 1});
+        if (!receipts)
+            return receipts.error();
+        if (!receipts->empty())
+            keys.insert(key);
+    }
+    return keys;
+}
+
+bool isUnit(const std::string& name) { return name.ends_with(".scope") || name.ends_with(".slice"); }
+
+Result<std::string> keyOfUnit(const std::string& name) {
+    if (const auto unit = identifyUnit(name))
+        return unit->key.text();
+    return Error{ErrorCode::InvalidArgument,
+                 "'" + printable(name, 300) + "' is no unit of a job: those are batch-….slice and job-….scope"};
+}
+
+Result<std::string> onlyOne(const std::set<std::string>& keys, const std::string& name) {
+    if (keys.size() == 1)
+        return *keys.begin();
+    if (keys.empty())
+        return Error{ErrorCode::NoSuchJob,
+                     "there is no job '" + printable(name, 300) +
+                         "' that you may see, live or over: `pinfold list` and `pinfold history` show the keys"};
+    std::string all;
+    for (const auto& key : keys)
+        all += (all.empty() ? "" : ", ") + key;
+    return Error{ErrorCode::InvalidArgument, "several jobs have the id '" + printable(name, 300) + "': name one of " + all};
+}
+
+} // namespace
+
+Result<void> nameJobByKey(CommandLine& line) {
+    const bool unit = isUnit(line.job);
+    if (line.job.empty() || (!unit && line.job.find('.') != std::string::npos) ||
+        std::ranges::find(kVerbs, line.verb) == std::end(kVerbs))
+        return {};
+    if (unit) {
+        auto key = keyOfUnit(line.job);
+        if (key)
+            line.job = *std::move(key);
+        return key ? Result<void>() : key.error();
+    }
+    const auto client = ManagerClient::connect();
+    if (!client)
+        return client.error();
+    const bool orProcess = line.verb == "status" && parseUnsigned(line.job);
+    const auto keys = keysWith(*client, line.job, orProcess ? Among::Live : Among::All);
+    if (!keys)
+        return keys.error();
+    if (orProcess && keys->empty())
+        return {};
+    auto key = onlyOne(*keys, line.job);
+    if (key)
+        line.job = *std::move(key);
+    return key ? Result<void>() : key.error();
+}
+
+} // namespace pinfold
