@@ -348,15 +348,15 @@ void JobEnder::emptied(const JobPtr& job) {
     unkillable_.over(*job);
     if (job->isStartingTasks())
         return; // PID 1 may put a process into it yet, and the end of that start brings us back here
-    auto& record = job->record;
-    const bool supervisorLives = job->supervisor && !hasEnded(job->supervisor.get());
-    // Who kills a process group takes leader and supervisor. The empty slice, the leader or the supervisor may be seen first; a
-    // supervisor that lives would say how the leader ended.
-    if (record.supervisor && !supervisorLives && record.cause == JobResult::Exited && !record.exit.known())
-        record.cause = JobResult::SupervisorLost;
     accountant_.note(*job);
     if (reports_.isAwaited(job))
         return core_.save(*job); // for a restart meanwhile
+    // Who kills a process group takes leader and supervisor. The empty slice, the leader or the supervisor may be seen first; a
+    // supervisor that lives would have been waited for. (Asked after that: it may end between the two questions.)
+    auto& record = job->record;
+    const bool supervisorLives = job->supervisor && !hasEnded(job->supervisor.get());
+    if (record.supervisor && !supervisorLives && record.cause == JobResult::Exited && !record.exit.known())
+        record.cause = JobResult::SupervisorLost;
     account(job);
 }
 
