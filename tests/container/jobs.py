@@ -126,13 +126,13 @@ def processes_with(text):
 
 
 @contextlib.contextmanager
-def site(text):
-    """pinfoldd's configuration has this in addition, for as long as the context lasts."""
+def site(text, accepted=True):
+    """pinfoldd's configuration has this in addition, for as long as the context lasts. `accepted`: by pinfoldd, as it should be."""
     file = Path("/etc/pinfold/pinfold.toml.d/50-test.toml")
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text)
-    run("systemctl", "reload-or-restart", "pinfoldd")
     try:
+        assert (run("systemctl", "reload-or-restart", "pinfoldd", check=False).returncode == 0) == accepted
         yield
     finally:
         file.unlink()

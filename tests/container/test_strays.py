@@ -431,7 +431,7 @@ def test_nothing_is_killed_while_pinfoldd_hangs(node):
 
 def test_a_misspelt_key_or_an_unknown_name_kills_nobody(node):
     pid = scope(node, "strays-a", 9321)
-    with site('[strays]\nexempt_user = ["alice"]\n'):
+    with site('[strays]\nexempt_user = ["alice"]\n', accepted=False):
         assert "exempt_user" in refused(pid)
     assert "nosuchuser" in refused(pid, "--exempt-users", "nosuchuser")
     assert "nosuchgroup" in refused(pid, "--exempt-groups", "nosuchgroup")
