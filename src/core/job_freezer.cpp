@@ -124,7 +124,9 @@ void JobFreezer::restore(const JobPtr& job) {
 }
 
 void JobFreezer::resume(const JobPtr& job, uid_t by, Reply<void> reply) {
-    if (!job->record.suspendedSince)
+    // A freeze of an earlier pinfoldd may have been done after its answer, and the thaw that followed, were lost with the bus.
+    const bool frozen = job->slice && job->slice->frozen().value_or(false);
+    if (!job->record.suspendedSince && !frozen)
         return reply({});
     thaw(job, [this, job, by, reply](const SystemdOutcome& outcome) {
         if (outcome)

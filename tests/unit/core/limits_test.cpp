@@ -267,6 +267,13 @@ TEST_F(FreezerTest, suspendedTimeIsNoRunTime) {
     EXPECT_EQ(receipts()[0].suspended, 60'000'000U);
 }
 
+TEST_F(FreezerTest, aResumeThawsAlsoWhatIsFrozenWithoutPinfolddsKnowledge) {
+    node.frozen.insert(kSlice);
+    node.setFile("/batch.slice/batch-sge.1.slice", "cgroup.events", "populated 1\nfrozen 1\n");
+    ASSERT_TRUE(ask(&JobManager::resumeJob));
+    EXPECT_TRUE(node.frozen.empty());
+}
+
 TEST_F(FreezerTest, untilItIsFrozenItRuns) {
     node.holdStarts = true; // as where PID 1 is slow, or processes are being moved
     manager->suspendJob(root, "sge.1", [](const Result<void>&) {});
