@@ -6,10 +6,10 @@
 
 namespace pinfold {
 
-/// Replaces the JOB of a verb that is about one job by that job's key. A user may name the job by its key, by the name of its
-/// scope or slice, or by its id alone: "sge.4711", "job-sge.4711.scope", "4711". Live jobs with this id come before those that
-/// are over; and `status` takes a number that is no live job's for a process id. Errors: InvalidArgument, several jobs have this
-/// id, or the unit is no job's; NoSuchJob.
+/// Replaces the JOB of a verb that is about one job by the key of that job. A user may name the job by its key ("sge.4711"), by
+/// the name of its scope or slice ("job-sge.4711.scope"), or by its id alone ("4711"). If a live job has the id, those that are
+/// over are not looked for. `status` takes a number that no live job has for a process id. Errors: InvalidArgument, if several
+/// jobs have the id or the unit is not a job's. NoSuchJob.
 Result<void> nameJobByKey(CommandLine& line);
 
 } // namespace pinfold

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "base/parse.hpp"
-#include "cli/json.hpp"
 #include "cli/patience.hpp"
 #include "cli/verbs.hpp"
 
@@ -10,11 +9,7 @@ ExitStatus verbWait(const VerbContext& context) {
     const auto& line = context.line;
     const auto receipt =
         insist<Receipt>([&](const ManagerClient& client) { return client.wait(line.job, line.timeout.value_or(kInfinity)); });
-    if (!receipt)
-        return fail(receipt.error());
-    if (line.json)
-        context.terminal.print(jsonReceipt(*receipt));
-    return ExitStatus::Ok;
+    return endWithReceipt(context, receipt);
 }
 
 } // namespace pinfold

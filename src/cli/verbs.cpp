@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cli/verbs.hpp"
 
+#include "cli/json.hpp"
+
 #include <cstdio>
 #include <string_view>
 #include <utility>
@@ -10,6 +12,14 @@ namespace pinfold {
 ExitStatus fail(const Error& error) {
     std::fprintf(stderr, "pinfold: %s\n", error.message.c_str());
     return errorRow(error.code).exitStatus;
+}
+
+ExitStatus endWithReceipt(const VerbContext& context, const Result<Receipt>& receipt) {
+    if (!receipt)
+        return fail(receipt.error());
+    if (context.line.json)
+        context.terminal.print(jsonReceipt(*receipt));
+    return ExitStatus::Ok;
 }
 
 Verb findVerb(const std::string& name) {

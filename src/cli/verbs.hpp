@@ -29,6 +29,9 @@ struct VerbContext {
 /// Says the error in one line, and returns its exit status.
 ExitStatus fail(const Error& error);
 
+/// Of a verb that waits for a job's end. The receipt is printed with --json only.
+ExitStatus endWithReceipt(const VerbContext& context, const Result<Receipt>& receipt);
+
 using Verb = ExitStatus (*)(const VerbContext&);
 
 ExitStatus verbList(const VerbContext& context);
