@@ -14,6 +14,7 @@ the job running, and where the hook says rerun the job runs again after its end.
 import json
 import os
 import pwd
+import select
 import shutil
 import signal
 import subprocess
@@ -122,8 +123,8 @@ class Mom:
         """qdel, and the end of the walltime: SIGTERM to the session, and then as much time as kill_delay says."""
         signal_session(child.pid, signal.SIGTERM)
         end = time.monotonic() + kill_delay
-        while time.monotonic() < end and (child.poll() is None or members_of(child.pid)):
-            time.sleep(0.05)
+        while (members := members_of(child.pid)) and time.monotonic() < end:
+            wait_for_end(members[0], end)
 
     def attach(self, job, pid):
         return self.event("execjob_attach", job, pid=pid)
@@ -174,6 +175,15 @@ def members_of(session):
         except OSError:
             pass
     return found
+
+
+def wait_for_end(pid, deadline):
+    try:
+        process = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return
+    select.select([process], [], [], max(0, deadline - time.monotonic()))
+    os.close(process)
 
 
 def signal_session(session, number):
