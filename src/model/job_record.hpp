@@ -71,7 +71,8 @@ struct JobRecord {
     std::map<std::uint32_t, TaskRecord> tasks; ///< 0: the batch script, which a job that was opened need not have
     /// Of a job that was opened: microseconds that it outlives its last task while it has no batch script. kInfinity: for ever.
     std::optional<std::uint64_t> linger;
-    /// Whoever made the job says by EndJob how its leader ended, at most so many microseconds after that. Unset: see ReportWait.
+    /// Microseconds. Whoever made the job will call EndJob within this time after the leader has ended. Unset: ReportWait
+    /// decides.
     std::optional<std::uint64_t> reportWithin;
     std::uint32_t nextTask = 1;
     bool neverRan =
