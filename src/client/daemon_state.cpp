@@ -2,6 +2,7 @@
 #include "client/daemon_state.hpp"
 
 #include "base/escape.hpp"
+#include "client/ask.hpp"
 
 #include <map>
 #include <string>
@@ -9,27 +10,19 @@
 namespace pinfold {
 namespace {
 
-constexpr std::uint64_t kTimeout = 2'000'000; // microseconds
 constexpr const char* kSystemd = "org.freedesktop.systemd1";
-
-template <class T, class... Args>
-T ask(sdbus::IProxy& proxy, const std::string& interface, const std::string& method, const Args&... args) {
-    T result{};
-    proxy.callMethod(method).onInterface(interface).withTimeout(kTimeout).withArguments(args...).storeResultsTo(result);
-    return result;
-}
 
 bool runs(sdbus::IConnection& connection) {
     const auto bus = bus::makeProxy(connection, "org.freedesktop.DBus", "/org/freedesktop/DBus");
-    return ask<bool>(*bus, "org.freedesktop.DBus", "NameHasOwner", std::string("org.pinfold1"));
+    return askInShort<bool>(*bus, "org.freedesktop.DBus", "NameHasOwner", std::string("org.pinfold1"));
 }
 
 std::map<std::string, sdbus::Variant> unitProperties(sdbus::IConnection& connection) {
     const auto manager = bus::makeProxy(connection, kSystemd, "/org/freedesktop/systemd1");
     const auto unit =
-        ask<sdbus::ObjectPath>(*manager, std::string(kSystemd) + ".Manager", "GetUnit", std::string("pinfoldd.service"));
+        askInShort<sdbus::ObjectPath>(*manager, std::string(kSystemd) + ".Manager", "GetUnit", std::string("pinfoldd.service"));
     const auto proxy = bus::makeProxy(connection, kSystemd, unit);
-    return ask<std::map<std::string, sdbus::Variant>>(*proxy, "org.freedesktop.DBus.Properties", "GetAll", std::string());
+    return askInShort<std::map<std::string, sdbus::Variant>>(*proxy, "org.freedesktop.DBus.Properties", "GetAll", std::string());
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 #include "client/node_client.hpp"
 
 #include "base/escape.hpp"
+#include "client/ask.hpp"
 #include "systemd/sdbus_compat.hpp"
 
 #include <algorithm>
@@ -18,6 +19,8 @@ constexpr const char* kBus = "org.freedesktop.DBus";
 constexpr const char* kBusPath = "/org/freedesktop/DBus";
 constexpr const char* kSystemd = "org.freedesktop.systemd1";
 constexpr const char* kSystemdPath = "/org/freedesktop/systemd1";
+
+static_assert(NodeClient::kTimeLimit == kShortTime);
 
 /// Library exceptions end here.
 template <class F> auto converted(F&& call) -> Result<decltype(call())> {
@@ -45,17 +48,6 @@ std::string text(const sdbus::Variant& value) {
         for (const auto& entry : value.get<std::vector<std::string>>())
             list += (list.empty() ? "" : " ") + entry;
     return list;
-}
-
-template <class T, class... Args>
-T ask(sdbus::IProxy& proxy, const std::string& interface, const std::string& method, const Args&... args) {
-    T result{};
-    proxy.callMethod(method)
-        .onInterface(interface)
-        .withTimeout(NodeClient::kTimeLimit)
-        .withArguments(args...)
-        .storeResultsTo(result);
-    return result;
 }
 
 } // namespace
@@ -94,7 +86,7 @@ Result<NodeClient::Properties> NodeClient::properties(const std::string& service
     return converted([&] {
         const auto proxy = bus::makeProxy(*impl_->connection, service, path);
         Properties properties;
-        for (const auto& [name, value] : ask<bus::Dict>(*proxy, "org.freedesktop.DBus.Properties", "GetAll", interface))
+        for (const auto& [name, value] : askInShort<bus::Dict>(*proxy, "org.freedesktop.DBus.Properties", "GetAll", interface))
             properties.emplace(name, text(value));
         return properties;
     });
@@ -103,19 +95,20 @@ Result<NodeClient::Properties> NodeClient::properties(const std::string& service
 Result<NodeClient::Properties> NodeClient::unit(const std::string& name) const {
     const auto path = converted([&] {
         const auto proxy = bus::makeProxy(*impl_->connection, kSystemd, kSystemdPath);
-        return ask<sdbus::ObjectPath>(*proxy, "org.freedesktop.systemd1.Manager", "LoadUnit", name);
+        return askInShort<sdbus::ObjectPath>(*proxy, "org.freedesktop.systemd1.Manager", "LoadUnit", name);
     });
     return path ? properties(kSystemd, *path, "") : Result<Properties>(path.error());
 }
 
 Result<bool> NodeClient::hasOwner(const std::string& name) const {
-    return converted([&] { return ask<bool>(*bus::makeProxy(*impl_->connection, kBus, kBusPath), kBus, "NameHasOwner", name); });
+    return converted(
+        [&] { return askInShort<bool>(*bus::makeProxy(*impl_->connection, kBus, kBusPath), kBus, "NameHasOwner", name); });
 }
 
 Result<bool> NodeClient::canBeStarted(const std::string& name) const {
     return converted([&] {
-        const auto names =
-            ask<std::vector<std::string>>(*bus::makeProxy(*impl_->connection, kBus, kBusPath), kBus, "ListActivatableNames");
+        const auto names = askInShort<std::vector<std::string>>(*bus::makeProxy(*impl_->connection, kBus, kBusPath), kBus,
+                                                                "ListActivatableNames");
         return std::find(names.begin(), names.end(), name) != names.end();
     });
 }
