@@ -29,6 +29,7 @@ LANES = 16
 STORIES_TOLD = 10
 UNDISTURBED_CALL, ANY_CALL = 2.0, 30.0  # seconds
 PROGRESS = Path("/results/progress")
+SET_ASIDE = Path("/run/pinfold/receipts")
 
 
 class Chaos:
@@ -53,6 +54,7 @@ class Chaos:
         self.probe.finish()
         daemon_ready()
         self.left = left_behind()
+        wait_until(lambda: not list(SET_ASIDE.glob("*")), "the receipts that were set aside while the disk was full are written")
         self.receipts = all_receipts(self.stories)
         run("journalctl", "--sync")
         self.journal = run("journalctl", "-b", "-o", "short-precise", "--no-hostname", "-u", "pinfoldd").stdout.splitlines()
