@@ -219,7 +219,7 @@ def test_systemd_hangs_for_longer_than_anybody_waits():
         wait_running("sge.hang")
         assert any("/job-sge.hang.scope" in cgroup for _, cgroup in processes_with("8109").values())
         assert job.poll() is None, "PID 1 is back, and the job was killed"
-        run("pinfold", "stop", "sge.hang")
+        run("pinfold", "stop", "--wait", "sge.hang")  # nothing supervises it, so its end comes before its receipt
         finish(job)
         assert [receipt["result"] for receipt in receipts("sge.hang")] == ["stopped"]
         expect_nothing_left()

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from jobs import as_alice, expect_nothing_left, preloaded, run
+from jobs import as_alice, expect_nothing_left, main_pid, preloaded, read_journal, run, wait_until
 from recycled import attack, few_numbers, forking_daemon
 
 KEY = "recycled.1"
@@ -68,12 +68,15 @@ def test_nor_hit_by_what_the_owner_does_to_the_job(place):
 
 
 def test_who_is_moved_by_mistake_goes_back(place):
-    """The number becomes another's between the look at the pidfd and the write, which takes luck without the delay."""
+    """The number becomes another's between the look at the pidfd and the write, which takes luck without the delay. With it that happens
+    3 to 9 times in 60 tries, and less often on a busy machine."""
+    def put_back():
+        attack_job(place)
+        return f"has been put back to {place}" in read_journal(f"_PID={main_pid()}")
     with preloaded("slowmove.so"):
         run("pinfold", "open", KEY, "--uid", "alice", "--linger", "infinity")
-        attack_job(place)
+        wait_until(put_back, "a process that is moved by mistake", deadline=300)
         run("pinfold", "end", KEY)
-    assert f"has been put back to {place}" in run("journalctl", "-u", "pinfoldd", "--no-pager").stdout
     expect_nothing_left()
 
 
@@ -81,8 +84,7 @@ def test_who_is_moved_by_mistake_goes_back(place):
 def test_so_does_what_it_has_forked_meanwhile(place):
     with preloaded("slowmove.so"):
         run("pinfold", "open", KEY, "--uid", "alice", "--linger", "infinity")
-        forked = attack_job(place)
+        forked = wait_until(lambda: attack_job(place), "a process that is moved by mistake, and forks", deadline=300)
         run("pinfold", "end", KEY)
-    assert forked, "none was moved, and this shows nothing"
     assert set(forked) == {place}
     expect_nothing_left()
