@@ -87,10 +87,15 @@ def receipts(key=None, number=10000):
     return json.loads(run(*command).stdout)["receipts"]
 
 
+def read_journal(*options):
+    """What journalctl says, when journald has stored what it was given before."""
+    run("journalctl", "--sync")
+    return run("journalctl", "--no-pager", *options, check=False).stdout
+
+
 def journal(key, event=None):
     """The journal's entries about a job, oldest first."""
-    run("journalctl", "--sync")
-    lines = run("journalctl", "-o", "json", "--no-pager", f"PINFOLD_JOB={key}").stdout.splitlines()
+    lines = read_journal("-o", "json", f"PINFOLD_JOB={key}").splitlines()
     entries = [json.loads(line) for line in lines]
     return [entry for entry in entries if event is None or entry.get("PINFOLD_EVENT") == event]
 

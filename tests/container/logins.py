@@ -9,7 +9,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from jobs import run, wait_until
+from jobs import read_journal, run, wait_until
 
 SERVICE = Path("/etc/pam.d/pinfold-test")
 SEEN = Path("/run/pinfold-test")  # what a session saw of itself, written from within
@@ -63,8 +63,7 @@ def seen_cgroup():
 
 
 def logged():
-    run("journalctl", "--sync")
-    return run("journalctl", "-b", "-o", "cat", "--no-pager", "-g", r"^pam_pinfold\(").stdout
+    return read_journal("-b", "-o", "cat", "-g", r"^pam_pinfold\(")
 
 
 # From here on: sshd.

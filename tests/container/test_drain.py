@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from jobs import (daemon_ready, drained, expect_nothing_left, finish, held_up, live_jobs, main_pid, receipts, run, site, start_job, wait_running,
-                  wait_until)
+from jobs import (daemon_ready, drained, expect_nothing_left, finish, held_up, live_jobs, main_pid, read_journal, receipts, run, site,
+                  start_job, wait_running, wait_until)
 from test_disturbance import kill_daemon, restart_daemon, upgrade
 
 FILE = Path("/var/lib/pinfold/drain.json")
@@ -41,8 +41,7 @@ def node():
 
 
 def events(name):
-    run("journalctl", "--sync")
-    return [json.loads(line) for line in run("journalctl", "-o", "json", f"PINFOLD_EVENT={name}").stdout.splitlines()]
+    return [json.loads(line) for line in read_journal("-o", "json", f"PINFOLD_EVENT={name}").splitlines()]
 
 
 def waiting_job(key):
@@ -76,7 +75,7 @@ def test_administrators_drain_and_nobody_else():
     assert "draining since" in as_user("alice", "pinfold", "status").stdout, "everyone may know"
     assert as_user("carol", "pinfold", "undrain").returncode == 0
     assert events("drained")[-1]["PINFOLD_REASON"] == "by carol" and events("undrained")[-1]["PRIORITY"] == "5"
-    text = run("journalctl", "-x", "PINFOLD_EVENT=drained").stdout
+    text = read_journal("-x", "PINFOLD_EVENT=drained")
     assert "The node was drained" in text and "`pinfold undrain` has the node take jobs again" in text
 
 
@@ -97,8 +96,7 @@ def test_a_damaged_file_is_a_drain():
     run("systemctl", "start", "pinfoldd")
     assert "drain.json is unreadable" in node()["drain"]["reason"]
     assert finish(start_job("drain.damaged", "true"))[0] == REFUSED
-    run("journalctl", "--sync")
-    assert "takes no jobs until somebody says" in run("journalctl", "-u", "pinfoldd", "-p", "err", "-o", "cat").stdout
+    assert "takes no jobs until somebody says" in read_journal("-u", "pinfoldd", "-p", "err", "-o", "cat")
     run("pinfold", "undrain")
     assert finish(start_job("drain.damaged", "true"))[0] == 0
 

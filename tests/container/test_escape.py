@@ -6,7 +6,8 @@ import subprocess
 
 import pytest
 
-from jobs import ESCAPIST, daemon_ready, expect_nothing_left, finish, journal, receipts, run, start_job, wait_running, wait_until
+from jobs import (ESCAPIST, daemon_ready, expect_nothing_left, finish, journal, read_journal, receipts, run, start_job, wait_running,
+                  wait_until)
 
 WAYS = ["set-sid", "double-fork", "daemon", "re-parented", "ignores-term", "stopped", "other-user", "storm"]
 ODD_NAMES = {"blanks": "a  b c", "newline": "a\nb", "parenthesis": "x) S 1 1 (y", "terminal": "\x1b[31mred\x07",
@@ -65,8 +66,7 @@ def test_odd_names_are_named_escaped(name):
 
 def test_the_unit_shows_it_in_the_journal():
     finish(start_job("esc.unit", ESCAPIST, "set-sid"))
-    run("journalctl", "--sync")
-    out = run("journalctl", "--no-pager", "-u", "job-esc.unit.scope").stdout
+    out = read_journal("-u", "job-esc.unit.scope")
     assert "rogue process(es) found for task esc.unit" in out
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs import ESCAPIST, finish, receipts, run, start_job, wait_running
+from jobs import ESCAPIST, finish, read_journal, receipts, run, start_job, wait_running
 from old_history import OLD_SCHEMA
 
 HISTORY = Path("/var/lib/pinfold/history.db")
@@ -55,8 +55,7 @@ def vacuum(*options):
 
 
 def removals():
-    run("journalctl", "--sync")
-    lines = run("journalctl", "-o", "json", "--no-pager", "PINFOLD_EVENT=history-vacuumed").stdout.splitlines()
+    lines = read_journal("-o", "json", "PINFOLD_EVENT=history-vacuumed").splitlines()
     return [json.loads(line) for line in lines]
 
 
@@ -141,8 +140,7 @@ def test_a_long_migration_is_no_failed_start(impatient_unit):
         old.execute(MANY, receipt)
     old.close()
     run("systemctl", "start", "pinfoldd.socket", "pinfoldd")
-    run("journalctl", "--sync")
-    assert "bringing the receipts of an older pinfold up to date" in run("journalctl", "-u", "pinfoldd", "-o", "cat").stdout
+    assert "bringing the receipts of an older pinfold up to date" in read_journal("-u", "pinfoldd", "-o", "cat")
     assert len(receipts()) == 10000
 
 

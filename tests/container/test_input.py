@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs import daemon_ready, drained, finish, receipts, run, start_job, wait_running, wait_until
+from jobs import daemon_ready, drained, finish, read_journal, receipts, run, start_job, wait_running, wait_until
 
 CONFIG = Path("/etc/pinfold/pinfold.toml.d/test.toml")
 RELOAD = "busctl", "call", "org.pinfold1", "/org/pinfold1", "org.pinfold1.Manager", "Reload"
@@ -83,8 +83,7 @@ def test_a_wrong_value_keeps_the_old_configuration(config):
     one_line(run("pinfold", "check-config", check=False), 1, f"{config}:2:", "kill_grace", "'never'")
     reload = run("busctl", "call", "org.pinfold1", "/org/pinfold1", "org.pinfold1.Manager", "Reload", check=False)
     assert reload.returncode != 0 and f"{config}:2:" in reload.stderr
-    run("journalctl", "--sync")
-    assert f"{config}:2:" in run("journalctl", "-o", "cat", "-u", "pinfoldd", "PINFOLD_EVENT=config-rejected").stdout
+    assert f"{config}:2:" in read_journal("-o", "cat", "-u", "pinfoldd", "PINFOLD_EVENT=config-rejected")
     # The old grace is in force: a job that ignores SIGTERM lives on after the default second.
     job = start_job("config.old", "sh", "-c", "trap '' TERM; echo deaf; while :; do read line; done", stdin=subprocess.PIPE)
     assert job.stdout.readline() == "deaf\n"
@@ -184,8 +183,7 @@ def test_an_unknown_key_keeps_the_old_configuration(config):
     run("systemctl", "restart", "pinfoldd")
     daemon_ready()
     one_line(run("runuser", "-u", "alice", "--", "pinfold-run", "--", "true", check=False), 125, "may not create jobs")
-    run("journalctl", "--sync")
-    assert told in run("journalctl", "-o", "cat", "-u", "pinfoldd").stdout
+    assert told in read_journal("-o", "cat", "-u", "pinfoldd")
 
 
 def test_a_wrong_configuration_at_start_is_said_once(config):
@@ -249,8 +247,7 @@ def test_run_unconfined_where_the_site_says_so(config):
     finally:
         run("systemctl", "unmask", "--runtime", "pinfoldd")
         run("systemctl", "start", "pinfoldd")
-    run("journalctl", "--sync")
-    warnings = run("journalctl", "-o", "json", "PINFOLD_EVENT=run-unconfined").stdout.splitlines()
+    warnings = read_journal("-o", "json", "PINFOLD_EVENT=run-unconfined").splitlines()
     assert len(warnings) == 3 and all(json.loads(line)["PRIORITY"] == "4" for line in warnings)
 
 

@@ -6,7 +6,7 @@ import json
 import subprocess
 from pathlib import Path
 
-from jobs import as_alice, expect_nothing_left, finish, journal, receipts, run, start_job, wait_until
+from jobs import as_alice, expect_nothing_left, finish, journal, read_journal, receipts, run, start_job, wait_until
 
 TASKS, LEFT = 8, 50
 COMMAND = 20_000  # bytes
@@ -56,5 +56,4 @@ def test_a_flood_of_leftovers_hides_no_line_about_another_job():
 
 
 def all_of(event):
-    run("journalctl", "--sync")
-    return [json.loads(line) for line in run("journalctl", "-o", "json", "--no-pager", "_UID=0", f"PINFOLD_EVENT={event}").stdout.splitlines()]
+    return [json.loads(line) for line in read_journal("-o", "json", "_UID=0", f"PINFOLD_EVENT={event}").splitlines()]

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from endless import endless_mappings
-from jobs import RECORDS, daemon_ready, expect_nothing_left, finish, main_pid, receipts, run, site, start_job, wait_running, wait_until
+from jobs import (RECORDS, daemon_ready, expect_nothing_left, finish, main_pid, read_journal, receipts, run, site, start_job, wait_running,
+                  wait_until)
 from own_server import locked_memories
 
 HISTORY = Path("/var/lib/pinfold/history.db")
@@ -109,8 +110,7 @@ def left(request):
 
 
 def removals(left):
-    run("journalctl", "--sync")
-    lines = run("journalctl", "-o", "json", "--no-pager", "PINFOLD_EVENT=leftover-removed", f"PINFOLD_JOB={left.key}").stdout.splitlines()
+    lines = read_journal("-o", "json", "PINFOLD_EVENT=leftover-removed", f"PINFOLD_JOB={left.key}").splitlines()
     return [json.loads(line) for line in lines]
 
 

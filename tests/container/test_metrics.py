@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs import daemon_ready, expect_nothing_left, finish, main_pid, receipts, run, start_job, wait_running, wait_until
+from jobs import daemon_ready, expect_nothing_left, finish, main_pid, read_journal, receipts, run, start_job, wait_running, wait_until
 from test_smoke import LEAVES_SLEEP
 
 CONFIG = Path("/etc/pinfold/pinfold.toml.d/metrics.toml")
@@ -38,8 +38,7 @@ def ended(result):
 
 
 def warnings_since(start):
-    run("journalctl", "--sync")
-    lines = run("journalctl", "-o", "cat", "--no-pager", "-u", "pinfoldd", "-p", "warning", f"--since=@{start:.6f}", check=False).stdout
+    lines = read_journal("-o", "cat", "-u", "pinfoldd", "-p", "warning", f"--since=@{start:.6f}")
     return [line for line in lines.splitlines() if line.startswith("metrics not written")]
 
 

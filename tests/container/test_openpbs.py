@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs import daemon_ready, drained, expect_nothing_left, live_jobs, main_pid, processes_with, receipts, run, wait_until
+from jobs import daemon_ready, drained, expect_nothing_left, live_jobs, main_pid, processes_with, read_journal, receipts, run, wait_until
 from mom import NOT_LAUNCHED, make_job, mom_of_this_host
 from own_server import FUSE_HANG
 
@@ -303,8 +303,7 @@ def test_where_the_site_says_so_a_job_runs_without_a_scope(mom, site, outage):
     job, late = begin(mom, one_host("12.srv")), begin(mom, one_host("13.srv"))
     script = started(mom, job, "sleep", "1000")
     assert "batch" not in cgroup(script.pid)
-    run("journalctl", "--sync")
-    warnings = run("journalctl", "-o", "json", "PINFOLD_EVENT=run-unconfined", "PINFOLD_JOB=pbs.12.srv").stdout.splitlines()
+    warnings = read_journal("-o", "json", "PINFOLD_EVENT=run-unconfined", "PINFOLD_JOB=pbs.12.srv").splitlines()
     assert [json.loads(line)["PRIORITY"] for line in warnings] == ["4", "4"], "at its begin and at its launch"
     up()
     child = started(mom, late, "sleep", "1000")

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from jobs import BATCH, RECORDS, daemon_ready, expect_nothing_left, finish, live_jobs, receipts, run, start_job, units, wait_running, wait_until
+from jobs import (BATCH, RECORDS, daemon_ready, expect_nothing_left, finish, live_jobs, read_journal, receipts, run, start_job, units,
+                  wait_running, wait_until)
 from test_metrics import figures, textfile  # noqa: F401
 
 NOTHING = {kind: [] for kind in ("units_stopped", "units_left", "cgroups_removed", "cgroups_left", "records_ended", "records_taken_up",
@@ -43,10 +44,9 @@ def restart():
 
 def told_at_the_start():
     """By the journal of the pinfoldd that runs."""
-    run("journalctl", "--sync")
     found = {}
     invocation = run("systemctl", "show", "-P", "InvocationID", "pinfoldd").stdout.strip()
-    for line in run("journalctl", "-o", "json", "PINFOLD_EVENT=orphan", f"_SYSTEMD_INVOCATION_ID={invocation}").stdout.splitlines():
+    for line in read_journal("-o", "json", "PINFOLD_EVENT=orphan", f"_SYSTEMD_INVOCATION_ID={invocation}").splitlines():
         entry = json.loads(line)
         found.setdefault(entry["PINFOLD_ORPHAN_KIND"], []).append(entry["PINFOLD_ORPHAN"])
     return found

@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from jobs import (CGROUP, as_alice, expect_nothing_left, finish, live_jobs, main_pid, preloaded, processes_with, receipts, run, site, start_job,
-                  stopped, wait_running, wait_until)
+from jobs import (CGROUP, as_alice, expect_nothing_left, finish, live_jobs, main_pid, preloaded, processes_with, read_journal, receipts,
+                  run, site, start_job, stopped, wait_running, wait_until)
 
 FULL = "PINFOLD_SICK_FULL" in os.environ
 GRACE = 1.0
@@ -97,8 +97,7 @@ def burst(name, number):
 
 def told(name):
     """Lines in the journal about the starts and ends of these jobs; how many lines were lost."""
-    run("journalctl", "--sync")
-    lines = run("journalctl", "-b", "-o", "cat", "--no-pager", "_SYSTEMD_UNIT=pinfoldd.service").stdout.splitlines()
+    lines = read_journal("-b", "-o", "cat", "_SYSTEMD_UNIT=pinfoldd.service").splitlines()
     lost = sum(int(line.split()[0]) for line in lines if line.endswith("messages were lost while the journal did not take any"))
     return sum(re.match(rf"job {name}\.\d+ (started|ended)", line) is not None for line in lines), lost
 
@@ -174,7 +173,7 @@ def test_no_inotify_watches(compare):
         found = expect_receipts(spans | {key: (first, microseconds()) for key in left})
         assert all(found[key]["leftovers"] == 1 for key in left)
         expect_nothing_left()
-    said = run("journalctl", "-b", "-o", "cat", "--no-pager", "_SYSTEMD_UNIT=pinfoldd.service").stdout
+    said = read_journal("-b", "-o", "cat", "_SYSTEMD_UNIT=pinfoldd.service")
     assert "the kernel has no inotify watches left" in said
 
 
@@ -260,7 +259,7 @@ def test_no_descriptor_at_all(compare, record_property):
         assert [found[key]["exit_status"] for key in ("runs.1", "starts.1")] == [4, 5]
         assert found["ends.1"]["exit_status"] in (3, None), "pinfoldd waits ten seconds for the word of a supervisor"
         expect_nothing_left()
-        said = run("journalctl", "-o", "cat", "--no-pager", "--since", f"@{since}", "_SYSTEMD_UNIT=pinfoldd.service").stdout
+        said = read_journal("-o", "cat", "--since", f"@{since}", "_SYSTEMD_UNIT=pinfoldd.service")
         assert said.count("wrapper's socket: Too many open files") == 1, said
 
 

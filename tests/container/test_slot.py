@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from jobs import (daemon_ready, expect_nothing_left, finish, live_jobs, main_pid, processes_with, receipts, run, start_job, stopped,
-                  wait_running, wait_until)
+from jobs import (daemon_ready, expect_nothing_left, finish, live_jobs, main_pid, processes_with, read_journal, receipts, run, start_job,
+                  stopped, wait_running, wait_until)
 
 CONFIG = Path("/etc/pinfold/pinfold.toml")
 # A leader that ends with 3 when its standard input does, and leaves a process behind.
@@ -167,7 +167,7 @@ def test_leftovers_keep_the_slot_while_pinfoldd_refuses_to_start():
         said = read_until(job.stderr, "not known to be over")
         assert "pinfold.toml:1:" in said and "systemctl restart pinfoldd" in said, said
         assert job.poll() is None and processes_with("sleep\x007302")
-        count = int(run("journalctl", "-u", "pinfoldd", "--no-pager", "-o", "cat", "--since", "-20s").stdout.count("pinfold.toml:1:"))
+        count = read_journal("-u", "pinfoldd", "-o", "cat", "--since", "-20s").count("pinfold.toml:1:")
         assert 1 <= count <= 10, "a start each 6.4 s, each with two lines"
     finally:
         CONFIG.unlink()

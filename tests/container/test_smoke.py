@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs import expect_nothing_left, finish, journal, receipts, run, start_job, wait_until
+from jobs import expect_nothing_left, finish, journal, read_journal, receipts, run, start_job, wait_until
 
 # Ends when its daemon is what it shall be, not when it is still about to become it.
 LEAVES_SLEEP = 'setsid sleep 4711 >&- 2>&- <&- & until read -r name </proc/$!/comm && [ "$name" = sleep ]; do :; done; echo $!'
@@ -56,6 +56,6 @@ def test_a_leftover_is_named_killed_and_accounted_for():
     assert [entry["MESSAGE"] for entry in journal(key, "leftovers")] == [f"rogue process(es) found for task {key}"]
     named = journal(key, "leftover")
     assert [(entry["MESSAGE"], entry["PINFOLD_ROGUE_PID"]) for entry in named] == [("rogue: sleep 4711", out.strip())]
-    assert "rogue: sleep 4711" in run("journalctl", "-o", "cat", "-u", "job-smoke.leftover.scope").stdout
+    assert "rogue: sleep 4711" in read_journal("-o", "cat", "-u", "job-smoke.leftover.scope")
     assert [receipt["leftovers"] for receipt in receipts(key)] == [1]
     expect_nothing_left()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs import expect_nothing_left, finish, live_jobs, preloaded, receipts, run, start_job, wait_until
+from jobs import expect_nothing_left, finish, live_jobs, preloaded, read_journal, receipts, run, start_job, wait_until
 
 LIB = Path("/var/lib/pinfold")
 KEPT = Path("/run/pinfold/receipts")
@@ -29,8 +29,7 @@ def draining():
 
 
 def events(name, since):
-    run("journalctl", "--sync")
-    return run("journalctl", "-o", "cat", "--no-pager", "--since", f"@{since}", f"PINFOLD_EVENT={name}").stdout.splitlines()
+    return read_journal("-o", "cat", "--since", f"@{since}", f"PINFOLD_EVENT={name}").splitlines()
 
 
 @pytest.fixture

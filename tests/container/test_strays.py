@@ -15,7 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from jobs import BATCH, CGROUP, ESCAPIST, RECORDS, as_alice, daemon_ready, expect_nothing_left, finish, live_jobs, main_pid, receipts, run, site, start_job, wait_until
+from jobs import (BATCH, CGROUP, ESCAPIST, RECORDS, as_alice, daemon_ready, expect_nothing_left, finish, live_jobs, main_pid, read_journal,
+                  receipts, run, site, start_job, wait_until)
 from own_server import locked_memories
 from without_first import WITHOUT_FIRST
 
@@ -351,14 +352,12 @@ def test_warn_writes_to_the_strays_own_terminal(node):
     run("pinfold", "strays", "--mode=warn", "--commands", "*sleep 926*", *NOW)
     assert f"is {terminal.pid}, sleep 9261" in terminal.read_until(b"sleep 9261")
     assert alive(terminal.pid) and alive(quiet.pid)
-    run("journalctl", "--sync")
     [entry] = journal_of(terminal.pid)
     assert (entry["PRIORITY"], entry["PINFOLD_STRAY_ACTION"]) == ("4", "warn")
 
 
 def journal_of(pid):
-    run("journalctl", "--sync")
-    lines = run("journalctl", "-o", "json", "--no-pager", f"PINFOLD_STRAY_PID={pid}", check=False).stdout.splitlines()
+    lines = read_journal("-o", "json", f"PINFOLD_STRAY_PID={pid}").splitlines()
     return [json.loads(line) for line in lines]
 
 
@@ -405,8 +404,7 @@ def test_nothing_is_killed_with_an_unreadable_record(node):
     node.callback(record.unlink)
     assert "strays.6.json" in refused(pid)
     assert run("pinfold", "strays", *NOW).returncode == 0
-    run("journalctl", "--sync")
-    assert "strays.6.json" in run("journalctl", "-o", "cat", "PINFOLD_EVENT=strays-refused").stdout
+    assert "strays.6.json" in read_journal("-o", "cat", "PINFOLD_EVENT=strays-refused")
 
 
 def test_nothing_is_killed_beside_a_slice_that_nobody_knows(node):
@@ -632,6 +630,5 @@ def test_the_timers_sweep_says_who_cannot_be_read_and_ends(node):
         file.write_text('[strays]\nmin_age = "0"\n')
         node.callback(file.unlink)
         run("systemctl", "start", "pinfold-strays", timeout=60)
-        run("journalctl", "--sync")
-        said = run("journalctl", "-o", "cat", "--no-pager", "_SYSTEMD_UNIT=pinfold-strays.service", "_TRANSPORT=stdout").stdout
+        said = read_journal("-o", "cat", "_SYSTEMD_UNIT=pinfold-strays.service", "_TRANSPORT=stdout")
         assert f"a command line is not known: process {locked} of user {ALICE} can't be looked into" in said

@@ -6,7 +6,8 @@ import signal
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 
-from jobs import ESCAPIST, expect_nothing_left, finish, live_jobs, processes_with, receipts, run, start_job, wait_running, wait_until
+from jobs import (ESCAPIST, expect_nothing_left, finish, live_jobs, processes_with, read_journal, receipts, run, start_job, wait_running,
+                  wait_until)
 
 JOBS = 1000
 AT_ONCE = 16
@@ -91,4 +92,4 @@ def test_a_thousand_ends_at_once():
     wait_until(lambda: not live_jobs(), "all over", deadline=120)
     expect_nothing_left()
     assert run("busctl", "get-property", "org.freedesktop.systemd1", "/org/freedesktop/systemd1", "org.freedesktop.systemd1.Manager", "Version")
-    assert "match rules" not in run("journalctl", "-b", "-o", "cat", "_COMM=dbus-daemon").stdout
+    assert "match rules" not in read_journal("-b", "-o", "cat", "_COMM=dbus-daemon")

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from jobs import drained, expect_nothing_left, journal, leftovers_of_pinfold, live_jobs, processes_with, receipts, run, wait_until
+from jobs import (drained, expect_nothing_left, journal, leftovers_of_pinfold, live_jobs, processes_with, read_journal, receipts, run,
+                  wait_until)
 from torque_mom import JOB_EXEC_FAIL2, JOB_EXEC_OK, JOB_EXEC_RETRY, Mom
 
 PROGRAMS = Path("/usr/libexec/pinfold")
@@ -350,8 +351,7 @@ def test_a_drained_node_sends_jobs_back_to_the_queue(make_mom):
     with drained():
         assert mom.ask("start", job=it)["code"] == JOB_EXEC_RETRY
         assert not live_jobs()
-        run("journalctl", "--sync")
-        said = run("journalctl", "-o", "cat", "-t", "torque-prologue").stdout
+        said = read_journal("-o", "cat", "-t", "torque-prologue")
         assert "job torque.4732.server goes back to the queue: " in said and "drained" in said
     assert run_to_end(mom, it) == 0
     assert output(mom, it) == "ran\n"

@@ -3,7 +3,7 @@
 
 import subprocess
 
-from jobs import as_alice, expect_nothing_left, finish, journal, live_jobs, run, site, wait_until
+from jobs import as_alice, expect_nothing_left, finish, journal, live_jobs, read_journal, run, site, wait_until
 
 # Traces all threads of the processes named (PTRACE_SEIZE with PTRACE_O_TRACEEXIT), by a thread that is not its first one.
 TRACER = """
@@ -39,7 +39,7 @@ def test_a_tracer_in_another_job_keeps_no_job_from_ending():
         further = tracer_of("tracer.2", tracer.pid)
         run("pinfold", "stop", "--grace", "0", "traced.1")
         wait_until(lambda: "traced.1" not in live_jobs(), "the end of the job")
-        said = run("journalctl", "-o", "cat", "_SYSTEMD_UNIT=pinfoldd.service", "--grep", "kept it from ending").stdout
+        said = read_journal("-o", "cat", "_SYSTEMD_UNIT=pinfoldd.service", "--grep", "kept it from ending")
         assert all(f"process {process.pid} traced the job" in said for process in (tracer, further)), said
         assert not journal("traced.1", "unkillable")
         for process in (traced, tracer, further):

@@ -15,7 +15,7 @@ import pytest
 
 from crowd import LEAST, Crowd, history, identity
 from endless import endless_mappings
-from jobs import BATCH, CGROUP, daemon_ready, live_jobs, main_pid, run, start_job, wait_running, wait_until
+from jobs import BATCH, CGROUP, daemon_ready, live_jobs, main_pid, read_journal, run, start_job, wait_running, wait_until
 from own_server import FUSE_HANG, MOUNT, alices_server, expect_the_wait, in_namespaces_of, waits_for
 from recycled import attack as offer_numbers
 from recycled import few_numbers, forking_daemon
@@ -314,9 +314,8 @@ def test_18_what_signals_say():
 
 def test_19_forged_words_of_pinfoldd():
     attack("bob", "forge_journal", "pinfoldd has deleted your thesis", "leftover-removed")
-    run("journalctl", "--sync")
-    assert "thesis" in run("journalctl", "PINFOLD_EVENT=leftover-removed").stdout
-    assert "thesis" not in run("journalctl", "_UID=0", "PINFOLD_EVENT=leftover-removed", check=False).stdout
+    assert "thesis" in read_journal("PINFOLD_EVENT=leftover-removed")
+    assert "thesis" not in read_journal("_UID=0", "PINFOLD_EVENT=leftover-removed")
 
 
 def test_20_where_another_process_is():

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs import BATCH, expect_nothing_left, finish, journal, receipts, run, start_job, wait_running, wait_until
+from jobs import BATCH, expect_nothing_left, finish, journal, read_journal, receipts, run, start_job, wait_running, wait_until
 
 MIB = 1024 * 1024
 
@@ -283,7 +283,7 @@ def test_a_users_name_for_a_cgroup_is_no_word_of_the_kernels():
     wait_running("oom.other")
     others = "/batch.slice/batch-oom.other.slice/job-oom.other.scope"
     run("systemd-run", "--quiet", "--wait", "--pipe", "--uid=alice", "-pDelegate=memory", "-pOOMPolicy=continue", "--", *python(FORGER, others))
-    assert f",task_memcg={others},task=y" in run("journalctl", "-k", "-o", "cat", "--grep", "oom-kill:").stdout, "so it was said"
+    assert f",task_memcg={others},task=y" in read_journal("-k", "-o", "cat", "--grep", "oom-kill:"), "so it was said"
     job.communicate("go\n", timeout=60)
     receipt = verdict("oom.other")
     assert (receipt["result"], receipt["oom_cause"]) == ("exited", None), receipt
