@@ -51,7 +51,6 @@ struct TaskStarter::Attempt {
     bool begun = false;                                     ///< as in Outcome
     bool lost = false;               ///< the answer to a call, which may wait for its turn with PID 1 still
     std::vector<pid_t> placeholders; ///< earlier ones too: a call in PID 1's queue has their numbers
-    EventHandle timer;
 
     const JobKey& key() const { return job->key(); }
     std::string unit() const { return processes->empty() ? key().sliceName() : key().scopeName(request.task); }
@@ -305,14 +304,13 @@ void TaskStarter::retry(AttemptPtr attempt, const Patience& patience, Error othe
     if (context_.loop.bootTime() - attempt->since >= patience.total)
         return patience.mayComeYet ? waitForSystemd(std::move(attempt), std::move(otherwise))
                                    : finish(attempt, std::move(otherwise));
-    attempt->timer = context_.loop.after(patience.interval, [this, attempt] {
-        attempt->timer.reset();
-        if (lookAndTell(attempt))
+    after(attempt, patience.interval, [this](const AttemptPtr& again) {
+        if (lookAndTell(again))
             return;
         // Repeated for a job that is over, it would make a slice without limits that nobody knows.
-        if (!attempt->callbacks.wanted())
-            return finish(attempt, tooLate(attempt->key()));
-        tryOnce(attempt);
+        if (!again->callbacks.wanted())
+            return finish(again, tooLate(again->key()));
+        tryOnce(again);
     });
 }
 
@@ -320,9 +318,15 @@ void TaskStarter::retry(AttemptPtr attempt, const Patience& patience, Error othe
 void TaskStarter::waitForSystemd(AttemptPtr attempt, Error otherwise) {
     if (auto overdue = std::exchange(attempt->callbacks.overdue, nullptr))
         overdue(otherwise);
-    attempt->timer = context_.loop.after(kAskAgain, [this, attempt, otherwise = std::move(otherwise)] {
-        attempt->timer.reset();
-        askSystemd(attempt, otherwise);
+    after(attempt, kAskAgain,
+          [this, otherwise = std::move(otherwise)](const AttemptPtr& waiting) { askSystemd(waiting, otherwise); });
+}
+
+void TaskStarter::after(const AttemptPtr& attempt, std::uint64_t delay, std::function<void(const AttemptPtr&)> act) {
+    // The timer does not have the attempt: as long as both have each other, neither goes when we do.
+    waiting_[attempt] = context_.loop.after(delay, [this, weak = std::weak_ptr(attempt), act = std::move(act)] {
+        const auto fired = waiting_.extract(weak.lock());
+        act(fired.key());
     });
 }
 

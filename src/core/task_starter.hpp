@@ -12,6 +12,7 @@
 #include "systemd/unit_properties.hpp"
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -55,6 +56,7 @@ private:
     void tryOnce(AttemptPtr attempt);
     void decide(AttemptPtr attempt, const SystemdOutcome& outcome);
     void freeName(const AttemptPtr& attempt, const Error& taken);
+    void after(const AttemptPtr& attempt, std::uint64_t delay, std::function<void(const AttemptPtr&)> act);
     void retry(AttemptPtr attempt, const Patience& patience, Error otherwise);
     void waitForSystemd(AttemptPtr attempt, Error otherwise);
     void askSystemd(const AttemptPtr& attempt, const Error& otherwise);
@@ -73,7 +75,8 @@ private:
     void finished();
 
     CoreContext& context_;
-    std::vector<pid_t> inDoubt_; ///< placeholders that have done their work, and whose numbers are kept
+    std::map<AttemptPtr, EventHandle> waiting_; ///< their timers
+    std::vector<pid_t> inDoubt_;                ///< placeholders that have done their work, and whose numbers are kept
     bool asksForDoubt_ = false;
     EventHandle doubtTimer_;
     std::size_t inFlight_ = 0;
