@@ -23,6 +23,7 @@ enum class Slots { None, Weight, Quota, Cpus };
 enum class CommandLines { None, Name, Full };
 enum class UnkillableAction { None, Comment, Drain, Script };
 enum class HistoryFailure { Drain, Continue };
+enum class Summary { Never, Always, OnFailure };
 enum class LogLevel { Debug, Info, Warning, Error };
 
 struct Config {
@@ -42,7 +43,8 @@ struct Config {
             60'000'000;              ///< linger = "60s": a job without batch script after its last task; from 0, or kInfinity
         Slots slots = Slots::Weight; ///< slots = "none" | "weight" | "quota" | "cpus": what a job's slots give it of the CPUs
         std::uint64_t shepherdGrace = 30'000'000; ///< shepherd_grace = "30s": for a shepherd whose job was killed; 0 to 1 h
-        bool summary = false;                     ///< summary: the page of `pinfold why` at the end of the job's standard output
+        /// summary = false | true | "on-failure": the page of `pinfold why` at the end of the job's standard output
+        Summary summary = Summary::Never;
     } jobs;
 
     /// [defaults]: what a job gets that doesn't say; for users' own jobs also the ceiling. Keys as in forEachLimit(), written

@@ -117,6 +117,17 @@ Result<void> textfile(const toml::node& node, Config& config) {
     return {};
 }
 
+/// It was a flag once, and the two words of it stay.
+Result<void> summary(const toml::node& node, Config& config) {
+    if (const auto* always = node.as_boolean())
+        config.jobs.summary = always->get() ? Summary::Always : Summary::Never;
+    else if (node.value<std::string_view>() == "on-failure")
+        config.jobs.summary = Summary::OnFailure;
+    else
+        return wrong(show(node) + " is not one of false, true, \"on-failure\"");
+    return {};
+}
+
 const std::map<std::string_view, Section>& sections() {
     static const std::map<std::string_view, Section> table{
         {"daemon",
@@ -142,7 +153,7 @@ const std::map<std::string_view, Section>& sections() {
            word<Slots>([](Config& c) -> Slots& { return c.jobs.slots; },
                        {{"none", Slots::None}, {"weight", Slots::Weight}, {"quota", Slots::Quota}, {"cpus", Slots::Cpus}})},
           {"shepherd_grace", duration([](Config& c) -> std::uint64_t& { return c.jobs.shepherdGrace; }, 0, kHour, "0 to 1 h")},
-          {"summary", flag([](Config& c) -> bool& { return c.jobs.summary; })}}},
+          {"summary", summary}}},
         {"defaults", limits()},
         {"devices", {}}, // any name is a key there
         {"gpus",

@@ -32,8 +32,12 @@ constexpr std::size_t kUsersAtLeast = 4; // that it takes to have all connection
 /// No name service: see NameOfUser.
 std::string userNumber(std::uint32_t uid) { return uid == 0 ? "root" : std::to_string(uid); }
 
+bool wantsSummary(Summary site, const Receipt& receipt) {
+    return site == Summary::Always || (site == Summary::OnFailure && outcomeOf(receipt) == JobOutcome::Failed);
+}
+
 /// What the supervisor says before it goes. What was said in time is not said again.
-WrapperReply lastWords(const Receipt& receipt, bool withSummary) {
+WrapperReply lastWords(const Receipt& receipt, Summary summary) {
     WrapperReply reply;
     reply.key = receipt.key;
     if (receipt.oom && !receipt.oomSaid)
@@ -41,7 +45,7 @@ WrapperReply lastWords(const Receipt& receipt, bool withSummary) {
     if (!receipt.unwritten.empty())
         reply.notice += "pinfold-run: the receipt of job " + receipt.key + " is not written yet: " + receipt.unwritten +
                         "; pinfoldd keeps it in /run and writes it when that works again\n";
-    if (withSummary)
+    if (wantsSummary(summary, receipt))
         reply.summary = receiptPage(receipt, userNumber, {});
     return reply;
 }

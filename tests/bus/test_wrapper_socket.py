@@ -103,6 +103,20 @@ def test_a_summary_where_the_site_wants_one(world):
     assert "notice" not in reply
 
 
+def test_a_summary_of_those_that_failed_only(world):
+    world.configure('[jobs]\nsummary = "on-failure"\n')
+    told = {}
+    for key, how in {"wrapper.0": {"exit_status": 0}, "wrapper.3": {"exit_status": 3}, "wrapper.9": {"exit_signal": 9}, "wrapper.x": {}}.items():
+        leader = world.process()
+        create(world, leader, key=key)
+        leader.kill()
+        leader.wait()
+        told[key] = ask(world, {"version": 1, "call": "end", "key": key, "leader": leader.pid, **how}).get("summary")
+    assert told["wrapper.0"] is None
+    assert "It exited with status 3." in told["wrapper.3"] and "It was ended by SIGKILL" in told["wrapper.9"]
+    assert told["wrapper.x"] is None, "unknown is not failed"
+
+
 def test_what_a_job_has_for_itself_is_told_to_its_wrapper(world):
     world.configure('[gpus]\ndevices = ["/dev/null", "/dev/zero"]\nids = ["GPU-a", "GPU-b"]\nenvironment = ["VISIBLE"]\n')
     fd = os.pidfd_open(world.process().pid)

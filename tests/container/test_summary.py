@@ -13,10 +13,10 @@ DROP_IN = Path("/etc/pinfold/pinfold.toml.d/summary.toml")
 PIPE = 65536  # bytes that a pipe holds
 
 
-@pytest.fixture
-def summaries():
+@pytest.fixture(params=["true"])
+def summaries(request):
     DROP_IN.parent.mkdir(parents=True, exist_ok=True)
-    DROP_IN.write_text("[jobs]\nsummary = true\n")
+    DROP_IN.write_text(f"[jobs]\nsummary = {request.param}\n")
     run("systemctl", "reload", "pinfoldd")
     yield
     DROP_IN.unlink()
@@ -28,6 +28,15 @@ def test_comes_after_the_jobs_own_output(summaries):
     assert (status, err) == (3, "")
     assert out.startswith("own\nJob summary.1 of user root is over. It exited with status 3.\n\n  started ")
     assert out == "own\n" + run("pinfold", "why", "summary.1").stdout
+
+
+@pytest.mark.parametrize("summaries", ['"on-failure"'], indirect=True)
+def test_comes_only_of_a_job_that_failed(summaries):
+    assert finish(start_job("summary.5", "sh", "-c", "echo own")) == (0, "own\n", "")
+    status, out, err = finish(start_job("summary.6", "sh", "-c", "echo own; exit 3"))
+    assert (status, out, err) == (3, "own\n" + run("pinfold", "why", "summary.6").stdout, "")
+    status, out, _ = finish(start_job("summary.7", "sh", "-c", "trap 'exit 0' TERM; sleep 1000 & wait", options=["--run-time-max", "1s"]))
+    assert status == 0 and out == run("pinfold", "why", "summary.7").stdout, "it exited with 0, and not by itself"
 
 
 def test_comes_only_where_the_site_wants_it():

@@ -136,7 +136,7 @@ script = "/etc/pinfold/unkillable"
     EXPECT_TRUE(config.jobs.allowUserJobs);
     EXPECT_EQ(config.jobs.unenforcedLimits, UnenforcedLimits::Warn);
     EXPECT_EQ(config.jobs.maxPerUser, 3U);
-    EXPECT_TRUE(config.jobs.summary);
+    EXPECT_EQ(config.jobs.summary, Summary::Always);
     EXPECT_EQ(config.defaults, (ResourceLimits{.memoryMax = 4ULL << 30,
                                                .cpuQuota = 2'000'000,
                                                .cpuWeight = 50,
@@ -182,6 +182,13 @@ TEST_F(ConfigTest, numbersAreBytesAndSeconds) {
     EXPECT_EQ(config.defaults.runTimeMax, 60'000'000U);
 }
 
+TEST_F(ConfigTest, theSummaryIsForAllJobsOrNoneOrThoseThatFailed) {
+    EXPECT_EQ(loaded("").config.jobs.summary, Summary::Never);
+    EXPECT_EQ(loaded("[jobs]\nsummary = false\n").config.jobs.summary, Summary::Never);
+    EXPECT_EQ(loaded("[jobs]\nsummary = true\n").config.jobs.summary, Summary::Always);
+    EXPECT_EQ(loaded("[jobs]\nsummary = \"on-failure\"\n").config.jobs.summary, Summary::OnFailure);
+}
+
 TEST_F(ConfigTest, infinityIsNotUnset) {
     EXPECT_EQ(loaded("[defaults]\nmemory_max = \"infinity\"\n").config.defaults.memoryMax, kInfinity);
     EXPECT_EQ(loaded("[defaults]\n").config.defaults.memoryMax, std::nullopt);
@@ -219,6 +226,7 @@ TEST_F(ConfigTest, errorsNamePlaceAndValue) {
              Row{"[unkillable]\naction = \"script\"\n", "1:1: ", "needs unkillable.script"},
              Row{"[jobs]\non_failure = 1\n", "2:14: ", "refuse"},
              Row{"[jobs]\nallow_user_jobs = \"yes\"\n", "2:19: ", "yes"},
+             Row{"[jobs]\nsummary = \"failed\"\n", "2:11: ", "\"on-failure\""},
              Row{"[jobs]\nmax_per_user = \"many\"\n", "2:16: ", "many"},
              Row{"[jobs]\nmax_per_user = -5\n", "2:16: ", "-5"},
              Row{"[jobs]\nmax_tasks = 0\n", "2:13: ", "0"},
