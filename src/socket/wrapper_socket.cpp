@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "socket/wrapper_socket.hpp"
 
+#include "base/escape.hpp"
 #include "model/wrapper_protocol.hpp"
 #include "os/descriptor_reserve.hpp"
 #include "text/receipt_text.hpp"
 
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <climits>
 #include <cstring>
 #include <exception>
 #include <optional>
@@ -32,6 +35,12 @@ constexpr std::size_t kUsersAtLeast = 4; // that it takes to have all connection
 /// No name service: see NameOfUser.
 std::string userNumber(std::uint32_t uid) { return uid == 0 ? "root" : std::to_string(uid); }
 
+/// As it is called now: a node may get its name after pinfoldd has started.
+std::string hostName() {
+    std::array<char, HOST_NAME_MAX + 1> name{};
+    return ::gethostname(name.data(), name.size() - 1) == 0 ? printable(name.data()) : "this node";
+}
+
 bool wantsSummary(Summary site, const Receipt& receipt) {
     return site == Summary::Always || (site == Summary::OnFailure && outcomeOf(receipt) == JobOutcome::Failed);
 }
@@ -42,6 +51,8 @@ WrapperReply lastWords(const Receipt& receipt, Summary summary) {
     reply.key = receipt.key;
     if (receipt.oom && !receipt.oomSaid)
         reply.notice = oomLine(*receipt.oom, receipt.usage.memoryPeak) + "\n";
+    if (const auto stopped = stopLine(receipt, hostName(), userNumber); !stopped.empty())
+        reply.notice += stopped + "\n";
     if (!receipt.unwritten.empty())
         reply.notice += "pinfold-run: the receipt of job " + receipt.key + " is not written yet: " + receipt.unwritten +
                         "; pinfoldd keeps it in /run and writes it when that works again\n";

@@ -23,13 +23,13 @@ std::string exitWords(const ExitState& exit) {
 
 std::string andExit(const Receipt& receipt) { return receipt.exit.known() ? ", and " + exitWords(receipt.exit) : std::string(); }
 
-std::string stopInWords(const Receipt& receipt, NameOfUser nameOf) {
-    return "It was stopped on request" + (receipt.stoppedBy ? " of user " + nameOf(*receipt.stoppedBy) : std::string());
+std::string onRequest(const Receipt& receipt, NameOfUser nameOf) {
+    return "on request" + (receipt.stoppedBy ? " of user " + nameOf(*receipt.stoppedBy) : std::string());
 }
 
-std::string timeoutInWords(const Receipt& receipt) {
+std::string runTimeLimit(const Receipt& receipt) {
     const auto limit = receipt.limits.runTimeMax;
-    return "It was stopped at its run time limit" + (limit ? " of " + formatDuration(*limit) : std::string());
+    return "its run time limit" + (limit ? " of " + formatDuration(*limit) : std::string());
 }
 
 std::string oomInWords(const OomVerdict& oom) {
@@ -67,9 +67,9 @@ std::string causeInWords(const Receipt& receipt, NameOfUser nameOf) {
     case JobResult::Signaled:
         return "It " + exitWords(receipt.exit) + ".";
     case JobResult::Stopped:
-        return stopInWords(receipt, nameOf) + andExit(receipt) + ".";
+        return "It was stopped " + onRequest(receipt, nameOf) + andExit(receipt) + ".";
     case JobResult::Timeout:
-        return timeoutInWords(receipt) + andExit(receipt) + ".";
+        return "It was stopped at " + runTimeLimit(receipt) + andExit(receipt) + ".";
     case JobResult::OutOfMemory:
         return receipt.oom ? oomInWords(*receipt.oom) + "." : "It was killed because it was out of memory.";
     case JobResult::SupervisorLost:
@@ -81,6 +81,26 @@ std::string causeInWords(const Receipt& receipt, NameOfUser nameOf) {
                "the end given here is the last time at which the node is known to have run.";
     case JobResult::Lost:
         return "It was lost: its units vanished.";
+    }
+    return "";
+}
+
+std::string stopLine(const Receipt& receipt, const std::string& host, NameOfUser nameOf) {
+    const auto subject = "pinfold-run: job " + receipt.key + " on " + host;
+    switch (receipt.result) {
+    case JobResult::Stopped:
+        return subject + " was stopped " + onRequest(receipt, nameOf);
+    case JobResult::Timeout:
+        return subject + " was stopped: it reached " + runTimeLimit(receipt);
+    case JobResult::NodeShutdown:
+        return subject + " was stopped: the node is being shut down";
+    case JobResult::Exited:
+    case JobResult::Signaled:
+    case JobResult::OutOfMemory:
+    case JobResult::SupervisorLost:
+    case JobResult::NodeLost:
+    case JobResult::Lost:
+        break;
     }
     return "";
 }

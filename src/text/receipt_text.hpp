@@ -16,6 +16,10 @@ using NameOfUser = std::string (*)(std::uint32_t uid);
 /// One sentence.
 std::string causeInWords(const Receipt& receipt, NameOfUser nameOf);
 
+/// What the job's own output says of an end that was not the job's doing: a line without a newline. Empty for every other end,
+/// and for those that are told otherwise (out of memory) or to nobody (the supervisor or the node is gone).
+std::string stopLine(const Receipt& receipt, const std::string& host, NameOfUser nameOf);
+
 /// "CPUs 0-3, GPUs 1, no other job on the node"; empty for a job that had nothing for itself.
 std::string allocationInWords(const Allocation& allocation);
 

@@ -117,6 +117,26 @@ def test_a_summary_of_those_that_failed_only(world):
     assert told["wrapper.x"] is None, "unknown is not failed"
 
 
+STOPPED = "pinfold-run: job wrapper.1 on " + os.uname().nodename + " was stopped"
+
+
+@pytest.mark.parametrize("how, words", [("stop", " on request of user root\n"), ("limit", ": it reached its run time limit of 200ms\n"),
+                                        ("shutdown", ": the node is being shut down\n")])
+def test_why_a_job_was_stopped_is_told_to_its_wrapper(world, how, words):
+    leader = world.process()
+    create(world, leader, limits={"run_time_max": 200_000} if how == "limit" else None)
+    if how == "stop":
+        world.manager().StopJob("wrapper.1", dbus.Dictionary({}, signature="sv"))
+    elif how == "shutdown":
+        world.systemd.Shutdown("stopping")
+        wait_until(lambda: world.live()["wrapper.1"] == "ending", "the job's end")
+        leader.terminate()
+    signaled = -leader.wait(60)
+    end = {"version": 1, "call": "end", "key": "wrapper.1", "leader": leader.pid, "exit_signal": signaled}
+    assert ask(world, end) == {"key": "wrapper.1", "notice": STOPPED + words}
+    assert ask(world, end)["notice"] == STOPPED + words, "asked again, as after a restart"
+
+
 def test_what_a_job_has_for_itself_is_told_to_its_wrapper(world):
     world.configure('[gpus]\ndevices = ["/dev/null", "/dev/zero"]\nids = ["GPU-a", "GPU-b"]\nenvironment = ["VISIBLE"]\n')
     fd = os.pidfd_open(world.process().pid)

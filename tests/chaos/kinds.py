@@ -57,7 +57,7 @@ def over_time(story):
     wrapper = Wrapper(story, "sh", "-c", f"echo ran; {FOR_EVER}", key=story.key, options=["--run-time-max", "1s"])
     done = wrapper.finish()
     if admitted(story, done, wrapper.begin):
-        quiet(story, done)
+        quiet(story, done, because=": it reached its run time limit of 1s")
         story.expect(done.status in terminated(story), f"status {done.status}")
         # It counts from the job's creation, which the command does not see the end of when pinfoldd is killed in between.
         story.expect(RAN in done.out or story.disturbed(OUTAGE), "its command did not run")
@@ -72,9 +72,15 @@ def stopped(story):
         pinfold(story, "stop", story.key, user=by)
     done = wrapper.finish()
     if admitted(story, done, wrapper.begin):
-        quiet(story, done)
+        # Nobody is left who could say so of a job that its wrapper became.
+        quiet(story, done, because=None if options else request_of(by))
         story.expect(done.status in terminated(story), f"status {done.status}")
         story.admit(Outcome("stopped", *((None, None) if options else done.how)), more=(("stopped_by", story.uid if by != "root" else 0),))
+
+
+def request_of(user):
+    """Users are numbers to pinfoldd."""
+    return f" on request of user {user if user == 'root' else OWNERS[user]}"
 
 
 def told_to_end(story):
@@ -230,7 +236,7 @@ def suspended(story):
     done = wrapper.finish()
     if not admitted(story, done, wrapper.begin):
         return
-    quiet(story, done)
+    quiet(story, done, because=request_of("root") if then_stopped else None)
     statuses = terminated(story) if then_stopped else {4}
     story.expect(done.status in statuses, f"status {done.status}, not {statuses}")
     story.admit(Outcome("stopped" if then_stopped else "exited", *done.how))
@@ -252,7 +258,7 @@ def limits_changed(story):
             pinfold(story, "limits", story.key, "--run-time-max", limit, user=story.item.user)
     done = wrapper.finish()
     if admitted(story, done, wrapper.begin):
-        quiet(story, done)
+        quiet(story, done, because=": it reached its run time limit of 200ms")
         story.expect(done.status in terminated(story), f"status {done.status}")
         story.admit(Outcome("timeout", *done.how), more=(("run_time_max", 200_000),))
 

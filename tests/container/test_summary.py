@@ -35,8 +35,9 @@ def test_comes_only_of_a_job_that_failed(summaries):
     assert finish(start_job("summary.5", "sh", "-c", "echo own")) == (0, "own\n", "")
     status, out, err = finish(start_job("summary.6", "sh", "-c", "echo own; exit 3"))
     assert (status, out, err) == (3, "own\n" + run("pinfold", "why", "summary.6").stdout, "")
-    status, out, _ = finish(start_job("summary.7", "sh", "-c", "trap 'exit 0' TERM; sleep 1000 & wait", options=["--run-time-max", "1s"]))
+    status, out, err = finish(start_job("summary.7", "sh", "-c", "trap 'exit 0' TERM; sleep 1000 & wait", options=["--run-time-max", "1s"]))
     assert status == 0 and out == run("pinfold", "why", "summary.7").stdout, "it exited with 0, and not by itself"
+    assert err.endswith(" was stopped: it reached its run time limit of 1s\n")
 
 
 def test_comes_only_where_the_site_wants_it():

@@ -174,6 +174,25 @@ TEST(Cause, everyOneHasItsSentence) {
     }
 }
 
+TEST(StopLine, isOfEachEndThatWasNotTheJobsDoing) {
+    auto receipt = sample();
+    receipt.key = "sge.4711";
+    receipt.limits.runTimeMax = 7200 * kSecond;
+    const auto said = [&receipt](JobResult result) {
+        receipt.result = result;
+        return stopLine(receipt, "node7", nameOf);
+    };
+    const std::string job = "pinfold-run: job sge.4711 on node7 was stopped";
+    EXPECT_EQ(said(JobResult::Timeout), job + ": it reached its run time limit of 2h");
+    EXPECT_EQ(said(JobResult::NodeShutdown), job + ": the node is being shut down");
+    EXPECT_EQ(said(JobResult::Stopped), job + " on request");
+    receipt.stoppedBy = 0;
+    EXPECT_EQ(said(JobResult::Stopped), job + " on request of user " + nameOf(0));
+    for (const auto result : {JobResult::Exited, JobResult::Signaled, JobResult::OutOfMemory, JobResult::SupervisorLost,
+                              JobResult::NodeLost, JobResult::Lost})
+        EXPECT_EQ(said(result), "") << toString(result);
+}
+
 TEST(Cause, ofAKillForMemory) {
     auto receipt = sample();
     receipt.result = JobResult::OutOfMemory;
