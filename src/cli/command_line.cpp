@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The one user of CLI11, which takes seconds to compile.
+// CLI11 takes seconds to compile: only this file and strays_command_line.cpp have it.
 #include "cli/command_line.hpp"
 
 #include "base/error_code.hpp"
 #include "base/escape.hpp"
 #include "base/parse.hpp"
 #include "build_config.hpp"
-#include "cli/stray_options.hpp"
+#include "cli/strays_command_line.hpp"
 #include "cli/suggestion.hpp"
 #include "cli/top_rows.hpp"
 #include "model/job_key.hpp"
@@ -172,85 +172,6 @@ void addTop(CLI::App& app, CommandLine& line) {
            },
            "seconds between two looks, 0.1 to 3600, default 1")
         ->type_name("");
-}
-
-/// Sets a member of StraysConfig from the option's text.
-template <class T> void addSetting(CLI::App* strays, CommandLine& line, const std::string& name, T StraysConfig::*member,
-                                   Result<T> (*parse)(const std::string&), const std::string& help) {
-    strays
-        ->add_option_function<std::string>(
-            name,
-            [&line, member, parse](const std::string& text) {
-                auto value = parse(text);
-                if (!value)
-                    throw CLI::ValidationError(value.error().message);
-                line.strays.settings.emplace_back(
-                    [member, value = std::move(*value)](StraysConfig& config) { config.*member = value; });
-            },
-            help)
-        ->type_name("");
-}
-
-/// A list, in addition to the site's: who is exempt stays so.
-void addExemption(CLI::App* strays, CommandLine& line, const std::string& name, std::vector<std::string> StraysConfig::*member,
-                  const std::string& help) {
-    strays
-        ->add_option_function<std::vector<std::string>>(
-            name,
-            [&line, member](const std::vector<std::string>& texts) {
-                line.strays.settings.emplace_back([member, texts](StraysConfig& config) {
-                    (config.*member).insert((config.*member).end(), texts.begin(), texts.end());
-                });
-            },
-            help)
-        ->delimiter(',')
-        ->type_name("");
-}
-
-void addStrayFilters(CLI::App* strays, CommandLine& line) {
-    addSetting(strays, line, "--min-uid", &StraysConfig::minUid, parseUserId, "of users from this id, default 1000");
-    addSetting(strays, line, "--max-uid", &StraysConfig::maxUid, parseUserId, "to this id");
-    addSetting(strays, line, "--users", &StraysConfig::users, parseNames, "only of these (names or ids)");
-    addExemption(strays, line, "--exempt-users", &StraysConfig::exemptUsers, "not of these (names or ids)");
-    addExemption(strays, line, "--exempt-groups", &StraysConfig::exemptGroups, "not with these groups (names or ids)");
-    addExemption(strays, line, "--exempt-units", &StraysConfig::exemptUnits,
-                 "not in these units or slices (patterns as the shell's)");
-    addSetting(strays, line, "--min-age", &StraysConfig::minAge, parseLeast, "that are older, default 60s");
-    addSetting(strays, line, "--min-cpu", &StraysConfig::minCpu, parseLeast, "that have used this CPU time");
-    strays
-        ->add_option_function<std::vector<std::string>>(
-            "--commands",
-            [&line](const std::vector<std::string>& globs) {
-                line.strays.settings.emplace_back([globs](StraysConfig& config) { config.commands = globs; });
-            },
-            "whose command line matches this pattern; may be repeated")
-        ->type_name("");
-    strays->add_flag_callback(
-        "--without-job", [&line] { line.strays.settings.emplace_back([](StraysConfig& config) { config.withoutJob = true; }); },
-        "only of users who have no live job");
-}
-
-void addStrays(CLI::App& app, CommandLine& line) {
-    auto* strays = app.add_subcommand("strays", "processes of users that belong to no job");
-    strays
-        ->add_option_function<std::string>(
-            "--mode",
-            [&line](const std::string& text) {
-                const auto mode = parseStraysMode(text);
-                if (!mode)
-                    throw CLI::ValidationError(mode.error().message);
-                line.strays.mode = *mode;
-            },
-            "report (default), warn, stop, kill, or configured: what [strays] says")
-        ->type_name("");
-    addStrayFilters(strays, line);
-    addSetting(strays, line, "--kinds", &StraysConfig::kinds, parseKinds, "act on these kinds only");
-    addSetting(strays, line, "--max-kills", &StraysConfig::maxKills, parseKills, "act on so many at most, default 1000");
-    addSetting(strays, line, "--grace", &StraysConfig::grace, parseStrayGrace, "with stop: SIGTERM to SIGKILL, default 10s");
-    addDryRun(strays, line);
-    strays->add_flag("--files", line.strays.files, "not processes: files and System V IPC that ended jobs left");
-    strays->add_flag("--remove", line.strays.remove, "with --files: remove what may go")->needs("--files");
-    strays->add_flag("-P,--parsable", line.parsable, "fields with | between");
 }
 
 void addTimeout(CLI::App* verb, CommandLine& line, const char* help) {

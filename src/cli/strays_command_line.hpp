@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "cli/command_line.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace pinfold {
+
+/// `pinfold strays` and its options.
+void addStrays(CLI::App& app, CommandLine& line);
+
+} // namespace pinfold
