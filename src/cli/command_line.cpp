@@ -47,8 +47,12 @@ template <class T> CLI::Option* addParsed(CLI::App* verb, const std::string& nam
 /// A script's variable that is unset must not mean the node.
 std::string checkNotEmpty(const std::string& text) { return text.empty() ? "JOB is empty" : ""; }
 
-void addJob(CLI::App* verb, CommandLine& line, bool required) {
-    auto* option = verb->add_option("JOB", line.job, "the job's key")->type_name("")->check(checkNotEmpty);
+void addJob(CLI::App* verb, CommandLine& line) {
+    verb->add_option("JOB", line.job, "the job's key")->type_name("")->check(checkNotEmpty)->required();
+}
+
+void addJobs(CLI::App* verb, CommandLine& line, bool required = true) {
+    auto* option = verb->add_option("JOB", line.jobs, "the jobs' keys")->type_name("")->check(checkNotEmpty);
     if (required)
         option->required();
 }
@@ -134,13 +138,16 @@ void addQueries(CLI::App& app, CommandLine& line) {
         ->type_name("");
     list->add_option("-o,--columns", line.columns, "columns, in this order")->delimiter(',')->type_name("");
     list->add_option("--sort", line.sort, "column to sort by")->type_name("");
-    addJob(app.add_subcommand("status", "the node, or a job by its key or one of its pids"), line, false);
+    addJobs(app.add_subcommand("status", "the node, or jobs by their keys or one of their pids"), line, false);
     auto* show = app.add_subcommand("show", "a job as name=value lines");
-    addJob(show, line, true);
-    show->add_option("-p,--property", line.properties, "only this one; may be repeated")->delimiter(',')->type_name("");
+    addJobs(show, line);
+    show->add_option("-p,--property", line.properties, "only this one; may be repeated")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->type_name("");
     show->add_flag("--value", line.valueOnly, "values only");
-    addJob(app.add_subcommand("ps", "a job's processes"), line, true);
-    addJob(app.add_subcommand("why", "how a job ended, what it used and left behind"), line, true);
+    addJob(app.add_subcommand("ps", "a job's processes"), line);
+    addJobs(app.add_subcommand("why", "how a job ended, what it used and left behind"), line);
     auto* history = app.add_subcommand("history", "receipts of jobs that are over, newest first");
     history->add_option("-S,--since", line.since, "ended since: 2026-11-20, \"2026-11-20 12:00\", -1h, today (UTC)")
         ->type_name("");
@@ -190,7 +197,7 @@ void addTimeout(CLI::App* verb, CommandLine& line, const char* help) {
 /// For prologues, epilogues and batch systems of a site's own.
 void addBatchSystem(CLI::App& app, CommandLine& line) {
     auto* open = app.add_subcommand("open", "open a job before there is a process of it");
-    addJob(open, line, true);
+    addJob(open, line);
     open->add_option("--uid", line.user, "its owner (name or id)")->required()->type_name("");
     open->add_option("--slots", line.slots, "what the batch system counts it as")->check(CLI::Range(1, 8192))->type_name("");
     addParsed(open, "--linger", line.linger, parseDuration, "how long it outlives its last task; default: the site's");
@@ -199,14 +206,14 @@ void addBatchSystem(CLI::App& app, CommandLine& line) {
     addAllocation(open, line.allocation);
     addLimits(open, line.limits);
     auto* end = app.add_subcommand("end", "a job is over: stop what is left, and wait");
-    addJob(end, line, true);
+    addJob(end, line);
     auto* status =
         end->add_option("--exit-status", line.exit.status, "of its batch script")->check(CLI::Range(0, 255))->type_name("");
     addParsed(end, "--exit-signal", line.exit.signal, parseSignal, "that ended its batch script, name or number")
         ->excludes(status);
     addTimeout(end, line, "exit status 124 after this, default 5min");
     auto* adopt = app.add_subcommand("adopt", "take processes into a job as a further task");
-    addJob(adopt, line, true);
+    addJob(adopt, line);
     adopt->add_option("PID", line.arguments, "process ids")->required()->type_name("");
     adopt->add_option("--owner", line.user, "refuse processes of other users (name or id)")->type_name("");
     adopt->add_flag("--batch", line.batch, "the one process is the batch script of a job that was opened");
@@ -223,29 +230,29 @@ void addNode(CLI::App& app, CommandLine& line) {
 }
 
 void addActions(CLI::App& app, CommandLine& line) {
-    auto* stop = app.add_subcommand("stop", "end a job: SIGTERM, the grace time, SIGKILL");
-    addJob(stop, line, true);
+    auto* stop = app.add_subcommand("stop", "end jobs: SIGTERM, the grace time, SIGKILL");
+    addJobs(stop, line);
     addParsed(stop, "--grace", line.grace, parseDuration, "between SIGTERM and SIGKILL; default: the site's");
     stop->add_flag("--wait", line.wait, "until nothing of it is left");
     addTimeout(stop, line, "with --wait: exit status 124 after this, default 5min");
     addDryRun(stop, line);
-    auto* wait = app.add_subcommand("wait", "wait until a job is over");
-    addJob(wait, line, true);
+    auto* wait = app.add_subcommand("wait", "wait until jobs are over");
+    addJobs(wait, line);
     addTimeout(wait, line, "exit status 124 after this, default: never");
-    auto* kill = app.add_subcommand("kill", "send a signal to every process of a job");
-    addJob(kill, line, true);
+    auto* kill = app.add_subcommand("kill", "send a signal to every process of jobs");
+    addJobs(kill, line);
     kill->add_option("-s,--signal", line.signal, "name or number, default TERM")->type_name("");
     addDryRun(kill, line);
     auto* limits = app.add_subcommand("limits", "show a job's limits, or change them as it runs");
-    addJob(limits, line, true);
+    addJobs(limits, line);
     addLimits(limits, line.limits);
     limits->add_flag("--force", line.force, "lower memory-max also below what the job holds: kills");
     addDryRun(limits, line);
-    auto* suspend = app.add_subcommand("suspend", "freeze all processes of a job");
-    addJob(suspend, line, true);
+    auto* suspend = app.add_subcommand("suspend", "freeze all processes of jobs");
+    addJobs(suspend, line);
     addDryRun(suspend, line);
-    auto* resume = app.add_subcommand("resume", "let the processes of a suspended job run on");
-    addJob(resume, line, true);
+    auto* resume = app.add_subcommand("resume", "let the processes of suspended jobs run on");
+    addJobs(resume, line);
     addDryRun(resume, line);
     auto* vacuum = app.add_subcommand("vacuum", "remove the oldest receipts");
     addParsed(vacuum, "--max-age", line.maxAge, parseDuration, "keep what ended since then; default: the site's");

@@ -46,6 +46,7 @@ struct CommandLine {
     TerminalOptions terminal;
 
     std::string job;                    ///< JOB, for status also a PID; empty: the node
+    std::vector<std::string> jobs;      ///< JOB... of a verb that takes several; see doForEachJob()
     std::vector<std::string> arguments; ///< PID...
     bool dryRun = false;
 

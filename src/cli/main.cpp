@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "cli/job_name.hpp"
+#include "cli/each_job.hpp"
 #include "cli/verbs.hpp"
 
 #include <cerrno>
@@ -30,10 +30,7 @@ int main(int argc, char** argv) {
             std::fputs(early->text.c_str(), early->status == 0 ? stdout : stderr);
             return endWith(early->status);
         }
-        auto& line = std::get<pinfold::CommandLine>(parsed);
-        if (auto named = pinfold::nameJobByKey(line); !named)
-            return endWith(static_cast<int>(pinfold::fail(named.error())));
-        return endWith(static_cast<int>(pinfold::findVerb(line.verb)(pinfold::VerbContext(line))));
+        return endWith(static_cast<int>(pinfold::doForEachJob(std::get<pinfold::CommandLine>(parsed))));
     } catch (const std::exception& error) {
         std::fprintf(stderr, "pinfold: unexpected: %s\n", error.what());
         return static_cast<int>(pinfold::ExitStatus::Failed);

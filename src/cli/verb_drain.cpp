@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "base/parse.hpp"
+#include "cli/countdown.hpp"
 #include "cli/patience.hpp"
 #include "cli/verbs.hpp"
 #include "client/jobs_watch.hpp"
@@ -18,26 +19,6 @@ namespace pinfold {
 namespace {
 
 constexpr std::size_t kMostKeys = 20; // in a line that nothing cuts
-
-/// Remaining microseconds of --timeout.
-class Countdown {
-public:
-    explicit Countdown(std::optional<std::uint64_t> timeout) {
-        if (timeout)
-            end_ = Clock::now() + std::chrono::microseconds(std::min(*timeout, kMost));
-    }
-    std::uint64_t left() const {
-        if (!end_)
-            return UINT64_MAX;
-        const auto left = std::chrono::duration_cast<std::chrono::microseconds>(*end_ - Clock::now()).count();
-        return left > 0 ? static_cast<std::uint64_t>(left) : 0;
-    }
-
-private:
-    using Clock = std::chrono::steady_clock;
-    static constexpr std::uint64_t kMost = 100ULL * 365 * 86'400 * 1'000'000; // what the clock can add
-    std::optional<Clock::time_point> end_;
-};
 
 /// One line on the terminal that standard error is, written anew each time. Nothing where it is none.
 class Progress {

@@ -33,7 +33,8 @@ std::string table(const ResourceLimits& limits, const VerbContext& context) {
 }
 
 ExitStatus print(const VerbContext& context, const ResourceLimits& limits) {
-    context.terminal.print(context.line.json ? jsonLimits(context.line.job, limits) : table(limits, context));
+    const auto title = context.line.jobs.size() > 1 ? "Job " + context.line.job + "\n" : "";
+    context.terminal.print(context.line.json ? jsonLimits(context.line.job, limits) : title + table(limits, context));
     return ExitStatus::Ok;
 }
 

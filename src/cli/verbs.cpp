@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cli/verbs.hpp"
 
+#include "base/escape.hpp"
 #include "cli/json.hpp"
 
 #include <cstdio>
@@ -9,8 +10,16 @@
 
 namespace pinfold {
 
+namespace {
+
+std::string failingJob; // printable, with what follows it
+
+} // namespace
+
+void nameErrorsAfter(const std::string& job) { failingJob = printable(job, 300) + ": "; }
+
 ExitStatus fail(const Error& error) {
-    std::fprintf(stderr, "pinfold: %s\n", error.message.c_str());
+    std::fprintf(stderr, "pinfold: %s%s\n", failingJob.c_str(), error.message.c_str());
     return errorRow(error.code).exitStatus;
 }
 

@@ -26,6 +26,9 @@ struct VerbContext {
     Amounts amounts;
 };
 
+/// Of several jobs this one is worked on: fail() says so.
+void nameErrorsAfter(const std::string& job);
+
 /// Says the error in one line, and returns its exit status.
 ExitStatus fail(const Error& error);
 

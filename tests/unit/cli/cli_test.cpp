@@ -118,7 +118,7 @@ TEST(Json, aVacuumsOutcome) {
 TEST(CommandLine, verbsAndTheirOptions) {
     const auto stop = std::get<CommandLine>(parse({"stop", "--grace", "2s", "--wait", "sge.1", "--json"}));
     EXPECT_EQ(stop.verb, "stop");
-    EXPECT_EQ(stop.job, "sge.1");
+    EXPECT_EQ(stop.jobs, (std::vector<std::string>{"sge.1"}));
     EXPECT_EQ(stop.grace, 2'000'000U);
     EXPECT_TRUE(stop.wait && stop.json);
     const auto adopt = std::get<CommandLine>(parse({"adopt", "sge.1", "12", "13", "--dry-run"}));
@@ -196,7 +196,9 @@ TEST(CommandLine, top) {
 TEST(CommandLine, mistakesAreOneLineAndStatusTwo) {
     for (const auto& words : std::vector<std::vector<std::string>>{{"lsit"},
                                                                    {"stop"},
-                                                                   {"stop", "a", "b"},
+                                                                   {"stop", "a", ""},
+                                                                   {"end", "a", "b"},
+                                                                   {"ps", "a", "b"},
                                                                    {"list", "--nonsense"},
                                                                    {"stop", "x", "--grace", "soon"},
                                                                    {"resume", ""},
@@ -267,6 +269,18 @@ TEST(CommandLineTest, takesTheSignalOfKillAsKillDoes) {
         EXPECT_EQ(std::get<CommandLine>(parse({"kill", word, "sge.1"})).signal, std::string(word + 1)) << word;
     EXPECT_EQ(std::get<CommandLine>(parse({"kill", "-s", "9", "sge.1"})).signal, "9");
     EXPECT_EQ(std::get<EarlyExit>(parse({"kill", "-nonsense", "sge.1"})).status, 2);
+}
+
+TEST(CommandLineTest, takesSeveralJobs) {
+    const std::vector<std::string> both{"sge.1", "sge.2"};
+    for (const char* verb : {"status", "show", "why", "stop", "wait", "kill", "limits", "suspend", "resume"})
+        EXPECT_EQ(std::get<CommandLine>(parse({verb, "sge.1", "sge.2"})).jobs, both) << verb;
+    EXPECT_EQ(std::get<CommandLine>(parse({"kill", "sge.1", "-9", "sge.2"})).jobs, both);
+    EXPECT_EQ(std::get<CommandLine>(parse({"limits", "--tasks-max", "7", "sge.1", "sge.2"})).jobs, both);
+    const auto show = std::get<CommandLine>(parse({"show", "-p", "key,uid", "-p", "state", "sge.1", "sge.2"}));
+    EXPECT_EQ(show.jobs, both);
+    EXPECT_EQ(show.properties, (std::vector<std::string>{"key", "uid", "state"}));
+    EXPECT_TRUE(std::get<CommandLine>(parse({"status"})).jobs.empty()) << "the node";
 }
 
 TEST(CommandLineTest, saysItsVersion) {
