@@ -33,7 +33,7 @@ _pinfold() {
     --state) words='creating running suspended ending accounting' ;;
     *)
         case $verb in
-        '') words="run list status show ps top why history strays stop wait kill limits suspend resume drain undrain reconcile open end adopt vacuum check-config reload doctor version --version $globals" ;;
+        '') words="run list status show ps top why history logs events strays stop wait kill limits suspend resume drain undrain reconcile open end adopt vacuum check-config config reload doctor version --version $globals" ;;
         list) words="-u --user --state -o --columns --sort $globals" ;;
         top) words="-s --sort -u --user -b --batch -n --iterations -d --delay $globals" ;;
         run) words="--job --exec --batch --task --cpus --gpus --cpu-list --gpu-list --exclusive $limits --dry-run --" ;;
@@ -52,7 +52,9 @@ _pinfold() {
         adopt) jobs=yes words="--owner --batch --dry-run $globals" ;;
         open) words="--uid --slots --linger --report-within --cpus --gpus --cpu-list --gpu-list --exclusive $limits $globals" ;;
         end) jobs=yes words="--exit-status --exit-signal --timeout $globals" ;;
-        check-config) words="--root $globals" ;;
+        logs) jobs=yes words="-f --follow -n --lines $globals" ;;
+        events) words='--json --help' ;;
+        check-config | config) words="--root $globals" ;;
         esac
         ;;
     esac

@@ -4,7 +4,7 @@ function __pinfold_jobs
     pinfold list --no-legend --no-pager -o key 2>/dev/null
 end
 
-set -l verbs run list status show ps top why history strays stop wait kill limits suspend resume drain undrain reconcile open end adopt vacuum check-config reload doctor version
+set -l verbs run list status show ps top why history logs events strays stop wait kill limits suspend resume drain undrain reconcile open end adopt vacuum check-config config reload doctor version
 complete -c pinfold -f
 complete -c pinfold -n "not __fish_seen_subcommand_from $verbs" -a "$verbs"
 complete -c pinfold -l json -d 'One JSON document'
@@ -13,7 +13,7 @@ complete -c pinfold -l no-pager -d 'Never through a pager'
 complete -c pinfold -l full -d 'Never cut a line'
 complete -c pinfold -l bytes -d 'Sizes in bytes, times in microseconds'
 complete -c pinfold -l color -xa 'auto always never'
-complete -c pinfold -n '__fish_seen_subcommand_from status show ps why stop wait kill limits suspend resume adopt end' -a '(__pinfold_jobs)'
+complete -c pinfold -n '__fish_seen_subcommand_from status show ps why logs stop wait kill limits suspend resume adopt end' -a '(__pinfold_jobs)'
 complete -c pinfold -n '__fish_seen_subcommand_from list history top' -s u -l user -xa '(__fish_complete_users)'
 complete -c pinfold -n '__fish_seen_subcommand_from list' -l state -xa 'creating running suspended ending accounting'
 complete -c pinfold -n '__fish_seen_subcommand_from list' -s o -l columns -x
@@ -43,6 +43,8 @@ complete -c pinfold -n '__fish_seen_subcommand_from history' -s S -l since -x
 complete -c pinfold -n '__fish_seen_subcommand_from history' -s E -l until -x
 complete -c pinfold -n '__fish_seen_subcommand_from history' -s n -l number -x
 complete -c pinfold -n '__fish_seen_subcommand_from history' -s P -l parsable
+complete -c pinfold -n '__fish_seen_subcommand_from logs' -s f -l follow
+complete -c pinfold -n '__fish_seen_subcommand_from logs' -s n -l lines -x
 complete -c pinfold -n '__fish_seen_subcommand_from history' -l result -xa 'exited signaled stopped timeout out-of-memory supervisor-lost node-shutdown node-lost lost'
 complete -c pinfold -n '__fish_seen_subcommand_from history' -l scheduler -x
 complete -c pinfold -n '__fish_seen_subcommand_from history' -l failed
@@ -62,7 +64,7 @@ complete -c pinfold -n '__fish_seen_subcommand_from vacuum' -l max-age -x
 complete -c pinfold -n '__fish_seen_subcommand_from vacuum' -l max-size -x
 complete -c pinfold -n '__fish_seen_subcommand_from strays' -l files
 complete -c pinfold -n '__fish_seen_subcommand_from strays' -l remove
-complete -c pinfold -n '__fish_seen_subcommand_from check-config' -l root -r
+complete -c pinfold -n '__fish_seen_subcommand_from check-config config' -l root -r
 complete -c pinfold -n '__fish_seen_subcommand_from run' -l exec
 complete -c pinfold -n '__fish_seen_subcommand_from run adopt' -l batch
 complete -c pinfold -n '__fish_seen_subcommand_from adopt' -l owner -x

@@ -159,6 +159,20 @@ void addQueries(CLI::App& app, CommandLine& line) {
     history->add_flag("-P,--parsable", line.parsable, "fields with | between");
 }
 
+void addReports(CLI::App& app, CommandLine& line) {
+    auto* logs = app.add_subcommand("logs", "what the journal has about a job");
+    addJob(logs, line);
+    logs->add_flag("-f,--follow", line.follow, "wait for more");
+    logs->add_option("-n,--lines", line.lines, "the last ones only, so many")->type_name("");
+    auto* events = app.add_subcommand("events", "what happens to jobs, as it happens, until interrupted");
+    events
+        ->add_option_function<std::vector<std::string>>(
+            "--json", [&line](const std::vector<std::string>&) { line.json = true; }, "a JSON document in each line")
+        ->expected(0, 1)
+        ->check(CLI::IsMember({"lines"}))
+        ->type_name("");
+}
+
 void addTop(CLI::App& app, CommandLine& line) {
     auto* top = app.add_subcommand("top", "live jobs and what they use, again and again");
     top->add_option("-s,--sort", line.top.sort, "cpu, memory, io, tasks, time or key; default cpu")
@@ -257,8 +271,9 @@ void addActions(CLI::App& app, CommandLine& line) {
     auto* vacuum = app.add_subcommand("vacuum", "remove the oldest receipts");
     addParsed(vacuum, "--max-age", line.maxAge, parseDuration, "keep what ended since then; default: the site's");
     addParsed(vacuum, "--max-size", line.maxSize, parseSize, "keep so much; default: the site's");
-    auto* check = app.add_subcommand("check-config", "is the configuration right?");
-    check->add_option("--root", line.root, "prefix of its paths")->type_name("");
+    for (const auto& [verb, help] :
+         {std::pair{"check-config", "is the configuration right?"}, {"config", "what the configuration sets, and in which file"}})
+        app.add_subcommand(verb, help)->add_option("--root", line.root, "prefix of its paths")->type_name("");
     app.add_subcommand("reload", "read the configuration again");
     app.add_subcommand("doctor", "what is wrong with this node, and the remedy");
     app.add_subcommand("version", "of pinfold, and of the pinfoldd that runs");
@@ -293,6 +308,7 @@ std::variant<CommandLine, EarlyExit> parseCommandLine(int argc, char** argv) {
     addRun(app, line);
     addQueries(app, line);
     addTop(app, line);
+    addReports(app, line);
     addStrays(app, line);
     addActions(app, line);
     addNode(app, line);

@@ -72,7 +72,9 @@ struct CommandLine {
     bool leftovers = false;                    ///< history
     std::optional<std::uint64_t> maxAge;       ///< vacuum, microseconds
     std::optional<std::uint64_t> maxSize;      ///< vacuum, bytes
-    std::string root = "/";                    ///< check-config
+    bool follow = false;                       ///< logs: -f
+    std::optional<std::uint32_t> lines;        ///< logs: -n
+    std::string root = "/";                    ///< check-config, config
     bool inPlace = false;                      ///< run
     ResourceLimits limits;                     ///< run --dry-run, open, limits
     AllocationRequest allocation;              ///< run --dry-run, open

@@ -18,7 +18,8 @@ constexpr const char* kSchedulers[] = {"sge", "slurm", "manual", "user"};
 
 std::string idOf(const std::string& key) { return key.substr(key.find('.') + 1); }
 
-constexpr std::string_view kVerbs[] = {"status", "show", "ps", "why", "stop", "wait", "kill", "limits", "suspend", "resume"};
+constexpr std::string_view kVerbs[] = {"status", "show", "ps",     "why",     "logs",  "stop",
+                                       "wait",   "kill", "limits", "suspend", "resume"};
 
 enum class Among { Live, All };
 

@@ -226,6 +226,17 @@ std::string jsonConfigCheck(const Result<LoadedConfig>& loaded) {
     return document(json);
 }
 
+std::string jsonConfigValues(const std::vector<ConfigValue>& values) {
+    Json list = Json::array();
+    for (const auto& value : values)
+        list.push_back({{"section", value.section},
+                        {"key", value.key},
+                        {"value", Json::parse(value.json)},
+                        {"file", value.file.string()},
+                        {"line", value.line}});
+    return document({{"values", std::move(list)}});
+}
+
 std::string jsonUnits(const StartRequest& request) {
     return document({{"slice", {{"name", request.slice}, {"properties", properties(request.sliceProperties)}}},
                      {"scope", {{"name", request.scope}, {"properties", properties(request.scopeProperties)}}}});

@@ -6,6 +6,7 @@
 #include "cli/top_rows.hpp"
 #include "client/manager_client.hpp"
 #include "config/config.hpp"
+#include "config/config_values.hpp"
 #include "doctor/finding.hpp"
 #include "strays/leftover_search.hpp"
 #include "systemd/systemd_manager.hpp"
@@ -36,6 +37,7 @@ std::string jsonNode(const std::string& version, const std::vector<JobInfo>& job
 /// Of a job that has no receipt yet.
 std::string jsonNotOver(const std::string& key);
 std::string jsonConfigCheck(const Result<LoadedConfig>& loaded);
+std::string jsonConfigValues(const std::vector<ConfigValue>& values);
 std::string jsonUnits(const StartRequest& request);
 std::string jsonFindings(const std::vector<doctor::Finding>& findings);
 std::string jsonVersions(const std::optional<std::string>& daemon);

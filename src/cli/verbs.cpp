@@ -46,6 +46,8 @@ Verb findVerb(const std::string& name) {
         {"vacuum", verbVacuum},   {"check-config", verbCheckConfig},
         {"doctor", verbDoctor},   {"version", verbVersion},
         {"wait", verbWait},       {"run", verbRun},
+        {"events", verbEvents},   {"logs", verbLogs},
+        {"config", verbConfig},
     };
     for (const auto& [known, verb] : verbs)
         if (known == name)

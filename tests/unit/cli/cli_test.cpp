@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cli/command_line.hpp"
+#include "cli/event_line.hpp"
 #include "cli/format.hpp"
 #include "cli/json.hpp"
 #include "cli/suggestion.hpp"
@@ -269,6 +270,35 @@ TEST(CommandLineTest, takesTheSignalOfKillAsKillDoes) {
         EXPECT_EQ(std::get<CommandLine>(parse({"kill", word, "sge.1"})).signal, std::string(word + 1)) << word;
     EXPECT_EQ(std::get<CommandLine>(parse({"kill", "-s", "9", "sge.1"})).signal, "9");
     EXPECT_EQ(std::get<EarlyExit>(parse({"kill", "-nonsense", "sge.1"})).status, 2);
+}
+
+TEST(CommandLineTest, logsAndEvents) {
+    const auto logs = std::get<CommandLine>(parse({"logs", "sge.1", "-f", "-n", "20"}));
+    EXPECT_EQ(logs.job, "sge.1");
+    EXPECT_TRUE(logs.follow);
+    EXPECT_EQ(logs.lines, 20U);
+    EXPECT_FALSE(std::get<CommandLine>(parse({"events"})).json);
+    for (const char* word : {"--json", "--json=lines"})
+        EXPECT_TRUE(std::get<CommandLine>(parse({"events", word})).json) << word;
+    EXPECT_EQ(std::get<EarlyExit>(parse({"events", "--json=pages"})).status, 2);
+}
+
+TEST(EventLine, isForPeopleAndForPrograms) {
+    const Event event{.name = "leftovers-found", .job = "sge.1", .task = 0, .count = 3};
+    EXPECT_EQ(eventLine(event, 1'700'000'010'000'000), "2023-11-14T22:13:30Z leftovers-found sge.1 task=0 count=3\n");
+    const auto text = jsonEvent(event, 1'700'000'010'000'000);
+    EXPECT_EQ(text.find('\n'), text.size() - 1) << text;
+    EXPECT_EQ(nlohmann::json::parse(text), nlohmann::json({{"schema", 1},
+                                                           {"time", 1'700'000'010'000'000},
+                                                           {"time_iso", "2023-11-14T22:13:30Z"},
+                                                           {"event", "leftovers-found"},
+                                                           {"job", "sge.1"},
+                                                           {"task", 0},
+                                                           {"count", 3},
+                                                           {"result", nullptr},
+                                                           {"oom_cause", nullptr},
+                                                           {"reason", nullptr}}));
+    EXPECT_EQ(eventLine({.name = "drained", .reason = "new disk"}, 0), "1970-01-01T00:00:00Z drained reason=new disk\n");
 }
 
 TEST(CommandLineTest, takesSeveralJobs) {

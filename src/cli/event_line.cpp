@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cli/event_line.hpp"
+
+#include "base/parse.hpp"
+#include "model/json.hpp"
+
+namespace pinfold {
+namespace {
+
+/// What an event has besides its name and its job, by the JSON keys.
+template <class F> void forEachDetail(const Event& event, F&& visit) {
+    visit("task", event.task);
+    visit("count", event.count);
+    visit("result", event.result);
+    visit("oom_cause", event.oomCause);
+    visit("reason", event.reason);
+}
+
+std::string text(std::uint64_t number) { return std::to_string(number); }
+std::string text(const std::string& words) { return words; } // which pinfoldd has made printable
+
+} // namespace
+
+std::string eventLine(const Event& event, std::uint64_t time) {
+    auto line = formatUtc(time) + " " + event.name;
+    if (event.job)
+        line += " " + *event.job;
+    forEachDetail(event, [&line](const char* name, const auto& value) {
+        if (value)
+            line += std::string(" ") + name + "=" + text(*value);
+    });
+    return line + "\n";
+}
+
+std::string jsonEvent(const Event& event, std::uint64_t time) {
+    Json json{{"schema", 1}, {"time", time}, {"time_iso", formatUtc(time)}, {"event", event.name}};
+    json["job"] = event.job ? Json(*event.job) : Json(nullptr);
+    forEachDetail(event, [&json](const char* name, const auto& value) { json[name] = value ? Json(*value) : Json(nullptr); });
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+} // namespace pinfold

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "client/events_watch.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace pinfold {
+
+/// "2026-11-20T12:00:00Z job-removed sge.4711 result=exited". `time`: CLOCK_REALTIME, microseconds.
+std::string eventLine(const Event& event, std::uint64_t time);
+
+/// One JSON document in one line.
+std::string jsonEvent(const Event& event, std::uint64_t time);
+
+} // namespace pinfold

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "base/escape.hpp"
+#include "cli/json.hpp"
+#include "cli/verbs.hpp"
+#include "config/config_values.hpp"
+#include "model/json.hpp"
+
+#include <cstdio>
+
+namespace pinfold {
+namespace {
+
+/// As one file would have it. A number, a text and a list are written in TOML as in JSON.
+std::string asToml(const std::vector<ConfigValue>& values) {
+    std::string text;
+    std::string section;
+    for (const auto& value : values) {
+        if (value.section != section)
+            text += (text.empty() ? "[" : "\n[") + printable(value.section, 200) + "]\n";
+        section = value.section;
+        text += printable(value.key, 200) + " = " + Json::parse(value.json).dump(-1, ' ', true) + "  # " +
+                printable(value.file.string()) + ":" + std::to_string(value.line) + "\n";
+    }
+    return text + (values.empty() ? "" : "\n") + "# What is not named here has its default, see pinfold.toml(5).\n";
+}
+
+} // namespace
+
+ExitStatus verbConfig(const VerbContext& context) {
+    const auto paths = ConfigPaths::below(context.line.root);
+    const auto loaded = loadConfig(paths);
+    if (!loaded)
+        return fail(loaded.error());
+    const auto values = configValues(paths);
+    if (!values)
+        return fail(values.error());
+    for (const auto& warning : loaded->warnings)
+        std::fprintf(stderr, "pinfold: %s\n", warning.c_str());
+    context.terminal.print(context.line.json ? jsonConfigValues(*values) : asToml(*values));
+    return loaded->warnings.empty() ? ExitStatus::Ok : ExitStatus::Failed;
+}
+
+} // namespace pinfold
