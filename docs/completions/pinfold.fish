@@ -4,6 +4,10 @@ function __pinfold_jobs
     pinfold list --no-legend --no-pager -o key 2>/dev/null
 end
 
+function __pinfold_ended_jobs
+    pinfold history --no-pager -n 200 --json 2>/dev/null | string replace -rf '^ *"key": "([^"\\\\]*)",?$' '$1' | sort -u
+end
+
 set -l verbs run list status show ps top why history logs events strays stop wait kill limits suspend resume drain undrain reconcile open end adopt vacuum check-config config reload doctor version
 complete -c pinfold -f
 complete -c pinfold -n "not __fish_seen_subcommand_from $verbs" -a "$verbs"
@@ -14,6 +18,8 @@ complete -c pinfold -l full -d 'Never cut a line'
 complete -c pinfold -l bytes -d 'Sizes in bytes, times in microseconds'
 complete -c pinfold -l color -xa 'auto always never'
 complete -c pinfold -n '__fish_seen_subcommand_from status show ps why logs stop wait kill limits suspend resume adopt end' -a '(__pinfold_jobs)'
+complete -c pinfold -n '__fish_seen_subcommand_from status why logs wait' -a '(__pinfold_ended_jobs)'
+complete -c pinfold -n '__fish_seen_subcommand_from history' -s j -l job -xa '(__pinfold_ended_jobs)'
 complete -c pinfold -n '__fish_seen_subcommand_from list history top' -s u -l user -xa '(__fish_complete_users)'
 complete -c pinfold -n '__fish_seen_subcommand_from list' -l state -xa 'creating running suspended ending accounting'
 complete -c pinfold -n '__fish_seen_subcommand_from list' -s o -l columns -x
