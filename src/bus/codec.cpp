@@ -366,6 +366,7 @@ Dict encodeProcess(const JobProcess& process) {
 Dict encodeReceipt(const Receipt& receipt) {
     auto dict = encodeUsage(receipt.usage);
     dict.merge(encodeLimits(receipt.limits));
+    put(dict, "limits_not_enforced", receipt.limitsNotEnforced);
     dict.merge(encodeAllocation(receipt.allocation));
     if (receipt.oom)
         dict.merge(encodeOom(*receipt.oom));

@@ -21,8 +21,9 @@ JobObject::~JobObject() {
     unregisterAdaptor();
 }
 
-void JobObject::changed(const char* property) {
-    emitPropertiesChangedSignal(bus::InterfaceName(org::pinfold1::Job_adaptor::INTERFACE_NAME), {bus::PropertyName(property)});
+void JobObject::changed(std::initializer_list<const char*> properties) {
+    emitPropertiesChangedSignal(bus::InterfaceName(org::pinfold1::Job_adaptor::INTERFACE_NAME),
+                                std::vector<bus::PropertyName>(properties.begin(), properties.end()));
 }
 
 std::string JobObject::State() {
@@ -45,6 +46,11 @@ std::map<std::string, sdbus::Variant> JobObject::Limits() {
     return job ? encodeLimits(job->limits) : bus::Dict();
 }
 
+std::vector<std::string> JobObject::LimitsNotEnforced() {
+    const auto job = manager_.job(key_.text());
+    return job ? job->limitsNotEnforced : std::vector<std::string>();
+}
+
 std::map<std::string, sdbus::Variant> JobObject::Allocation() {
     const auto job = manager_.job(key_.text());
     if (!job)
@@ -55,13 +61,15 @@ std::map<std::string, sdbus::Variant> JobObject::Allocation() {
 }
 
 std::size_t JobObject::bytesOf(const JobSummary& job) {
-    constexpr std::size_t interfaces = 800; // names of interfaces and properties, numbers and padding
+    constexpr std::size_t interfaces = 840; // names of interfaces and properties, numbers and padding
     constexpr std::size_t entry = 48;
     const auto scope = job.key.scopeName(0).size();
     auto bytes = interfaces + job.key.objectPath().size() + 3 * scope + job.tasks.size() * (scope + entry);
     for (const auto& [name, value] : job.allocation.environment)
         bytes += entry + name.size() + value.size();
     bytes += job.allocation.cpus.toString().size() + job.allocation.gpus.toString().size();
+    for (const auto& name : job.limitsNotEnforced)
+        bytes += entry + name.size();
     forEachLimit(job.limits, [&bytes](const char*, const auto& limit) {
         bytes += limit ? entry : 0;
         if constexpr (!kIsNumber<decltype(limit)>)

@@ -6,6 +6,7 @@
 #include "systemd/sdbus_compat.hpp"
 
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <string>
 #include <vector>
@@ -20,15 +21,15 @@ public:
     JobObject(sdbus::IConnection& connection, const JobManager& manager, const JobSummary& job);
     ~JobObject();
 
-    void stateChanged() { changed("State"); }
-    void limitsChanged() { changed("Limits"); }
-    void unkillable() { changed("Unkillable"); }
+    void stateChanged() { changed({"State"}); }
+    void limitsChanged() { changed({"Limits", "LimitsNotEnforced"}); }
+    void unkillable() { changed({"Unkillable"}); }
 
     /// What the object is in the answer to GetManagedObjects, and a little more.
     static std::size_t bytesOf(const JobSummary& job);
 
 private:
-    void changed(const char* property);
+    void changed(std::initializer_list<const char*> properties);
 
     std::string Key() override { return key_.text(); }
     std::uint32_t UID() override { return uid_; }
@@ -39,6 +40,7 @@ private:
     std::uint32_t Leader() override;
     std::uint64_t Created() override { return created_; }
     std::map<std::string, sdbus::Variant> Limits() override;
+    std::vector<std::string> LimitsNotEnforced() override;
     std::map<std::string, sdbus::Variant> Allocation() override;
     std::vector<sdbus::Struct<std::uint32_t, std::string>> Tasks() override;
 

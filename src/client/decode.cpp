@@ -96,6 +96,7 @@ Receipt decodeReceipt(const bus::Dict& dict) {
         forEachOomDetail(*receipt.oom, [&dict](const char* name, auto& member) { take(dict, name, member); });
     }
     receipt.limits = decodeLimits(dict);
+    receipt.limitsNotEnforced = value<std::vector<std::string>>(dict, "limits_not_enforced");
     receipt.allocation = decodeAllocation(dict);
     return receipt;
 }

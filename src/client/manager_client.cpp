@@ -66,9 +66,10 @@ template <class T, class Ask, class Decode> std::vector<T> allPages(Ask&& ask, D
     return all;
 }
 
-bus::Dict jobProperty(sdbus::IConnection& connection, sdbus::IProxy& manager, const std::string& key, const char* property) {
+template <class T = bus::Dict>
+T jobProperty(sdbus::IConnection& connection, sdbus::IProxy& manager, const std::string& key, const char* property) {
     const auto path = ask<sdbus::ObjectPath>(manager, "GetJob", key);
-    return bus::makeProxy(connection, kService, path)->getProperty(property).onInterface(kJob).get<bus::Dict>();
+    return bus::makeProxy(connection, kService, path)->getProperty(property).onInterface(kJob).template get<T>();
 }
 
 } // namespace
@@ -161,6 +162,11 @@ Result<std::pair<std::string, std::uint32_t>> ManagerClient::jobOfProcess(pid_t 
 
 Result<ResourceLimits> ManagerClient::limits(const std::string& key) const {
     return converted([&] { return decodeLimits(jobProperty(*impl_->connection, *impl_->manager, key, "Limits")); });
+}
+
+Result<std::vector<std::string>> ManagerClient::limitsNotEnforced(const std::string& key) const {
+    return converted(
+        [&] { return jobProperty<std::vector<std::string>>(*impl_->connection, *impl_->manager, key, "LimitsNotEnforced"); });
 }
 
 Result<Allocation> ManagerClient::allocation(const std::string& key) const {

@@ -82,6 +82,8 @@ public:
     /// Key and task of the job that a process is in.
     Result<std::pair<std::string, std::uint32_t>> jobOfProcess(pid_t pid) const;
     Result<ResourceLimits> limits(const std::string& key) const;
+    /// The names of those that the kernel does not hold the job to.
+    Result<std::vector<std::string>> limitsNotEnforced(const std::string& key) const;
     Result<Allocation> allocation(const std::string& key) const;
     Result<Usage> usage(const std::string& key) const;
     Result<std::vector<ProcessEntry>> processes(const std::string& key) const;

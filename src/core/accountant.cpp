@@ -54,6 +54,7 @@ Receipt makeReceipt(const Core& core, const Job& job) {
         receipt.usage.memoryPeakFile = record.oom->file;
     }
     receipt.limits = record.limits;
+    receipt.limitsNotEnforced = record.limitsNotEnforced;
     receipt.allocation = record.allocation;
     return receipt;
 }

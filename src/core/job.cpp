@@ -42,6 +42,7 @@ JobSummary summarize(const Job& job) {
                        .created = record.created,
                        .suspended = record.suspendedSince.has_value(),
                        .limits = record.limits,
+                       .limitsNotEnforced = record.limitsNotEnforced,
                        .allocation = record.allocation,
                        .unkillableSince = record.unkillableSince,
                        .unkillableInFuse = record.unkillableInFuse};

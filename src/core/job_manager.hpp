@@ -72,6 +72,7 @@ struct JobSummary {
     std::uint64_t created = 0; ///< CLOCK_REALTIME, microseconds
     bool suspended = false;
     ResourceLimits limits = {};
+    std::vector<std::string> limitsNotEnforced = {}; ///< names
     std::vector<std::uint32_t> tasks = {};
     Allocation allocation = {};
     std::optional<std::uint64_t> unkillableSince = {}; ///< CLOCK_REALTIME, microseconds: SIGKILL, which something has outlived
@@ -167,8 +168,7 @@ public:
     /// Only what is set changes, all or none. `force`: also below what is in use, which kills. The answer: what is in force then.
     void setLimits(const Caller& caller, const std::string& key, ResourceLimits change, bool force, Reply<ResourceLimits> reply);
     void waitJob(const Caller& caller, const std::string& key, Reply<Receipt> reply);
-    /// Until nothing of the task is left, which may be so already. `leader`: of that task; by now a later one may have its
-    /// number.
+    /// Until nothing of the task is left, which may be so already. `leader`: of that task; a later one may have its number.
     void waitTask(const Caller& caller, const std::string& key, std::uint32_t task, std::optional<pid_t> leader,
                   Reply<void> reply);
 

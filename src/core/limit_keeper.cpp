@@ -143,17 +143,29 @@ Result<void> LimitKeeper::existing(const ResourceLimits& limits) const {
     return {};
 }
 
-std::optional<std::string> LimitKeeper::firstNotInForce(const Job& job) const {
+/// Notes the limits that the slice's files do not have, and says what is wrong with the first. The record need not be saved for
+/// that: a restart looks at running jobs again, and the end of a job saves it.
+std::optional<std::string> LimitKeeper::compare(Job& job) {
+    job.record.limitsNotEnforced.clear();
+    if (!job.slice)
+        return std::nullopt;
+    std::optional<std::string> first;
     const auto read = [&job](const char* file) { return job.slice->read(file); };
-    for (const auto& expected : expectedCgroupValues(job.record.limits, pageSize(), wholeDisk))
-        if (!expected.holds(read))
-            return std::string(expected.limit) + " is not in force: " + expected.file + " says " +
-                   read(expected.file).value_or("nothing") + " instead of " + expected.value;
-    return std::nullopt;
+    for (const auto& expected : expectedCgroupValues(job.record.limits, pageSize(), wholeDisk)) {
+        if (expected.holds(read))
+            continue;
+        auto& names = job.record.limitsNotEnforced;
+        if (names.empty() || names.back() != expected.limit) // one of several disks is enough
+            names.emplace_back(expected.limit);
+        if (!first)
+            first = std::string(expected.limit) + " is not in force: " + expected.file + " says " +
+                    read(expected.file).value_or("nothing") + " instead of " + expected.value;
+    }
+    return first;
 }
 
-Result<void> LimitKeeper::inForce(const Job& job) const {
-    const auto message = firstNotInForce(job);
+Result<void> LimitKeeper::inForce(Job& job) const {
+    const auto message = compare(job);
     if (!message)
         return {};
     if (core_.context.config.jobs.unenforcedLimits == UnenforcedLimits::Refuse)
@@ -229,8 +241,10 @@ void LimitKeeper::apply(const std::shared_ptr<Undertaking>& undertaking) {
 
 void LimitKeeper::applied(const std::shared_ptr<Undertaking>& undertaking) {
     const auto& job = undertaking->job;
-    if (undertaking->undoing)
+    if (undertaking->undoing) {
+        (void)compare(*job);
         return undertaking->finish();
+    }
     if (job->isLive())
         if (auto enforced = inForce(*job); !enforced)
             return undo(undertaking, enforced.error());
@@ -245,6 +259,7 @@ void LimitKeeper::undo(const std::shared_ptr<Undertaking>& undertaking, const Er
     const auto& job = undertaking->job;
     if (undertaking->undoing) {
         logWarning(core_.context, job->key(), "its former limits can't be brought back: " + why.message);
+        (void)compare(*job);
         return undertaking->finish();
     }
     undertaking->undoing = true;
@@ -262,14 +277,15 @@ void LimitKeeper::undo(const std::shared_ptr<Undertaking>& undertaking, const Er
 }
 
 void LimitKeeper::restore(const JobPtr& job) {
-    const auto wrong = job->slice ? firstNotInForce(*job) : std::nullopt;
+    const auto wrong = compare(*job);
     if (!wrong)
         return;
     logWarning(core_.context, job->key(), *wrong + "; setting " + namesOf(job->record.limits) + " again");
     const auto properties = limitProperties(job->record.limits);
-    const auto ignore = [](const SystemdOutcome&) {}; // said above, and looked at again by the next restart
-    core_.context.systemd.setProperties(job->key().sliceName(), properties, ignore);
-    core_.context.systemd.setProperties(job->key().scopeName(0), properties, ignore);
+    // A failure is said above, and looked at again by the next restart.
+    core_.context.systemd.setProperties(job->key().sliceName(), properties,
+                                        [job](const SystemdOutcome&) { (void)compare(*job); });
+    core_.context.systemd.setProperties(job->key().scopeName(0), properties, [](const SystemdOutcome&) {});
 }
 
 } // namespace pinfold

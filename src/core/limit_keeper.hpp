@@ -19,8 +19,9 @@ public:
     /// Errors: LimitUnenforceable; LimitInvalid for CPUs, memory nodes, devices and profiles that don't exist.
     Result<ResourceLimits> enforceable(const JobKey& key, ResourceLimits limits) const;
 
-    /// Compares with the cgroup's files. Error: LimitUnenforceable, where the site wants no job without.
-    Result<void> inForce(const Job& job) const;
+    /// Compares with the cgroup's files, and notes what they do not have. Error: LimitUnenforceable, where the site wants no job
+    /// without.
+    Result<void> inForce(Job& job) const;
 
     struct Change {
         ResourceLimits limits; ///< only what is to change
@@ -46,7 +47,7 @@ private:
     void apply(const std::shared_ptr<Undertaking>& undertaking);
     void applied(const std::shared_ptr<Undertaking>& undertaking);
     void undo(const std::shared_ptr<Undertaking>& undertaking, const Error& why);
-    std::optional<std::string> firstNotInForce(const Job& job) const;
+    static std::optional<std::string> compare(Job& job);
 
     Core& core_;
     NodeShare& share_;

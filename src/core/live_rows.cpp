@@ -18,6 +18,7 @@ LiveRow rowOf(const Job& job) {
     row.receipt.result = JobResult::NodeLost;
     row.receipt.tasks = record.nextTask - (job.lacksBatchScript() ? 1 : 0);
     row.receipt.limits = record.limits;
+    row.receipt.limitsNotEnforced = record.limitsNotEnforced;
     row.receipt.allocation = record.allocation;
     return row;
 }

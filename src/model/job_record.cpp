@@ -127,6 +127,7 @@ JobRecord recordFromJson(const Json& json) {
     record.created = json.at("created").get<std::uint64_t>();
     record.createdBoot = json.at("created_boot").get<std::uint64_t>();
     takeLimits(json.at("limits"), record.limits);
+    record.limitsNotEnforced = json.value("limits_not_enforced", record.limitsNotEnforced);
     takeAllocation(json, record.allocation);
     record.allocation.reserved = numbersFromJson(json, "reserved_cpus");
     record.allocation.environment = json.value("environment", record.allocation.environment);
@@ -181,6 +182,8 @@ Receipt receiptFromJson(const Json& json) {
     takeUsage(json, receipt.usage);
     takeOom(json, receipt.oom);
     takeLimits(json, receipt.limits);
+    receipt.limitsNotEnforced =
+        json.value("limits_not_enforced", receipt.limitsNotEnforced); // an earlier pinfold did not note it
     takeAllocation(json, receipt.allocation);
     return receipt;
 }
@@ -208,6 +211,8 @@ std::string encode(const JobRecord& record) {
     auto limits = Json::object();
     putLimits(limits, record.limits);
     put(json, "limits", std::move(limits));
+    if (!record.limitsNotEnforced.empty()) // seldom, and an earlier pinfoldd does not know it
+        put(json, "limits_not_enforced", record.limitsNotEnforced);
     putAllocation(json, record.allocation);
     put(json, "reserved_cpus", numbersToJson(record.allocation.reserved));
     put(json, "environment", record.allocation.environment);
@@ -267,6 +272,7 @@ std::string encode(const Receipt& receipt) {
     putUsage(json, receipt.usage, isOfReceipts);
     putOom(json, receipt.oom);
     putLimits(json, receipt.limits);
+    put(json, "limits_not_enforced", receipt.limitsNotEnforced);
     putAllocation(json, receipt.allocation);
     return dump(json);
 }

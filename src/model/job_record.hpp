@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace pinfold {
 
@@ -58,6 +59,7 @@ struct JobRecord {
     std::uint64_t created = 0;     ///< CLOCK_REALTIME, microseconds
     std::uint64_t createdBoot = 0; ///< CLOCK_BOOTTIME, microseconds
     ResourceLimits limits;
+    std::vector<std::string> limitsNotEnforced; ///< their names: the kernel does not hold the job to them
     Allocation allocation;
     std::optional<std::uint32_t> limitsForcedBy; ///< who lowered a limit below what was in use
     std::optional<std::uint64_t> suspendedSince; ///< CLOCK_BOOTTIME, microseconds: it is suspended

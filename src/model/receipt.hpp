@@ -78,7 +78,8 @@ struct Receipt {
     bool oomSaid = false;  ///< in the job's own output, at once; not stored
     std::string unwritten; ///< why it is not in the history yet; empty: it is, or will be at once; not stored
     ResourceLimits limits;
-    Allocation allocation; ///< reserved CPUs and environment are not stored
+    std::vector<std::string> limitsNotEnforced; ///< their names: the kernel did not hold the job to them
+    Allocation allocation;                      ///< reserved CPUs and environment are not stored
 
     bool operator==(const Receipt&) const = default;
 };

@@ -208,7 +208,9 @@ TEST(Codec, writesAReceipt) {
     receipt.key = "sge.1";
     receipt.exit.signal = 9;
     receipt.leftovers = {.count = 1, .cpu = 5, .commands = {"secret --password=x"}};
+    receipt.limitsNotEnforced = {"tasks_max"};
     const auto dict = encodeReceipt(receipt);
+    EXPECT_EQ(dict.at("limits_not_enforced").get<std::vector<std::string>>(), receipt.limitsNotEnforced);
     EXPECT_EQ(dict.at("leftovers").get<std::uint32_t>(), 1U);
     EXPECT_EQ(dict.at("exit_signal").get<std::int32_t>(), 9);
     EXPECT_FALSE(dict.contains("exit_status"));

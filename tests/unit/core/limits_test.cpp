@@ -234,6 +234,32 @@ TEST_F(LimitsTest, aLimitOfANewerSystemdIsRefusedByNameOrLeftOut) {
     EXPECT_FALSE((**created).limits.memoryZswapMax) << "it is not claimed either";
 }
 
+TEST_F(LimitsTest, whatTheKernelDoesNotHaveIsNamedInTheJobAndInItsReceipt) {
+    config.jobs.unenforcedLimits = UnenforcedLimits::Warn;
+    EXPECT_EQ(manager->job("sge.1")->limitsNotEnforced, std::vector<std::string>()) << "all are in force";
+    node.ignoreProperties = true; // as without the controllers
+    ResourceLimits limits;
+    limits.ioWeight = 50;
+    limits.tasksMax = 7;
+    ASSERT_TRUE(change(limits)) << answer->error().message;
+    const std::vector<std::string> names{"tasks_max", "io_weight"};
+    EXPECT_EQ(manager->job("sge.1")->limitsNotEnforced, names);
+    crash();
+    restart();
+    EXPECT_EQ(manager->job("sge.1")->limitsNotEnforced, names) << "looked at again";
+    end(leader);
+    ASSERT_EQ(receipts().size(), 1U);
+    EXPECT_EQ(receipts()[0].limitsNotEnforced, names);
+}
+
+TEST_F(LimitsTest, aChangeThatIsTakenBackLeavesNoName) {
+    node.ignoreProperties = true;
+    ResourceLimits limits;
+    limits.tasksMax = 7;
+    ASSERT_FALSE(change(limits)) << "this site wants no job without";
+    EXPECT_EQ(manager->job("sge.1")->limitsNotEnforced, std::vector<std::string>());
+}
+
 class FreezerTest : public LimitsTest {
 protected:
     Result<void> ask(void (JobManager::*call)(const Caller&, const std::string&, Reply<void>)) {

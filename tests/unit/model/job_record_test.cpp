@@ -23,6 +23,7 @@ JobRecord fullRecord() {
                      .allowedCpus = *CpuList::parse("0-3,8"),
                      .tasksMax = 5,
                      .runTimeMax = 1'000};
+    record.limitsNotEnforced = {"tasks_max"};
     record.supervisor = {100, 200};
     record.tasks = {{0, {ProcessIdentity{101, 201}, {}, true}},
                     {1, {}},
@@ -63,6 +64,7 @@ Receipt fullReceipt() {
     receipt.usage.ioDevices = {{"8:0", 1, 2, 3, 4}};
     receipt.suspended = 9;
     receipt.limits.allowedCpus = *CpuList::parse("5");
+    receipt.limitsNotEnforced = {"allowed_cpus"};
     return receipt;
 }
 
