@@ -6,6 +6,8 @@
 
 #include <pwd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <ctime>
 #include <optional>
 #include <unordered_map>
@@ -43,6 +45,17 @@ Result<std::uint32_t> userId(const std::string& text) {
     if (const passwd* user = ::getpwnam(text.c_str()))
         return user->pw_uid;
     return Error{ErrorCode::InvalidArgument, "unknown user '" + printable(text, 100) + "'"};
+}
+
+std::string formatShortUtc(std::uint64_t realtimeUsec, std::uint64_t now) {
+    const auto full = formatUtc(realtimeUsec); // 2026-11-20T12:00:00Z
+    const auto distance = std::max(realtimeUsec, now) - std::min(realtimeUsec, now);
+    return full.size() < 16 || distance > 180 * kDay ? full.substr(0, 10) : full.substr(5, 5) + " " + full.substr(11, 5);
+}
+
+std::uint64_t realTimeNow() {
+    return static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch()).count());
 }
 
 Result<std::uint64_t> parseWhen(const std::string& text, std::uint64_t now) {

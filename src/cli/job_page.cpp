@@ -3,8 +3,38 @@
 
 #include "base/escape.hpp"
 #include "base/parse.hpp"
+#include "text/receipt_text.hpp"
 
 namespace pinfold {
+namespace {
+
+constexpr std::size_t kRowIndent = 13;
+
+std::string row(const std::string& name, const std::string& value) {
+    return "  " + name + std::string(kRowIndent - 2 - name.size(), ' ') + value + "\n";
+}
+
+std::string against(const std::string& used, const std::string& limit) { return limit == "-" ? used : used + " of " + limit; }
+
+std::string limitLines(const JobDetail& detail, const Amounts& amounts) {
+    const auto usage = detail.usage.value_or(Usage{});
+    const auto& limits = detail.limits;
+    std::string text = row("memory", against(amounts.size(usage.memoryCurrent), amounts.size(limits.memoryMax)) + ", peak " + amounts.size(usage.memoryPeak));
+    const auto cpu = usage.cpuUser && usage.cpuSystem ? std::optional(*usage.cpuUser + *usage.cpuSystem) : std::nullopt;
+    text += row("cpu", amounts.duration(cpu) +
+                           (limits.cpuQuota ? ", quota " + amounts.quota(limits.cpuQuota) : "") +
+                           (limits.cpuWeight ? ", weight " + Amounts::number(limits.cpuWeight) : "") +
+                           (limits.allowedCpus ? ", on CPUs " + limits.allowedCpus->toString() : ""));
+    text += row("tasks", against(Amounts::number(usage.tasksCurrent), Amounts::number(limits.tasksMax)) +
+                             ", peak " + Amounts::number(usage.tasksPeak));
+    if (const auto words = allocationInWords(detail.allocation); !words.empty())
+        text += row("alone", words);
+    if (limits.runTimeMax)
+        text += row("run time", "at most " + amounts.duration(limits.runTimeMax));
+    return text;
+}
+
+} // namespace
 
 Result<JobDetail> askDetail(const ManagerClient& client, const std::string& key) {
     auto job = client.job(key);
@@ -24,15 +54,39 @@ Result<JobDetail> askDetail(const ManagerClient& client, const std::string& key)
     return detail;
 }
 
-std::string processTable(const std::vector<ProcessEntry>& processes, const VerbContext& context) {
-    const std::vector<Column> columns{{"pid", true}, {"task", true}, {"user"},     {"started"}, {"cpu", true},
-                                      {"rss", true}, {"state"},      {"waits in"}, {"command"}};
+std::string processTable(const std::vector<ProcessEntry>& processes, const Amounts& amounts, const TableStyle& style) {
+    const std::vector<Column> columns{{.name = "pid", .number = true},
+                                      {.name = "task", .number = true},
+                                      {.name = "user", .least = 8, .leaves = 3},
+                                      {.name = "started", .leaves = 2},
+                                      {.name = "cpu", .number = true},
+                                      {.name = "rss", .number = true},
+                                      {.name = "state"},
+                                      {.name = "waits in", .least = 8, .leaves = 1},
+                                      {.name = "command", .least = 15}};
     std::vector<std::vector<std::string>> rows;
     for (const auto& process : processes)
         rows.push_back({std::to_string(process.pid), std::to_string(process.task), userName(process.uid),
-                        formatUtc(process.started), context.amounts.duration(process.cpu), context.amounts.size(process.rss),
+                        tableTime(process.started, style), amounts.duration(process.cpu), amounts.size(process.rss),
                         process.state, process.waitPoint.value_or("-"), process.command});
-    return formatTable(columns, rows, context.tableStyle());
+    return formatTable(columns, rows, style);
+}
+
+std::string jobPage(const JobDetail& detail, const Terminal& terminal, const Amounts& amounts, const TableStyle& style) {
+    const auto& job = detail.job;
+    const auto tone = job.state == "running" ? Tone::Good : Tone::Warning;
+    std::string text = "Job " + job.key + " of user " + userName(job.uid) + ": " + terminal.colored(tone, job.state) + "\n\n";
+    text += row("since", formatUtc(job.created));
+    if (job.unkillableSince)
+        text += row("unkillable", "SIGKILL of " + formatUtc(*job.unkillableSince) +
+                                      " has had no effect; it ends when its processes do" +
+                                      (job.unkillableInFuse ? "; " + std::string(kAbortFuse) : ""));
+    text += row("slice", job.slice);
+    text += row("scope", job.unit + (job.tasks > 1 ? " and " + std::to_string(job.tasks - 1) + " more" : ""));
+    text += limitLines(detail, amounts);
+    if (detail.processes)
+        text += "\n" + processTable(*detail.processes, amounts, style);
+    return text;
 }
 
 } // namespace pinfold

@@ -9,6 +9,9 @@ namespace pinfold {
 /// A live job with all that the caller may see of it. Errors: as ManagerClient.
 Result<JobDetail> askDetail(const ManagerClient& client, const std::string& key);
 
-std::string processTable(const std::vector<ProcessEntry>& processes, const VerbContext& context);
+/// The page of a live job in `pinfold status`, all but the lines of the journal.
+std::string jobPage(const JobDetail& detail, const Terminal& terminal, const Amounts& amounts, const TableStyle& style);
+
+std::string processTable(const std::vector<ProcessEntry>& processes, const Amounts& amounts, const TableStyle& style);
 
 } // namespace pinfold

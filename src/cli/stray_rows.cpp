@@ -65,8 +65,18 @@ void addDeed(StrayRow& row, const Deed& deed) {
 }
 
 std::string strayTable(const std::vector<StrayRow>& rows, const Amounts& amounts, const TableStyle& style) {
-    const std::vector<Column> columns{{"pid", true}, {"user"},         {"uid", true},    {"kind"}, {"job"},  {"age", true},
-                                      {"cpu", true}, {"memory", true}, {"parent", true}, {"tty"},  {"unit"}, {"command"}};
+    const std::vector<Column> columns{{.name = "pid", .number = true},
+                                      {.name = "user", .least = 8},
+                                      {.name = "uid", .number = true, .leaves = 6},
+                                      {.name = "kind"},
+                                      {.name = "job"},
+                                      {.name = "age", .number = true, .leaves = 1},
+                                      {.name = "cpu", .number = true, .leaves = 2},
+                                      {.name = "memory", .number = true, .leaves = 3},
+                                      {.name = "parent", .number = true, .leaves = 5},
+                                      {.name = "tty", .leaves = 4},
+                                      {.name = "unit", .least = 12},
+                                      {.name = "command", .least = 12}};
     std::vector<std::vector<std::string>> cells;
     cells.reserve(rows.size());
     for (const auto& row : rows)

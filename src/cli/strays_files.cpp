@@ -3,6 +3,7 @@
 
 #include "base/parse.hpp"
 #include "cli/json.hpp"
+#include "cli/leftover_table.hpp"
 #include "cli/live_jobs.hpp"
 #include "cli/stray_options.hpp"
 #include "os/record_store.hpp"
@@ -96,13 +97,10 @@ private:
     std::optional<Error> failed_;
 };
 
-/// Of one run of the command: lists and dry runs remove nothing.
-enum class Action { List, DryRun, Remove };
-
-Action actionOf(const CommandLine& line, LeftoverFilesPolicy policy) {
+LeftoverAction actionOf(const CommandLine& line, LeftoverFilesPolicy policy) {
     const bool configured = !line.strays.mode;
     const bool remove = line.strays.remove || (configured && policy == LeftoverFilesPolicy::Remove);
-    return !remove ? Action::List : line.dryRun ? Action::DryRun : Action::Remove;
+    return !remove ? LeftoverAction::List : line.dryRun ? LeftoverAction::DryRun : LeftoverAction::Remove;
 }
 
 /// For the users: whose processes would be no strays, their files are none either.
@@ -139,35 +137,6 @@ bool isCandidate(uid_t uid, const StrayPolicy& policy) {
            !policy.exemptUsers.contains(uid) && !isInOneOf(policy.exemptGroups, uid);
 }
 
-std::string stateOf(const LeftoverFile& leftover, Action action) {
-    if (leftover.removed)
-        return leftover.others > 0 ? "removed, but for other users' files" : "removed";
-    if (leftover.kept)
-        return "kept: " + std::string(reason(*leftover.kept));
-    if (leftover.error)
-        return "not removed";
-    return action == Action::DryRun ? "would be removed" : "may go";
-}
-
-std::string joined(const JobsOfFile& jobs) {
-    std::string text;
-    for (const auto& key : jobs.keys)
-        text += (text.empty() ? "" : ",") + key;
-    return text + (jobs.count > jobs.keys.size() ? ",+" + std::to_string(jobs.count - jobs.keys.size()) : "");
-}
-
-std::string table(const LeftoverListing& listing, Action action, const VerbContext& context) {
-    std::vector<std::vector<std::string>> rows;
-    for (const auto& leftover : listing.files) {
-        const auto& file = leftover.file;
-        rows.push_back({std::string(toString(file.kind)), userName(file.uid), context.amounts.size(file.tree.size),
-                        std::to_string(file.tree.entries), file.born ? formatUtc(*file.born) : "-", joined(leftover.jobs),
-                        stateOf(leftover, action), nameOf(file)});
-    }
-    return formatTable({{"kind"}, {"user"}, {"size", true}, {"entries", true}, {"born"}, {"jobs"}, {"state"}, {"name"}}, rows,
-                       context.tableStyle());
-}
-
 } // namespace
 
 ExitStatus straysFiles(const VerbContext& context) {
@@ -177,7 +146,7 @@ ExitStatus straysFiles(const VerbContext& context) {
     const auto& files = policy->config.files;
     const auto action = actionOf(context.line, files.policy);
     const auto self = ::geteuid();
-    if (action == Action::Remove && self != 0)
+    if (action == LeftoverAction::Remove && self != 0)
         return fail({ErrorCode::Denied, "only root may remove what jobs left behind"});
 
     Knowledge pinfoldd;
@@ -197,8 +166,9 @@ ExitStatus straysFiles(const VerbContext& context) {
                               .subordinates = policy->subordinates,
                               .doubts = policy->problems};
     SdJournal journal("pinfold-strays");
-    const auto listing = searchLeftovers(rules, sources, action == Action::Remove ? &journal : nullptr);
-    context.terminal.print(context.line.json ? jsonLeftoverFiles(listing) : table(listing, action, context));
+    const auto listing = searchLeftovers(rules, sources, action == LeftoverAction::Remove ? &journal : nullptr);
+    context.terminal.print(context.line.json ? jsonLeftoverFiles(listing)
+                                             : leftoverTable(listing, action, context.amounts, context.tableStyle()));
     for (const auto& gap : listing.gaps)
         std::fprintf(stderr, "pinfold: nothing%s is removed, since not all is known: %s\n",
                      gap.user ? (" of " + userName(*gap.user)).c_str() : "", gap.what.c_str());

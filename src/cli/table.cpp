@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cli/table.hpp"
 
+#include "base/parse.hpp"
+#include "cli/format.hpp"
+
 #include <algorithm>
 #include <cctype>
 #include <cwchar>
@@ -46,26 +49,74 @@ std::string joined(const std::vector<std::string>& fields) {
     return line + "\n";
 }
 
-std::string aligned(const std::vector<Column>& columns, const std::vector<std::size_t>& widths,
-                    const std::vector<std::string>& fields, std::size_t limit) {
-    std::string line;
-    std::size_t used = 0;
+using Row = std::vector<std::string>;
+
+/// A column as it is shown.
+struct Shown {
+    const Column* column;
+    std::size_t index; ///< of its fields in each row
+    std::size_t width;
+
+    std::size_t leastWidth() const { return column->least == 0 ? width : std::min(width, column->least); }
+};
+
+std::vector<Shown> naturalWidths(const std::vector<Column>& columns, const std::vector<Row>& rows, bool legend) {
+    std::vector<Shown> shown;
     for (std::size_t i = 0; i < columns.size(); ++i) {
-        const bool last = i + 1 == columns.size();
-        auto field = fields[i];
-        if (last && limit > used)
-            field = cutToWidth(field, limit - used);
-        const auto width = displayWidth(field);
-        const std::string padding(widths[i] > width ? widths[i] - width : 0, ' ');
-        line += columns[i].number ? padding + field : last ? field : field + padding;
-        if (!last)
-            line += kGap;
-        used += widths[i] + kGapWidth;
+        auto width = legend ? displayWidth(columns[i].name) : 0;
+        for (const auto& row : rows)
+            width = std::max(width, displayWidth(row[i]));
+        shown.push_back({&columns[i], i, width});
     }
-    return line + "\n";
+    return shown;
+}
+
+template <class F> std::size_t total(const std::vector<Shown>& shown, F&& widthOf) {
+    std::size_t sum = 0;
+    for (const auto& column : shown)
+        sum += widthOf(column) + kGapWidth;
+    return sum - std::min(sum, kGapWidth);
+}
+
+void letColumnsLeave(std::vector<Shown>& shown, std::size_t limit) {
+    while (total(shown, [](const Shown& column) { return column.leastWidth(); }) > limit) {
+        const auto first = std::max_element(shown.begin(), shown.end(),
+                                            [](const Shown& a, const Shown& b) { return a.column->leaves < b.column->leaves; });
+        if (first == shown.end() || first->column->leaves == 0)
+            return;
+        shown.erase(first);
+    }
+}
+
+/// The widest column gives first; of several the last.
+void narrow(std::vector<Shown>& shown, std::size_t limit) {
+    const auto spare = [](const Shown& column) { return column.width > column.leastWidth() ? column.width : 0; };
+    for (auto sum = total(shown, [](const Shown& column) { return column.width; }); sum > limit; --sum) {
+        const auto widest = std::max_element(shown.rbegin(), shown.rend(),
+                                             [&spare](const Shown& a, const Shown& b) { return spare(a) < spare(b); });
+        if (widest == shown.rend() || spare(*widest) == 0)
+            return;
+        --widest->width;
+    }
+}
+
+std::string aligned(const std::vector<Shown>& shown, const Row& fields) {
+    std::string line;
+    for (const auto& column : shown) {
+        const auto field = cutToWidth(fields[column.index], column.width);
+        const std::string padding(column.width - std::min(column.width, displayWidth(field)), ' ');
+        const bool last = &column == &shown.back();
+        line += column.column->number ? padding + field : last ? field : field + padding;
+        line += last ? "" : kGap;
+    }
+    return line;
 }
 
 } // namespace
+
+std::string tableTime(std::uint64_t realtimeUsec, const TableStyle& style) {
+    return style.width > 0 ? formatShortUtc(realtimeUsec, style.now) : formatUtc(realtimeUsec);
+}
 
 std::size_t displayWidth(const std::string& text) {
     std::size_t width = 0;
@@ -95,18 +146,21 @@ std::string cutToWidth(const std::string& text, std::size_t width) {
 
 std::string formatTable(const std::vector<Column>& columns, const std::vector<std::vector<std::string>>& rows,
                         const TableStyle& style) {
-    std::vector<std::string> header;
+    Row header;
     for (const auto& column : columns)
         header.push_back(upper(column.name));
-    std::vector<std::size_t> widths;
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-        widths.push_back(style.legend ? displayWidth(header[i]) : 0);
-        for (const auto& row : rows)
-            widths.back() = std::max(widths.back(), displayWidth(row[i]));
+    auto shown = naturalWidths(columns, rows, style.legend);
+    const bool bounded = style.width > 0;
+    if (bounded) {
+        letColumnsLeave(shown, style.width);
+        narrow(shown, style.width);
     }
     std::string text;
-    const auto add = [&](const std::vector<std::string>& fields) {
-        text += style.parsable ? joined(fields) : aligned(columns, widths, fields, style.width);
+    const auto add = [&](const Row& fields) {
+        if (style.parsable)
+            text += joined(fields);
+        else
+            text += (bounded ? cutToWidth(aligned(shown, fields), style.width) : aligned(shown, fields)) + "\n";
     };
     if (style.legend)
         add(header);

@@ -10,7 +10,6 @@
 #include <array>
 #include <cstdio>
 #include <map>
-#include <string_view>
 
 namespace pinfold {
 namespace {
@@ -30,27 +29,33 @@ std::string percent(std::optional<double> value) {
 
 const std::vector<TopColumn>& allColumns() {
     static const std::vector<TopColumn> columns{
-        {{"key"}, [](const TopRow& row, const Amounts&) { return printable(row.job.key); }},
-        {{"user"}, [](const TopRow& row, const Amounts&) { return userName(row.job.uid); }},
-        {{"state"}, [](const TopRow& row, const Amounts&) { return row.job.state; }},
-        {{"cpu%", true}, [](const TopRow& row, const Amounts&) { return percent(row.cpu); }},
-        {{"used%", true}, [](const TopRow& row, const Amounts&) { return percent(row.cpuOfAllowed); }},
-        {{"time", true}, [](const TopRow& row, const Amounts& amounts) { return amounts.duration(row.cpuTime); }},
-        {{"memory", true}, [](const TopRow& row, const Amounts& amounts) { return amounts.size(row.memory); }},
-        {{"limit", true}, [](const TopRow& row, const Amounts& amounts) { return amounts.size(row.memoryMax); }},
-        {{"peak", true}, [](const TopRow& row, const Amounts& amounts) { return amounts.size(row.memoryPeak); }},
-        {{"read/s", true}, [](const TopRow& row, const Amounts& amounts) { return amounts.size(row.readRate); }},
-        {{"write/s", true}, [](const TopRow& row, const Amounts& amounts) { return amounts.size(row.writeRate); }},
-        {{"tasks", true}, [](const TopRow& row, const Amounts&) { return Amounts::number(row.tasks); }},
-        {{"age", true}, [](const TopRow& row, const Amounts& amounts) { return amounts.duration(row.age); }},
+        {{.name = "key", .least = 16}, [](const TopRow& row, const Amounts&) { return printable(row.job.key); }},
+        {{.name = "user", .leaves = 1}, [](const TopRow& row, const Amounts&) { return userName(row.job.uid); }},
+        {{.name = "state"}, [](const TopRow& row, const Amounts&) { return row.job.state; }},
+        {{.name = "cpu%", .number = true}, [](const TopRow& row, const Amounts&) { return percent(row.cpu); }},
+        {{.name = "used%", .number = true, .leaves = 6},
+         [](const TopRow& row, const Amounts&) { return percent(row.cpuOfAllowed); }},
+        {{.name = "time", .number = true, .leaves = 8},
+         [](const TopRow& row, const Amounts& amounts) { return amounts.duration(row.cpuTime); }},
+        {{.name = "memory", .number = true}, [](const TopRow& row, const Amounts& amounts) { return amounts.size(row.memory); }},
+        {{.name = "limit", .number = true, .leaves = 7},
+         [](const TopRow& row, const Amounts& amounts) { return amounts.size(row.memoryMax); }},
+        {{.name = "peak", .number = true, .leaves = 9},
+         [](const TopRow& row, const Amounts& amounts) { return amounts.size(row.memoryPeak); }},
+        {{.name = "read/s", .number = true, .leaves = 3},
+         [](const TopRow& row, const Amounts& amounts) { return amounts.size(row.readRate); }},
+        {{.name = "write/s", .number = true, .leaves = 4},
+         [](const TopRow& row, const Amounts& amounts) { return amounts.size(row.writeRate); }},
+        {{.name = "tasks", .number = true, .leaves = 2},
+         [](const TopRow& row, const Amounts&) { return Amounts::number(row.tasks); }},
+        {{.name = "age", .number = true, .leaves = 5},
+         [](const TopRow& row, const Amounts& amounts) { return amounts.duration(row.age); }},
     };
     return columns;
 }
 
-/// The least important first; the others stay.
-constexpr std::array<std::string_view, 9> kMayGo{"peak", "time", "limit", "used%", "age", "write/s", "read/s", "tasks", "user"};
-
-std::string table(const std::vector<TopRow>& rows, const std::vector<TopColumn>& columns, const TopStyle& style) {
+std::string table(const std::vector<TopRow>& rows, const TopStyle& style) {
+    const auto& columns = allColumns();
     std::vector<Column> header;
     for (const auto& column : columns)
         header.push_back(column.column);
@@ -60,22 +65,7 @@ std::string table(const std::vector<TopRow>& rows, const std::vector<TopColumn>&
         for (const auto& column : columns)
             line.push_back(column.text(row, style.amounts));
     }
-    return formatTable(header, fields, {style.legend, 0, false});
-}
-
-/// Every line of it is equally long, since the last column is a number.
-bool fits(const std::string& table, std::size_t width) {
-    return width == 0 || displayWidth(table.substr(0, table.find('\n'))) <= width;
-}
-
-std::string fittingTable(const std::vector<TopRow>& rows, const TopStyle& style) {
-    auto columns = allColumns();
-    auto text = table(rows, columns, style);
-    for (auto name = kMayGo.begin(); name != kMayGo.end() && !fits(text, style.width); ++name) {
-        std::erase_if(columns, [name](const TopColumn& column) { return column.column.name == *name; });
-        text = table(rows, columns, style);
-    }
-    return text;
+    return formatTable(header, fields, {style.legend, style.width, false});
 }
 
 template <class T> std::optional<T> sum(const std::vector<TopRow>& rows, std::optional<T> TopRow::*member) {
@@ -118,7 +108,7 @@ std::string topText(const std::vector<TopRow>& rows, std::uint64_t at, const std
     const auto above = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) + (style.legend ? 1 : 0);
     const auto room = style.height == 0 ? rows.size() : style.height - std::min(style.height, above);
     const std::vector<TopRow> shown(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(std::min(room, rows.size())));
-    text += fittingTable(shown, style);
+    text += table(shown, style);
     return style.height == 0 ? text : cutToScreen(text, style);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cli/doctor_host.hpp"
+#include "cli/doctor_page.hpp"
 #include "cli/json.hpp"
 #include "cli/verbs.hpp"
 #include "doctor/checks.hpp"
@@ -16,7 +17,6 @@
 namespace pinfold {
 namespace {
 
-using doctor::Finding;
 using doctor::FindingState;
 
 /// One line on a terminal that says whom we wait for, as soon as that takes long.
@@ -54,46 +54,6 @@ private:
     std::jthread thread_;
 };
 
-Tone toneOf(FindingState state) {
-    return state == FindingState::Ok ? Tone::Good : state == FindingState::Warn ? Tone::Warning : Tone::Bad;
-}
-
-std::string padded(std::string text, std::size_t width) {
-    text.append(width - std::min(width, text.size()), ' ');
-    return text;
-}
-
-std::string linesOf(const Finding& finding, std::size_t idWidth, const Terminal& terminal) {
-    const auto state = std::string(toString(finding.state));
-    auto text = terminal.colored(toneOf(finding.state), state) + std::string(6 - state.size(), ' ') +
-                padded(finding.id, idWidth) + "  " + finding.found + "\n";
-    const std::string indent(6 + idWidth + 2, ' ');
-    if (finding.state == FindingState::Ok)
-        return text;
-    if (!finding.where.empty())
-        text += indent + "where:  " + finding.where + "\n";
-    if (!finding.remedy.empty())
-        text += indent + "remedy: " + finding.remedy + "\n";
-    return text;
-}
-
-std::size_t count(const std::vector<Finding>& findings, FindingState state) {
-    return static_cast<std::size_t>(
-        std::count_if(findings.begin(), findings.end(), [state](const auto& finding) { return finding.state == state; }));
-}
-
-std::string page(const std::vector<Finding>& findings, const Terminal& terminal) {
-    std::size_t width = 0;
-    for (const auto& finding : findings)
-        width = std::max(width, finding.id.size());
-    std::string text;
-    for (const auto& finding : findings)
-        text += linesOf(finding, width, terminal);
-    return text + std::to_string(count(findings, FindingState::Ok)) + " ok, " +
-           std::to_string(count(findings, FindingState::Warn)) + " warn, " + std::to_string(count(findings, FindingState::Fail)) +
-           " fail\n";
-}
-
 } // namespace
 
 ExitStatus verbDoctor(const VerbContext& context) {
@@ -103,8 +63,11 @@ ExitStatus verbDoctor(const VerbContext& context) {
         host = lookAtHost([&progress](const char* whom) { progress.asking(whom); });
     }
     const auto findings = doctor::examine(host);
-    context.terminal.print(context.line.json ? jsonFindings(findings) : page(findings, context.terminal));
-    return count(findings, FindingState::Fail) == 0 ? ExitStatus::Ok : ExitStatus::Failed;
+    context.terminal.print(context.line.json ? jsonFindings(findings)
+                                             : doctorPage(findings, context.terminal, context.terminal.width()));
+    const bool failed =
+        std::any_of(findings.begin(), findings.end(), [](const auto& finding) { return finding.state == FindingState::Fail; });
+    return failed ? ExitStatus::Failed : ExitStatus::Ok;
 }
 
 } // namespace pinfold

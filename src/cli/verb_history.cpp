@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "base/parse.hpp"
 #include "cli/json.hpp"
+#include "cli/receipt_table.hpp"
 #include "cli/receipts.hpp"
 #include "cli/verbs.hpp"
-
-#include <chrono>
 
 namespace pinfold {
 namespace {
 
 Result<ReceiptFilter> filterFrom(const CommandLine& line) {
-    const auto now = static_cast<std::uint64_t>(
-        std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch()).count());
+    const auto now = realTimeNow();
     ReceiptFilter filter;
     filter.limit = line.limit;
     filter.result = line.result;
@@ -40,10 +37,6 @@ Result<ReceiptFilter> filterFrom(const CommandLine& line) {
     return filter;
 }
 
-std::string exitText(const ExitState& exit) {
-    return exit.signal ? signalName(*exit.signal) : exit.status ? std::to_string(*exit.status) : "-";
-}
-
 } // namespace
 
 ExitStatus verbHistory(const VerbContext& context) {
@@ -57,19 +50,7 @@ ExitStatus verbHistory(const VerbContext& context) {
         context.terminal.print(jsonReceipts(*receipts));
         return ExitStatus::Ok;
     }
-    const std::vector<Column> columns{{"ended"},          {"key"},        {"user"},      {"result"},
-                                      {"exit", true},     {"wall", true}, {"cpu", true}, {"memory_peak", true},
-                                      {"leftovers", true}};
-    std::vector<std::vector<std::string>> rows;
-    const auto& amounts = context.amounts;
-    for (const auto& receipt : *receipts) {
-        const auto& usage = receipt.usage;
-        const auto cpu = usage.cpuUser && usage.cpuSystem ? std::optional(*usage.cpuUser + *usage.cpuSystem) : std::nullopt;
-        rows.push_back({formatUtc(receipt.ended), receipt.key, userName(receipt.uid), std::string(toString(receipt.result)),
-                        exitText(receipt.exit), amounts.duration(receipt.wall), amounts.duration(cpu),
-                        amounts.size(usage.memoryPeak), std::to_string(receipt.leftovers.count)});
-    }
-    context.terminal.print(formatTable(columns, rows, context.tableStyle()));
+    context.terminal.print(receiptTable(*receipts, context.amounts, context.tableStyle()));
     return ExitStatus::Ok;
 }
 

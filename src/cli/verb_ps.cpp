@@ -11,7 +11,8 @@ ExitStatus verbPs(const VerbContext& context) {
     const auto processes = client->processes(context.line.job);
     if (!processes)
         return fail(processes.error());
-    context.terminal.print(context.line.json ? jsonProcesses(*processes) : processTable(*processes, context));
+    context.terminal.print(context.line.json ? jsonProcesses(*processes)
+                                             : processTable(*processes, context.amounts, context.tableStyle()));
     return ExitStatus::Ok;
 }
 

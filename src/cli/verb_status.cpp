@@ -45,57 +45,21 @@ ExitStatus nodeStatus(const VerbContext& context, const ManagerClient& client) {
     return ExitStatus::Ok;
 }
 
-std::string row(const std::string& name, const std::string& value) {
-    return "  " + name + std::string(11 - name.size(), ' ') + value + "\n";
-}
-
-std::string against(const std::string& used, const std::string& limit) { return limit == "-" ? used : used + " of " + limit; }
-
-std::string limitLines(const JobDetail& detail, const Amounts& amounts) {
-    const auto usage = detail.usage.value_or(Usage{});
-    const auto& limits = detail.limits;
-    std::string text = row("memory", against(amounts.size(usage.memoryCurrent), amounts.size(limits.memoryMax)) + ", peak " +
-                                         amounts.size(usage.memoryPeak));
-    const auto cpu = usage.cpuUser && usage.cpuSystem ? std::optional(*usage.cpuUser + *usage.cpuSystem) : std::nullopt;
-    text += row("cpu", amounts.duration(cpu) + (limits.cpuQuota ? ", quota " + amounts.quota(limits.cpuQuota) : "") +
-                           (limits.cpuWeight ? ", weight " + Amounts::number(limits.cpuWeight) : "") +
-                           (limits.allowedCpus ? ", on CPUs " + limits.allowedCpus->toString() : ""));
-    text += row("tasks", against(Amounts::number(usage.tasksCurrent), Amounts::number(limits.tasksMax)) + ", peak " +
-                             Amounts::number(usage.tasksPeak));
-    if (const auto words = allocationInWords(detail.allocation); !words.empty())
-        text += row("alone", words);
-    if (limits.runTimeMax)
-        text += row("run time", "at most " + amounts.duration(limits.runTimeMax));
-    return text;
-}
-
 ExitStatus liveStatus(const VerbContext& context, const JobDetail& detail) {
     if (context.line.json) {
         context.terminal.print(jsonJob(detail));
         return ExitStatus::Ok;
     }
-    const auto& job = detail.job;
-    const auto tone = job.state == "running" ? Tone::Good : Tone::Warning;
-    std::string text =
-        "Job " + job.key + " of user " + userName(job.uid) + ": " + context.terminal.colored(tone, job.state) + "\n\n";
-    text += row("since", formatUtc(job.created));
-    if (job.unkillableSince)
-        text += row("unkillable", "SIGKILL of " + formatUtc(*job.unkillableSince) +
-                                      " has had no effect; it ends when its processes do" +
-                                      (job.unkillableInFuse ? "; " + std::string(kAbortFuse) : ""));
-    text += row("slice", job.slice);
-    text += row("scope", job.unit + (job.tasks > 1 ? " and " + std::to_string(job.tasks - 1) + " more" : ""));
-    text += limitLines(detail, context.amounts);
-    if (detail.processes)
-        text += "\n" + processTable(*detail.processes, context);
-    if (const auto lines = journalLines(job.unit); !lines.empty())
+    auto text = jobPage(detail, context.terminal, context.amounts, context.tableStyle());
+    if (const auto lines = journalLines(detail.job.unit); !lines.empty())
         text += "\n" + lines;
     context.terminal.print(text);
     return ExitStatus::Ok;
 }
 
 ExitStatus endedStatus(const VerbContext& context, const Receipt& receipt) {
-    context.terminal.print(context.line.json ? jsonReceipt(receipt) : receiptPage(receipt, userName, context.amounts));
+    context.terminal.print(context.line.json ? jsonReceipt(receipt)
+                                             : receiptPage(receipt, userName, context.amounts, context.terminal.width()));
     return ExitStatus::NotRunning;
 }
 

@@ -34,7 +34,8 @@ ExitStatus verbWhy(const VerbContext& context) {
         return fail({ErrorCode::NoSuchReceipt,
                      "no receipt of a job '" + printable(key, 300) + "' that you may see: `pinfold history` lists them"});
     const auto& receipt = receipts->front();
-    context.terminal.print(context.line.json ? jsonReceipt(receipt) : receiptPage(receipt, userName, context.amounts));
+    context.terminal.print(context.line.json ? jsonReceipt(receipt)
+                                             : receiptPage(receipt, userName, context.amounts, context.terminal.width()));
     return ExitStatus::Ok;
 }
 

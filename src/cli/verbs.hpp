@@ -19,7 +19,7 @@ struct VerbContext {
     explicit VerbContext(const CommandLine& commandLine)
         : line(commandLine), terminal(commandLine.terminal), amounts{commandLine.rawBytes} {}
 
-    TableStyle tableStyle() const { return {line.legend, terminal.width(), line.parsable}; }
+    TableStyle tableStyle() const { return {line.legend, line.parsable ? 0 : terminal.width(), line.parsable, realTimeNow()}; }
 
     const CommandLine& line;
     Terminal terminal;

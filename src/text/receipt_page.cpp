@@ -3,6 +3,7 @@
 #include "text/advice.hpp"
 #include "text/efficiency.hpp"
 #include "text/receipt_text.hpp"
+#include "text/wrap.hpp"
 
 #include <algorithm>
 #include <array>
@@ -17,11 +18,11 @@ constexpr std::size_t kMostDevices = 3;
 constexpr std::size_t kMostCommands = 5;
 constexpr std::size_t kMostAdvice = 3;
 constexpr std::size_t kCommandBytes = 100;
-constexpr std::size_t kAdviceWidth = 100;
+constexpr std::size_t kWidth = 80;
+constexpr std::size_t kNameWidth = 13;
 
 std::string line(const std::string& name, const std::string& value) {
-    const std::size_t width = 13;
-    return "  " + name + std::string(name.size() < width ? width - name.size() : 1, ' ') + value + "\n";
+    return "  " + name + std::string(name.size() < kNameWidth ? kNameWidth - name.size() : 1, ' ') + value + "\n";
 }
 
 std::string further(const std::string& value) { return line("", value); }
@@ -75,7 +76,8 @@ std::string memoryLines(const Receipt& receipt, const Amounts& amounts) {
         return line("memory", "not known");
     auto text = amounts.size(usage.memoryPeak) + " at its peak";
     if (const auto limit = finite(receipt.limits.memoryMax))
-        text += " of " + amounts.size(limit) + percentOf(*usage.memoryPeak, *limit);
+        text += " of " + amounts.size(limit) +
+                percentOf(*usage.memoryPeak, *limit);
     text = line("memory", text);
     if (usage.memoryPeakAnon && usage.memoryPeakFile)
         text += further("of which its own " + amounts.size(usage.memoryPeakAnon) + ", page cache " +
@@ -152,30 +154,11 @@ std::string leftoverLines(const Receipt& receipt, const Amounts& amounts) {
     return text;
 }
 
-/// With a line break where the next word would not fit.
-std::string wrapped(const std::string& text) {
-    std::string out;
-    std::size_t used = 0;
-    for (std::size_t start = 0; start < text.size();) {
-        const auto end = std::min(text.find(' ', start), text.size());
-        const auto length = end - start;
-        if (used > 0) {
-            const bool fits = used + 1 + length <= kAdviceWidth;
-            out += fits ? ' ' : '\n';
-            used = fits ? used + 1 : 0;
-        }
-        out += text.substr(start, length);
-        used += length;
-        start = end + 1;
-    }
-    return out + "\n";
-}
-
-std::string adviceLines(const Receipt& receipt) {
+std::string adviceLines(const Receipt& receipt, std::size_t width) {
     const auto advice = adviceOn(receipt);
     std::string text = advice.empty() ? "" : "\n";
     for (std::size_t i = 0; i < std::min(advice.size(), kMostAdvice); ++i)
-        text += wrapped(advice[i]);
+        text += wrapped(advice[i], width > 0 ? width : kWidth) + "\n";
     return text;
 }
 
@@ -198,11 +181,12 @@ std::string allocationInWords(const Allocation& allocation) {
     return words;
 }
 
-std::string receiptPage(const Receipt& receipt, NameOfUser nameOf, const Amounts& amounts) {
-    return "Job " + receipt.key + " of user " + nameOf(receipt.uid) + " is over. " + causeInWords(receipt, nameOf) + "\n\n" +
-           timeLines(receipt, amounts) + allocationLine(receipt.allocation) + cpuLines(receipt, amounts) +
-           memoryLines(receipt, amounts) + taskLine(receipt) + diskLines(receipt, amounts) + waitLine(receipt.usage, amounts) +
-           oomLines(receipt) + leftoverLines(receipt, amounts) + adviceLines(receipt);
+std::string receiptPage(const Receipt& receipt, NameOfUser nameOf, const Amounts& amounts, std::size_t width) {
+    const auto cause = "Job " + receipt.key + " of user " + nameOf(receipt.uid) + " is over. " + causeInWords(receipt, nameOf);
+    return wrapped(cause, width) + "\n\n" + timeLines(receipt, amounts) + allocationLine(receipt.allocation) +
+           cpuLines(receipt, amounts) + memoryLines(receipt, amounts) + taskLine(receipt) + diskLines(receipt, amounts) +
+           waitLine(receipt.usage, amounts) + oomLines(receipt) + leftoverLines(receipt, amounts) +
+           adviceLines(receipt, width);
 }
 
 } // namespace pinfold

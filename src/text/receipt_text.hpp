@@ -5,6 +5,7 @@
 #include "model/receipt.hpp"
 #include "text/amounts.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -23,7 +24,8 @@ std::string stopLine(const Receipt& receipt, const std::string& host, NameOfUser
 /// "CPUs 0-3, GPUs 1, no other job on the node"; empty for a job that had nothing for itself.
 std::string allocationInWords(const Allocation& allocation);
 
-/// The page of `pinfold why`: some 30 lines at most. What is not known is left out, or said to be unknown.
-std::string receiptPage(const Receipt& receipt, NameOfUser nameOf, const Amounts& amounts);
+/// The page of `pinfold why`: some 30 lines at most. What is not known is left out, or said to be unknown. Sentences are wrapped
+/// at `width`; 0: the cause is one line, for who searches for it, and the advice has 80 columns.
+std::string receiptPage(const Receipt& receipt, NameOfUser nameOf, const Amounts& amounts, std::size_t width = 0);
 
 } // namespace pinfold

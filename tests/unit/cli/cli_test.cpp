@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include <clocale>
+#include <sstream>
 
 namespace pinfold {
 namespace {
@@ -45,11 +46,38 @@ TEST(Table, numbersToTheRightAndNothingCutWhenPiped) {
               "KEY    TASKS  UNIT\na          7  " + wide + "\nbcd  1234567  u\n");
 }
 
-TEST(Table, theLastColumnIsCutOnATerminalWithAnEllipsis) {
+std::vector<std::string> narrowed(std::size_t width) {
+    const std::vector<Column> columns{{.name = "key", .least = 4},
+                                      {.name = "user", .leaves = 1},
+                                      {.name = "cpu", .number = true, .leaves = 2},
+                                      {.name = "command", .least = 5}};
+    const auto table = formatTable(columns, {{"a", "bob", "1", "0123456789"}, {"abcdef", "eve", "22", "x"}}, {.width = width});
+    std::vector<std::string> lines;
+    std::istringstream text(table);
+    for (std::string line; std::getline(text, line);)
+        lines.push_back(line);
+    return lines;
+}
+
+TEST(Table, onATerminalItFits) {
     std::setlocale(LC_CTYPE, "C.UTF-8");
-    EXPECT_EQ(formatTable({{"key"}, {"command"}}, {{"a", "0123456789"}}, {.legend = false, .width = 8, .parsable = false}),
-              "a  0123…\n");
+    using Lines = std::vector<std::string>;
+    EXPECT_EQ(narrowed(29), (Lines{"KEY     USER  CPU  COMMAND", "a       bob     1  0123456789", "abcdef  eve    22  x"}));
+    EXPECT_EQ(narrowed(26), (Lines{"KEY     USER  CPU  COMMAND", "a       bob     1  012345…", "abcdef  eve    22  x"}))
+        << "the widest is cut first";
+    EXPECT_EQ(narrowed(23), (Lines{"KEY    USER  CPU  COMM…", "a      bob     1  0123…", "abcd…  eve    22  x"}))
+        << "and each column may be";
+    EXPECT_EQ(narrowed(21), (Lines{"KEY     USER  COMMAND", "a       bob   012345…", "abcdef  eve   x"})) << "then one leaves";
+    EXPECT_EQ(narrowed(12), (Lines{"KEY    COMM…", "a      0123…", "abcd…  x"}));
+    EXPECT_EQ(narrowed(6), (Lines{"KEY  …", "a    …", "abc… …"})) << "what cannot fit is cut as a line";
     EXPECT_EQ(formatTable({{"key"}, {"command"}}, {{"漢", "x"}, {"a", "y"}}, {.legend = false}), "漢  x\na   y\n");
+}
+
+TEST(Table, aShortTimeIsForTerminals) {
+    constexpr std::uint64_t now = 1'700'000'000'000'000;
+    EXPECT_EQ(tableTime(now, {.width = 80, .now = now}), "11-14 22:13");
+    EXPECT_EQ(tableTime(now - 200ULL * 86'400'000'000, {.width = 80, .now = now}), "2023-04-28");
+    EXPECT_EQ(tableTime(now, {.now = now}), "2023-11-14T22:13:20Z");
 }
 
 TEST(Table, parsableHasNothingButTheFields) {

@@ -3,6 +3,7 @@
 #include "text/advice.hpp"
 #include "text/efficiency.hpp"
 #include "text/receipt_text.hpp"
+#include "text/wrap.hpp"
 
 #include <gtest/gtest.h>
 
@@ -101,10 +102,29 @@ TEST(ReceiptPage, ofAJobOfWhichEverythingIsKnown) {
               "    sleep 1000\n"
               "    and 2 more\n"
               "\n"
-              "It left processes behind: have the job wait for what it starts, they are stopped at its end.\n"
+              "It left processes behind: have the job wait for what it starts, they are stopped\n"
+              "at its end.\n"
               "It kept 25% of its CPUs busy: ask for fewer, or have it run on all of them.\n"
-              "It did nothing but wait for disks in 13% of its time: read and write less, or in larger pieces, or\n"
-              "on faster disks.\n");
+              "It did nothing but wait for disks in 13% of its time: read and write less, or in\n"
+              "larger pieces, or on faster disks.\n");
+}
+
+TEST(ReceiptPage, isWrappedWhereThatIsWanted) {
+    Receipt receipt;
+    receipt.key = "sge.4711";
+    receipt.result = JobResult::SupervisorLost;
+    const auto wide = receiptPage(receipt, nameOf, {});
+    const auto narrow = receiptPage(receipt, nameOf, {}, 40);
+    EXPECT_GT(wide.find('\n'), 80U) << "one line for who searches for it";
+    EXPECT_LE(narrow.find('\n'), 40U);
+}
+
+TEST(Wrap, breaksWhereTheNextWordWouldNotFit) {
+    EXPECT_EQ(wrapped("one two three", 7), "one two\nthree");
+    EXPECT_EQ(wrapped("one two three", 10, 4), "one\n    two\n    three");
+    EXPECT_EQ(wrapped("a far-too-long-word b", 5), "a\nfar-too-long-word\nb");
+    EXPECT_EQ(wrapped("one two three", 0), "one two three");
+    EXPECT_EQ(wrapped("", 5), "");
 }
 
 TEST(ReceiptPage, saysWhatTheJobHadForItself) {

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "cli/table.hpp"
+#include "strays/leftover_search.hpp"
+#include "text/amounts.hpp"
+
+#include <string>
+
+namespace pinfold {
+
+/// Of one run of `pinfold strays --files`: lists and dry runs remove nothing.
+enum class LeftoverAction { List, DryRun, Remove };
+
+std::string leftoverTable(const LeftoverListing& listing, LeftoverAction action, const Amounts& amounts, const TableStyle& style);
+
+} // namespace pinfold

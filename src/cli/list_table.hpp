@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The columns of `pinfold list`.
+#pragma once
+
+#include "base/result.hpp"
+#include "cli/table.hpp"
+#include "client/manager_client.hpp"
+#include "text/amounts.hpp"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace pinfold {
+
+struct ListColumn {
+    Column column;
+    std::function<std::string(const JobInfo&)> text;
+    std::function<bool(const JobInfo&, const JobInfo&)> before;
+};
+
+/// Those of these names; without any name, the usual ones. Error: InvalidArgument.
+Result<std::vector<ListColumn>> listColumns(std::vector<std::string> names, const Amounts& amounts, const TableStyle& style);
+
+std::string listTable(const std::vector<ListColumn>& columns, const std::vector<JobInfo>& jobs, const TableStyle& style);
+
+} // namespace pinfold

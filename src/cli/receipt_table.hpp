@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "cli/table.hpp"
+#include "model/receipt.hpp"
+#include "text/amounts.hpp"
+
+#include <string>
+#include <vector>
+
+namespace pinfold {
+
+/// The table of `pinfold history`.
+std::string receiptTable(const std::vector<Receipt>& receipts, const Amounts& amounts, const TableStyle& style);
+
+} // namespace pinfold

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace pinfold {
+
+/// The text with a line break, and `indent` blanks, where the next word would not fit into `width`; 0: without. Its first line
+/// begins in column `indent`. A word that is too long by itself stays whole.
+std::string wrapped(const std::string& text, std::size_t width, std::size_t indent = 0);
+
+} // namespace pinfold
