@@ -3,11 +3,14 @@
 
 #include "base/escape.hpp"
 #include "base/parse.hpp"
+#include "text/enforcement.hpp"
 #include "text/receipt_text.hpp"
+#include "text/wrap.hpp"
 
 namespace pinfold {
 namespace {
 
+constexpr std::size_t kPageWidth = 80;
 constexpr std::size_t kRowIndent = 13;
 
 std::string row(const std::string& name, const std::string& value) {
@@ -19,18 +22,22 @@ std::string against(const std::string& used, const std::string& limit) { return 
 std::string limitLines(const JobDetail& detail, const Amounts& amounts) {
     const auto usage = detail.usage.value_or(Usage{});
     const auto& limits = detail.limits;
-    std::string text = row("memory", against(amounts.size(usage.memoryCurrent), amounts.size(limits.memoryMax)) + ", peak " + amounts.size(usage.memoryPeak));
+    const auto mark = [&detail](const char* limit) { return enforcementMark(detail.limitsNotEnforced, limit); };
+    std::string text = row("memory", against(amounts.size(usage.memoryCurrent), amounts.size(limits.memoryMax)) +
+                                         mark("memory_max") + ", peak " + amounts.size(usage.memoryPeak));
     const auto cpu = usage.cpuUser && usage.cpuSystem ? std::optional(*usage.cpuUser + *usage.cpuSystem) : std::nullopt;
     text += row("cpu", amounts.duration(cpu) +
-                           (limits.cpuQuota ? ", quota " + amounts.quota(limits.cpuQuota) : "") +
-                           (limits.cpuWeight ? ", weight " + Amounts::number(limits.cpuWeight) : "") +
-                           (limits.allowedCpus ? ", on CPUs " + limits.allowedCpus->toString() : ""));
-    text += row("tasks", against(Amounts::number(usage.tasksCurrent), Amounts::number(limits.tasksMax)) +
+                           (limits.cpuQuota ? ", quota " + amounts.quota(limits.cpuQuota) + mark("cpu_quota") : "") +
+                           (limits.cpuWeight ? ", weight " + Amounts::number(limits.cpuWeight) + mark("cpu_weight") : "") +
+                           (limits.allowedCpus ? ", on CPUs " + limits.allowedCpus->toString() + mark("allowed_cpus") : ""));
+    text += row("tasks", against(Amounts::number(usage.tasksCurrent), Amounts::number(limits.tasksMax)) + mark("tasks_max") +
                              ", peak " + Amounts::number(usage.tasksPeak));
     if (const auto words = allocationInWords(detail.allocation); !words.empty())
         text += row("alone", words);
     if (limits.runTimeMax)
         text += row("run time", "at most " + amounts.duration(limits.runTimeMax));
+    if (const auto words = notEnforcedInWords(detail.limitsNotEnforced); !words.empty())
+        text += row("limits", wrapped(words, kPageWidth, kRowIndent));
     return text;
 }
 
@@ -46,7 +53,9 @@ Result<JobDetail> askDetail(const ManagerClient& client, const std::string& key)
     auto allocation = client.allocation(key);
     if (!allocation)
         return allocation.error();
-    JobDetail detail{std::move(*job), std::move(*limits), std::move(*allocation), {}, {}};
+    JobDetail detail{std::move(*job), std::move(*limits), {}, std::move(*allocation), {}, {}};
+    if (auto names = client.limitsNotEnforced(key)) // an earlier pinfoldd does not say
+        detail.limitsNotEnforced = std::move(*names);
     if (auto usage = client.usage(key))
         detail.usage = *usage;
     if (auto processes = client.processes(key))

@@ -139,6 +139,7 @@ std::string jsonJobs(const std::vector<JobInfo>& jobs) {
 std::string jsonJob(const JobDetail& detail) {
     auto json = job(detail.job);
     json["limits"] = limits(detail.limits);
+    json["limits_not_enforced"] = detail.limitsNotEnforced;
     putAllocation(json, detail.allocation);
     json["environment"] = detail.allocation.environment;
     json["usage"] = nullptr;
@@ -155,8 +156,8 @@ std::string jsonJob(const JobDetail& detail) {
     return document({{"job", std::move(json)}});
 }
 
-std::string jsonLimits(const std::string& key, const ResourceLimits& values) {
-    return document({{"job", key}, {"limits", limits(values)}});
+std::string jsonLimits(const std::string& key, const ResourceLimits& values, const std::vector<std::string>& notEnforced) {
+    return document({{"job", key}, {"limits", limits(values)}, {"limits_not_enforced", notEnforced}});
 }
 
 std::string jsonProcesses(const std::vector<ProcessEntry>& processes) {

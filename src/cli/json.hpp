@@ -20,6 +20,7 @@ namespace pinfold {
 struct JobDetail {
     JobInfo job;
     ResourceLimits limits;
+    std::vector<std::string> limitsNotEnforced; ///< names
     Allocation allocation;
     std::optional<Usage> usage;                         ///< where the caller may see it
     std::optional<std::vector<ProcessEntry>> processes; ///< likewise
@@ -27,7 +28,7 @@ struct JobDetail {
 
 std::string jsonJobs(const std::vector<JobInfo>& jobs);
 std::string jsonJob(const JobDetail& detail);
-std::string jsonLimits(const std::string& job, const ResourceLimits& limits);
+std::string jsonLimits(const std::string& job, const ResourceLimits& limits, const std::vector<std::string>& notEnforced);
 std::string jsonProcesses(const std::vector<ProcessEntry>& processes);
 std::string jsonReceipts(const std::vector<Receipt>& receipts);
 std::string jsonReceipt(const Receipt& receipt);

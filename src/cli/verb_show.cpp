@@ -25,6 +25,13 @@ template <class T> std::string text(const std::optional<T>& value) {
 }
 
 /// The names are the JSON keys; what is unset or unknown is empty.
+std::string joined(const std::vector<std::string>& names) {
+    std::string text;
+    for (const auto& name : names)
+        text += (text.empty() ? "" : ",") + name;
+    return text;
+}
+
 Pairs pairsOf(const JobDetail& detail) {
     const auto& job = detail.job;
     Pairs pairs{{"key", job.key},
@@ -37,6 +44,7 @@ Pairs pairsOf(const JobDetail& detail) {
                 {"unit", job.unit},
                 {"created", std::to_string(job.created)}};
     forEachLimit(detail.limits, [&pairs](const char* name, const auto& value) { pairs.emplace_back(name, text(value)); });
+    pairs.emplace_back("limits_not_enforced", joined(detail.limitsNotEnforced));
     pairs.emplace_back("allocated_cpus", detail.allocation.cpus.toString());
     pairs.emplace_back("allocated_gpus", detail.allocation.gpus.toString());
     pairs.emplace_back("exclusive", detail.allocation.exclusive ? "true" : "false");

@@ -2,6 +2,7 @@
 #include "base/parse.hpp"
 #include "text/advice.hpp"
 #include "text/efficiency.hpp"
+#include "text/enforcement.hpp"
 #include "text/receipt_text.hpp"
 #include "text/wrap.hpp"
 
@@ -76,7 +77,7 @@ std::string memoryLines(const Receipt& receipt, const Amounts& amounts) {
         return line("memory", "not known");
     auto text = amounts.size(usage.memoryPeak) + " at its peak";
     if (const auto limit = finite(receipt.limits.memoryMax))
-        text += " of " + amounts.size(limit) +
+        text += " of " + amounts.size(limit) + enforcementMark(receipt.limitsNotEnforced, "memory_max") +
                 percentOf(*usage.memoryPeak, *limit);
     text = line("memory", text);
     if (usage.memoryPeakAnon && usage.memoryPeakFile)
@@ -92,7 +93,7 @@ std::string taskLine(const Receipt& receipt) {
     if (receipt.usage.tasksPeak)
         text += ", " + std::to_string(*receipt.usage.tasksPeak) + " process(es) and thread(s) at the peak";
     if (const auto limit = finite(receipt.limits.tasksMax); limit && receipt.usage.tasksPeak)
-        text += " of " + std::to_string(*limit);
+        text += " of " + std::to_string(*limit) + enforcementMark(receipt.limitsNotEnforced, "tasks_max");
     return line("tasks", text);
 }
 
@@ -162,6 +163,11 @@ std::string adviceLines(const Receipt& receipt, std::size_t width) {
     return text;
 }
 
+std::string limitLine(const Receipt& receipt) {
+    const auto words = notEnforcedInWords(receipt.limitsNotEnforced);
+    return words.empty() ? "" : line("limits", wrapped(words, kWidth, kNameWidth + 2));
+}
+
 std::string allocationLine(const Allocation& allocation) {
     const auto words = allocationInWords(allocation);
     return words.empty() ? "" : line("for it alone", words);
@@ -185,7 +191,7 @@ std::string receiptPage(const Receipt& receipt, NameOfUser nameOf, const Amounts
     const auto cause = "Job " + receipt.key + " of user " + nameOf(receipt.uid) + " is over. " + causeInWords(receipt, nameOf);
     return wrapped(cause, width) + "\n\n" + timeLines(receipt, amounts) + allocationLine(receipt.allocation) +
            cpuLines(receipt, amounts) + memoryLines(receipt, amounts) + taskLine(receipt) + diskLines(receipt, amounts) +
-           waitLine(receipt.usage, amounts) + oomLines(receipt) + leftoverLines(receipt, amounts) +
+           waitLine(receipt.usage, amounts) + limitLine(receipt) + oomLines(receipt) + leftoverLines(receipt, amounts) +
            adviceLines(receipt, width);
 }
 

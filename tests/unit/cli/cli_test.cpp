@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "base/parse.hpp"
 #include "cli/command_line.hpp"
 #include "cli/event_line.hpp"
 #include "cli/format.hpp"
 #include "cli/json.hpp"
+#include "cli/limit_text.hpp"
 #include "cli/suggestion.hpp"
 #include "cli/table.hpp"
 #include "cli/terminal.hpp"
@@ -285,6 +287,23 @@ TEST(Json, aReceiptHasTheLineThatTheJobReads) {
     receipt.oom->victimName = "hog";
     EXPECT_EQ(nlohmann::json::parse(jsonReceipt(receipt))["receipt"]["oom_line"],
               "Cgroup memory limit exceeded: Killed process 77 (hog)");
+}
+
+TEST(Limits, aChangeIsSaidInALineForEach) {
+    const ResourceLimits change{.memoryMax = 1ULL << 30, .tasksMax = 50};
+    const ResourceLimits before{.memoryMax = kInfinity, .cpuWeight = 7};
+    EXPECT_EQ(changeLines(change, before, withDefaults(change, before), {}), "memory_max: infinity -> 1G\ntasks_max: - -> 50\n");
+}
+
+TEST(Limits, whatHasNoEffectIsWarnedOf) {
+    const ResourceLimits change{.memoryMax = 1ULL << 30, .memoryZswapMax = 0, .tasksMax = 50};
+    ResourceLimits after = change;
+    after.memoryZswapMax.reset(); // this node's systemd does not know it
+    const auto warnings = enforcementWarnings(change, after, {"tasks_max", "io_weight"});
+    EXPECT_EQ(warnings, "pinfold: warning: memory_zswap_max is not enforced on this node: its systemd is too old\n"
+                        "pinfold: warning: tasks_max is not enforced on this node: the kernel has not taken the value; `pinfold "
+                        "doctor` says whether the cgroup controller pids is missing\n");
+    EXPECT_EQ(enforcementWarnings(change, change, {}), "");
 }
 
 TEST(Json, aLiveJobHasTheEnvironmentForItsPrograms) {

@@ -109,6 +109,20 @@ TEST(ReceiptPage, ofAJobOfWhichEverythingIsKnown) {
               "larger pieces, or on faster disks.\n");
 }
 
+TEST(ReceiptPage, saysWhichLimitsWereNotEnforced) {
+    Receipt receipt;
+    receipt.key = "sge.4711";
+    receipt.limits.tasksMax = 100;
+    receipt.limits.memoryMax = kMiB;
+    receipt.usage.tasksPeak = 117;
+    receipt.usage.memoryPeak = 2 * kMiB;
+    receipt.limitsNotEnforced = {"memory_max", "tasks_max"};
+    const auto text = page(receipt);
+    EXPECT_NE(text.find("2M at its peak of 1M (not enforced), 200%\n"), std::string::npos) << text;
+    EXPECT_NE(text.find("at the peak of 100 (not enforced)\n"), std::string::npos) << text;
+    EXPECT_NE(text.find("  limits       memory_max, tasks_max (not enforced)\n"), std::string::npos) << text;
+}
+
 TEST(ReceiptPage, isWrappedWhereThatIsWanted) {
     Receipt receipt;
     receipt.key = "sge.4711";

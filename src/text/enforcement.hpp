@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Limits that are set, and that the kernel does not hold the job to.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pinfold {
+
+/// " (not enforced)" for a limit that is one of `notEnforced`, else nothing.
+std::string enforcementMark(const std::vector<std::string>& notEnforced, std::string_view limit);
+
+/// "tasks_max, io_weight (not enforced)"; nothing where all are.
+std::string notEnforcedInWords(const std::vector<std::string>& notEnforced);
+
+} // namespace pinfold
