@@ -32,6 +32,14 @@ Result<std::uint64_t> duration(const std::string& text, std::uint64_t most, cons
     return *value;
 }
 
+std::string actionableKinds() {
+    std::string words;
+    for (const auto& name : strayKindNames())
+        if (strayKindFromString(name) != StrayKind::Orphan)
+            words += (words.empty() ? "" : ", ") + name;
+    return words;
+}
+
 } // namespace
 
 Result<std::uint32_t> parseUserId(const std::string& text) { return number(text, StraysConfig::kMostUid); }
@@ -59,7 +67,8 @@ Result<StrayKinds> parseKinds(const std::string& text) {
         const auto kind = strayKindFromString(name);
         if (!kind || *kind == StrayKind::Orphan)
             return Error{ErrorCode::InvalidArgument, "'" + printable(name, 100) + "' is no kind that can be acted on" +
-                                                         (kind ? "" : suggestion(name, strayKindNames())) + ", see pinfold(1)"};
+                                                         (kind ? "" : suggestion(name, strayKindNames())) + "; use " +
+                                                         actionableKinds()};
         kinds.insert(*kind);
     }
     return kinds;

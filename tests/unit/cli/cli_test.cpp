@@ -5,6 +5,7 @@
 #include "cli/format.hpp"
 #include "cli/json.hpp"
 #include "cli/limit_text.hpp"
+#include "cli/list_table.hpp"
 #include "cli/suggestion.hpp"
 #include "cli/table.hpp"
 #include "cli/terminal.hpp"
@@ -205,6 +206,21 @@ TEST(CommandLine, anUnknownResultIsToldWhichThereAre) {
     const auto text = std::get<EarlyExit>(parse({"history", "--result", "crashed"})).text;
     for (const auto& name : jobResultNames())
         EXPECT_NE(text.find(name), std::string::npos) << text;
+}
+
+TEST(CommandLine, wordsOfAClosedSetAreToldWhenOneIsWrong) {
+    for (const auto& [words, known] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+             {{"list", "--state", "runing"}, "running"},
+             {{"top", "--sort", "beauty"}, "memory"},
+             {{"list", "--color", "green"}, "never"},
+             {{"strays", "--mode", "murder"}, "report"},
+             {{"strays", "--kinds", "cat"}, "session"},
+             {{"run", "--oom-policy", "both", "--", "true"}, "process"}}) {
+        const auto result = parse(words);
+        ASSERT_TRUE(std::holds_alternative<EarlyExit>(result)) << words.back();
+        EXPECT_NE(std::get<EarlyExit>(result).text.find(known), std::string::npos) << std::get<EarlyExit>(result).text;
+    }
+    EXPECT_NE(listColumns({"kee"}, {}, {}).error().message.find("key, user"), std::string::npos);
 }
 
 TEST(CommandLine, top) {

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "golden_samples.hpp"
+
+#include "model/job_key.hpp"
+
+namespace pinfold::golden {
+namespace {
+
+JobInfo job(const std::string& key, const std::string& state, uid_t uid, std::uint64_t age) {
+    const auto parsed = *JobKey::parse(key);
+    JobInfo info;
+    info.key = key;
+    info.state = state;
+    info.uid = uid;
+    info.slice = parsed.sliceName();
+    info.unit = parsed.scopeName(0);
+    info.created = kNow - age;
+    info.leader = 4711;
+    info.tasks = 1;
+    return info;
+}
+
+Receipt receipt(const std::string& key, uid_t uid, JobResult result, std::uint64_t wall) {
+    Receipt receipt;
+    receipt.id = "3f0e";
+    receipt.key = key;
+    receipt.uid = uid;
+    receipt.started = kNow - 2 * wall;
+    receipt.ended = kNow - wall;
+    receipt.wall = wall;
+    receipt.result = result;
+    return receipt;
+}
+
+StrayRow stray(pid_t pid, uid_t uid, StrayKind kind, const std::string& unit, const std::string& command) {
+    StrayRow row;
+    row.pid = pid;
+    row.uid = uid;
+    row.kind = kind;
+    row.hasJob = false;
+    row.age = 3700 * kSecond;
+    row.cpu = 95 * kSecond;
+    row.rss = 300 * kMiB;
+    row.parent = 1;
+    row.unit = unit;
+    row.cgroup = "/user.slice/" + unit;
+    row.command = command;
+    return row;
+}
+
+} // namespace
+
+std::vector<JobInfo> jobs() {
+    auto array = job("slurm.123456_789", "suspended", kUser, 90'061 * kSecond);
+    array.tasks = 16;
+    auto opened = job("pbs.1234567[89].server-of-the-site.example.org", "ending", 0, 61 * kSecond);
+    opened.leader.reset();
+    opened.unkillableSince = kNow - 30 * kSecond;
+    return {job("sge.4711", "running", 0, 5 * kSecond), array, opened};
+}
+
+std::vector<ProcessEntry> processes() {
+    return {
+        {4711, 0, 0, kNow - 3600 * kSecond, 61 * kSecond, 20 * kMiB, "S", {}, "/bin/bash /var/spool/sge/node7/job_scripts/4711"},
+        {4712, 0, kUser, kNow - 200ULL * 86'400 * kSecond, 123 * kSecond + 456'000, 1536 * kMiB, "D", "fuse_dentry_revalidate",
+         "./simulate --steps 1000000 --input /home/alice/a/long/path/to/the/input.h5"}};
+}
+
+ResourceLimits limits() {
+    ResourceLimits limits;
+    limits.memoryMax = 1024 * kMiB;
+    limits.cpuQuota = 1'500'000;
+    limits.allowedCpus = *CpuList::parse("0-3,8");
+    limits.tasksMax = 50;
+    limits.ioReadBandwidthMax =
+        *DeviceAmounts::parse("/dev/sda 10M,/dev/disk/by-id/nvme-a-long-name-of-a-disk-S4EVNX0R500123 100M");
+    limits.runTimeMax = 7200 * kSecond;
+    limits.killSignal = 10;
+    return limits;
+}
+
+JobDetail detail() {
+    JobDetail detail;
+    detail.job = jobs()[0];
+    detail.limits = limits();
+    detail.limitsNotEnforced = {"tasks_max", "io_read_bandwidth_max"};
+    detail.allocation.cpus = *CpuList::parse("0-3,8");
+    detail.allocation.environment = {{"OMP_NUM_THREADS", "5"}};
+    detail.usage.emplace();
+    detail.usage->cpuUser = 60 * kSecond;
+    detail.usage->cpuSystem = 1 * kSecond;
+    detail.usage->memoryCurrent = 500 * kMiB;
+    detail.usage->memoryPeak = 900 * kMiB;
+    detail.usage->tasksCurrent = 3;
+    detail.usage->ioDevices = {{"8:0", 1, 2, 3, 4}};
+    detail.processes = processes();
+    return detail;
+}
+
+std::vector<Receipt> receipts() {
+    auto whole = receipt("sge.4711", 0, JobResult::Exited, 3600 * kSecond);
+    whole.exit.status = 3;
+    whole.tasks = 2;
+    whole.usage = *detail().usage;
+    whole.usage.tasksPeak = 12;
+    whole.limits = limits();
+    whole.limitsNotEnforced = {"tasks_max", "io_read_bandwidth_max"};
+    whole.leftovers = {2, 7 * kSecond, {"sleep 1000", "/usr/bin/python3 -m http.server"}};
+    auto killed = receipt("slurm.123456_789", kUser, JobResult::OutOfMemory, 90'061 * kSecond);
+    killed.exit.signal = 9;
+    killed.usage.cpuUser = 86'400 * kSecond;
+    killed.usage.cpuSystem = 3661 * kSecond;
+    killed.usage.memoryPeak = 48 * kMiB;
+    killed.oom = OomVerdict{OomCause::OwnLimit, killed.ended, 4712, "simulate", 40 * kMiB, 48 * kMiB, 40 * kMiB, 8 * kMiB};
+    auto old =
+        receipt("pbs.1234567[89].server-of-the-site.example.org", kUser, JobResult::SupervisorLost, 200ULL * 86'400 * kSecond);
+    return {whole, killed, old};
+}
+
+std::vector<TopRow> topRows() {
+    std::vector<TopRow> rows;
+    for (const auto& info : jobs()) {
+        TopRow row;
+        row.job = info;
+        row.age = kNow - info.created;
+        rows.push_back(row);
+    }
+    auto& row = rows.front();
+    row.cpu = 199.5;
+    row.cpuOfAllowed = 50;
+    row.cpuTime = 90 * kSecond;
+    row.memory = 512 * kMiB;
+    row.memoryMax = 1024 * kMiB;
+    row.memoryPeak = 600 * kMiB;
+    row.readRate = 1536;
+    row.writeRate = 0;
+    row.tasks = 12;
+    return rows;
+}
+
+StrayRun strays() {
+    StrayRun run;
+    run.mode = "report";
+    run.reasons = {"pinfoldd does not tell which jobs are live: pinfoldd is not reachable"};
+    run.rows = {stray(812, 0, StrayKind::Session, "session-3.scope", "-bash"),
+                stray(4'194'303, kUser, StrayKind::Moved, "a-service-with-a-long-name@instance.service",
+                      "./simulate --steps 1000000 --input /home/alice/input.h5")};
+    run.rows[1].hasJob.reset();
+    run.rows[1].tty = "pts/3";
+    run.rows[1].actions = {"SIGTERM"};
+    return run;
+}
+
+LeftoverListing leftovers() {
+    LeftoverFile directory;
+    directory.file.kind = LeftoverKind::TmpDirectory;
+    directory.file.path = "/tmp/a-directory-with-a-long-name-of-a-job-that-is-over";
+    directory.file.uid = kUser;
+    directory.file.born = kNow - 3600 * kSecond;
+    directory.file.tree.size = 1536 * kMiB;
+    directory.file.tree.entries = 1234;
+    directory.jobs.count = 3;
+    directory.jobs.keys = {"sge.4711", "slurm.123456_789"};
+    directory.kept = Kept::LiveJob;
+    LeftoverFile memory;
+    memory.file.kind = LeftoverKind::SysvShm;
+    memory.file.ipc.emplace();
+    memory.file.ipc->id = 7;
+    memory.file.ipc->key = 42;
+    memory.file.tree.size = 4096;
+    memory.file.tree.entries = 1;
+    memory.jobs.count = 1;
+    memory.jobs.keys = {"sge.4711"};
+    return {.files = {directory, memory}, .gaps = {{std::nullopt, "pinfoldd is not reachable"}, {kUser, "too many receipts"}}};
+}
+
+std::vector<doctor::Finding> findings() {
+    using enum doctor::FindingState;
+    return {{"cgroup.version", Ok, "cgroup v2 is mounted", "", ""},
+            {"cgroup.controllers", Fail,
+             "the controllers memory and pids are missing: limits of memory and of tasks are not enforced",
+             "add cgroup_enable=memory to GRUB_CMDLINE_LINUX in /etc/default/grub, run update-grub, and reboot the node",
+             "/sys/fs/cgroup/cgroup.controllers"},
+            {"pam", Warn, "pam_pinfold is not used", "see pam_pinfold(8)", ""}};
+}
+
+} // namespace pinfold::golden

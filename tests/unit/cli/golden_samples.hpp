@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What the golden files show. Users are root and one whom no host knows.
+#pragma once
+
+#include "cli/json.hpp"
+#include "cli/stray_rows.hpp"
+#include "cli/top_rows.hpp"
+#include "client/manager_client.hpp"
+#include "doctor/finding.hpp"
+#include "strays/leftover_search.hpp"
+
+#include <vector>
+
+namespace pinfold::golden {
+
+constexpr std::uint64_t kNow = 1'700'000'000'000'000; // 2023-11-14T22:13:20Z
+constexpr std::uint64_t kSecond = 1'000'000;
+constexpr std::uint64_t kMiB = 1 << 20;
+constexpr uid_t kUser = 4'000'000;
+
+std::vector<JobInfo> jobs();
+std::vector<ProcessEntry> processes();
+JobDetail detail();
+ResourceLimits limits();
+std::vector<Receipt> receipts();
+std::vector<TopRow> topRows();
+StrayRun strays();
+LeftoverListing leftovers();
+std::vector<doctor::Finding> findings();
+
+} // namespace pinfold::golden

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Each --json output, and each table and page on a terminal of 80 columns, is compared with a file in golden/.
+// PINFOLD_WRITE_GOLDEN=1 writes the files anew: git diff shows then what users will see of a change.
+#include "golden_samples.hpp"
+
+#include "build_config.hpp"
+#include "cli/doctor_page.hpp"
+#include "cli/job_page.hpp"
+#include "cli/leftover_table.hpp"
+#include "cli/limit_text.hpp"
+#include "cli/list_table.hpp"
+#include "cli/receipt_table.hpp"
+#include "cli/top_text.hpp"
+#include "text/receipt_text.hpp"
+
+#include <gtest/gtest.h>
+
+#include <clocale>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <set>
+#include <sstream>
+
+namespace pinfold {
+namespace {
+
+constexpr const char* kDirectory = PINFOLD_GOLDEN;
+constexpr std::size_t kWidth = 80;
+const TableStyle kStyle{.legend = true, .width = kWidth, .parsable = false, .now = golden::kNow};
+const Terminal kTerminal{TerminalOptions{.color = ColorMode::Never}};
+
+struct Golden {
+    std::string name;
+    std::string text;
+};
+
+void PrintTo(const Golden& golden, std::ostream* out) { *out << golden.name; }
+
+/// The version changes with each release.
+std::string versions() {
+    auto text = jsonVersions("1.2.3");
+    const std::string version = PINFOLD_VERSION;
+    return text.replace(text.find(version), version.size(), "VERSION");
+}
+
+StartRequest units() {
+    return {.scope = "job-sge.4711.scope",
+            .scopeProperties = {{"Description", std::string("pinfold job sge.4711")}, {"PIDs", std::vector<std::uint32_t>{4711}}},
+            .slice = "batch-sge.4711.slice",
+            .sliceProperties = {{"MemoryMax", std::uint64_t{1} << 30}, {"CPUAccounting", true}}};
+}
+
+/// What is never cut.
+std::vector<Golden> documents() {
+    const auto jobs = golden::jobs();
+    const auto receipts = golden::receipts();
+    const auto change = golden::limits();
+    LoadedConfig config;
+    config.files = {"/etc/pinfold/pinfold.toml"};
+    config.warnings = {"/etc/pinfold/pinfold.toml:3:1: unknown key 'jobs.summry'"};
+    Reconciliation found;
+    found.unitsStopped = {"job-sge.1.scope"};
+    found.cgroupsLeft = {"/batch.slice/batch-sge.2.slice"};
+    return {{"list.json", jsonJobs(jobs)},
+            {"status.json", jsonNode("1.2.3", jobs, Drain{.reason = "new disk", .since = golden::kNow, .by = 0})},
+            {"status-job.json", jsonJob(golden::detail())},
+            {"limits.json", jsonLimits("sge.4711", golden::limits(), {"tasks_max"})},
+            {"ps.json", jsonProcesses(golden::processes())},
+            {"top.json", jsonTop(golden::topRows(), golden::kNow)},
+            {"history.json", jsonReceipts(receipts)},
+            {"why.json", jsonReceipt(receipts.front())},
+            {"why-live.json", jsonNotOver("sge.4711")},
+            {"reconcile.json", jsonReconciliation(found)},
+            {"vacuum.json", jsonVacuumed({.removed = 3, .bytes = 4096})},
+            {"check-config.json", jsonConfigCheck(config)},
+            {"check-config-wrong.json",
+             jsonConfigCheck(Error{ErrorCode::ConfigInvalid, "/etc/pinfold/pinfold.toml:3:1: expected ']'"})},
+            {"run-dry-run.json", jsonUnits(units())},
+            {"doctor.json", jsonFindings(golden::findings())},
+            {"version.json", versions()},
+            {"strays.json", jsonStrays(golden::strays())},
+            {"strays-files.json", jsonLeftoverFiles(golden::leftovers())},
+            {"open.json", jsonOpened("sge.4711", "batch-sge.4711.slice")},
+            {"limits-change.txt", changeLines(change, ResourceLimits{.memoryMax = 2ULL << 30, .tasksMax = 100}, change, {})},
+            {"adopt.json", jsonTask("sge.4711", 2, "job-sge.4711-2.scope")}};
+}
+
+std::string listOf(const std::vector<std::string>& columns) {
+    return listTable(*listColumns(columns, {}, kStyle), golden::jobs(), kStyle);
+}
+
+std::vector<Golden> tables() {
+    const auto receipts = golden::receipts();
+    return {
+        {"list.txt", listOf({})},
+        {"list-all-columns.txt", listOf({"key", "user", "uid", "state", "tasks", "age", "leader", "created", "slice", "unit"})},
+        {"status-job.txt", jobPage(golden::detail(), kTerminal, {}, kStyle)},
+        {"limits.txt", limitsTable(golden::limits(), {"tasks_max", "io_read_bandwidth_max"}, {}, kStyle)},
+        {"ps.txt", processTable(golden::processes(), {}, kStyle)},
+        {"top.txt", topText(golden::topRows(), golden::kNow, {}, {.sort = "cpu", .amounts = {}, .width = kWidth, .height = 24})},
+        {"history.txt", receiptTable(receipts, {}, kStyle)},
+        {"history-short-keys.txt", receiptTable({receipts.front()}, {}, kStyle)},
+        {"why.txt", receiptPage(receipts.front(), userName, {}, kWidth)},
+        {"why-oom.txt", receiptPage(receipts[1], userName, {}, kWidth)},
+        {"doctor.txt", doctorPage(golden::findings(), kTerminal, kWidth)},
+        {"strays.txt", strayTable(golden::strays().rows, {}, kStyle)},
+        {"strays-files.txt", leftoverTable(golden::leftovers(), LeftoverAction::List, {}, kStyle)}};
+}
+
+class GoldenFile : public testing::TestWithParam<Golden> {};
+
+TEST_P(GoldenFile, isWhatPeopleSee) {
+    const auto path = std::filesystem::path(kDirectory) / GetParam().name;
+    if (std::getenv("PINFOLD_WRITE_GOLDEN"))
+        std::ofstream(path) << GetParam().text;
+    std::ostringstream expected;
+    expected << std::ifstream(path).rdbuf();
+    EXPECT_EQ(GetParam().text, expected.str()) << "PINFOLD_WRITE_GOLDEN=1 writes " << path << " anew";
+}
+
+std::vector<Golden> all() {
+    std::setlocale(LC_CTYPE, "C.UTF-8");
+    auto all = documents();
+    for (auto& table : tables())
+        all.push_back(std::move(table));
+    return all;
+}
+
+std::string nameOf(const testing::TestParamInfo<Golden>& golden) {
+    auto name = golden.param.name;
+    for (auto& c : name)
+        c = c == '.' || c == '-' ? '_' : c;
+    return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, GoldenFile, testing::ValuesIn(all()), nameOf);
+
+TEST(GoldenFiles, areAllOfTheTests) {
+    std::set<std::string> wanted;
+    for (const auto& golden : all())
+        wanted.insert(golden.name);
+    for (const auto& file : std::filesystem::directory_iterator(kDirectory))
+        EXPECT_TRUE(wanted.contains(file.path().filename())) << file.path() << " belongs to no test";
+}
+
+/// The names that the lines begin with are ours; a long word of the user's may stick out of a page, but of no table.
+TEST(GoldenFiles, fitEightyColumns) {
+    for (const auto& [name, text] : tables()) {
+        std::istringstream lines(text);
+        for (std::string line; std::getline(lines, line);)
+            EXPECT_LE(displayWidth(line), kWidth) << name << ": " << line;
+    }
+}
+
+TEST(GoldenFiles, areNotCutWhenPiped) {
+    const TableStyle piped{.legend = true, .width = 0, .parsable = false, .now = golden::kNow};
+    const auto command = golden::processes()[1].command;
+    EXPECT_NE(processTable(golden::processes(), {}, piped).find(command), std::string::npos);
+    EXPECT_NE(strayTable(golden::strays().rows, {}, piped).find(golden::strays().rows[1].unit), std::string::npos);
+    EXPECT_NE(receiptTable(golden::receipts(), {}, piped).find("LEFTOVERS"), std::string::npos);
+    EXPECT_NE(receiptTable(golden::receipts(), {}, piped).find("2023-11-14T21:13:20Z"), std::string::npos);
+    EXPECT_NE(doctorPage(golden::findings(), kTerminal, 0).find(golden::findings()[1].remedy + "\n"), std::string::npos);
+}
+
+} // namespace
+} // namespace pinfold
