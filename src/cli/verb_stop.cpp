@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "base/parse.hpp"
+#include "cli/time_out.hpp"
 #include "cli/verbs.hpp"
 #include "model/job_key.hpp"
 
@@ -28,8 +29,9 @@ ExitStatus verbStop(const VerbContext& context) {
         return fail(stopped.error());
     if (!context.line.wait)
         return ExitStatus::Ok;
-    const auto receipt = client->wait(key, context.line.timeout.value_or(CommandLine::kDefaultTimeout));
-    return receipt ? ExitStatus::Ok : fail(receipt.error());
+    const auto timeout = context.line.timeout.value_or(CommandLine::kDefaultTimeout);
+    const auto receipt = client->wait(key, timeout);
+    return receipt ? ExitStatus::Ok : fail(explained(receipt.error(), key, timeout));
 }
 
 } // namespace pinfold

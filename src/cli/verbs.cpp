@@ -3,6 +3,7 @@
 
 #include "base/escape.hpp"
 #include "cli/json.hpp"
+#include "cli/time_out.hpp"
 
 #include <cstdio>
 #include <string_view>
@@ -25,7 +26,7 @@ ExitStatus fail(const Error& error) {
 
 ExitStatus endWithReceipt(const VerbContext& context, const Result<Receipt>& receipt) {
     if (!receipt)
-        return fail(receipt.error());
+        return fail(explained(receipt.error(), context.line.job, context.line.timeout.value_or(CommandLine::kDefaultTimeout)));
     if (context.line.json)
         context.terminal.print(jsonReceipt(*receipt));
     return ExitStatus::Ok;

@@ -6,6 +6,7 @@
 #include "client/daemon_state.hpp"
 #include "client/decode.hpp"
 
+#include <chrono>
 #include <memory>
 #include <type_traits>
 
@@ -17,6 +18,7 @@ constexpr const char* kManager = "org.pinfold1.Manager";
 
 /// Library exceptions end here.
 template <class F> auto converted(F&& call) -> Result<decltype(call())> {
+    const auto begun = std::chrono::steady_clock::now();
     try {
         if constexpr (std::is_void_v<decltype(call())>) {
             call();
@@ -25,7 +27,7 @@ template <class F> auto converted(F&& call) -> Result<decltype(call())> {
             return call();
         }
     } catch (const sdbus::Error& error) {
-        return fromBusError(error);
+        return fromBusError(error, std::chrono::steady_clock::now() - begun);
     }
 }
 

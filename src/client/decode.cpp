@@ -2,6 +2,7 @@
 #include "client/decode.hpp"
 
 #include "base/escape.hpp"
+#include "base/parse.hpp"
 #include "model/limit_table.hpp"
 
 #include <algorithm>
@@ -11,6 +12,15 @@
 
 namespace pinfold {
 namespace {
+
+/// "within 30s", "within 300ms".
+std::string inWords(std::chrono::steady_clock::duration waited) {
+    if (waited == std::chrono::steady_clock::duration::zero())
+        return "in time";
+    const auto milliseconds = std::chrono::round<std::chrono::milliseconds>(waited);
+    const auto rounded = milliseconds < std::chrono::seconds(1) ? milliseconds : std::chrono::round<std::chrono::seconds>(waited);
+    return "within " + formatDuration(static_cast<std::uint64_t>(std::chrono::microseconds(rounded).count()));
+}
 
 template <class T> void take(const bus::Dict& dict, const char* name, std::optional<T>& value) {
     if (const auto it = dict.find(name); it != dict.end())
@@ -196,7 +206,7 @@ bus::Dict encodeRetention(const Retention& retention) {
     return dict;
 }
 
-Error fromBusError(const sdbus::Error& error) {
+Error fromBusError(const sdbus::Error& error, std::chrono::steady_clock::duration waited) {
     const auto name = bus::errorName(error);
     const std::string& message = error.getMessage();
     if (const auto code = errorCodeFromDbusName(name))
@@ -208,7 +218,7 @@ Error fromBusError(const sdbus::Error& error) {
     if (name == "org.freedesktop.DBus.Error.AccessDenied")
         return {ErrorCode::Denied, words};
     if (std::find(slow.begin(), slow.end(), name) != slow.end() && message.find("disconnected") == std::string::npos)
-        return {ErrorCode::TimedOut, "pinfoldd did not answer in time: " + words};
+        return {ErrorCode::TimedOut, "pinfoldd did not answer " + inWords(waited) + "; look at `systemctl status pinfoldd`"};
     return {ErrorCode::Unreachable, "pinfoldd is not reachable: " + words + "; look at `systemctl status pinfoldd`"};
 }
 

@@ -4,6 +4,8 @@
 #include "client/manager_client.hpp"
 #include "systemd/sdbus_compat.hpp"
 
+#include <chrono>
+
 namespace pinfold {
 
 // What a newer pinfoldd adds is left out; what is missing is unset. Throw sdbus::Error for an entry of another type.
@@ -20,7 +22,7 @@ bus::Dict encodeAllocation(const AllocationRequest& request);
 bus::Dict encodeFilter(const ReceiptFilter& filter);
 bus::Dict encodeRetention(const Retention& retention);
 
-/// What a bus error means to a client.
-Error fromBusError(const sdbus::Error& error);
+/// What a bus error means to a client, who has waited this long; zero: it is not known.
+Error fromBusError(const sdbus::Error& error, std::chrono::steady_clock::duration waited = {});
 
 } // namespace pinfold

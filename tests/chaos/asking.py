@@ -29,7 +29,7 @@ SLOW_DISK = "the disk has not confirmed a write within"
 UNREACHABLE, TIMED_OUT = 6, 124  # exit statuses of pinfold
 OVER = ("no live job", "is live or in the history", "is ending", "is accounting", "too late")
 LATER = ("try again", "is just coming up", "being created", "wait a second")
-OUTAGES = ("not reachable", "did not answer in time", "pinfold: systemd did not ")
+OUTAGES = ("not reachable", "did not answer", "pinfold: systemd did not ")
 
 # What makes pinfoldd lose its state or PID 1 lose a call.
 OUTAGE = {"kill", "stop", "restart", "upgrade", "shutdown", "bus", "daemon-reload", "daemon-reexec"}

@@ -9,6 +9,7 @@
 #include "cli/suggestion.hpp"
 #include "cli/table.hpp"
 #include "cli/terminal.hpp"
+#include "cli/time_out.hpp"
 #include "cli/verbs.hpp"
 #include "text/amounts.hpp"
 
@@ -303,6 +304,12 @@ TEST(Json, aReceiptHasTheLineThatTheJobReads) {
     receipt.oom->victimName = "hog";
     EXPECT_EQ(nlohmann::json::parse(jsonReceipt(receipt))["receipt"]["oom_line"],
               "Cgroup memory limit exceeded: Killed process 77 (hog)");
+}
+
+TEST(TimeOut, saysWhatIsLeft) {
+    EXPECT_EQ(stillThere("sge.1", "ending", 1, 300'000), "job sge.1 is still ending after 300ms: 1 process is left");
+    EXPECT_EQ(stillThere("sge.1", "ending", 2, 1'000'000), "job sge.1 is still ending after 1s: 2 processes are left");
+    EXPECT_EQ(stillThere("sge.1", "running", {}, 1'000'000), "job sge.1 is still running after 1s");
 }
 
 TEST(Limits, aChangeIsSaidInALineForEach) {

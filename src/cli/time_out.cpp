@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cli/time_out.hpp"
+
+#include "base/parse.hpp"
+#include "client/manager_client.hpp"
+
+#include <algorithm>
+
+namespace pinfold {
+namespace {
+
+constexpr std::uint64_t kPatience = 5'000'000; ///< for a pinfoldd that may hang: somebody has waited already
+
+} // namespace
+
+std::string stillThere(const std::string& key, const std::string& state, std::optional<std::size_t> processes,
+                       std::uint64_t timeout) {
+    const auto words = "job " + key + " is still " + state + " after " + formatDuration(timeout);
+    if (!processes)
+        return words;
+    return words + (*processes == 1 ? ": 1 process is left" : ": " + std::to_string(*processes) + " processes are left");
+}
+
+Error explained(Error error, const std::string& key, std::uint64_t timeout) {
+    if (error.code != ErrorCode::TimedOut)
+        return error;
+    const auto client = ManagerClient::connect();
+    const auto jobs = client ? client->listJobs(kPatience) : Result<std::vector<JobInfo>>(client.error());
+    if (!jobs) // not even now
+        return {ErrorCode::TimedOut,
+                "pinfoldd did not answer within " + formatDuration(timeout) + "; look at `systemctl status pinfoldd`"};
+    const auto job = std::find_if(jobs->begin(), jobs->end(), [&key](const JobInfo& live) { return live.key == key; });
+    if (job == jobs->end())
+        return {ErrorCode::TimedOut, "job " + key + " was not over after " + formatDuration(timeout) + ", but is now"};
+    const auto processes = client->processes(key);
+    return {ErrorCode::TimedOut,
+            stillThere(key, job->state, processes ? std::optional(processes->size()) : std::nullopt, timeout)};
+}
+
+} // namespace pinfold
