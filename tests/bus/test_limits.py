@@ -29,12 +29,23 @@ def test_limits_change_on_slice_and_scope_and_the_property_tells(world, job):
     calls = [str(call) for call in world.systemd.Calls() if str(call).startswith("set ")]
     assert calls == ["set batch-bus.1.slice MemoryMax TasksMax", "set job-bus.1.scope MemoryMax TasksMax"]
     assert dict(world.job_property("bus.1", "Limits")) == dict(in_force)
+    assert list(world.job_property("bus.1", "LimitsNotEnforced")) == []
 
 
 def test_a_refused_change_changes_nothing(world, job):
     world.systemd.Faults(["refuse-property"])
     assert error_name(lambda: world.manager().SetLimits("bus.1", limits(memory_max=64 * MIB), NONE)) == ERROR + "SystemdFailed"
     assert dict(world.manager().SetLimits("bus.1", limits(tasks_max=9), NONE)) == {"tasks_max": 9}, "and the next one finds it as it was"
+
+
+def test_what_the_kernel_does_not_take_is_named_in_the_job_and_in_its_receipt(world):
+    world.configure('[jobs]\nunenforced_limits = "warn"\n')
+    process = world.process()
+    world.create("bus.2", process)
+    world.systemd.Faults(["ignore-property", "ignore-property"])
+    assert dict(world.manager().SetLimits("bus.2", limits(tasks_max=7), NONE)) == {"tasks_max": 7}
+    assert list(world.job_property("bus.2", "LimitsNotEnforced")) == ["tasks_max"]
+    assert list(world.end("bus.2", process)["limits_not_enforced"]) == ["tasks_max"]
 
 
 @pytest.mark.parametrize("wrong, error", [
