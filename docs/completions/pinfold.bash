@@ -107,13 +107,14 @@ _pinfold() {
         strays) words="--mode --min-uid --max-uid --users --exempt-users --exempt-groups --exempt-units --min-age --min-cpu --commands --without-job --kinds --max-kills --grace --files --remove --dry-run -P --parsable $globals" ;;
         vacuum) words="--max-age --max-size $globals" ;;
         ps) jobs=yes words=$globals ;;
-        status | why) jobs=yes ended=yes words=$globals ;;
+        status) jobs=yes ended=yes words="--jobs $globals" ;;
+        why) jobs=yes ended=yes words=$globals ;;
         show) jobs=yes words="-p --property --value $globals" ;;
         stop) jobs=yes words="--grace --wait --timeout --dry-run $globals" ;;
         wait) jobs=yes ended=yes words="--timeout $globals" ;;
         kill) jobs=yes words="-s --signal --dry-run $globals" ;;
         adopt) jobs=yes words="--owner --batch --dry-run $globals" ;;
-        open) words="--uid --slots --linger --report-within --cpus --gpus --cpu-list --gpu-list --exclusive $_pinfold_limits $globals" ;;
+        open) words="--uid --slots --linger --report-within --cpus --gpus --cpu-list --gpu-list --exclusive $_pinfold_limits --replace --adopt --owner --batch $globals" ;;
         end) jobs=yes words="--exit-status --exit-signal --timeout $globals" ;;
         logs) jobs=yes ended=yes words="-f --follow -n --lines $globals" ;;
         events) words='--json --help' ;;

@@ -72,10 +72,13 @@ complete -c pinfold -n '__fish_seen_subcommand_from strays' -l files
 complete -c pinfold -n '__fish_seen_subcommand_from strays' -l remove
 complete -c pinfold -n '__fish_seen_subcommand_from check-config config' -l root -r
 complete -c pinfold -n '__fish_seen_subcommand_from run' -l exec
-complete -c pinfold -n '__fish_seen_subcommand_from run adopt' -l batch
-complete -c pinfold -n '__fish_seen_subcommand_from adopt' -l owner -x
+complete -c pinfold -n '__fish_seen_subcommand_from run adopt open' -l batch
+complete -c pinfold -n '__fish_seen_subcommand_from adopt open' -l owner -x
 complete -c pinfold -n '__fish_seen_subcommand_from run' -l task
 complete -c pinfold -n '__fish_seen_subcommand_from open' -l uid -xa '(__fish_complete_users)'
+complete -c pinfold -n '__fish_seen_subcommand_from open' -l replace
+complete -c pinfold -n '__fish_seen_subcommand_from open' -l adopt -x
+complete -c pinfold -n '__fish_seen_subcommand_from status' -l jobs
 complete -c pinfold -n '__fish_seen_subcommand_from open' -l slots -x
 complete -c pinfold -n '__fish_seen_subcommand_from open' -l linger -x
 complete -c pinfold -n '__fish_seen_subcommand_from open' -l report-within -x

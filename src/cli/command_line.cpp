@@ -138,7 +138,9 @@ void addQueries(CLI::App& app, CommandLine& line) {
         ->type_name("");
     list->add_option("-o,--columns", line.columns, "columns, in this order")->delimiter(',')->type_name("");
     list->add_option("--sort", line.sort, "column to sort by")->type_name("");
-    addJobs(app.add_subcommand("status", "the node, or jobs by their keys or one of their pids"), line, false);
+    auto* status = app.add_subcommand("status", "the node, or jobs by their keys or one of their pids");
+    addJobs(status, line, false);
+    status->add_flag("--jobs", line.withJobs, "the node, and each live job")->excludes("JOB");
     auto* show = app.add_subcommand("show", "a job as name=value lines");
     addJobs(show, line);
     show->add_option("-p,--property", line.properties, "only this one; may be repeated")
@@ -219,17 +221,20 @@ void addBatchSystem(CLI::App& app, CommandLine& line) {
               "how long after its batch script's end pinfold waits for `pinfold end`; default 10s");
     addAllocation(open, line.allocation);
     addLimits(open, line.limits);
+    open->add_flag("--replace", line.replace, "first end a former run of the job, if one is left");
+    open->add_option("--adopt", line.arguments, "take these processes into the job")->type_name("");
+    open->add_option("--owner", line.owner, "refuse processes of other users (name or id)")->type_name("");
+    open->add_flag("--batch", line.batch, "the one process is its batch script");
     auto* end = app.add_subcommand("end", "a job is over: stop what is left, and wait");
     addJob(end, line);
-    auto* status =
+    auto* code =
         end->add_option("--exit-status", line.exit.status, "of its batch script")->check(CLI::Range(0, 255))->type_name("");
-    addParsed(end, "--exit-signal", line.exit.signal, parseSignal, "that ended its batch script, name or number")
-        ->excludes(status);
+    addParsed(end, "--exit-signal", line.exit.signal, parseSignal, "that ended its batch script, name or number")->excludes(code);
     addTimeout(end, line, "exit status 124 after this, default 5min");
     auto* adopt = app.add_subcommand("adopt", "take processes into a job as a further task");
     addJob(adopt, line);
     adopt->add_option("PID", line.arguments, "process ids")->required()->type_name("");
-    adopt->add_option("--owner", line.user, "refuse processes of other users (name or id)")->type_name("");
+    adopt->add_option("--owner", line.owner, "refuse processes of other users (name or id)")->type_name("");
     adopt->add_flag("--batch", line.batch, "the one process is the batch script of a job that was opened");
     addDryRun(adopt, line);
 }

@@ -47,11 +47,13 @@ struct CommandLine {
 
     std::string job;                    ///< JOB, for status also a PID; empty: the node
     std::vector<std::string> jobs;      ///< JOB... of a verb that takes several; see doForEachJob()
-    std::vector<std::string> arguments; ///< PID...
+    std::vector<std::string> arguments; ///< adopt: PID...; open: --adopt
     bool dryRun = false;
 
-    std::optional<std::string> user;           ///< list, top, history: -u; open: --uid; adopt: --owner
+    std::optional<std::string> user;           ///< list, top, history: -u; open: --uid
+    std::optional<std::string> owner;          ///< adopt, open: of the processes
     std::optional<std::string> state;          ///< list
+    bool withJobs = false;                     ///< status: --jobs
     std::vector<std::string> columns;          ///< list: -o
     std::string sort = "key";                  ///< list
     std::vector<std::string> properties;       ///< show: -p
@@ -82,7 +84,8 @@ struct CommandLine {
     std::optional<std::uint64_t> linger;       ///< open, microseconds
     std::optional<std::uint64_t> reportWithin; ///< open, microseconds
     ExitState exit;                            ///< end
-    bool batch = false;                        ///< adopt
+    bool batch = false;                        ///< adopt, open
+    bool replace = false;                      ///< open
     bool force = false;                        ///< limits
     TopOptions top;
     StraysOptions strays;

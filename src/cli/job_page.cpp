@@ -43,7 +43,7 @@ std::string limitLines(const JobDetail& detail, const Amounts& amounts) {
 
 } // namespace
 
-Result<JobDetail> askDetail(const ManagerClient& client, const std::string& key) {
+Result<JobDetail> askDetailWithoutProcesses(const ManagerClient& client, const std::string& key) {
     auto job = client.job(key);
     if (!job)
         return job.error();
@@ -58,8 +58,15 @@ Result<JobDetail> askDetail(const ManagerClient& client, const std::string& key)
         detail.limitsNotEnforced = std::move(*names);
     if (auto usage = client.usage(key))
         detail.usage = *usage;
+    return detail;
+}
+
+Result<JobDetail> askDetail(const ManagerClient& client, const std::string& key) {
+    auto detail = askDetailWithoutProcesses(client, key);
+    if (!detail)
+        return detail;
     if (auto processes = client.processes(key))
-        detail.processes = std::move(*processes);
+        detail->processes = std::move(*processes);
     return detail;
 }
 

@@ -7,6 +7,7 @@
 namespace pinfold {
 
 /// A live job with all that the caller may see of it. Errors: as ManagerClient.
+Result<JobDetail> askDetailWithoutProcesses(const ManagerClient& client, const std::string& key);
 Result<JobDetail> askDetail(const ManagerClient& client, const std::string& key);
 
 /// The page of a live job in `pinfold status`, all but the lines of the journal.

@@ -100,6 +100,26 @@ Json stray(const StrayRow& row) {
             {"failure", orNull(row.failure)}};
 }
 
+Json jobDetail(const JobDetail& detail) {
+    auto json = job(detail.job);
+    json["limits"] = limits(detail.limits);
+    json["limits_not_enforced"] = detail.limitsNotEnforced;
+    putAllocation(json, detail.allocation);
+    json["environment"] = detail.allocation.environment;
+    json["usage"] = nullptr;
+    if (detail.usage) {
+        json["usage"] = Json::object();
+        putUsage(json["usage"], *detail.usage, [](const char*) { return true; });
+    }
+    json["processes"] = nullptr;
+    if (detail.processes) {
+        json["processes"] = Json::array();
+        for (const auto& entry : *detail.processes)
+            json["processes"].push_back(process(entry));
+    }
+    return json;
+}
+
 Json properties(const std::vector<UnitProperty>& list) {
     Json json = Json::object();
     for (const auto& property : list)
@@ -136,25 +156,7 @@ std::string jsonJobs(const std::vector<JobInfo>& jobs) {
     return document({{"jobs", std::move(list)}});
 }
 
-std::string jsonJob(const JobDetail& detail) {
-    auto json = job(detail.job);
-    json["limits"] = limits(detail.limits);
-    json["limits_not_enforced"] = detail.limitsNotEnforced;
-    putAllocation(json, detail.allocation);
-    json["environment"] = detail.allocation.environment;
-    json["usage"] = nullptr;
-    if (detail.usage) {
-        json["usage"] = Json::object();
-        putUsage(json["usage"], *detail.usage, [](const char*) { return true; });
-    }
-    json["processes"] = nullptr;
-    if (detail.processes) {
-        json["processes"] = Json::array();
-        for (const auto& entry : *detail.processes)
-            json["processes"].push_back(process(entry));
-    }
-    return document({{"job", std::move(json)}});
-}
+std::string jsonJob(const JobDetail& detail) { return document({{"job", jobDetail(detail)}}); }
 
 std::string jsonLimits(const std::string& key, const ResourceLimits& values, const std::vector<std::string>& notEnforced) {
     return document({{"job", key}, {"limits", limits(values)}, {"limits_not_enforced", notEnforced}});
@@ -195,7 +197,8 @@ std::string jsonLeftoverFiles(const LeftoverListing& listing) {
     return document({{"files", std::move(list)}, {"gaps", std::move(gaps)}, {"gaps_of_users", std::move(userGaps)}});
 }
 
-std::string jsonNode(const std::string& version, const std::vector<JobInfo>& jobs, const std::optional<Drain>& drain) {
+std::string jsonNode(const std::string& version, const std::vector<JobInfo>& jobs, const std::optional<Drain>& drain,
+                     const std::optional<std::vector<JobDetail>>& details) {
     Json states = Json::object();
     for (const auto& info : jobs)
         states[info.state] = states.value(info.state, 0) + 1;
@@ -206,11 +209,17 @@ std::string jsonNode(const std::string& version, const std::vector<JobInfo>& job
                {"since_iso", drain->since ? Json(formatUtc(*drain->since)) : Json(nullptr)},
                {"by_uid", orNull(drain->by)},
                {"by", drain->by ? Json(userName(*drain->by)) : Json(nullptr)}};
-    return document({{"version", version},
-                     {"jobs", jobs.size()},
-                     {"states", std::move(states)},
-                     {"draining", drain.has_value()},
-                     {"drain", std::move(why)}});
+    Json json{{"version", version},
+              {"jobs", jobs.size()},
+              {"states", std::move(states)},
+              {"draining", drain.has_value()},
+              {"drain", std::move(why)}};
+    if (details) {
+        json["live"] = Json::array();
+        for (const auto& detail : *details)
+            json["live"].push_back(jobDetail(detail));
+    }
+    return document(json);
 }
 
 std::string jsonNotOver(const std::string& key) { return document({{"receipt", nullptr}, {"live", true}, {"key", key}}); }
@@ -276,7 +285,9 @@ std::string jsonStrays(const StrayRun& run) {
     return document(std::move(body));
 }
 
-std::string jsonOpened(const std::string& key, const std::string& slice) { return document({{"job", key}, {"slice", slice}}); }
+std::string jsonOpened(const std::string& key, const std::string& slice, const std::map<std::string, std::string>& environment) {
+    return document({{"job", key}, {"slice", slice}, {"environment", environment}});
+}
 
 std::string jsonTask(const std::string& key, std::uint32_t task, const std::string& unit) {
     return document({{"job", key}, {"task", task}, {"unit", unit}});

@@ -11,6 +11,7 @@
 #include "strays/leftover_search.hpp"
 #include "systemd/systemd_manager.hpp"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,7 +35,9 @@ std::string jsonReceipts(const std::vector<Receipt>& receipts);
 std::string jsonReceipt(const Receipt& receipt);
 std::string jsonReconciliation(const Reconciliation& found);
 std::string jsonVacuumed(const Vacuumed& done);
-std::string jsonNode(const std::string& version, const std::vector<JobInfo>& jobs, const std::optional<Drain>& drain);
+/// `details`: of the live jobs, if they were asked for.
+std::string jsonNode(const std::string& version, const std::vector<JobInfo>& jobs, const std::optional<Drain>& drain,
+                     const std::optional<std::vector<JobDetail>>& details = {});
 /// Of a job that has no receipt yet.
 std::string jsonNotOver(const std::string& key);
 std::string jsonConfigCheck(const Result<LoadedConfig>& loaded);
@@ -45,7 +48,7 @@ std::string jsonVersions(const std::optional<std::string>& daemon);
 /// `at`: CLOCK_REALTIME, microseconds.
 std::string jsonTop(const std::vector<TopRow>& rows, std::uint64_t at);
 std::string jsonStrays(const StrayRun& run);
-std::string jsonOpened(const std::string& job, const std::string& slice);
+std::string jsonOpened(const std::string& job, const std::string& slice, const std::map<std::string, std::string>& environment);
 std::string jsonTask(const std::string& job, std::uint32_t task, const std::string& unit);
 std::string jsonLeftoverFiles(const LeftoverListing& listing);
 

@@ -1,60 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "base/escape.hpp"
-#include "base/parse.hpp"
-#include "cli/format.hpp"
+#include "cli/adoption.hpp"
 #include "cli/json.hpp"
 #include "cli/verbs.hpp"
-#include "os/process.hpp"
 
 namespace pinfold {
-namespace {
-
-Result<std::vector<UniqueFd>> openAll(const std::vector<std::string>& pids) {
-    std::vector<UniqueFd> processes;
-    for (const auto& text : pids) {
-        const auto pid = parseUnsigned(text);
-        if (!pid || *pid < 2 || *pid > INT32_MAX)
-            return Error{ErrorCode::InvalidArgument, "'" + printable(text, 50) + "' is no process id"};
-        auto process = openPidfd(static_cast<pid_t>(*pid));
-        if (!process)
-            return process.error();
-        processes.push_back(std::move(*process));
-    }
-    return processes;
-}
-
-/// Behind each pidfd there is a process of this user: a number that the caller has looked at may be another's by now.
-Result<void> checkOwner(const std::vector<UniqueFd>& processes, uid_t owner) {
-    const ProcessTable table;
-    for (const auto& process : processes) {
-        const auto pid = table.pidOf(process.get());
-        const auto info = pid ? table.read(*pid) : pid.error();
-        if (!info)
-            return info.error();
-        if (hasEnded(process.get())) // /proc may have spoken of the next one
-            return Error{ErrorCode::PidGone, "process " + std::to_string(*pid) + " has ended"};
-        if (info->realUid != owner)
-            return Error{ErrorCode::Denied, "process " + std::to_string(*pid) + " is one of user " +
-                                                std::to_string(info->realUid) + ", not of user " + std::to_string(owner) +
-                                                " (--owner)"};
-    }
-    return {};
-}
-
-} // namespace
 
 ExitStatus verbAdopt(const VerbContext& context) {
-    const auto processes = openAll(context.line.arguments);
+    const auto processes = openProcesses(context.line.arguments, context.line.owner);
     if (!processes)
         return fail(processes.error());
     if (context.line.batch && processes->size() != 1)
         return fail({ErrorCode::InvalidArgument, "--batch takes one PID: a job has one batch script"});
-    if (context.line.user) {
-        const auto owner = userId(*context.line.user);
-        const auto theirs = owner ? checkOwner(*processes, *owner) : owner.error();
-        if (!theirs)
-            return fail(theirs.error());
-    }
     const auto client = ManagerClient::connect();
     if (!client)
         return fail(client.error());

@@ -1,15 +1,61 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cli/adoption.hpp"
 #include "cli/json.hpp"
 #include "cli/patience.hpp"
 #include "cli/verbs.hpp"
 
 namespace pinfold {
+namespace {
+
+/// A former run of the job, which its batch system had no time to end.
+Result<void> endFormerRun(const std::string& key) {
+    const auto ended =
+        insist<Receipt>([&](const ManagerClient& client) { return client.end(key, {}, CommandLine::kDefaultTimeout); });
+    if (!ended && ended.error().code != ErrorCode::NoSuchJob)
+        return ended.error();
+    return {};
+}
+
+Result<void> adoptInto(const ManagerClient& client, const CommandLine& line, const std::string& slice,
+                       std::vector<UniqueFd> processes) {
+    if (!line.batch)
+        processes = outsideOf(slice, std::move(processes));
+    if (processes.empty())
+        return {};
+    const auto added = line.batch ? client.addBatchScript(line.job, processes.front()) : client.adopt(line.job, processes);
+    if (!added)
+        return added.error();
+    return {};
+}
+
+ExitStatus printOpened(const VerbContext& context, const ManagerClient& client, const std::string& slice) {
+    const auto& key = context.line.job;
+    if (!context.line.json) {
+        context.terminal.print("job " + key + ": " + slice + "\n");
+        return ExitStatus::Ok;
+    }
+    const auto allocation = client.allocation(key);
+    if (!allocation)
+        return fail(allocation.error());
+    context.terminal.print(jsonOpened(key, slice, allocation->environment));
+    return ExitStatus::Ok;
+}
+
+} // namespace
 
 ExitStatus verbOpen(const VerbContext& context) {
     const auto& line = context.line;
     const auto uid = userId(*line.user);
     if (!uid)
         return fail(uid.error());
+    auto processes = openProcesses(line.arguments, line.owner);
+    if (!processes)
+        return fail(processes.error());
+    if (line.batch && processes->size() != 1)
+        return fail({ErrorCode::InvalidArgument, "--batch takes one --adopt PID: a job has one batch script"});
+    if (line.replace)
+        if (const auto ended = endFormerRun(line.job); !ended)
+            return fail(ended.error());
     const JobOpening opening{.uid = *uid,
                              .limits = line.limits,
                              .allocation = line.allocation,
@@ -19,8 +65,12 @@ ExitStatus verbOpen(const VerbContext& context) {
     const auto slice = insist<std::string>([&](const ManagerClient& client) { return client.open(line.job, opening); });
     if (!slice)
         return fail(slice.error());
-    context.terminal.print(line.json ? jsonOpened(line.job, *slice) : "job " + line.job + ": " + *slice + "\n");
-    return ExitStatus::Ok;
+    const auto client = ManagerClient::connect();
+    if (!client)
+        return fail(client.error());
+    if (const auto adopted = adoptInto(*client, line, *slice, std::move(*processes)); !adopted)
+        return fail(adopted.error());
+    return printOpened(context, *client, *slice);
 }
 
 } // namespace pinfold

@@ -18,6 +18,31 @@ std::string drainLine(const Drain& drain, const Terminal& terminal) {
            (drain.reason.empty() ? "no reason given" : drain.reason) + "\n";
 }
 
+ExitStatus liveStatus(const VerbContext& context, const JobDetail& detail) {
+    if (context.line.json) {
+        context.terminal.print(jsonJob(detail));
+        return ExitStatus::Ok;
+    }
+    auto text = jobPage(detail, context.terminal, context.amounts, context.tableStyle());
+    if (const auto lines = journalLines(detail.job.unit); !lines.empty())
+        text += "\n" + lines;
+    context.terminal.print(text);
+    return ExitStatus::Ok;
+}
+
+/// Without those that end meanwhile.
+Result<std::vector<JobDetail>> askDetails(const ManagerClient& client, const std::vector<JobInfo>& jobs) {
+    std::vector<JobDetail> details;
+    for (const auto& job : jobs) {
+        auto detail = askDetailWithoutProcesses(client, job.key);
+        if (detail)
+            details.push_back(std::move(*detail));
+        else if (detail.error().code != ErrorCode::NoSuchJob)
+            return detail.error();
+    }
+    return details;
+}
+
 ExitStatus nodeStatus(const VerbContext& context, const ManagerClient& client) {
     const auto version = client.version();
     if (!version)
@@ -28,8 +53,15 @@ ExitStatus nodeStatus(const VerbContext& context, const ManagerClient& client) {
     const auto drain = client.draining();
     if (!drain)
         return fail(drain.error());
+    std::optional<std::vector<JobDetail>> details;
+    if (context.line.withJobs) {
+        auto asked = askDetails(client, *jobs);
+        if (!asked)
+            return fail(asked.error());
+        details = std::move(*asked);
+    }
     if (context.line.json) {
-        context.terminal.print(jsonNode(*version, *jobs, *drain));
+        context.terminal.print(jsonNode(*version, *jobs, *drain, details));
         return ExitStatus::Ok;
     }
     std::map<std::string, std::size_t> states;
@@ -42,18 +74,10 @@ ExitStatus nodeStatus(const VerbContext& context, const ManagerClient& client) {
     if (*drain)
         text += drainLine(**drain, context.terminal);
     context.terminal.print(text);
-    return ExitStatus::Ok;
-}
-
-ExitStatus liveStatus(const VerbContext& context, const JobDetail& detail) {
-    if (context.line.json) {
-        context.terminal.print(jsonJob(detail));
-        return ExitStatus::Ok;
+    for (const auto& detail : details.value_or(std::vector<JobDetail>{})) {
+        context.terminal.print("\n");
+        liveStatus(context, detail);
     }
-    auto text = jobPage(detail, context.terminal, context.amounts, context.tableStyle());
-    if (const auto lines = journalLines(detail.job.unit); !lines.empty())
-        text += "\n" + lines;
-    context.terminal.print(text);
     return ExitStatus::Ok;
 }
 

@@ -157,6 +157,13 @@ TEST(CommandLine, verbsAndTheirOptions) {
     const auto adopt = std::get<CommandLine>(parse({"adopt", "sge.1", "12", "13", "--dry-run"}));
     EXPECT_EQ(adopt.arguments, (std::vector<std::string>{"12", "13"}));
     EXPECT_TRUE(adopt.dryRun);
+    const auto open =
+        std::get<CommandLine>(parse({"open", "sge.1", "--adopt=12", "--adopt=13", "--uid=1000", "--owner=1001", "--replace"}));
+    EXPECT_EQ(open.arguments, (std::vector<std::string>{"12", "13"}));
+    EXPECT_EQ(open.job, "sge.1");
+    EXPECT_EQ(open.user, "1000");
+    EXPECT_EQ(open.owner, "1001");
+    EXPECT_TRUE(open.replace);
     const auto list = std::get<CommandLine>(parse({"--no-legend", "list", "-o", "key,user"}));
     EXPECT_EQ(list.columns, (std::vector<std::string>{"key", "user"}));
     EXPECT_FALSE(list.legend);

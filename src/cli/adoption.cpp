@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cli/adoption.hpp"
+
+#include "base/escape.hpp"
+#include "base/parse.hpp"
+#include "cli/format.hpp"
+#include "os/process.hpp"
+
+#include <sys/types.h>
+
+#include <algorithm>
+
+namespace pinfold {
+namespace {
+
+Result<std::vector<UniqueFd>> openAll(const std::vector<std::string>& pids) {
+    std::vector<UniqueFd> processes;
+    for (const auto& text : pids) {
+        const auto pid = parseUnsigned(text);
+        if (!pid || *pid < 2 || *pid > INT32_MAX)
+            return Error{ErrorCode::InvalidArgument, "'" + printable(text, 50) + "' is no process id"};
+        auto process = openPidfd(static_cast<pid_t>(*pid));
+        if (!process)
+            return process.error();
+        processes.push_back(std::move(*process));
+    }
+    return processes;
+}
+
+/// Behind each pidfd there is a process of this user: a number that the caller has looked at may be another's by now.
+Result<void> checkOwner(const std::vector<UniqueFd>& processes, uid_t owner) {
+    const ProcessTable table;
+    for (const auto& process : processes) {
+        const auto pid = table.pidOf(process.get());
+        const auto info = pid ? table.read(*pid) : pid.error();
+        if (!info)
+            return info.error();
+        if (hasEnded(process.get())) // /proc may have spoken of the next one
+            return Error{ErrorCode::PidGone, "process " + std::to_string(*pid) + " has ended"};
+        if (info->realUid != owner)
+            return Error{ErrorCode::Denied, "process " + std::to_string(*pid) + " is one of user " +
+                                                std::to_string(info->realUid) + ", not of user " + std::to_string(owner) +
+                                                " (--owner)"};
+    }
+    return {};
+}
+
+} // namespace
+
+Result<std::vector<UniqueFd>> openProcesses(const std::vector<std::string>& pids, const std::optional<std::string>& owner) {
+    auto processes = openAll(pids);
+    if (!processes || !owner)
+        return processes;
+    const auto uid = userId(*owner);
+    const auto theirs = uid ? checkOwner(*processes, *uid) : uid.error();
+    if (!theirs)
+        return theirs.error();
+    return processes;
+}
+
+std::vector<UniqueFd> outsideOf(const std::string& slice, std::vector<UniqueFd> processes) {
+    const ProcessTable table;
+    std::erase_if(processes, [&](const UniqueFd& process) {
+        const auto pid = table.pidOf(process.get());
+        const auto cgroup = pid ? table.cgroupOf(*pid) : pid.error();
+        return cgroup ? cgroup->find("/" + slice + "/") != std::string::npos : cgroup.error().code == ErrorCode::PidGone;
+    });
+    return processes;
+}
+
+} // namespace pinfold
