@@ -22,6 +22,9 @@ have() { command -v "$1" >/dev/null 2>&1; }
 
 isRoot() { [[ $EUID -eq 0 ]]; }
 
+# The root tree of a box: ours, or one that was made from it (tools/lib/real-tree).
+rootTree() { echo "${PINFOLD_TREE:-$("$lib/image" tree)}"; }
+
 # Print why a box of the given kind ("container", "cluster" or "vm") can't be had here; nothing when it can.
 missingNeed() {
     isRoot || { echo "not root"; return; }

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A real OpenPBS on the nodes of a cluster, set up as docs/schedulers/openpbs.md says: the server on node1, a MoM on each. And its jobs."""
+
+import itertools
+import json
+from pathlib import Path
+
+from jobs import run, wait_until
+from nodes import NODES, ask, on
+
+PREFIX = "/opt/pbs"
+HOME = "/var/spool/pbs"
+HOOK = "/usr/libexec/pinfold/openpbs"
+CPUS = 8  # of each node
+PERIOD = 15  # seconds between two runs of exechost_periodic
+KILL_DELAY = 10  # seconds from SIGTERM to SIGKILL that a queue gives by default
+
+# $logevent: all, or nobody could say afterwards what came when.
+SET_UP = """set -e
+printf '%s\\n' PBS_EXEC={prefix} PBS_HOME={home} PBS_SERVER=node1 PBS_START_SERVER={server} PBS_START_SCHED={server} PBS_START_COMM={server} \\
+    PBS_START_MOM=1 PBS_SCP=/usr/bin/scp >/etc/pbs.conf
+systemctl --quiet disable --now postgresql
+{prefix}/libexec/pbs_postinstall
+chmod 4755 {prefix}/sbin/pbs_iff {prefix}/sbin/pbs_rcp
+printf '%s\\n' '$clienthost node1' '$usecp *:/home/ /home/' '$logevent 0xffffffff' >{home}/mom_priv/config
+sed -i 's/^resources: "/&ngpus, vmem, /' {home}/sched_priv/sched_config
+systemctl daemon-reload
+systemctl start pbs
+"""
+
+# The last one is not the page's: these tests wait for the event.
+INSTALL = [
+    "create hook pinfold",
+    f"import hook pinfold application/x-python default {HOOK}/pinfold_hook.py",
+    f"import hook pinfold application/x-config default {HOOK}/pinfold_hook.CF",
+    "set hook pinfold event = 'execjob_begin,execjob_launch,execjob_attach,execjob_resize,execjob_postsuspend'",
+    "set hook pinfold event += 'execjob_preresume,execjob_epilogue,execjob_end,execjob_abort,exechost_periodic'",
+    "set hook pinfold alarm = 90",
+    "set hook pinfold freq = 120",
+    "set hook pinfold order = 100",
+    "set hook pinfold enabled = true",
+    f"set hook pinfold freq = {PERIOD}",
+]
+
+numbers = itertools.count(1)
+
+
+def pbs(program, *arguments, user=None, **options):
+    """A command of OpenPBS's, on node1."""
+    command = [f"{PREFIX}/bin/{program}", *arguments]
+    return run(*(["runuser", "-u", user, "--", *command] if user else command), **options)
+
+
+def qmgr(directive, check=True):
+    return pbs("qmgr", "-c", directive, check=check)
+
+
+def start():
+    for node in NODES:
+        on(node, "sh", "-c", SET_UP.format(prefix=PREFIX, home=HOME, server=int(node == "node1")), timeout=300)
+    wait_until(lambda: qmgr("list server", check=False).returncode == 0, "the server answers", 180)
+    qmgr("set server flatuid = true")
+    qmgr("set server job_history_enable = true")
+    qmgr("set server scheduling = true")
+    qmgr("create resource ngpus type=long,flag=nh")
+    for node in NODES:
+        qmgr(f"create node {node}", check=False)  # the server's own host is one already
+        wait_until(lambda: vnode(node).get("state") == "free", f"{node} is free", 120)
+        qmgr(f"set node {node} resources_available.ncpus = {CPUS}")
+        qmgr(f"set node {node} resources_available.ngpus = {CPUS}")
+    for directive in INSTALL:
+        qmgr(directive)
+    for node in NODES:
+        wait_until(lambda: has_hook(node), f"MoM of {node} has the hook", 120)
+
+
+def wait_back(node):
+    """Until the hook has brought it back. The scheduler hears of no vnode that comes back, and would look for the jobs that wait for it only in its
+    next cycle, up to ten minutes later (scheduler_iteration): it is asked for one."""
+    wait_until(lambda: vnode(node)["state"] == "free", f"{node} is back", 5 * PERIOD)
+    qmgr("set server scheduling = true")
+
+
+def has_hook(node):
+    done = on(node, "pinfold", "doctor", "--json", check=False)
+    return any((finding["id"], finding["state"]) == ("openpbs.hook", "ok") for finding in json.loads(done.stdout)["findings"])
+
+
+def vnode(name):
+    done = pbs("pbsnodes", "-F", "json", "-v", name, check=False)
+    return json.loads(done.stdout)["nodes"].get(name, {}) if done.returncode == 0 else {}
+
+
+def mom_log(node):
+    return on(node, "sh", "-c", f"cat {HOME}/mom_logs/*").stdout.splitlines()
+
+
+def delete_all():
+    jobs = pbs("qselect", check=False).stdout.split()
+    if jobs:
+        pbs("qdel", "-W", "force", *jobs, check=False)
+
+
+class Job:
+    """A batch job with its own file for output and errors. `node`: the one that it must run on."""
+
+    def __init__(self, script, *options, node=None, user="alice"):
+        self.home = Path("/home", user)
+        self.out = self.home / f"out.{next(numbers)}"
+        file = self.home / "script"  # PBS takes a copy
+        file.write_text(f"#!/bin/sh\n{script}\n")
+        where = ["-l", f"select=1:ncpus=1:vnode={node}"] if node else []
+        self.id = pbs("qsub", "-j", "oe", "-o", self.out, *where, *options, file, user=user, cwd=self.home).stdout.strip()
+        self.key = f"pbs.{self.id}"
+
+    def shown(self):
+        return json.loads(pbs("qstat", "-x", "-f", "-F", "json", self.id).stdout)["Jobs"][self.id]
+
+    def state(self):
+        return self.shown()["job_state"]
+
+    def wait_state(self, *states, deadline=120):
+        wait_until(lambda: self.state() in states, f"{self.id} in a state of {states}: {self.shown()}", deadline)
+        return self
+
+    def wait(self, deadline=180):
+        """Until PBS holds it to be over."""
+        return self.wait_state("F", deadline=deadline)
+
+    def wait_file(self, name, deadline=120):
+        """Until the job has made this file in its home."""
+        wait_until((self.home / name).exists, f"{name} of {self.id}", deadline)
+        return (self.home / name).read_text()
+
+    def delete(self):
+        pbs("qdel", self.id)
+
+    def output(self):
+        return self.out.read_text()
+
+    def node(self):
+        return self.shown()["exec_vnode"].strip("(").split(":")[0]
+
+    def receipt(self, node=None):
+        """The newest one on this node; it must be there."""
+        return ask(node or self.node(), "receipts", self.key)[0]
+
+
+def outcome(receipt):
+    return receipt["result"], receipt["exit_status"], receipt["exit_signal"]

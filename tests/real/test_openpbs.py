@@ -1,0 +1,293 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""pinfold's hook under a real OpenPBS on two hosts: what the tests with a stand-in for MoM (tests/container/test_openpbs.py) take for granted."""
+
+import json
+import re
+import signal
+from pathlib import Path
+
+import pytest
+
+import openpbs
+from jobs import processes_with, run, wait_until
+from nodes import NODES, ask, on
+from openpbs import Job, outcome, pbs, vnode
+
+CLEANS_UP = """trap 'echo got term; sleep 4; echo cleaned up; exit 9' TERM
+touch $HOME/$PBS_JOBID.runs
+while :; do sleep 0.2; done"""
+
+
+@pytest.fixture(scope="module")
+def batch_system():
+    openpbs.start()
+    return openpbs
+
+
+def failed_jobs(option="--failed"):
+    return {receipt["key"] for node in NODES
+            for receipt in json.loads(on(node, "pinfold", "history", option, "--json", "-n", 10000).stdout)["receipts"]}
+
+
+@pytest.mark.parametrize("script, status, expected", [
+    ("exit 0", 0, ("exited", 0, None)),
+    ("exit 3", 3, ("exited", 3, None)),
+    ("exit 255", 255, ("exited", 255, None)),
+    ("kill -9 $$", 128 + 9, ("exited", 128 + 9, None)),  # a child of the login shell, which says so
+    ("kill -9 $PPID", 256 + 9, ("signaled", None, 9)),
+])
+def test_the_exit_status_is_the_same_in_pbs_and_in_the_receipt(script, status, expected):
+    job = Job(script, node="node1").wait()
+    shown = job.shown()
+    seen = f"{shown['Exit_status']} in PBS, receipt {outcome(job.receipt())}"
+    print(seen)
+    assert outcome(job.receipt()) == expected, seen
+    assert (job.key in failed_jobs()) == (script != "exit 0")
+    assert job.key not in failed_jobs("--unknown")
+
+
+def test_a_job_runs_in_its_scope_and_leaves_nothing():
+    job = Job("grep ^0: /proc/self/cgroup; grep ^0: /proc/$PPID/cgroup; setsid sleep 4713 </dev/null >/dev/null 2>&1 & exit 3").wait()
+    unit = run("systemd-escape", job.key).stdout.strip()
+    lines = job.output().splitlines()
+    assert all(f"/batch-{unit}.slice/job-{unit}.scope" in line for line in lines), lines
+    receipt = job.receipt()
+    assert outcome(receipt) == ("exited", 3, None)
+    assert (receipt["leftovers"], receipt["leftover_commands"]) == (1, ["sleep 4713"])
+    assert not any("sleep 4713" in on(node, "ps", "-eo", "args").stdout for node in NODES)
+
+
+@pytest.mark.parametrize("how", ["qdel", "walltime"])
+def test_a_job_that_cleans_up_has_the_time_that_mom_gives_it(how):
+    options = ["-l", "walltime=8"] if how == "walltime" else []
+    job = Job(CLEANS_UP, *options, node="node1")
+    job.wait_file(f"{job.id}.runs")
+    if how == "qdel":
+        job.delete()
+    job.wait()
+    print(job.output(), job.shown()["Exit_status"], job.receipt())
+    said = job.output().splitlines()
+    assert said.count("got term") == 1 and "cleaned up" in said, said
+    receipt = job.receipt()
+    assert (receipt["leftovers"], receipt["leftover_commands"]) == (0, [])
+    assert receipt["result"] == "signaled" and receipt["exit_signal"] == signal.SIGTERM, receipt
+
+
+def test_a_job_that_ignores_sigterm_is_killed_after_kill_delay():
+    job = Job("trap '' TERM\ntouch $HOME/$PBS_JOBID.runs\nwhile :; do sleep 0.2; done", node="node1")
+    job.wait_file(f"{job.id}.runs")
+    job.delete()
+    job.wait()
+    assert job.receipt()["result"] == "signaled", job.receipt()
+
+
+def drain(node):
+    on(node, "pinfold", "drain", "--reason", "new disk")
+
+
+def undrain(node):
+    on(node, "pinfold", "undrain")
+
+
+def held(jobs):
+    return [job.id for job in jobs if job.state() == "H" or job.shown().get("Hold_Types", "n") != "n"]
+
+
+def test_a_drained_node_goes_offline_with_the_reason_and_the_others_take_its_jobs():
+    drain("node1")
+    jobs = [Job("sleep 1") for _ in range(20)]
+    for job in jobs:
+        job.wait()
+    runs = [job.shown()["run_count"] for job in jobs]
+    print("on", sorted(job.node() for job in jobs), "run_count", runs)
+    assert {job.node() for job in jobs} == {"node2"} and max(runs) <= 2, runs
+    shown = vnode("node1")
+    print(shown["state"], shown["comment"])
+    assert "offline" in shown["state"] and "new disk" in shown["comment"]
+    undrain("node1")
+    openpbs.wait_back("node1")
+    assert "comment" not in vnode("node1"), vnode("node1")
+    assert outcome(Job("exit 0", node="node1").wait().receipt("node1")) == ("exited", 0, None)
+
+
+def test_jobs_that_wait_for_a_drained_node_run_when_it_is_back():
+    drain("node1")
+    jobs = [Job("exit 0", node="node1") for _ in range(5)]
+    wait_until(lambda: "offline" in vnode("node1")["state"], "node1 is offline")
+    wait_until(lambda: all(job.state() == "Q" for job in jobs), "all wait")
+    assert not held(jobs)
+    undrain("node1")
+    openpbs.wait_back("node1")
+    for job in jobs:
+        job.wait()
+    runs = [job.shown()["run_count"] for job in jobs]
+    print("run_count", runs)
+    assert sum(runs) <= len(jobs) + 3, runs
+    assert [outcome(job.receipt("node1")) for job in jobs] == [("exited", 0, None)] * len(jobs)
+
+
+def test_a_comment_of_an_administrator_keeps_a_node_offline():
+    drain("node1")
+    job = Job("exit 0", node="node1")
+    wait_until(lambda: "offline" in vnode("node1")["state"], "node1 is offline")
+    pbs("pbsnodes", "-C", "mine", "node1")
+    undrain("node1")
+    note = Path(openpbs.HOME, "mom_priv/hooks/pinfold.said")
+    wait_until(lambda: not note.exists(), "the hook has seen that the node takes jobs")
+    assert (vnode("node1")["state"], vnode("node1")["comment"]) == ("offline", "mine")
+    pbs("pbsnodes", "-r", "-C", "", "node1")
+    openpbs.wait_back("node1")
+    job.wait()
+
+
+def test_a_job_that_asks_for_what_the_node_has_not_leaves_the_node_as_it_is():
+    job = Job("exit 0", "-l", "select=1:ncpus=1:ngpus=1:vnode=node1")
+    refusal = f"Job;{job.id};pinfold: 1 GPUs asked for, this node has 0"
+    wait_until(lambda: any(refusal in line for line in openpbs.mom_log("node1")), "MoM's log has the refusal")
+    assert "offline" not in vnode("node1")["state"]
+    job.delete()
+    job.wait()
+
+
+def test_without_the_daemon_a_job_waits_and_then_runs():
+    on("node1", "systemctl", "mask", "--runtime", "--now", "pinfoldd.socket", "pinfoldd")
+    try:
+        job = Job("exit 3", node="node1")
+        wait_until(lambda: "offline" in vnode("node1")["state"], "node1 is offline")
+        assert "not reachable" in vnode("node1")["comment"], vnode("node1")
+        wait_until(lambda: job.state() == "Q", "it waits")
+    finally:
+        on("node1", "systemctl", "unmask", "--runtime", "pinfoldd.socket", "pinfoldd")
+        on("node1", "systemctl", "start", "pinfoldd.socket", "pinfoldd")
+    openpbs.wait_back("node1")
+    job.wait()
+    print("run_count", job.shown()["run_count"], vnode("node1"))
+    assert outcome(job.receipt("node1")) == ("exited", 3, None)
+
+
+def test_a_task_that_is_rejected_does_not_have_its_job_run_again():
+    job = Job("""echo run
+touch $HOME/$PBS_JOBID.runs
+while [ ! -e $HOME/$PBS_JOBID.go ]; do sleep 0.1; done
+/opt/pbs/bin/pbsdsh -n 0 -- /bin/echo task
+exit 0""", node="node1")
+    job.wait_file(f"{job.id}.runs")
+    on("node1", "systemctl", "mask", "--runtime", "--now", "pinfoldd.socket", "pinfoldd")
+    try:
+        (job.home / f"{job.id}.go").touch()
+        wait_until(lambda: any("task not started" in line and job.id in line for line in openpbs.mom_log("node1")), "MoM has rejected the task")
+    finally:
+        on("node1", "systemctl", "unmask", "--runtime", "pinfoldd.socket", "pinfoldd")
+        on("node1", "systemctl", "start", "pinfoldd.socket", "pinfoldd")
+    job.wait()
+    print(job.output(), job.shown()["run_count"])
+    assert job.output().splitlines().count("run") == 1 and job.shown()["run_count"] == 1
+
+
+def test_a_job_on_two_hosts_has_no_leftover_of_moms_and_no_status_on_the_sister():
+    select = "select=1:ncpus=1:vnode=node1+1:ncpus=1:vnode=node2"
+    job = Job("/opt/pbs/bin/pbsdsh -- /bin/sh -c 'hostname; grep ^0: /proc/self/cgroup'\nexit 3", "-l", select).wait()
+    print(job.output(), job.receipt("node1"), job.receipt("node2"))
+    lines = job.output().splitlines()
+    assert {"node1", "node2"} <= set(lines), lines
+    unit = run("systemd-escape", job.key).stdout.strip()
+    assert sum(f"batch-{unit}.slice/" in line for line in lines) == 2, lines
+    assert outcome(job.receipt("node1")) == ("exited", 3, None) and job.receipt("node1")["leftovers"] == 0
+    assert job.receipt("node2")["exit_status"] is None and job.receipt("node2")["leftovers"] == 0
+    assert job.shown()["Exit_status"] == 3
+
+
+def test_what_a_task_leaves_on_a_sister_host_is_gone():
+    select = "select=1:ncpus=1:vnode=node1+1:ncpus=1:vnode=node2"
+    job = Job("/opt/pbs/bin/pbsdsh -n 1 -- /bin/sh -c 'setsid sleep 4714 >/dev/null 2>&1 & exit 5'\nexit 0", "-l", select).wait()
+    assert job.receipt("node2")["leftover_commands"] == ["sleep 4714"], job.receipt("node2")
+    assert "sleep 4714" not in on("node2", "ps", "-eo", "args").stdout
+
+
+def test_an_array_has_a_unit_for_each_task():
+    job = Job("echo $PBS_ARRAY_INDEX; exit $PBS_ARRAY_INDEX", "-J", "0-3", "-o", "/home/alice/", node="node1")
+    shown = wait_until(lambda: (found := job.shown())["job_state"] == "F" and found, "the array is over", 180)
+    assert shown["array_state_count"].startswith("Queued:0 Running:0"), shown
+    keys = [f"pbs.{job.id.replace('[]', f'[{index}]')}" for index in range(4)]
+    assert [outcome(ask("node1", "receipts", key)[0]) for key in keys] == [("exited", index, None) for index in range(4)]
+
+
+def test_a_job_that_is_run_again_has_two_receipts_and_nothing_of_its_first_run():
+    job = Job("echo run >>$HOME/$PBS_JOBID.runs; [ $(wc -l <$HOME/$PBS_JOBID.runs) -gt 1 ] && exit 5; setsid sleep 4715 & sleep 1000", node="node1")
+    job.wait_file(f"{job.id}.runs")
+    wait_until(lambda: processes_with("sleep\x004715"), "its daemon lives")
+    pbs("qrerun", job.id)
+    job.wait()
+    assert not processes_with("sleep\x004715")
+    assert [outcome(receipt)[:2] for receipt in ask("node1", "receipts", job.key)][0] == ("exited", 5)
+    assert len(ask("node1", "receipts", job.key)) == 2
+
+
+def test_a_suspended_job_stands_still_with_its_daemons():
+    job = Job("setsid sh -c 'while :; do :; done' & touch $HOME/$PBS_JOBID.runs; sleep 1000", node="node1")
+    job.wait_file(f"{job.id}.runs")
+    pbs("qsig", "-s", "suspend", job.id)
+    job.wait_state("S")
+    wait_until(lambda: ask("node1", "live_jobs")[job.key]["state"] == "suspended", "frozen")
+    pbs("qsig", "-s", "resume", job.id)
+    job.wait_state("R")
+    wait_until(lambda: ask("node1", "live_jobs")[job.key]["state"] == "running", "thawed")
+    job.delete()
+    job.wait()
+
+
+def test_attach_takes_a_session_into_the_job():
+    job = Job("""setsid sh -c 'sleep 4716 & echo $$ >$HOME/'$PBS_JOBID.pid'; wait' &
+while [ ! -s $HOME/$PBS_JOBID.pid ]; do sleep 0.1; done
+sleep 1000""", node="node1")
+    job.wait_file(f"{job.id}.pid")
+    outside = ["systemd-run", "--quiet", "--unit=stray", "--uid=alice", "sleep", "4717"]
+    run(*outside)
+    pid = int(run("systemctl", "show", "-P", "MainPID", "stray").stdout)
+    pbs("pbs_attach", "-j", job.id, "-p", str(pid), user="alice")
+    assert f"pbs.{job.id}".replace("pbs.", "batch-pbs.") in Path(f"/proc/{pid}/cgroup").read_text()
+    job.delete()
+    job.wait()
+    assert not processes_with("sleep\x004717")
+
+
+def test_usage_is_of_all_processes_and_limits_are_what_pbs_allots():
+    job = Job("setsid sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done'; touch $HOME/$PBS_JOBID.runs; sleep 1000",
+              "-l", "select=1:ncpus=2:mem=300mb:vnode=node1", "-l", "walltime=00:10:00")
+    job.wait_file(f"{job.id}.runs")
+    limits = json.loads(run("pinfold", "limits", job.key, "--json").stdout)["limits"]
+    print(limits)
+    assert limits["memory_max"] == 300 << 20 and limits["run_time_max"] == 1200 * 1000000
+    pbs("qalter", "-l", "walltime=00:20:00", job.id)
+    wait_until(lambda: json.loads(run("pinfold", "limits", job.key, "--json").stdout)["limits"]["run_time_max"] == 1800 * 1000000,
+               "the hook's period has brought the new walltime", 5 * openpbs.PERIOD)
+    job.delete()
+    job.wait()
+    receipt = job.receipt()
+    used = job.shown()["resources_used"]
+    print(used)
+    hours, minutes, seconds = map(int, used["cput"].split(":"))
+    assert hours * 3600 + minutes * 60 + seconds == (receipt["cpu_user"] + receipt["cpu_system"]) // 1000000
+
+
+def test_fifty_jobs_while_the_daemon_is_restarted():
+    jobs = [Job(f"setsid sleep 4718 </dev/null >/dev/null 2>&1 & sleep 3; exit {index % 4}") for index in range(50)]
+    restarts = 0
+    while any(job.state() != "F" for job in jobs):
+        for node in NODES:
+            on(node, "systemctl", "restart", "pinfoldd")
+        restarts += 1
+    wrong = [(job.id, job.shown()["Exit_status"], outcome(job.receipt())) for index, job in enumerate(jobs)
+             if job.shown()["Exit_status"] != index % 4 or outcome(job.receipt()) != ("exited", index % 4, None)]
+    runs = [job.shown()["run_count"] for job in jobs]
+    print(f"{restarts} restarts of pinfoldd on each node; run_count {runs}")
+    assert not wrong, wrong
+    assert not held(jobs)
+    assert not any("sleep 4718" in on(node, "ps", "-eo", "args").stdout for node in NODES)
+
+
+def test_no_hook_has_failed():
+    """The last test: what MoM's log of all this says."""
+    for node in NODES:
+        faults = [line for line in openpbs.mom_log(node) if re.search(r"Traceback|unhandled exception|pinfold: .*Error:", line)]
+        assert not faults, faults
