@@ -13,6 +13,7 @@ from mom import NOT_LAUNCHED, make_job, mom_of_this_host
 from own_server import FUSE_HANG
 
 CONFIG = Path("/etc/pinfold/pinfold.toml.d/50-openpbs.toml")
+OVER_WALLTIME = -29  # JOB_EXEC_KILL_WALLTIME
 FREE, OFFLINE = 0, 1  # pbs.ND_FREE, pbs.ND_OFFLINE
 PACKAGE = Path("/usr/libexec/pinfold/openpbs/pinfold_openpbs")
 
@@ -55,8 +56,8 @@ def started(mom, job, *command):
     return child
 
 
-def finished(mom, job, child=None):
-    answer = mom.epilogue(job, child)
+def finished(mom, job, child=None, **more):
+    answer = mom.epilogue(job, child, **more)
     assert answer.accepted and mom.end(job).accepted
     return answer
 
@@ -66,7 +67,8 @@ def test_a_job_on_one_host(mom, job_id):
     key, job = f"pbs.{job_id}", begin(mom, one_host(job_id, walltime="01:00:00"))
     assert live_jobs()[key]["tasks"] == 0 and live_jobs()[key]["user"] == "alice"
     assert json.loads(run("pinfold", "limits", key, "--json").stdout)["limits"]["run_time_max"] == 4200 * 1000000
-    script = "grep ^0: /proc/self/cgroup; id -un; echo $PBS_JOBID; setsid sleep 1234.5 & exec 2>&1; exit 3"
+    script = "grep ^0: /proc/self/cgroup; id -un; echo $PBS_JOBID; setsid sleep 1234.5 & " \
+             "until [ $(cat /proc/$!/comm) = sleep ]; do sleep 0.1; done; exit 3"
     child = mom.launch(job, "/bin/sh", "-c", script)
     answer = finished(mom, job, child)
     where, user, told = output(mom, job).split()
@@ -87,15 +89,16 @@ while :; do sleep 0.1; done
 """
 
 
-def test_a_job_that_cleans_up_when_it_is_deleted_has_the_time_that_mom_gives_it(mom):
+@pytest.mark.parametrize("over_limit", [None, OVER_WALLTIME], ids=["deleted", "walltime"])
+def test_a_job_that_cleans_up_when_mom_ends_it_has_the_time_that_she_gives_it(mom, over_limit):
     """MoM's SIGTERM ends the login shell at once, and the script is not left behind for that."""
     job = begin(mom, one_host("21.srv"))
     child = mom.script(job, CLEANS_UP)
     wait_until(lambda: "ready" in output(mom, job), "the script runs")
     mom.terminate(child)
-    finished(mom, job, child)
+    finished(mom, job, child, over_limit=over_limit)
     assert output(mom, job).splitlines() == ["ready", "got term", "cleaned up"]
-    [receipt] = receipts("pbs.21.srv")
+    receipt = receipts("pbs.21.srv")[0]
     assert (receipt["leftovers"], receipt["leftover_commands"]) == (0, [])
     assert (receipt["result"], receipt["exit_signal"]) == ("signaled", signal.SIGTERM), receipt
     expect_nothing_left()

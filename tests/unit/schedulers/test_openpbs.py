@@ -131,7 +131,7 @@ def test_time_cpus_gpus_and_the_node():
 
 
 @pytest.mark.parametrize("value, expected", [(0, ["--exit-status=0"]), (255, ["--exit-status=255"]), (256, []), (265, ["--exit-signal=9"]), (320, ["--exit-signal=64"]),
-                                             (321, []), (-27, []), (None, [])])
+                                             (321, []), (-24, ["--exit-signal=15"]), (-29, ["--exit-signal=15"]), (-23, []), (-30, []), (None, [])])
 def test_exit_status(value, expected):
     assert words.exit_status(value) == expected
 

@@ -2,6 +2,7 @@
 """PBS's text to pinfold's options, and a receipt to PBS's resources. Pure: a job's attributes are what a user wrote."""
 
 import re
+import signal
 from collections import namedtuple
 
 from .failure import Failure
@@ -15,6 +16,8 @@ JOB_SCRIPT = "1"
 # Seconds from the end of the job script to MoM's epilogue. When MoM ends a job she waits for the script's processes as long as kill_delay
 # says, which she does not tell: they must have that time from pinfold, too.
 REPORT_WITHIN = 600
+# Of a job that was over a limit of MoM's, from its CPUs (-24) to its walltime (-29): she says this in place of the status, and ends it by SIGTERM.
+ENDED_OVER_LIMIT = range(-29, -23)
 LEAST_MEMORY = 1 << 20  # that pinfold takes as a limit, bytes
 
 # What the chunks of a job on this host add up to; None: not asked for. mem and vmem in bytes.
@@ -103,6 +106,8 @@ def allocation(share, place):
 
 def exit_status(value):
     """PBS's negative codes are its own, and from 256 on it is 256 + signal."""
+    if value in ENDED_OVER_LIMIT:
+        return ["--exit-signal=%d" % signal.SIGTERM]
     if value is None or value < 0 or value == 256 or value > 256 + 64:
         return []
     return ["--exit-status=%d" % value] if value < 256 else ["--exit-signal=%d" % (value - 256)]
