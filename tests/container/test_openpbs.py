@@ -128,6 +128,42 @@ def test_a_task_that_is_rejected_does_not_have_its_job_run_again(mom, outage):
     expect_nothing_left()
 
 
+@pytest.fixture
+def starts():
+    """Which verbs the program pinfold has been started with since the last call."""
+    program, real, log = Path("/usr/bin/pinfold"), Path("/usr/bin/pinfold.real"), Path("/run/pinfold-starts")
+    program.rename(real)
+    program.write_text(f'#!/bin/sh\necho "$1" >>{log}\nexec {real} "$@"\n')
+    program.chmod(0o755)
+
+    def verbs():
+        found = log.read_text().split() if log.exists() else []
+        log.unlink(missing_ok=True)
+        return found
+    yield verbs
+    real.rename(program)
+
+
+def test_each_event_starts_pinfold_once(mom, starts):
+    job = begin(mom, one_host("24.srv", walltime="3600"))
+    assert starts() == ["open"]
+    child = started(mom, job, "sleep", "1000")
+    assert starts() == ["open"]
+    assert started(mom, job, "true").wait(30) == 0 and starts() == ["open"], "a task"
+    attached = subprocess.Popen([*become("alice"), "sleep", "1000"], start_new_session=True)
+    wait_until(lambda: Path(f"/proc/{attached.pid}/cmdline").read_text().startswith("sleep\0"), "executed")
+    assert mom.attach(job, attached.pid).accepted and starts() == ["open"]
+    assert mom.attach(job, attached.pid).accepted and starts() == ["open"], "it is there already"
+    for event, verb in (("execjob_postsuspend", "suspend"), ("execjob_preresume", "resume")):
+        assert mom.event(event, job).accepted and starts() == [verb]
+    assert mom.periodic().accepted and starts() == ["status"]
+    child.kill()
+    assert mom.epilogue(job, child).accepted and starts() == ["end"]
+    assert mom.end(job).accepted and starts() == ["end"]
+    attached.wait(30)
+    expect_nothing_left()
+
+
 def test_two_chunks_on_a_host_are_one_job(mom):
     job = begin(mom, make_job("2.srv", "(node1:ncpus=1)+(node2:ncpus=1)+(node1:ncpus=2)", ["node1", "node2", "node1"]))
     child = started(mom, job, "sleep", "1000")

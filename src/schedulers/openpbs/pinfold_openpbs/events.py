@@ -48,25 +48,28 @@ def limits_of(job, share):
     return words.memory_limits(share, pmem) + words.run_time_max(walltime)
 
 
-def open_job(job):
-    """Its slice. From launch and attach too: for a live job this is nothing new, and one that began without pinfold has another chance."""
+def open_job(job, *options):
+    """Its slice and environment. From launch and attach too: for a live job this is nothing new, and one that began without pinfold has another
+    chance. All that an event asks of pinfold is asked at once: a start of the command is most of what an event costs."""
     share = share_here(job)
     return pinfold_json("open", key_of(job.id), "--uid=%d" % owner_of(job).pw_uid, "--linger=infinity",
-                        "--report-within=%d" % words.REPORT_WITHIN, *limits_of(job, share), *words.allocation(share, resource(job, "place", str)))["slice"]
+                        "--report-within=%d" % words.REPORT_WITHIN, *limits_of(job, share), *words.allocation(share, resource(job, "place", str)),
+                        *options)
+
+
+def adopt(pids):
+    return ["--adopt=%d" % pid for pid in pids]
 
 
 def on_begin(event):
-    end_job(event.job)  # a former run of it, if MoM had no time to
-    open_job(event.job)
+    open_job(event.job, "--replace")  # a former run of it, if MoM had no time to end it
 
 
 def on_launch(event):
     """MoM has forked the process that becomes the job, or a task of it, and has it wait for this hook, whose parent it is."""
-    key = key_of(event.job.id)
-    open_job(event.job)
-    for name, value in pinfold_json("status", key)["job"]["environment"].items():
+    opened = open_job(event.job, *adopt([os.getppid()]), *(["--batch"] if starts_script(event) else []))
+    for name, value in opened["environment"].items():
         event.env[name] = value.replace(",", "\\,")  # MoM takes them apart at commas
-    pinfold("adopt", key, str(os.getppid()), *(["--batch"] if starts_script(event) else []))
 
 
 def starts_script(event):
@@ -74,15 +77,12 @@ def starts_script(event):
 
 
 def on_attach(event):
-    job = event.job
-    job_slice = open_job(job)
-    owner = owner_of(job).pw_uid
-    while True:  # one of them may have forked before it was moved
-        outside = [pid for pid in session_of(event.pid, owner) if not is_inside(pid, job_slice)]
-        if not outside:
-            return
+    owner = owner_of(event.job).pw_uid
+    outside = session_of(event.pid, owner)
+    while outside:  # one of them may have forked before it was moved
         # As many as it takes at once. A number may be another's by now, and we are root.
-        pinfold("adopt", key_of(job.id), "--owner=%d" % owner, *map(str, outside[:16]))
+        opened = open_job(event.job, "--owner=%d" % owner, *adopt(outside[:16]))
+        outside = [pid for pid in session_of(event.pid, owner) if not is_inside(pid, opened["slice"])]
 
 
 def on_resize(event):
@@ -140,13 +140,14 @@ def report(resources_used, used):
 
 
 def on_periodic(event):
-    jobs = {job["key"]: job for job in pinfold_json("list")["jobs"] if job["key"].startswith("pbs.")}
+    status = pinfold_json("status", "--jobs")
+    jobs = {job["key"]: job for job in status["live"] if job["key"].startswith("pbs.")}
     known = {key_of(job_id): event.job_list[job_id] for job_id in event.job_list.keys()}
     # What waits for a file server that a user runs is that user's doing, and no reason to take the node from the others.
-    if not refusal_of_node():
+    if not status["draining"]:
         node.tell_state(event, sorted(key for key, job in jobs.items() if job["unkillable_since"] is not None and not job["unkillable_in_fuse"]))
     for key in sorted(jobs.keys() & known.keys()):
-        refresh(key, known[key])
+        refresh(jobs[key], known[key])
     for key in words.forgotten(jobs, known, jobs_on_disk(), time.time()):
         pbs.logmsg(pbs.EVENT_ERROR, "pinfold: MoM knows nothing of the job %s; it is ended" % key)
         pinfold("end", key)
@@ -163,18 +164,18 @@ def refusal_of_node():
     return "this node takes no jobs for now: %s" % (status["drain"]["reason"] or "it is drained")
 
 
-def refresh(key, job):
+def refresh(live, job):
     """What it uses, and the time limit: qalter may have changed it, and MoM has no event for that."""
+    report(job.resources_used, words.used_resources(live["usage"] or {}))
+    walltime = resource(job, "walltime", int)
+    if walltime is None or live["limits"]["run_time_max"] == (walltime + words.WALLTIME_MARGIN) * 1000000:
+        return
     try:
-        live = pinfold_json("status", key)["job"]
-        report(job.resources_used, words.used_resources(live["usage"] or {}))
-        walltime = resource(job, "walltime", int)
-        if walltime is not None and live["limits"]["run_time_max"] != (walltime + words.WALLTIME_MARGIN) * 1000000:
-            pinfold("limits", key, *words.run_time_max(walltime))
+        pinfold("limits", live["key"], *words.run_time_max(walltime))
     except Failure as failure:
         if failure.outage:
             raise
-        pbs.logmsg(pbs.EVENT_DEBUG, "pinfold: %s: %s" % (key, failure))  # it has just ended
+        pbs.logmsg(pbs.EVENT_DEBUG, "pinfold: %s: %s" % (live["key"], failure))  # it has just ended
 
 
 def jobs_on_disk():
