@@ -16,10 +16,10 @@ Result<void> endFormerRun(const std::string& key) {
     return {};
 }
 
+/// May be asked twice: what is in the job by then is left there.
 Result<void> adoptInto(const ManagerClient& client, const CommandLine& line, const std::string& slice,
-                       std::vector<UniqueFd> processes) {
-    if (!line.batch)
-        processes = outsideOf(slice, std::move(processes));
+                       std::vector<UniqueFd>& processes) {
+    processes = outsideOf(slice, std::move(processes));
     if (processes.empty())
         return {};
     const auto added = line.batch ? client.addBatchScript(line.job, processes.front()) : client.adopt(line.job, processes);
@@ -28,13 +28,13 @@ Result<void> adoptInto(const ManagerClient& client, const CommandLine& line, con
     return {};
 }
 
-ExitStatus printOpened(const VerbContext& context, const ManagerClient& client, const std::string& slice) {
+ExitStatus printOpened(const VerbContext& context, const std::string& slice) {
     const auto& key = context.line.job;
     if (!context.line.json) {
         context.terminal.print("job " + key + ": " + slice + "\n");
         return ExitStatus::Ok;
     }
-    const auto allocation = client.allocation(key);
+    const auto allocation = insist<Allocation>([&](const ManagerClient& client) { return client.allocation(key); });
     if (!allocation)
         return fail(allocation.error());
     context.terminal.print(jsonOpened(key, slice, allocation->environment));
@@ -65,12 +65,13 @@ ExitStatus verbOpen(const VerbContext& context) {
     const auto slice = insist<std::string>([&](const ManagerClient& client) { return client.open(line.job, opening); });
     if (!slice)
         return fail(slice.error());
-    const auto client = ManagerClient::connect();
-    if (!client)
-        return fail(client.error());
-    if (const auto adopted = adoptInto(*client, line, *slice, std::move(*processes)); !adopted)
-        return fail(adopted.error());
-    return printOpened(context, *client, *slice);
+    if (!processes->empty()) {
+        const auto adopted =
+            insist<void>([&](const ManagerClient& client) { return adoptInto(client, line, *slice, *processes); });
+        if (!adopted)
+            return fail(adopted.error());
+    }
+    return printOpened(context, *slice);
 }
 
 } // namespace pinfold
