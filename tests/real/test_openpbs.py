@@ -10,7 +10,7 @@ import pytest
 
 import openpbs
 from jobs import processes_with, run, wait_until
-from nodes import NODES, ask, on
+from nodes import NODES, ask, on, set_site
 from openpbs import Job, outcome, pbs, vnode
 
 CLEANS_UP = """trap 'echo got term; sleep 4; echo cleaned up; exit 9' TERM
@@ -21,7 +21,8 @@ while :; do sleep 0.2; done"""
 @pytest.fixture(scope="module")
 def batch_system():
     openpbs.start()
-    return openpbs
+    yield openpbs
+    openpbs.keep_logs()
 
 
 def failed_jobs(option="--failed"):
@@ -47,7 +48,7 @@ def test_the_exit_status_is_the_same_in_pbs_and_in_the_receipt(script, status, e
 
 
 def test_a_job_runs_in_its_scope_and_leaves_nothing():
-    job = Job("grep ^0: /proc/self/cgroup; grep ^0: /proc/$PPID/cgroup; setsid sleep 4713 </dev/null >/dev/null 2>&1 & exit 3").wait()
+    job = Job("grep ^0: /proc/self/cgroup; grep ^0: /proc/$PPID/cgroup; $HOME/leave 4713; exit 3").wait()
     unit = run("systemd-escape", job.key).stdout.strip()
     lines = job.output().splitlines()
     assert all(f"/batch-{unit}.slice/job-{unit}.scope" in line for line in lines), lines
@@ -122,7 +123,7 @@ def test_jobs_that_wait_for_a_drained_node_run_when_it_is_back():
         job.wait()
     runs = [job.shown()["run_count"] for job in jobs]
     print("run_count", runs)
-    assert sum(runs) <= len(jobs) + 3, runs
+    assert max(runs) <= 3, runs  # those that the scheduler had sent before it knew have had a start
     assert [outcome(job.receipt("node1")) for job in jobs] == [("exited", 0, None)] * len(jobs)
 
 
@@ -199,7 +200,7 @@ def test_a_job_on_two_hosts_has_no_leftover_of_moms_and_no_status_on_the_sister(
 
 def test_what_a_task_leaves_on_a_sister_host_is_gone():
     select = "select=1:ncpus=1:vnode=node1+1:ncpus=1:vnode=node2"
-    job = Job("/opt/pbs/bin/pbsdsh -n 1 -- /bin/sh -c 'setsid sleep 4714 >/dev/null 2>&1 & exit 5'\nexit 0", "-l", select).wait()
+    job = Job("/opt/pbs/bin/pbsdsh -n 1 -- /home/alice/leave 4714\nexit 0", "-l", select).wait()
     assert job.receipt("node2")["leftover_commands"] == ["sleep 4714"], job.receipt("node2")
     assert "sleep 4714" not in on("node2", "ps", "-eo", "args").stdout
 
@@ -213,8 +214,7 @@ def test_an_array_has_a_unit_for_each_task():
 
 
 def test_a_job_that_is_run_again_has_two_receipts_and_nothing_of_its_first_run():
-    job = Job("echo run >>$HOME/$PBS_JOBID.runs; [ $(wc -l <$HOME/$PBS_JOBID.runs) -gt 1 ] && exit 5; setsid sleep 4715 & sleep 1000", node="node1")
-    job.wait_file(f"{job.id}.runs")
+    job = Job("echo run >>$HOME/$PBS_JOBID.runs; [ $(wc -l <$HOME/$PBS_JOBID.runs) -gt 1 ] && exit 5; $HOME/leave 4715; sleep 1000", node="node1")
     wait_until(lambda: processes_with("sleep\x004715"), "its daemon lives")
     pbs("qrerun", job.id)
     job.wait()
@@ -237,26 +237,30 @@ def test_a_suspended_job_stands_still_with_its_daemons():
 
 
 def test_attach_takes_a_session_into_the_job():
-    job = Job("""setsid sh -c 'sleep 4716 & echo $$ >$HOME/'$PBS_JOBID.pid'; wait' &
-while [ ! -s $HOME/$PBS_JOBID.pid ]; do sleep 0.1; done
-sleep 1000""", node="node1")
-    job.wait_file(f"{job.id}.pid")
-    outside = ["systemd-run", "--quiet", "--unit=stray", "--uid=alice", "sleep", "4717"]
-    run(*outside)
+    job = Job("touch $HOME/$PBS_JOBID.runs; sleep 1000", node="node1")
+    job.wait_file(f"{job.id}.runs")
+    run("systemd-run", "--quiet", "--unit=stray", "--uid=alice", "sleep", "4717")
     pid = int(run("systemctl", "show", "-P", "MainPID", "stray").stdout)
     pbs("pbs_attach", "-j", job.id, "-p", str(pid), user="alice")
-    assert f"pbs.{job.id}".replace("pbs.", "batch-pbs.") in Path(f"/proc/{pid}/cgroup").read_text()
+    assert f"/batch-{job.key}.slice/" in Path(f"/proc/{pid}/cgroup").read_text()
     job.delete()
     job.wait()
     assert not processes_with("sleep\x004717")
 
 
-def test_usage_is_of_all_processes_and_limits_are_what_pbs_allots():
+@pytest.fixture
+def unenforced():
+    """A container box may have no memory controller."""
+    set_site("node1", '[jobs]\nunenforced_limits = "warn"\n')
+    yield
+    set_site("node1", "")
+
+
+def test_usage_is_of_all_processes_and_limits_are_what_pbs_allots(unenforced):
     job = Job("setsid sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done'; touch $HOME/$PBS_JOBID.runs; sleep 1000",
               "-l", "select=1:ncpus=2:mem=300mb:vnode=node1", "-l", "walltime=00:10:00")
     job.wait_file(f"{job.id}.runs")
     limits = json.loads(run("pinfold", "limits", job.key, "--json").stdout)["limits"]
-    print(limits)
     assert limits["memory_max"] == 300 << 20 and limits["run_time_max"] == 1200 * 1000000
     pbs("qalter", "-l", "walltime=00:20:00", job.id)
     wait_until(lambda: json.loads(run("pinfold", "limits", job.key, "--json").stdout)["limits"]["run_time_max"] == 1800 * 1000000,
@@ -271,7 +275,7 @@ def test_usage_is_of_all_processes_and_limits_are_what_pbs_allots():
 
 
 def test_fifty_jobs_while_the_daemon_is_restarted():
-    jobs = [Job(f"setsid sleep 4718 </dev/null >/dev/null 2>&1 & sleep 3; exit {index % 4}") for index in range(50)]
+    jobs = [Job(f"$HOME/leave 4718; sleep 3; exit {index % 4}") for index in range(50)]
     restarts = 0
     while any(job.state() != "F" for job in jobs):
         for node in NODES:
