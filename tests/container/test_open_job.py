@@ -72,6 +72,27 @@ def test_a_further_host_has_tasks_and_no_batch_script():
     expect_nothing_left()
 
 
+def test_open_takes_processes_and_ends_a_former_run():
+    def opened(*options):
+        return json.loads(run("pinfold", "open", "pbs.taken", "--uid", "alice", "--linger", "infinity", "--json", *options).stdout)
+    first, second = (subprocess.Popen(["sleep", "1000"]) for _ in range(2))
+    job_slice = opened(f"--adopt={first.pid}")["slice"]
+    assert opened(f"--adopt={first.pid}", f"--adopt={second.pid}")["environment"] == {}
+    for process, scope in ((first, "job-pbs.taken-1.scope"), (second, "job-pbs.taken-2.scope")):
+        assert f"/{job_slice}/{scope}\n" in Path(f"/proc/{process.pid}/cgroup").read_text(), "the first stays where it was"
+    refused = run("pinfold", "open", "pbs.taken", "--uid=alice", "--owner=alice", f"--adopt={os.getpid()}", check=False)
+    assert refused.returncode == 5 and "not of user 1000 (--owner)" in refused.stderr
+    third = subprocess.Popen(["sleep", "1000"])
+    opened("--replace", f"--adopt={third.pid}", "--batch")
+    assert first.wait(30) != 0 and second.wait(30) != 0 and len(receipts("pbs.taken")) == 1
+    assert live_jobs()["pbs.taken"]["leader"] == third.pid
+    [live] = json.loads(run("pinfold", "status", "--jobs", "--json").stdout)["live"]
+    assert (live["key"], live["tasks"], live["processes"]) == ("pbs.taken", 1, None) and live["usage"]
+    end("pbs.taken")
+    assert third.wait(30) != 0
+    expect_nothing_left()
+
+
 def test_it_goes_by_itself_some_time_after_its_last_task():
     run("pinfold", "open", "pbs.linger", "--uid", "alice", "--linger", "300ms")
     wait_until(lambda: receipts("pbs.linger"), "a receipt")
