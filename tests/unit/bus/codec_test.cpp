@@ -232,7 +232,7 @@ TEST(Codec, tellsEverybodyLessOfAKillThanTheReceiptSays) {
 }
 
 TEST(Codec, describesAJob) {
-    JobSummary job{*JobKey::parse("sge.4711"), JobState::Running, 1000, 815, 7, false, {}, {0, 2}};
+    JobSummary job{*JobKey::parse("sge.4711"), JobState::Running, 1000, 815, 7, false, {}, {}, {0, 2}};
     const auto dict = encodeSummary(job);
     EXPECT_EQ(dict.at("state").get<std::string>(), "running");
     EXPECT_EQ(dict.at("job").get<sdbus::ObjectPath>(), "/org/pinfold1/job/sge_2e4711");
