@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What pinfold costs a batch system, in the cluster's first node: tools/bench --cluster runs it. Arrays of empty jobs go through Slurm
+and through Grid Engine, in turns without pinfold and with it; a figure is the ratio of jobs a second of two neighbours."""
+
+import dataclasses
+import re
+import statistics
+import sys
+import time
+from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).resolve().parents[1] / part) for part in ("support", "container", "cluster")]
+import disposable
+import grid_engine
+import slurm
+from jobs import CGROUP, leftovers_of_pinfold, receipts, run, wait_until
+from nodes import set_site
+
+disposable.require()
+
+JOBS = 100
+PAIRS = 9
+REACH = 0.95
+ACCOUNTING = Path("/var/lib/gridengine/default/common/accounting")
+
+
+def lines(file):
+    return file.read_bytes().count(b"\n") if file.exists() else 0
+
+
+def cpu_time():
+    """Seconds of all processes in the box."""
+    return int(re.search(r"usage_usec (\d+)", (CGROUP / "cpu.stat").read_text())[1]) / 1e6
+
+
+@dataclasses.dataclass(frozen=True)
+class Turn:
+    rate: float  # jobs a second
+    cpu: float  # seconds a job, of all processes in the box
+
+
+def turn(file, submit):
+    """By the lines that the batch system writes when a job is over."""
+    before, spent = lines(file), cpu_time()
+    begun = time.monotonic()
+    submit()
+    wait_until(lambda: lines(file) >= before + JOBS, f"{JOBS} jobs over", 300)
+    return Turn(JOBS / (time.monotonic() - begun), (cpu_time() - spent) / JOBS)
+
+
+def slurm_array(plugin):
+    slurm.start(plugin=plugin)
+    slurm.submit("true", "--output=/dev/null")  # the first job of a slurmd has more to do
+    slurm.wait_idle()
+    done = turn(slurm.COMPLETED, lambda: slurm.submit("true", f"--array=1-{JOBS}", "--output=/dev/null"))
+    slurm.wait_idle()
+    return done
+
+
+def grid_engine_array(shepherd):
+    grid_engine.configure(shepherd_cmd=shepherd)
+    return turn(ACCOUNTING, lambda: grid_engine.Job("true", "-t", f"1-{JOBS}", errors="/dev/null"))
+
+
+def compare(name, without, with_pinfold):
+    pairs = []
+    for number in range(PAIRS):
+        plain, known = without(), len(receipts())
+        ours = with_pinfold()
+        wait_until(lambda: not leftovers_of_pinfold(), "nothing left")
+        assert len(receipts()) >= known + JOBS, f"no receipts of {name}'s jobs: pinfold was not there"
+        pairs.append((ours, plain))
+        print(f"{name}, turn {number + 1}: {ours.rate:.1f} a second with pinfold, {plain.rate:.1f} without, {ours.rate / plain.rate:.2f}; "
+              f"CPU {ours.cpu * 1e3:.1f} and {plain.cpu * 1e3:.1f} ms a job", flush=True)
+    ratio = statistics.median(ours.rate / plain.rate for ours, plain in pairs)
+    ok = ratio >= REACH
+    print(f"{'meets ' if ok else 'MISSES'}  {name}, {JOBS} empty jobs of an array, with pinfold against without: {ratio:.2f} (reach >= {REACH})",
+          flush=True)
+    return ok
+
+
+def main():
+    # Slurm hands over how much memory each job may have, and a container cannot enforce that.
+    set_site("node1", '[jobs]\nunenforced_limits = "warn"\n')
+    met = compare("Slurm", lambda: slurm_array(False), lambda: slurm_array(True))
+    run("systemctl", "stop", "slurmd", "slurmctld", "munge")
+    grid_engine.start("node1")
+    grid_engine.store("-Mq", grid_engine.QUEUE, {**grid_engine.shown("-sq", grid_engine.QUEUE), "slots": JOBS})
+    met &= compare("Grid Engine", lambda: grid_engine_array(grid_engine.PLAIN), lambda: grid_engine_array(grid_engine.PINFOLD))
+    return 0 if met else 1
+
+
+sys.exit(main())
