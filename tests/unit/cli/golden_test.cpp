@@ -5,6 +5,7 @@
 
 #include "build_config.hpp"
 #include "cli/doctor_page.hpp"
+#include "cli/event_line.hpp"
 #include "cli/job_page.hpp"
 #include "cli/leftover_table.hpp"
 #include "cli/limit_text.hpp"
@@ -82,7 +83,10 @@ std::vector<Golden> documents() {
             {"version.json", versions()},
             {"strays.json", jsonStrays(golden::strays())},
             {"strays-files.json", jsonLeftoverFiles(golden::leftovers())},
-            {"open.json", jsonOpened("sge.4711", "batch-sge.4711.slice")},
+            {"status-jobs.json", jsonNode("1.2.3", jobs, std::nullopt, std::vector{golden::detail()})},
+            {"config.json", jsonConfigValues({{"jobs", "summary", "\"on-failure\"", "/etc/pinfold/pinfold.toml", 3}})},
+            {"event.json", jsonEvent({.name = "job-removed", .job = "sge.4711", .result = "exited"}, golden::kNow)},
+            {"open.json", jsonOpened("sge.4711", "batch-sge.4711.slice", {{"OMP_NUM_THREADS", "2"}})},
             {"limits-change.txt", changeLines(change, ResourceLimits{.memoryMax = 2ULL << 30, .tasksMax = 100}, change, {})},
             {"adopt.json", jsonTask("sge.4711", 2, "job-sge.4711-2.scope")}};
 }
