@@ -22,6 +22,7 @@
 #include "os/block_device.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <string>
 
 namespace pinfold {
@@ -324,13 +325,19 @@ std::vector<JobSummary> JobManager::jobsAfter(const std::string& key) const {
 }
 
 std::vector<JobSummary> JobManager::jobsOfUser(uid_t uid) const {
-    std::vector<JobSummary> theirs;
+    std::vector<JobPtr> theirs;
     for (const auto& [key, job] : impl_->core.registry.all())
         if (job->record.uid == uid)
-            theirs.push_back(summarize(*job));
-    const auto rank = [](const JobSummary& job) { return std::pair(job.state == JobState::Running, job.created); };
-    std::stable_sort(theirs.begin(), theirs.end(), [&](const auto& a, const auto& b) { return rank(a) > rank(b); });
-    return theirs;
+            theirs.push_back(job);
+    // By the clock that nobody sets back.
+    const auto rank = [](const JobPtr& job) {
+        return std::pair(job->record.state == JobState::Running, job->record.createdBoot);
+    };
+    std::ranges::stable_sort(theirs, std::ranges::greater(), rank);
+    std::vector<JobSummary> summaries;
+    for (const auto& job : theirs)
+        summaries.push_back(summarize(*job));
+    return summaries;
 }
 
 std::size_t JobManager::jobCount() const { return impl_->core.registry.all().size(); }

@@ -294,9 +294,11 @@ TEST_F(CoreTest, aStopRequestIsInTheReceiptWithWhoAsked) {
 
 TEST_F(CoreTest, aUsersJobsAreListedThoseThatRunFirst) {
     auto first = child(), second = child(), third = child(), strangers = child(1001);
+    loop.setClockAhead(60'000'000);
     for (const auto& [key, leader] : {std::pair("sge.1", &first), {"sge.2", &second}, {"sge.3", &third}, {"sge.4", &strangers}}) {
         loop.advance(1'000'000);
         create(key, *leader);
+        loop.setClockAhead(0); // set back, which makes no job an older one
     }
     manager->stopJob(root, "sge.3", {}, [](const Result<void>&) {});
     std::string keys;
