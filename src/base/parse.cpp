@@ -240,6 +240,10 @@ std::string formatDuration(std::uint64_t usec) {
     return text.empty() ? "0" : text;
 }
 
+std::string counted(std::uint64_t number, std::string_view one, std::string_view many) {
+    return std::to_string(number).append(" ").append(number == 1 ? one : many);
+}
+
 std::string formatUtc(std::uint64_t realtimeUsec) {
     const auto seconds = static_cast<std::time_t>(realtimeUsec / 1'000'000);
     std::tm parts{};

@@ -41,6 +41,9 @@ std::string formatSize(std::uint64_t bytes);
 /// 5400000000 → "1h 30min"; the two largest units; kInfinity → "infinity".
 std::string formatDuration(std::uint64_t usec);
 
+/// "1 process", "2 processes", "0 processes".
+std::string counted(std::uint64_t number, std::string_view one, std::string_view many);
+
 /// Microseconds since 1970 → "2026-11-20T22:43:09Z".
 std::string formatUtc(std::uint64_t realtimeUsec);
 

@@ -18,7 +18,7 @@ std::string stillThere(const std::string& key, const std::string& state, std::op
     const auto words = "job " + key + " is still " + state + " after " + formatDuration(timeout);
     if (!processes)
         return words;
-    return words + (*processes == 1 ? ": 1 process is left" : ": " + std::to_string(*processes) + " processes are left");
+    return words + ": " + counted(*processes, "process is", "processes are") + " left";
 }
 
 Error explained(Error error, const std::string& key, std::uint64_t timeout) {

@@ -80,7 +80,7 @@ std::string sums(const std::vector<TopRow>& rows, std::uint64_t at, const TopSty
     std::map<std::string, std::size_t> states;
     for (const auto& row : rows)
         ++states[row.job.state];
-    auto text = formatUtc(at) + "  " + std::to_string(rows.size()) + " job(s)";
+    auto text = formatUtc(at) + "  " + counted(rows.size(), "job", "jobs");
     for (const auto& [state, count] : states)
         text += ", " + std::to_string(count) + " " + state;
     text += "; CPU " + percent(sum(rows, &TopRow::cpu)) + "%, memory " + style.amounts.size(sum(rows, &TopRow::memory));

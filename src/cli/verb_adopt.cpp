@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "base/parse.hpp"
 #include "cli/adoption.hpp"
 #include "cli/json.hpp"
 #include "cli/verbs.hpp"
@@ -19,7 +20,7 @@ ExitStatus verbAdopt(const VerbContext& context) {
         const auto job = client->job(key);
         if (!job)
             return fail(job.error());
-        context.terminal.print("would move " + std::to_string(processes->size()) + " process(es) into a new scope in " +
+        context.terminal.print("would move " + counted(processes->size(), "process", "processes") + " into a new scope in " +
                                job->slice + "\n");
         return ExitStatus::Ok;
     }

@@ -44,7 +44,7 @@ private:
 };
 
 std::string inWords(const std::vector<JobInfo>& jobs, std::size_t mostKeys) {
-    std::string text = std::to_string(jobs.size()) + (jobs.size() == 1 ? " job: " : " jobs: ");
+    std::string text = counted(jobs.size(), "job: ", "jobs: ");
     for (std::size_t i = 0; i < std::min(jobs.size(), mostKeys); ++i)
         text += (i > 0 ? ", " : "") + jobs[i].key;
     return jobs.size() > mostKeys ? text + ", …" : text;

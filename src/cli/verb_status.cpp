@@ -67,7 +67,7 @@ ExitStatus nodeStatus(const VerbContext& context, const ManagerClient& client) {
     std::map<std::string, std::size_t> states;
     for (const auto& job : *jobs)
         ++states[job.state];
-    std::string text = "pinfoldd " + *version + " is running, " + std::to_string(jobs->size()) + " live job(s)";
+    std::string text = "pinfoldd " + *version + " is running, " + counted(jobs->size(), "live job", "live jobs");
     for (const auto& [state, count] : states)
         text += ", " + std::to_string(count) + " " + state;
     text += "\n";

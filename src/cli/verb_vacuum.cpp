@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "base/parse.hpp"
 #include "cli/json.hpp"
 #include "cli/verbs.hpp"
 
@@ -12,7 +13,7 @@ ExitStatus verbVacuum(const VerbContext& context) {
     if (!done)
         return fail(done.error());
     context.terminal.print(context.line.json ? jsonVacuumed(*done)
-                                             : std::to_string(done->removed) + " receipt(s) removed, the others take " +
+                                             : counted(done->removed, "receipt", "receipts") + " removed, the others take " +
                                                    context.amounts.size(done->bytes) + "\n");
     return ExitStatus::Ok;
 }

@@ -51,7 +51,7 @@ std::string describe(const Receipt& receipt) {
         text += " by " + signalName(*receipt.exit.signal);
     text += " after " + formatDuration(receipt.wall);
     if (receipt.leftovers.count > 0)
-        text += ", " + std::to_string(receipt.leftovers.count) + " leftover process(es) stopped";
+        text += ", " + counted(receipt.leftovers.count, "leftover process", "leftover processes") + " stopped";
     return text;
 }
 
@@ -127,8 +127,8 @@ void logLeftovers(const CoreContext& context, const Job& job, std::uint32_t task
 void logLeftoversUnsaid(const CoreContext& context, uid_t user, std::uint64_t processes) {
     JournalEvent event;
     event.priority = LOG_WARNING;
-    event.message = "the jobs of user " + std::to_string(user) + " left " + std::to_string(processes) + " more process" +
-                    (processes == 1 ? "" : "es") + " behind that are not named here. The receipts count them";
+    event.message = "the jobs of user " + std::to_string(user) + " left " + counted(processes, "more process", "more processes") +
+                    " behind that are not named here. The receipts count them";
     event.fields = {{"PINFOLD_EVENT", "leftovers-unsaid"},
                     {"PINFOLD_UID", std::to_string(user)},
                     {"PINFOLD_ROGUE_COUNT", std::to_string(processes)}};
@@ -180,9 +180,9 @@ void logSuspension(const CoreContext& context, const Job& job, bool suspended, u
 
 void logUnkillable(const CoreContext& context, const Job& job, std::size_t count, const std::vector<ProcessInfo>& named) {
     auto event = jobEvent(LOG_ERR, kMessageUnkillable, "unkillable", job.key(), 0);
-    event.message = "job " + job.key().text() + " can't end: " + std::to_string(count) + " process(es) outlived SIGKILL, sent " +
-                    formatDuration(context.config.unkillable.after) + " ago; it ends by itself when they do" +
-                    (job.record.unkillableInFuse ? "; " + std::string(kAbortFuse) : "");
+    event.message = "job " + job.key().text() + " cannot end: " + counted(count, "process", "processes") +
+                    " outlived SIGKILL, sent " + formatDuration(context.config.unkillable.after) +
+                    " ago; it ends by itself when they do" + (job.record.unkillableInFuse ? "; " + std::string(kAbortFuse) : "");
     event.fields.emplace_back("PINFOLD_UID", std::to_string(job.record.uid));
     event.fields.emplace_back("PINFOLD_UNKILLABLE_COUNT", std::to_string(count));
     context.journal.event(event);

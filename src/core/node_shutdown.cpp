@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "core/node_shutdown.hpp"
 
+#include "base/parse.hpp"
 #include "core/events.hpp"
 
 #include <csignal>
@@ -39,8 +40,8 @@ void NodeShutdown::finish(std::function<void()> done) {
             ender_.begin(job, {.cause = JobResult::NodeShutdown, .by = {}, .grace = 0});
     timer_ = core_.context.loop.after(kPatience, [this] {
         logNodeWarning(core_.context, "the shutdown goes on without the receipts of " +
-                                          std::to_string(core_.registry.all().size()) +
-                                          " job(s): pinfoldd will write them after the next boot");
+                                          counted(core_.registry.all().size(), "job", "jobs") +
+                                          ": pinfoldd will write them after the next boot");
         std::exchange(done_, nullptr)();
     });
     jobIsOver();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "daemon/application.hpp"
 
+#include "base/parse.hpp"
 #include "build_config.hpp"
 #include "bus/caller.hpp"
 #include "bus/foreign_descriptors.hpp"
@@ -179,7 +180,7 @@ private:
             logErrorLine(std::string("systemd can't be told that the start is over: ") + std::strerror(-told));
             return stop(kExitRestart);
         }
-        logInfo("ready, " + std::to_string(jobs_.jobCount()) + " job(s) taken up");
+        logInfo("ready, " + counted(jobs_.jobCount(), "job", "jobs") + " taken up");
         loop_.quitAtException({});
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "daemon/status_line.hpp"
 
+#include "base/parse.hpp"
 namespace pinfold {
 namespace {
 
@@ -9,7 +10,7 @@ constexpr std::uint64_t kBetween = 1'000'000;
 } // namespace
 
 std::string statusLine(std::size_t jobs, const std::optional<Drain>& drain, const std::string& rejected) {
-    auto line = std::to_string(jobs) + (jobs == 1 ? " job" : " jobs");
+    auto line = counted(jobs, "job", "jobs");
     if (drain)
         line += "; takes no new jobs" + (drain->reason.empty() ? "" : ": " + drain->reason);
     if (!rejected.empty())

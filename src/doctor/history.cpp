@@ -14,7 +14,7 @@ void checkKept(const Files& files, Findings& findings) {
         findings.ok("history.kept", "no receipt waits to be written");
     else
         findings.warn("history.kept",
-                      std::to_string(kept.size()) + " receipt(s) could not be written yet, and a reboot would lose them",
+                      counted(kept.size(), "receipt", "receipts") + " could not be written yet and would be lost at a reboot",
                       "look at `journalctl -u pinfoldd PINFOLD_EVENT=history-failing`; pinfoldd writes them when it can", kKept);
 }
 

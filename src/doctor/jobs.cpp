@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "base/parse.hpp"
 #include "doctor/checks.hpp"
 #include "model/job_record.hpp"
 
@@ -42,12 +43,17 @@ std::string someOf(const std::vector<std::string>& names) {
     return joined(shown);
 }
 
-void report(Findings& findings, const char* id, const std::vector<std::string>& names, const std::string& wrong,
-            const char* where, const char* good) {
+struct Noun {
+    const char* one;
+    const char* many;
+};
+
+void report(Findings& findings, const char* id, const std::vector<std::string>& names, Noun wrong, const char* where,
+            const char* good) {
     if (names.empty())
         findings.ok(id, good);
     else
-        findings.warn(id, std::to_string(names.size()) + " " + wrong + ": " + someOf(names), kReconcile, where);
+        findings.warn(id, counted(names.size(), wrong.one, wrong.many) + ": " + someOf(names), kReconcile, where);
 }
 
 } // namespace
@@ -74,10 +80,13 @@ void checkJobs(const Host&, const Files& files, Findings& findings) {
         else if ((state == JobState::Running || state == JobState::Ending) && !before.contains(name) && !after.contains(name) &&
                  files.exists(std::filesystem::path(kRecords) / (name + ".json")))
             bare.push_back(name + ".json");
-    report(findings, "jobs.units", orphans, "unit(s) of jobs that nobody knows", kSlices, "each has a record");
-    report(findings, "jobs.records", bare, "record(s) of jobs that have no unit", kRecords, "each has its units");
+    report(findings, "jobs.units", orphans, {"unit of a job that nobody knows", "units of jobs that nobody knows"}, kSlices,
+           "each has a record");
+    report(findings, "jobs.records", bare, {"record of a job that has no unit", "records of jobs that have no unit"}, kRecords,
+           "each has its units");
     if (!unreadable.empty())
-        findings.fail("jobs.unreadable", std::to_string(unreadable.size()) + " record(s) can't be read: " + someOf(unreadable),
+        findings.fail("jobs.unreadable",
+                      counted(unreadable.size(), "record", "records") + " cannot be read: " + someOf(unreadable),
                       std::string("move them out of ") + kRecords + ", then `systemctl restart pinfoldd`", kRecords);
 }
 

@@ -46,6 +46,8 @@ std::string count(double number) {
     return digits;
 }
 
+std::string cpus(double number) { return count(number) + (number == 1.0 ? " CPU" : " CPUs"); }
+
 std::string timeLines(const Receipt& receipt, const Amounts& amounts) {
     auto after = ", after " + amounts.duration(receipt.wall);
     if (receipt.suspended > 0)
@@ -64,7 +66,7 @@ std::string cpuLines(const Receipt& receipt, const Amounts& amounts) {
     auto text = amounts.duration(cpu) + " (user " + amounts.duration(receipt.usage.cpuUser) + ", system " +
                 amounts.duration(receipt.usage.cpuSystem) + ")";
     if (const auto efficiency = cpuEfficiency(receipt))
-        text += ", " + percent(*efficiency) + " of what " + count(*cpusAllowed(receipt.limits)) + " CPU(s) had for it";
+        text += ", " + percent(*efficiency) + " of what " + cpus(*cpusAllowed(receipt.limits)) + " had for it";
     text = line("CPU", text);
     if (receipt.usage.cpuThrottled.value_or(0) > 0)
         text += further("held back by its quota for " + amounts.duration(receipt.usage.cpuThrottled) + ", all CPUs together");
@@ -91,7 +93,7 @@ std::string memoryLines(const Receipt& receipt, const Amounts& amounts) {
 std::string taskLine(const Receipt& receipt) {
     auto text = std::to_string(receipt.tasks);
     if (receipt.usage.tasksPeak)
-        text += ", " + std::to_string(*receipt.usage.tasksPeak) + " process(es) and thread(s) at the peak";
+        text += ", " + counted(*receipt.usage.tasksPeak, "process or thread", "processes and threads") + " at the peak";
     if (const auto limit = finite(receipt.limits.tasksMax); limit && receipt.usage.tasksPeak)
         text += " of " + std::to_string(*limit) + enforcementMark(receipt.limitsNotEnforced, "tasks_max");
     return line("tasks", text);
@@ -144,8 +146,8 @@ std::string leftoverLines(const Receipt& receipt, const Amounts& amounts) {
     const auto& leftovers = receipt.leftovers;
     if (leftovers.count == 0) // a node that went down left nothing to look at
         return receipt.result == JobResult::NodeLost ? "" : line("left behind", "nothing");
-    auto text = line("left behind", std::to_string(leftovers.count) + " process(es), CPU " + amounts.duration(leftovers.cpu) +
-                                        ", stopped by pinfold:");
+    auto text = line("left behind", counted(leftovers.count, "process", "processes") + ", CPU " +
+                                        amounts.duration(leftovers.cpu) + ", stopped by pinfold:");
     const auto shown = std::min(leftovers.commands.size(), kMostCommands);
     for (std::size_t i = 0; i < shown; ++i)
         text += "    " + shortened(leftovers.commands[i]) + "\n";

@@ -274,7 +274,7 @@ def test_dry_run_says_what_would_be():
     wait_running("dry.2")
     assert "would send SIGTERM" in run("pinfold", "stop", "--dry-run", "dry.2").stdout
     assert "would send SIGUSR1" in run("pinfold", "kill", "-s", "USR1", "--dry-run", "dry.2").stdout
-    assert "would move 1 process(es)" in run("pinfold", "adopt", "--dry-run", "dry.2", str(os.getpid())).stdout
+    assert "would move 1 process into" in run("pinfold", "adopt", "--dry-run", "dry.2", str(os.getpid())).stdout
     assert job.poll() is None
     run("pinfold", "stop", "dry.2")
     finish(job)

@@ -65,7 +65,7 @@ def test_a_busy_loop_and_a_sleeper():
         summary, header, first, second = lines[1].strip().split("\n")
         assert header.split()[:4] == ["KEY", "USER", "STATE", "CPU%"]
         assert [first.split()[0], second.split()[0]] == ["top.busy", "top.idle"], "by CPU"
-        assert "2 job(s), 2 running" in summary and summary.endswith("by cpu")
+        assert "2 jobs, 2 running" in summary and summary.endswith("by cpu")
         assert float(second.split()[3]) < 2
 
 

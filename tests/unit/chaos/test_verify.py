@@ -81,7 +81,7 @@ def test_what_the_epilogue_was_told(story):
                                        ("systemd[1]: pinfoldd.service: Main process exited, code=dumped, status=6/ABRT", True),
                                        ("systemd[1]: pinfoldd.service: Watchdog timeout (limit 30s)!", True),
                                        ("systemd[1]: pinfoldd.service: Main process exited, code=killed, status=9/KILL", False),
-                                       ("pinfoldd[7]: ready, 3 job(s) taken up", False)])
+                                       ("pinfoldd[7]: ready, 3 jobs taken up", False)])
 def test_the_journal(line, bad):
     assert bool(verify.journal_faults([line])) == bad
 

@@ -132,7 +132,7 @@ TopRow full() {
 
 TEST(TopText, everythingThatIsKnown) {
     EXPECT_EQ(topText({full(), named("sge.1")}, kStart, std::nullopt, {.sort = "cpu", .amounts = {}}),
-              "2023-11-14T22:13:20Z  2 job(s), 1 running, 1 suspended; CPU 200.0%, memory 512M; by cpu\n"
+              "2023-11-14T22:13:20Z  2 jobs, 1 running, 1 suspended; CPU 200.0%, memory 512M; by cpu\n"
               "KEY       USER  STATE       CPU%  USED%      TIME  MEMORY  LIMIT  PEAK  READ/S  WRITE/S  TASKS      AGE\n"
               "sge.4711  root  suspended  200.0   50.0  1min 30s    512M     1G  600M    1.5K        0     12  1h 1min\n"
               "sge.1     root  running        -      -         -       -      -     -       -        -      -        0\n");
