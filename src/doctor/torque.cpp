@@ -109,7 +109,7 @@ void checkNodeCheck(const Host& host, const Files& files, const std::filesystem:
         findings.ok(id, "Torque hears when the node takes no jobs, if this calls torque-node-check", config);
 }
 
-/// pbs_mom runs them as the job's user in her own cgroup, without the starter.
+/// pbs_mom runs them as the job's user in its own cgroup, without the starter.
 void checkUserScripts(const Files& files, const std::filesystem::path& directory, Findings& findings) {
     for (const char* name : {"prologue.user", "epilogue.user"})
         if (files.exists(directory / name))

@@ -383,7 +383,7 @@ def test_a_refusal_requeues_whatever_the_site_says(mom, site):
 
 @pytest.fixture
 def no_youth():
-    """Nobody waits five minutes: every job that MoM's list lacks is old enough to be one that she has forgotten."""
+    """Nobody waits five minutes: every job that MoM's list lacks is old enough to be one that MoM has forgotten."""
     words = PACKAGE / "words.py"
     text = words.read_text()
     assert "YOUNG = 300" in text

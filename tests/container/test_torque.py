@@ -305,7 +305,7 @@ def test_the_receipt_has_what_pbs_mom_reports(make_mom, script, told):
 
 
 def test_a_job_that_pbs_mom_ends_is_signalled_once(make_mom):
-    """She kills the login shell, and the script below it is not left behind. Whatever time she gives it, it has."""
+    """pbs_mom kills the login shell, and the script below it is not left behind. The script has whatever time pbs_mom gives it."""
     mom = make_mom()
     it = job("4736.server", "trap 'echo got term; sleep 1; echo cleaned up; exit 9' TERM\necho ready\nwhile :; do sleep 0.1; done")
     started = start(mom, it)

@@ -6,9 +6,10 @@ session, still root, which then gives up its rights and executes what the hook l
 src/resmom/mom_hook_func.c (run_hook: the hook has a session of its own, MoM's environment and PBS_HOOK_CONFIG_FILE; post_run_hook: what a
 rejection means), src/resmom/catch_child.c (the session is killed, then epilogue; one that is rejected deletes the job).
 
-From a real OpenPBS of that commit: the leader of a batch job is a login shell that runs the script as its child, and is gone at MoM's first
-SIGTERM; MoM waits for the rest of the session as long as kill_delay says; a job over a limit has one of MoM's own, below 0; a sister host has an Exit_status too, always 0; a rejected task leaves
-the job running, and where the hook says rerun the job runs again after its end.
+From a real OpenPBS of that commit: The leader of a batch job is a login shell that runs the script as its child, and is gone at MoM's first
+SIGTERM. MoM waits for the rest of the session as long as kill_delay says. The Exit_status of a job over a limit is a number of MoM's own, below
+0, and that of a sister host is always 0. A rejected task leaves the job running, and where the hook says rerun the job runs again after its
+end.
 """
 
 import json
@@ -130,7 +131,7 @@ class Mom:
         return self.event("execjob_attach", job, pid=pid)
 
     def epilogue(self, job, child=None, over_limit=None):
-        """over_limit: what MoM says in place of the status of a job that she has ended for a limit of hers."""
+        """over_limit: what MoM says in place of the status of a job that it has ended for a limit."""
         if child is not None:
             status = child.wait(timeout=60)
             job["Exit_status"] = over_limit or (status if status >= 0 else 256 - status)

@@ -13,10 +13,10 @@ WALLTIME_MARGIN = 600
 YOUNG = 300
 # MoM's number of the job script; all others are higher, or have their host's number in the upper bits (momtask_create() of mom_comm.c).
 JOB_SCRIPT = "1"
-# Seconds from the end of the job script to MoM's epilogue. When MoM ends a job she waits for the script's processes as long as kill_delay
-# says, which she does not tell: they must have that time from pinfold, too.
+# Seconds from the end of the job script to MoM's epilogue. When MoM ends a job it waits for the script's processes as long as kill_delay
+# says, and does not tell how long that is. They must have that time from pinfold, too.
 REPORT_WITHIN = 600
-# Of a job that was over a limit of MoM's, from its CPUs (-24) to its walltime (-29): she says this in place of the status, and ends it by SIGTERM.
+# What MoM reports in place of an exit status when it has ended a job by SIGTERM for a limit, from that of CPUs (-24) to the walltime (-29).
 ENDED_OVER_LIMIT = range(-29, -23)
 LEAST_MEMORY = 1 << 20  # that pinfold takes as a limit, bytes
 
