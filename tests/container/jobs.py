@@ -80,6 +80,13 @@ def wait_running(key):
     return wait_until(lambda: live_jobs().get(key, {}).get("state") == "running", f"{key} running")
 
 
+def batch_script(key, user):
+    """Of a job that was opened; it is there. The job itself has been running before, without it."""
+    script = start_job(key, "sh", "-c", "echo here; exec sleep 1000", options=["--batch"], user=user, group=user, extra_groups=[])
+    assert script.stdout.readline() == "here\n"
+    return script
+
+
 def receipts(key=None, number=10000):
     command = ["pinfold", "history", "--json", "-n", number]
     if key:

@@ -4,7 +4,7 @@
 import json
 import time
 
-from jobs import as_alice, finish, live_jobs, receipts, run, start_job, wait_running, wait_until
+from jobs import as_alice, batch_script, finish, live_jobs, receipts, run, start_job, wait_running, wait_until
 
 KEYS = ("several.1", "several.2", "several.3")
 STUBBORN = ("sh", "-c", "trap '' TERM; while :; do sleep 1000 & wait; done")
@@ -32,10 +32,9 @@ def test_all_are_done_and_the_first_failure_is_the_status():
 
 def test_the_first_of_two_failures_counts_and_a_refusal_keeps_nobody_back():
     run("pinfold", "open", "several.2", "--uid", "alice")
-    own = start_job("several.2", "sleep", "1000", options=["--batch"], user="alice", group="alice", extra_groups=[])
+    own = batch_script("several.2", "alice")
     others = start_job("several.1", "sleep", "1000")
-    for key in KEYS[:2]:
-        wait_running(key)
+    wait_running("several.1")
     refused = run(*as_alice("pinfold", "kill", "-9", "several.1", "several.nobody", "several.2"), check=False)
     assert refused.returncode == 5, "the first failure is that the job is root's"
     assert [line.split(": ")[1] for line in refused.stderr.splitlines()] == ["several.1", "several.nobody"]

@@ -6,7 +6,7 @@ import pwd
 
 import pytest
 
-from jobs import as_alice, finish, run, start_job, wait_running
+from jobs import as_alice, batch_script, finish, run, start_job, wait_running
 
 LINE = f"pinfold-run: job {{key}} on {os.uname().nodename} was stopped{{because}}\n"
 
@@ -26,8 +26,7 @@ def test_of_a_request_and_whose_it_was():
     run("pinfold", "stop", "said.root")
     assert finish(job) == (-15, "", line("said.root", " on request of user root"))
     run("pinfold", "open", "said.owner", "--uid", "alice")
-    job = start_job("said.owner", "sleep", "1000", options=["--batch"], user="alice", group="alice", extra_groups=[])
-    wait_running("said.owner")
+    job = batch_script("said.owner", "alice")
     run(*as_alice("pinfold", "stop", "said.owner"))
     assert finish(job) == (-15, "", line("said.owner", " on request of user " + str(pwd.getpwnam("alice").pw_uid)))
 
