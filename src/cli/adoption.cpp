@@ -4,6 +4,7 @@
 #include "base/escape.hpp"
 #include "base/parse.hpp"
 #include "cli/format.hpp"
+#include "model/job_key.hpp"
 #include "os/process.hpp"
 
 #include <sys/types.h>
@@ -60,10 +61,12 @@ Result<std::vector<UniqueFd>> openProcesses(const std::vector<std::string>& pids
 
 std::vector<UniqueFd> outsideOf(const std::string& slice, std::vector<UniqueFd> processes) {
     const ProcessTable table;
+    // From the root on: below a cgroup of their own users may give any name.
+    const auto inside = "/" + std::string(kBatchSlice) + "/" + slice + "/";
     std::erase_if(processes, [&](const UniqueFd& process) {
         const auto pid = table.pidOf(process.get());
         const auto cgroup = pid ? table.cgroupOf(*pid) : pid.error();
-        return cgroup ? cgroup->find("/" + slice + "/") != std::string::npos : cgroup.error().code == ErrorCode::PidGone;
+        return cgroup ? cgroup->starts_with(inside) : cgroup.error().code == ErrorCode::PidGone;
     });
     return processes;
 }

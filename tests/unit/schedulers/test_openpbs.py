@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The OpenPBS hook where no pinfold is: PBS's text, and what each event answers."""
 
+import io
 import json
 import sys
 from pathlib import Path
@@ -13,7 +14,7 @@ sys.path.insert(0, str(HERE))
 
 import pbs  # noqa: E402
 from mom import Mom, make_job  # noqa: E402
-from pinfold_openpbs import node, words  # noqa: E402
+from pinfold_openpbs import node, processes, words  # noqa: E402
 from pinfold_openpbs.failure import Failure  # noqa: E402
 
 GIB = 1 << 30
@@ -293,3 +294,12 @@ def test_the_example_configuration_is_the_default():
 def test_the_sources_message_id():
     from pinfold_openpbs import client
     assert client.RUN_UNCONFINED in (HERE.parents[1] / "base/message_ids.hpp").read_text()
+
+
+def test_a_cgroup_that_a_user_has_named_is_no_job(monkeypatch):
+    def inside(cgroup):
+        monkeypatch.setattr("builtins.open", lambda *_: io.StringIO(f"4:memory:/batch.slice/batch-pbs.1.slice/x\n0::{cgroup}\n"))
+        return processes.is_inside(1, "batch-pbs.1.slice")
+    assert inside("/batch.slice/batch-pbs.1.slice/job-pbs.1.scope")
+    assert not inside("/user.slice/user-1000.slice/user@1000.service/batch.slice/batch-pbs.1.slice/x")
+    assert not inside("/batch.slice/batch-pbs.11.slice/job-pbs.11.scope")

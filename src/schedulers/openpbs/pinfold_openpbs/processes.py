@@ -40,7 +40,8 @@ def session_of(pid, uid):
 def is_inside(pid, job_slice):
     try:
         with open("/proc/%d/cgroup" % pid) as lines:
-            return any(job_slice in line.rstrip("\n").split("/") for line in lines)
+            # From the root on: below a cgroup of their own users may give any name.
+            return any(line.startswith("0::/batch.slice/%s/" % job_slice) for line in lines)
     except OSError:
         return True  # gone: nothing to move
 
