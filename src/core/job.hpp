@@ -66,6 +66,7 @@ struct Job {
     std::optional<OomReport> oomReport;
     JobOutput output; ///< the job's standard error, until a restart of pinfoldd
     std::optional<PeakSplit> peakSplit;
+    EventHandle leaderTimer;     ///< bounds the wait for the end of a leader that has left the job's cgroups
     EventHandle lingerTimer;     ///< without batch script and empty: until it ends by itself
     EventHandle freezeTimer;     ///< bounds the wait until all but the shepherds can be killed
     bool culled = false;         ///< all but the shepherds have been killed

@@ -18,6 +18,11 @@ namespace {
 // The kernel takes milliseconds, but what hangs in it stops for nobody.
 constexpr std::uint64_t kFreezeWait = 1'000'000;
 
+// A process that ends leaves its cgroup (cgroup_exit() in the kernel's do_exit()) a moment before its pidfd says that it has
+// ended (exit_notify()), and it may have to wait for a processor in between. Only a leader that lives longer than this has been
+// moved elsewhere.
+constexpr std::uint64_t kDyingWait = 1'000'000;
+
 /// Whoever is left now should have gone before. (At a stop request the job's own processes are about to end together.)
 bool leftBehind(const Job& job) {
     return job.record.linger && !job.record.tasks.contains(0) ? job.record.cause == JobResult::Exited : leaderEnded(job);
@@ -78,6 +83,7 @@ void JobEnder::check(const JobPtr& job) {
     if (job->record.state == JobState::Running && job->lacksBatchScript())
         return linger(job);
     if (populated(*job)) {
+        job->leaderTimer.reset();
         if (job->record.state == JobState::Ending)
             Accountant::forgetNote(*job);
         // It had run empty, and what came after that goes with it too.
@@ -87,9 +93,21 @@ void JobEnder::check(const JobPtr& job) {
     }
     if (job->record.state == JobState::Creating || job->isStartingTasks())
         return; // what is being started is not over
-    if (job->record.state == JobState::Running)
-        return begin(job, {.cause = leaderEnded(*job) ? JobResult::Exited : JobResult::Lost, .by = {}, .grace = {}});
-    emptied(job);
+    job->record.state == JobState::Running ? ranEmpty(job) : emptied(job);
+}
+
+void JobEnder::ranEmpty(const JobPtr& job) {
+    if (leaderEnded(*job))
+        return begin(job, {.cause = JobResult::Exited, .by = {}, .grace = {}});
+    if (job->leaderTimer)
+        return;
+    job->leaderTimer = core_.context.loop.after(kDyingWait, [this, weak = WeakJob(job)] {
+        const auto live = weak.lock();
+        if (!live)
+            return;
+        if (!populated(*live))
+            begin(live, {.cause = leaderEnded(*live) ? JobResult::Exited : JobResult::Lost, .by = {}, .grace = {}});
+    });
 }
 
 void JobEnder::linger(const JobPtr& job) {
@@ -148,6 +166,7 @@ void JobEnder::begin(const JobPtr& job, Request request) {
     record.stoppedBy = request.by;
     record.grace = request.grace;
     job->lingerTimer.reset();
+    job->leaderTimer.reset();
     // 257 stops nothing that is frozen, and what is frozen acts on no signal but SIGKILL.
     const bool frozen = endSuspension(record, core_.context.loop.bootTime());
     job->leftToPid1 = request.cause == JobResult::NodeShutdown && !frozen;

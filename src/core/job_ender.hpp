@@ -73,6 +73,7 @@ private:
     void cull(const JobPtr& job);
     void killAround(const JobPtr& job);
     void linger(const JobPtr& job);
+    void ranEmpty(const JobPtr& job);
     std::function<void()> onJob(const JobPtr& job, void (JobEnder::*handler)(const JobPtr&));
     void emptied(const JobPtr& job);
     void account(const JobPtr& job);
