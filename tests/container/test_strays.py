@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from jobs import (BATCH, CGROUP, ESCAPIST, RECORDS, as_alice, daemon_ready, expect_nothing_left, finish, live_jobs, main_pid, read_journal,
-                  receipts, run, site, start_job, wait_until)
+                  receipts, run, site, start_job, wait_running, wait_until)
 from own_server import locked_memories
 from without_first import WITHOUT_FIRST
 
@@ -590,7 +590,7 @@ def test_and_in_a_job_it_is_none_wherever_its_first_thread_ended(node):
     pid = without_first_thread(node)
     job = start_job("first.2", "cat", stdin=subprocess.PIPE)
     node.callback(finish, job)
-    wait_until(lambda: "first.2" in live_jobs(), "first.2")
+    wait_running("first.2")
     [scope] = BATCH.glob("*first.2*/*.scope")
     (scope / "cgroup.procs").write_text(str(pid))
     assert "first.2" not in Path(f"/proc/{pid}/cgroup").read_text()
