@@ -4,7 +4,6 @@
 #include "base/parse.hpp"
 #include "core/events.hpp"
 #include "core/leftovers.hpp"
-#include "core/owner_reach.hpp"
 #include "core/shepherds.hpp"
 
 #include <csignal>
@@ -102,10 +101,7 @@ void JobEnder::ranEmpty(const JobPtr& job) {
     if (job->leaderTimer)
         return;
     job->leaderTimer = core_.context.loop.after(kDyingWait, [this, weak = WeakJob(job)] {
-        const auto live = weak.lock();
-        if (!live)
-            return;
-        if (!populated(*live))
+        if (const auto live = weak.lock(); live && !populated(*live))
             begin(live, {.cause = leaderEnded(*live) ? JobResult::Exited : JobResult::Lost, .by = {}, .grace = {}});
     });
 }
@@ -293,48 +289,6 @@ void JobEnder::killAround(const JobPtr& job) {
         return kill(job);
     }
     job->graceTimer = core_.context.loop.after(core_.context.config.jobs.shepherdGrace, onJob(job, &JobEnder::kill));
-}
-
-void JobEnder::signal(const JobPtr& job, int signal, Reply<void> reply) {
-    job->turns.take(Turns::Kind::Hit, [this, job, signal, reply = std::move(reply)] {
-        if (!core_.registry.has(*job)) { // its key may be another's
-            job->turns.over();
-            return reply(Error{ErrorCode::JobEnding, "job '" + job->key().text() + "' is over"});
-        }
-        core_.context.systemd.kill(job->key().sliceName(), signal, [job, reply](const SystemdOutcome& outcome) {
-            job->turns.over();
-            reply(outcome ? Result<void>(Error{ErrorCode::SystemdFailed, "systemd did not send the signal: " + outcome->message})
-                          : Result<void>());
-        });
-    });
-}
-
-void JobEnder::signalAsOwner(const JobPtr& job, int signal, const Reply<void>& reply) {
-    if (auto turn = takeOwnersTurn(*job); !turn)
-        return reply(turn.error());
-    const auto user = core_.context.countsAs(job->record.uid);
-    const auto begin = [this, job, signal, user, reply] {
-        job->turns.take(Turns::Kind::Hit, [this, job, signal, user, reply] {
-            sendAsOwner(job, signal, [this, job, user, reply](Result<void> result) {
-                job->ownersTurn = false;
-                job->turns.over();
-                core_.owners.over(user);
-                reply(std::move(result));
-            });
-        });
-    };
-    if (auto turn = core_.owners.take(user, begin); !turn) {
-        job->ownersTurn = false;
-        reply(turn.error());
-    }
-}
-
-void JobEnder::sendAsOwner(const JobPtr& job, int signal, const Reply<void>& reply) {
-    if (!core_.registry.has(*job))
-        return reply(Error{ErrorCode::JobEnding, "job '" + job->key().text() + "' is over"});
-    const auto send = [reach = OwnerReach(core_.context, *job), signal] { return reach.signal(signal); };
-    if (!core_.context.background.ask(Lane::Owners, send, reply))
-        reply(Error{ErrorCode::Busy, "too many owners signal their jobs: try again"});
 }
 
 void JobEnder::reportExit(const JobPtr& job, const ExitState& exit, bool byAdmin) {

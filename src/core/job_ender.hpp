@@ -45,12 +45,6 @@ public:
     /// the job's limits do not give it.
     std::optional<std::uint64_t> graceOfOwner(const Job& job, std::optional<std::uint64_t> asked) const;
 
-    /// To all of its processes, which is no end of the job. Errors: JobEnding, SystemdFailed.
-    void signal(const JobPtr& job, int signal, Reply<void> reply);
-    /// The same for the job's owner, to those that the owner could reach by kill(2). Errors: Denied, none is; Busy, JobEnding,
-    /// Internal.
-    void signalAsOwner(const JobPtr& job, int signal, const Reply<void>& reply);
-
     /// EndJob's word on how the leader ended. The owner's ends the job and is not believed, unless the owner made the leader part
     /// of it.
     void reportExit(const JobPtr& job, const ExitState& exit, bool byAdmin);
@@ -77,7 +71,6 @@ private:
     std::function<void()> onJob(const JobPtr& job, void (JobEnder::*handler)(const JobPtr&));
     void emptied(const JobPtr& job);
     void account(const JobPtr& job);
-    void sendAsOwner(const JobPtr& job, int signal, const Reply<void>& reply);
     std::uint64_t grace(const Job& job) const;
     std::uint64_t usualGrace(const Job& job) const;
 

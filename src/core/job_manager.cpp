@@ -8,9 +8,11 @@
 #include "core/job_creator.hpp"
 #include "core/job_ender.hpp"
 #include "core/job_freezer.hpp"
+#include "core/job_signaller.hpp"
 #include "core/limit_keeper.hpp"
 #include "core/node_shutdown.hpp"
 #include "core/node_state.hpp"
+#include "core/past_jobs.hpp"
 #include "core/process_check.hpp"
 #include "core/process_list.hpp"
 #include "core/reconciler.hpp"
@@ -28,19 +30,19 @@
 namespace pinfold {
 namespace {
 
-constexpr std::size_t kMaxAdopted = 16;              // dbus-daemon passes no more descriptors in one message
-constexpr std::uint64_t kLateReport = 3'600'000'000; // from a job's end
+constexpr std::size_t kMaxAdopted = 16; // dbus-daemon passes no more descriptors in one message
 
 } // namespace
 
 struct JobManager::Impl {
     explicit Impl(CoreContext& context)
-        : core(context), rows(context.loop), historyWriter(context, rows), node(core, historyWriter), share(core),
-          allocator(core, share), judge(core), accountant(core, {share, judge, historyWriter, rows}), home(core),
+        : core(context), rows(context.loop), historyWriter(context, rows), past(core, historyWriter), node(core, historyWriter),
+          share(core), allocator(core, share), judge(core), accountant(core, {share, judge, historyWriter, rows}), home(core),
           unkillable(core, node), ender(core, {judge, accountant, unkillable}), taskEnder(core), keeper(core, share, ender),
-          freezer(core, ender), shutdown(core, ender), creator(core, {node, share, allocator, keeper, home, ender}),
-          adder(core, {allocator, creator, home, ender, taskEnder}), lost(core, historyWriter),
-          recovery(core, {creator, adder, keeper, home, ender, taskEnder, freezer, lost}), reconciler(core, recovery, ender) {
+          freezer(core, ender), signaller(core), shutdown(core, ender),
+          creator(core, {node, share, allocator, keeper, home, ender}), adder(core, {allocator, creator, home, ender, taskEnder}),
+          lost(core, historyWriter), recovery(core, {creator, adder, keeper, home, ender, taskEnder, freezer, lost}),
+          reconciler(core, recovery, ender) {
         judge.onWholeJob = [this](const JobPtr& job) {
             ender.begin(job, {.cause = JobResult::OutOfMemory, .by = {}, .grace = 0});
         };
@@ -63,40 +65,6 @@ struct JobManager::Impl {
         if (auto allowed = decide(caller, verb, targetOf(key, job.get())); !allowed)
             return allowed.error();
         return job;
-    }
-
-    void newestReceipt(const Caller& caller, Verb verb, const std::string& key, Reply<Receipt> reply) const {
-        const auto answer = [caller, verb, key, reply = std::move(reply)](Result<std::vector<Receipt>> found) {
-            // A disk that is full or damaged is mended some time: an epilogue that asks again has its answer then.
-            if (!found)
-                return reply(Error{ErrorCode::Busy, "the history cannot be read for now, try again: " + found.error().message});
-            if (found->empty())
-                return reply(possible(verb, Phase::NoJob, key).error());
-            auto target = targetOf(key, nullptr);
-            target.phase = Phase::Over;
-            target.owner = found->front().uid;
-            if (auto allowed = decide(caller, verb, target); !allowed)
-                return reply(allowed.error());
-            reply(std::move(found->front()));
-        };
-        // A later job of this key may be another user's, whose end is not what this user asks for.
-        const auto owner = caller.admin ? std::nullopt : std::optional(caller.uid);
-        if (auto receipt = historyWriter.newest(key, owner))
-            return answer(std::vector{*std::move(receipt)});
-        core.context.history.list({.key = key, .uid = owner, .limit = 1}, answer);
-    }
-
-    /// A batch system's word on an end that nobody had told when the receipt was written. A later run of the job may have the
-    /// same key, and no receipt yet if it never came here: so the word is for a receipt that is not old.
-    void reportLate(const Caller& caller, const Receipt& receipt, const ExitState& exit, const Reply<Receipt>& reply) {
-        auto amended = receipt;
-        if (!caller.admin || receipt.ended + kLateReport < core.context.loop.realTime() || !amend(amended, exit))
-            return reply(receipt);
-        historyWriter.amend(receipt.id, exit, [this, amended, reply] {
-            logReceiptAmended(core.context, amended);
-            core.observer->receiptAmended(amended);
-            reply(amended);
-        });
     }
 
     void look(const std::string& unit) {
@@ -124,6 +92,7 @@ struct JobManager::Impl {
     Core core;
     LiveRows rows;
     HistoryWriter historyWriter;
+    PastJobs past;
     NodeState node;
     NodeShare share;
     Allocator allocator;
@@ -135,6 +104,7 @@ struct JobManager::Impl {
     TaskEnder taskEnder;
     LimitKeeper keeper;
     JobFreezer freezer;
+    JobSignaller signaller;
     NodeShutdown shutdown;
     JobCreator creator;
     TaskAdder adder;
@@ -233,10 +203,10 @@ void JobManager::endJob(const Caller& caller, const std::string& key, EndReport 
     if (!job && job.error().code != ErrorCode::NoSuchJob)
         return reply(job.error());
     const auto late = [this, caller, exit = report.exit, reply](const Result<Receipt>& receipt) {
-        receipt ? impl_->reportLate(caller, *receipt, exit, reply) : reply(receipt.error());
+        receipt ? impl_->past.reportLate(caller, *receipt, exit, reply) : reply(receipt.error());
     };
     if (!job || (report.leader && summarize(**job).leader != *report.leader))
-        return impl_->newestReceipt(caller, Verb::EndJob, key, late);
+        return impl_->past.newestReceipt(caller, Verb::EndJob, key, late);
     // Its receipt may be on its way already.
     (*job)->waiters.push_back((*job)->record.state == JobState::Accounting ? late : std::move(reply));
     impl_->ender.reportExit(*job, report.exit, caller.admin);
@@ -254,7 +224,7 @@ void JobManager::killJob(const Caller& caller, const std::string& key, int signa
     auto job = impl_->permitted(caller, Verb::KillJob, key);
     if (!job)
         return reply(job.error());
-    caller.admin ? impl_->ender.signal(*job, signal, std::move(reply)) : impl_->ender.signalAsOwner(*job, signal, reply);
+    caller.admin ? impl_->signaller.send(*job, signal, std::move(reply)) : impl_->signaller.sendAsOwner(*job, signal, reply);
 }
 
 void JobManager::suspendJob(const Caller& caller, const std::string& key, Reply<void> reply) {
@@ -292,7 +262,7 @@ void JobManager::waitJob(const Caller& caller, const std::string& key, Reply<Rec
         return (*job)->waiters.push_back(std::move(reply));
     if (job.error().code != ErrorCode::NoSuchJob)
         return reply(job.error());
-    impl_->newestReceipt(caller, Verb::WaitJob, key, std::move(reply));
+    impl_->past.newestReceipt(caller, Verb::WaitJob, key, std::move(reply));
 }
 
 void JobManager::waitTask(const Caller& caller, const std::string& key, std::uint32_t task, std::optional<pid_t> leader,
@@ -385,7 +355,7 @@ Result<Usage> JobManager::usage(const Caller& caller, const std::string& key) co
 }
 
 void JobManager::receipt(const Caller& caller, const std::string& key, Reply<Receipt> reply) const {
-    impl_->newestReceipt(caller, Verb::GetReceipt, key, std::move(reply));
+    impl_->past.newestReceipt(caller, Verb::GetReceipt, key, std::move(reply));
 }
 
 void JobManager::receipts(const Caller& caller, ReceiptFilter filter, Reply<std::vector<Receipt>> reply) const {

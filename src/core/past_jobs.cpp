@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/past_jobs.hpp"
+
+#include "core/events.hpp"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace pinfold {
+namespace {
+
+constexpr std::uint64_t kLateReport = 3'600'000'000; // microseconds from a job's end
+
+} // namespace
+
+void PastJobs::newestReceipt(const Caller& caller, Verb verb, const std::string& key, Reply<Receipt> reply) const {
+    const auto answer = [caller, verb, key, reply = std::move(reply)](Result<std::vector<Receipt>> found) {
+        // A disk that is full or damaged is mended some time: an epilogue that asks again has its answer then.
+        if (!found)
+            return reply(Error{ErrorCode::Busy, "the history cannot be read for now, try again: " + found.error().message});
+        if (found->empty())
+            return reply(possible(verb, Phase::NoJob, key).error());
+        auto target = targetOf(key, nullptr);
+        target.phase = Phase::Over;
+        target.owner = found->front().uid;
+        if (auto allowed = decide(caller, verb, target); !allowed)
+            return reply(allowed.error());
+        reply(std::move(found->front()));
+    };
+    // A later job of this key may be another user's, whose end is not what this user asks for.
+    const auto owner = caller.admin ? std::nullopt : std::optional(caller.uid);
+    if (auto receipt = historyWriter_.newest(key, owner))
+        return answer(std::vector{*std::move(receipt)});
+    core_.context.history.list({.key = key, .uid = owner, .limit = 1}, answer);
+}
+
+void PastJobs::reportLate(const Caller& caller, const Receipt& receipt, const ExitState& exit, const Reply<Receipt>& reply) {
+    auto amended = receipt;
+    if (!caller.admin || receipt.ended + kLateReport < core_.context.loop.realTime() || !amend(amended, exit))
+        return reply(receipt);
+    historyWriter_.amend(receipt.id, exit, [this, amended, reply] {
+        logReceiptAmended(core_.context, amended);
+        core_.observer->receiptAmended(amended);
+        reply(amended);
+    });
+}
+
+} // namespace pinfold
