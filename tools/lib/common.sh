@@ -11,6 +11,11 @@ lib=$top/tools/lib
 # shellcheck disable=SC2034
 cache=${PINFOLD_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/pinfold}
 
+# The Debian release for which is built and of which boxes are.
+hostRelease=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
+# shellcheck disable=SC2034
+release=${PINFOLD_RELEASE:-$hostRelease}
+
 say() { printf '%s\n' "$*" >&2; }
 
 die() {
@@ -21,6 +26,8 @@ die() {
 have() { command -v "$1" >/dev/null 2>&1; }
 
 isRoot() { [[ $EUID -eq 0 ]]; }
+
+isHostRelease() { [[ $release == "$hostRelease" ]]; }
 
 # The root tree of a box: ours, or one that was made from it (tools/lib/real-tree).
 rootTree() { echo "${PINFOLD_TREE:-$("$lib/image" tree)}"; }
