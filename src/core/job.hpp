@@ -31,6 +31,7 @@ struct Task {
     EventHandle supervisorWatch;
     std::vector<Newcomer> newcomers;      ///< who is to be in its scope, until systemd is asked for it
     bool starting = false;                ///< systemd has been asked for its scope
+    EventHandle startTimer;               ///< the next question to systemd about a start that an earlier pinfoldd asked for
     std::vector<Reply<TaskAdded>> adders; ///< who waits for that
     std::vector<Reply<void>> waiters;     ///< for its end
     EventHandle scopeWatch;               ///< cgroup.events of the scope; tasks from 1 only, task 0 is watched by the slice

@@ -99,9 +99,19 @@ void Recovery::resumeStarts(const JobPtr& job, const std::set<std::string>& load
             parts_.adder.resume(job, number, loaded.contains(job->key().scopeName(number)));
 }
 
+/// Those that cannot be asked for again: the processes of an adoption are not in the record, and a job that ends takes none.
+void Recovery::awaitStarts(const JobPtr& job, const std::set<std::string>& loaded) {
+    for (const auto& [number, task] : job->record.tasks)
+        if (number != 0 && !job->isStarting(number) && loaded.contains(job->key().scopeName(number)) &&
+            core_.context.cgroups.isEmpty(scopePath(job->key(), number)))
+            parts_.adder.await(job, number);
+}
+
 void Recovery::takeUp(const JobPtr& job, const std::set<std::string>& loaded) {
     if (job->record.state == JobState::Running)
         resumeStarts(job, loaded);
+    if (job->record.state == JobState::Running || job->record.state == JobState::Ending)
+        awaitStarts(job, loaded);
     const auto batch = job->tasks.find(0);
     const bool leaderAlive = job->lacksBatchScript() || (batch != job->tasks.end() && batch->second.leader);
     switch (job->record.state) {

@@ -48,6 +48,7 @@ private:
     /// Its process is there, and its scope is not: PID 1 had the call of the earlier pinfoldd and may not have done it yet.
     bool isBeingStarted(const Job& job, std::uint32_t number) const;
     void resumeStarts(const JobPtr& job, const std::set<std::string>& loaded);
+    void awaitStarts(const JobPtr& job, const std::set<std::string>& loaded);
 
     Core& core_;
     Parts parts_;

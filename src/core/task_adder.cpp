@@ -3,12 +3,15 @@
 
 #include "core/events.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
 
 namespace pinfold {
 namespace {
+
+constexpr std::uint64_t kAskAgain = 1'000'000; // microseconds
 
 /// The task that this process is the leader of.
 std::optional<std::uint32_t> taskOf(const Job& job, const ProcessIdentity& leader) {
@@ -159,6 +162,25 @@ void TaskAdder::resume(const JobPtr& job, std::uint32_t number, bool isLoaded) {
         return notStarted(job, number, leader.error());
     task.newcomers.push_back(std::move(*leader));
     start(job, number, isLoaded);
+}
+
+void TaskAdder::await(const JobPtr& job, std::uint32_t number) {
+    job->tasks[number].starting = true;
+    core_.context.systemd.listUnits({job->key().scopeName(number)}, [this, weak = WeakJob(job), number](const auto& answer) {
+        const auto live = weak.lock();
+        if (!live)
+            return;
+        const auto isToCome = [](const UnitStatus& unit) {
+            return unit.activeState == "inactive" || unit.activeState == "activating";
+        };
+        const auto* units = std::get_if<std::vector<UnitStatus>>(&answer);
+        if (units && std::ranges::none_of(*units, isToCome))
+            return started(live, number, {});
+        live->tasks[number].startTimer = core_.context.loop.after(kAskAgain, [this, weak, number] {
+            if (const auto waiting = weak.lock())
+                await(waiting, number);
+        });
+    });
 }
 
 void TaskAdder::start(const JobPtr& job, std::uint32_t number, bool mayBeThere) {

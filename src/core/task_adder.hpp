@@ -31,6 +31,9 @@ public:
     void adopt(const Caller& caller, const JobPtr& job, std::vector<UniqueFd> processes, Reply<TaskAdded> reply);
     /// pinfoldd was restarted while this task was being started. `isLoaded`: systemd has its unit, and may start it yet.
     void resume(const JobPtr& job, std::uint32_t number, bool isLoaded);
+    /// systemd has the unit of this task, whose start an earlier pinfoldd asked for, and no process is in it: waits until systemd
+    /// has started it. Without this, the start would come when the task has been given up as empty.
+    void await(const JobPtr& job, std::uint32_t number);
 
 private:
     void openFirst(const Caller& caller, TaskRequest request, Reply<TaskAdded> reply);

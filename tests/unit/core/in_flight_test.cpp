@@ -35,6 +35,19 @@ protected:
         node.show(leader.pid());
         std::filesystem::remove_all(node.root() / "sys/fs/cgroup" / kSlice.substr(1) / (batch ? kBatchScope : kTaskScope));
     }
+    /// PID 1 has taken the call, and its job waits in a queue.
+    void adoptHeld(const ChildProcess& process) {
+        node.holdStarts = true;
+        std::vector<UniqueFd> pidfds;
+        pidfds.push_back(process.pidfd());
+        manager->adopt(root, "sge.1", std::move(pidfds), [this](Result<TaskAdded> answer) { added = std::move(answer); });
+        loop.settle();
+        ASSERT_FALSE(added);
+        node.holdStarts = false;
+        node.show(process.pid(), 0);
+        std::filesystem::remove_all(node.root() / "sys/fs/cgroup" / kSlice.substr(1) / kTaskScope);
+        node.activeStates[kTaskScope] = "inactive";
+    }
     void doHeld(const ChildProcess& leader, bool batch = false) {
         node.spawnInside(leader.pid(), kSlice + "/" + (batch ? kBatchScope : kTaskScope));
         node.release();
@@ -219,6 +232,41 @@ TEST_F(InFlightTest, aTaskThatIsBeingStartedIsOneTaskOverARestart) {
     ASSERT_TRUE(*added) << added->error().message;
     EXPECT_EQ((*added)->task, 1U);
     EXPECT_EQ(manager->job("sge.1")->tasks, (std::vector<std::uint32_t>{0, 1}));
+}
+
+TEST_F(InFlightTest, anAdoptionThatIsBeingStartedIsATaskOfTheNextPinfoldd) {
+    const auto leader = child();
+    create("sge.1", leader);
+    const auto adopted = child(0); // another user's would come into the scope by this pinfoldd's own hand
+    adoptHeld(adopted);
+    crash();
+    restart();
+    EXPECT_EQ(countOf("task gone sge.1 1"), 0U) << "PID 1 has its unit, and did not start it yet";
+    node.spawnInside(adopted.pid(), kSlice + "/" + kTaskScope);
+    node.activeStates.clear();
+    loop.advance(1'000'000);
+    EXPECT_EQ(manager->job("sge.1")->tasks, (std::vector<std::uint32_t>{0, 1}));
+    node.vanish(adopted.pid());
+    loop.waitForEvent(1000);
+    EXPECT_EQ(countOf("task gone sge.1 1"), 1U);
+}
+
+TEST_F(InFlightTest, aJobWhoseEndPinfolddTakesUpWaitsForAnAdoptionThatIsBeingStarted) {
+    auto leader = child();
+    create("sge.1", leader);
+    const auto adopted = child(0); // another user's would come into the scope by this pinfoldd's own hand
+    adoptHeld(adopted);
+    end(leader);
+    crash();
+    restart();
+    EXPECT_TRUE(receipts().empty());
+    node.spawnInside(adopted.pid(), kSlice + "/" + kTaskScope);
+    node.activeStates.clear();
+    loop.advance(1'000'000);
+    EXPECT_TRUE(receipts().empty()) << "there is a process to end";
+    node.vanish(adopted.pid());
+    loop.waitForEvent(1000);
+    EXPECT_EQ(receipts().size(), 1U);
 }
 
 TEST_F(InFlightTest, aTaskWhoseStartWasLostWithPinfolddIsStartedByTheNext) {
