@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The last step of a job: receipt, then its slice, then its record.
+// The last step of a job: writes its receipt, then removes its slice, then its record.
 #pragma once
 
 #include "core/core.hpp"
@@ -22,17 +22,18 @@ public:
     };
     Accountant(Core& core, Parts parts) : core_(core), parts_(parts) {}
 
-    /// The job runs. The history knows of it within a second, see LiveRows. Nobody waits for that.
+    /// Call this when the job runs. The history gets a row for the job within a second (LiveRows). Nobody waits for that.
     void running(const JobPtr& job) { parts_.rows.expect(job); }
-    /// The job has run empty: takes down what its receipt shall say of when that was, and of what it used.
+    /// Call this when the job has run empty. Notes, for the receipt, when that was and what the job used.
     void note(Job& job) const;
-    /// It has not: something has joined it meanwhile.
+    /// Call this when something has joined the job after note(), so that the job is not empty after all.
     static void forgetNote(Job& job) { job.record.figures.reset(); }
 
-    /// The job's last process is gone. Its receipt is made durable, then its units go, and whoever waits for it is told.
+    /// Call this when the job's last process is gone. Makes the receipt durable, then removes the job's units, and answers
+    /// everybody who waits for the job.
     void account(const JobPtr& job);
 
-    /// A job has left the registry.
+    /// Called when a job has left the registry.
     std::function<void()> onForgotten;
 
 private:

@@ -8,19 +8,20 @@
 
 namespace pinfold {
 
-/// Gives parts of the node to one job each. What is given is in the jobs' records, and free when these are gone.
+/// Gives parts of the node (CPUs, GPUs) to one job each. The jobs' records say what is given; a part is free when the record of
+/// its job is gone.
 class Allocator {
 public:
     Allocator(Core& core, NodeShare& share) : core_(core), share_(share) {}
 
     struct Grant {
         Allocation allocation;
-        CpuList memoryNodes; ///< those of the CPUs
+        CpuList memoryNodes; ///< the memory nodes of the CPUs
     };
-    /// Errors: LimitInvalid for what this node doesn't have; Busy for what other jobs have now; InvalidArgument.
+    /// Errors: LimitInvalid if this node does not have what is asked for; Busy if other jobs have it now; InvalidArgument.
     Result<Grant> allocate(const AllocationRequest& request) const;
 
-    /// What the job may open; nullopt: everything. From the configuration as it is now.
+    /// The devices that the job may open, by the configuration as it is now. nullopt: all devices.
     std::optional<DeviceRules> devicesOf(const JobRecord& record) const;
 
 private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Who may do what, and in which of a job's states. Pure: the one table is in authorizer.cpp, and decide() goes by it, whichever
-// way a request comes. What is not in the table is refused. docs/security.md has the same table for people.
+// Who may do what, and in which of a job's states. Pure. The one table is in authorizer.cpp. decide() uses it for requests by the
+// bus and by the socket, and refuses what is not in the table. docs/security.md has the same table for people.
 #pragma once
 
 #include "base/result.hpp"
@@ -13,24 +13,24 @@
 
 namespace pinfold {
 
-/// Of a caller whose user could not be told.
+/// The user id of a caller whose user is not known.
 inline constexpr uid_t kNobodyKnown = static_cast<uid_t>(-1);
 
-/// Who calls: the bus's own answer (GetConnectionUnixUser) or the socket's (SO_PEERCRED), and whether that user is root or in
-/// pinfold-admin.
+/// The user who calls. The bus (GetConnectionUnixUser) or the socket (SO_PEERCRED) tells the user id. `admin`: the user is root
+/// or in pinfold-admin.
 struct Caller {
     uid_t uid = kNobodyKnown;
     bool admin = false;
-    uid_t countsAs = uid; ///< whose share of pinfoldd it has: the owner of a subordinate id (SubordinateUsers)
+    uid_t countsAs = uid; ///< the user whose share of pinfoldd the call takes: for a subordinate id its owner (SubordinateUsers)
 };
 
-/// The methods of org.pinfold1.Manager, under their names there. What comes by the wrapper's socket is one of these, too.
+/// The methods of org.pinfold1.Manager, with the same names. A request by the wrapper's socket is one of these, too.
 enum class Verb {
     CreateJob,
-    CreateJobAgain, ///< by the leader of the job: the answer was lost
+    CreateJobAgain, ///< repeated by the leader of the job, because the answer was lost
     OpenJob,
     AddTask,
-    AddTaskAgain, ///< by the leader of a task of the job
+    AddTaskAgain, ///< repeated by the leader of a task of the job
     Adopt,
     EndJob,
     StopJob,
@@ -57,43 +57,43 @@ enum class Verb {
     Reload,
 };
 
-/// What there is of the job that a request names.
+/// The state of the job that a request names.
 enum class Phase {
     NoJob,
     Starting,
     Running,
     Suspended,
     Ending,
-    Over, ///< there is a receipt of it
+    Over, ///< the job has a receipt
 };
 
-/// What a decision looks at besides caller and verb.
+/// What a decision depends on besides caller and verb.
 struct Target {
-    std::string key;                   ///< for the words of a refusal
+    std::string key;                   ///< the job's key, for the text of a refusal
     Phase phase = Phase::NoJob;        ///< NoJob for node-wide verbs, too
-    std::optional<uid_t> owner;        ///< of the job; unset without one
-    bool ownProcesses = false;         ///< real, effective and saved uid of every process passed are the caller's
+    std::optional<uid_t> owner;        ///< the job's owner; unset: there is no job
+    bool ownProcesses = false;         ///< all processes passed have the caller's user id as real, effective and saved one
     bool processesInJob = false;       ///< one of the processes passed is in a job already
     bool userJobsAllowed = false;      ///< jobs.allow_user_jobs
-    const char* looserLimit = nullptr; ///< the limit that is above the site's default, or above what is in force
-    const char* reservedKey = nullptr; ///< the key that the request names, where it is none for users
-    bool allocates = false;            ///< asks for parts of the node for itself
+    const char* looserLimit = nullptr; ///< a limit that exceeds the site's default, or the limit in force; null: there is none
+    const char* reservedKey = nullptr; ///< the key that the request names, if users may not use it; else null
+    bool allocates = false;            ///< the request asks for parts of the node for the job alone
     bool namesOwner = false;           ///< the request names an owner other than the caller
-    bool shepherd = false;             ///< the leader is said to be the batch system's own
+    bool shepherd = false;             ///< the request says that the leader is the batch system's own process
 };
 
-/// Unset: no such method.
+/// The verb of a method. Unset: there is no such method.
 std::optional<Verb> verbOf(std::string_view method);
 
-/// Whether this caller may ask for this at all, whatever job it is about. Asked before anything of the request is looked at.
-/// Error: Denied.
+/// Whether this caller may use this verb at all, for whatever job. The bus asks this before it looks at anything else of the
+/// request. Error: Denied.
 Result<void> admit(const Caller& caller, Verb verb);
 
-/// Errors: Denied, with the rule that refused; and of who may, by the job's phase, NoSuchJob, NoSuchReceipt, AlreadyExists, Busy
-/// or JobEnding.
+/// Errors: Denied, with the rule that refused. For callers who may use the verb, depending on the job's phase: NoSuchJob,
+/// NoSuchReceipt, AlreadyExists, Busy or JobEnding.
 Result<void> decide(const Caller& caller, Verb verb, const Target& target);
 
-/// What decide() says of this phase to who may.
+/// What decide() answers for this phase to a caller who may use the verb.
 Result<void> possible(Verb verb, Phase phase, const std::string& key);
 
 } // namespace pinfold

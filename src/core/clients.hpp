@@ -16,24 +16,24 @@
 
 namespace pinfold {
 
-/// What holds for a user whichever way the calls come, by the bus or by the wrapper's socket. Admins have no limits.
+/// The limits of each user, which hold for calls by the bus and by the wrapper's socket together. Admins have no limits.
 class Clients {
 public:
     /// A user may well have 10,000 jobs with a supervisor each.
     static constexpr std::size_t kMostWaits = 16384;
     static constexpr std::size_t kMostQueries = 8;
-    /// Of all ordinary users together. Of queries some places remain for admins (Lane::HistoryRead).
+    /// For all ordinary users together. The limit on queries leaves some places for admins (Lane::HistoryRead).
     static constexpr std::size_t kMostWaitsOfAll = 65536;
     static constexpr std::size_t kMostQueriesOfAll = 48;
 
     explicit Clients(std::function<uid_t(uid_t)> countsAs = [](uid_t uid) { return uid; }) : countsAs_(std::move(countsAs)) {}
 
-    /// The users that count as admin besides root, from now on.
+    /// Sets which users besides root are admins from now on.
     void setAdmins(std::set<uid_t> admins) { admins_ = std::move(admins); }
     Caller caller(uid_t uid) const { return {uid, uid == 0 || admins_.contains(uid), countsAs_(uid)}; }
 
-    /// What a call that waits for a job's end holds until it is answered. Each costs memory until then, also when its sender
-    /// has gone. Error: Busy.
+    /// Counts a call that waits for a job's end. The call holds the result until it is answered, since it costs memory until
+    /// then, even if its sender has gone. Error: Busy.
     Result<std::shared_ptr<void>> enterWait(const Caller& caller) {
         if (caller.admin)
             return std::shared_ptr<void>();
@@ -43,7 +43,8 @@ public:
                                           ", or of all ordinary users together, wait for jobs to end: wait for answers"};
     }
 
-    /// What a query of the history holds until it is answered: they share few threads. Error: Busy.
+    /// Counts a query of the history. The query holds the result until it is answered, since all queries share few threads.
+    /// Error: Busy.
     Result<std::shared_ptr<void>> enterQuery(const Caller& caller) {
         if (caller.admin)
             return std::shared_ptr<void>();

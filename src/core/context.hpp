@@ -24,7 +24,7 @@
 
 namespace pinfold {
 
-/// What the daemon's logic stands on. Everything outlives the JobManager.
+/// What the daemon's logic uses. Everything in it outlives the JobManager.
 struct CoreContext {
     EventLoop& loop;
     Background& background;
@@ -42,10 +42,10 @@ struct CoreContext {
     MetricsCounter& metrics;
     const Config& config; ///< replaced as a whole by a reload
     std::string bootId;
-    std::filesystem::path root = "/"; ///< prefixed to /sys, /proc and /run
-    /// Of a user id, whose jobs and threads it has a share in: SubordinateUsers.
+    std::filesystem::path root = "/"; ///< the prefix of /sys, /proc and /run
+    /// The user as whom a user id counts, for limits on jobs and threads (SubordinateUsers).
     std::function<uid_t(uid_t)> countsAs = [](uid_t uid) { return uid; };
-    /// Of a user, all ids that count as theirs, for threads: SubordinateUsers.
+    /// All ids that count as this user, for use in threads (SubordinateUsers).
     std::function<UserIds(uid_t)> idsOf = [](uid_t uid) { return UserIds{uid}; };
 };
 

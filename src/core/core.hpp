@@ -22,19 +22,20 @@ struct Core {
     Killer killer;
     LeftoverLog leftoverLog;
     OwnersTurns owners;
-    OutputWriters outputs; ///< of all jobs
+    OutputWriters outputs; ///< shared by all jobs
     Registry registry;
     JobObserver* observer;                      ///< never null
-    std::optional<std::uint64_t> shutdownSince; ///< CLOCK_BOOTTIME, microseconds: the node is being shut down
+    std::optional<std::uint64_t> shutdownSince; ///< since when the node is being shut down (CLOCK_BOOTTIME, microseconds)
 
-    /// Stores the job's record. A failure is logged: the job itself must not suffer from a full /run. Nothing is stored for a job
-    /// that is over: its key may be another job's by now.
+    /// Stores the job's record. Logs a failure, because the job itself must not suffer from a full /run. Stores nothing for a job
+    /// that is over, because its key may belong to another job by now.
     void save(const Job& job);
-    /// The job's next state, stored. One that the transition table doesn't have is a bug: logged, and not entered.
+    /// Moves the job to its next state, and stores that. A transition that the transition table does not have is a bug: it is
+    /// logged and not made.
     bool enter(Job& job, JobState next);
-    /// The same, not stored.
+    /// As enter(), but does not store the state.
     bool advance(Job& job, JobState next);
-    /// The job, or NoSuchJob.
+    /// The live job with this key. Error: NoSuchJob.
     Result<JobPtr> find(const std::string& key) const;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Who processes are, for reports: what the kernel tells only with a lock of the process is read by threads.
+// Describes processes for reports. Threads read what the kernel tells only under a lock of the process.
 #pragma once
 
 #include "core/context.hpp"
@@ -20,31 +20,32 @@ namespace pinfold {
 
 class Describer {
 public:
-    /// What is not known by then stays unknown: some process holds the lock of its memory and hangs. Microseconds.
+    /// Microseconds. What is not known after this time stays unknown: some process hangs and holds the lock of its memory.
     static constexpr std::uint64_t kPatience = 1'000'000;
 
-    /// For one user's processes at once: while one of these hangs, the other goes on with the rest.
+    /// Threads for one user's processes at once: while one of them hangs, the other goes on with the rest.
     static constexpr std::size_t kThreadsPerUser = 2;
-    static constexpr std::size_t kThreadsOfUsers = 12; ///< for those of all users but root, whose are never held up by others'
+    static constexpr std::size_t kThreadsOfUsers =
+        12; ///< for the processes of all users but root; looks at root's processes never wait for others
     using Done = std::function<void(std::vector<ProcessInfo>)>;
 
     explicit Describer(CoreContext& context);
     ~Describer();
 
-    /// Begins to read the command lines of processes that ProcessTable::read() has seen, and waits for nothing. `owner`: whose
-    /// job they are of. `done` gets them in the same order, within kPatience; it may be called at once. Where the command line
-    /// can't be had, it is "[name]". `done` is not called any more when the Describer is gone.
+    /// Begins to read the command lines of processes that ProcessTable::read() has seen, and waits for nothing. `owner`: the
+    /// owner of the job that they belong to. `done` gets the processes in the same order, within kPatience, and may be called at
+    /// once. A process whose command line cannot be read has "[name]". `done` is not called any more when the Describer is gone.
     void describe(uid_t owner, std::vector<ProcessInfo> processes, Done done);
-    /// The same, and first with what they hang in (ProcessTable::readStuck), for which there is no time limit: it never hangs,
-    /// and no command line is needed for it. What has ended meanwhile is as it was. False: too many wait for that, and `done`
-    /// will not be called.
+    /// As describe(), but first finds out what the processes hang in (ProcessTable::readStuck). This has no time limit: it never
+    /// hangs, and it needs no command line. A process that has ended meanwhile stays as it was passed. False: too many requests
+    /// wait for this, and `done` will not be called.
     [[nodiscard]] bool describeStuck(uid_t owner, std::vector<ProcessInfo> processes, Done done);
 
 private:
     struct Reading;
     struct Batch;
     struct Request;
-    /// Threads for a user's processes: no other user's wait for these.
+    /// Threads for one user's processes. Looks at another user's processes do not wait for them.
     struct Share {
         std::size_t threads = 0;
         std::deque<std::shared_ptr<Request>> waiting; ///< once for each thread that it is to have

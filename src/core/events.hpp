@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What an admin searches the journal for, and what is counted: one function an event, one place for texts, fields and counts.
+// The events that an admin searches the journal for, and that are counted. Each event has one function, and texts, fields and
+// counts are in one place.
 #pragma once
 
 #include "core/context.hpp"
@@ -17,44 +18,45 @@ void logJobStarted(const CoreContext& context, const Job& job);
 void logJobEnded(const CoreContext& context, const Job& job, const Receipt& receipt);
 void logReceiptAmended(const CoreContext& context, const Receipt& receipt);
 
-/// The warning "rogue process(es) found for task …" and one line each for the named processes, as Grid Engine words it.
+/// Writes the warning "rogue process(es) found for task …", in Grid Engine's words, and one line for each of the named processes.
 void logLeftovers(const CoreContext& context, const Job& job, std::uint32_t task, std::uint64_t count,
                   const std::vector<ProcessInfo>& named);
 
-/// How many of them LeftoverLog has left out.
+/// Writes how many leftovers LeftoverLog has left out.
 void logLeftoversUnsaid(const CoreContext& context, uid_t user, std::uint64_t processes);
 
 void logLimitUnenforced(const CoreContext& context, const JobKey& key, const std::string& message);
-/// One entry for the job, and one for each named process of the `count` that have outlived SIGKILL.
+/// Writes one entry for the job, and one for each named process. `count` processes have outlived SIGKILL.
 void logUnkillable(const CoreContext& context, const Job& job, std::size_t count, const std::vector<ProcessInfo>& named);
 
 void logOutOfMemory(const CoreContext& context, const Job& job, std::optional<std::uint64_t> peak);
 void logLimitsChanged(const CoreContext& context, const Job& job, uid_t by, const ResourceLimits& before);
 void logSuspension(const CoreContext& context, const Job& job, bool suspended, uid_t by);
 
-/// `by`: who asked for it; unset: nobody.
+/// `by`: the user who asked for it; unset: nobody, pinfoldd did it by itself.
 void logHistoryVacuumed(const CoreContext& context, const Vacuumed& done, std::optional<uid_t> by);
 void logVacuumFailed(const CoreContext& context, std::uint64_t removed, const std::string& why);
 
-/// Receipts cannot be written; and they can again, `late` of which had been set aside.
+/// Receipts cannot be written (logHistoryFailing), or can be written again (logHistoryWorks). `late`: how many of them had been
+/// set aside.
 void logHistoryFailing(const CoreContext& context, const std::string& why);
 void logHistoryWorks(const CoreContext& context, std::uint64_t late);
-/// Too many could not be written: this one is lost, and others may follow.
+/// Too many receipts could not be written: `first` is lost, and others may follow.
 void logReceiptsDropped(const CoreContext& context, const Receipt& first);
 void logHistoryDamaged(const CoreContext& context, const std::string& words);
-/// The clock is far ahead of what it was: no receipt is taken for old.
+/// The clock has jumped far ahead, so no receipt counts as old.
 void logClockDoubted(const CoreContext& context);
 
-/// One entry for each, and for each record that can't be read.
+/// Writes one entry for each orphan, and for each record that cannot be read.
 void logReconciled(const CoreContext& context, const Reconciliation& found);
 
 void logDrained(const CoreContext& context, const Drain& drain);
 void logUndrained(const CoreContext& context, uid_t by);
 void logDrainUnreadable(const CoreContext& context, const std::string& message);
 
-/// `jobs`: how many end by it.
+/// `jobs`: how many jobs the shutdown ends.
 void logShutdown(const CoreContext& context, std::size_t jobs);
-/// A job of an earlier boot, or one of which nothing was left, has its receipt.
+/// A job of an earlier boot, or a job of which nothing was left, has got its receipt.
 void logJobLost(const CoreContext& context, const JobKey& key, const Receipt& receipt);
 
 void logUnreadableRecord(const CoreContext& context, const std::string& fileAndReason);

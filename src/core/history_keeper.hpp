@@ -6,17 +6,17 @@
 
 namespace pinfold {
 
-/// Keeps the history within [history] of the configuration: by itself once an hour, and on request. It removes a few receipts at
-/// a time, some 10 ms of work, so that those of jobs that end come between.
+/// Keeps the history within the limits of [history] in the configuration, by itself once an hour, and on request. It removes a
+/// few receipts at a time (some 10 ms of work), so that receipts of jobs that end can be written in between.
 class HistoryKeeper {
 public:
     explicit HistoryKeeper(CoreContext& context) : context_(context) {}
 
-    /// From now on it looks by itself.
+    /// From now on it looks by itself once an hour.
     void start();
 
-    /// What `asked` leaves unset is as configured. Answers when all is within the limits. Errors: Denied; Busy while receipts are
-    /// being removed already; Internal.
+    /// Removes receipts now. The configuration gives the limits that `asked` leaves unset. Answers when the history is within the
+    /// limits. Errors: Denied; Busy while receipts are being removed already; Internal.
     void vacuum(const Caller& caller, const Retention& asked, Reply<Vacuumed> reply);
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What is to be in the history, on its way there.
+// Brings receipts, and the rows of live jobs, to the history.
 #pragma once
 
 #include "core/context.hpp"
@@ -18,7 +18,7 @@
 
 namespace pinfold {
 
-/// Receipts cannot be written.
+/// Why, and since when, receipts cannot be written.
 struct HistoryTrouble {
     std::string why;
     std::uint64_t since = 0; ///< CLOCK_REALTIME, microseconds
@@ -26,37 +26,40 @@ struct HistoryTrouble {
     bool operator==(const HistoryTrouble&) const = default;
 };
 
-/// One transaction at a time is under way. What comes meanwhile, receipts and the rows of live jobs, goes into the next, since
-/// each costs a flush of the disk: the slower the disk, the more they share one. What fails is tried again, for ever.
+/// One transaction at a time is under way. Receipts and rows of live jobs that come meanwhile go into the next transaction,
+/// because each transaction costs a flush of the disk. The slower the disk, the more of them share a transaction. A transaction
+/// that fails is tried again, for ever.
 ///
-/// A job waits for its receipt no longer than history.patience. Then the receipt is set aside, in a file in /run, and the job
-/// goes on without it. At most 10,000 receipts and 32 MiB are kept so; beyond that the oldest are lost.
+/// A job waits for its receipt no longer than history.patience. Then the receipt is set aside, in a file in /run, and the job's
+/// end goes on without it. At most 10,000 receipts and 32 MiB are set aside; beyond that the oldest are lost.
 class HistoryWriter {
 public:
     HistoryWriter(CoreContext& context, LiveRows& rows);
     ~HistoryWriter();
 
-    /// Opens the history, and writes what an earlier pinfoldd had set aside. `ready` comes when that is done or has failed, and
-    /// after 10 s at the latest, but for a migration, which takes its time.
+    /// Opens the history, and writes what an earlier pinfoldd had set aside. `ready` is called when this is done or has failed,
+    /// and after 10 s at the latest. Only a migration may take longer.
     void start(std::function<void()> ready);
 
-    /// `done` comes once: when the receipt is durable, with the one that is stored, which may be an earlier one of the same job;
-    /// or when it has been set aside, with `unwritten` set.
+    /// `done` is called once. When the receipt is durable, `done` gets the stored receipt, which may be an earlier one of the
+    /// same job. When the receipt has been set aside, `done` gets it with `unwritten` set.
     void write(Receipt receipt, std::function<void(const Receipt&)> done);
 
-    /// How a leader ended, for a receipt that write() was given before and that lacks this. `done` comes once: when it is
-    /// durable, or when writing fails, after which it is tried again; and at once while receipts cannot be written.
+    /// Adds how the leader ended to a receipt that write() got before and that lacks this. `done` is called once: when the
+    /// addition is durable, or when writing fails, after which it is tried again. While receipts cannot be written, `done` is
+    /// called at once.
     void amend(const std::string& id, const ExitState& exit, const std::function<void()>& done);
 
-    /// The newest receipt of this key, and of this user if one is named, that has been set aside, or else that is among the last
-    /// 256 that were written: an epilogue asks right after its job's end, also while the disk cannot be read.
+    /// The newest receipt of this key (and of this user, if one is named) that has been set aside, or else that is among the last
+    /// 256 that were written. An epilogue asks right after its job's end, even while the disk cannot be read.
     std::optional<Receipt> newest(std::string_view key, std::optional<uid_t> owner) const;
 
-    /// Set from the first failure on, or from the first receipt that had to be set aside, until all that was is written.
+    /// Set from the first failure, or from the first receipt that had to be set aside, until all receipts that were set aside are
+    /// written.
     const std::optional<HistoryTrouble>& trouble() const { return trouble_; }
     HistoryFigures figures() const;
-    std::function<void()> onChange; ///< of trouble()
-    /// The key of a receipt that an earlier pinfoldd could not write.
+    std::function<void()> onChange; ///< called when trouble() changes
+    /// Called with the key of each receipt that an earlier pinfoldd could not write.
     std::function<void(const JobKey&)> onKept;
 
 private:

@@ -10,17 +10,18 @@
 
 namespace pinfold {
 
-/// SIGKILL to all that is in a cgroup, whatever it does.
+/// Sends SIGKILL to all processes of a cgroup, whatever they do.
 class Killer {
 public:
     explicit Killer(CoreContext& context) : context_(context) {}
 
-    /// `cgroup`: the path, with those nested in it. Most processes have ended a moment later, when `look` has ProcessKiller end
-    /// those that the kernel has left out. A cgroup that is gone is no error. Error: Internal.
+    /// Kills the processes of the cgroup with this path, and of the cgroups nested in it. Most of them have ended a moment later.
+    /// Then the timer `look` has ProcessKiller end those that the kernel has left out. A cgroup that is gone is not an error.
+    /// Error: Internal.
     Result<void> kill(const std::string& cgroup, EventHandle& look);
-    /// For a job that outlives SIGKILL: kill() again, without a moment's wait, and the end of the owner's processes that trace it
-    /// (ProcessKiller::killTracers), which is said. `then`: all of it has been done. It may have waited behind the kills of
-    /// others. False: too many of these wait, and `then` is not called.
+    /// For a job that outlives SIGKILL. Does kill() again, without a moment's wait, and ends the owner's processes that trace the
+    /// job (ProcessKiller::killTracers), which it logs. `then` is called when all of this has been done, which may have waited
+    /// behind the kills of others. False: too many kills wait, and `then` is not called.
     bool killStubborn(const JobKey& key, uid_t owner, std::function<void()> then) const;
 
 private:

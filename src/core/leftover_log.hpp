@@ -14,17 +14,18 @@
 
 namespace pinfold {
 
-/// What jobs leave behind, in the journal. A user can have thousands of tasks leave processes with command lines of a megabyte:
-/// each user has a share of the journal for this, so that nobody else's lines are lost. Root's jobs have no such bound.
+/// Writes what jobs leave behind into the journal. A user can have thousands of tasks that leave processes with command lines of
+/// a megabyte. So each user has a share of the journal for this, and nobody else's lines are lost. Root's jobs have no such
+/// limit.
 class LeftoverLog {
 public:
     static constexpr std::uint64_t kStretch = 30'000'000; ///< microseconds
-    static constexpr std::size_t kMostBytes = 1 << 20;    ///< of one user in a stretch
+    static constexpr std::size_t kMostBytes = 1 << 20;    ///< of one user in kStretch
 
     explicit LeftoverLog(CoreContext& context) : context_(context) {}
 
-    /// logLeftovers(), with those of `named` for which the user's share has room. At the end of the stretch one line counts the
-    /// others.
+    /// Calls logLeftovers() with those processes of `named` for which the user's share has room. At the end of kStretch one line
+    /// counts the others.
     void say(const Job& job, std::uint32_t task, std::uint64_t count, std::vector<ProcessInfo> named);
 
 private:

@@ -9,17 +9,19 @@
 
 namespace pinfold {
 
-/// What is known at once of the first leftovers.report_max of these processes: no command line, but the name in brackets.
+/// What can be known at once about the first leftovers.report_max of these processes: not the command line, but the name in
+/// brackets.
 std::vector<ProcessInfo> glance(const CoreContext& context, const std::vector<pid_t>& pids);
 
-/// Leaves as much of their command lines as leftovers.command_lines lets be told.
+/// Cuts the command lines to what leftovers.command_lines allows to be reported.
 void keepToPolicy(const CoreContext& context, std::vector<ProcessInfo>& processes);
 
-/// Lists what a task's leader left behind, and adds it to the job's record. At most leftovers.report_max processes are looked at
-/// one by one, so that a fork storm can't keep pinfoldd busy; the rest is counted. For task 0 all of the job's processes count.
+/// Lists the processes that a task's leader left behind, and adds them to the job's record. It looks at no more than
+/// leftovers.report_max processes one by one, so that a fork storm cannot keep pinfoldd busy, and counts the rest. For task 0 all
+/// of the job's processes count.
 ///
-/// To be called before they are signalled, and it waits for nothing: the command lines are asked for, and the journal is told
-/// when they are there. Job::describing counts what is under way.
+/// Call this before the processes are signalled. It waits for nothing: it asks for the command lines, and writes to the journal
+/// when it has them. Job::describing counts the reports that are under way.
 void reportLeftovers(Core& core, const JobPtr& job, std::uint32_t task);
 
 } // namespace pinfold

@@ -10,32 +10,33 @@
 
 namespace pinfold {
 
-/// What a job's limits need of this node, whether they are in force, and their change while the job runs.
+/// Checks whether this node can enforce a job's limits and whether they are in force, and changes them while the job runs.
 class LimitKeeper {
 public:
     LimitKeeper(Core& core, NodeShare& share, JobEnder& ender) : core_(core), share_(share), ender_(ender) {}
 
-    /// The limits as this node can enforce them: what it lacks is refused or, where the site says so, left out with a warning.
-    /// Errors: LimitUnenforceable; LimitInvalid for CPUs, memory nodes, devices and profiles that don't exist.
+    /// The limits as this node can enforce them. A limit that the node cannot enforce is refused or, if the site says so, left
+    /// out with a warning. Errors: LimitUnenforceable; LimitInvalid for CPUs, memory nodes, devices and profiles that do not
+    /// exist.
     Result<ResourceLimits> enforceable(const JobKey& key, ResourceLimits limits) const;
 
-    /// Compares with the cgroup's files, and notes what they do not have. Error: LimitUnenforceable, where the site wants no job
-    /// without.
+    /// Compares the job's limits with the cgroup's files, and notes in the job's record which limits are not in force. Error:
+    /// LimitUnenforceable, if the site wants no job without its limits.
     Result<void> inForce(Job& job) const;
 
     struct Change {
-        ResourceLimits limits; ///< only what is to change
+        ResourceLimits limits; ///< only the limits that are to change
         uid_t by = 0;
-        bool force = false; ///< below what is in use, which the kernel enforces by killing
+        bool force = false; ///< also sets a limit below what is in use, which the kernel enforces by killing
     };
-    /// All or none. The answer: the limits in force afterwards. Errors: LimitInvalid, LimitUnenforceable, JobEnding, Busy,
-    /// SystemdFailed.
+    /// Changes all of these limits or none. The answer has the limits that are in force afterwards. Errors: LimitInvalid,
+    /// LimitUnenforceable, JobEnding, Busy, SystemdFailed.
     void change(const JobPtr& job, Change change, Reply<ResourceLimits> reply);
 
-    /// After a restart of pinfoldd in the middle of a change: what the record says comes into force.
+    /// Brings the limits of the record into force. This is for a restart of pinfoldd in the middle of a change.
     void restore(const JobPtr& job);
 
-    /// What `limits` would be after the change. Error: LimitInvalid for what can't change while a job runs.
+    /// What `limits` would be after the change. Error: LimitInvalid for a limit that cannot change while a job runs.
     static Result<ResourceLimits> merged(const ResourceLimits& limits, const ResourceLimits& change);
 
     std::string controllersMissing(const ResourceLimits& limits) const;

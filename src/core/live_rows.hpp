@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the history is to know of live jobs, so that they have receipts after a power cut too.
+// The rows of live jobs in the history. From these rows the jobs get receipts even after a power cut.
 #pragma once
 
 #include "core/core.hpp"
@@ -15,16 +15,16 @@ class LiveRows {
 public:
     explicit LiveRows(EventLoop& loop) : loop_(loop) {}
 
-    /// The job runs. Its row is due half a second later, and not at all if the job is over by then: most short jobs never cost a
-    /// row.
+    /// Call this when the job runs. Its row is due half a second later, and not at all if the job is over by then: most short
+    /// jobs never cost a row.
     void expect(const JobPtr& job);
 
-    /// The rows that belong into a transaction that is about to be made. Followed by written() or failed().
+    /// The rows for a transaction that is about to be made. Call written() or failed() afterwards.
     std::vector<LiveRow> take();
     void written() { taken_.clear(); }
     void failed();
 
-    /// Rows wait for a transaction.
+    /// True: rows wait for a transaction.
     bool due() const;
     /// Called when rows have waited for a quarter of a second, and no transaction has taken them.
     std::function<void()> onDue;

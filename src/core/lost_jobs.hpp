@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Jobs that the history knows as live, and that are not: those of a boot that ended in a power cut, a reset or a crash.
+// Jobs that are live in the history but not on the node, because their boot ended in a power cut, a reset or a crash.
 #pragma once
 
 #include "core/core.hpp"
@@ -17,19 +17,19 @@ struct AtStart {
     std::string bootId;
     std::uint64_t now = 0;
     std::uint64_t booted = 0;
-    std::function<bool(const Receipt&)> mayLive; ///< of a job of this boot
+    std::function<bool(const Receipt&)> mayLive; ///< whether a job of this boot may live, by its row
 };
 
-/// The receipts of those of `live` that are lost. Of an earlier boot: NodeLost, and the end is the last time at which the node
-/// ran for sure. Of this boot: Lost, and the end is now. What they used is unset. Pure.
+/// The receipts of those jobs in `live` that are lost. A job of an earlier boot gets NodeLost, and its end is the last time at
+/// which the node ran for sure. A job of this boot gets Lost, and its end is now. What the jobs used is unset. Pure.
 std::vector<Receipt> lostReceipts(const LiveTable& live, const AtStart& start);
 
 class LostJobs {
 public:
     LostJobs(Core& core, HistoryWriter& history) : core_(core), history_(history) {}
 
-    /// Once all jobs of which there is a record have been taken up: gives those their receipts that are lost. `complete`: all
-    /// records could be read. While the history cannot be read, it is tried again each minute.
+    /// Writes the receipts of the lost jobs. Call this when all jobs that have a record have been taken up. `complete`: all
+    /// records could be read. While the history cannot be read, this is tried again each minute.
     void settle(bool complete);
 
 private:

@@ -8,7 +8,7 @@
 
 namespace pinfold {
 
-/// Counts what happens on the node, since pinfoldd started.
+/// Counts what has happened on the node since pinfoldd started.
 class MetricsCounter {
 public:
     void jobStarted() { changed(); }
@@ -17,7 +17,7 @@ public:
         counts_.add(receipt);
         changed();
     }
-    /// `usec`: from the first call to systemd until the kernel showed every process in its scope.
+    /// `usec`: the time from the first call to systemd until the kernel showed every process in its scope.
     void scopeStarted(std::uint64_t usec) {
         counts_.scopeStart.observe(usec);
         changed();

@@ -15,19 +15,20 @@
 
 namespace pinfold {
 
-/// Keeps the file of metrics.textfile as new as the node: for node_exporter's collector "textfile". What can't be written is
-/// said once; no job suffers from it. Its disk is the site's: while that hangs the file grows old, and nothing else.
+/// Keeps the file of metrics.textfile up to date, for node_exporter's collector "textfile". If the file cannot be written, a
+/// warning says so once, and no job suffers. The site chooses the disk of the file: while that disk hangs the file grows old, and
+/// nothing else happens.
 class MetricsFile {
 public:
-    /// From a change to its being in the file, and at the same time the least time between two writes; microseconds. Each live
-    /// job's figures take some 70 us to read, in which pinfoldd does nothing else.
+    /// Microseconds from a change until it is in the file, which is also the least time between two writes. Each live job's
+    /// figures take some 70 us to read, in which pinfoldd does nothing else.
     static constexpr std::uint64_t kSettle = 2'000'000;
     static constexpr std::uint64_t kSettlePerJob = 10'000'000;
-    /// Between two writes when nothing changes: the file's age tells that pinfoldd is alive, and jobs' own figures change
-    /// without an event.
+    /// Microseconds between two writes when nothing changes. The file's age shows that pinfoldd is alive, and jobs' own figures
+    /// change without an event.
     static constexpr std::uint64_t kRefresh = 300'000'000;
     static constexpr std::uint64_t kRefreshPerJob = 30'000'000;
-    /// The destructor's patience with a disk that hangs; microseconds.
+    /// Microseconds for which the destructor waits for a disk that hangs.
     static constexpr std::uint64_t kRemoval = 1'000'000;
 
     struct Parts {
@@ -37,17 +38,17 @@ public:
         MetricsCounter& counter;
         const DescriptorCloser& closer;
         const Config& config;
-        std::filesystem::path root; ///< prefixed to the configured path
+        std::filesystem::path root; ///< the prefix of the configured path
         std::string version;
         std::function<void(const std::string&)> warn;
     };
     explicit MetricsFile(Parts parts);
-    /// Removes the file: figures of a pinfoldd that does not run are wrong soon.
+    /// Removes the file, because the figures of a pinfoldd that does not run are soon wrong.
     ~MetricsFile();
     MetricsFile(const MetricsFile&) = delete;
     MetricsFile& operator=(const MetricsFile&) = delete;
 
-    /// Does what the configuration says now, at once. Nothing is written before the first call.
+    /// Applies the configuration as it is now, at once. Nothing is written before the first call.
     void configure();
 
 private:
@@ -59,7 +60,7 @@ private:
     Parts parts_;
     std::optional<std::filesystem::path> file_; ///< unset: none is written
     bool failing_ = false;
-    bool writing_ = false; ///< the next one waits until it is done
+    bool writing_ = false; ///< a write is under way, and the next one waits until it is done
     EventHandle settleTimer_;
     EventHandle refreshTimer_;
 };

@@ -11,24 +11,26 @@
 
 namespace pinfold {
 
-/// The whole cores that are kept from jobs, lowest numbers first, where the kernel's own work is. Pure. Error: ConfigInvalid when
-/// none would be left.
+/// The whole cores that are kept from jobs. They are those with the lowest numbers, where the kernel's own work is. Pure. Error:
+/// ConfigInvalid when no core would be left for jobs.
 Result<CpuList> reservedCores(const Topology& topology, const Config::Reserve& reserve);
 
-/// What batch.slice gets of the node: all that the site does not reserve, and protection for what jobs are promised.
+/// Gives batch.slice its share of the node: all that the site does not reserve, and protection for the memory that jobs are
+/// promised.
 class NodeShare {
 public:
     explicit NodeShare(Core& core) : core_(core) {}
 
-    /// At start and after each reload: MemoryMax= and AllowedCPUs=. What can't be done is logged, and the jobs run on.
+    /// Sets MemoryMax= and AllowedCPUs=, at start and after each reload. Logs what cannot be set; the jobs run on.
     void apply();
-    /// MemoryLow= is the sum of the jobs' memory_low: the kernel protects no more below a cgroup than the cgroup itself has.
+    /// Sets MemoryLow= to the sum of the jobs' memory_low, because the kernel protects no more below a cgroup than the cgroup
+    /// itself has.
     void protect();
 
-    /// Read anew when CPUs come and go. Error: Internal.
+    /// The node's topology. It is read anew when CPUs come and go. Error: Internal.
     Result<Topology> topology();
-    /// What jobs may use, from the cgroup's file ("cpuset.cpus.effective") less what is reserved. Nullopt: this kernel doesn't
-    /// say.
+    /// What jobs may use: what the cgroup's file (such as "cpuset.cpus.effective") has, without what is reserved. nullopt: this
+    /// kernel does not tell.
     std::optional<CpuList> available(const char* file) const;
 
 private:
@@ -41,7 +43,8 @@ private:
     std::string online_; ///< as the kernel lists them
     Topology topology_;
     CpuList reserved_;
-    std::optional<std::uint64_t> protected_; ///< bytes; unset: what an earlier pinfoldd has set is not known yet
+    std::optional<std::uint64_t>
+        protected_; ///< the bytes of MemoryLow= that we have set; unset: it is not yet known what an earlier pinfoldd has set
 };
 
 } // namespace pinfold

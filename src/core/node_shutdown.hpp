@@ -14,12 +14,13 @@ class NodeShutdown {
 public:
     NodeShutdown(Core& core, JobEnder& ender) : core_(core), ender_(ender) {}
 
-    /// PID 1 has begun. From now on no job is taken, and the end of each live one begins with JobResult::NodeShutdown.
+    /// Call this when PID 1 has begun the shutdown. From now on pinfoldd takes no job, and the end of each live job begins with
+    /// JobResult::NodeShutdown.
     void begin();
-    /// PID 1 has stopped the jobs' scopes, and pinfoldd is to exit: `done` is called once all jobs have their receipts, or after
-    /// 30 s, since what hangs in the kernel must not hold the shutdown up.
+    /// Call this when PID 1 has stopped the jobs' scopes and pinfoldd is to exit. `done` is called once all jobs have their
+    /// receipts, or after 30 s, since a process that hangs in the kernel must not delay the shutdown.
     void finish(std::function<void()> done);
-    /// Called whenever a job is over.
+    /// Call this whenever a job is over.
     void jobIsOver();
 
 private:
@@ -29,9 +30,10 @@ private:
     EventHandle timer_;
 };
 
-/// PID 1 may have ended the job because it shuts the node down, and its word is on its way still.
+/// True: PID 1 may have ended the job because it shuts the node down, and its announcement may still be on its way.
 bool mayBeOfShutdown(const Core& core, const Job& job);
-/// The result of a job whose end pinfoldd took for another than the shutdown's.
+/// The result of a job for whose end pinfoldd saw another cause, `result`: NodeShutdown if the shutdown explains that end, else
+/// `result`.
 JobResult resultAtShutdown(const Core& core, const Job& job, JobResult result);
 
 } // namespace pinfold

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Whether this node takes jobs: not while an administrator has drained it, across restarts and reboots, nor while a job can't be
-// killed and unkillable.action is "drain", nor while receipts can't be written and history.on_failure is "drain", nor while it is
-// being shut down, which is no drain: nobody has to end it.
+// Whether this node takes jobs. It takes no jobs while an administrator has drained it (also across restarts and reboots), while
+// a job cannot be killed and unkillable.action is "drain", and while receipts cannot be written and history.on_failure is
+// "drain". It takes no jobs while it is being shut down either, but this is not a drain: nobody has to end it.
 #pragma once
 
 #include "core/core.hpp"
@@ -19,19 +19,20 @@ class NodeState {
 public:
     NodeState(Core& core, const HistoryWriter& history);
 
-    /// At start: what an earlier pinfoldd was told. A file that can't be read counts as a drain, and is said loudly.
+    /// Reads, at start, the drain that an earlier pinfoldd has stored. A file that cannot be read counts as a drain, and the
+    /// journal has an entry about it.
     void load();
 
-    /// No new jobs from the answer on. The newest word stands, but one without a reason leaves a drain as it is. Errors:
-    /// InvalidArgument; Busy when the disk hangs; Internal when it can't be stored, which says what is in force then: what a
-    /// restart would read.
+    /// Drains the node: it takes no new jobs from the answer on. The newest reason replaces earlier ones, but a call without a
+    /// reason leaves a drain as it is. Errors: InvalidArgument; Busy when the disk hangs; Internal when the drain cannot be
+    /// stored. Internal says what is in force then, which is what a restart would read.
     void drain(uid_t by, std::string_view reason, Reply<void> reply);
-    /// Ends an administrator's drain, if there is one. Errors: Busy, Internal as above.
+    /// Ends an administrator's drain, if there is one. Errors: Busy and Internal, as drain().
     void resume(uid_t by, Reply<void> reply);
 
-    /// Unset: it takes jobs.
+    /// Why the node takes no jobs. Unset: it takes jobs.
     std::optional<Drain> draining() const;
-    /// Error: Draining.
+    /// Success: the node takes jobs. Error: Draining.
     Result<void> takesJobs() const;
 
     /// Tells the observer when draining() is not what it was at the last call.

@@ -8,22 +8,23 @@
 
 namespace pinfold {
 
-/// What a job's owner can do to the job's processes through pinfoldd: no more than by kill(2). A batch system may have root's
-/// prologue and epilogue in the job. It holds all that it uses, for a thread: a job may have thousands of processes.
+/// Does to a job's processes what the job's owner may do to them, which is no more than by kill(2): a batch system may have
+/// root's prologue and epilogue in the job. A thread does it, since a job may have thousands of processes, so the object owns all
+/// that it uses.
 class OwnerReach {
 public:
     OwnerReach(const CoreContext& context, const Job& job)
         : cgroups_(context.cgroups), processes_(context.processes), slice_(slicePath(job.key())),
           owner_(context.idsOf(job.record.uid)) {}
 
-    /// To the processes that are the owner's. Errors: Denied, there are processes, and none of them is; Internal.
+    /// Sends the signal to the owner's processes. Errors: Denied if the job has processes, but not one of the owner's; Internal.
     Result<void> signal(int number) const;
-    /// Whether all processes are the owner's. Errors: Denied, with one that is not; Internal.
+    /// Success: all processes are the owner's. Errors: Denied, with a process that is not; Internal.
     Result<void> coversAll() const;
 
 private:
     enum class Process { Owners, Others, Elsewhere };
-    /// Elsewhere: it has ended, too.
+    /// Elsewhere: not in the job, or it has ended.
     Result<Process> look(pid_t pid) const;
 
     CgroupTree cgroups_;
@@ -32,8 +33,8 @@ private:
     UserIds owner_;
 };
 
-/// What a job's owner wants to do to its processes is done one after the other: whoever gets the turn gives it back by
-/// Job::ownersTurn. Error: Busy, an earlier request of the owner's is under way.
+/// The requests of a job's owner about the job's processes are done one after the other. Whoever gets the turn gives it back by
+/// Job::ownersTurn. Error: Busy, because an earlier request of the owner is under way.
 Result<void> takeOwnersTurn(Job& job);
 
 } // namespace pinfold

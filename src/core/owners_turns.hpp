@@ -12,14 +12,14 @@
 
 namespace pinfold {
 
-/// At most one thing that a user asks for as an owner is in Lane::Owners, so that nobody waits there behind a second one of
-/// somebody else's.
+/// Lets at most one request that a user makes as a job's owner into Lane::Owners, so that nobody waits there behind a second
+/// request of somebody else.
 class OwnersTurns {
 public:
-    static constexpr std::size_t kMostOfOne = 128; ///< of a user, with the one that has its turn
+    static constexpr std::size_t kMostOfOne = 128; ///< requests of one user, including the one that has its turn
 
-    /// Calls `begin` when it may, which may be at once. over() ends the turn. `user`: who is counted, a subordinate id as its
-    /// owner. Error: Busy, this user has too much waiting.
+    /// Calls `begin` when it is the request's turn, possibly at once. over() ends the turn. `user`: the user who is counted, for
+    /// a subordinate id its owner. Error: Busy, because too many requests of this user wait.
     Result<void> take(uid_t user, std::function<void()> begin);
     void over(uid_t user);
 

@@ -10,7 +10,7 @@
 
 namespace pinfold {
 
-/// What JobManager::processes() does for who may know.
+/// What JobManager::processes() does for callers who may know.
 void listProcesses(Core& core, const Job& job, pid_t after, Reply<std::vector<JobProcess>> reply);
 
 } // namespace pinfold

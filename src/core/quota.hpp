@@ -8,16 +8,18 @@
 
 namespace pinfold {
 
-/// A token bucket a user, so that one user's flood costs the others little. No timers: the clock is the caller's.
+/// A token bucket for each user, so that one user's flood of calls costs the others little. It has no timers: the caller passes
+/// the time.
 class Quota {
 public:
     static constexpr double kBurst = 200;
     static constexpr double kPerSecond = 100;
     static constexpr double kPerMillisecondSpent = 1; ///< so a user gets a tenth of a processor at most
 
-    /// Takes a token; false when there is none. `now` in microseconds, never going back.
+    /// Takes a token; false when the bucket is empty. `now`: microseconds of a clock that never goes back.
     bool take(uid_t uid, std::uint64_t now);
-    /// For a call that was let in: the microseconds of CPU time that it took. A busy node is not the caller's fault.
+    /// Charges a call that was let in. `spent`: the microseconds of CPU time that it took. Time in which it waited does not
+    /// count, because a busy node is not the caller's fault.
     void charge(uid_t uid, std::uint64_t spent);
 
 private:

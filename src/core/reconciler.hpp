@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Orphans: units and cgroups of jobs without a record, records without a unit, as a crash at the wrong moment, a disk's end or a
-// hand leaves them. At start and on request. What has processes is named and never touched.
+// Looks for orphans: units and cgroups of jobs without a record, and records without a unit. A crash at the wrong moment, a
+// broken disk or a manual change leaves them. It looks at start and on request. It names orphans that have processes, and never
+// touches them.
 #pragma once
 
 #include "core/core.hpp"
@@ -19,7 +20,7 @@ class Reconciler {
 public:
     Reconciler(Core& core, Recovery& recovery, JobEnder& ender) : core_(core), recovery_(recovery), ender_(ender) {}
 
-    /// Safe at any time, beside jobs that come and go. `dryRun`: the answer says what would be done, and nothing is. Error:
+    /// Safe at any time, while jobs come and go. `dryRun`: the answer says what would be done, and nothing is done. Errors:
     /// Internal; SystemdFailed.
     void run(bool dryRun, Reply<Reconciliation> reply);
 

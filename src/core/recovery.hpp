@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What pinfoldd does first: take up every job that an earlier one left, after kill -9, restart and upgrade alike.
+// What pinfoldd does first: it takes up every job that an earlier pinfoldd left, after kill -9, a restart or an upgrade.
 #pragma once
 
 #include "core/accountant.hpp"
@@ -32,20 +32,22 @@ public:
     };
     Recovery(Core& core, Parts parts) : core_(core), parts_(parts) {}
 
-    /// Inventory first (records, units, cgroups, processes), actions after: nothing is stopped before it is complete. Errors:
-    /// Internal, SystemdFailed.
+    /// Makes the inventory first (records, units, cgroups, processes), and acts afterwards: nothing is stopped before the
+    /// inventory is complete. Errors: Internal, SystemdFailed.
     void run(std::function<void(Result<void>)> ready);
 
-    /// Jobs of which the registry knows nothing: each goes on from its record, or ends as it would have. `loaded`: the units that
-    /// systemd has loaded. Error: Internal, it can't be told what of a job is alive, and none is touched.
+    /// Takes up jobs that the registry does not have. Each job goes on from its record, or ends as it would have ended. `loaded`:
+    /// the units that systemd has loaded. Error: Internal, because it cannot be found out what of a job is alive; then no job is
+    /// touched.
     Result<void> takeUp(std::vector<JobRecord> records, const std::set<std::string>& loaded);
-    /// Nothing is there any more of what the record says has run.
+    /// True: by its record the job has run, and nothing of it exists any more.
     bool lacksUnit(const JobRecord& record) const;
 
 private:
     Result<JobPtr> reopen(JobRecord record) const;
     void takeUp(const JobPtr& job, const std::set<std::string>& loaded);
-    /// Its process is there, and its scope is not: PID 1 had the call of the earlier pinfoldd and may not have done it yet.
+    /// True: the task's process lives, and its scope does not exist or is empty. PID 1 got the call of the earlier pinfoldd and
+    /// may not have done it yet.
     bool isBeingStarted(const Job& job, std::uint32_t number) const;
     void resumeStarts(const JobPtr& job, const std::set<std::string>& loaded);
     void awaitStarts(const JobPtr& job, const std::set<std::string>& loaded);

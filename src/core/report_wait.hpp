@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// pinfoldd is no parent of a job's leader: how it ended, somebody has to report. That comes after pinfoldd has seen the end.
+// pinfoldd is not the parent of a job's leader, so somebody has to report how the leader ended. The report comes after pinfoldd
+// has seen the end.
 #pragma once
 
 #include "core/core.hpp"
@@ -14,14 +15,16 @@ public:
     /// `overdue` is called when a report has not come in time.
     ReportWait(Core& core, std::function<void(const JobPtr&)> overdue) : core_(core), overdue_(std::move(overdue)) {}
 
-    /// Of a job that is ending. True: its report is still to come, or its time will be over; either goes on with the end.
+    /// For a job that is ending. True: somebody is still expected to report. When the report comes, or the time for it is over,
+    /// the end goes on.
     bool isAwaited(const JobPtr& job);
-    /// The same, and nothing that the leader has left behind is to be signalled before: a batch system that reports the end may
-    /// have told the job to end, and gives it time for that. A supervisor reports at once.
+    /// As isAwaited(), and nothing that the leader has left behind is to be signalled before the report. A batch system that
+    /// reports the end may have told the job to end, and gives the job time for that. False for a job with a supervisor, which
+    /// reports at once.
     bool letsBe(const JobPtr& job) { return !job->record.supervisor && isAwaited(job); }
-    /// What letsBe() has answered last.
+    /// The last answer of letsBe().
     static bool hasLetBe(const Job& job);
-    /// The report has come, or nobody waits for it any more.
+    /// Call this when the report has come, or when nobody waits for it any more.
     static void over(Job& job);
 
 private:

@@ -20,13 +20,13 @@
 
 namespace pinfold {
 
-/// Which user a user id counts as. By newuidmap(1) an ordinary user may act as 65,536 users besides himself, as /etc/subuid says:
-/// what is counted by user is counted for all of these together.
+/// Tells which user a user id counts as. By newuidmap(1) an ordinary user may act as 65,536 more users, as /etc/subuid says. What
+/// is counted by user is counted for all of these together.
 ///
-/// The file and the name service are asked in the background, and nobody waits: the answer is of what is known by now.
+/// The file and the name service are asked in the background, and nobody waits. An answer depends on what is known at that time.
 class SubordinateUsers {
 public:
-    /// Between two looks at whether the file has changed, microseconds. Nobody looks unless somebody asks.
+    /// Microseconds between two looks whether the file has changed. It looks only when somebody asks about a user.
     static constexpr std::uint64_t kLookAgain = 10'000'000;
     static constexpr std::size_t kMostBytes = 4 << 20; ///< of the file: some 200,000 users
 
@@ -36,17 +36,17 @@ public:
         std::filesystem::path file;
         /// Asks the name service; called by a thread of Lane::Names.
         std::function<Result<uid_t>(const std::string& name)> findUser;
-        std::function<Result<std::string>(uid_t user)> nameOf; ///< the same the other way round
+        std::function<Result<std::string>(uid_t user)> nameOf; ///< asks the name service for a user's name, in the same lane
         std::function<void(const std::string&)> inform;
         std::function<void(const std::string&)> warn;
     };
     explicit SubordinateUsers(Parts parts) : parts_(std::move(parts)) {}
 
-    /// The owner of a subordinate id; the id itself where it is none. As long as the owner's name is not known, and where it
-    /// is root, whose subordinate ids are others', all ids of the range count as its first one.
+    /// The owner, if the id is a subordinate id; else the id itself. If the owner's name is not known yet, or the owner is root,
+    /// whose subordinate ids are for others, then all ids of the range count as the range's first id.
     uid_t userOf(uid_t id);
-    /// This user's own id and the subordinate ones. Without the latter until the user's name is known, which is asked for with
-    /// the first question about a user.
+    /// This user's own id and the subordinate ids. The subordinate ids are missing until the user's name is known. The first
+    /// question about a user asks for the name.
     UserIds idsOf(uid_t user);
     /// Looks whether the file has changed.
     void look();

@@ -9,13 +9,14 @@
 
 namespace pinfold {
 
-/// Moves supervisors into pinfold.slice, so that a restart of the batch system's own service doesn't take them along. A moment
-/// late and many at once: each move stops every fork and exit of the node for a moment, and most short jobs are over by then.
+/// Moves supervisors into pinfold.slice, so that a restart of the batch system's own service does not end them. It moves them a
+/// moment late and many at once: each move stops every fork and exit of the node for a moment, and most short jobs are over by
+/// then.
 class SupervisorHome {
 public:
     explicit SupervisorHome(Core& core) : core_(core) {}
 
-    /// The supervisor of a task, if it has one; task 0's is the job's.
+    /// Will move the supervisor of this task, if the task has one. For task 0 this is the job's supervisor.
     void expect(const JobPtr& job, std::uint32_t task);
 
 private:

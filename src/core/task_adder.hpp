@@ -26,10 +26,11 @@ public:
     };
     TaskAdder(Core& core, Parts parts) : core_(core), parts_(parts), starter_(core.context) {}
 
-    /// The same request again, because its answer was lost, is answered alike.
+    /// A request that is repeated, because its answer was lost, gets the same answer.
     void add(const Caller& caller, TaskRequest request, Reply<TaskAdded> reply);
     void adopt(const Caller& caller, const JobPtr& job, std::vector<UniqueFd> processes, Reply<TaskAdded> reply);
-    /// pinfoldd was restarted while this task was being started. `isLoaded`: systemd has its unit, and may start it yet.
+    /// Goes on with a task that was being started when pinfoldd was restarted. `isLoaded`: systemd has the task's unit, and may
+    /// still start it.
     void resume(const JobPtr& job, std::uint32_t number, bool isLoaded);
     /// systemd has the unit of this task, whose start an earlier pinfoldd asked for, and no process is in it: waits until systemd
     /// has started it. Without this, the start would come when the task has been given up as empty.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tasks from 1 on: they end by themselves, and the job goes on. (Task 0's end is the job's.)
+// Watches and ends the tasks from 1 on. Such a task ends by itself, and the job goes on. (The end of task 0 is the end of the
+// job.)
 #pragma once
 
 #include "core/core.hpp"

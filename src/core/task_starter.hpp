@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Brings processes into a scope of a job, and believes it only when /proc says so of processes whose pidfds live.
+// Brings processes into a scope of a job. Believes that they are in it only when /proc says so while their pidfds live.
 //
-// systemd takes numbers, and acts on them later: by then an ordinary user's process may have ended, and its number be another's.
-// (From 257 on it takes pidfds, looks at them once more, and then writes the number all the same: src/core/cgroup.c.) So the
-// scope is started with a placeholder, and ProcessMover moves the processes. Those that only root can end are named to systemd.
+// systemd takes the numbers of processes, and acts on them later. By then an ordinary user's process may have ended, and its
+// number may be another process's. (From 257 on systemd takes pidfds, looks at them once more, and then still writes the number:
+// its src/core/cgroup.c.) So the scope is started with a placeholder, and ProcessMover moves the processes. Only processes that
+// nobody but root can end are named to systemd.
 #pragma once
 
 #include "base/result.hpp"
@@ -25,29 +26,30 @@ public:
     struct Request {
         std::uint32_t task = 0;
         TaskProperties properties;
-        std::vector<Newcomer> processes; ///< none: the slice alone
+        std::vector<Newcomer> processes; ///< empty: only the slice is started
         bool withSlice = true;           ///< the job's slice is made in the same transaction
-        bool mayBeThere = false;         ///< an earlier pinfoldd has begun with it, and systemd has units of it loaded
+        bool mayBeThere = false;         ///< an earlier pinfoldd has begun with this start, and systemd has loaded units of it
     };
-    /// Success: every process that has not ended is in the scope, and there is one, or the slice alone is there. Errors: PidGone,
-    /// AlreadyExists, Busy, JobEnding, SystemdFailed.
+    /// Success: the scope has every process that has not ended, and at least one. Without processes: the slice exists. Errors:
+    /// PidGone, AlreadyExists, Busy, JobEnding, SystemdFailed.
     struct Outcome {
         Result<void> result;
-        bool begun = false; ///< systemd has begun to make units of it. False: whatever units there are, they are somebody else's
+        bool begun = false; ///< systemd has begun to make units for it. False: existing units of that name are somebody else's
     };
     struct Callbacks {
-        std::function<void(const Outcome&)> done; ///< exactly once, when PID 1 has done it or never will
-        /// At most once, before done: PID 1 has not answered for 45 s. It may do it yet, and done comes when it answers again.
+        std::function<void(const Outcome&)> done; ///< called exactly once, when PID 1 has done it or never will
+        /// Called at most once, before done: PID 1 has not answered for 45 s. PID 1 may still do it, and done is called when PID
+        /// 1 answers again.
         std::function<void(const Error&)> overdue;
-        std::function<bool()> wanted; ///< false: it is not tried again
+        std::function<bool()> wanted; ///< false: the start is not tried again
     };
     void start(const JobPtr& job, Request request, Callbacks callbacks);
 
-    /// Microseconds from one try to the next, and for all of them.
+    /// Microseconds from one try to the next, and for all tries together.
     struct Patience {
         std::uint64_t interval;
         std::uint64_t total;
-        bool mayComeYet; ///< what was asked for may be done after that
+        bool mayComeYet; ///< PID 1 may still do what was asked for after that time
     };
 
 private:
@@ -60,7 +62,7 @@ private:
     void retry(AttemptPtr attempt, const Patience& patience, Error otherwise);
     void waitForSystemd(AttemptPtr attempt, Error otherwise);
     void askSystemd(const AttemptPtr& attempt, const Error& otherwise);
-    /// True: it is done, in one way or the other, and has been told.
+    /// True: the start has succeeded or failed, and the caller has been told.
     bool lookAndTell(const AttemptPtr& attempt);
     Result<bool> isDone(const Attempt& attempt) const;
     Result<pid_t> placeholderFor(Attempt& attempt) const;

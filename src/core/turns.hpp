@@ -8,13 +8,14 @@
 
 namespace pinfold {
 
-/// Moves of processes into a job, and what hits all of its processes at once, take turns: a process that a move brought there by
-/// mistake must not be hit before it is put back. First come, first served; turns of the same kind go side by side.
+/// Moves of processes into a job take turns with everything that hits all processes of the job at once. A process that a move
+/// brought there by mistake must not be hit before it is put back. Turns are first come, first served; turns of the same kind run
+/// at the same time.
 class Turns {
 public:
     enum class Kind { Move, Hit };
 
-    /// Calls `begin` when it may, which may be at once. over() ends the turn.
+    /// Calls `begin` when the turn comes, possibly at once. over() ends the turn.
     void take(Kind kind, std::function<void()> begin) {
         waiting_.emplace_back(kind, std::move(begin));
         next();
