@@ -12,7 +12,7 @@
 namespace pinfold {
 
 /// A set of CPU numbers in the kernel's list format, "0-3,8" (cgroup-v2.rst, cpuset.cpus). The kernel writes sets of NUMA nodes
-/// the same way (cpuset.mems), so it serves for these too.
+/// the same way (cpuset.mems), so this class serves for these too.
 class CpuList {
 public:
     /// CPU numbers run from 0 to 8191, the kernel's largest NR_CPUS.
@@ -20,16 +20,16 @@ public:
 
     /// Error: InvalidArgument for an empty list, a reversed range or a number above kMaxCpu.
     static Result<CpuList> parse(std::string_view text);
-    /// In any order. Numbers above kMaxCpu are left out: no kernel has them.
+    /// `numbers` may be in any order. Numbers above kMaxCpu are left out, because no kernel has them.
     static CpuList of(const std::vector<unsigned>& numbers);
 
-    /// Canonical: sorted, merged. Equal sets have equal text; the empty set's is "", which parse() refuses.
+    /// Sorted, with ranges merged, so that equal sets have equal text. The empty set has the text "", which parse() refuses.
     std::string toString() const;
     /// The set as systemd's AllowedCPUs= wants it on D-Bus: bit n of byte n/8 is CPU n.
     std::vector<std::uint8_t> toBitmap() const;
     bool empty() const { return cpus_.empty(); }
     std::size_t count() const;
-    /// Ascending.
+    /// The numbers in ascending order.
     std::vector<unsigned> numbers() const;
     bool contains(unsigned cpu) const { return cpu < cpus_.size() && cpus_[cpu]; }
     bool contains(const CpuList& other) const;

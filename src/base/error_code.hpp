@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The closed list of what can go wrong, and the one table from it to D-Bus, exit status and PAM.
+// The closed list of errors, and the one table that gives their D-Bus name, exit status and PAM code.
 #pragma once
 
 #include <optional>
@@ -24,7 +24,7 @@ enum class ErrorCode {
     SystemdFailed,
     Unreachable,
     TimedOut,
-    Damaged, ///< of a file of ours; callers are told Internal
+    Damaged, ///< a file of pinfold's own is damaged; callers get Internal
     Internal,
 };
 
@@ -40,21 +40,21 @@ enum class ExitStatus : int {
     TimedOut = 124,
 };
 
-/// Exit status of `pinfold-run` for its own outcomes, after env(1) and chroot(1).
+/// Exit status of `pinfold-run` for its own failures, as env(1) and chroot(1) have it.
 constexpr int kRunFailed = 125;
 constexpr int kRunNotExecutable = 126;
 constexpr int kRunNotFound = 127;
 
-/// Linux-PAM's numbers, so that this folder needs no PAM header; pam_pinfold.cpp asserts that they are right.
+/// Linux-PAM's numbers, so that this folder needs no PAM header; pam_pinfold.cpp asserts that the numbers are right.
 constexpr int kPamSystemErr = 4;
 constexpr int kPamPermDenied = 6;
 constexpr int kPamAuthinfoUnavail = 9;
 
 struct ErrorRow {
     ErrorCode code;
-    std::string_view dbusName; ///< after "org.pinfold1.Error."
+    std::string_view dbusName; ///< the part after "org.pinfold1.Error."
     ExitStatus exitStatus;
-    int pamCode; ///< of the account phase
+    int pamCode; ///< result of the account phase
 };
 
 /// One row per ErrorCode, in the order of the enumeration.
@@ -62,7 +62,7 @@ std::span<const ErrorRow> errorTable();
 
 const ErrorRow& errorRow(ErrorCode code);
 
-/// "org.pinfold1.Error.Denied" → Denied; nullopt for a name that is none of ours.
+/// "org.pinfold1.Error.Denied" → Denied; nullopt for a name that is not in the table.
 std::optional<ErrorCode> errorCodeFromDbusName(std::string_view name);
 
 /// "org.pinfold1.Error."

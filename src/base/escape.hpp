@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// One way into every name space that has rules of its own.
+// The one way to write any text as a unit name, as part of a bus path, or for a terminal.
 #pragma once
 
 #include <optional>
@@ -8,10 +8,10 @@
 
 namespace pinfold {
 
-/// As systemd-escape(1), except that ':' is escaped too: it breaks naive readers of /proc/PID/cgroup.
+/// As systemd-escape(1), except that ':' is escaped too: a ':' would break naive readers of /proc/PID/cgroup.
 /// '-' never occurs in the result as long as the input has no '/'.
 std::string escapeUnitName(std::string_view text);
-/// nullopt when the text is no result of escapeUnitName().
+/// nullopt: the text is not a result of escapeUnitName().
 std::optional<std::string> unescapeUnitName(std::string_view escaped);
 
 /// As sd_bus_path_encode(3).
@@ -19,7 +19,8 @@ std::string escapeBusLabel(std::string_view text);
 std::optional<std::string> unescapeBusLabel(std::string_view label);
 
 /// Makes any bytes fit for a terminal, a log line and a D-Bus string: control characters, DEL, C1 controls, bidirectional
-/// controls and bytes that are no UTF-8 become \xNN, a backslash becomes \\. At most `maxBytes` bytes, "…" marks the cut.
+/// controls and bytes that are not UTF-8 become \xNN, a backslash becomes \\. The result has at most `maxBytes` bytes; "…" marks
+/// a cut.
 std::string printable(std::string_view bytes, std::size_t maxBytes = 4096);
 
 } // namespace pinfold

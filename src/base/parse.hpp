@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What people write for amounts, and back. No locale, no I/O.
+// Reads amounts as people write them, and writes them. No locale, no I/O.
 #pragma once
 
 #include "base/result.hpp"
@@ -26,7 +26,7 @@ Result<std::uint64_t> parseDuration(std::string_view text);
 /// Error: InvalidArgument.
 Result<std::uint64_t> parseCpuQuota(std::string_view text);
 
-/// Decimal digits only. Error: InvalidArgument.
+/// Reads a number of decimal digits only. Error: InvalidArgument.
 Result<std::uint64_t> parseUnsigned(std::string_view text);
 
 /// "TERM", "SIGTERM", "15", "RTMIN+1" → number. Error: InvalidArgument.

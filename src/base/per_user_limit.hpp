@@ -10,12 +10,12 @@
 
 namespace pinfold {
 
-/// How many of something each user may have at once, and all of them together.
+/// Limits how many of something each user may have at once, and all users together.
 class PerUserLimit {
 public:
     explicit PerUserLimit(std::size_t most, std::size_t mostOfAll = SIZE_MAX) : most_(most), mostOfAll_(mostOfAll) {}
 
-    /// One more, until the last copy of the result goes. Null: the user, or all together, have as many as allowed.
+    /// Counts one more, until the last copy of the result goes. Null: the user, or all users together, have as many as allowed.
     std::shared_ptr<void> enter(uid_t uid);
 
 private:
@@ -25,7 +25,7 @@ private:
     };
     std::size_t most_;
     std::size_t mostOfAll_;
-    std::shared_ptr<Counts> counts_ = std::make_shared<Counts>(); ///< shared: what is held may outlive this object
+    std::shared_ptr<Counts> counts_ = std::make_shared<Counts>(); ///< shared, because results of enter() may outlive this object
 };
 
 } // namespace pinfold

@@ -10,7 +10,8 @@
 
 namespace pinfold {
 
-/// What went wrong. The message says what, with which value, and what to do; it is one line without control characters.
+/// What went wrong. The message says what went wrong, with which value, and what to do. It is one line without control
+/// characters.
 struct Error {
     ErrorCode code = ErrorCode::Internal;
     std::string message;

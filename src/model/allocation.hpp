@@ -12,20 +12,21 @@
 
 namespace pinfold {
 
-/// What a CPU is that a job asks for. A core is never divided between jobs.
+/// What counts as one CPU in a job's request. A core is never divided between jobs.
 enum class HyperThreads {
     Count, ///< a hyper-thread: a request is rounded up to whole cores
     Share, ///< a core: the job gets all its hyper-threads
     Idle,  ///< a core: the job gets one hyper-thread of it and nobody gets the others
 };
 
-/// What a job asks for. Either a number, for pinfoldd to choose, or a list that the batch system has chosen already.
+/// What a job asks for. The request has either a number, and pinfoldd chooses, or a list that the batch system has chosen
+/// already.
 struct AllocationRequest {
     std::optional<std::uint64_t> cpus = {}; ///< 1 to 8192
     std::optional<std::uint64_t> gpus = {}; ///< 1 to 8192
     std::optional<CpuList> cpuList = {};
     std::optional<CpuList> gpuList = {}; ///< numbers in the order of the site's configuration, from 0
-    bool exclusive = false;              ///< the node: all its CPUs, and no other job
+    bool exclusive = false;              ///< the job wants the whole node: all its CPUs, and no other job beside it
 
     bool empty() const { return *this == AllocationRequest{}; }
     bool operator==(const AllocationRequest&) const = default;
@@ -39,16 +40,16 @@ template <class Request, class F> void forEachAllocationRequest(Request& request
     f("gpu_list", request.gpuList);
 }
 
-/// Errors: LimitInvalid for a number out of range; InvalidArgument for what excludes each other.
+/// Errors: LimitInvalid for a number out of range; InvalidArgument for entries that exclude each other.
 Result<void> validate(const AllocationRequest& request);
 
-/// What a job got. Empty lists: nothing, it shares what nobody has for itself.
+/// What a job got for itself alone. If a list is empty, the job has nothing for itself, and shares what no job has for itself.
 struct Allocation {
     CpuList cpus;
-    CpuList reserved; ///< CPUs that nobody else gets: `cpus`, and by policy their idle hyper-threads
+    CpuList reserved; ///< CPUs that no other job gets: `cpus` and, depending on the policy, their idle hyper-threads
     CpuList gpus;     ///< numbers as in AllocationRequest
     bool exclusive = false;
-    std::map<std::string, std::string> environment; ///< what tells the job's programs of it
+    std::map<std::string, std::string> environment; ///< variables that tell the job's programs what the job got
 
     bool operator==(const Allocation&) const = default;
 };

@@ -6,7 +6,7 @@
 
 namespace pinfold {
 
-/// One line of DeviceAllow= (systemd.resource-control(5)). Comes from root's configuration only, never from a request.
+/// One line of DeviceAllow= (systemd.resource-control(5)). It comes only from root's configuration, never from a request.
 struct DeviceRule {
     std::string device; ///< "/dev/fuse", "char-pts", "block-*"
     std::string access; ///< letters of "rwm"

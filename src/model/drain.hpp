@@ -13,7 +13,7 @@
 
 namespace pinfold {
 
-/// The node takes no new jobs.
+/// Why the node takes no new jobs, since when, and who asked for that.
 struct Drain {
     static constexpr std::size_t kMostReason = 500; ///< bytes that an administrator may give
 
@@ -24,9 +24,9 @@ struct Drain {
     bool operator==(const Drain&) const = default;
 };
 
-/// One JSON document with a version, of an administrator's drain.
+/// An administrator's drain as one JSON document with a version.
 std::string encode(const Drain& drain);
-/// Error: InvalidArgument for anything that encode() can't have written.
+/// Reads what encode() wrote. Error: InvalidArgument for any other text.
 Result<Drain> decodeDrain(std::string_view text);
 
 } // namespace pinfold

@@ -10,15 +10,15 @@
 
 namespace pinfold {
 
-/// Durations, counted by how long they were.
+/// Counts durations by their length.
 class DurationHistogram {
 public:
-    /// Upper bounds, microseconds. What is longer than the last counts in the bucket "+Inf".
+    /// Upper bounds of the buckets, microseconds. A duration above the last bound counts in the bucket "+Inf".
     static constexpr std::array<std::uint64_t, 12> kBounds{1'000,   2'500,   5'000,     10'000,    25'000,     50'000,
                                                            100'000, 250'000, 1'000'000, 5'000'000, 15'000'000, 45'000'000};
 
     void observe(std::uint64_t usec);
-    /// How many were at most kBounds[i]; the last is how many there were.
+    /// Entry i: how many durations were at most kBounds[i]. The last entry: how many durations there were.
     std::array<std::uint64_t, kBounds.size() + 1> cumulative() const;
     std::uint64_t sum() const { return sum_; } ///< microseconds
 
@@ -37,7 +37,7 @@ public:
     /// Begins a metric, once for each name; its samples follow. `type` is counter, gauge or histogram.
     void metric(std::string_view name, std::string_view type, std::string_view help);
     void sample(const Labels& labels, std::uint64_t value) { line("", labels, std::to_string(value)); }
-    /// In the unit that Prometheus has for time.
+    /// A sample in seconds, which are Prometheus' unit of time.
     void seconds(const Labels& labels, std::uint64_t usec);
     void histogram(const DurationHistogram& histogram);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Names that others build on: additions only.
+// Keys, and the names that are made from them. Other programs rely on these names: only add, never change.
 #pragma once
 
 #include "base/result.hpp"
@@ -12,24 +12,25 @@
 
 namespace pinfold {
 
-/// What a key has before its first dot: lower case letters and digits.
+/// True: the text may be the part of a key before the first dot, which has lower case letters and digits.
 bool isSchedulerName(std::string_view text);
 
 /// "<scheduler>.<id>", for instance "sge.4711.3" or "pbs.12[7].server".
 class JobKey {
 public:
-    /// Escaped keys are cut off here so that every unit name stays within systemd's 255 bytes.
+    /// A key may have at most this length when it is escaped, so that every unit name stays within systemd's 255 bytes.
     static constexpr std::size_t kMaxEscaped = 230;
 
-    /// Error: InvalidArgument, saying which character or length is wrong.
+    /// Error: InvalidArgument, which says which character or length is wrong.
     static Result<JobKey> parse(std::string_view text);
     static JobKey manual(std::uint64_t number);
 
     const std::string& text() const { return text_; }
     std::string_view scheduler() const;
-    /// Whether users may name jobs of their own so: "user.<id>", and "manual.<id>" but for the numbers that pinfoldd picks.
+    /// True: users may give this key to jobs of their own. These keys are "user.<id>", and "manual.<id>" except for the numbers
+    /// that pinfoldd picks.
     bool isForUsers() const;
-    /// E of the unit names.
+    /// The key, escaped for unit names. The comments below call it <E>.
     const std::string& escaped() const { return escaped_; }
     std::string sliceName() const;                   ///< batch-<E>.slice
     std::string scopeName(std::uint32_t task) const; ///< job-<E>.scope, job-<E>-<n>.scope
@@ -48,13 +49,13 @@ private:
 /// The slice that holds all jobs.
 constexpr std::string_view kBatchSlice = "batch.slice";
 
-/// What a unit name of ours stands for.
+/// The job and task for which a unit of pinfold stands.
 struct UnitIdentity {
     JobKey key;
     std::optional<std::uint32_t> task; ///< unset for the job's slice
 };
 
-/// "job-sge.4711-1.scope" → {sge.4711, 1}; nullopt for a unit that is not ours.
+/// "job-sge.4711-1.scope" → {sge.4711, 1}; nullopt for a unit that is not pinfold's.
 std::optional<UnitIdentity> identifyUnit(std::string_view unit);
 
 } // namespace pinfold

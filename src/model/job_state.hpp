@@ -6,18 +6,19 @@
 
 namespace pinfold {
 
-/// A job's life. The record on disk is written before each step is acted on, so that a restart finds its way.
+/// The states of a job's life. pinfoldd writes the record on disk before it acts on each step, so that it can go on after a
+/// restart.
 enum class JobState {
     Creating,   ///< StartTransientUnit is under way
-    Running,    ///< the leader is verified to be in its scope
-    Ending,     ///< cause known; what is left is being stopped
-    Accounting, ///< nothing is left; receipt, then the slice goes
+    Running,    ///< pinfoldd has verified that the leader is in its scope
+    Ending,     ///< the cause is known, and the processes that are left are being stopped
+    Accounting, ///< no process is left; the receipt is written, and then the slice is removed
 };
 
 std::string_view toString(JobState state);
 std::optional<JobState> jobStateFromString(std::string_view text);
 
-/// The transition table. Leaving the table altogether (a job is forgotten) is allowed from Creating and Accounting only.
+/// The transition table. pinfoldd may forget a job only in the states Creating and Accounting.
 bool mayFollow(JobState from, JobState to);
 
 } // namespace pinfold

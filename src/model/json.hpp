@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What all JSON has in common. Included by sources only: nlohmann's header is seconds of compiling.
+// Functions that all JSON uses. Only sources include this file, because nlohmann's header takes seconds to compile.
 #pragma once
 
 #include "base/escape.hpp"
@@ -77,10 +77,10 @@ inline void putAllocation(Json& json, const Allocation& allocation) {
     put(json, "exclusive", allocation.exclusive);
 }
 
-// A text that is no UTF-8 must not make dump() throw.
+// A text that is not UTF-8 must not make dump() throw.
 inline std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
-/// Those that `wanted(name)` wants.
+/// Puts those figures for which `wanted(name)` is true, and the devices.
 template <class F> void putUsage(Json& json, const Usage& usage, F&& wanted) {
     forEachUsage(usage, [&](const char* name, const auto& value) {
         if (wanted(name))
@@ -107,7 +107,7 @@ inline void takeUsage(const Json& json, Usage& usage) {
                                    io.at("io_writes").get<std::uint64_t>()});
 }
 
-/// The one place that nlohmann's exceptions come to. Error: InvalidArgument.
+/// The one place that catches nlohmann's exceptions. `what`: what the text is, for the error. Error: InvalidArgument.
 template <class T, class F> Result<T> decode(std::string_view text, const char* what, F&& fromJson) {
     try {
         return fromJson(Json::parse(text));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a site's monitoring is told of the node. The names are listed in pinfoldd(8); others build on them: additions only.
+// What a site's monitoring is told about the node. pinfoldd(8) lists the names. Other programs rely on them: only add, never
+// change.
 #pragma once
 
 #include "model/exposition.hpp"
@@ -17,7 +18,7 @@
 
 namespace pinfold {
 
-/// What a warning or an error that pinfoldd logs is about.
+/// The subject of a warning or an error that pinfoldd logs.
 enum class Trouble {
     Config,  ///< the configuration was rejected
     Limit,   ///< a job runs without a limit that it asked for
@@ -28,8 +29,8 @@ enum class Trouble {
     Other,
 };
 
-/// What happened since pinfoldd started. Jobs count when they are over, from their receipts, so that the figures are those of
-/// `pinfold history`.
+/// Counts of what happened since pinfoldd started. Jobs are counted from their receipts when they are over, so that the figures
+/// agree with `pinfold history`.
 struct NodeCounts {
     NodeCounts();
     void add(const Receipt& receipt);
@@ -38,8 +39,8 @@ struct NodeCounts {
     std::map<Trouble, std::uint64_t> errors;      ///< every kind is in it
     std::uint64_t rogueProcesses = 0;
     std::uint64_t rogueJobs = 0;                               ///< jobs that left processes behind
-    std::uint64_t oomKills = 0;                                ///< processes; where memory isn't counted, none
-    std::map<std::string, std::uint64_t, std::less<>> orphans; ///< by the names of forEachOrphanKind(), every one is in it
+    std::uint64_t oomKills = 0;                                ///< killed processes; 0 where memory is not counted
+    std::map<std::string, std::uint64_t, std::less<>> orphans; ///< by the names of forEachOrphanKind(); every name is in it
     DurationHistogram scopeStart;
 };
 
@@ -51,12 +52,12 @@ struct JobFigures {
     Usage usage;
 };
 
-/// How the receipts fare on their way to the history.
+/// Figures of the receipts on their way to the history.
 struct HistoryFigures {
     bool failing = false;      ///< receipts cannot be written
-    std::uint64_t kept = 0;    ///< receipts that wait in /run for that
+    std::uint64_t kept = 0;    ///< receipts that wait in /run until they can be written
     std::uint64_t dropped = 0; ///< receipts that are lost, since too many were kept
-    std::uint64_t damaged = 0; ///< files that were moved aside
+    std::uint64_t damaged = 0; ///< damaged history files that were moved aside
 };
 
 struct NodeMetrics {
@@ -64,12 +65,13 @@ struct NodeMetrics {
     std::size_t jobs = 0; ///< live
     bool draining = false;
     HistoryFigures history = {};
-    std::size_t unclosed = 0; ///< files of users that wait to be closed, or hang in it
+    std::size_t unclosed = 0; ///< files of users that wait to be closed, or whose close() hangs
     NodeCounts counts;
-    std::vector<JobFigures> each; ///< no key twice; empty: the jobs' own series are off
+    std::vector<JobFigures> each; ///< each key at most once; empty: the jobs' own series are off
 };
 
-/// In Prometheus' text format. A job's figure that isn't known has no series, and likewise a limit that is unset or infinite.
+/// The metrics in Prometheus' text format. A job's figure that is not known has no series, nor has a limit that is unset or
+/// infinite.
 std::string metricsText(const NodeMetrics& metrics);
 
 } // namespace pinfold

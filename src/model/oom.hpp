@@ -8,10 +8,10 @@
 
 namespace pinfold {
 
-/// For want of whose memory processes of a job were killed.
+/// Whose memory ran out when processes of a job were killed.
 enum class OomCause {
     OwnLimit,      ///< the job's own memory_max
-    Node,          ///< the node's, or batch.slice's share of it; the job was within its own limit
+    Node,          ///< the node's memory, or batch.slice's share of it; the job was within its own limit
     Oomd,          ///< systemd-oomd's decision
     Administrator, ///< a limit was lowered below what was in use, or the kernel was told to kill by hand (sysrq)
 };
@@ -19,17 +19,17 @@ enum class OomCause {
 std::string_view toString(OomCause cause);
 std::optional<OomCause> oomCauseFromString(std::string_view text);
 
-/// The first kill for memory in a job's life. Page cache is never one: it is reclaimed.
+/// The first kill in a job's life because memory ran out. Page cache is never the reason, since the kernel reclaims it.
 struct OomVerdict {
     OomCause cause = OomCause::OwnLimit;
     std::uint64_t at = 0; ///< CLOCK_REALTIME, microseconds
 
-    // From the kernel's log; unset where it can't be read:
+    // From the kernel's log; unset if the log cannot be read:
     std::optional<std::uint32_t> victim;    ///< process id
     std::optional<std::string> victimName;  ///< as in /proc/PID/comm, printable()
     std::optional<std::uint64_t> victimRss; ///< bytes
 
-    // As it was then:
+    // The figures at the time of the kill:
     std::optional<std::uint64_t> limit; ///< memory_max, bytes; unset: none
     std::optional<std::uint64_t> anon;  ///< bytes
     std::optional<std::uint64_t> file;  ///< bytes of page cache

@@ -17,23 +17,23 @@ namespace pinfold {
 
 /// Why a job ended.
 enum class JobResult {
-    Exited,         ///< the leader exited; the status may be unknown (a leader that pinfoldd is no parent of)
+    Exited,         ///< the leader exited; the status may be unknown, since pinfoldd is not the leader's parent
     Signaled,       ///< a signal ended the leader
-    Stopped,        ///< somebody asked for it
-    Timeout,        ///< the run time limit
-    OutOfMemory,    ///< it, or its leader, was killed because it was out of memory
+    Stopped,        ///< somebody asked for the end
+    Timeout,        ///< the run time limit was over
+    OutOfMemory,    ///< the job, or its leader, was killed because memory ran out
     SupervisorLost, ///< pinfold-run was killed
     NodeShutdown,   ///< the node was shut down in an orderly way while the job ran
     NodeLost,       ///< the node went down without a word: a power cut, a reset or a crash
-    Lost,           ///< the units vanished behind our back
+    Lost,           ///< the units vanished without pinfoldd's doing
 };
 
 std::string_view toString(JobResult result);
 std::optional<JobResult> jobResultFromString(std::string_view text);
-/// All of them, in the order of the enumeration.
+/// The names of all results, in the order of the enumeration.
 std::vector<std::string> jobResultNames();
 
-/// How a process ended, as wait(2) tells.
+/// How a process ended, as wait(2) tells it.
 struct ExitState {
     std::optional<int> status; ///< 0 to 255
     std::optional<int> signal; ///< 1 to 64
@@ -44,16 +44,17 @@ struct ExitState {
 
 /// The processes that a job left behind.
 struct Leftovers {
-    /// What a user can write into a record or a receipt by the names of processes: all are kept in one file, and each user's
-    /// receipts are to have room in it.
+    /// Limits on what a user can write into a record or a receipt by the names of processes. One file has all receipts, and each
+    /// user's receipts must find room in it.
     static constexpr std::size_t kMostCommands = 256;
     static constexpr std::size_t kMostCommandBytes = 8192;
 
     std::uint64_t count = 0;
-    std::uint64_t cpu = 0; ///< microseconds, user and system, of all that could be read
+    std::uint64_t cpu = 0; ///< microseconds, user and system, of all processes that could be read
     std::vector<std::string> commands;
 
-    /// Leaves the first kMostCommands, of kMostCommandBytes together: the longest are cut to the same length, and "…" marks it.
+    /// Keeps the first kMostCommands, and kMostCommandBytes of them together. It cuts the longest to the same length, and "…"
+    /// marks the cut.
     void boundCommands();
 
     bool operator==(const Leftovers&) const = default;
@@ -61,7 +62,7 @@ struct Leftovers {
 
 /// What remains of a job. Times are CLOCK_REALTIME microseconds.
 struct Receipt {
-    std::string id; ///< unique for ever: history never counts a job twice
+    std::string id; ///< unique for ever, so that the history never counts a job twice
     std::string key;
     std::uint32_t uid = 0;
     std::uint64_t started = 0;
@@ -75,25 +76,25 @@ struct Receipt {
     Leftovers leftovers;
     Usage usage;
     std::optional<OomVerdict> oom;
-    bool oomSaid = false;  ///< in the job's own output, at once; not stored
-    std::string unwritten; ///< why it is not in the history yet; empty: it is, or will be at once; not stored
+    bool oomSaid = false;  ///< the job's own output had a line about `oom` at once; not stored
+    std::string unwritten; ///< why the receipt is not in the history yet; empty: it is, or will be at once; not stored
     ResourceLimits limits;
-    std::vector<std::string> limitsNotEnforced; ///< their names: the kernel did not hold the job to them
+    std::vector<std::string> limitsNotEnforced; ///< names of the limits that the kernel did not enforce
     Allocation allocation;                      ///< reserved CPUs and environment are not stored
 
     bool operator==(const Receipt&) const = default;
 };
 
-/// What a job came to.
+/// Whether a job succeeded.
 enum class JobOutcome {
-    Failed = 0, ///< it did not exit with status 0, or something else ended it
+    Failed = 0, ///< the job did not exit with status 0, or something else ended it
     Succeeded = 1,
-    Unknown = 2, ///< it ended by itself, and nobody has said how
+    Unknown = 2, ///< the job ended by itself, and nobody has reported how
 };
 JobOutcome outcomeOf(const Receipt& receipt);
 
-/// What was heard of the leader's end after the receipt had been written. Only a receipt that lacks it takes it. False: it did
-/// not.
+/// Adds how the leader ended, when somebody reports this after the receipt was written. False: the receipt has this already, and
+/// is not changed.
 bool amend(Receipt& receipt, const ExitState& exit);
 
 } // namespace pinfold

@@ -7,23 +7,23 @@
 
 namespace pinfold {
 
-/// What of units, cgroups and records did not belong together, by name, and what came of it.
+/// The names of units, cgroups and records that did not belong together, by what was done about them.
 struct Reconciliation {
-    std::vector<std::string> unitsStopped;      ///< no record, and nothing in them
-    std::vector<std::string> unitsLeft;         ///< no record, but processes, or it can't be known
-    std::vector<std::string> cgroupsRemoved;    ///< paths as in /proc/PID/cgroup: no unit, and nothing in them
-    std::vector<std::string> cgroupsLeft;       ///< no unit, but processes, or it can't be known
-    std::vector<std::string> recordsEnded;      ///< jobs whose unit is gone
-    std::vector<std::string> recordsTakenUp;    ///< jobs with a unit and a record that pinfoldd did not know
-    std::vector<std::string> recordsUnreadable; ///< file and reason. Not empty: no unit and no cgroup is touched.
+    std::vector<std::string> unitsStopped;   ///< units without a record and without processes
+    std::vector<std::string> unitsLeft;      ///< units without a record that have processes, or may have some
+    std::vector<std::string> cgroupsRemoved; ///< paths, as in /proc/PID/cgroup, of cgroups without a unit and without processes
+    std::vector<std::string> cgroupsLeft;    ///< cgroups without a unit that have processes, or may have some
+    std::vector<std::string> recordsEnded;   ///< jobs whose unit is gone
+    std::vector<std::string> recordsTakenUp; ///< jobs with a unit and a record that pinfoldd did not know
+    std::vector<std::string> recordsUnreadable; ///< file and reason; while there is one, no unit and no cgroup is touched
 
-    /// All that is left is as it should be.
+    /// True: nothing is left that does not belong together.
     bool clean() const { return unitsLeft.empty() && cgroupsLeft.empty() && recordsUnreadable.empty(); }
 
     bool operator==(const Reconciliation&) const = default;
 };
 
-/// Calls f(name, list) for each; the names are those on D-Bus, in JSON and of the metric.
+/// Calls f(name, list) for each list. D-Bus, JSON and the metric have the same names.
 template <class R, class F> void forEachOrphanKind(R&& found, F&& f) {
     f("units_stopped", found.unitsStopped);
     f("units_left", found.unitsLeft);
@@ -34,7 +34,7 @@ template <class R, class F> void forEachOrphanKind(R&& found, F&& f) {
     f("records_unreadable", found.recordsUnreadable);
 }
 
-/// One line about one of them, with the remedy where something was left alone.
+/// One line about one orphan, with the remedy if it was left alone.
 std::string orphanInWords(std::string_view kind, const std::string& name);
 
 } // namespace pinfold

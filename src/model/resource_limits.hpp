@@ -12,18 +12,18 @@
 
 namespace pinfold {
 
-/// What the kernel kills when a limit of the job's memory is hit.
+/// What the kernel kills when the job hits a limit of its memory.
 enum class OomPolicy {
     Job,     ///< everything that the job has
     Process, ///< one process, which the kernel picks
 };
 
-/// A job's limits. Unset: the kernel's default, or the site's; kInfinity: explicitly none. Ranges, units and what each becomes
-/// are in the one table of limit_table.hpp.
+/// A job's limits. Unset: the kernel's default, or the site's default. kInfinity: explicitly no limit. The table of
+/// limit_table.hpp has their ranges and units, and what each becomes.
 struct ResourceLimits {
     std::optional<std::uint64_t> memoryMax = {};      ///< bytes
-    std::optional<std::uint64_t> memoryHigh = {};     ///< bytes: throttled above
-    std::optional<std::uint64_t> memoryLow = {};      ///< bytes: protected below
+    std::optional<std::uint64_t> memoryHigh = {};     ///< bytes above which the job is throttled
+    std::optional<std::uint64_t> memoryLow = {};      ///< bytes up to which the job's memory is protected
     std::optional<std::uint64_t> memorySwapMax = {};  ///< bytes; 0: no swap
     std::optional<std::uint64_t> memoryZswapMax = {}; ///< bytes
     std::optional<OomPolicy> oomPolicy = {};
@@ -38,16 +38,16 @@ struct ResourceLimits {
     std::optional<DeviceAmounts> ioReadIopsMax = {};       ///< operations a second
     std::optional<DeviceAmounts> ioWriteIopsMax = {};      ///< operations a second
     std::optional<std::string> deviceProfile = {};         ///< a name in the site's configuration
-    std::optional<std::uint64_t> runTimeMax = {};          ///< microseconds of wall time, less what the job was suspended
-    std::optional<std::uint64_t> runTimeGrace = {};        ///< microseconds from the kill signal at the time limit to SIGKILL
-    std::optional<std::uint64_t> killSignal = {};          ///< the first signal of a stop, 1 to 64
-    std::optional<std::uint64_t> killGrace = {};           ///< microseconds from the kill signal to SIGKILL
+    std::optional<std::uint64_t> runTimeMax = {}; ///< microseconds of wall time, without the time in which the job was suspended
+    std::optional<std::uint64_t> runTimeGrace = {}; ///< microseconds from the kill signal at the time limit to SIGKILL
+    std::optional<std::uint64_t> killSignal = {};   ///< the first signal of a stop, 1 to 64
+    std::optional<std::uint64_t> killGrace = {};    ///< microseconds from the kill signal to SIGKILL
 
     bool operator==(const ResourceLimits&) const = default;
 };
 
-/// Calls f(name, member) for each limit: the one list that the D-Bus, JSON, configuration and command line forms are made from.
-/// A member is an optional number (std::uint64_t) or one of the types that have text (limit_table.hpp).
+/// Calls f(name, member) for each limit. From this one list the forms for D-Bus, JSON, the configuration and the command line are
+/// made. A member is an optional number (std::uint64_t) or one of the types that have text (limit_table.hpp).
 template <class Limits, class F> void forEachLimit(Limits& limits, F&& f) {
     f("memory_max", limits.memoryMax);
     f("memory_high", limits.memoryHigh);
@@ -72,18 +72,19 @@ template <class Limits, class F> void forEachLimit(Limits& limits, F&& f) {
     f("kill_grace", limits.killGrace);
 }
 
-/// Is a limit's member a number?
+/// True: the limit's member is a number.
 template <class Member> constexpr bool kIsNumber = std::is_same_v<std::decay_t<Member>, std::optional<std::uint64_t>>;
 
-/// Error: LimitInvalid, naming the limit, its value and its range.
+/// Error: LimitInvalid, which names the limit, its value and its range.
 Result<void> validate(const ResourceLimits& limits);
 
-/// Each limit that is unset takes the other's value: a request over the site's defaults, a change over what is in force.
+/// `limits`, where each unset limit has the value of `defaults`. For instance: a request and the site's defaults, or a change and
+/// the limits in force.
 ResourceLimits withDefaults(ResourceLimits limits, const ResourceLimits& defaults);
 
 /// The name of the first limit of `limits` that is looser than `ceiling` allows (unset is the kernel's default), or nullptr.
-/// What takes from others counts as looser: more protection, more weight, another device profile. Disks are compared by their
-/// numbers: one disk has many names.
+/// A limit that takes something from others counts as looser: more protection, more weight, another device profile. Disks are
+/// compared by their numbers, because one disk has many names.
 const char* looserThan(const ResourceLimits& limits, const ResourceLimits& ceiling, const DeviceNumbers& numbers);
 
 } // namespace pinfold

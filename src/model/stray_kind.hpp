@@ -9,17 +9,17 @@
 
 namespace pinfold {
 
-/// What a process of an ordinary user is part of that is no job, told by its cgroup.
+/// What a process of an ordinary user belongs to, if not to a job. Its cgroup decides.
 enum class StrayKind {
     Session,     ///< a login session
     UserManager, ///< `systemd --user` and all that it runs
-    Linger,      ///< likewise, of a user who has no session
+    Linger,      ///< `systemd --user` and all that it runs, of a user who has no session
     Cron,
     At,
-    Service,     ///< a service of the system's that runs as an ordinary user
-    BatchSystem, ///< below a batch system's own daemon: of a job that pinfold does not have
+    Service,     ///< a system service that runs as an ordinary user
+    BatchSystem, ///< below a batch system's own daemon: part of a job that pinfold does not have
     Container,
-    Moved,      ///< its cgroup is no unit's: it was put there by hand
+    Moved,      ///< in a cgroup that belongs to no unit: somebody moved it there by hand
     Supervisor, ///< a pinfold-run that waits for no live job
     Orphan,     ///< in the slice of a job that is not live
     Other,
@@ -30,7 +30,7 @@ using StrayKinds = std::set<StrayKind>;
 /// "session", "user-manager", ...
 std::string_view toString(StrayKind kind);
 std::optional<StrayKind> strayKindFromString(std::string_view text);
-/// In the order of the enumeration.
+/// The names of all kinds, in the order of the enumeration.
 std::vector<std::string> strayKindNames();
 
 } // namespace pinfold

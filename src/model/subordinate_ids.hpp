@@ -19,11 +19,11 @@ struct SubordinateRange {
 };
 
 struct SubordinateIds {
-    std::map<uid_t, SubordinateRange> ranges; ///< by their first id; none overlap
-    std::vector<std::size_t> wrongLines;      ///< from 1; those that are no range
+    std::map<uid_t, SubordinateRange> ranges; ///< by their first id; the ranges do not overlap
+    std::vector<std::size_t> wrongLines;      ///< numbers, from 1, of the lines that are not ranges
 };
 
-/// A user with the subordinate ids of theirs.
+/// A user's own id and subordinate ids.
 struct UserIds {
     uid_t user = 0;
     std::vector<std::pair<uid_t, uid_t>> subordinate = {}; ///< the first and the last of each range
@@ -31,10 +31,11 @@ struct UserIds {
     bool has(uid_t id) const;
 };
 
-/// Who has this id as a subordinate one, as the file names them; else the id itself, as a number.
+/// The owner of this subordinate id, as the file names them; for any other id the id itself, as a number.
 std::string ownerOf(const SubordinateIds& ids, uid_t id);
 
-/// Lines of name:first:count. An id that several lines have is of the first of them. Empty lines and comments (#) are none.
+/// Reads lines of name:first:count. An id in several lines belongs to the first of them. Empty lines and comments (#) do not
+/// count.
 SubordinateIds parseSubordinateIds(std::string_view text);
 
 } // namespace pinfold

@@ -9,7 +9,7 @@
 
 namespace pinfold {
 
-/// What went to and from one disk.
+/// What a job read from and wrote to one disk.
 struct DeviceIo {
     std::string device;        ///< "8:0"
     std::uint64_t read = 0;    ///< bytes
@@ -20,20 +20,22 @@ struct DeviceIo {
     bool operator==(const DeviceIo&) const = default;
 };
 
-/// What a job used, as its slice's cgroup counts it (cgroup-v2.rst, psi.rst). Unset: this kernel or node doesn't count it.
+/// What a job used, as its slice's cgroup counts it (cgroup-v2.rst, psi.rst). Unset: this kernel or node does not count it.
 struct Usage {
     std::optional<std::uint64_t> cpuUser;      ///< microseconds
     std::optional<std::uint64_t> cpuSystem;    ///< microseconds
-    std::optional<std::uint64_t> cpuThrottled; ///< microseconds that it was held back by cpu_quota
+    std::optional<std::uint64_t> cpuThrottled; ///< microseconds for which cpu_quota held the job back
 
-    std::optional<std::uint64_t> memoryCurrent;  ///< bytes; live jobs only
-    std::optional<std::uint64_t> memoryAnon;     ///< bytes of memoryCurrent that are no file's; live jobs only
-    std::optional<std::uint64_t> memoryFile;     ///< bytes of page cache, tmpfs included; of an ended job: that it left behind
-    std::optional<std::uint64_t> memoryPeak;     ///< bytes, page cache included
-    std::optional<std::uint64_t> memoryPeakAnon; ///< bytes of the peak, where somebody looked while it was reached
-    std::optional<std::uint64_t> memoryPeakFile; ///< likewise
-    std::optional<std::uint64_t> swapCurrent;    ///< bytes; live jobs only
-    std::optional<std::uint64_t> swapPeak;       ///< bytes (Linux 6.5)
+    std::optional<std::uint64_t> memoryCurrent; ///< bytes; live jobs only
+    std::optional<std::uint64_t> memoryAnon;    ///< bytes of memoryCurrent that belong to no file; live jobs only
+    std::optional<std::uint64_t> memoryFile;    ///< bytes of page cache, tmpfs included; for an ended job, what it left behind
+    std::optional<std::uint64_t> memoryPeak;    ///< bytes, page cache included
+    std::optional<std::uint64_t>
+        memoryPeakAnon; ///< bytes of memoryPeak like memoryAnon, if pinfoldd looked at the time of the peak
+    std::optional<std::uint64_t>
+        memoryPeakFile;                       ///< bytes of memoryPeak like memoryFile, if pinfoldd looked at the time of the peak
+    std::optional<std::uint64_t> swapCurrent; ///< bytes; live jobs only
+    std::optional<std::uint64_t> swapPeak;    ///< bytes (Linux 6.5)
 
     std::optional<std::uint64_t> tasksCurrent; ///< live jobs only
     std::optional<std::uint64_t> tasksPeak;
@@ -44,18 +46,18 @@ struct Usage {
     std::optional<std::uint64_t> ioWrites;  ///< operations, all devices
     std::vector<DeviceIo> ioDevices;
 
-    // Microseconds in which some, or all, of its processes waited because there was not enough of it.
+    // Microseconds in which some, or all, of the job's processes waited because there was not enough CPU, memory or I/O.
     std::optional<std::uint64_t> cpuPressure;
     std::optional<std::uint64_t> memoryPressure;
     std::optional<std::uint64_t> memoryPressureFull;
     std::optional<std::uint64_t> ioPressure;
     std::optional<std::uint64_t> ioPressureFull;
 
-    std::optional<std::uint64_t> memoryHighEvents; ///< times that it was slowed down at memory_high
-    std::optional<std::uint64_t> memoryMaxEvents;  ///< times that it was at memory_max and something was reclaimed
-    std::optional<std::uint64_t> oomEvents;        ///< times that nothing could be reclaimed: attempts, not incidents
-    std::optional<std::uint64_t> oomKills;         ///< processes
-    std::optional<std::uint64_t> oomGroupKills;    ///< times that a whole task was killed
+    std::optional<std::uint64_t> memoryHighEvents; ///< how often the job was slowed down at memory_high
+    std::optional<std::uint64_t> memoryMaxEvents;  ///< how often the job was at memory_max and the kernel reclaimed something
+    std::optional<std::uint64_t> oomEvents;        ///< how often nothing could be reclaimed: attempts, not incidents
+    std::optional<std::uint64_t> oomKills;         ///< killed processes
+    std::optional<std::uint64_t> oomGroupKills;    ///< how often a whole task was killed
 
     bool operator==(const Usage&) const = default;
 };
@@ -91,7 +93,7 @@ template <class U, class F> void forEachUsage(U& usage, F&& f) {
     f("oom_group_kills", usage.oomGroupKills);
 }
 
-/// What makes sense of a live job only goes.
+/// Removes the figures that make sense only for a live job.
 inline void dropCurrent(Usage& usage) {
     usage.memoryCurrent.reset();
     usage.memoryAnon.reset();
@@ -99,7 +101,7 @@ inline void dropCurrent(Usage& usage) {
     usage.tasksCurrent.reset();
 }
 
-/// Of those that a receipt never has?
+/// True: a receipt never has the figure of this name.
 inline bool isLiveOnly(const char* name) {
     const std::string_view text(name);
     return text.ends_with("_current") || text == "memory_anon";
