@@ -25,8 +25,8 @@ public:
 
     /// Threads for one user's processes at once: while one of them hangs, the other goes on with the rest.
     static constexpr std::size_t kThreadsPerUser = 2;
-    static constexpr std::size_t kThreadsOfUsers =
-        12; ///< for the processes of all users but root; looks at root's processes never wait for others
+    /// For the processes of all users but root; looks at root's processes never wait for others.
+    static constexpr std::size_t kThreadsOfUsers = 12;
     using Done = std::function<void(std::vector<ProcessInfo>)>;
 
     explicit Describer(CoreContext& context);

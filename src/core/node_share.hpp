@@ -43,8 +43,8 @@ private:
     std::string online_; ///< as the kernel lists them
     Topology topology_;
     CpuList reserved_;
-    std::optional<std::uint64_t>
-        protected_; ///< the bytes of MemoryLow= that we have set; unset: it is not yet known what an earlier pinfoldd has set
+    /// The bytes of MemoryLow= that we have set; unset: it is not yet known what an earlier pinfoldd has set.
+    std::optional<std::uint64_t> protected_;
 };
 
 } // namespace pinfold

@@ -88,8 +88,8 @@ struct JobRecord {
     std::optional<std::uint64_t> grace; ///< microseconds that StopJob asked for
     Leftovers leftovers;                ///< includes the leftovers of tasks that ended before
     bool leftoversListed = false;       ///< `leftovers` has those of the job's own end
-    std::optional<std::uint64_t>
-        unkillableSince;           ///< CLOCK_REALTIME, microseconds: when SIGKILL was sent that a process has outlived
+    /// CLOCK_REALTIME, microseconds: when SIGKILL was sent that a process has outlived.
+    std::optional<std::uint64_t> unkillableSince;
     bool unkillableInFuse = false; ///< that process waits for a file server that users run: nothing is wrong with the node
     std::optional<FinalFigures> figures;
 

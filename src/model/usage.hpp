@@ -30,10 +30,10 @@ struct Usage {
     std::optional<std::uint64_t> memoryAnon;    ///< bytes of memoryCurrent that belong to no file; live jobs only
     std::optional<std::uint64_t> memoryFile;    ///< bytes of page cache, tmpfs included; for an ended job, what it left behind
     std::optional<std::uint64_t> memoryPeak;    ///< bytes, page cache included
-    std::optional<std::uint64_t>
-        memoryPeakAnon; ///< bytes of memoryPeak like memoryAnon, if pinfoldd looked at the time of the peak
-    std::optional<std::uint64_t>
-        memoryPeakFile;                       ///< bytes of memoryPeak like memoryFile, if pinfoldd looked at the time of the peak
+    /// Bytes of memoryPeak like memoryAnon, if pinfoldd looked at the time of the peak.
+    std::optional<std::uint64_t> memoryPeakAnon;
+    /// Bytes of memoryPeak like memoryFile, if pinfoldd looked at the time of the peak.
+    std::optional<std::uint64_t> memoryPeakFile;
     std::optional<std::uint64_t> swapCurrent; ///< bytes; live jobs only
     std::optional<std::uint64_t> swapPeak;    ///< bytes (Linux 6.5)
 

@@ -44,8 +44,8 @@ struct WrapperCreate {
     AllocationRequest allocation = {};
     WrapperRole role = WrapperRole::Job;
     std::optional<std::uint32_t> owner = {}; ///< user id of the job's owner, if it is not the leader's; admin only
-    std::optional<std::uint64_t> slots =
-        {};                ///< the job's number of slots in the batch system; the site's jobs.slots says what follows
+    /// The job's number of slots in the batch system; the site's jobs.slots says what follows.
+    std::optional<std::uint64_t> slots = {};
     bool shepherd = false; ///< the leader is the batch system's own process above the job; admin only
 
     bool operator==(const WrapperCreate&) const = default;

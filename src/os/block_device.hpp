@@ -7,12 +7,13 @@
 
 namespace pinfold {
 
-/// "8:0" for "/dev/sda", for "/dev/sda1" and for a "/dev/dm-0" that is on them alone, as systemd takes it: limits and counters of
-/// cgroups are of whole disks (cgroup-v2.rst, io.max). Nullopt when the path is no block device. `sysfs` is prefixed to /sys.
+/// Gives "8:0" for "/dev/sda", for "/dev/sda1" and for a "/dev/dm-0" that is on these alone, as systemd takes it, because limits
+/// and counters of cgroups are for whole disks (cgroup-v2.rst, io.max). nullopt: the path is not a block device. `sysfs`: the
+/// prefix of /sys.
 std::optional<std::string> wholeDiskBelow(const std::filesystem::path& sysfs, const std::string& path);
 std::optional<std::string> wholeDisk(const std::string& path);
 
-/// "sda" for "8:0", from sysfs; the number itself where it has no name there.
+/// Gives "sda" for "8:0", from sysfs; the number itself if sysfs has no name for it.
 std::string diskName(const std::string& number);
 
 } // namespace pinfold

@@ -15,11 +15,11 @@
 
 namespace pinfold {
 
-/// Tells changes of cgroup.events files through one inotify descriptor. cgroup.events is the earliest and only true word on
-/// whether a cgroup is empty: systemd's signals come later, more than once, and during a reload for units that live on.
+/// Watches cgroup.events files through one inotify descriptor. Only cgroup.events says reliably, and first, whether a cgroup is
+/// empty. systemd's signals come later, more than once, and during a reload also for units that live on.
 ///
-/// The kernel limits the watches of a user (fs.inotify.max_user_watches), and all of root's programs share that limit. A file for
-/// which there is none is told of every kLookAgain instead, changed or not, until a watch is to be had.
+/// The kernel limits the watches of a user (fs.inotify.max_user_watches), and all of root's programs share that limit. For a file
+/// without a watch the handler is called every kLookAgain, changed or not, until a watch is free.
 class CgroupWatch {
 public:
     static constexpr std::uint64_t kLookAgain = 1'000'000; ///< microseconds
@@ -29,11 +29,13 @@ public:
     explicit CgroupWatch(EventLoop& loop, AddWatch addWatch = &::inotify_add_watch);
     ~CgroupWatch();
 
-    /// Calls `handler` after each change of the file, and when it is removed; it may be called without either. Look at the cgroup
-    /// itself then, and once right after this call: a change before it is not told. Error: Internal, there is no such file.
+    /// Calls `handler` after each change of the file and when the file is removed, and sometimes without either. So the handler
+    /// must look at the cgroup itself. The caller must also look once right after this call, because an earlier change is not
+    /// reported. Error: Internal, because the file does not exist.
     Result<EventHandle> watch(const std::filesystem::path& eventsFile, std::function<void()> handler);
 
-    /// Called when the kernel has no more watches, with the remedy; not again until it had one.
+    /// Called, with the remedy, when the kernel has no more watches. It is called again only after the kernel had a watch in
+    /// between.
     std::function<void(const std::string&)> onExhausted;
 
 private:

@@ -14,30 +14,30 @@
 
 namespace pinfold {
 
-/// True for a pidfd, by the link's text: fstat(2) may ask a file server.
+/// True for a pidfd. It looks at the link's text, because fstat(2) may ask a file server.
 bool isPidfd(int fd);
 
-/// Closes descriptors that other users' programs made. close(2) of such a one may flush a file to a server that hangs, or linger
-/// on a socket, which is switched off first, but can be switched on again by who has another descriptor of it. So it is done in
-/// the background. Threads and descriptors are counted by user: who
-/// hands over what does not close holds up nobody else's.
+/// Closes descriptors that other users' programs made. close(2) of such a descriptor may flush a file to a server that hangs, or
+/// linger on a socket. (Lingering is switched off first, but whoever has another descriptor of the socket can switch it on
+/// again.) So threads close them in the background. Threads and descriptors are counted by user: a user who hands over
+/// descriptors that do not close delays nobody else's.
 class DescriptorCloser {
 public:
     static constexpr std::size_t kThreadsPerUser = 4;
-    static constexpr std::size_t kThreadsOfUsers = 24; ///< of all users but root, whose are never held up by others
-    static constexpr std::size_t kMostPerUser = 1024;  ///< descriptors that wait or hang, before a user counts as overloaded
+    static constexpr std::size_t kThreadsOfUsers = 24; ///< for all users but root; root's descriptors never wait for others
+    static constexpr std::size_t kMostPerUser = 1024;  ///< from so many descriptors that wait or hang a user counts as overloaded
 
-    /// `mostOfUsers`: descriptors of all users but root that may wait or hang before no more of theirs should be taken.
+    /// `mostOfUsers`: how many descriptors of all users but root may wait or hang. Beyond that no more of theirs should be taken.
     explicit DescriptorCloser(Background& background, std::size_t mostOfUsers = partOfDescriptors(kPartForClosing))
         : background_(background), mostOfUsers_(mostOfUsers) {}
 
-    /// `owner`: who handed it over. A pidfd, which closes at once, is closed here.
+    /// `owner`: the user who handed the descriptor over. A pidfd is closed here, because it closes at once.
     void close(uid_t owner, UniqueFd fd);
     /// True: no more of the user's descriptors should be taken, for one of two reasons. Too many of them hang in close(), not
     /// counting those that only wait behind other users'. Or all ordinary users together have so many here that root might find
     /// none left. For root it is always false.
     bool overloaded(uid_t owner) const;
-    /// How many of all users' wait or hang.
+    /// How many descriptors of all users wait or hang.
     std::size_t held() const;
 
 private:
@@ -63,7 +63,7 @@ private:
 class ForeignFd {
 public:
     ForeignFd() = default;
-    /// Until closeBy() it is closed as any other.
+    /// Until closeBy() is called, the descriptor is closed like any other.
     explicit ForeignFd(UniqueFd fd) : fd_(std::move(fd)) {}
     ForeignFd(DescriptorCloser& closer, uid_t owner, UniqueFd fd) : closer_(&closer), owner_(owner), fd_(std::move(fd)) {}
     ForeignFd(ForeignFd&&) noexcept = default;
@@ -78,7 +78,7 @@ public:
     }
     ~ForeignFd() { reset(); }
 
-    /// The closer outlives us. `owner`: who handed the descriptor over.
+    /// `closer` must outlive this object. `owner`: the user who handed the descriptor over.
     void closeBy(DescriptorCloser& closer, uid_t owner) {
         closer_ = &closer;
         owner_ = owner;
@@ -88,12 +88,12 @@ public:
             closer_->close(owner_, std::move(fd_));
         fd_.reset();
     }
-    /// Whoever has handed it over, it is of this user.
+    /// From now on the descriptor counts as this user's, whoever has handed it over.
     void belongsTo(uid_t owner) { owner_ = owner; }
     uid_t owner() const { return owner_; }
-    /// Another one of the same file; empty when there is none to be had.
+    /// Another descriptor of the same file; empty when no descriptor is left.
     ForeignFd copy() const;
-    /// From now on it is closed as any other.
+    /// Gives the descriptor away. From now on it is closed like any other.
     UniqueFd release() { return std::move(fd_); }
     int get() const { return fd_.get(); }
     explicit operator bool() const { return static_cast<bool>(fd_); }

@@ -9,16 +9,17 @@
 
 namespace pinfold {
 
-/// Gives memory that has been freed back to the system (malloc_trim(3)). The allocator keeps it as long as something that lives
-/// on lies above it.
+/// Gives freed memory back to the system (malloc_trim(3)). Otherwise the allocator keeps freed memory as long as memory above it
+/// is in use.
 class FreedMemory {
 public:
-    /// Microseconds. By then the answer for which the memory was needed is sent, and freed itself.
+    /// Microseconds after which the answer for which the memory was needed has been sent and freed.
     static constexpr std::uint64_t kDelay = 1'000'000;
 
     explicit FreedMemory(EventLoop& loop) : loop_(loop) {}
 
-    /// To be called after a long answer has been given: what it was made of goes back now, and the message itself later.
+    /// Call this after a long answer has been given. The memory of the answer's parts goes back now, and the memory of the
+    /// message later.
     void giveBack() {
         ::malloc_trim(0);
         if (!timer_)

@@ -5,9 +5,9 @@
 
 namespace pinfold {
 
-/// Whether no request waits for a file server that the node itself has mounted with FUSE (or virtiofs). What users have mounted
+/// True: no request waits for a file server that the node itself has mounted with FUSE (or virtiofs). What users have mounted
 /// (the option user_id= of fuse(8), from 1000 on) does not count, nor what is mounted in other mount namespaces. False also when
-/// that cannot be known. Sources: proc_pid_mountinfo(5); Documentation/filesystems/fuse.rst for /sys/fs/fuse/connections.
+/// this cannot be known. Sources: proc_pid_mountinfo(5); Documentation/filesystems/fuse.rst for /sys/fs/fuse/connections.
 bool nodesFuseServersAnswer(const std::filesystem::path& root = "/");
 
 } // namespace pinfold

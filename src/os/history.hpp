@@ -20,47 +20,48 @@ struct ReceiptFilter {
     std::optional<std::uint32_t> uid = {};
     std::optional<std::uint64_t> since = {}; ///< ended at or after, CLOCK_REALTIME microseconds
     std::optional<std::uint64_t> until = {}; ///< ended before
-    /// A receipt's id: only those that come after it where the newest are first. None does when that one is no longer there.
+    /// A receipt's id: only receipts that come after it, where the newest come first. If that receipt no longer exists, there are
+    /// none.
     std::optional<std::string> before = {};
     std::uint32_t limit = 100; ///< 1 to 10000
-    /// As toString(JobResult) has it; any other word is no receipt's.
+    /// The result, as toString(JobResult) gives it. Any other word matches no receipt.
     std::optional<std::string> result = {};
-    std::optional<std::string> scheduler = {}; ///< all of the key before its first dot
+    std::optional<std::string> scheduler = {}; ///< the whole part of the key before its first dot
     bool leftoversOnly = false;                ///< only jobs that left processes behind
     std::vector<JobOutcome> outcomes = {};     ///< only these; empty: all
 };
 
-/// What the clocks show, for who does not believe CLOCK_REALTIME blindly.
+/// What the clocks show. It serves to check CLOCK_REALTIME.
 struct ClockReading {
     std::string bootId;
     std::uint64_t boot = 0; ///< CLOCK_BOOTTIME, microseconds
 };
 
-/// What history may keep. Unset: no limit.
+/// What the history may keep. Unset: no limit.
 struct Retention {
     std::optional<std::uint64_t> maxAge = {};   ///< microseconds since a job's end
-    std::optional<std::uint64_t> maxBytes = {}; ///< of the file's pages in use, see HistoryInfo::bytes
-    /// Set: nothing is removed for its age while `now` is doubtful, see clockIsBelieved().
+    std::optional<std::uint64_t> maxBytes = {}; ///< bytes of the file's pages in use, see HistoryInfo::bytes
+    /// If this is set, nothing is removed for its age while `now` is doubtful, see clockIsBelieved().
     std::optional<ClockReading> clock = {};
 };
 
 struct Vacuumed {
     std::uint64_t removed = 0; ///< receipts
-    bool more = false;         ///< not within the limits yet: call again
-    std::uint64_t bytes = 0;   ///< in use afterwards
+    bool more = false;         ///< the history is not within the limits yet: call again
+    std::uint64_t bytes = 0;   ///< bytes in use afterwards
     bool clockDoubted = false; ///< nothing was removed for its age
 };
 
 struct HistoryInfo {
     std::uint64_t rows = 0;
-    std::uint64_t bytes = 0; ///< of the file's pages in use: receipts and indexes, without the log and free pages
+    std::uint64_t bytes = 0; ///< bytes of the file's pages in use: receipts and indexes, without the log and free pages
     std::optional<std::uint64_t> oldest = {}; ///< the first end of a job, CLOCK_REALTIME microseconds; unset without receipts
-    std::optional<std::uint64_t> newest = {}; ///< the last
+    std::optional<std::uint64_t> newest = {}; ///< the last end of a job
 };
 
-/// A job that runs.
+/// The row of a job that runs.
 struct LiveRow {
-    std::string bootId; ///< of the boot that it runs in
+    std::string bootId; ///< the boot in which the job runs
     Receipt receipt;    ///< the job's receipt, in case the node goes down now
 
     bool operator==(const LiveRow&) const = default;
@@ -72,14 +73,14 @@ struct LiveTable {
         std::string bootId;
         std::uint64_t time = 0;
     };
-    std::vector<LiveRow> rows = {};              ///< in the order of their ids, of this boot and of earlier ones
+    std::vector<LiveRow> rows = {};              ///< in the order of the jobs' ids, of this boot and of earlier boots
     std::optional<Sign> lastVacuum = {};         ///< the last vacuum() that was given a clock
-    std::optional<std::uint64_t> newestEnd = {}; ///< of all receipts
+    std::optional<std::uint64_t> newestEnd = {}; ///< the newest end in all receipts
 };
 
-/// How a leader ended, heard after its job's receipt had been written.
+/// A report on how a leader ended that came after the job's receipt had been written.
 struct LateReport {
-    std::string id; ///< the receipt's
+    std::string id; ///< the receipt's id
     ExitState exit;
 };
 
@@ -87,41 +88,41 @@ struct LateReport {
 struct HistoryChanges {
     std::vector<Receipt> receipts = {};
     std::vector<LiveRow> started = {};
-    std::vector<LateReport> reports = {}; ///< also of these receipts; see amend()
+    std::vector<LateReport> reports = {}; ///< may also be about `receipts`; see amend()
 };
 
-/// Of one thread at a time. All of it may wait for the disk: pinfoldd's loop asks HistoryStore.
+/// One thread at a time may use this. All calls may wait for the disk, so pinfoldd's loop uses HistoryStore.
 class History {
 public:
     enum class Mode { ReadWrite, ReadOnly };
 
-    /// ReadWrite creates the file when it is not there, and brings an older pinfold's to this schema: at once, but some 40 s
-    /// and the file's size in free space for 1,000,000 receipts of schema 1; `beforeMigration` is called first then. WAL,
-    /// synchronous=FULL: write() is durable when it returns. Errors here and below: Damaged when the file is none of sqlite's or
-    /// not whole; else Internal, with sqlite's words and, of open(), the path.
+    /// ReadWrite creates the file if it does not exist, and brings a file of an older pinfold to this schema. That happens at
+    /// once, but with 1,000,000 receipts of schema 1 it takes some 40 s and the file's size in free space; `beforeMigration` is
+    /// called before it then. WAL, synchronous=FULL: what write() wrote is durable when it returns. Errors here and below:
+    /// Damaged when the file is not one of sqlite's or not whole; else Internal, with sqlite's words and, from open(), the path.
     static Result<History> open(const std::filesystem::path& file, Mode mode, const std::function<void()>& beforeMigration = {});
     History(History&&) noexcept;
     History& operator=(History&&) noexcept;
     ~History();
 
-    /// In one transaction, durable on return. A receipt whose id is there already is left as it is, since after a crash the same
-    /// job may be accounted again; the answer has those that were there, as they are stored. A job is live from `started` until
-    /// its receipt is written, and never again then.
+    /// Writes all changes in one transaction, which is durable on return. A receipt whose id is stored already stays as it is,
+    /// since after a crash the same job may be accounted again. The answer has these receipts as they are stored. A job is live
+    /// from `started` until its receipt is written, and never again afterwards.
     Result<std::vector<Receipt>> write(const HistoryChanges& changes);
-    /// The jobs that are live by write().
+    /// The jobs that are live according to write().
     Result<LiveTable> live() const;
-    /// Newest first. From indexes alone, unless the file is of schema 1 and opened ReadOnly.
+    /// The receipts, newest first. This reads indexes only, unless the file is of schema 1 and was opened ReadOnly.
     Result<std::vector<Receipt>> list(const ReceiptFilter& filter) const;
     /// The largest n of any key manual.<n>, or 0.
     Result<std::uint64_t> lastManualNumber() const;
     Result<HistoryInfo> info() const;
-    /// False: it was opened ReadOnly where sqlite can't see what others write from then on.
+    /// False: the file was opened ReadOnly in a way in which sqlite does not see what others write afterwards.
     bool followsWriters() const;
 
-    /// Removes receipts beyond `retention`, `maxRows` (from 1) at most, and gives free space back to the file system,
-    /// `maxRows` pages at most. First what is too old goes. While the file is too large, the oldest receipts of the user who has
+    /// Removes receipts beyond `retention`, at most `maxRows` (from 1), and gives free space back to the file system, at most
+    /// `maxRows` pages. Receipts that are too old go first. While the file is too large, the oldest receipts of the user who has
     /// the most go, up to `maxRows` more than needed. 100 rows of 1,000,000 take some 10 ms for their age and 250 ms for the
-    /// size. `now`: CLOCK_REALTIME microseconds. After an error nothing is removed.
+    /// size. `now`: CLOCK_REALTIME microseconds. After an error nothing has been removed.
     Result<Vacuumed> vacuum(const Retention& retention, std::uint64_t now, std::size_t maxRows);
 
 private:

@@ -6,10 +6,11 @@
 
 namespace pinfold {
 
-/// Whether receipts may be removed for their age by this `now` (CLOCK_REALTIME, microseconds). One jump of the clock must not
-/// remove them all: when it went further ahead since the last call than the node has been up meanwhile, by more than a tenth of
-/// `maxAge` and an hour, it is doubted until it has gone as CLOCK_BOOTTIME does for a day. A node that was switched off for long
-/// is doubted so, too, and loses nothing by it. The reading is kept in the file. Call it in a transaction. Errors as of History.
+/// Whether receipts may be removed for their age at this `now` (CLOCK_REALTIME, microseconds). One jump of the clock must not
+/// remove all receipts. The clock is doubted when, since the last call, it has gone further ahead than the node has been up
+/// meanwhile, by more than a tenth of `maxAge` and an hour. It is doubted until it has gone like CLOCK_BOOTTIME for a day. This
+/// also doubts the clock of a node that was switched off for long, which loses nothing by it. The reading is kept in the file.
+/// Call this in a transaction. Errors: as in History.
 Result<bool> clockIsBelieved(sqlite3* db, const ClockReading& clock, std::uint64_t now, std::uint64_t maxAge);
 
 } // namespace pinfold

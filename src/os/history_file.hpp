@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// history.db as pinfoldd writes it: opened when it is needed, and replaced when it is damaged or has gone.
+// history.db as pinfoldd writes it. The file is opened when it is needed, and replaced when it is damaged or has gone.
 #pragma once
 
 #include "os/history.hpp"
@@ -13,21 +13,21 @@
 
 namespace pinfold {
 
-/// Of one thread at a time.
+/// One thread at a time may use this.
 class HistoryFile {
 public:
-    /// `beforeMigration` as of History::open().
+    /// `beforeMigration`: as in History::open().
     explicit HistoryFile(std::filesystem::path file, std::function<void()> beforeMigration = {});
 
-    /// What use() met with besides, and which has not been taken yet.
+    /// What use() has noticed besides, and what nobody has taken yet.
     struct News {
         std::optional<std::uint64_t> lastManualNumber; ///< the file was opened: History::lastManualNumber()
         std::optional<std::string> damage;             ///< a damaged file was moved aside: what was wrong, and where it is now
     };
     News takeNews() { return std::exchange(news_, {}); }
 
-    /// Calls `use` with the open history. When the file turns out to be damaged it is moved aside, and `use` is called again with
-    /// a new one. After any other error it is closed, since what went wrong may be the connection's. Error: Internal.
+    /// Calls `use` with the open history. If the file turns out to be damaged, it is moved aside, and `use` is called again with
+    /// a new file. After any other error the file is closed, since the fault may be in the connection. Error: Internal.
     template <class T> Result<T> use(const std::function<Result<T>(History&)>& use) {
         auto done = attempt(use);
         if (!done && done.error().code == ErrorCode::Damaged) {
@@ -40,7 +40,7 @@ public:
         return Error{ErrorCode::Internal, done.error().message};
     }
 
-    /// Somebody has found the file damaged which has this inode.
+    /// Call this when somebody has found the file with this inode damaged.
     Result<void> distrust(ino_t inode, const std::string& why);
 
 private:
@@ -54,11 +54,11 @@ private:
     std::filesystem::path file_;
     std::function<void()> beforeMigration_;
     std::optional<History> history_;
-    ino_t inode_ = 0; ///< of the open file
+    ino_t inode_ = 0; ///< the inode of the open file
     News news_;
 };
 
-/// 0: there is no such file.
+/// The file's inode. 0: the file does not exist.
 ino_t inodeOf(const std::filesystem::path& file);
 
 } // namespace pinfold

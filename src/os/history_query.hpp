@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What History::list() does.
+// The query of History::list().
 #pragma once
 
 #include "os/history.hpp"
@@ -7,7 +7,7 @@
 
 namespace pinfold {
 
-/// Newest first. Error: Internal.
+/// The receipts that match, newest first. Error: Internal.
 Result<std::vector<Receipt>> listReceipts(const HistoryDatabase& history, const ReceiptFilter& filter);
 
 } // namespace pinfold

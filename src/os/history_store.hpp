@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// history.db for the loop: what is asked is done in the lanes of the history, and answered on the loop.
+// history.db for the loop. Requests are done in the lanes of the history, and answered on the loop.
 #pragma once
 
 #include "os/background.hpp"
@@ -18,25 +18,25 @@ class HistoryStore {
 public:
     template <class T> using Reply = std::function<void(Result<T>)>;
 
-    /// `beforeMigration` is called by a thread, see History::open().
+    /// `beforeMigration`: a thread calls it, see History::open().
     HistoryStore(Background& background, const std::filesystem::path& file, std::function<void()> beforeMigration = {});
     ~HistoryStore();
 
-    /// Opens the file if that has not been done or has failed, and writes. Each call is a transaction of its own, made in the
-    /// order of the calls. The answer has the receipts that were there already. Error: Internal; nothing was written then.
+    /// Opens the file, if it is not open, and writes. Each call is a transaction of its own; transactions are in the order of the
+    /// calls. The answer has the receipts that were stored already. Error: Internal, and then nothing was written.
     void write(HistoryChanges changes, Reply<std::vector<Receipt>> reply);
     /// As History::vacuum(), in turn with write(). Errors: Internal; Busy.
     void vacuum(const Retention& retention, std::uint64_t now, std::size_t maxRows, Reply<Vacuumed> reply);
     /// As History::live(), in turn with write(). Errors: Internal; Busy.
     void live(Reply<LiveTable> reply);
-    /// As History::list(), whatever write() and vacuum() wait for. Errors: Internal; Busy when too many wait.
+    /// As History::list(). It does not wait for write() and vacuum(). Errors: Internal; Busy when too many wait.
     void list(ReceiptFilter filter, Reply<std::vector<Receipt>> reply);
 
-    /// The file of an older pinfold is being brought up to date.
+    /// True: a file of an older pinfold is being brought to the newest schema.
     bool migrating() const;
 
     std::function<void(std::uint64_t lastManualNumber)> onOpened;
-    std::function<void(const std::string& words)> onDamage; ///< a damaged file was moved aside
+    std::function<void(const std::string& words)> onDamage; ///< called when a damaged file was moved aside
 
 private:
     struct Writer;

@@ -10,16 +10,16 @@
 
 namespace pinfold {
 
-/// Threads that write into what users have made. Those that hang are counted by user: nobody's can keep the others from being
-/// told something.
+/// Threads that write to files and pipes that users have made. Threads that hang are counted by user, so that no user can keep
+/// messages from other users' jobs.
 class OutputWriters {
 public:
     static constexpr std::size_t kThreadsPerUser = 4;
-    static constexpr std::size_t kThreadsOfUsers = 12; ///< of all users but root, whose are never held up by others
+    static constexpr std::size_t kThreadsOfUsers = 12; ///< for all users but root; root's lines never wait for others
 
     explicit OutputWriters(Background& background) : background_(background) {}
 
-    /// Begins to write the text. False: it will not be written, since too many hang.
+    /// Begins to write the text. False: the text will not be written, since too many threads hang.
     bool write(ForeignFd descriptor, std::string text);
 
 private:
@@ -28,19 +28,18 @@ private:
 };
 
 /// A job's standard error, for the rare line that pinfoldd has to say there. A full pipe, a stopped terminal or a hung file
-/// server may hold up whoever writes to it, and even who closes it (a network file system flushes then): neither is ever done by
-/// the loop's thread.
+/// server may block a write, and even a close (a network file system flushes then). So the loop's thread does neither.
 class JobOutput {
 public:
     JobOutput() = default;
-    /// `writers` outlives us. `owner`: the job's, whoever has handed the descriptor over.
+    /// `writers` must outlive this object. `owner`: the job's owner, whoever has handed the descriptor over.
     JobOutput(OutputWriters& writers, uid_t owner, ForeignFd descriptor)
         : writers_(&writers), descriptor_(std::move(descriptor)) {
         descriptor_.belongsTo(owner);
     }
 
     explicit operator bool() const { return static_cast<bool>(descriptor_); }
-    /// Begins to write the line. False: it will not be said, since too many others hang.
+    /// Begins to write the line. False: the line will not be written, since too many threads hang.
     bool say(const std::string& line) const;
 
 private:

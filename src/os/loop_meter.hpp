@@ -7,17 +7,18 @@
 
 namespace pinfold {
 
-/// How long a thread slept in system calls: wall time without the time that it ran or waited for a processor. For debug builds,
-/// it costs some microseconds.
+/// Measures how long a thread slept in system calls: wall time without the time in which it ran or waited for a processor. This
+/// costs some microseconds, so it is for debug builds.
 class LoopMeter {
 public:
-    /// A turn that slept longer has made a call that may block, microseconds.
+    /// Microseconds. A turn that slept longer has made a call that may block.
     static constexpr std::uint64_t kTooLong = 100'000;
 
-    /// Of the calling thread.
+    /// Measures the calling thread.
     LoopMeter();
     void begin();
-    /// Since begin(), in microseconds. 0 when a page had to be read from a disk: that is no system call of ours.
+    /// Microseconds that the thread has slept since begin(). 0 when a page had to be read from a disk, since that is not a system
+    /// call of ours.
     std::uint64_t slept() const;
 
 private:

@@ -10,12 +10,13 @@
 
 namespace pinfold {
 
-/// Messages for people, written by a thread in their order: journald that stands still, with its disk say, keeps whoever writes
-/// to it, and must not keep the loop. What does not fit is dropped, counted, and told of when there is room again.
+/// A queue of messages for people, which a thread writes in their order. When journald stands still (with its disk, for
+/// instance), it blocks whoever writes to it, and it must not block the loop. Messages that do not fit are dropped and counted,
+/// and the count is reported when there is room again.
 class MessageQueue {
 public:
     static constexpr std::size_t kMostBytes = 4 << 20;
-    /// The destructor's patience; microseconds.
+    /// Microseconds for which the destructor waits.
     static constexpr std::uint64_t kFlush = 1'000'000;
 
     explicit MessageQueue(Background& background);
@@ -24,10 +25,10 @@ public:
     MessageQueue(const MessageQueue&) = delete;
     MessageQueue& operator=(const MessageQueue&) = delete;
 
-    /// By the loop's thread only. `write` is called by another one; it owns what it uses, some `bytes` of it.
+    /// Only the loop's thread calls this. Another thread calls `write`, which owns what it uses, about `bytes` of memory.
     void add(std::size_t bytes, std::function<void()> write);
 
-    /// How many were lost since the last time, when there is room for a message about it.
+    /// Called with the number of messages that were lost since the last time, when there is room for a message about it.
     std::function<void(std::uint64_t)> onLost;
 
 private:

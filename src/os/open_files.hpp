@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Who is on the node, and what they hold: all of /proc, or an error.
+// Which users are on the node, and which files they hold. It reads all of /proc, or gives an error.
 #pragma once
 
 #include "base/result.hpp"
@@ -18,10 +18,10 @@ namespace pinfold {
 
 struct Inhabitants {
     std::set<pid_t> pids;
-    std::set<uid_t> users; ///< with a real, effective or saved user id
+    std::set<uid_t> users; ///< the real, effective and saved user ids of all processes
 };
 
-/// `root` is prefixed to /proc. Error: Internal when /proc doesn't show all processes, or one can't be read.
+/// `root`: the prefix of /proc. Error: Internal when /proc does not show all processes, or one cannot be read.
 Result<Inhabitants> listInhabitants(const std::filesystem::path& root = "/");
 
 struct FilesInUse {
@@ -31,8 +31,8 @@ struct FilesInUse {
     std::map<uid_t, std::string> unseen;
 };
 
-/// What is open, mapped, or the root or working directory of a process, on these devices (FileId::device). Takes CAP_SYS_PTRACE.
-/// Error: Internal when /proc doesn't show all processes.
+/// The files on these devices (FileId::device) that a process has open or mapped, or as its root or working directory. This needs
+/// CAP_SYS_PTRACE. Error: Internal when /proc does not show all processes.
 Result<FilesInUse> filesInUse(const std::set<std::uint64_t>& devices, ProcessLooks& looks,
                               const std::filesystem::path& root = "/");
 

@@ -5,8 +5,8 @@
 
 namespace pinfold {
 
-/// While it lives, this thread has another user's rights where files are concerned (setfsuid(2)), and none of root's: the kernel
-/// itself refuses what that user may not do, whatever has been renamed or replaced since we looked.
+/// While this object lives, this thread has another user's rights for files (setfsuid(2)), and not root's. So the kernel itself
+/// refuses what that user may not do, whatever has been renamed or replaced since we looked.
 class FileRightsOf {
 public:
     explicit FileRightsOf(uid_t user);
@@ -14,7 +14,7 @@ public:
     FileRightsOf(const FileRightsOf&) = delete;
     FileRightsOf& operator=(const FileRightsOf&) = delete;
 
-    /// False without CAP_SETUID: then it has the rights that it had.
+    /// False without CAP_SETUID: then the thread has the same rights as before.
     bool held() const { return held_; }
 
 private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Processes of pinfoldd's own that do nothing. A scope can't be without a process: it begins with one of these where those that
-// are to be in it must not be named to systemd by their numbers.
+// Placeholders are processes of pinfoldd's own that do nothing. A scope cannot be without a process. If the processes that are to
+// be in a scope must not be named to systemd by their numbers, the scope begins with a placeholder.
 #pragma once
 
 #include "base/result.hpp"
@@ -14,18 +14,19 @@
 
 namespace pinfold {
 
-/// Seam.
+/// An interface that tests replace.
 class Placeholders {
 public:
     virtual ~Placeholders() = default;
 
-    /// It ends with pinfoldd at the latest. Its number is nobody else's until release(). Error: Internal.
+    /// Starts a placeholder. It ends with pinfoldd at the latest. No other process gets its number until release(). Error:
+    /// Internal.
     virtual Result<pid_t> start() = 0;
-    /// False: it has been ended, by somebody else perhaps.
+    /// False: the placeholder has ended; somebody else may have killed it.
     virtual bool lives(pid_t placeholder) const = 0;
-    /// Calls `over` when it has ended.
+    /// Ends the placeholder, and calls `over` when it has ended.
     virtual void end(pid_t placeholder, std::function<void()> over) = 0;
-    /// Ends it, if it lives, and it is not to be named any more.
+    /// Ends the placeholder, if it lives. Do not name its number any more.
     virtual void release(pid_t placeholder) = 0;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Processes of others into another cgroup. The kernel takes numbers for that, and a process's number is another's as soon as it
-// has ended and its parent has seen it. So the pidfd tells, before and after, whose the number was; and who was moved by mistake
-// goes back.
+// Moves processes of others into another cgroup. The kernel takes numbers for that, and a process's number may belong to another
+// process as soon as the process has ended and its parent has seen that. So the pidfd tells, before and after, whose the number
+// was. A process that was moved by mistake goes back.
 #pragma once
 
 #include "base/result.hpp"
@@ -23,28 +23,30 @@ namespace pinfold {
 struct Newcomer {
     pid_t pid = 0;
     UniqueFd pidfd;
-    bool isRoots = false; ///< by all its user ids: no ordinary user can end it, and have another one get its number
+    bool isRoots = false; ///< all its user ids are root's: no ordinary user can end it, and have another process get its number
 };
 
-/// Seam. Threads call it, and hold it by a shared_ptr. All calls may block: a move waits for each fork and exit of the node that
-/// has begun.
+/// An interface that tests replace. Threads call it, and hold it by a shared_ptr. All calls may block, because a move waits for
+/// each fork and exit of the node that has begun.
 class ProcessMover {
 public:
     virtual ~ProcessMover() = default;
 
     struct Outcome {
-        Result<void> result;      ///< Errors: PidGone; Denied, it is in a job by now; Internal, the cgroup is not there, say
-        std::string trouble = {}; ///< what became of another process that was moved in its place; empty: none was
+        /// Errors: PidGone; Denied: it is in a job by now; Internal: for instance, the cgroup does not exist.
+        Result<void> result;
+        std::string trouble = {}; ///< what became of another process that was moved in its place; empty: none was moved
     };
-    /// `cgroup` as in /proc/PID/cgroup. `owner`: whose the cgroup's processes are, for putBack().
+    /// Moves the process. `cgroup`: as in /proc/PID/cgroup. `owner`: the owner of the cgroup's processes, for putBack().
     virtual Outcome move(const Newcomer& process, const std::string& cgroup, const UserIds& owner) const = 0;
-    /// For a number whose process has ended: who has it now and is in `cgroup` goes to where its parent is, since that is where a
-    /// process begins. One of `owner`'s is killed instead, unless that is root: another place may be a way out of a job for
-    /// it, and its user could end it himself. What was done, or could not be; empty: nothing had to be done.
+    /// For a number whose process has ended. The process that has the number now, if it is in `cgroup`, goes to its parent's
+    /// cgroup, since that is where a process begins. A process of `owner` is killed instead, unless the owner is root: another
+    /// place may be a way out of a job for it, and its user could end it anyway. Returns what was done, or could not be done;
+    /// empty: nothing had to be done.
     virtual std::string putBack(pid_t pid, const std::string& cgroup, const UserIds& owner) const = 0;
-    /// After somebody was moved to `cgroup` by mistake, for what that one has forked there: putBack() for each process of a user
-    /// other than `owner` that is none of `newcomers`, none of this process's own children, and no descendant of these. What was
-    /// done, or could not be, a line each.
+    /// For a process that was moved to `cgroup` by mistake and may have forked there. Calls putBack() for each process of a user
+    /// other than `owner` that is neither one of `newcomers`, nor one of this process's own children, nor a descendant of these.
+    /// Returns what was done, or could not be done, in a line each.
     virtual std::vector<std::string> clear(const std::string& cgroup, const std::vector<Newcomer>& newcomers,
                                            const UserIds& owner) const = 0;
 };
@@ -60,10 +62,10 @@ public:
                                    const UserIds& owner) const override;
 
 private:
-    /// Those at which a family of strangers begins: their parents are not in the cgroup.
+    /// The strangers whose parents are not in the cgroup. A family of strangers begins at each of them.
     Result<std::vector<pid_t>> strangersIn(const CgroupDir& cgroup, const std::vector<Newcomer>& newcomers,
                                            const UserIds& owner) const;
-    /// Where it has gone.
+    /// Moves the stranger, and returns to which cgroup.
     Result<std::string> sendHome(const ProcessInfo& stranger) const;
 
     CgroupTree cgroups_;

@@ -10,9 +10,9 @@
 
 namespace pinfold {
 
-/// What a program prints on its standard output, at most 1 MiB of it. It gets no input, and what it says on standard error is
-/// thrown away. Its process group is killed when the time is over. Errors: TimedOut; Internal, when it can't be started or ends
-/// otherwise than with status 0.
+/// Runs a program and returns at most 1 MiB of what it prints on standard output. The program gets no input, and its standard
+/// error is thrown away. When the time is over, its process group is killed. Errors: TimedOut; Internal when the program cannot
+/// be started, or does not exit with status 0.
 Result<std::string> programOutput(const std::filesystem::path& program, const std::vector<std::string>& arguments,
                                   const std::vector<std::string>& environment, std::chrono::milliseconds time);
 

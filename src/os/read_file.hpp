@@ -7,8 +7,8 @@
 
 namespace pinfold {
 
-/// A small file's bytes, at most `maxBytes` of them; nullopt when it can't be opened or read. `name` is taken relative to
-/// `directory` as openat(2) does; the last component is no symbolic link.
+/// At most `maxBytes` bytes of a small file; nullopt when the file cannot be opened or read. `name` is relative to `directory`,
+/// as for openat(2). The last component must not be a symbolic link.
 std::optional<std::string> readFile(int directory, const char* name, std::size_t maxBytes = 1 << 20);
 
 } // namespace pinfold

@@ -11,13 +11,13 @@
 
 namespace pinfold {
 
-/// Receipts that could not be written to the history yet, for a restart of pinfoldd: <directory>/<id>.json, mode 0600. No fsync:
-/// the directory is in memory.
+/// Keeps receipts that could not be written to the history yet across a restart of pinfoldd, as <directory>/<id>.json, mode 0600.
+/// It does no fsync, because the directory is in memory.
 class ReceiptSpool {
 public:
     explicit ReceiptSpool(std::filesystem::path directory) : directory_(std::move(directory)) {}
 
-    /// `text`: the encoded receipt. Creates the directory (0700) if need be. Error: Internal.
+    /// Stores a receipt. `text`: the encoded receipt. Creates the directory (0700) if it does not exist. Error: Internal.
     Result<void> keep(const Receipt& receipt, std::string_view text) const;
     void remove(const Receipt& receipt) const;
 
@@ -25,7 +25,7 @@ public:
         std::vector<Receipt> receipts;       ///< in the order of their ends
         std::vector<std::string> unreadable; ///< one line each: file and reason
     };
-    /// A directory that is not there has none.
+    /// Reads all receipts. A directory that does not exist has none.
     Loaded load() const;
 
 private:

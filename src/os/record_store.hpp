@@ -9,8 +9,8 @@
 
 namespace pinfold {
 
-/// The records of live jobs: <directory>/<E>.json, mode 0600. Written by a temporary file and rename, so a reader never sees
-/// half. No fsync: /run is memory, and jobs don't outlive it.
+/// The records of live jobs: <directory>/<E>.json, mode 0600. A record is written to a temporary file and renamed, so a reader
+/// never sees half of it. There is no fsync, because /run is in memory, and jobs do not outlive it.
 class RecordStore {
 public:
     explicit RecordStore(std::filesystem::path directory) : directory_(std::move(directory)) {}
@@ -19,17 +19,17 @@ public:
     Result<void> prepare() const;
     Result<void> save(const JobRecord& record) const;
     Result<void> remove(const JobKey& key) const;
-    /// There is a record of this key, be it readable or not.
+    /// True: this key has a record, readable or not.
     bool exists(const JobKey& key) const;
 
     struct Loaded {
         std::vector<JobRecord> records;
-        std::vector<std::string> unreadable; ///< one line each: file and reason. Not empty: kill nothing.
+        std::vector<std::string> unreadable; ///< one line each: file and reason. If there is one, kill nothing.
     };
-    /// For who owns the records: temporary files that a crash left are removed first. Errors as of read().
+    /// Reads all records, for pinfoldd, which owns them: first removes temporary files that a crash left. Errors: as read().
     Result<Loaded> load() const;
-    /// Also while they are written; one that goes meanwhile is none. A directory that is not there has none. Errors: Denied;
-    /// Internal when the directory can't be read.
+    /// Reads all records, also while pinfoldd writes them. A record that is removed meanwhile does not count. A directory that
+    /// does not exist has none. Errors: Denied; Internal when the directory cannot be read.
     Result<Loaded> read() const;
 
 private:

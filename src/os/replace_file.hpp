@@ -10,17 +10,19 @@
 
 namespace pinfold {
 
-/// What the temporary file of replaceFile() ends in.
+/// The end of the name of replaceFile()'s temporary file.
 constexpr std::string_view kTemporarySuffix = ".tmp";
 
-/// Puts `text` in place of the file by a temporary file beside it, ".<name>.tmp", and rename: a reader sees the old text or the
-/// new one, never half, and a failure leaves the old. The mode is `mode` whatever the umask. What stands at the temporary
-/// name is removed, not written to: the directory may be another user's. No fsync. Error: Internal, with the file's name.
+/// Replaces the file's contents by `text`. It writes a temporary file beside the file, ".<name>.tmp", and renames it. So a reader
+/// sees the old text or the new text, never half, and a failure leaves the old text. The mode is `mode`, whatever the umask. A
+/// file that has the temporary name already is removed, not written to, because the directory may be another user's. No fsync.
+/// Error: Internal, with the file's name.
 Result<void> replaceFile(const std::filesystem::path& file, std::string_view text, mode_t mode);
 
-/// The same, and it is on the disk when this returns: a loss of power doesn't take it back.
+/// As replaceFile(), and the text is on the disk when this returns, so that it survives a loss of power.
 Result<void> replaceFileDurably(const std::filesystem::path& file, std::string_view text, mode_t mode);
-/// Likewise. A file that is not there is none the worse. Error: Internal, with the file's name.
+/// Removes the file, and the removal is on the disk when this returns. A file that does not exist is not an error. Error:
+/// Internal, with the file's name.
 Result<void> removeFileDurably(const std::filesystem::path& file);
 
 } // namespace pinfold

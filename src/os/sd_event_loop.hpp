@@ -14,14 +14,14 @@ struct sd_event;
 
 namespace pinfold {
 
-/// EventLoop on sd-event(3). Exceptions of handlers end here: they are logged, and the loop goes on, unless an exception is to
-/// end it.
+/// EventLoop on sd-event(3). It catches exceptions of handlers and logs them. Then the loop goes on, unless an exception is to
+/// end it (quitAtException()).
 class SdEventLoop : public EventLoop {
 public:
     using LogSink = std::function<void(const std::string&)>;
 
-    /// On: a turn that sleeps in a system call for more than LoopMeter::kTooLong is logged, with the handler that did. For tests:
-    /// no turn may (os/background.hpp).
+    /// On: logs each turn that sleeps in a system call for more than LoopMeter::kTooLong, with its handler. This is for tests,
+    /// since no turn may do that (os/background.hpp).
     enum class Meter { Off, On };
 
     /// Throws std::system_error when the kernel has no descriptors left.
@@ -39,11 +39,11 @@ public:
 
     /// Blocks the signal for the process, and calls `handler` each time it comes.
     EventHandle onSignal(int signal, Handler handler);
-    /// Tells systemd's watchdog that we live, where WatchdogSec= is set.
+    /// Tells systemd's watchdog regularly that we live, if WatchdogSec= is set.
     void enableWatchdog();
-    /// For a start, which an exception cuts off: the loop quits with this status. Unset: it goes on.
+    /// After an exception the loop quits with this status. Unset: it goes on. This is for the start, which an exception cuts off.
     void quitAtException(std::optional<int> status) { statusOfException_ = status; }
-    /// Until quit(); its status.
+    /// Runs until quit(), and returns the status given there.
     int run();
     void quit(int status);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// sqlite3's handles as values. Errors have sqlite's words, and are Damaged for a file that is none of sqlite's or not whole; else
-// Internal.
+// sqlite3's handles as values. Errors have sqlite's words. They are Damaged for a file that is not one of sqlite's or not whole,
+// else Internal.
 #pragma once
 
 #include "base/result.hpp"
@@ -28,7 +28,7 @@ inline Error failed(sqlite3* db, const std::string& what = "history") {
     return {damaged ? ErrorCode::Damaged : ErrorCode::Internal, what + ": " + (db ? sqlite3_errmsg(db) : "out of memory")};
 }
 
-/// One statement or several.
+/// Runs one statement or several.
 inline Result<void> run(sqlite3* db, const std::string& sql) {
     if (sqlite3_exec(db, sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK)
         return failed(db);
@@ -64,7 +64,7 @@ public:
             return failed(sqlite3_db_handle(handle_.get()));
         return code == SQLITE_ROW;
     }
-    /// For a statement without rows; ready for the next run afterwards.
+    /// Runs a statement without rows. Afterwards it is ready for the next run.
     Result<void> finish() const {
         auto stepped = step();
         reset(); // not before the error's text was taken
@@ -76,7 +76,7 @@ public:
 
     std::uint64_t number(int column) const { return static_cast<std::uint64_t>(sqlite3_column_int64(handle_.get(), column)); }
     bool isNull(int column) const { return sqlite3_column_type(handle_.get(), column) == SQLITE_NULL; }
-    /// Until the next step.
+    /// A column's text, which is valid until the next step.
     std::string_view text(int column) const {
         const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(handle_.get(), column));
         return text ? text : "";

@@ -22,22 +22,22 @@ struct IpcObject {
     uid_t creator = 0;
     std::uint64_t size = 0;        ///< bytes of memory, bytes in the queue, or semaphores
     std::uint64_t attachments = 0; ///< of shared memory
-    /// Creator and last users, as far as the kernel keeps them; of shared memory the creator is first. 0: a process that this pid
-    /// namespace doesn't show. Those of semaphores: semaphoreUsers().
+    /// The creator and the last users, as far as the kernel keeps them; for shared memory the creator is first. 0: a process that
+    /// this pid namespace does not show. semaphoreUsers() gives those of semaphores.
     std::vector<pid_t> pids;
-    std::uint64_t changed = 0; ///< its creation, or a later change of its settings; seconds since 1970
-    std::uint64_t used = 0;    ///< by a process, the last time; seconds since 1970, 0: never
+    std::uint64_t changed = 0; ///< when it was created, or when its settings were changed later; seconds since 1970
+    std::uint64_t used = 0;    ///< when a process last used it; seconds since 1970, 0: never
 
     bool operator==(const IpcObject&) const = default;
 };
 
-/// `root` is prefixed to /proc. Error: Internal when a list can't be read or is not as proc(5) has it.
+/// `root`: the prefix of /proc. Error: Internal when a list cannot be read or does not have the format of proc(5).
 Result<std::vector<IpcObject>> listIpcObjects(const std::filesystem::path& root = "/");
 
-/// Who used each of them last, as IpcObject::pids has it. Error: Internal.
+/// The process that used each of the semaphores last, as in IpcObject::pids. Error: Internal.
 Result<std::vector<pid_t>> semaphoreUsers(const IpcObject& semaphores);
 
-/// Errors: Busy when it is attached, or no longer what it was when it was listed; Internal.
+/// Errors: Busy when the object is attached, or has changed since it was listed; Internal.
 Result<void> removeIpcObject(const IpcObject& object);
 
 } // namespace pinfold

@@ -11,7 +11,7 @@
 
 namespace pinfold {
 
-/// Background on threads. A lane has none while it has nothing to do.
+/// Background on threads. A lane has no thread while it has nothing to do.
 class ThreadBackground : public Background {
 public:
     /// Throws std::system_error when the kernel has no descriptors left.
@@ -21,7 +21,7 @@ public:
     ThreadBackground(const ThreadBackground&) = delete;
     ThreadBackground& operator=(const ThreadBackground&) = delete;
 
-    /// Calls no `then` of what has been run so far, and lets go what they own. Before something goes that they use.
+    /// Drops each `then` of earlier calls of run(), with what it owns. Call this before something that they use goes.
     void forget() { then_.clear(); }
 
     bool run(Lane lane, std::function<void()> work, std::function<void()> then) override;
@@ -32,7 +32,7 @@ private:
     void finishSome();
 
     std::shared_ptr<Shared> shared_; ///< with the threads, which may outlive us
-    // Not with the threads: what is called by the loop's thread, and what that owns, is destroyed by this thread too.
+    // Not shared with the threads: the loop's thread calls these functions, so it must also destroy them and what they own.
     std::map<std::uint64_t, std::function<void()>> then_;
     std::uint64_t lastId_ = 0;
     std::array<std::uint64_t, kLanes> refused_{};

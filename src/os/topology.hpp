@@ -13,23 +13,23 @@ namespace pinfold {
 
 struct CpuPlace {
     unsigned cpu = 0;     ///< 0 to CpuList::kMaxCpu
-    unsigned package = 0; ///< 0 where the kernel doesn't know (-1)
-    unsigned core = 0;    ///< unique over the node, the core's lowest online CPU: those with an equal one are its hyper-threads
-    unsigned l3 = 0;      ///< unique over the node, the L3's lowest online CPU; the package's lowest where there is none
+    unsigned package = 0; ///< 0 if the kernel does not know it (-1)
+    unsigned core = 0;    ///< unique on the node: the core's lowest online CPU; CPUs with the same value are its hyper-threads
+    unsigned l3 = 0;      ///< unique on the node: the lowest online CPU of the L3 cache; without an L3, of the package
     unsigned node = 0;    ///< NUMA node; 0 on a kernel without NUMA
 
     bool operator==(const CpuPlace&) const = default;
 };
 
 struct Topology {
-    std::vector<CpuPlace> cpus; ///< the online ones, sorted by number
+    std::vector<CpuPlace> cpus; ///< the online CPUs, sorted by number
 
     CpuList all() const;
     bool operator==(const Topology&) const = default;
 };
 
-/// `root` is prefixed to /sys. What the kernel leaves out is made up so that CPUs are equally near; only the list of online CPUs
-/// must be there. Error: Internal when it is not.
+/// `root`: the prefix of /sys. For what the kernel does not tell, all CPUs count as equally near. Only the list of online CPUs
+/// must exist. Error: Internal when it does not.
 Result<Topology> readTopology(const std::filesystem::path& root = "/");
 
 } // namespace pinfold
