@@ -8,7 +8,7 @@
 
 namespace pinfold {
 
-/// A method call's answer, to be given once, at any later time. Copies stand for the same call.
+/// The answer to a method call. Give it once, at any later time. Copies are answers to the same call.
 template <class... R> class Answer {
 public:
     explicit Answer(sdbus::Result<R...>&& result) : result_(std::make_shared<sdbus::Result<R...>>(std::move(result))) {}
@@ -21,7 +21,7 @@ public:
     }
 
 private:
-    /// The caller may be gone, or the bus: neither is news.
+    /// Ignores errors, because the caller or the bus may be gone.
     template <class F> static void guarded(F&& send) {
         try {
             send();

@@ -15,19 +15,19 @@
 
 namespace pinfold {
 
-/// Who is behind a unique bus name: the bus's own word (GetConnectionUnixUser, what getCredsEuid() asks), asynchronously,
-/// remembered by unique name, which is never used twice while the bus lives.
+/// Finds out who is behind a unique bus name. It asks the bus (GetConnectionUnixUser, which getCredsEuid() asks, too)
+/// asynchronously, and remembers the answer by unique name, which is never used twice while the bus lives.
 class CallerResolver {
 public:
     using Done = std::function<void(Result<Caller>)>;
 
     CallerResolver(sdbus::IConnection& connection, const Clients& clients);
 
-    /// `done` may be called at once. Errors: Denied when the bus doesn't know (the caller is gone, say); Busy when too many of
-    /// this sender's calls wait already.
+    /// `done` may be called at once. Errors: Denied when the bus does not know the user (for instance, the caller is gone); Busy
+    /// when too many of this sender's calls wait already.
     void resolve(const std::string& sender, Done done);
 
-    /// What an earlier resolve() found out.
+    /// What an earlier resolve() has found out.
     std::optional<Caller> known(const std::string& sender) const;
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Between our values and a{sv}. What comes in is checked name by name; what goes out holds only what is known.
+// Converts between our values and a{sv}. It checks each name that comes in. What goes out has only what is known.
 #pragma once
 
 #include "base/result.hpp"
@@ -12,36 +12,36 @@ using bus::Dict;
 /// device, bytes read and written, reads, writes
 using DeviceIoStruct = sdbus::Struct<std::string, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t>;
 
-/// Fills supervisor, output, owner, limits and allocation. Errors: InvalidArgument, naming the entry.
+/// Fills supervisor, output, owner, limits and allocation. Error: InvalidArgument, with the name of the entry.
 Result<void> decodeCreateOptions(const Dict& options, CreateRequest& request);
 Result<void> decodeOpenOptions(const Dict& options, CreateRequest& request);
 Result<void> decodeTaskOptions(const Dict& options, TaskRequest& request);
 Result<EndReport> decodeEndOptions(const Dict& options);
-/// The grace, if any.
+/// The grace time, if the options have one.
 Result<std::optional<std::uint64_t>> decodeStopOptions(const Dict& options);
 Result<ReceiptFilter> decodeReceiptFilter(const Dict& filter);
 /// VacuumHistory's options.
 Result<Retention> decodeRetention(const Dict& options);
-/// Named and typed as in CreateJob.
+/// Limits with names and types as in CreateJob.
 Result<ResourceLimits> decodeLimits(const Dict& options);
-/// Of a method whose one option is a boolean; default false.
+/// The option of a method whose one option is a boolean; default false.
 Result<bool> decodeFlag(const Dict& options, const char* name);
-/// Of a method that has none so far.
+/// Checks the options of a method that has none so far.
 Result<void> decodeNoOptions(const Dict& options);
 
 Dict encodeLimits(const ResourceLimits& limits);
 /// allocated_cpus, allocated_gpus, exclusive.
 Dict encodeAllocation(const Allocation& allocation);
 Dict encodeUsage(const Usage& usage);
-/// All of it, which is for who may read the job's receipt.
+/// The whole verdict. It is for those who may read the job's receipt.
 Dict encodeOom(const OomVerdict& verdict);
-/// What everybody may know: cause and time.
+/// The part of the verdict that everybody may know: cause and time.
 Dict encodeOomNews(const OomVerdict& verdict);
 Dict encodeSummary(const JobSummary& job);
 Dict encodeProcess(const JobProcess& process);
 Dict encodeReceipt(const Receipt& receipt);
 
-/// A descriptor from a message as our own, closed on exec (sdbus-c++ leaves that out).
+/// Makes a descriptor from a message our own, closed on exec (which sdbus-c++ does not do).
 UniqueFd takeFd(const sdbus::UnixFd& fd);
 
 sdbus::Error toBusError(const Error& error);

@@ -11,21 +11,23 @@
 
 namespace pinfold {
 
-/// Keeps others' descriptors away from libsystemd, which closes what a message has on the loop, also what the message does not
-/// name. Whatever it receives on the bus's socket passes here first: pidfds go on, and each other descriptor is exchanged for a
-/// stand-in that closes at once. The loop's thread alone uses this, and there is one of it in a process.
+/// Keeps descriptors of other processes away from libsystemd, which closes the descriptors of a message on the loop, also those
+/// that the message does not name. What libsystemd receives on the bus's socket passes here first. Pidfds go on, and each other
+/// descriptor is replaced by a stand-in that closes at once. Only the loop's thread uses this, and a process has only one such
+/// object.
 class ForeignDescriptors {
 public:
-    /// `busSocket` stays open, and `closer` alive, for as long as we and all that takeOver() returns.
+    /// `busSocket` must stay open, and `closer` alive, as long as this object and all results of takeOver().
     ForeignDescriptors(int busSocket, DescriptorCloser& closer);
     ~ForeignDescriptors();
     ForeignDescriptors(const ForeignDescriptors&) = delete;
     ForeignDescriptors& operator=(const ForeignDescriptors&) = delete;
 
-    /// What has come since the last time is `owner`'s, and goes to the closer with the last copy of the result. Null: nothing
-    /// has.
+    /// The descriptors that have come since the last call are `owner`'s. They go to the closer with the last copy of the result.
+    /// Null: none has come.
     std::shared_ptr<void> takeOver(uid_t owner);
-    /// What `standIn`, a descriptor of a message, stands for. It can be had once. Empty: a pidfd, or what is closed already.
+    /// The descriptor for which `standIn`, a descriptor of a message, stands. It can be taken once. Empty: a pidfd, or the
+    /// descriptor is closed already.
     ForeignFd behind(const ForeignFd& standIn);
 
 private:

@@ -18,23 +18,24 @@ struct sd_bus_slot;
 namespace pinfold {
 
 /// Looks at every call before sdbus-c++ reads it. Reading is what costs most, and a user who sends faster than pinfoldd reads
-/// would hold up all others: who calls too often, and what is no request of ours, is refused here for next to nothing.
+/// would delay all others. The gate refuses callers who call too often, and calls that are not requests of ours, at almost no
+/// cost.
 class Gate {
 public:
-    /// `jobCount`: what listing all objects costs grows with it. `objectBytes`: how large the answer would be.
+    /// `jobCount`: the cost of listing all objects grows with it. `objectBytes`: how large that list would be.
     Gate(sdbus::IConnection& connection, CallerResolver& callers, Clients& clients, EventLoop& loop, ForeignDescriptors& foreign,
          std::function<std::size_t()> jobCount, std::function<std::size_t()> objectBytes);
     ~Gate();
     Gate(const Gate&) = delete;
     Gate& operator=(const Gate&) = delete;
 
-    /// Of the call that is being handled.
+    /// The call that is being handled.
     struct Call {
         std::string sender;
         std::string method = {};
-        std::uint64_t spentBefore = 0;   ///< EventLoop::cpuTime() when it was taken in
-        bool counted = false;            ///< a token was taken for it
-        std::shared_ptr<void> kept = {}; ///< to be held until the call has been decoded: ForeignDescriptors
+        std::uint64_t spentBefore = 0;   ///< EventLoop::cpuTime() when the call was let in
+        bool counted = false;            ///< a token was taken for the call
+        std::shared_ptr<void> kept = {}; ///< held until the call has been decoded: ForeignDescriptors::takeOver()
     };
     const Call& call() const { return call_; }
 
@@ -42,7 +43,7 @@ private:
     /// 0 lets the message through.
     int look(sd_bus_message* message);
     bool letIn(sd_bus_message* message, const std::string& sender);
-    /// libsystemd writes all objects into one message.
+    /// True: the answer would be too large, because libsystemd writes all objects into one message.
     bool asksForTooMuch(sd_bus_message* message) const;
 
     CallerResolver& callers_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// /org/pinfold1: decodes, asks JobManager, encodes. No decision is made here but on who calls too often.
+// The object /org/pinfold1. It decodes, asks JobManager, and encodes. The only decision made here is who calls too often.
 #pragma once
 
 #include "bus/answer.hpp"
@@ -34,7 +34,7 @@ public:
         ForeignDescriptors& foreign;
         std::function<void(Reply<void>)> reload;
         std::function<void(const std::string&)> logError;
-        std::function<void()> onChange; ///< of the number of jobs, or of whether the node takes more
+        std::function<void()> onChange; ///< called when the number of jobs changes, or whether the node takes more
     };
     explicit ManagerObject(Parts parts);
     ~ManagerObject() override;

@@ -9,16 +9,17 @@
 
 namespace pinfold {
 
-/// As much of a list as one message takes. dbus-daemon drops who sends more than 32 MiB, and each value costs the loop some
-/// microseconds.
+/// A part of a list that fits into one message. dbus-daemon disconnects a sender of more than 32 MiB, and each value costs the
+/// loop some microseconds.
 class Page {
 public:
     static constexpr std::size_t kMostBytes = 4 << 20;
     static constexpr std::size_t kMostValues = 20'000;
 
-    /// False: it is full, and `entry` not in it. There is room for one entry of whatever size.
+    /// False: the page is full, and does not have `entry`. Each page has room for at least one entry, of whatever size.
     bool add(Dict entry);
-    /// `more`: there may be more than what was offered. The last entry says so, or that the page was full.
+    /// `more`: the list may have more entries than add() was called for. The last entry says so, if this is so or if the page was
+    /// full.
     std::vector<Dict> take(bool more) &&;
 
 private:
@@ -28,10 +29,10 @@ private:
     bool full_ = false;
 };
 
-/// What is in the message, and a little more.
+/// At least the bytes that the dictionary takes in a message.
 std::size_t bytesOf(const Dict& dict);
 
-/// `most`: how many there are at most in `items`, of what may be more.
+/// Answers with a page of `items`. `most`: how many items `items` has at most; if it has so many, there may be more.
 template <class Answer, class Items, class Encode>
 void givePage(FreedMemory& freed, const Answer& answer, const Items& items, std::size_t most, Encode&& encode) {
     Page page;

@@ -7,8 +7,8 @@ struct sd_bus_message;
 
 namespace pinfold {
 
-/// A call's arguments, as far as they can make reading them costly or ambiguous: the size of dictionaries and lists, containers
-/// as values, and entries that are there twice, of which std::map would keep one and say nothing. Moves the read position.
+/// Checks a call's arguments for what would make reading them costly or ambiguous: the size of dictionaries and lists, containers
+/// as values, and repeated entries, of which std::map would silently keep one. Moves the read position.
 Result<void> checkRequest(sd_bus_message* message);
 
 } // namespace pinfold

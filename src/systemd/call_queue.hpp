@@ -11,7 +11,7 @@
 
 namespace pinfold {
 
-/// Asynchronous calls on one proxy, a bounded number in flight, the rest in the order in which they came.
+/// Makes asynchronous calls on one proxy. A limited number of calls is in flight; the rest wait in the order in which they came.
 class CallQueue {
 public:
     using Handler = std::function<void(sdbus::MethodReply&, const sdbus::Error*)>;
@@ -19,8 +19,8 @@ public:
     CallQueue(sdbus::IProxy& proxy, const EventLoop& loop, std::size_t maxInFlight, std::uint64_t timeoutUsec)
         : proxy_(proxy), loop_(loop), maxInFlight_(maxInFlight), timeout_(timeoutUsec) {}
 
-    /// `handler` is called once; it may throw sdbus::Error for a reply that it can't read. A call that has waited for longer
-    /// than the time-out is not sent any more and fails with NoReply: what it names may be another's by now.
+    /// `handler` is called once. It may throw sdbus::Error for a reply that it cannot read. A call that has waited for longer
+    /// than the time-out is not sent any more and fails with NoReply, because what it names may belong to somebody else by now.
     void call(sdbus::MethodCall message, Handler handler);
 
 private:

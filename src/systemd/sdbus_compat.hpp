@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// One source for sdbus-c++ 1.2 (Debian 12) and 2.x (Debian 13): every difference is in this file.
+// All differences between sdbus-c++ 1.2 (Debian 12) and 2.x (Debian 13) are in this file.
 #pragma once
 
 #include "build_config.hpp"
@@ -29,7 +29,7 @@ using ReplyError = std::optional<sdbus::Error>;
 inline sdbus::Error makeError(const std::string& name, const std::string& message) { return {sdbus::Error::Name{name}, message}; }
 inline std::string errorName(const sdbus::Error& error) { return error.getName(); }
 inline bool pump(sdbus::IConnection& connection) { return connection.processPendingEvent(); }
-/// Absolute CLOCK_MONOTONIC microseconds, UINT64_MAX: none.
+/// The absolute time until which to poll, CLOCK_MONOTONIC microseconds. UINT64_MAX: no limit.
 inline std::uint64_t pollTimeout(const sdbus::IConnection::PollData& data) {
     return data.timeout == std::chrono::microseconds::max() ? UINT64_MAX : static_cast<std::uint64_t>(data.timeout.count());
 }
@@ -47,7 +47,7 @@ template <class F> auto addMatch(sdbus::IConnection& connection, const std::stri
 inline sdbus::MethodCall makeCall(sdbus::IProxy& proxy, const std::string& interface, const std::string& method) {
     return proxy.createMethodCall(sdbus::InterfaceName{interface}, sdbus::MethodName{method});
 }
-/// Calls handler(sdbus::MethodReply&, const sdbus::Error* or null).
+/// Makes the call, and calls handler(sdbus::MethodReply&, const sdbus::Error* or null) with the reply.
 template <class F> void callAsync(sdbus::IProxy& proxy, const sdbus::MethodCall& call, F handler, std::uint64_t timeoutUsec) {
     proxy.callMethodAsync(
         call,
@@ -88,7 +88,7 @@ template <class F> void callAsync(sdbus::IProxy& proxy, const sdbus::MethodCall&
 
 #endif
 
-/// libsystemd's message under sdbus-c++'s.
+/// libsystemd's message inside of sdbus-c++'s message.
 inline sd_bus_message* rawMessage(const sdbus::Message& message) {
     struct Raw : sdbus::Message {
         static void* of(const sdbus::Message& any) { return any.*&Raw::msg_; }
@@ -96,15 +96,15 @@ inline sd_bus_message* rawMessage(const sdbus::Message& message) {
     return static_cast<sd_bus_message*>(Raw::of(message));
 }
 
-/// libsystemd's connection under sdbus-c++'s, of which every message knows.
+/// libsystemd's connection inside of sdbus-c++'s connection. Every message knows it.
 inline sd_bus* rawBus(sdbus::IConnection& connection) {
     const auto proxy = makeProxy(connection, "org.freedesktop.DBus", "/org/freedesktop/DBus");
     return sd_bus_message_get_bus(rawMessage(makeCall(*proxy, "org.freedesktop.DBus.Peer", "Ping")));
 }
 
-/// Was it sent to everyone? Then the bus has looked at who sent it: it gives a signal only to those whose rule names its sender.
-/// What is sent to this connection alone comes past these rules, from anybody, and libsystemd's own look at the rule takes any
-/// sender's unique name for the one of the well-known name (bus-match.c).
+/// True: the message was sent to everyone. Then the bus has checked the sender, because it gives such a signal only to
+/// connections whose rule names its sender. A message to this connection alone comes past these rules, from anybody. libsystemd's
+/// own check of the rule takes any sender's unique name for that of the well-known name (bus-match.c).
 inline bool isBroadcast(sd_bus_message* message) { return sd_bus_message_get_destination(message) == nullptr; }
 
 using Match = decltype(addMatch(std::declval<sdbus::IConnection&>(), std::string(), [](sdbus::Message&) {}));

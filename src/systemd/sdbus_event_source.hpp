@@ -12,7 +12,8 @@ class IConnection;
 
 namespace pinfold {
 
-/// Lets an sd-event loop drive a connection; sdbus-c++ 1.2 has no way of its own. Costs no wake-up while the bus is silent.
+/// Lets an sd-event loop drive a connection, because sdbus-c++ 1.2 has no function for this. It causes no wake-up while the bus
+/// is silent.
 class SdbusEventSource {
 public:
     /// `onLost` is called once when the bus has gone away. Throws std::system_error.

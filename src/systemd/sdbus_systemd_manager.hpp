@@ -12,11 +12,11 @@ class IConnection;
 
 namespace pinfold {
 
-/// SystemdManager over the bus. At most 64 calls are in flight: dbus-daemon refuses the 129th of a connection.
+/// SystemdManager over the bus. At most 64 calls are in flight, because dbus-daemon refuses the 129th of a connection.
 class SdbusSystemdManager : public SystemdManager {
 public:
-    /// Matches first, then Subscribe, both before any call is answered. Throws sdbus::Error when systemd is not on the bus:
-    /// the one synchronous phase is start-up.
+    /// Adds the match rules first, then calls Subscribe, so that no signal is missed. Throws sdbus::Error when systemd is not
+    /// on the bus. Only this phase, at start-up, is synchronous.
     SdbusSystemdManager(sdbus::IConnection& connection, EventLoop& loop);
     ~SdbusSystemdManager() override;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Hears from PID 1 that the machine is being shut down or rebooted. (logind would say so earlier, where it is, but not when
+// Learns from PID 1 that the machine is being shut down or rebooted. (logind would say this earlier, where it runs, but not when
 // somebody asks PID 1 itself.)
 #pragma once
 
@@ -19,16 +19,17 @@ class ShutdownWatch {
 public:
     struct Parts {
         sdbus::IConnection& connection; ///< has subscribed to PID 1's signals
-        sdbus::IProxy& proxy;           ///< of PID 1's manager
+        sdbus::IProxy& proxy;           ///< the proxy of PID 1's manager
         CallQueue& calls;
         EventLoop& loop;
     };
-    /// `begun` is called from the loop, perhaps more than once.
+    /// `begun` is called from the loop when a shutdown has begun, perhaps more than once.
     ShutdownWatch(Parts parts, std::function<void()> begun);
     ShutdownWatch(const ShutdownWatch&) = delete;
     ~ShutdownWatch();
 
-    /// `done` comes when PID 1 has answered, after `begun` if it is so; or after 10 s without an answer.
+    /// Asks PID 1. `done` is called when PID 1 has answered, and after `begun` if a shutdown has begun; or after 10 s without an
+    /// answer.
     void ask(std::function<void()> done);
 
 private:
@@ -43,7 +44,7 @@ private:
     std::function<void()> begun_;
     std::map<std::uint64_t, Question> questions_;
     std::uint64_t next_ = 0;
-    bool asking_ = false; ///< because of a signal
+    bool asking_ = false; ///< a question is under way because of a signal
     sd_bus_slot* slot_ = nullptr;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Arguments of calls to systemd's manager.
+// Writes the arguments of calls to systemd's manager.
 #pragma once
 
 #include "systemd/sdbus_compat.hpp"
@@ -10,13 +10,13 @@
 
 namespace pinfold {
 
-/// "a(sv)"
+/// Writes properties as "a(sv)".
 void appendProperties(sdbus::MethodCall& call, const std::vector<UnitProperty>& properties);
 
-/// The same of a service, with what it runs.
+/// Writes the properties of a service, and what it runs, as "a(sv)".
 void appendService(sdbus::MethodCall& call, const ServiceRequest& request);
 
-/// "a(sa(sv))": what else StartTransientUnit is to make. A unit of this name; nothing if it is empty.
+/// Writes, as "a(sa(sv))", what else StartTransientUnit is to make: the unit of this name, or nothing if the name is empty.
 void appendAuxiliary(sdbus::MethodCall& call, const std::string& unit, const std::vector<UnitProperty>& properties);
 
 } // namespace pinfold
