@@ -11,11 +11,11 @@
 
 namespace pinfold {
 
-/// Of process ids as typed. `owner`, a name or an id: an error if one of them is another user's, which a number that the caller
-/// has looked at may be by now.
+/// Opens pidfds for process ids as typed. `owner`: a name or an id. It is an error if a process is another user's, because a
+/// number that the caller has looked at may be another process's by now.
 Result<std::vector<UniqueFd>> openProcesses(const std::vector<std::string>& pids, const std::optional<std::string>& owner);
 
-/// Without those that have ended and those that are in this slice.
+/// Those of the processes that have not ended and are not in this slice.
 std::vector<UniqueFd> outsideOf(const std::string& slice, std::vector<UniqueFd> processes);
 
 } // namespace pinfold

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the user typed, typed.
+// The command line as typed values. A comment such as "history: -S" names the verb that uses a value, and the option.
 #pragma once
 
 #include "base/result.hpp"
@@ -28,14 +28,14 @@ struct TopOptions {
 };
 
 struct StraysOptions {
-    std::optional<StraysMode> mode = StraysMode::Report;      ///< unset: configured, the site's
-    std::vector<std::function<void(StraysConfig&)>> settings; ///< what other options set, in place of the site's [strays]
-    bool files = false;                                       ///< not processes
-    bool remove = false;                                      ///< files
+    std::optional<StraysMode> mode = StraysMode::Report;      ///< unset: "configured", which is the site's mode
+    std::vector<std::function<void(StraysConfig&)>> settings; ///< values of other options, which replace the site's [strays]
+    bool files = false;                                       ///< look for files, not for processes
+    bool remove = false;                                      ///< remove files
 };
 
 struct CommandLine {
-    static constexpr std::uint64_t kDefaultTimeout = 300'000'000; ///< of a job's end, microseconds
+    static constexpr std::uint64_t kDefaultTimeout = 300'000'000; ///< microseconds to wait for a job's end
 
     std::string verb;
 
@@ -45,13 +45,13 @@ struct CommandLine {
     bool rawBytes = false; ///< --bytes
     TerminalOptions terminal;
 
-    std::string job;                    ///< JOB, for status also a PID; empty: the node
+    std::string job;                    ///< JOB, for status also a PID; empty: the verb is about the node
     std::vector<std::string> jobs;      ///< JOB... of a verb that takes several; see doForEachJob()
     std::vector<std::string> arguments; ///< adopt: PID...; open: --adopt
     bool dryRun = false;
 
     std::optional<std::string> user;           ///< list, top, history: -u; open: --uid
-    std::optional<std::string> owner;          ///< adopt, open: of the processes
+    std::optional<std::string> owner;          ///< adopt, open: the owner of the processes
     std::optional<std::string> state;          ///< list
     bool withJobs = false;                     ///< status: --jobs
     std::vector<std::string> columns;          ///< list: -o
@@ -91,7 +91,7 @@ struct CommandLine {
     StraysOptions strays;
 };
 
-/// What to do, or what to print and which status to end with (help, usage errors).
+/// Text to print and the status to exit with, in place of a verb (help, usage errors).
 struct EarlyExit {
     int status = 0;
     std::string text;

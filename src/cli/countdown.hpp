@@ -8,14 +8,14 @@
 
 namespace pinfold {
 
-/// What is left of a time limit, in microseconds.
+/// The time that is left of a time limit, in microseconds.
 class Countdown {
 public:
     explicit Countdown(std::optional<std::uint64_t> timeout) {
         if (timeout)
             end_ = Clock::now() + std::chrono::microseconds(std::min(*timeout, kMost));
     }
-    /// UINT64_MAX without a limit.
+    /// The microseconds that are left; UINT64_MAX without a limit.
     std::uint64_t left() const {
         if (!end_)
             return UINT64_MAX;
@@ -25,7 +25,7 @@ public:
 
 private:
     using Clock = std::chrono::steady_clock;
-    static constexpr std::uint64_t kMost = 100ULL * 365 * 86'400 * 1'000'000; // what the clock can add
+    static constexpr std::uint64_t kMost = 100ULL * 365 * 86'400 * 1'000'000; // the most that the clock can add
     std::optional<Clock::time_point> end_;
 };
 

@@ -10,7 +10,7 @@
 
 namespace pinfold {
 
-/// The page of `pinfold doctor`: a finding each, with its remedy, wrapped at `width`; 0: not wrapped.
+/// The page of `pinfold doctor`: each finding with its remedy, wrapped at `width`; 0: not wrapped.
 std::string doctorPage(const std::vector<doctor::Finding>& findings, const Terminal& terminal, std::size_t width);
 
 } // namespace pinfold

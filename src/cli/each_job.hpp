@@ -6,9 +6,9 @@
 
 namespace pinfold {
 
-/// Does what was typed: for each JOB in turn where there are several. A failure of one does not keep the others from being done.
-/// Each is told with its JOB, and the first one's status is returned. `stop --wait` asks all of them to stop before it waits for
-/// the first, so that their grace times run side by side. --timeout is for all of them together.
+/// Does what was typed. If there are several JOBs, it handles one after the other. A failure for one JOB does not stop the
+/// others. Each failure is printed with its JOB, and the status of the first failure is returned. `stop --wait` asks all of them
+/// to stop before it waits for the first, so that their grace times run at the same time. --timeout is for all of them together.
 ExitStatus doForEachJob(CommandLine line);
 
 } // namespace pinfold

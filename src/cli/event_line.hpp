@@ -11,7 +11,7 @@ namespace pinfold {
 /// "2026-11-20T12:00:00Z job-removed sge.4711 result=exited". `time`: CLOCK_REALTIME, microseconds.
 std::string eventLine(const Event& event, std::uint64_t time);
 
-/// One JSON document in one line.
+/// The event as one JSON document in one line.
 std::string jsonEvent(const Event& event, std::uint64_t time);
 
 } // namespace pinfold

@@ -5,7 +5,7 @@
 
 namespace pinfold {
 
-/// The last lines of a unit's journal, as far as the caller may read them; empty where there is no journalctl.
+/// The last lines of a unit's journal, as far as the caller may read them; empty if journalctl is not installed.
 std::string journalLines(const std::string& unit);
 
 } // namespace pinfold

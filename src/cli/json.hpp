@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// --json: one document with a schema number. Keys never change their meaning; unknown is null.
+// The output of --json: one document with a schema number. Keys never change their meaning; what is unknown is null.
 #pragma once
 
 #include "cli/stray_rows.hpp"
@@ -21,10 +21,10 @@ namespace pinfold {
 struct JobDetail {
     JobInfo job;
     ResourceLimits limits;
-    std::vector<std::string> limitsNotEnforced; ///< names
+    std::vector<std::string> limitsNotEnforced; ///< the limits' names
     Allocation allocation;
-    std::optional<Usage> usage;                         ///< where the caller may see it
-    std::optional<std::vector<ProcessEntry>> processes; ///< likewise
+    std::optional<Usage> usage;                         ///< set if the caller may see it
+    std::optional<std::vector<ProcessEntry>> processes; ///< set if the caller may see them
 };
 
 std::string jsonJobs(const std::vector<JobInfo>& jobs);
@@ -35,17 +35,17 @@ std::string jsonReceipts(const std::vector<Receipt>& receipts);
 std::string jsonReceipt(const Receipt& receipt);
 std::string jsonReconciliation(const Reconciliation& found);
 std::string jsonVacuumed(const Vacuumed& done);
-/// `details`: of the live jobs, if they were asked for.
+/// `details`: the details of the live jobs, if the caller asked for them.
 std::string jsonNode(const std::string& version, const std::vector<JobInfo>& jobs, const std::optional<Drain>& drain,
                      const std::optional<std::vector<JobDetail>>& details = {});
-/// Of a job that has no receipt yet.
+/// The document for a job that has no receipt yet.
 std::string jsonNotOver(const std::string& key);
 std::string jsonConfigCheck(const Result<LoadedConfig>& loaded);
 std::string jsonConfigValues(const std::vector<ConfigValue>& values);
 std::string jsonUnits(const StartRequest& request);
 std::string jsonFindings(const std::vector<doctor::Finding>& findings);
 std::string jsonVersions(const std::optional<std::string>& daemon);
-/// `at`: CLOCK_REALTIME, microseconds.
+/// `at`: the time of the look, CLOCK_REALTIME, microseconds.
 std::string jsonTop(const std::vector<TopRow>& rows, std::uint64_t at);
 std::string jsonStrays(const StrayRun& run);
 std::string jsonOpened(const std::string& job, const std::string& slice, const std::map<std::string, std::string>& environment);

@@ -11,7 +11,7 @@
 
 namespace pinfold {
 
-/// All limits. `notEnforced`: the names of those that the kernel does not hold the job to.
+/// All limits. `notEnforced`: the names of the limits that the kernel does not enforce.
 std::string limitsTable(const ResourceLimits& limits, const std::vector<std::string>& notEnforced, const Amounts& amounts,
                         const TableStyle& style);
 
@@ -19,7 +19,8 @@ std::string limitsTable(const ResourceLimits& limits, const std::vector<std::str
 std::string changeLines(const ResourceLimits& change, const ResourceLimits& before, const ResourceLimits& after,
                         const Amounts& amounts);
 
-/// A line for each limit of `change` that has no effect. One that is not in `after` was left out: this node's systemd is too old.
+/// A line for each limit of `change` that has no effect. A limit that is not in `after` was left out, because this node's systemd
+/// is too old for it.
 std::string enforcementWarnings(const ResourceLimits& change, const ResourceLimits& after,
                                 const std::vector<std::string>& notEnforced);
 

@@ -19,7 +19,7 @@ struct ListColumn {
     std::function<bool(const JobInfo&, const JobInfo&)> before;
 };
 
-/// Those of these names; without any name, the usual ones. Error: InvalidArgument.
+/// The columns with these names; without names, the usual columns. Error: InvalidArgument.
 Result<std::vector<ListColumn>> listColumns(std::vector<std::string> names, const Amounts& amounts, const TableStyle& style);
 
 std::string listTable(const std::vector<ListColumn>& columns, const std::vector<JobInfo>& jobs, const TableStyle& style);

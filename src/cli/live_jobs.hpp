@@ -9,7 +9,7 @@
 
 namespace pinfold {
 
-/// What pinfoldd says, who has ten seconds: nothing is done without an answer, and the next run comes.
+/// Asks pinfoldd for the live jobs, for at most ten seconds. Without an answer a run does nothing, and the next run comes.
 inline Result<std::vector<LiveJob>> askLiveJobs(const ManagerClient& client) {
     constexpr std::uint64_t answerTime = 10'000'000;
     const auto listed = client.listJobs(answerTime);

@@ -8,8 +8,8 @@
 
 namespace pinfold {
 
-/// From pinfoldd; when that is not reachable, from the history's file, where the caller may read it, with a word about it on
-/// standard error. Newest first.
+/// Gets receipts from pinfoldd. If pinfoldd is not reachable, it reads the history's file, if the caller may, and says so on
+/// standard error. The newest come first.
 Result<std::vector<Receipt>> findReceipts(const ReceiptFilter& filter);
 
 } // namespace pinfold

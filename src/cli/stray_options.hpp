@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The texts of options of `pinfold strays`, in the ranges of [strays]. Error of each: InvalidArgument.
+// Read the texts of the options of `pinfold strays`, which have the ranges of [strays]. Each may give the error InvalidArgument.
 #pragma once
 
 #include "base/result.hpp"
@@ -17,10 +17,10 @@ Result<std::uint32_t> parseUserId(const std::string& text);
 Result<std::uint32_t> parseKills(const std::string& text);
 Result<std::uint64_t> parseLeast(const std::string& text);
 Result<std::uint64_t> parseStrayGrace(const std::string& text);
-/// "a,b"
+/// Splits "a,b" into its names.
 Result<std::vector<std::string>> parseNames(const std::string& text);
 Result<StrayKinds> parseKinds(const std::string& text);
-/// Unset: "configured".
+/// Reads a mode. Unset: the text is "configured".
 Result<std::optional<StraysMode>> parseStraysMode(const std::string& text);
 
 std::string_view toString(StraysMode mode);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Strays for people and for scripts.
+// The output of `pinfold strays` for people and for scripts.
 #pragma once
 
 #include "cli/table.hpp"
@@ -26,7 +26,7 @@ struct StrayRow {
     std::string unit;
     std::string cgroup;
     std::string command;
-    std::vector<std::string> actions; ///< what was done, or would be: "warning", "SIGTERM", "SIGKILL"
+    std::vector<std::string> actions; ///< what was done, or would be done: "warning", "SIGTERM", "SIGKILL"
     std::optional<std::string> spared;
     std::optional<std::string> failure;
 };
@@ -34,8 +34,8 @@ struct StrayRow {
 struct StrayRun {
     std::string mode;
     bool dryRun = false;
-    bool acted = false;               ///< false too where nothing was to be done, and where `reasons` forbade it
-    std::vector<std::string> reasons; ///< what is not known
+    bool acted = false;               ///< false also if there was nothing to do, or if `reasons` forbade it
+    std::vector<std::string> reasons; ///< what is not known, so that nothing is done
     std::vector<std::string> unread;  ///< why a command line is not known, a line for each
     std::vector<StrayRow> rows;
 };
@@ -45,7 +45,7 @@ void addDeed(StrayRow& row, const Deed& deed);
 
 std::string strayTable(const std::vector<StrayRow>& rows, const Amounts& amounts, const TableStyle& style);
 
-/// "sent SIGKILL to 4711 of alice (session, session-3.scope): sleep 1000", or what would be done, in the same words.
+/// "sent SIGKILL to 4711 of alice (session, session-3.scope): sleep 1000"; for a dry run, what would be done, in the same words.
 std::string deedLine(const Stray& stray, const Deed& deed, bool dryRun);
 
 } // namespace pinfold

@@ -9,7 +9,7 @@ class App;
 
 namespace pinfold {
 
-/// `pinfold strays` and its options.
+/// Adds `pinfold strays` and its options to the parser.
 void addStrays(CLI::App& app, CommandLine& line);
 
 } // namespace pinfold

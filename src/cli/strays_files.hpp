@@ -5,7 +5,7 @@
 
 namespace pinfold {
 
-/// `pinfold strays --files`.
+/// Does `pinfold strays --files`.
 ExitStatus straysFiles(const VerbContext& context);
 
 } // namespace pinfold

@@ -6,10 +6,10 @@
 
 namespace pinfold {
 
-/// ", did you mean 'list'?" or nothing.
+/// ", did you mean 'list'?" if a known word is similar, else "".
 std::string suggestion(const std::string& typed, const std::vector<std::string>& known);
 
-/// The first argument that is no option.
+/// The first argument that is not an option.
 std::string firstWord(int argc, char** argv);
 
 } // namespace pinfold

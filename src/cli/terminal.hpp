@@ -11,7 +11,7 @@ enum class ColorMode { Auto, Always, Never };
 struct TerminalOptions {
     ColorMode color = ColorMode::Auto;
     bool pager = true;
-    bool full = false; ///< never cut
+    bool full = false; ///< lines are never cut
 };
 
 enum class Tone { Plain, Good, Warning, Bad, Dim };
@@ -20,11 +20,12 @@ class Terminal {
 public:
     explicit Terminal(TerminalOptions options);
 
-    /// Columns to fit into; 0 when lines are never cut: piped, or --full.
+    /// The columns that a line may have; 0: lines are never cut (output to a pipe, or --full).
     std::size_t width() const;
-    /// The text in colour where that is wanted: a terminal, TERM other than dumb, no NO_COLOR, or --color=always.
+    /// The text, in colour if that is wanted: on a terminal with TERM other than dumb and without NO_COLOR, or with
+    /// --color=always.
     std::string colored(Tone tone, const std::string& text) const;
-    /// To standard output, through a pager when that is a terminal: $PINFOLD_PAGER, $PAGER, else less -FRSX.
+    /// Prints to standard output. If that is a terminal, it uses a pager: $PINFOLD_PAGER, $PAGER, else less -FRSX.
     void print(const std::string& text) const;
 
 private:

@@ -10,10 +10,12 @@
 
 namespace pinfold {
 
-/// The error of a wait for a job's end. A time-out says what was waited for: asked of pinfoldd now, as far as it answers.
+/// The error of a wait for a job's end. A time-out also says what the job still waits for, which is asked of pinfoldd now, if it
+/// answers.
 Error explained(Error error, const std::string& key, std::uint64_t timeout);
 
-/// "job sge.1 is still ending after 300ms: 1 process is left". Unset: not known, since only its owner and admins may see it.
+/// "job sge.1 is still ending after 300ms: 1 process is left". `processes` unset: not known, since only the job's owner and
+/// admins may see it.
 std::string stillThere(const std::string& key, const std::string& state, std::optional<std::size_t> processes,
                        std::uint64_t timeout);
 

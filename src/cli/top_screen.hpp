@@ -8,11 +8,12 @@
 
 namespace pinfold {
 
-/// The terminal's alternate screen, with keys read one by one. The terminal is as it was before when this goes, while the program
-/// is stopped (SIGTSTP), and when SIGINT, SIGTERM, SIGHUP or SIGQUIT ends it. One at a time: signals know no objects.
+/// The terminal's alternate screen, with keys read one by one. The terminal gets its former state back when this object goes,
+/// while the program is stopped (SIGTSTP), and when SIGINT, SIGTERM, SIGHUP or SIGQUIT ends the program. There may be only one
+/// object at a time, because signal handlers have no object.
 class TopScreen {
 public:
-    /// Is standard output a terminal that can do it?
+    /// True: standard output is a terminal that can do this.
     static bool possible();
 
     TopScreen();
@@ -26,11 +27,11 @@ public:
     };
     static Size size();
 
-    /// Lines with a line break each, no more and no longer than size() says.
+    /// Shows lines, each with a line break. They must not be more or longer than size() says.
     void show(const std::string& text) const;
 
-    static constexpr char kRedraw = '\f'; ///< the key that asks for it; also what a resize is
-    /// A key; 'q' when the terminal has gone; nullopt after `usec` microseconds.
+    static constexpr char kRedraw = '\f'; ///< the key that asks for a redraw; a resize of the terminal gives it, too
+    /// Waits for a key. 'q' when the terminal has gone; nullopt after `usec` microseconds.
     std::optional<char> wait(std::uint64_t usec) const;
 };
 

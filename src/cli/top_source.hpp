@@ -13,17 +13,17 @@
 
 namespace pinfold {
 
-/// Looks at all jobs again and again, at little cost: usage and limits come from the cgroup files, which stay open, at each look.
-/// pinfoldd is asked for its list when the slices in batch.slice are others than before, while a job is coming or going, and else
-/// every 10 s: nothing else tells that a job is about to end. Whether a job is suspended its cgroup tells.
+/// Looks at all jobs again and again, at little cost. At each look usage, limits, and whether a job is suspended come from the
+/// cgroup files, which stay open. pinfoldd is asked for its list when the slices in batch.slice have changed and while a job is
+/// coming or going. Otherwise it is asked every 10 s, because nothing else tells that a job is about to end.
 class TopSource {
 public:
-    /// `uid`: only the jobs of this user.
+    /// `uid`: if set, looks only at the jobs of this user.
     explicit TopSource(std::optional<std::uint32_t> uid) : uid_(uid) {}
 
-    /// Error: only while pinfoldd has never answered; later on see trouble().
+    /// Gives an error only while pinfoldd has never answered; later on see trouble().
     Result<TopSample> look();
-    /// Why the list of jobs is an old one.
+    /// Why the list of jobs is an old one; unset: the list is new.
     const std::optional<Error>& trouble() const { return trouble_; }
 
 private:
@@ -42,7 +42,7 @@ private:
     std::optional<std::uint32_t> uid_;
     std::optional<ManagerClient> client_;
     std::map<std::string, Watched> jobs_; ///< by slice
-    std::vector<std::string> slices_;     ///< as they were when pinfoldd was asked
+    std::vector<std::string> slices_;     ///< the slices when pinfoldd was asked last
     std::uint64_t asked_ = 0;             ///< CLOCK_REALTIME, microseconds; 0: never answered
     std::optional<Error> trouble_;
 };

@@ -16,12 +16,12 @@ struct TopStyle {
     std::string sort;   ///< what the rows are sorted by
     bool legend = true; ///< the line with the sums, and the column headers
     Amounts amounts;
-    // Of the terminal: less important columns and what does not fit are left out, lines are cut. Both 0: nothing is.
+    // The terminal's size. Less important columns and what does not fit are left out, and lines are cut. Both 0: nothing is cut.
     std::size_t width = 0;
     std::size_t height = 0;
 };
 
-/// The sums, what is wrong, and a table. Lines with a line break each.
+/// The page of `pinfold top`: the sums, what is wrong, and a table. Each line has a line break.
 std::string topText(const std::vector<TopRow>& rows, std::uint64_t at, const std::optional<Error>& trouble,
                     const TopStyle& style);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// One function a verb, one file each (verb_*.cpp). They print to standard output, talk on standard error, and return the status.
+// One function for each verb, in a file of its own (verb_*.cpp). The functions print results to standard output and messages to
+// standard error, and return the exit status.
 #pragma once
 
 #include "base/error_code.hpp"
@@ -26,13 +27,13 @@ struct VerbContext {
     Amounts amounts;
 };
 
-/// Of several jobs this one is worked on: fail() says so.
+/// Says which of several jobs is handled now, so that fail() names it.
 void nameErrorsAfter(const std::string& job);
 
-/// Says the error in one line, and returns its exit status.
+/// Prints the error in one line, and returns its exit status.
 ExitStatus fail(const Error& error);
 
-/// Of a verb that waits for a job's end. The receipt is printed with --json only.
+/// Ends a verb that waited for a job's end. The receipt is printed only with --json.
 ExitStatus endWithReceipt(const VerbContext& context, const Result<Receipt>& receipt);
 
 using Verb = ExitStatus (*)(const VerbContext&);
@@ -65,16 +66,17 @@ ExitStatus verbConfig(const VerbContext& context);
 ExitStatus verbDoctor(const VerbContext& context);
 ExitStatus verbVersion(const VerbContext& context);
 ExitStatus verbWait(const VerbContext& context);
-/// `pinfold run --dry-run`.
+/// Does `pinfold run --dry-run`.
 ExitStatus verbRun(const VerbContext& context);
 
-/// Nullptr for a name that is none.
+/// The function of a verb. nullptr: there is no verb of this name.
 Verb findVerb(const std::string& name);
 
-/// Of a `pinfold run` with --dry-run before the command: how many words there are before the command, which are pinfold's own.
+/// For a `pinfold run` with --dry-run before the command: how many words before the command are pinfold's own.
 std::optional<int> wordsOfDryRun(int argc, char** argv);
 
-/// `pinfold run` without --dry-run: becomes pinfold-run, which reads the options itself. Returns how many words to parse.
+/// `pinfold run` without --dry-run: this process becomes pinfold-run, which reads the options itself. For other command lines,
+/// returns how many words to parse.
 int becomePinfoldRun(int argc, char** argv);
 
 } // namespace pinfold
