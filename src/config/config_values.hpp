@@ -11,7 +11,7 @@
 
 namespace pinfold {
 
-/// A key that a file sets, and no later file.
+/// A key that a file sets and no later file sets again.
 struct ConfigValue {
     std::string section; ///< "jobs", "devices.fuse"
     std::string key;
@@ -20,7 +20,8 @@ struct ConfigValue {
     std::uint32_t line = 0;
 };
 
-/// By section and key. Whether they are right is loadConfig()'s to say. Error: ConfigInvalid, what cannot be parsed.
+/// All values, sorted by section and key. Only loadConfig() says whether they are valid. Error: ConfigInvalid for a file that
+/// cannot be parsed.
 Result<std::vector<ConfigValue>> configValues(const ConfigPaths& paths);
 
 } // namespace pinfold

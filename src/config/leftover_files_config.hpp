@@ -9,12 +9,11 @@ namespace pinfold {
 
 enum class LeftoverFilesPolicy { Report, Remove };
 
-/// The keys of [strays] that are about files: what the timer does about those that ended jobs left, and where they are looked
-/// for.
+/// The keys of [strays] about files: what the timer does about files that ended jobs left, and where it looks for them.
 struct LeftoverFilesConfig {
     LeftoverFilesPolicy policy = LeftoverFilesPolicy::Report; ///< files = "report" | "remove"
     std::vector<std::string> directories{"/dev/shm", "/tmp"}; ///< file_directories: absolute paths
-    std::uint64_t minAge = 600'000'000;                       ///< file_min_age = "10min": since the job's end
+    std::uint64_t minAge = 600'000'000;                       ///< file_min_age = "10min": time since the job's end
 
     bool operator==(const LeftoverFilesConfig&) const = default;
 };

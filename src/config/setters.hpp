@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// How a key's value gets into the Config: one Setter a key, made from the form that its value has. Errors say the value and what
-// is allowed; the place in the file is added by who calls.
+// Puts a key's value into the Config. Each key has one Setter, which depends on the form of the value. Errors say the value and
+// what is allowed; the caller adds the place in the file.
 #pragma once
 
 #include "base/result.hpp"
@@ -28,15 +28,15 @@ Error wrong(const std::string& what);
 /// The value as it was written, fit for a message.
 std::string show(const toml::node& node);
 
-/// What people may write as a number or as text: integers stand for `integerUnit` each.
+/// A value that people may write as a number or as text. A number counts in units of `integerUnit`.
 Result<std::uint64_t> amount(const toml::node& node, Result<std::uint64_t> (*parse)(std::string_view), std::uint64_t integerUnit);
 
 Result<std::uint64_t> integer(const toml::node& node, std::uint64_t least, std::uint64_t most);
 
-/// `range`: what may be written.
+/// `range`: the allowed values in words.
 Setter duration(std::uint64_t& (*member)(Config&), std::uint64_t least, std::uint64_t most, const char* range);
 
-/// `least` or more, also "infinity". `form`: what may be written.
+/// Takes `least` or more, also "infinity". `form`: the allowed values in words.
 Setter noLessThan(std::uint64_t& (*member)(Config&), std::uint64_t least, Result<std::uint64_t> (*parse)(std::string_view),
                   std::uint64_t integerUnit, const char* form);
 
@@ -44,7 +44,7 @@ Setter flag(bool& (*member)(Config&));
 
 Setter absolutePath(std::string& (*member)(Config&));
 
-/// A list of texts. `what`: what each of them is.
+/// Takes a list of texts. `what`: what each text is, for errors.
 Setter words(std::vector<std::string>& (*member)(Config&), bool (*valid)(const std::string&), const char* what);
 
 template <class T> Setter word(T& (*member)(Config&), std::vector<std::pair<std::string_view, T>> words) {

@@ -17,22 +17,22 @@ struct StraysConfig {
     StraysMode mode = StraysMode::Report;                   ///< mode = "report" | "warn" | "stop" | "kill"
     std::uint32_t minUid = 1000;                            ///< min_uid
     std::uint32_t maxUid = kMostUid;                        ///< max_uid
-    std::vector<std::string> users;                         ///< users = ["alice"]: only these, names or ids; none: all
+    std::vector<std::string> users;                         ///< users = ["alice"]: only these users, names or ids; empty: all
     std::vector<std::string> exemptUsers;                   ///< exempt_users: names or ids
     std::vector<std::string> exemptGroups{"pinfold-admin"}; ///< exempt_groups: names or ids
     std::vector<std::string> exemptUnits;                   ///< exempt_units = ["site-*.service", "site.slice"]: glob(7)
-    std::vector<std::string> commands;                      ///< commands = ["*matlab*"]: only these, glob(7); none: all
-    /// kinds = ["session"]: what is acted on; all are listed.
+    std::vector<std::string> commands;                      ///< commands = ["*matlab*"]: only these commands, glob(7); empty: all
+    /// kinds = ["session"]: the kinds that are acted on. All kinds are listed.
     StrayKinds kinds{StrayKind::Session,   StrayKind::UserManager, StrayKind::Linger,     StrayKind::Cron, StrayKind::At,
                      StrayKind::Container, StrayKind::Moved,       StrayKind::Supervisor, StrayKind::Other};
-    bool withoutJob = false;           ///< without_job: only of users who have no live job
+    bool withoutJob = false;           ///< without_job: only strays of users who have no live job
     std::uint64_t minAge = 60'000'000; ///< min_age = "60s"
-    std::uint64_t minCpu = 0;          ///< min_cpu = "0": CPU time
-    std::uint64_t grace = 10'000'000;  ///< grace = "10s": SIGTERM to SIGKILL; 0 to 1 h
+    std::uint64_t minCpu = 0;          ///< min_cpu = "0": CPU time that the process has used
+    std::uint64_t grace = 10'000'000;  ///< grace = "10s": time from SIGTERM to SIGKILL; 0 to 1 h
     std::uint32_t maxKills = 1000;     ///< max_kills: processes that one run acts on
     LeftoverFilesConfig files = {};
 
-    static constexpr std::uint32_t kMostUid = UINT32_MAX - 1; ///< the kernel's (uid_t)-1 is nobody's
+    static constexpr std::uint32_t kMostUid = UINT32_MAX - 1; ///< (uid_t)-1 is not a user for the kernel
     static constexpr std::uint64_t kMostGrace = 3'600'000'000;
     static constexpr std::uint32_t kMostKills = 1'000'000;
 

@@ -5,8 +5,9 @@
 
 namespace pinfold {
 
-/// Tells everyone who waits at the wrapper's socket that pinfoldd does not start, and why. Takes a tenth of a second at most,
-/// however many say nothing. For a process that ends then: the connections, and what is passed with them, stay open until then.
+/// Tells everyone who waits at the wrapper's socket that pinfoldd does not start, and why. This takes at most a tenth of a
+/// second, however many say nothing. It is for a process that ends afterwards: until then the connections, and the descriptors
+/// that came with them, stay open.
 void turnAway(int listener, const Error& why);
 
 } // namespace pinfold

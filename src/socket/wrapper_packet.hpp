@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Packets on the wrapper's socket, as they come and go. Nothing here waits.
+// Receives and sends packets on the wrapper's socket. Nothing here waits.
 #pragma once
 
 #include "base/result.hpp"
@@ -16,17 +16,17 @@ namespace pinfold {
 struct WrapperPacket {
     std::string text; ///< empty: the other end is closed
     std::vector<ForeignFd> fds;
-    bool cut = false;     ///< there was more of it, or more than a request has
-    bool lacking = false; ///< we have no descriptor left for one that came with it
+    bool cut = false;     ///< the packet was longer than what we read, or had more descriptors than a request may have
+    bool lacking = false; ///< we had no descriptor number left for a descriptor that came with it
 };
 
-/// The next connection in the queue; empty, with errno, when there is none to be had.
+/// Accepts the next connection in the queue. Empty, with errno: there is none, or it cannot be accepted.
 UniqueFd acceptWrapper(int listener);
 
-/// Nullopt: nothing has come yet.
+/// Receives a packet. nullopt: nothing has come yet.
 std::optional<WrapperPacket> receiveWrapperPacket(int socket);
 
-/// Whoever doesn't take the one packet that is for them is gone, and that is not news.
+/// Sends the reply. Errors are ignored: a peer that does not take its one packet is gone.
 void sendWrapperReply(int socket, const Result<WrapperReply>& reply);
 
 } // namespace pinfold

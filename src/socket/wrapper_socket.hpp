@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What pinfold-run and pam_pinfold ask for, without the bus between (model/wrapper_protocol.hpp).
+// The server of the wrapper's socket: requests of pinfold-run and pam_pinfold that do not go by the bus
+// (model/wrapper_protocol.hpp).
 #pragma once
 
 #include "base/unique_fd.hpp"
@@ -23,7 +24,8 @@ namespace pinfold {
 
 class WrapperSocket {
 public:
-    /// Of one user, whose supervisors connect for as long as a request takes. Fewer where pinfoldd may have few descriptors.
+    /// Connections of one user. The user's supervisors connect for as long as a request takes. The limit is lower if pinfoldd may
+    /// have few descriptors.
     static constexpr std::size_t kMostConnections = 1024;
 
     struct Parts {
@@ -34,7 +36,7 @@ public:
         const Config& config; ///< replaced as a whole by a reload
         std::function<void(const std::string&)> logError;
     };
-    /// `listener`: as pinfoldd.socket makes it. Lets nobody in before open().
+    /// `listener`: a socket as pinfoldd.socket makes it. Accepts no connection before open().
     WrapperSocket(UniqueFd listener, Parts parts);
     ~WrapperSocket();
     WrapperSocket(const WrapperSocket&) = delete;
@@ -47,10 +49,10 @@ private:
     using ConnectionPtr = std::shared_ptr<Connection>;
 
     void acceptSome();
-    /// Lets nobody in for a moment.
+    /// Accepts no connection for a moment.
     void pause(int why);
     void tellShortage(const std::string& what);
-    /// Null: no more of this user's, or of all users', are let in.
+    /// Counts a connection. Null: this user, or all users together, have as many as allowed.
     std::shared_ptr<void> count(const Caller& caller);
     void acceptOne(UniqueFd socket);
     /// False: nothing has come yet.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a cgroup path says. Pure.
+// What a cgroup path tells about a process. Pure.
 #pragma once
 
 #include "model/stray_kind.hpp"
@@ -11,30 +11,31 @@
 
 namespace pinfold {
 
-/// Where a cgroup is among the units of the system's manager. Views into the path.
+/// The place of a cgroup among the units of the system's manager. The members are views into the path.
 struct Place {
     std::vector<std::string_view> slices; ///< the outermost first
     std::string_view unit;                ///< the service or scope in them; empty: none, so no process belongs there
-    std::string_view below;               ///< the rest: named by whoever runs in the unit, which may be the user
+    std::string_view below; ///< the rest of the path, whose names whoever runs in the unit has chosen; this may be the user
 };
 
-/// `cgroup` as in /proc/PID/cgroup.
+/// `cgroup`: as in /proc/PID/cgroup.
 Place placeOf(std::string_view cgroup);
 
-/// Of a process that is in no live job.
+/// The kind of a process that is in no live job.
 StrayKind kindOf(const Place& place, const Logins& logins);
 
-/// The name of the slice, where it is one of a job.
+/// The name of the job's slice in which the place is; empty if it is not in a job's slice.
 std::string_view jobSliceOf(const Place& place);
 
-/// In the home of supervisors, pinfold.slice.
+/// True: the place is pinfold.slice, the home of supervisors.
 bool isSupervisorsHome(const Place& place);
 
-/// The innermost unit of a path for people, also of a user's own manager; the path itself where it is in none. printable().
+/// The name, for people, of the innermost unit of a path, also one of a user's own manager; the path itself if it is in no unit.
+/// printable().
 std::string unitForPeople(std::string_view cgroup);
 
-/// Whether one of the system's units around it matches one of the globs. What is below the unit doesn't count: users choose names
-/// there.
+/// True: one of the system's units around the place matches one of the globs. Names below the unit do not count, because users
+/// choose them.
 bool matchesUnit(const Place& place, const std::vector<std::string>& globs);
 
 } // namespace pinfold

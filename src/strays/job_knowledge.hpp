@@ -22,23 +22,23 @@ struct LiveJob {
     std::string slice; ///< batch-<E>.slice
 };
 
-/// What pinfoldd says, asked anew each time.
+/// Asks pinfoldd for the live jobs, anew at each call.
 using JobLister = std::function<Result<std::vector<LiveJob>>()>;
 
-/// Who is legitimate on the node because of a job.
+/// Users and processes that are legitimate on the node because of a job.
 struct JobKnowledge {
     bool jobsKnown = false;
-    std::set<uid_t> users;        ///< who have a live job
-    std::set<std::string> slices; ///< of the live jobs
+    std::set<uid_t> users;        ///< users who have a live job
+    std::set<std::string> slices; ///< the slices of the live jobs
     bool recordsKnown = false;
     std::vector<ProcessIdentity> ours; ///< supervisors, and leaders that wait for their job's scope
-    std::vector<std::string> problems; ///< not empty: somebody may be legitimate of whom it is not known
+    std::vector<std::string> problems; ///< not empty: a user or process may be legitimate without being in here
 
     bool isOurs(const ProcessIdentity& process) const;
 };
 
-/// pinfoldd's list, the records and the cgroups below batch.slice, which have to say the same. Jobs come and go while they are
-/// read, so what doesn't agree is read again, for half a second.
+/// Reads pinfoldd's list, the records and the cgroups below batch.slice, which must agree. Jobs come and go meanwhile, so sources
+/// that do not agree are read again, for half a second.
 JobKnowledge learnJobs(const JobLister& list, const RecordStore& records, const CgroupTree& cgroups);
 
 } // namespace pinfold

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Files and System V IPC that ended jobs left on the node: whose they are, and why one is kept. Decisions only.
+// Files and System V IPC objects that ended jobs left on the node: to whom they belong, and why one is kept. This file only
+// decides.
 #pragma once
 
 #include "os/shared_directory.hpp"
@@ -23,18 +24,18 @@ std::string_view toString(LeftoverKind kind);
 /// Something on the node that belongs to a user. Times are CLOCK_REALTIME microseconds.
 struct UserFile {
     LeftoverKind kind = LeftoverKind::TmpFile;
-    std::string path;                  ///< printable(); empty: IPC
-    std::optional<IpcObject> ipc = {}; ///< unset: a file
+    std::string path;                  ///< printable(); empty: it is an IPC object
+    std::optional<IpcObject> ipc = {}; ///< unset: it is a file
     uid_t uid = 0;
-    std::optional<std::uint64_t> born = {}; ///< unset: the file system doesn't say
-    std::uint64_t bornWithin = 0;           ///< so much later it may have been: IPC's times are in whole seconds
+    std::optional<std::uint64_t> born = {}; ///< unset: the file system does not say
+    std::uint64_t bornWithin = 0; ///< it may have been born so many microseconds later, because IPC's times are in whole seconds
     TreeSurvey tree = {};
 };
 
 UserFile userFile(const std::string& directory, const DirectoryEntry& entry);
 UserFile userFile(const IpcObject& object);
 
-/// The path; of IPC the id and the key, as ipcs(1) has them: "7 (key 0x0000002a)".
+/// The path. For an IPC object the id and the key, as ipcs(1) shows them: "7 (key 0x0000002a)".
 std::string nameOf(const UserFile& file);
 
 struct EndedJob {
@@ -45,25 +46,25 @@ struct EndedJob {
     auto operator<=>(const EndedJob&) const = default;
 };
 
-/// The ended jobs in whose time a file was born. There may be thousands, of each of thousands of files.
+/// The ended jobs that ran when a file was born. There may be thousands of files with thousands of jobs each.
 struct JobsOfFile {
-    static constexpr std::size_t kMostKeys = 20; ///< times of IPC are in seconds, and some short jobs run in one
+    static constexpr std::size_t kMostKeys = 20; ///< IPC's times are in seconds, and several short jobs may run in one second
 
-    std::uint64_t started = 0; ///< the first start of one
-    std::uint64_t ended = 0;   ///< the last end of one
+    std::uint64_t started = 0; ///< the first start of these jobs
+    std::uint64_t ended = 0;   ///< the last end of these jobs
     std::uint64_t count = 0;
-    std::vector<std::string> keys = {}; ///< of those that started first
+    std::vector<std::string> keys = {}; ///< the keys of the jobs that started first
 
     bool operator==(const JobsOfFile&) const = default;
 };
 
-/// Of one user.
+/// The ended jobs of one user.
 class EndedJobs {
 public:
-    /// In any order; twice is once.
+    /// `jobs` may be in any order. A job that is in it twice counts once.
     explicit EndedJobs(std::vector<EndedJob> jobs);
 
-    /// In whose time the file was born. Of unknown birth: in whose time it was changed last.
+    /// The jobs that ran when the file was born. If the birth is not known, the jobs that ran when the file was changed last.
     JobsOfFile of(const UserFile& file) const;
 
 private:
@@ -71,37 +72,37 @@ private:
     std::vector<std::uint64_t> ended_; ///< the latest end of a job and all before it
 };
 
-/// In this order; the first that is true is told.
+/// Why something is kept. The first of these reasons that holds is reported.
 enum class Kept {
-    LiveJob,      ///< its user has one on this node
-    Processes,    ///< its user has some on this node, of whatever kind
-    BirthUnknown, ///< of it, or of something in it
+    LiveJob,      ///< its user has a live job on this node
+    Processes,    ///< its user has processes on this node, of whatever kind
+    BirthUnknown, ///< its birth, or that of something in it, is not known
     Older,        ///< something in it was born before the job began
-    Changed,      ///< after the job's end
-    InUse,        ///< by a process: open, mapped, attached, or its maker or last user lives
+    Changed,      ///< it was changed after the job's end
+    InUse,        ///< a process has it open, mapped or attached, or its maker or last user lives
     Young,        ///< the job ended less than strays.file_min_age ago
     Unseen,       ///< a part of it could not be looked at
-    Unknown,      ///< not all is known that would have to be
+    Unknown,      ///< not everything is known that must be known
     NotRoot,      ///< only root knows what other users' processes have open
 };
 std::string_view toString(Kept kept); ///< "live-job": JSON, --parsable
 std::string_view reason(Kept kept);   ///< "its user has a live job"
 
-/// What is known of the rest of the node at the moment.
+/// What is known about the rest of the node at the moment.
 struct LeftoverContext {
-    bool liveJob = false;   ///< of the file's user
-    bool processes = false; ///< of the file's user
-    bool seen = true;       ///< the file, all of it
-    bool complete = true;   ///< what is known, of all jobs and all processes
+    bool liveJob = false;   ///< the file's user has a live job
+    bool processes = false; ///< the file's user has processes
+    bool seen = true;       ///< the whole file or tree could be looked at
+    bool complete = true;   ///< all jobs and all processes are known
     bool root = true;
     std::uint64_t now = 0;    ///< CLOCK_REALTIME, microseconds
     std::uint64_t minAge = 0; ///< microseconds since the job's end
 };
 
-/// A change so long after the job's end is the batch system's, or the clock's grain. Microseconds.
+/// Microseconds. A change within this time after the job's end comes from the batch system, or from the grain of the clock.
 constexpr std::uint64_t kMoment = 2'000'000;
 
-/// `jobs`: as EndedJobs::of() says; not none. nullopt: it may go.
+/// Why the file is kept. `jobs`: the result of EndedJobs::of(), which must not be empty. nullopt: the file may be removed.
 std::optional<Kept> whyKept(const UserFile& file, const JobsOfFile& jobs, const LeftoverContext& context);
 
 } // namespace pinfold

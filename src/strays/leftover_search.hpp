@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// One look over the node for what ended jobs left in directories and in System V IPC; what may go is removed if that is wanted.
+// Searches the node once for what ended jobs left in directories and in System V IPC, and removes what may go, if that is wanted.
 #pragma once
 
 #include "model/subordinate_ids.hpp"
@@ -22,24 +22,24 @@ struct LeftoverRules {
     std::function<bool(uid_t)> ordinary; ///< users whose files are looked at
     std::vector<std::filesystem::path> directories;
     std::uint64_t minAge = 0;         ///< microseconds since the job's end
-    bool root = true;                 ///< that is what this process is
-    SubordinateIds subordinates = {}; ///< such an id counts as its owner where looks into processes hang
-    std::vector<std::string> doubts;  ///< about these rules, a line each; gaps, too
+    bool root = true;                 ///< this process is root
+    SubordinateIds subordinates = {}; ///< a subordinate id counts as its owner when looks into processes hang
+    std::vector<std::string> doubts;  ///< doubts about these rules, a line each; they count as gaps
 };
 
-/// What pinfoldd and its records and receipts say. An Error is a gap: of the user who is asked about, or else of the node.
+/// What pinfoldd, its records and its receipts say. An Error is a gap: for the user who is asked about, or else for the node.
 struct LeftoverSources {
     std::function<Result<std::set<uid_t>>()> usersWithLiveJobs;
-    /// That ended at `since` (CLOCK_REALTIME, microseconds) or later.
+    /// The user's jobs that ended at `since` (CLOCK_REALTIME, microseconds) or later.
     std::function<Result<std::vector<EndedJob>>(uid_t uid, std::uint64_t since)> endedJobs;
 };
 
 struct LeftoverFile {
     UserFile file;
-    JobsOfFile jobs;          ///< in whose time it was born; of unknown birth: changed last
-    std::optional<Kept> kept; ///< unset: it may go
+    JobsOfFile jobs;          ///< the jobs that ran when it was born or, if that is not known, changed last
+    std::optional<Kept> kept; ///< unset: it may be removed
     bool removed = false;
-    std::uint64_t others = 0;         ///< of other users in it, left where they are
+    std::uint64_t others = 0;         ///< entries of other users in it, which are left where they are
     std::optional<std::string> error; ///< why it could not be looked at, or could not be removed
 
     bool failed() const { return error && !kept; }
@@ -47,8 +47,8 @@ struct LeftoverFile {
 
 /// Something that is not known.
 struct LeftoverGap {
-    std::optional<uid_t> user; ///< nothing of theirs is removed; unset: nothing of anybody's
-    std::string what;          ///< a line
+    std::optional<uid_t> user; ///< nothing of this user is removed; unset: nothing is removed at all
+    std::string what;          ///< what is not known, in one line
 
     bool operator==(const LeftoverGap&) const = default;
 };
@@ -58,7 +58,7 @@ struct LeftoverListing {
     std::vector<LeftoverGap> gaps;
 };
 
-/// Without `journal` nothing is removed; else what is gets an entry each, and so does what can't be.
+/// Without `journal` nothing is removed. With it, each removal gets an entry, and so does everything that cannot be removed.
 LeftoverListing searchLeftovers(const LeftoverRules& rules, const LeftoverSources& sources, Journal* journal);
 
 } // namespace pinfold

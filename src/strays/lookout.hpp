@@ -16,21 +16,22 @@ struct Findings {
     bool jobsKnown = false;
     std::vector<std::string> unseen; ///< why there may be more strays than these
     std::vector<std::string> doubts; ///< why one of them may be legitimate
-    std::vector<std::string> unread; ///< whose command lines can't be read, so that nobody knows more of them than their names
-    /// Nothing may be killed otherwise.
+    std::vector<std::string> unread; ///< processes whose command lines cannot be read, so that only their names are known
+    /// True: nothing is in doubt. Nothing may be killed otherwise.
     bool areSure() const { return unseen.empty() && doubts.empty(); }
 };
 
 /// Looks for strays on this node. Reads only.
 class Lookout {
 public:
-    /// `root` is prefixed to all paths, but for what systemd-logind knows.
+    /// `root`: the prefix of all paths. What systemd-logind knows does not depend on it.
     Lookout(const std::filesystem::path& root, JobLister jobs, StrayPolicy policy);
 
     Findings look(Pidfds pidfds) const;
-    /// What is still there of these, and still stray by what is known now. Their pidfds have to be open.
+    /// Those of the strays that still exist, and are still strays by what is known now. Their pidfds must be open.
     Findings lookAgain(std::vector<Stray> strays) const;
-    /// Right before a signal: it is the same process in the same cgroup. Errors: PidGone, with what has changed; Internal.
+    /// Call this right before a signal. Success: it is still the same process in the same cgroup. Errors: PidGone, with what has
+    /// changed; Internal.
     Result<void> confirm(Stray& stray) const;
 
     const StraysConfig& config() const { return policy_.config; }

@@ -12,20 +12,20 @@
 
 namespace pinfold {
 
-/// [strays] with its names looked up.
+/// [strays], with its names of users and groups looked up.
 struct StrayPolicy {
     StraysConfig config;
-    std::set<uid_t> users; ///< only these; meaningless where config.users is empty
+    std::set<uid_t> users; ///< only these users; without meaning if config.users is empty
     std::set<uid_t> exemptUsers;
     std::set<gid_t> exemptGroups;
-    SubordinateIds subordinates;       ///< such an id counts as its owner where looks into processes hang
-    std::string ownCgroup;             ///< what runs beside who acts, in the admin's own login session say, is spared
-    std::vector<std::string> problems; ///< names that nobody knows: whoever was meant must not be killed
+    SubordinateIds subordinates;       ///< a subordinate id counts as its owner when looks into processes hang
+    std::string ownCgroup;             ///< processes in this process's own cgroup, such as the admin's login session, are spared
+    std::vector<std::string> problems; ///< names that are not known; since they may mean anybody, nothing may be killed
 };
 
 StrayPolicy resolve(StraysConfig config);
 
-/// Not one of the system's, of nobody, or of a service with DynamicUser=.
+/// True: the user is neither a system user, nor nobody, nor the user of a service with DynamicUser=.
 bool isOrdinaryUser(uid_t uid, const StraysConfig& config);
 
 } // namespace pinfold

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Strays in the journal.
+// Entries about strays for the journal.
 #pragma once
 
 #include "os/journal.hpp"
@@ -9,7 +9,7 @@ namespace pinfold {
 
 JournalEvent strayEvent(const Stray& stray, const Deed& deed);
 
-/// Nothing was done, or nothing more.
+/// The entry that nothing was done, or nothing more.
 JournalEvent straysRefusedEvent(const std::vector<std::string>& reasons);
 
 } // namespace pinfold

@@ -13,7 +13,7 @@ namespace pinfold {
 struct SeenProcess {
     ProcessInfo info;   ///< without the command line
     std::string cgroup; ///< as in /proc/PID/cgroup
-    UniqueFd pidfd;     ///< opened before all the rest was read; closed again where it was not asked for
+    UniqueFd pidfd;     ///< opened before everything else was read; closed again if it was not asked for
 };
 
 struct Scan {
@@ -23,14 +23,14 @@ struct Scan {
 
 enum class Pidfds { Keep, Close };
 
-/// What ails one may ail thousands: the first ten, and how many more there are.
+/// Keeps the first ten problems, and how many more there are, because what goes wrong for one process may go wrong for thousands.
 void cutShort(std::vector<std::string>& problems);
 
-/// Every process of these real user ids, but kernel threads, pid 1 and this process.
+/// Every process with a real user id for which `wanted` is true, except kernel threads, pid 1 and this process.
 Scan scanProcesses(const ProcessTable& table, const std::function<bool(uid_t)>& wanted, Pidfds pidfds);
 
-/// The same process as it is now: pid, user and start stay the same. Errors: PidGone, also when it runs as another user now;
-/// Internal.
+/// Reads the same process as it is now; pid, user and start must be the same. Errors: PidGone, also when it runs as another user
+/// now; Internal.
 Result<void> readAgain(const ProcessTable& table, SeenProcess& seen);
 
 } // namespace pinfold

@@ -10,21 +10,21 @@
 
 namespace pinfold {
 
-/// What was done about a stray, or would be.
+/// What was done about a stray, or would be done.
 struct Deed {
     enum class Kind { Report, Warning, Terminate, Kill, Spare, Failure };
     Kind kind = Kind::Report;
-    std::string why; ///< of Spare and Failure
+    std::string why; ///< the reason, for Spare and Failure
 };
 
 using Tell = std::function<void(const Stray&, const Deed&)>;
 
-/// What a sweep in this mode begins with.
+/// What a sweep in this mode does first.
 Deed plannedDeed(const Stray& stray, StraysMode mode);
 
-/// Does it. Only for findings that are sure, with pidfds. `tell` hears of each deed, of a stray that outlasts SIGTERM twice.
-/// Returns when all are gone, or those left have been told as failures. Error: Internal when the knowledge was lost in between,
-/// and nothing more was done.
+/// Acts on the strays. The findings must be sure, and have pidfds. `tell` is called for each deed; twice for a stray that
+/// outlasts SIGTERM. Returns when all strays are gone, or have been reported as failures. Error: Internal when the knowledge was
+/// lost in between; then nothing more was done.
 Result<void> sweep(const Lookout& lookout, std::vector<Stray> strays, StraysMode mode, const Tell& tell);
 
 } // namespace pinfold

@@ -8,8 +8,8 @@
 
 namespace pinfold {
 
-/// What to do better next time, the most important first, one paragraph without line breaks each. Only what the receipt proves:
-/// of a short job nothing is said that another second could change.
+/// Advice for the next time: paragraphs without line breaks, the most important first. It says only what the receipt proves.
+/// About a short job it says nothing that another second could change.
 std::vector<std::string> adviceOn(const Receipt& receipt);
 
 } // namespace pinfold

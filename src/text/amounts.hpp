@@ -7,7 +7,7 @@
 
 namespace pinfold {
 
-/// Amounts for people, or as they are where --bytes asks for it. Unknown is "-".
+/// Writes amounts for people, or as plain numbers with --bytes. An unknown amount is "-".
 struct Amounts {
     bool raw = false;
 

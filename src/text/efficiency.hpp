@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a job used, against what it might have used. Unknown is unset.
+// What a job used, compared with what it might have used. A result that is not known is unset.
 #pragma once
 
 #include "model/receipt.hpp"
@@ -9,19 +9,20 @@
 
 namespace pinfold {
 
-/// Microseconds in which it was not suspended.
+/// Microseconds of the run in which the job was not suspended.
 std::uint64_t runTime(const Receipt& receipt);
 
-/// Microseconds, user and system.
+/// Microseconds of CPU time, user and system.
 std::optional<std::uint64_t> cpuTime(const Usage& usage);
 
-/// CPUs that it could keep busy, by its quota and its CPU list; unset where it has neither.
+/// How many CPUs the job could keep busy, by its quota and its CPU list; unset if it has neither.
 std::optional<double> cpusAllowed(const ResourceLimits& limits);
 
-/// CPU time of what those CPUs had, 0 to 1; a little more where the kernel lent some of the next period's quota.
+/// The CPU time divided by the time that cpusAllowed() offered, 0 to 1. It is a little more if the kernel lent some of the next
+/// period's quota.
 std::optional<double> cpuEfficiency(const Receipt& receipt);
 
-/// Of a limit: unset where there is none.
+/// The limit's value; unset if there is no limit.
 std::optional<std::uint64_t> finite(std::optional<std::uint64_t> limit);
 
 } // namespace pinfold

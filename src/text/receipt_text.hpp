@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A receipt in plain words: why a job ended, what it used against what it asked for, what it left behind.
+// A receipt in plain words: why a job ended, what it used compared with what it asked for, what it left behind.
 #pragma once
 
 #include "model/receipt.hpp"
@@ -11,21 +11,23 @@
 
 namespace pinfold {
 
-/// What to call a user. Not looked up here: a name service may take its time, and pinfoldd has none to give.
+/// Gives the name of a user. These functions do not look names up themselves, because a name service may take its time, for which
+/// pinfoldd must not wait.
 using NameOfUser = std::string (*)(std::uint32_t uid);
 
-/// One sentence.
+/// Why the job ended, in one sentence.
 std::string causeInWords(const Receipt& receipt, NameOfUser nameOf);
 
-/// What the job's own output says of an end that was not the job's doing: a line without a newline. Empty for every other end,
-/// and for those that are told otherwise (out of memory) or to nobody (the supervisor or the node is gone).
+/// The line, without a newline, that the job's own output gets if the job did not end by its own doing. Empty for every other
+/// end, for ends that are reported in another way (out of memory), and for ends with nobody to report to (the supervisor or the
+/// node is gone).
 std::string stopLine(const Receipt& receipt, const std::string& host, NameOfUser nameOf);
 
-/// "CPUs 0-3, GPUs 1, no other job on the node"; empty for a job that had nothing for itself.
+/// "CPUs 0-3, GPUs 1, no other job on the node"; empty if the job had nothing for itself.
 std::string allocationInWords(const Allocation& allocation);
 
-/// The page of `pinfold why`: some 30 lines at most. What is not known is left out, or said to be unknown. Sentences are wrapped
-/// at `width`; 0: the cause is one line, for who searches for it, and the advice has 80 columns.
+/// The page of `pinfold why`, with at most about 30 lines. What is not known is left out, or said to be unknown. Sentences are
+/// wrapped at `width`. 0: the cause is one line, so that it can be searched for, and the advice has 80 columns.
 std::string receiptPage(const Receipt& receipt, NameOfUser nameOf, const Amounts& amounts, std::size_t width = 0);
 
 } // namespace pinfold
