@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// For this folder's sources.
+// Calls on the bus, for the sources of this folder.
 #pragma once
 
 #include "systemd/sdbus_compat.hpp"
@@ -9,7 +9,7 @@
 
 namespace pinfold {
 
-/// What others on the bus, such as systemd, get to answer: microseconds.
+/// Microseconds that other services on the bus, such as systemd, get to answer.
 constexpr std::uint64_t kShortTime = 2'000'000;
 
 /// Throws sdbus::Error.

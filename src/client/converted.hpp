@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What all talks with pinfoldd have in common. For this folder's sources.
+// What all connections to pinfoldd have in common, for the sources of this folder.
 #pragma once
 
 #include "base/result.hpp"
@@ -16,7 +16,7 @@ constexpr const char* kService = "org.pinfold1";
 constexpr const char* kPath = "/org/pinfold1";
 constexpr const char* kManager = "org.pinfold1.Manager";
 
-/// Library exceptions end here.
+/// Makes the call, and turns exceptions of the library into errors.
 template <class F> auto converted(F&& call) -> Result<decltype(call())> {
     const auto begun = std::chrono::steady_clock::now();
     try {
@@ -31,7 +31,7 @@ template <class F> auto converted(F&& call) -> Result<decltype(call())> {
     }
 }
 
-/// An Impl with `connection` to the system bus and `manager`, which is pinfoldd's. Error: Unreachable.
+/// An Impl with `connection` to the system bus and `manager`, the proxy of pinfoldd's manager object. Error: Unreachable.
 template <class Impl> Result<std::unique_ptr<Impl>> connected() {
     Result<void> checked;
     auto impl = converted([&checked] {

@@ -6,8 +6,8 @@
 
 namespace pinfold {
 
-/// Error Unreachable, with the reason: pinfoldd has refused to start, as with a configuration that cannot be read. A call would
-/// have the bus start it once more and then wait 25 s for it. No error where it runs, or where a call starts it.
+/// Error: Unreachable, with the reason, if pinfoldd has refused to start, for instance because its configuration cannot be read.
+/// A call would have the bus start it once more and then wait 25 s for it. Success: pinfoldd runs, or a call starts it.
 Result<void> checkDaemon(sdbus::IConnection& connection);
 
 } // namespace pinfold

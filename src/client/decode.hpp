@@ -8,7 +8,8 @@
 
 namespace pinfold {
 
-// What a newer pinfoldd adds is left out; what is missing is unset. Throw sdbus::Error for an entry of another type.
+// Decode what pinfoldd sends. Entries that a newer pinfoldd adds are left out; missing entries are unset. The functions throw
+// sdbus::Error for an entry of another type.
 JobInfo decodeJob(const bus::Dict& dict);
 std::optional<Drain> decodeDrainProperties(const bus::Dict& properties);
 Reconciliation decodeReconciliation(const bus::Dict& dict);
@@ -22,7 +23,7 @@ bus::Dict encodeAllocation(const AllocationRequest& request);
 bus::Dict encodeFilter(const ReceiptFilter& filter);
 bus::Dict encodeRetention(const Retention& retention);
 
-/// What a bus error means to a client, who has waited this long; zero: it is not known.
+/// The error of a client for a bus error. `waited`: how long the client has waited; zero: this is not known.
 Error fromBusError(const sdbus::Error& error, std::chrono::steady_clock::duration waited = {});
 
 } // namespace pinfold

@@ -11,27 +11,27 @@
 
 namespace pinfold {
 
-/// What pinfoldd has told everybody. What a kind of event has nothing of is unset.
+/// One of pinfoldd's signals. Members that this kind of event does not have are unset.
 struct Event {
     std::string name; ///< "job-added", "task-removed", "drained", ...
     std::optional<std::string> job = {};
     std::optional<std::uint32_t> task = {};
-    std::optional<std::uint32_t> count = {};  ///< of processes
-    std::optional<std::string> result = {};   ///< of a job that is over
-    std::optional<std::string> oomCause = {}; ///< of a kill because memory ran out
-    std::optional<std::string> reason = {};   ///< of a drain
+    std::optional<std::uint32_t> count = {};  ///< number of processes
+    std::optional<std::string> result = {};   ///< the result of a job that is over
+    std::optional<std::string> oomCause = {}; ///< the cause of a kill because memory ran out
+    std::optional<std::string> reason = {};   ///< the reason of a drain
 };
 
-/// pinfoldd's signals, on a connection of its own. What happens while pinfoldd is away is not heard; that it is away is.
+/// Listens to pinfoldd's signals, on a connection of its own. It reports that pinfoldd is away, but not what happens meanwhile.
 class EventsWatch {
 public:
-    /// The system bus. Error: Unreachable.
+    /// Connects to the system bus. Error: Unreachable.
     static Result<EventsWatch> connect();
     EventsWatch(EventsWatch&&) noexcept;
     EventsWatch& operator=(EventsWatch&&) noexcept;
     ~EventsWatch();
 
-    /// Calls `heard` for each one that comes, until it returns false. Error: Unreachable, the bus has gone.
+    /// Calls `heard` for each event that comes, until it returns false. Error: Unreachable, because the bus has gone.
     Result<void> listen(std::function<bool(const Event&)> heard);
 
 private:

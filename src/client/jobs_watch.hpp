@@ -13,15 +13,15 @@ namespace pinfold {
 /// Waits for the ends of many jobs at once, on a connection of its own.
 class JobsWatch {
 public:
-    /// The system bus. Error: Unreachable.
+    /// Connects to the system bus. Error: Unreachable.
     static Result<JobsWatch> connect();
     JobsWatch(JobsWatch&&) noexcept;
     JobsWatch& operator=(JobsWatch&&) noexcept;
     ~JobsWatch();
 
-    /// Returns when one of these jobs is over and its receipt durable, or one that an earlier call was told of. Of more than 64
-    /// jobs the others are looked at when these are over. `timeout` in microseconds. Errors: TimedOut; Unreachable also when
-    /// pinfoldd restarts, and this object is of no use then; others as WaitJob's.
+    /// Returns when one of these jobs, or a job of an earlier call, is over and its receipt durable. It watches 64 jobs at once,
+    /// and the others when these are over. `timeout`: microseconds. Errors: TimedOut; Unreachable, also when pinfoldd restarts,
+    /// and then this object cannot be used any more; others as for WaitJob.
     Result<void> untilOneEnds(const std::vector<std::string>& keys, std::uint64_t timeout);
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// org.pinfold1.Manager for programs that ask and wait: one synchronous call a function, each with a time limit of its own.
+// org.pinfold1.Manager for programs that ask and wait. Each function is one synchronous call with a time limit of its own.
 #pragma once
 
 #include "base/result.hpp"
@@ -28,11 +28,11 @@ struct JobInfo {
     std::uint32_t uid = 0;
     std::string slice;
     std::string unit;
-    std::optional<std::uint32_t> leader; ///< none without a batch script
+    std::optional<std::uint32_t> leader; ///< unset: the job has no batch script
     std::uint64_t created = 0;           ///< CLOCK_REALTIME, microseconds
     std::uint32_t tasks = 0;
     std::optional<std::uint64_t> unkillableSince = {}; ///< CLOCK_REALTIME, microseconds
-    bool unkillableInFuse = false;                     ///< it waits for a file server that users run themselves
+    bool unkillableInFuse = false;                     ///< the unkillable process waits for a file server that users run
 };
 
 struct ProcessEntry {
@@ -43,11 +43,11 @@ struct ProcessEntry {
     std::uint64_t cpu = 0;                ///< microseconds
     std::uint64_t rss = 0;                ///< bytes
     std::string state;                    ///< a letter, as in /proc/PID/stat
-    std::optional<std::string> waitPoint; ///< kernel function that it hangs in
+    std::optional<std::string> waitPoint; ///< kernel function in which the process hangs
     std::string command;
 };
 
-/// A job before there is a process of it.
+/// The request to open a job, before the job has a process.
 struct JobOpening {
     std::uint32_t uid = 0;
     ResourceLimits limits;
@@ -57,55 +57,57 @@ struct JobOpening {
     std::optional<std::uint64_t> reportWithin = {}; ///< microseconds; unset: 10 s
 };
 
-/// Errors of every call: what org.pinfold1.Error.* says; Unreachable, when pinfoldd or the bus isn't there; TimedOut; Denied.
+/// Errors of every call: those of org.pinfold1.Error.*; Unreachable when pinfoldd or the bus cannot be reached; TimedOut; Denied.
 class ManagerClient {
 public:
-    /// The system bus.
+    /// Connects to the system bus.
     static Result<ManagerClient> connect();
     ManagerClient(ManagerClient&&) noexcept;
     ManagerClient& operator=(ManagerClient&&) noexcept;
     ~ManagerClient();
 
     Result<std::string> version() const;
-    /// Unset: the node takes jobs.
+    /// Why the node takes no jobs. Unset: it takes jobs.
     Result<std::optional<Drain>> draining() const;
-    /// An empty reason leaves a drain as it is.
+    /// Drains the node. An empty reason leaves an existing drain as it is.
     Result<void> drain(const std::string& reason) const;
     Result<void> undrain() const;
     Result<Reconciliation> reconcile(bool dryRun) const;
-    /// Of the configuration. Error: ConfigInvalid, with file and line; the old one stays in force then.
+    /// Has pinfoldd read its configuration anew. Error: ConfigInvalid, with file and line; then the old configuration stays in
+    /// force.
     Result<void> reload() const;
-    // Lists are whole, in however many pages pinfoldd tells them.
-    /// `timeout` in microseconds, of each page.
+    // Lists are complete: these functions ask for all pages that pinfoldd has.
+    /// `timeout`: microseconds, for each page.
     Result<std::vector<JobInfo>> listJobs(std::uint64_t timeout = 30'000'000) const;
     Result<JobInfo> job(const std::string& key) const;
-    /// Key and task of the job that a process is in.
+    /// Key and task of the job in which a process is.
     Result<std::pair<std::string, std::uint32_t>> jobOfProcess(pid_t pid) const;
     Result<ResourceLimits> limits(const std::string& key) const;
-    /// The names of those that the kernel does not hold the job to.
+    /// The names of the job's limits that the kernel does not enforce.
     Result<std::vector<std::string>> limitsNotEnforced(const std::string& key) const;
     Result<Allocation> allocation(const std::string& key) const;
     Result<Usage> usage(const std::string& key) const;
     Result<std::vector<ProcessEntry>> processes(const std::string& key) const;
     Result<Receipt> receipt(const std::string& key) const;
     Result<std::vector<Receipt>> receipts(const ReceiptFilter& filter) const;
-    /// What is set of `retention` instead of the configured limits. Returns when it is done, an hour later at most.
+    /// Removes receipts. What is set in `retention` replaces the configured limits. Returns when it is done, after an hour at
+    /// most.
     Result<Vacuumed> vacuum(const Retention& retention) const;
     Result<void> stop(const std::string& key, std::optional<std::uint64_t> grace) const;
     Result<void> suspend(const std::string& key) const;
     Result<void> resume(const std::string& key) const;
-    /// What is in force afterwards.
+    /// Changes limits. Returns the limits that are in force afterwards.
     Result<ResourceLimits> setLimits(const std::string& key, const ResourceLimits& change, bool force) const;
     Result<void> kill(const std::string& key, int signal) const;
-    /// Its slice.
+    /// Opens a job, and returns its slice.
     Result<std::string> open(const std::string& key, const JobOpening& opening) const;
-    /// Returns when nothing is left of the job. `timeout` in microseconds.
+    /// Ends a job. Returns when nothing is left of it. `timeout`: microseconds.
     Result<Receipt> end(const std::string& key, const ExitState& exit, std::uint64_t timeout) const;
-    /// Of a job that was opened. Task number and unit.
+    /// Adds the batch script to a job that was opened. Returns task number and unit.
     Result<std::pair<std::uint32_t, std::string>> addBatchScript(const std::string& key, const UniqueFd& leader) const;
-    /// Task number and unit.
+    /// Adds a task with these processes to a job. Returns task number and unit.
     Result<std::pair<std::uint32_t, std::string>> adopt(const std::string& key, const std::vector<UniqueFd>& processes) const;
-    /// `timeout` in microseconds.
+    /// Waits for the end of a job. `timeout`: microseconds.
     Result<Receipt> wait(const std::string& key, std::uint64_t timeout) const;
 
 private:

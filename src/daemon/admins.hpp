@@ -12,17 +12,17 @@
 
 namespace pinfold {
 
-/// The members of the group pinfold-admin, as the system's user database has them: a directory service may be asked, which takes
-/// the time that the network takes.
+/// The members of the group pinfold-admin in the system's user database. This may ask a directory service, which takes as long as
+/// the network takes.
 class Admins {
 public:
-    /// How long whoever waits for an answer waits; microseconds.
+    /// Microseconds for which a caller waits for an answer.
     static constexpr std::uint64_t kPatience = 1'000'000;
 
     Admins(EventLoop& loop, Background& background, Clients& clients) : loop_(loop), background_(background), clients_(clients) {}
 
-    /// Asks anew. Until the answer is there those of the last one stay in force: none but root before the first. `then` is called
-    /// once, when the answer is in force or after kPatience.
+    /// Asks anew. Until the answer has come, the members of the last answer stay in force; before the first answer only root is
+    /// an admin. `then` is called once, when the answer is in force or after kPatience.
     void refresh(std::function<void()> then);
 
 private:

@@ -6,7 +6,8 @@
 
 namespace pinfold {
 
-/// Exit status: 0 after SIGTERM, 1 for what a restart may cure (bus lost), 78 (EX_CONFIG) for what it can't.
+/// Runs pinfoldd. Exit status: 0 after SIGTERM, 1 for a failure that a restart may cure (bus lost), 78 (EX_CONFIG) for one that
+/// it cannot cure.
 int runDaemon(const DaemonOptions& options);
 
 } // namespace pinfold

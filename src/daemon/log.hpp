@@ -8,8 +8,8 @@
 
 namespace pinfold {
 
-/// As long as it lives ordinary lines go to standard error with the priority in front, as systemd's services do (sd-daemon(3)).
-/// They are written by the queue's thread: standard error is a stream to journald.
+/// As long as this object lives, ordinary log lines go to standard error with the priority in front, as systemd's services write
+/// them (sd-daemon(3)). The queue's thread writes them, because standard error is a stream to journald, which may block.
 class QueuedLog {
 public:
     explicit QueuedLog(MessageQueue& queue);

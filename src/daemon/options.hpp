@@ -13,7 +13,7 @@ struct DaemonOptions {
     bool version = false;
 };
 
-/// Error: InvalidArgument, one line.
+/// Error: InvalidArgument, with a message of one line.
 Result<DaemonOptions> parseDaemonOptions(int argc, char** argv);
 
 extern const char* const kDaemonUsage;

@@ -15,12 +15,12 @@ class Settings {
 public:
     Settings(const std::filesystem::path& root, Journal& journal) : root_(root), journal_(journal) {}
 
-    /// Reads the files, on the loop at a reload: what follows a reload is to see it, and a node whose /etc hangs has lost systemd
-    /// too. Puts them in force. When they have an error, or a key that is not known while another configuration is in force, that
-    /// one stays. Error: ConfigInvalid.
+    /// Reads the configuration's files and puts them in force. A reload does this on the loop: what follows the reload has to see
+    /// the new values, and a node whose /etc hangs has lost systemd, too. If the files have an error, or an unknown key while
+    /// another configuration is in force, the configuration in force stays. Error: ConfigInvalid.
     Result<void> load();
 
-    /// Stays the same object for ever; its values change with load().
+    /// The configuration. It is always the same object, whose values change with load().
     const Config& config() const { return config_; }
 
 private:

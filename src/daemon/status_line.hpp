@@ -12,10 +12,10 @@
 
 namespace pinfold {
 
-/// "2 jobs; takes no new jobs: new disk; configuration rejected: …". `rejected`: empty, or why.
+/// "2 jobs; takes no new jobs: new disk; configuration rejected: …". `rejected`: why the configuration was rejected, or empty.
 std::string statusLine(std::size_t jobs, const std::optional<Drain>& drain, const std::string& rejected);
 
-/// Tells systemd within a second of a change, and not more often: thousands of jobs may begin and end in it.
+/// Tells systemd about changes, at most once a second, because thousands of jobs may begin and end in a second.
 class StatusTeller {
 public:
     StatusTeller(EventLoop& loop, std::function<void()> tell) : loop_(loop), tell_(std::move(tell)) {}

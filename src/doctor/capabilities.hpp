@@ -12,7 +12,7 @@ constexpr unsigned kSysPtrace = CAP_SYS_PTRACE;
 constexpr unsigned kSysNice = CAP_SYS_NICE;
 constexpr unsigned kSyslog = CAP_SYSLOG;
 
-/// Is the capability in a service's CapabilityBoundingSet=? True too where that is not known.
+/// True: the capability is in the service's CapabilityBoundingSet=, or this is not known.
 bool mayBeKept(const Properties& service, unsigned capability);
 
 } // namespace pinfold::doctor

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// One function a topic, in the order of `pinfold doctor`. They ask nobody, and change nothing.
+// One function for each topic, in the order of `pinfold doctor`. The functions ask no other program, and change nothing.
 #pragma once
 
 #include "doctor/files.hpp"
@@ -23,7 +23,7 @@ void checkSlurm(const Host& host, const Files& files, Findings& findings);
 void checkTorque(const Host& host, const Files& files, Findings& findings);
 void checkOpenPbs(const Host& host, const Files& files, Findings& findings);
 
-/// All of them.
+/// Runs all checks.
 std::vector<Finding> examine(const Host& host);
 
 } // namespace pinfold::doctor

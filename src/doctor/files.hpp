@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Files and directories below a root, as the host itself would see them: absolute links begin at that root.
+// Files and directories below a root, as the host itself sees them: absolute links begin at that root.
 #pragma once
 
 #include <sys/types.h>
@@ -17,7 +17,7 @@ enum class Access { There, Absent, Denied };
 
 struct Line {
     std::size_t number; ///< from 1
-    std::string text;   ///< without comment, and without blanks at its ends; never empty
+    std::string text;   ///< the line without comment and without blanks at its ends; never empty
 };
 
 struct FileLine {
@@ -31,45 +31,47 @@ class Files {
 public:
     explicit Files(std::filesystem::path root) : root_(std::move(root)) {}
 
-    /// The file behind all links, without the root. Unset: a link leads nowhere, or in circles.
+    /// The path of the file behind all links, without the root. Unset: a link leads nowhere, or in circles.
     std::optional<std::filesystem::path> resolve(const std::filesystem::path& path) const;
     Access access(const std::filesystem::path& path) const;
     bool exists(const std::filesystem::path& path) const { return access(path) == Access::There; }
-    /// At most 1 MiB. Unset: absent, unreadable, or no regular file.
+    /// A file's text, at most 1 MiB. Unset: the file is absent, unreadable, or not a regular file.
     std::optional<std::string> read(const std::filesystem::path& path) const;
-    /// "" instead of unset.
+    /// As read(), with "" instead of unset.
     std::string text(const std::filesystem::path& path) const { return read(path).value_or(""); }
-    /// May this process list the directory?
+    /// True: this process may list the directory.
     bool listable(const std::filesystem::path& directory) const;
-    /// Names in a directory, sorted; none where it can't be read.
+    /// The names in a directory, sorted; empty if the directory cannot be read.
     std::vector<std::string> list(const std::filesystem::path& directory) const;
-    /// Files that match: a pattern of glob(7) in the last component only.
+    /// The files that match. Only the last component may be a pattern of glob(7).
     std::vector<std::filesystem::path> matching(const std::filesystem::path& pattern) const;
 
-    /// Patterns of files that a line includes, relative to the first file's directory; none for a line that includes nothing.
+    /// Gives the patterns of files that a line includes, relative to the first file's directory; empty for a line that includes
+    /// nothing.
     using Included = std::function<std::vector<std::filesystem::path>(const std::string& line)>;
-    /// The lines of a file that say something, with those of included files in their places.
+    /// The meaningful lines of a file, with the lines of included files in their places.
     std::vector<FileLine> linesWithIncludes(const std::filesystem::path& file, const Included& included) const;
 
     struct Status {
         uid_t owner = 0;
         mode_t mode = 0;
     };
-    /// Behind links.
+    /// The status of the file behind links.
     std::optional<Status> status(const std::filesystem::path& path) const;
-    /// The first of these that is there.
+    /// The first of these paths that exists.
     std::optional<std::filesystem::path> first(const std::vector<std::filesystem::path>& paths) const;
 
 private:
     std::filesystem::path root_;
 };
 
-/// Lines that say something: `#` begins a comment, a backslash at the end goes on with the next.
+/// The lines of a text that are not empty without comments. `#` begins a comment. A backslash at the end joins a line with the
+/// next one.
 std::vector<Line> meaningfulLines(std::string_view text);
 std::vector<std::string> words(std::string_view text);
 bool hasWord(std::string_view list, std::string_view word);
 std::string lowerCase(std::string text);
-/// "a, b and c"
+/// The parts as "a, b and c".
 std::string joined(const std::vector<std::string>& parts);
 
 } // namespace pinfold::doctor

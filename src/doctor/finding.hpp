@@ -12,13 +12,13 @@ enum class FindingState { Ok, Warn, Fail };
 
 std::string_view toString(FindingState state);
 
-/// What one check has to say. All text is one line, fit for a terminal.
+/// The result of one check. Each text is one line, fit for a terminal.
 struct Finding {
     std::string id; ///< "cgroup.version": never changes its meaning
     FindingState state;
     std::string found;
-    std::string remedy; ///< a command, or a line of configuration. Empty where all is well
-    std::string where;  ///< the file or the unit that it is about, or empty
+    std::string remedy; ///< a command, or a line of configuration; empty if all is well
+    std::string where;  ///< the file or the unit that the finding is about, or empty
 };
 
 class Findings {
@@ -33,7 +33,7 @@ public:
         add(FindingState::Fail, std::move(id), found, remedy, where);
     }
     void add(FindingState state, std::string id, const std::string& found, const std::string& remedy, const std::string& where);
-    /// What only root may read: not known is not ok.
+    /// Adds the finding that only root may read this. What is not known is not ok.
     void needsRoot(std::string id, const std::string& where) {
         warn(std::move(id), "not known: only root may look", "run `pinfold doctor` as root", where);
     }

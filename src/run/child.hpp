@@ -13,23 +13,23 @@
 
 namespace pinfold {
 
-/// The process that becomes the job once it is let go; until then it waits.
+/// The process that becomes the job. It waits until letGo().
 class Child {
 public:
-    /// `program` is executed, with `command` as its arguments; `mask`: the signal mask that the job gets; `inChild` is called in
-    /// the new process before it becomes the command. Must be called before any disposition is changed: the job gets those too.
-    /// False, with errno, when there is no process to be had.
+    /// Starts the process, which will execute `program` with `command` as its arguments. `mask`: the signal mask that the job
+    /// gets. `inChild` is called in the new process before it becomes the command. Call this before you change any signal
+    /// disposition, because the job inherits them. False, with errno, when the process cannot be started.
     bool fork(const char* program, char** command, const sigset_t& mask, const std::function<void()>& inChild);
 
     pid_t pid() const { return pid_; }
     int pidfd() const { return pidfd_.get(); }
 
-    /// In its scope: it may run, with these variables besides its own.
+    /// Call this when the process is in its scope: it now runs the command, with these variables besides its own.
     void letGo(const std::map<std::string, std::string>& environment);
-    /// It ends without having run.
+    /// Ends the process. It has not run the command.
     void giveUp();
 
-    /// Errno of a failed exec, 0 for success. To be asked once it has ended.
+    /// The errno of a failed exec, 0 for success. Ask when the process has ended.
     int takeExecResult();
 
 private:

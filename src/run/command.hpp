@@ -11,7 +11,7 @@ int execCommand(const char* program, char** command);
 /// "COMMAND: No such file or directory"
 std::string describeExecFailure(const char* command, int error);
 
-/// 127 for a command that is not there, 126 for one that can't be executed.
+/// 127 for a command that does not exist, 126 for one that cannot be executed.
 int execFailureStatus(int error);
 
 } // namespace pinfold

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// One request to pinfoldd at a time, for a caller that has other things to watch meanwhile.
+// Sends pinfoldd one request at a time, for a caller that watches other things meanwhile.
 #pragma once
 
 #include "base/result.hpp"
@@ -15,42 +15,44 @@
 
 namespace pinfold {
 
-/// Repeats a request whose answer was lost because pinfoldd went away: pinfoldd takes the repetition for what it is.
+/// Repeats a request whose answer was lost because pinfoldd went away. pinfoldd recognizes the repetition.
 class DaemonLink {
 public:
-    /// Never a path from the environment, which is the job's: a pinfoldd of its own making could say that all is well.
+    /// `path` must never come from the environment, which is the job's: a pinfoldd of the job's own making could say that all is
+    /// well.
     explicit DaemonLink(std::string path = kWrapperSocket) : path_(std::move(path)) {}
 
-    /// -1: there is none. The descriptors stay the caller's, open until there is an outcome.
+    /// -1: there is no such descriptor. The caller keeps the descriptors, and must keep them open until there is an outcome.
     struct Descriptors {
         int leader = -1;     ///< pidfd
         int supervisor = -1; ///< pidfd
         int output = -1;     ///< standard error
     };
     void create(WrapperCreate request, Descriptors descriptors);
-    /// Asks until there is an answer, however long pinfoldd is away. Unreachable is an answer: pinfoldd does not start.
+    /// Asks until there is an answer, however long pinfoldd is away. Unreachable is an answer, too: pinfoldd does not start.
     void end(WrapperEnd request);
-    /// Asks for two seconds: a signal is waiting for it.
+    /// Asks for at most two seconds, because a signal waits for the answer.
     void suspend(const WrapperSuspend& request);
     /// `patience`: microseconds.
     void list(const WrapperList& request, std::uint64_t patience);
     /// `process`: pidfd.
     void adopt(const WrapperAdopt& request, int process, std::uint64_t patience);
 
-    /// Does what can be done now. The outcome, once there is one: pinfoldd's answer, Unreachable, or why pinfoldd refuses.
+    /// Does what can be done now. Returns the outcome, once there is one: pinfoldd's answer, Unreachable, or why pinfoldd
+    /// refuses.
     std::optional<Result<WrapperReply>> advance();
 
-    /// What to wait for before advance() has something to do: the descriptor is -1 when there is only the time-out.
+    /// What to wait for before advance() has something to do. The descriptor is -1 when there is only the time-out.
     pollfd waitFor() const { return {socket_.get(), POLLIN, 0}; }
-    /// Milliseconds, -1: none.
+    /// The time-out in milliseconds; -1: none.
     int timeoutMs() const;
 
-    /// The outcome does not do: asks the same again, more and more seldom (every 6.4 s at last).
+    /// Call this when the outcome is not acceptable. Asks the same again, at growing intervals (up to 6.4 s).
     void askAgain();
 
-    /// Nobody has read the request.
+    /// True: pinfoldd has not read the request.
     bool away() const;
-    /// Why there was no answer, or none that would do, when it was asked for last. Empty: nothing has gone wrong.
+    /// Why the last try gave no answer, or no acceptable one. Empty: nothing has gone wrong.
     const std::string& trouble() const { return trouble_; }
 
 private:
@@ -67,7 +69,7 @@ private:
     std::optional<Result<WrapperReply>> outcome_;
     std::string trouble_;
     std::uint64_t begun_ = 0;
-    std::uint64_t interval_ = 0;    ///< microseconds, to the next attempt
+    std::uint64_t interval_ = 0;    ///< microseconds until the next attempt
     std::uint64_t patience_ = 0;    ///< microseconds, UINT64_MAX: for ever
     std::uint64_t nextAttempt_ = 0; ///< CLOCK_MONOTONIC microseconds, while there is no connection
 };

@@ -19,12 +19,12 @@ public:
     explicit Deadline(std::uint64_t fromNowUsec) : at_(monotonicNow() + fromNowUsec) {}
 
     bool passed() const { return monotonicNow() >= at_; }
-    /// Microseconds.
+    /// The microseconds that are left.
     std::uint64_t remaining() const {
         const auto now = monotonicNow();
         return now >= at_ ? 0 : at_ - now;
     }
-    /// For poll(2): rounded up, so that it has passed when poll returns.
+    /// The milliseconds that are left, for poll(2). They are rounded up, so that the deadline has passed when poll returns.
     int remainingMs() const {
         const auto now = monotonicNow();
         return now >= at_ ? 0 : static_cast<int>(std::min<std::uint64_t>((at_ - now + 999) / 1000, INT32_MAX));

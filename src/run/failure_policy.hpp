@@ -8,10 +8,10 @@
 namespace pinfold {
 
 /// Whether the site lets a job run without a scope after this failure (jobs.on_failure = "run-unconfined", which pinfoldd leaves
-/// in /run/pinfold/on-failure). Never when pinfoldd said no.
+/// in /run/pinfold/on-failure). Never if pinfoldd has refused the job.
 bool siteRunsUnconfined(const Error& failure);
 
-/// The same for a job, with a warning each time that the answer is yes.
+/// As siteRunsUnconfined(), for a job, with a warning each time that the answer is yes.
 bool mayRunUnconfined(const Error& failure, const std::string& key);
 
 } // namespace pinfold

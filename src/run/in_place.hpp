@@ -6,11 +6,11 @@
 
 namespace pinfold {
 
-/// Has pinfoldd put this very process into the scope that is asked for, and takes what the job's environment is to have besides.
-/// Error: Unreachable, Internal, or why pinfoldd refuses.
+/// Has pinfoldd put this very process into the scope that the request asks for, and adds the variables of the job's environment.
+/// Errors: Unreachable, Internal, or why pinfoldd refuses.
 Result<void> enterScope(const WrapperCreate& request);
 
-/// --exec: this very process becomes the job. Returns the exit status of a failure only.
+/// Does --exec: this very process becomes the job. Returns only after a failure, with the exit status.
 int runInPlace(const RunOptions& options);
 
 } // namespace pinfold

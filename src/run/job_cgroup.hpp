@@ -10,14 +10,15 @@
 
 namespace pinfold {
 
-/// Whether processes of the job, or of one task of it, are left: by the kernel's word, whoever else answers or not. Anyone may
-/// read it. The file is kept open from the job's start: by its name it could be a later job's with the same key.
+/// Tells whether processes of the job, or of one task of the job, are left. The kernel tells this in a file that anyone may read,
+/// whether pinfoldd answers or not. The file is kept open from the job's start, because a file of the same name could belong to a
+/// later job with the same key.
 class JobCgroup {
 public:
-    /// `task`: unset for the whole job. `root`: where cgroup v2 is mounted.
+    /// `task`: unset stands for the whole job. `root`: where cgroup v2 is mounted.
     JobCgroup(const std::string& key, std::optional<std::uint32_t> task, const std::filesystem::path& root = "/sys/fs/cgroup");
 
-    /// Unset when it cannot be known.
+    /// True: processes are left. Unset: this cannot be known.
     std::optional<bool> populated() const;
 
 private:

@@ -23,15 +23,15 @@ struct RunOptions {
     std::optional<std::uint32_t> owner;
     std::optional<std::uint64_t> slots;
     bool shepherd = false;         ///< the command is a batch system's own process above the job
-    char** command = nullptr;      ///< of main()'s argv, ended by a null pointer
-    const char* program = nullptr; ///< what is executed as the command, where that isn't its first word
+    char** command = nullptr;      ///< a part of main()'s argv, ended by a null pointer
+    const char* program = nullptr; ///< the program to execute, if that is not the command's first word
 };
 
-/// What pinfoldd is to be asked for.
+/// The request for pinfoldd that these options make.
 WrapperCreate createRequest(const RunOptions& options);
 
-/// argv[0] decides: under any other name than pinfold-run no argument is read as an option, all of them are the command.
-/// Error: InvalidArgument, one line.
+/// If argv[0] has another name than pinfold-run, no argument is read as an option, and all of them are the command. Error:
+/// InvalidArgument, with a message of one line.
 Result<RunOptions> parseRunOptions(int argc, char** argv);
 
 std::string runUsage();

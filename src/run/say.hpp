@@ -8,14 +8,15 @@
 
 namespace pinfold {
 
-/// One line on standard error, which is the job's too. Left out if there is no room for it within 0.3 s; cut after 4096 bytes.
+/// Writes one line to standard error, which is also the job's. The line is left out if there is no room for it within 0.3 s, and
+/// cut after 4096 bytes.
 void say(const std::string& line);
 
 /// Writes as much of the text as its reader takes in time. The job's end must not hang on a full pipe that nobody reads, or on a
 /// stopped terminal.
 void writeInTime(int fd, std::string_view text, const Deadline& deadline);
 
-/// Standard error's descriptor, or -1 where it was closed before us: then the number is a file of ours.
+/// Standard error's descriptor. -1: it was closed before this program started, and its number is a file of ours.
 int openStderr();
 
 } // namespace pinfold

@@ -11,13 +11,13 @@
 
 namespace pinfold {
 
-/// Blocks every signal and reads them from a descriptor instead. Changes no disposition: the job inherits those.
+/// Blocks every signal and reads the signals from a descriptor instead. It changes no disposition, because the job inherits them.
 class SignalReader {
 public:
-    /// Blocks; `previous()` is what the job gets. False, with errno, when there is no descriptor.
+    /// Blocks all signals. previous() is the signal mask that the job gets. False, with errno, when no descriptor is left.
     bool block();
-    /// After the fork: from here on a disposition of ours may be changed. SIGCHLD inherited as ignored would reap behind our
-    /// back.
+    /// Call this after the fork, from which on dispositions of ours may be changed. If we had inherited SIGCHLD as ignored, the
+    /// kernel would reap our child without telling us.
     static void takeBackChild();
 
     const sigset_t& previous() const { return previous_; }
@@ -29,13 +29,13 @@ private:
     UniqueFd fd_;
 };
 
-/// A signal that a terminal sent to its whole foreground process group, the job included.
+/// True: a terminal sent this signal to its whole foreground process group, including the job.
 bool cameFromTerminal(const signalfd_siginfo& info);
 
-/// Stops a process when it comes from a terminal.
+/// True: this signal stops a process when it comes from a terminal.
 bool isStopSignal(int signal);
 
-/// Sends the signal on, a queued one with its value.
+/// Sends the signal on to a process; a queued signal keeps its value.
 void forward(const signalfd_siginfo& info, int pidfd);
 
 /// Ends this process by the signal, without a core dump of its own.

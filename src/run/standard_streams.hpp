@@ -3,8 +3,8 @@
 
 namespace pinfold {
 
-/// Opens /dev/null for those of the descriptors 0, 1 and 2 that are closed. Files of ours would get these numbers otherwise, and
-/// be taken for the job's standard streams. The command finds them closed, as they were.
+/// Opens /dev/null for those of the descriptors 0, 1 and 2 that are closed. Otherwise files of ours would get these numbers and
+/// be taken for the job's standard streams. The command still finds them closed.
 void occupyStandardStreams();
 
 } // namespace pinfold
