@@ -14,7 +14,8 @@
 
 namespace pinfold {
 
-/// Microseconds that a phase may take: longer than any healthy pinfoldd needs, shorter than who waits at a prompt notices.
+/// Microseconds that a phase may take. This is longer than any healthy pinfoldd needs, and so short that a user who waits at a
+/// prompt does not notice.
 constexpr std::uint64_t kPhaseTime = 2'000'000;
 constexpr int kPamSuccess = 0;
 constexpr int kPamSessionErr = 14;
@@ -23,23 +24,23 @@ struct Login {
     std::string user;
     uid_t uid = 0;
     bool admitted = false;       ///< a member of one of admit_groups
-    std::string connection = {}; ///< SSH_CONNECTION, or nothing
-    std::string node;            ///< what the user calls this host
+    std::string connection = {}; ///< SSH_CONNECTION, or empty
+    std::string node;            ///< this host's name for the user
 };
 
 struct Outcome {
     int pamCode = kPamSuccess;
     std::string toUser = {}; ///< one paragraph; empty: nothing
     std::string toLog = {};  ///< empty: nothing
-    int priority = LOG_INFO; ///< of toLog
+    int priority = LOG_INFO; ///< the priority of toLog
     std::map<std::string, std::string> environment = {};
 };
 
 /// Whether the user may log in here.
 Outcome account(const Login& login, const PamOptions& options, const std::string& socket = kWrapperSocket);
 
-/// Puts this process into the user's job: what it starts follows. Nobody is put there who may log in without a job and has none,
-/// and root never.
+/// Puts this process into the user's job, and with it all that it starts later. A user without a job who may log in all the same
+/// is not put into one, and root never is.
 Outcome openSession(const Login& login, const PamOptions& options, const std::string& socket = kWrapperSocket);
 
 } // namespace pinfold

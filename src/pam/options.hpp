@@ -7,12 +7,13 @@
 
 namespace pinfold {
 
-/// What stands behind the module's name in a file of /etc/pam.d.
+/// The options behind the module's name in a file of /etc/pam.d.
 struct PamOptions {
-    std::vector<std::string> admitGroups; ///< names; their members come in without a job
-    bool admitOnFailure = false;          ///< when pinfoldd can't say
-    bool denySeveral = false;             ///< when nothing tells which of a user's jobs a login is for; else it is the newest
-    std::string wrong;                    ///< what isn't understood; empty: all is. The rest counts all the same
+    std::vector<std::string> admitGroups; ///< names of groups whose members may log in without a job
+    bool admitOnFailure = false;          ///< let users in when pinfoldd cannot tell
+    /// Refuse a login when nothing tells for which of a user's jobs it is; otherwise it is for the newest.
+    bool denySeveral = false;
+    std::string wrong; ///< what is not understood; empty: everything is. The other options count all the same
 };
 
 PamOptions parsePamOptions(std::span<const char* const> arguments);

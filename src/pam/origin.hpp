@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// From which of a user's jobs an ssh connection comes: possible where it comes from this very node.
+// Finds out from which of a user's jobs an ssh connection comes. This is possible if it comes from this very node.
 #pragma once
 
 #include "pam/choice.hpp"
@@ -17,8 +17,8 @@ namespace pinfold {
 /// "client's address and port, server's address and port". `tcp`: /proc/net/tcp or tcp6.
 std::optional<std::uint64_t> clientSocket(std::string_view connection, std::string_view tcp);
 
-/// The job in which the client's end of the connection is. nullopt: in none of these, or it took too long to find. `root` is
-/// prefixed to /proc and /sys.
+/// The job in which the client's end of the connection is. nullopt: it is in none of these jobs, or the search took too long.
+/// `root`: the prefix of /proc and /sys.
 std::optional<std::string> originOf(const std::string& connection, const Jobs& jobs, const Deadline& deadline,
                                     const std::filesystem::path& root = "/");
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Grid Engine: Son of Grid Engine 8.1.9, and those that share its shepherd_cmd and spool directory. What a job is and may use,
-// from what sge_execd tells sge_shepherd. Reference: sge_shepherd(8), sge_conf(5), and daemons/shepherd/setrlimits.c of 8.1.9.
+// Grid Engine: Son of Grid Engine 8.1.9, and versions that share its shepherd_cmd and spool directory. This file derives what a
+// job is and may use from what sge_execd tells sge_shepherd. Reference: sge_shepherd(8), sge_conf(5), and
+// daemons/shepherd/setrlimits.c of 8.1.9.
 #pragma once
 
 #include "base/result.hpp"
@@ -17,11 +18,12 @@ namespace pinfold {
 
 /// Where a job's standard error goes.
 struct GridEngineOutput {
-    std::string path; ///< empty: to no file
-    std::string name; ///< the file's, where `path` is a directory
+    std::string path; ///< empty: it goes to no file
+    std::string name; ///< the file's name, if `path` is a directory
 };
 
-/// A core as Grid Engine counts: sockets by their lowest CPU, cores within their socket likewise, both from 0.
+/// A core in Grid Engine's numbers, which begin with 0. Sockets are in the order of their lowest CPU, and so are the cores of a
+/// socket.
 struct GridEngineCore {
     unsigned socket = 0;
     unsigned core = 0;
@@ -31,22 +33,24 @@ struct GridEngineCore {
 
 /// What one shepherd has to do.
 struct GridEngineJob {
-    std::string key;   ///< sge.<job>, or of an array sge.<job>.<task>
+    std::string key;   ///< sge.<job>, or for a task of an array sge.<job>.<task>
     std::string owner; ///< login name
     bool slaveTask = false;
     ResourceLimits limits;
-    std::uint64_t slots = 1;            ///< on this host
-    std::vector<GridEngineCore> cores;  ///< that sge_execd has bound it to; empty: to none
-    GridEngineOutput output;            ///< of a batch job
-    bool shepherdSuspendsAlone = false; ///< a suspend is the signal and nothing else: no method of the site's, no notice before
+    std::uint64_t slots = 1;           ///< on this host
+    std::vector<GridEngineCore> cores; ///< the cores to which sge_execd has bound it; empty: none
+    GridEngineOutput output;           ///< the output of a batch job
+    /// Suspending is only the signal: the site has no method of its own, and there is no notice before.
+    bool shepherdSuspendsAlone = false;
 };
 
-/// `directory` is the shepherd's spool directory, <execd's>/active_jobs/<job>.<task> or, of a slave task,
-/// <execd's>/active_jobs/<job>.<task>/<id>. Where the user may have added lines of their own to the configuration, limits are
-/// the lowest of all. Error: InvalidArgument when it doesn't say who or what the job is, or says it in two ways.
+/// `directory` is the shepherd's spool directory, <execd's>/active_jobs/<job>.<task> or, for a slave task,
+/// <execd's>/active_jobs/<job>.<task>/<id>. If the user may have added lines to the configuration, the lowest value of each limit
+/// counts. Error: InvalidArgument when the configuration does not say who or what the job is, or says it in two ways.
 Result<GridEngineJob> readGridEngineJob(std::string_view directory, const GridEngineConfig& config);
 
-/// From config's "binding", "explicit:0,0:0,1:SccCC": the topology at its end has the job's cores in lower case.
+/// The cores in the value of "binding", such as "explicit:0,0:0,1:SccCC". The topology at its end has the job's cores in lower
+/// case.
 std::vector<GridEngineCore> parseGridEngineBinding(std::string_view binding);
 
 } // namespace pinfold

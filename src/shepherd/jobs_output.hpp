@@ -10,15 +10,15 @@
 
 namespace pinfold {
 
-/// Whose job it is.
+/// The user to whom a job belongs.
 struct JobOwner {
     std::string name;
     uid_t uid = 0;
     gid_t gid = 0;
 };
 
-/// Adds the text to the file, if it is there. By a process with the owner's rights and no others: the path is the user's, and may
-/// lead anywhere by now. Takes five seconds at most, whatever the file server does.
+/// Adds the text to the file, if the file exists. A process with only the owner's rights does this, because the path is the
+/// user's, and may lead anywhere by now. It takes at most five seconds, whatever the file server does.
 void addToJobsOutput(const JobOwner& owner, const GridEngineOutput& output, std::string_view text);
 
 } // namespace pinfold

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the wrapper has to find out about the node that it runs on.
+// Finds out what the wrapper has to know about its node.
 #pragma once
 
 #include "base/cpu_list.hpp"
@@ -13,14 +13,14 @@
 
 namespace pinfold {
 
-/// The program beside the sge_execd that started us, or else where the cell's bootstrap file says that programs are. Never from
-/// what the job brings along. Error: Internal, with what was looked for.
+/// The program beside the sge_execd that started us, or else in the directory of programs that the cell's bootstrap file names.
+/// What the job brings along is never used. Error: Internal, with the places that were searched.
 Result<std::string> findRealShepherd();
 
-/// Error: InvalidArgument when the name service has no such user; sge_execd holds such jobs too.
+/// Error: InvalidArgument when the name service has no such user. (sge_execd holds such jobs, too.)
 Result<JobOwner> findOwner(const std::string& name);
 
-/// All hyper-threads of these cores; empty when there are no such.
+/// All hyper-threads of these cores; empty when there are no such cores.
 CpuList cpusOf(const std::vector<GridEngineCore>& cores, const Topology& topology);
 
 } // namespace pinfold

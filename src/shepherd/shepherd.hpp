@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// In the place of sge_shepherd (shepherd_cmd in sge_conf(5)): runs the real one in the job's scope, stays until nothing of the
-// job is left, and leaves sge_execd the files that say how it went.
+// Runs in the place of sge_shepherd (shepherd_cmd in sge_conf(5)). It runs the real sge_shepherd in the job's scope, stays until
+// nothing of the job is left, and leaves the files for sge_execd that say how the job went.
 #pragma once
 
 #include "base/result.hpp"
@@ -22,10 +22,10 @@ namespace pinfold {
 
 class Shepherd {
 public:
-    /// As sge_execd calls it: real user root, effective user the admin user, main()'s arguments.
+    /// `argc`, `argv`: main()'s arguments. sge_execd calls the program with real user root, and the admin user as effective user.
     Shepherd(int argc, char** argv);
 
-    /// Exit status; does not return when the shepherd was ended by a signal.
+    /// Returns the exit status. Does not return if a signal ended the shepherd.
     int run();
 
 private:

@@ -11,7 +11,7 @@
 
 namespace pinfold {
 
-/// Acts as another user while it lives, and as root again after. The real user id must be root's.
+/// While this object lives, the process acts as another user, and afterwards as root again. The real user id must be root's.
 class EffectiveUser {
 public:
     explicit EffectiveUser(uid_t user);
@@ -20,16 +20,16 @@ public:
     ~EffectiveUser();
 };
 
-/// The shepherd's spool directory, which sge_execd makes its working directory. Files are read and written as the admin user:
-/// they are that user's, and on a file server root may be nobody.
+/// The shepherd's spool directory, which sge_execd makes its working directory. Files are read and written as the admin user,
+/// because they belong to that user, and on a file server root may be nobody.
 class SpoolDirectory {
 public:
     explicit SpoolDirectory(uid_t admin) : admin_(admin) {}
 
-    /// Absolute; empty when there is none.
+    /// The absolute path; empty when there is none.
     std::string path() const;
     std::optional<std::string> read(const char* name) const;
-    /// In one step for who reads it meanwhile. Error: Internal.
+    /// Writes a file. A reader sees the old text or the new one, never half. Error: Internal.
     Result<void> write(const char* name, std::string_view text) const;
 
 private:

@@ -6,13 +6,14 @@
 
 namespace pinfold {
 
-/// Freezes the job where sge_shepherd would send SIGSTOP to its process group, which misses what has left it. sge_execd's signals
-/// to a shepherd (execd_signal_queue.c): SIGTTIN means the number in the file "signal", SIGTSTP means SIGKILL, SIGUSR2 SIGXCPU.
+/// Freezes the job, where sge_shepherd would send SIGSTOP to its process group, which misses processes that have left the group.
+/// sge_execd's signals to a shepherd (execd_signal_queue.c): SIGTTIN means the number in the file "signal", SIGTSTP means
+/// SIGKILL, SIGUSR2 SIGXCPU.
 class Suspension {
 public:
     Suspension(const GridEngineJob& job, const SpoolDirectory& spool) : job_(job), spool_(spool) {}
 
-    /// Shall the shepherd have the signal? Takes as long as pinfoldd takes, two seconds at most.
+    /// True: pass the signal on to the shepherd. This takes as long as pinfoldd takes, at most two seconds.
     bool passOn(int signal);
 
 private:

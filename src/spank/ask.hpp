@@ -7,13 +7,13 @@
 
 namespace pinfold {
 
-/// Microseconds. No step of Slurm's must hang on us.
+/// Time limits in microseconds, because no step of Slurm may hang on us.
 struct Patience {
-    std::uint64_t untilRead;     ///< while there is no pinfoldd to read the request
+    std::uint64_t untilRead;     ///< for the time in which no pinfoldd reads the request
     std::uint64_t untilAnswered; ///< in all
 };
 
-/// pinfoldd's answer to what the link has just asked; Unreachable or TimedOut when the patience is at its end.
+/// pinfoldd's answer to what the link has just asked. Errors: also Unreachable or TimedOut when a time limit is over.
 Result<WrapperReply> answerOf(DaemonLink& link, Patience patience);
 
 } // namespace pinfold

@@ -8,19 +8,19 @@
 namespace pinfold::torque {
 
 struct Finished {
-    int status = 0;      ///< exit status, 128 and the number for a signal, 127 where it could not be started
+    int status = 0;      ///< exit status; for a signal 128 plus its number; 127 if the program could not be started
     std::string printed; ///< at most 64 KiB
 };
 
 enum class Printed { Output, Errors };
 
-/// Runs a program by its full path, with none of our environment, and waits for it. Of what it prints, `keep` is kept.
+/// Runs a program by its full path, without our environment, and waits for it. `keep`: the stream whose text is kept.
 Finished runAlone(const std::string& program, const Words& arguments, Printed keep);
 
 /// Runs pinfold(1), which waits by itself for a pinfoldd that is being restarted. Keeps its messages.
 Finished runPinfold(const Words& arguments);
 
-/// argv or environ, as values. A variable that is there twice counts as its first, as for getenv(3).
+/// argv or environ, as values. For a repeated variable the first one counts, as for getenv(3).
 Words wordsOf(char** argv);
 Environment environmentOf(char** environment);
 
