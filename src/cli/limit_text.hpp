@@ -11,7 +11,7 @@
 
 namespace pinfold {
 
-/// All limits. `notEnforced`: the names of the limits that the kernel does not enforce.
+/// A table of all limits. `notEnforced`: the names of the limits that the kernel does not enforce.
 std::string limitsTable(const ResourceLimits& limits, const std::vector<std::string>& notEnforced, const Amounts& amounts,
                         const TableStyle& style);
 

@@ -24,7 +24,7 @@ public:
 
     /// Call this when the job runs. The history gets a row for the job within a second (LiveRows). Nobody waits for that.
     void running(const JobPtr& job) { parts_.rows.expect(job); }
-    /// Call this when the job has run empty. Notes, for the receipt, when that was and what the job used.
+    /// Call this when the job has run empty. It notes the time and what the job used, for the receipt.
     void note(Job& job) const;
     /// Call this when something has joined the job after note(), so that the job is not empty after all.
     static void forgetNote(Job& job) { job.record.figures.reset(); }

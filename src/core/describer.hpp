@@ -52,7 +52,7 @@ private:
     };
 
     void serve();
-    /// False: there is no thread for it now.
+    /// Begins the request in a thread. False: no thread is free for it now.
     bool begin(uid_t user, const std::shared_ptr<Request>& request);
     void finish(const std::shared_ptr<Request>& request);
 

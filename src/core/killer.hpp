@@ -19,9 +19,9 @@ public:
     /// Then the timer `look` has ProcessKiller end those that the kernel has left out. A cgroup that is gone is not an error.
     /// Error: Internal.
     Result<void> kill(const std::string& cgroup, EventHandle& look);
-    /// For a job that outlives SIGKILL. Does kill() again, without a moment's wait, and ends the owner's processes that trace the
-    /// job (ProcessKiller::killTracers), which it logs. `then` is called when all of this has been done, which may have waited
-    /// behind the kills of others. False: too many kills wait, and `then` is not called.
+    /// Kills a job that outlives SIGKILL. Does kill() again, without a moment's wait, and ends the owner's processes that trace
+    /// the job (ProcessKiller::killTracers), which it logs. `then` is called when all of this has been done, which may have
+    /// waited behind the kills of others. False: too many kills wait, and `then` is not called.
     bool killStubborn(const JobKey& key, uid_t owner, std::function<void()> then) const;
 
 private:

@@ -33,7 +33,7 @@ private:
         std::uint64_t began = 0; ///< CLOCK_BOOTTIME, microseconds
         std::size_t bytes = 0;
         std::uint64_t unsaid = 0; ///< processes
-        EventHandle end;          ///< only where there is something to be said then
+        EventHandle end;          ///< set only if there is something to log at the end of kStretch
     };
 
     Share& shareOf(uid_t user);

@@ -15,8 +15,8 @@ public:
     /// `overdue` is called when a report has not come in time.
     ReportWait(Core& core, std::function<void(const JobPtr&)> overdue) : core_(core), overdue_(std::move(overdue)) {}
 
-    /// For a job that is ending. True: somebody is still expected to report. When the report comes, or the time for it is over,
-    /// the end goes on.
+    /// Call this for a job that is ending. True: somebody is still expected to report. When the report comes, or the time for it
+    /// is over, the end goes on.
     bool isAwaited(const JobPtr& job);
     /// As isAwaited(), and nothing that the leader has left behind is to be signalled before the report. A batch system that
     /// reports the end may have told the job to end, and gives the job time for that. False for a job with a supervisor, which

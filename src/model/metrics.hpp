@@ -23,9 +23,9 @@ enum class Trouble {
     Config,  ///< the configuration was rejected
     Limit,   ///< a job runs without a limit that it asked for
     Receipt, ///< the history did not take a receipt
-    Record,  ///< a live job's record can't be written, read or removed
+    Record,  ///< a live job's record cannot be written, read or removed
     Start,   ///< a job was not created
-    Stop,    ///< something of a job can't be killed or removed
+    Stop,    ///< something of a job cannot be killed or removed
     Other,
 };
 

@@ -25,7 +25,8 @@ class DescriptorCloser {
 public:
     static constexpr std::size_t kThreadsPerUser = 4;
     static constexpr std::size_t kThreadsOfUsers = 24; ///< for all users but root; root's descriptors never wait for others
-    static constexpr std::size_t kMostPerUser = 1024;  ///< from so many descriptors that wait or hang a user counts as overloaded
+    static constexpr std::size_t kMostPerUser =
+        1024; ///< a user with this many descriptors that wait or hang counts as overloaded
 
     /// `mostOfUsers`: how many descriptors of all users but root may wait or hang. Beyond that no more of theirs should be taken.
     explicit DescriptorCloser(Background& background, std::size_t mostOfUsers = partOfDescriptors(kPartForClosing))
@@ -48,7 +49,7 @@ private:
     };
 
     void begin();
-    /// False: there is no thread for it now.
+    /// Begins to close one descriptor of the user. False: no thread is free for it now.
     bool beginOne(uid_t owner, User& user);
     void finished(uid_t owner);
 

@@ -20,8 +20,8 @@ struct ReceiptFilter {
     std::optional<std::uint32_t> uid = {};
     std::optional<std::uint64_t> since = {}; ///< ended at or after, CLOCK_REALTIME microseconds
     std::optional<std::uint64_t> until = {}; ///< ended before
-    /// A receipt's id: only receipts that come after it, where the newest come first. If that receipt no longer exists, there are
-    /// none.
+    /// A receipt's id. list() then gives only receipts after this one, in the order with the newest first. If this receipt no
+    /// longer exists, list() gives none.
     std::optional<std::string> before = {};
     std::uint32_t limit = 100; ///< 1 to 10000
     /// The result, as toString(JobResult) gives it. Any other word matches no receipt.

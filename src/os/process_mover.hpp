@@ -39,14 +39,14 @@ public:
     };
     /// Moves the process. `cgroup`: as in /proc/PID/cgroup. `owner`: the owner of the cgroup's processes, for putBack().
     virtual Outcome move(const Newcomer& process, const std::string& cgroup, const UserIds& owner) const = 0;
-    /// For a number whose process has ended. The process that has the number now, if it is in `cgroup`, goes to its parent's
-    /// cgroup, since that is where a process begins. A process of `owner` is killed instead, unless the owner is root: another
-    /// place may be a way out of a job for it, and its user could end it anyway. Returns what was done, or could not be done;
-    /// empty: nothing had to be done.
+    /// Call this for a number whose process has ended. The process that has the number now, if it is in `cgroup`, goes to its
+    /// parent's cgroup, since that is where a process begins. A process of `owner` is killed instead, unless the owner is root:
+    /// another place may be a way out of a job for it, and its user could end it anyway. Returns what was done, or could not be
+    /// done; empty: nothing had to be done.
     virtual std::string putBack(pid_t pid, const std::string& cgroup, const UserIds& owner) const = 0;
-    /// For a process that was moved to `cgroup` by mistake and may have forked there. Calls putBack() for each process of a user
-    /// other than `owner` that is neither one of `newcomers`, nor one of this process's own children, nor a descendant of these.
-    /// Returns what was done, or could not be done, in a line each.
+    /// Call this after a process was moved to `cgroup` by mistake, because it may have forked there. Calls putBack() for each
+    /// process of a user other than `owner` that is neither one of `newcomers`, nor one of this process's own children, nor a
+    /// descendant of these. Returns what was done, or could not be done, in a line each.
     virtual std::vector<std::string> clear(const std::string& cgroup, const std::vector<Newcomer>& newcomers,
                                            const UserIds& owner) const = 0;
 };

@@ -15,7 +15,7 @@ namespace pinfold {
 struct Place {
     std::vector<std::string_view> slices; ///< the outermost first
     std::string_view unit;                ///< the service or scope in them; empty: none, so no process belongs there
-    std::string_view below; ///< the rest of the path, whose names whoever runs in the unit has chosen; this may be the user
+    std::string_view below; ///< the rest of the path; its names are chosen by what runs in the unit, possibly by the user
 };
 
 /// `cgroup`: as in /proc/PID/cgroup.

@@ -96,7 +96,7 @@ inline sd_bus_message* rawMessage(const sdbus::Message& message) {
     return static_cast<sd_bus_message*>(Raw::of(message));
 }
 
-/// libsystemd's connection inside of sdbus-c++'s connection. Every message knows it.
+/// libsystemd's connection inside of sdbus-c++'s connection. It is taken from a message, since every message has its connection.
 inline sd_bus* rawBus(sdbus::IConnection& connection) {
     const auto proxy = makeProxy(connection, "org.freedesktop.DBus", "/org/freedesktop/DBus");
     return sd_bus_message_get_bus(rawMessage(makeCall(*proxy, "org.freedesktop.DBus.Peer", "Ping")));

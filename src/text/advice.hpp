@@ -9,7 +9,7 @@
 namespace pinfold {
 
 /// Advice for the next time: paragraphs without line breaks, the most important first. It says only what the receipt proves.
-/// About a short job it says nothing that another second could change.
+/// If a job was short, so that another second of run time could change a piece of advice, that advice is left out.
 std::vector<std::string> adviceOn(const Receipt& receipt);
 
 } // namespace pinfold
