@@ -25,8 +25,8 @@ class DescriptorCloser {
 public:
     static constexpr std::size_t kThreadsPerUser = 4;
     static constexpr std::size_t kThreadsOfUsers = 24; ///< for all users but root; root's descriptors never wait for others
-    static constexpr std::size_t kMostPerUser =
-        1024; ///< a user with this many descriptors that wait or hang counts as overloaded
+    /// A user with this many descriptors that wait or hang counts as overloaded.
+    static constexpr std::size_t kMostPerUser = 1024;
 
     /// `mostOfUsers`: how many descriptors of all users but root may wait or hang. Beyond that no more of theirs should be taken.
     explicit DescriptorCloser(Background& background, std::size_t mostOfUsers = partOfDescriptors(kPartForClosing))
