@@ -8,13 +8,13 @@
 
 namespace pinfold {
 
-/// As systemd-escape(1), except that ':' is escaped too: a ':' would break naive readers of /proc/PID/cgroup.
+/// Escapes as systemd-escape(1), and also escapes ':', which would break naive readers of /proc/PID/cgroup.
 /// '-' never occurs in the result as long as the input has no '/'.
 std::string escapeUnitName(std::string_view text);
 /// nullopt: the text is not a result of escapeUnitName().
 std::optional<std::string> unescapeUnitName(std::string_view escaped);
 
-/// As sd_bus_path_encode(3).
+/// Escapes as sd_bus_path_encode(3).
 std::string escapeBusLabel(std::string_view text);
 std::optional<std::string> unescapeBusLabel(std::string_view label);
 

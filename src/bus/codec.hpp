@@ -9,7 +9,7 @@
 namespace pinfold {
 
 using bus::Dict;
-/// device, bytes read and written, reads, writes
+/// On D-Bus: device, bytes read, bytes written, number of reads, number of writes.
 using DeviceIoStruct = sdbus::Struct<std::string, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t>;
 
 /// Fills supervisor, output, owner, limits and allocation. Error: InvalidArgument, with the name of the entry.

@@ -31,7 +31,7 @@ public:
     ForeignFd behind(const ForeignFd& standIn);
 
 private:
-    using Originals = std::map<std::uint32_t, ForeignFd>; ///< by the number that their stand-ins hold
+    using Originals = std::map<std::uint32_t, ForeignFd>; ///< the original descriptors, by the number that their stand-ins hold
 
     DescriptorCloser& closer_;
     std::shared_ptr<Originals> originals_ = std::make_shared<Originals>();

@@ -95,20 +95,21 @@ private:
 
     /// Finds out who calls, then body(caller, answer). `name` is the key or unit name that the call is about.
     template <class... R, class F> void handle(sdbus::Result<R...>&& result, const std::string& name, F body);
-    /// The time that give() takes is the caller's, as that of a call is.
+    /// Charges the caller for the time that give() takes, as for the time of a call.
     template <class T, class... R>
     Reply<T> charged(const Caller& caller, const Answer<R...>& answer, std::function<void(const T&)> give);
     void listJobs(sdbus::Result<Dicts>&& result, const std::string& after);
     void listProcesses(sdbus::Result<Dicts>&& result, const std::string& key, pid_t after);
-    /// What GetManagedObjects would send.
+    /// At least the bytes that the answer to GetManagedObjects would have.
     std::size_t objectBytes() const;
-    /// The one guard around what a message leads to: 1.2 lets exceptions fly through libsystemd's C frames. False when it threw.
+    /// The one guard around all code that a message leads to, because sdbus-c++ 1.2 lets exceptions pass through libsystemd's C
+    /// frames. False: the body has thrown.
     template <class F> bool guarded(const char* what, F&& body) const {
         try {
             body();
             return true;
         } catch (const sdbus::Error& error) {
-            // A bus that went away is no surprise: the event loop learns of it too, and pinfoldd starts again.
+            // It is expected that the bus goes away: the event loop learns of it, too, and pinfoldd starts again.
             if (const auto name = bus::errorName(error);
                 name != "org.freedesktop.DBus.Error.Disconnected" && name != "System.Error.ENOTCONN")
                 logUnexpected(what, error);

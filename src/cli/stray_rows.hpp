@@ -36,7 +36,7 @@ struct StrayRun {
     bool dryRun = false;
     bool acted = false;               ///< false also if there was nothing to do, or if `reasons` forbade it
     std::vector<std::string> reasons; ///< what is not known, so that nothing is done
-    std::vector<std::string> unread;  ///< why a command line is not known, a line for each
+    std::vector<std::string> unread;  ///< why command lines are not known, one line each
     std::vector<StrayRow> rows;
 };
 

@@ -30,7 +30,7 @@ std::string formatTable(const std::vector<Column>& columns, const std::vector<st
 /// A point in time: in full or, on a terminal, in short.
 std::string tableTime(std::uint64_t realtimeUsec, const TableStyle& style);
 
-/// Terminal columns that UTF-8 text takes (wcwidth(3)).
+/// How many columns of a terminal a UTF-8 text takes (wcwidth(3)).
 std::size_t displayWidth(const std::string& text);
 
 /// The text. If it does not fit, it is cut, and ends with an ellipsis.

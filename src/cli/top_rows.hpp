@@ -34,7 +34,7 @@ struct TopRow {
     std::optional<double> cpuOfAllowed; ///< percent of the CPUs that the job may use
     std::optional<std::uint64_t> cpuTime;    ///< microseconds since the job's start
     std::optional<std::uint64_t> memory;     ///< bytes
-    std::optional<std::uint64_t> memoryMax;  ///< bytes; unset: also when there is no limit
+    std::optional<std::uint64_t> memoryMax;  ///< bytes; also unset when there is no limit
     std::optional<std::uint64_t> memoryPeak; ///< bytes
     std::optional<std::uint64_t> readRate;   ///< bytes a second, over the same time as cpu
     std::optional<std::uint64_t> writeRate;  ///< bytes a second, over the same time as cpu

@@ -61,7 +61,7 @@ struct Config {
     struct Gpus {
         /// devices = ["/dev/nvidia0", ["/dev/dri/card0", "/dev/dri/renderD128"]]: one entry for each GPU.
         std::vector<DeviceRules> devices;
-        DeviceRules common;           ///< common = ["/dev/nvidiactl"]: for each job that has a GPU
+        DeviceRules common;           ///< common = ["/dev/nvidiactl"]: devices for each job that has a GPU
         std::vector<std::string> ids; ///< ids = ["GPU-8f3e"]: their names in the environment; empty: 0, 1, ... within the job
         std::vector<std::string> environment{"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"}; ///< environment = [...]
     } gpus;

@@ -19,7 +19,7 @@ namespace pinfold {
 /// The limits of each user, which hold for calls by the bus and by the wrapper's socket together. Admins have no limits.
 class Clients {
 public:
-    /// A user may well have 10,000 jobs with a supervisor each.
+    /// The most calls of one user that may wait. A user may well have 10,000 jobs with a supervisor each.
     static constexpr std::size_t kMostWaits = 16384;
     static constexpr std::size_t kMostQueries = 8;
     /// For all ordinary users together. The limit on queries leaves some places for admins (Lane::HistoryRead).

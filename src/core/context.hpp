@@ -40,7 +40,7 @@ struct CoreContext {
     Journal& journal;
     KernelLog& kernelLog;
     MetricsCounter& metrics;
-    const Config& config; ///< replaced as a whole by a reload
+    const Config& config; ///< a reload replaces all of its values
     std::string bootId;
     std::filesystem::path root = "/"; ///< the prefix of /sys, /proc and /run
     /// The user as whom a user id counts, for limits on jobs and threads (SubordinateUsers).

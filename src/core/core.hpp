@@ -13,7 +13,7 @@
 
 namespace pinfold {
 
-/// What the parts of the daemon's logic share.
+/// Data and objects that the parts of the daemon's logic share.
 struct Core {
     explicit Core(CoreContext& coreContext);
 

@@ -48,7 +48,7 @@ private:
     /// Threads for one user's processes. Looks at another user's processes do not wait for them.
     struct Share {
         std::size_t threads = 0;
-        std::deque<std::shared_ptr<Request>> waiting; ///< once for each thread that it is to have
+        std::deque<std::shared_ptr<Request>> waiting; ///< a request is in it once for each thread that it is to have
     };
 
     void serve();
@@ -57,10 +57,10 @@ private:
     void finish(const std::shared_ptr<Request>& request);
 
     CoreContext& context_;
-    std::map<uid_t, Share> shares_; ///< those that have or want threads
+    std::map<uid_t, Share> shares_; ///< of the users that have or want threads
     std::size_t threadsOfUsers_ = 0;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
-    std::shared_ptr<Reading> reading_; ///< with the threads, which may outlive us
+    std::shared_ptr<Reading> reading_; ///< shared with the threads, which may outlive this object
     std::set<std::shared_ptr<Request>> requests_;
 };
 

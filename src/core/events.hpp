@@ -61,10 +61,10 @@ void logJobLost(const CoreContext& context, const JobKey& key, const Receipt& re
 
 void logUnreadableRecord(const CoreContext& context, const std::string& fileAndReason);
 
-/// Ordinary lines that belong to no job.
+/// Writes an ordinary warning that belongs to no job.
 void logNodeWarning(const CoreContext& context, const std::string& message);
 
-/// Ordinary lines that belong to a job.
+/// Writes an ordinary warning that belongs to a job.
 void logWarning(const CoreContext& context, const JobKey& key, const std::string& message, Trouble about = Trouble::Other);
 
 } // namespace pinfold

@@ -67,7 +67,7 @@ private:
         Receipt receipt;
         std::function<void(const Receipt&)> done;
         std::uint64_t asked = 0; ///< CLOCK_BOOTTIME, microseconds
-        std::size_t size = 0;    ///< bytes, set aside; 0: it is not
+        std::size_t size = 0;    ///< bytes of the receipt that was set aside; 0: it was not set aside
     };
 
     struct Report {
@@ -105,7 +105,7 @@ private:
     std::vector<Entry> inFlight_;
     std::vector<Report> reports_;
     std::size_t reportsInFlight_ = 0; ///< the first of them
-    std::deque<Receipt> recent_;      ///< those written last, the newest at the end
+    std::deque<Receipt> recent_;      ///< the receipts that were written last, the newest at the end
     bool busy_ = false;               ///< a transaction is under way
     EventHandle flushSource_;
     EventHandle patience_;
@@ -116,7 +116,7 @@ private:
     std::uint64_t damaged_ = 0;
     std::optional<HistoryTrouble> trouble_;
     std::uint64_t troubleBegan_ = 0; ///< CLOCK_BOOTTIME, microseconds
-    std::uint64_t lateReceipts_ = 0; ///< that had been set aside and are written now, since the trouble began
+    std::uint64_t lateReceipts_ = 0; ///< since the trouble began: receipts that had been set aside and are written now
 };
 
 } // namespace pinfold

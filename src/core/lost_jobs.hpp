@@ -12,7 +12,7 @@
 
 namespace pinfold {
 
-/// What is known when pinfoldd starts. Times are CLOCK_REALTIME microseconds.
+/// Facts that are known when pinfoldd starts. Times are CLOCK_REALTIME microseconds.
 struct AtStart {
     std::string bootId;
     std::uint64_t now = 0;

@@ -35,7 +35,7 @@ public:
     /// Success: the node takes jobs. Error: Draining.
     Result<void> takesJobs() const;
 
-    /// Tells the observer when draining() is not what it was at the last call.
+    /// Tells the observer if draining() has changed since the last call.
     void tell();
 
 private:
@@ -53,7 +53,7 @@ private:
     const HistoryWriter& history_;
     std::filesystem::path file_;
     std::optional<Drain> drain_; ///< an administrator's
-    std::deque<Change> changes_; ///< each is stored and answered before the next
+    std::deque<Change> changes_; ///< each change is stored and answered before the next
     bool storing_ = false;
     std::optional<Drain> told_;
 };

@@ -24,7 +24,7 @@ public:
     void over(uid_t user);
 
 private:
-    std::map<uid_t, std::deque<std::function<void()>>> begins_; ///< the first of each user's has its turn, and is empty
+    std::map<uid_t, std::deque<std::function<void()>>> begins_; ///< the first entry of each user has its turn, and is empty
 };
 
 } // namespace pinfold

@@ -14,7 +14,7 @@ class Quota {
 public:
     static constexpr double kBurst = 200;
     static constexpr double kPerSecond = 100;
-    static constexpr double kPerMillisecondSpent = 1; ///< so a user gets a tenth of a processor at most
+    static constexpr double kPerMillisecondSpent = 1; ///< tokens; so a user gets at most a tenth of a processor
 
     /// Takes a token; false when the bucket is empty. `now`: microseconds of a clock that never goes back.
     bool take(uid_t uid, std::uint64_t now);

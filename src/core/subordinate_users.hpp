@@ -28,7 +28,7 @@ class SubordinateUsers {
 public:
     /// Microseconds between two looks whether the file has changed. It looks only when somebody asks about a user.
     static constexpr std::uint64_t kLookAgain = 10'000'000;
-    static constexpr std::size_t kMostBytes = 4 << 20; ///< of the file: some 200,000 users
+    static constexpr std::size_t kMostBytes = 4 << 20; ///< the most that is read of the file: some 200,000 users
 
     struct Parts {
         EventLoop& loop;
@@ -79,7 +79,7 @@ private:
     Stamp stamp_{INT64_MIN};
     std::optional<std::uint64_t> lookedAt_; ///< EventLoop::bootTime()
     bool looking_ = false;
-    bool asking_ = false; ///< one name at a time: others want the lane, too
+    bool asking_ = false; ///< it asks for one name at a time, because others need the lane, too
 };
 
 } // namespace pinfold

@@ -82,7 +82,7 @@ private:
     bool asksForDoubt_ = false;
     EventHandle doubtTimer_;
     std::size_t inFlight_ = 0;
-    std::size_t highest_ = 0; ///< in flight at once since there was none
+    std::size_t highest_ = 0; ///< the most starts in flight at once since there was none
 };
 
 } // namespace pinfold

@@ -10,7 +10,7 @@
 
 namespace pinfold {
 
-/// The configuration in force, and its reload.
+/// Has the configuration in force, and reloads it.
 class Settings {
 public:
     Settings(const std::filesystem::path& root, Journal& journal) : root_(root), journal_(journal) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What PAM does for a service, from its files (pam.d(5)).
+// Reads what PAM does for a service from PAM's files (pam.d(5)).
 #pragma once
 
 #include "doctor/files.hpp"

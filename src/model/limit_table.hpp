@@ -26,7 +26,7 @@ struct LimitRow {
     unsigned since;         ///< the first systemd version that has the property for both; 0: pinfoldd itself enforces the limit
     const char* controller; ///< the cgroup controller that it needs; nullptr: none
     std::uint64_t least;    ///< of a number
-    std::uint64_t most;     ///< of a number that is not kInfinity
+    std::uint64_t most;     ///< the largest value of a number that is not kInfinity
     bool mayBeInfinite;
     std::uint64_t unset; ///< the value that an unset number has in the kernel; it decides what is looser and tighter
     LimitChange change;

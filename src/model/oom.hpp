@@ -13,7 +13,7 @@ enum class OomCause {
     OwnLimit,      ///< the job's own memory_max
     Node,          ///< the node's memory, or batch.slice's share of it; the job was within its own limit
     Oomd,          ///< systemd-oomd's decision
-    Administrator, ///< a limit was lowered below what was in use, or the kernel was told to kill by hand (sysrq)
+    Administrator, ///< an administrator lowered a limit below what was in use, or told the kernel to kill (sysrq)
 };
 
 std::string_view toString(OomCause cause);

@@ -24,7 +24,7 @@ enum class JobResult {
     OutOfMemory,    ///< the job, or its leader, was killed because memory ran out
     SupervisorLost, ///< pinfold-run was killed
     NodeShutdown,   ///< the node was shut down in an orderly way while the job ran
-    NodeLost,       ///< the node went down without a word: a power cut, a reset or a crash
+    NodeLost,       ///< the node went down without a shutdown: a power cut, a reset or a crash
     Lost,           ///< the units vanished without pinfoldd's doing
 };
 
@@ -60,7 +60,7 @@ struct Leftovers {
     bool operator==(const Leftovers&) const = default;
 };
 
-/// What remains of a job. Times are CLOCK_REALTIME microseconds.
+/// What is kept of a job that is over. Times are CLOCK_REALTIME microseconds.
 struct Receipt {
     std::string id; ///< unique for ever, so that the history never counts a job twice
     std::string key;

@@ -20,7 +20,7 @@ enum class StrayKind {
     BatchSystem, ///< below a batch system's own daemon: part of a job that pinfold does not have
     Container,
     Moved,      ///< in a cgroup that belongs to no unit: somebody moved it there by hand
-    Supervisor, ///< a pinfold-run that waits for no live job
+    Supervisor, ///< a pinfold-run that does not wait for a live job
     Orphan,     ///< in the slice of a job that is not live
     Other,
 };

@@ -33,9 +33,9 @@ enum class WrapperRole {
     TaskOfOpen, ///< a further task; if no such job is live, it is opened first, with the request's limits (admin only)
 };
 
-/// As CreateJob, AddTask and OpenJob of org.pinfold1. The packet carries the leader's pidfd, then the supervisor's pidfd and the
-/// job's standard error, if the request has them. Batch and Task have neither limits nor an allocation, because the job has them
-/// already.
+/// The request that is CreateJob, AddTask and OpenJob of org.pinfold1. The packet carries the leader's pidfd, then the
+/// supervisor's pidfd and the job's standard error, if the request has them. Batch and Task have neither limits nor an
+/// allocation, because the job has them already.
 struct WrapperCreate {
     std::string key; ///< empty: pinfoldd picks one
     ResourceLimits limits;
@@ -51,7 +51,7 @@ struct WrapperCreate {
     bool operator==(const WrapperCreate&) const = default;
 };
 
-/// As EndJob of org.pinfold1, or for a task from 1 on as WaitTask.
+/// The request that is EndJob of org.pinfold1 or, for a task from 1 on, WaitTask.
 struct WrapperEnd {
     std::string key;
     pid_t leader = 0; ///< the leader that ended, since a later job may have the same key; 0: any job with the key
@@ -63,7 +63,7 @@ struct WrapperEnd {
     bool operator==(const WrapperEnd&) const = default;
 };
 
-/// As SuspendJob and ResumeJob of org.pinfold1.
+/// The request that is SuspendJob or ResumeJob of org.pinfold1.
 struct WrapperSuspend {
     std::string key;
     bool resume = false;
@@ -71,17 +71,17 @@ struct WrapperSuspend {
     bool operator==(const WrapperSuspend&) const = default;
 };
 
-/// As ListJobs of org.pinfold1, for one user's jobs.
+/// The request that is ListJobs of org.pinfold1, for one user's jobs.
 struct WrapperList {
     std::uint32_t uid = 0;
 
     bool operator==(const WrapperList&) const = default;
 };
 
-/// As Adopt of org.pinfold1, for the one process whose pidfd the packet carries.
+/// The request that is Adopt of org.pinfold1, for the one process whose pidfd the packet carries.
 struct WrapperAdopt {
     std::string key;
-    std::uint32_t owner = 0; ///< user id: by now the key may be another user's job
+    std::uint32_t owner = 0; ///< user id of the job's owner, since the key may be another user's job by now
 
     bool operator==(const WrapperAdopt&) const = default;
 };
@@ -104,8 +104,8 @@ struct WrapperJob {
 struct WrapperReply {
     std::string key;                                  ///< empty in the answer to WrapperList
     std::map<std::string, std::string> environment;   ///< of a new job: variables that it gets in addition
-    std::string notice;                               ///< of an ended job: for its standard error; empty: nothing
-    std::string summary;                              ///< of an ended job: for its standard output; empty: nothing
+    std::string notice;                               ///< of an ended job: text for its standard error, or empty
+    std::string summary;                              ///< of an ended job: text for its standard output, or empty
     std::optional<std::uint32_t> task = {};           ///< of a further task: its number
     std::optional<Receipt> receipt = {};              ///< of an ended job, if it was asked for; without the leftovers' commands
     std::optional<std::vector<WrapperJob>> jobs = {}; ///< of one user: jobs that run come first, the newest of them first

@@ -17,7 +17,7 @@ struct FileId {
     auto operator<=>(const FileId&) const = default;
 };
 
-/// What statx(2) says. Times are CLOCK_REALTIME microseconds.
+/// The status of a file, as statx(2) gives it. Times are CLOCK_REALTIME microseconds.
 struct FileStatus {
     FileId id = {};
     uid_t uid = 0;

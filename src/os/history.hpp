@@ -67,7 +67,7 @@ struct LiveRow {
     bool operator==(const LiveRow&) const = default;
 };
 
-/// The jobs that have no receipt yet, and when the node ran for sure. Times are CLOCK_REALTIME microseconds.
+/// The jobs that have no receipt yet, and the times at which the node certainly ran. Times are CLOCK_REALTIME microseconds.
 struct LiveTable {
     struct Sign {
         std::string bootId;
@@ -84,7 +84,7 @@ struct LateReport {
     ExitState exit;
 };
 
-/// What one transaction writes: all of it or nothing.
+/// The changes that one transaction writes, all of them or none.
 struct HistoryChanges {
     std::vector<Receipt> receipts = {};
     std::vector<LiveRow> started = {};

@@ -19,7 +19,7 @@ public:
     /// `beforeMigration`: as in History::open().
     explicit HistoryFile(std::filesystem::path file, std::function<void()> beforeMigration = {});
 
-    /// What use() has noticed besides, and what nobody has taken yet.
+    /// What use() has noticed besides, as far as takeNews() has not returned it yet.
     struct News {
         std::optional<std::uint64_t> lastManualNumber; ///< the file was opened: History::lastManualNumber()
         std::optional<std::string> damage;             ///< a damaged file was moved aside: what was wrong, and where it is now

@@ -25,9 +25,9 @@ public:
     /// Opens the file, if it is not open, and writes. Each call is a transaction of its own; transactions are in the order of the
     /// calls. The answer has the receipts that were stored already. Error: Internal, and then nothing was written.
     void write(HistoryChanges changes, Reply<std::vector<Receipt>> reply);
-    /// As History::vacuum(), in turn with write(). Errors: Internal; Busy.
+    /// As History::vacuum(). It takes its turn with write(). Errors: Internal; Busy.
     void vacuum(const Retention& retention, std::uint64_t now, std::size_t maxRows, Reply<Vacuumed> reply);
-    /// As History::live(), in turn with write(). Errors: Internal; Busy.
+    /// As History::live(). It takes its turn with write(). Errors: Internal; Busy.
     void live(Reply<LiveTable> reply);
     /// As History::list(). It does not wait for write() and vacuum(). Errors: Internal; Busy when too many wait.
     void list(ReceiptFilter filter, Reply<std::vector<Receipt>> reply);
@@ -48,7 +48,7 @@ private:
     Background& background_;
     std::shared_ptr<Writer> writer_;
     std::shared_ptr<Readers> readers_;
-    std::shared_ptr<HistoryStore*> self_; ///< for completions: null when this has gone
+    std::shared_ptr<HistoryStore*> self_; ///< for completions; null when this object has gone
 };
 
 } // namespace pinfold

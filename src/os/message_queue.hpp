@@ -37,7 +37,7 @@ private:
     void tellLost();
 
     Background& background_;
-    std::shared_ptr<Shared> shared_; ///< with the thread, which may outlive us
+    std::shared_ptr<Shared> shared_; ///< shared with the thread, which may outlive this object
     std::uint64_t lost_ = 0;
 };
 

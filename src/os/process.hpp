@@ -87,10 +87,10 @@ public:
     Result<ProcessInfo> readStuck(pid_t pid) const;
 
 private:
-    /// Of /proc/PID.
+    /// The text of a file of /proc/PID.
     std::optional<std::string> file(pid_t pid, const char* name) const;
     Result<std::string> cgroupIn(pid_t pid, const char* name) const;
-    /// Of /proc/PID/status.
+    /// The number in the line of this name of /proc/PID/status.
     Result<pid_t> pidIn(pid_t thread, std::string_view line) const;
 
     std::filesystem::path root_;
@@ -101,7 +101,7 @@ inline constexpr char kZombie = 'Z';
 
 /// True: in this kernel function a process waits for a file server in FUSE.
 bool isInFuse(std::string_view waitPoint);
-/// For people: how to end such a wait.
+/// A text for people that says how to end a wait in FUSE.
 constexpr std::string_view kAbortFuse =
     "it waits for a FUSE file server that its user runs: `echo 1 >/sys/fs/fuse/connections/N/abort` "
     "ends that, where N/waiting is not 0";

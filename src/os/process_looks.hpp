@@ -59,7 +59,7 @@ private:
     struct LeftBehind {
         std::shared_ptr<Thread> thread;
         pid_t pid;
-        std::string who; ///< ownerOf(): nobody asks a name service for this
+        std::string who; ///< as ownerOf() gives it, which asks no name service
     };
 
     Result<void> run(pid_t pid, uid_t user, std::function<void()> look);

@@ -19,7 +19,7 @@
 
 namespace pinfold {
 
-/// A process that somebody wants in a cgroup.
+/// A process that is to be moved into a cgroup.
 struct Newcomer {
     pid_t pid = 0;
     UniqueFd pidfd;

@@ -22,7 +22,7 @@ public:
     void remove(const Receipt& receipt) const;
 
     struct Loaded {
-        std::vector<Receipt> receipts;       ///< in the order of their ends
+        std::vector<Receipt> receipts;       ///< in the order in which their jobs ended
         std::vector<std::string> unreadable; ///< one line each: file and reason
     };
     /// Reads all receipts. A directory that does not exist has none.

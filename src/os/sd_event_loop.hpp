@@ -59,7 +59,7 @@ private:
     LogSink log_;
     std::optional<LoopMeter> meter_;
     std::optional<int> statusOfException_;
-    const std::type_info* handler_ = nullptr; ///< called last in this turn; null: somebody else's, the bus's
+    const std::type_info* handler_ = nullptr; ///< the handler called last in this turn; null: one that is not ours but the bus's
 };
 
 } // namespace pinfold

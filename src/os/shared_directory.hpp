@@ -48,8 +48,8 @@ public:
     const std::filesystem::path& path() const { return path_; }
     std::uint64_t device() const { return device_; }
 
-    /// The entries that belong to users, directly in the directory. An entry that cannot be looked at (a user's FUSE mount) is
-    /// left out. Error: Internal.
+    /// The entries directly in the directory, of all users. Mount points, and entries that cannot be looked at (a user's FUSE
+    /// mount), are left out. Error: Internal.
     Result<std::vector<DirectoryEntry>> entries() const;
     /// Directories that are nested deeper are not looked into: survey() and remove() give an Error.
     static constexpr unsigned kMostDepth = 200;

@@ -31,7 +31,7 @@ private:
     struct Shared;
     void finishSome();
 
-    std::shared_ptr<Shared> shared_; ///< with the threads, which may outlive us
+    std::shared_ptr<Shared> shared_; ///< shared with the threads, which may outlive this object
     // Not shared with the threads: the loop's thread calls these functions, so it must also destroy them and what they own.
     std::map<std::uint64_t, std::function<void()>> then_;
     std::uint64_t lastId_ = 0;

@@ -71,7 +71,7 @@ private:
     std::uint64_t begun_ = 0;
     std::uint64_t interval_ = 0;    ///< microseconds until the next attempt
     std::uint64_t patience_ = 0;    ///< microseconds, UINT64_MAX: for ever
-    std::uint64_t nextAttempt_ = 0; ///< CLOCK_MONOTONIC microseconds, while there is no connection
+    std::uint64_t nextAttempt_ = 0; ///< CLOCK_MONOTONIC, microseconds; used while there is no connection
 };
 
 } // namespace pinfold

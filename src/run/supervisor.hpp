@@ -84,13 +84,13 @@ private:
     std::string key_;
     std::optional<std::uint32_t> task_;              ///< set if the command is a further task
     std::optional<JobCgroup> processes_;             ///< unset while nothing of the job runs
-    std::map<std::string, std::string> environment_; ///< what pinfoldd adds to the job's
+    std::map<std::string, std::string> environment_; ///< variables that pinfoldd adds to the job's environment
     bool confined_ = false;
     bool leaderStopped_ = false;
     bool terminalStop_ = false;        ///< a terminal told the whole group to stop
     std::optional<int> waitStatus_;    ///< the leader's, once it has ended
     int endRequest_ = 0;               ///< the signal that asked us to end while we waited for pinfoldd
-    std::optional<Deadline> lastWait_; ///< for pinfoldd's answer, once nobody is left
+    std::optional<Deadline> lastWait_; ///< ends the wait for pinfoldd's answer, once no process is left
 };
 
 } // namespace pinfold

@@ -31,7 +31,7 @@ struct GridEngineCore {
     bool operator==(const GridEngineCore&) const = default;
 };
 
-/// What one shepherd has to do.
+/// The job, or the task of it, that one shepherd has to run.
 struct GridEngineJob {
     std::string key;   ///< sge.<job>, or for a task of an array sge.<job>.<task>
     std::string owner; ///< login name

@@ -33,7 +33,7 @@ public:
         JobManager& jobs;
         Clients& clients;
         DescriptorCloser& closer;
-        const Config& config; ///< replaced as a whole by a reload
+        const Config& config; ///< a reload replaces all of its values
         std::function<void(const std::string&)> logError;
     };
     /// `listener`: a socket as pinfoldd.socket makes it. Accepts no connection before open().
@@ -68,7 +68,7 @@ private:
     UniqueFd listener_;
     Parts parts_;
     PerUserLimit connections_;        ///< of ordinary users
-    std::list<ConnectionPtr> silent_; ///< those that have not asked for anything yet
+    std::list<ConnectionPtr> silent_; ///< connections that have not asked for anything yet
     EventHandle readable_;
     EventHandle pause_;
     std::optional<std::uint64_t> shortageTold_; ///< CLOCK_BOOTTIME, microseconds

@@ -14,7 +14,7 @@ namespace pinfold {
 /// The place of a cgroup among the units of the system's manager. The members are views into the path.
 struct Place {
     std::vector<std::string_view> slices; ///< the outermost first
-    std::string_view unit;                ///< the service or scope in them; empty: none, so no process belongs there
+    std::string_view unit;  ///< the service or scope in the slices; empty: there is none, so no process belongs there
     std::string_view below; ///< the rest of the path; its names are chosen by what runs in the unit, possibly by the user
 };
 

@@ -83,7 +83,7 @@ enum class Kept {
     Young,        ///< the job ended less than strays.file_min_age ago
     Unseen,       ///< a part of it could not be looked at
     Unknown,      ///< not everything is known that must be known
-    NotRoot,      ///< only root knows what other users' processes have open
+    NotRoot,      ///< this process is not root, and only root knows what other users' processes have open
 };
 std::string_view toString(Kept kept); ///< "live-job": JSON, --parsable
 std::string_view reason(Kept kept);   ///< "its user has a live job"

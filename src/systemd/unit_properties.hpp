@@ -16,7 +16,7 @@
 
 namespace pinfold {
 
-/// What a unit of a job is made from.
+/// The data from which a unit of a job is made.
 struct TaskProperties {
     ResourceLimits limits;
     std::optional<DeviceRules> devices; ///< only these devices and the harmless ones (DevicePolicy=closed); unset: all devices
@@ -34,13 +34,13 @@ std::vector<UnitProperty> scopeProperties(const JobKey& key, std::uint32_t task,
 /// The properties of a service that runs a program once, for at most 5 min, and is gone afterwards.
 std::vector<UnitProperty> programProperties(std::string description);
 
-/// The properties of limits alone, for a change of a live unit.
+/// Only the properties for the limits, to change a live unit.
 std::vector<UnitProperty> limitProperties(const ResourceLimits& limits);
 
 /// Reads a file of a cgroup, without the trailing line break. nullopt: the file does not exist.
 using CgroupReader = std::function<std::optional<std::string>(const char* file)>;
 
-/// One limit as the cgroup shows it once systemd has set it.
+/// What the cgroup shows for one limit when systemd has set it.
 struct ExpectedCgroupValue {
     const char* limit; ///< its name, as in forEachLimit()
     const char* file;  ///< the file's name in the slice's cgroup

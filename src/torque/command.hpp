@@ -17,7 +17,7 @@ enum class Printed { Output, Errors };
 /// Runs a program by its full path, without our environment, and waits for it. `keep`: the stream whose text is kept.
 Finished runAlone(const std::string& program, const Words& arguments, Printed keep);
 
-/// Runs pinfold(1), which waits by itself for a pinfoldd that is being restarted. Keeps its messages.
+/// Runs pinfold(1), which waits by itself for a pinfoldd that is being restarted. Keeps the messages that it prints.
 Finished runPinfold(const Words& arguments);
 
 /// argv or environ, as values. For a repeated variable the first one counts, as for getenv(3).
