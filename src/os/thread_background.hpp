@@ -21,7 +21,7 @@ public:
     ThreadBackground(const ThreadBackground&) = delete;
     ThreadBackground& operator=(const ThreadBackground&) = delete;
 
-    /// Drops each `then` of earlier calls of run(), with what it owns. Call this before something that they use goes.
+    /// Drops each `then` of earlier calls of run(), with what it owns. Call this before you destroy something that they use.
     void forget() { then_.clear(); }
 
     bool run(Lane lane, std::function<void()> work, std::function<void()> then) override;
