@@ -3,6 +3,7 @@
 
 import contextlib
 import re
+import time
 from pathlib import Path
 
 from jobs import run, wait_until
@@ -103,7 +104,10 @@ def wait_state(number, wanted, deadline=90.0):
 
 def start_now(number, wanted):
     """What was requeued waits for two minutes. Slurm may set them anew after it was told not to wait, so it is told until the job has
-    the state that is wanted."""
+    the state that is wanted. slurmd compares seconds: a credential from the second in which it revoked the job's earlier one is no
+    longer good to it ("already killed, do not launch batch job"), and the job fails."""
+    requeued = time.time()
+    wait_until(lambda: time.time() > requeued + 2, "a later second than that of the requeue")
     for _ in range(9):
         run("scontrol", "update", f"JobId={number}", "StartTime=now", check=False)
         with contextlib.suppress(AssertionError):
