@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What a batch system asks of pinfoldd: org.pinfold1(5) has all options, and the page "Write your own" has the order of the calls."""
+"""The calls to pinfoldd that a batch system needs. org.pinfold1(5) describes all options, and the page "Write your own" the order of the calls."""
 
 import os
 
@@ -9,7 +9,11 @@ TEMPORARY = {"Busy", "Draining", "SystemdFailed", "Internal", "PidGone", "Unreac
 
 
 class Refused(Exception):
-    """`name`: without org.pinfold1.Error., such as Draining. `temporary`: the same request may be granted later, or on another node."""
+    """pinfoldd or the bus answered with an error.
+
+    `name`: the error's name without org.pinfold1.Error., for instance Draining. `temporary`: True if the same request may succeed later
+    or on another node. False if the same request would fail again. An error that is not pinfold's own, for instance an error of the
+    bus, counts as temporary."""
 
     def __init__(self, error):
         super().__init__(error.get_dbus_message())
@@ -19,31 +23,33 @@ class Refused(Exception):
 
 
 class Pinfold:
-    """Its methods wait for the answer, `timeout` seconds at most. Options are named as in org.pinfold1(5): numbers, strings, booleans, and
-    for `supervisor` and `output` file descriptors."""
+    """pinfoldd on the system bus. Each method waits for the answer, for at most `timeout` seconds, and raises Refused if there is an error.
+    Options have the names of org.pinfold1(5). Their values are numbers, strings and booleans; `supervisor` and `output` take file
+    descriptors."""
 
     def __init__(self, bus=None):
         self.bus = bus
 
     def create_job(self, key, leader, timeout=60, **options):
-        """leader: process id of a child that has not been waited for, and that waits until it may become the job. Returns the job's key."""
+        """leader: the process id of a child that becomes the job. The child waits until this call returns, and nobody has called wait for
+        it. Returns the job's key."""
         return str(self.call("CreateJob", "sha{sv}", timeout, key, pidfd(leader), entries(options))[0])
 
     def open_job(self, key, uid, timeout=60, **options):
-        """A job without a process so far. Returns its slice."""
+        """Creates a job that has no process yet. Returns the job's slice."""
         return str(self.call("OpenJob", "sa{sv}", timeout, key, entries({"uid": uid, **options}))[2])
 
     def add_task(self, key, leader, timeout=60, **options):
-        """leader: as for create_job. Returns the task's number, and its scope."""
+        """leader: as in create_job. Returns the number and the scope of the new task."""
         number, unit = self.call("AddTask", "sha{sv}", timeout, key, pidfd(leader), entries(options))
         return int(number), str(unit)
 
     def set_limits(self, key, timeout=60, **limits):
-        """Returns the limits that are in force then."""
+        """Changes limits of a live job. Returns the limits that the job then has."""
         return plain(self.call("SetLimits", "sa{sv}a{sv}", timeout, key, entries(limits), entries({})))
 
     def end_job(self, key, timeout=600, **report):
-        """report: exit_status or exit_signal, and leader. When this returns, nothing is left of the job. Returns its receipt."""
+        """report: exit_status or exit_signal, and leader. When this call returns, no process of the job is left. Returns the job's receipt."""
         return plain(self.call("EndJob", "sa{sv}", timeout, key, entries(report)))
 
     def call(self, method, signature, timeout, *arguments):
@@ -56,7 +62,7 @@ class Pinfold:
 
 
 def how_it_ended(status):
-    """Of os.waitpid(), for end_job()."""
+    """status: from os.waitpid(). Returns the options of end_job() that report how the process ended."""
     code = os.waitstatus_to_exitcode(status)
     return {"exit_status": code} if code >= 0 else {"exit_signal": -code}
 
@@ -64,7 +70,7 @@ def how_it_ended(status):
 def pidfd(pid):
     descriptor = os.pidfd_open(pid)
     try:
-        return dbus.types.UnixFd(descriptor)  # has a copy
+        return dbus.types.UnixFd(descriptor)  # keeps its own copy of the descriptor
     finally:
         os.close(descriptor)
 
@@ -82,7 +88,7 @@ def entries(options):
 
 
 def plain(values):
-    """The bus's types as Python's own."""
+    """Converts the types of dbus to Python's own types."""
     def of(value):
         if isinstance(value, dbus.Boolean):
             return bool(value)

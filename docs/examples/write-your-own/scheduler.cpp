@@ -1,4 +1,4 @@
-// scheduler KEY USER COMMAND [ARGS...]: run a job in its own scope. Exit status 99: nothing has run, requeue it.
+// scheduler KEY USER COMMAND [ARGS...]: run a job in its own scope. Exit status 99: nothing has run, so requeue the job.
 // g++ -std=c++20 -o scheduler scheduler.cpp -lsystemd
 #include <fcntl.h>
 #include <grp.h>
@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
     if (pipe2(word, O_CLOEXEC) != 0)
         return 99;
     const pid_t job = fork();
-    if (job == 0) { // the process that becomes the job waits until it is in its scope
+    if (job == 0) { // this process becomes the job: it waits until pinfoldd has moved it into the job's scope
         char go = 0;
         close(word[1]);
         if (read(word[0], &go, 1) != 1 || setsid() < 0 || initgroups(owner->pw_name, owner->pw_gid) != 0 ||
@@ -46,7 +46,7 @@ int main(int argc, char** argv) {
         call("CreateJob", nullptr, "sha{sv}", key, static_cast<int>(syscall(SYS_pidfd_open, job, 0)), 3, "uid", "u",
              owner->pw_uid, "memory_max", "t", std::uint64_t{256} << 20, "report_within", "t", std::uint64_t{10'000'000}) < 0) {
         std::fprintf(stderr, "%s\n", error.message ? error.message : "no bus");
-        close(word[1]); // the waiting process ends, and with its leader the job, if only the answer was lost
+        close(word[1]); // ends the waiting process; if only the answer was lost, the job ends with it
         waitpid(job, nullptr, 0);
         return 99;
     }
@@ -57,6 +57,6 @@ int main(int argc, char** argv) {
     const bool exited = WIFEXITED(status);
     const int number = exited ? WEXITSTATUS(status) : WTERMSIG(status);
     if (call("EndJob", nullptr, "sa{sv}", key, 2, "leader", "u", job, exited ? "exit_status" : "exit_signal", "i", number) < 0)
-        std::fprintf(stderr, "%s\n", error.message); // nothing of the job is left otherwise; GetReceipt says what it used
+        std::fprintf(stderr, "%s\n", error.message); // without an error, no process is left; see GetReceipt
     return exited ? number : 128 + number;
 }

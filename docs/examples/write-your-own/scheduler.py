@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-# scheduler.py KEY USER COMMAND [ARGS...]: run a job in its own scope. Exit status 99: nothing has run, requeue it.
+# scheduler.py KEY USER COMMAND [ARGS...]: run a job in its own scope. Exit status 99: nothing has run, so requeue the job.
 import os
 import pwd
 import sys
@@ -16,7 +16,7 @@ except KeyError:
 
 word, go = os.pipe()
 job = os.fork()
-if job == 0:  # the process that becomes the job waits until it is in its scope
+if job == 0:  # this process becomes the job: it waits until pinfoldd has moved it into the job's scope
     os.close(go)
     if os.read(word, 1) != b"g":
         os._exit(99)
@@ -34,17 +34,17 @@ try:
     pinfold.create_job(key, job, uid=owner.pw_uid, memory_max=256 << 20, report_within=10_000_000)
 except Refused as refusal:
     print(refusal, file=sys.stderr)
-    os.close(go)  # the waiting process ends, and with its leader the job, if only the answer was lost
+    os.close(go)  # ends the waiting process; if only the answer was lost, the job ends with it
     os.waitpid(job, 0)
     sys.exit(99)
 
 os.write(go, b"g")
 status = os.waitpid(job, 0)[1]
 try:
-    receipt = pinfold.end_job(key, leader=job, **how_it_ended(status))  # nothing of the job is left when this returns
+    receipt = pinfold.end_job(key, leader=job, **how_it_ended(status))  # no process of the job is left when this returns
     print("%s: cpu %.3f s, %d left behind" % (receipt["result"], (receipt.get("cpu_user", 0) + receipt.get("cpu_system", 0)) / 1e6,
                                               receipt["leftovers"]), file=sys.stderr)
 except Refused as refusal:
-    print(refusal, file=sys.stderr)  # pinfoldd ends the job all the same; ask again before the slot is used
+    print(refusal, file=sys.stderr)  # pinfoldd ends the job nevertheless; call again before you reuse the slot
 code = os.waitstatus_to_exitcode(status)
 sys.exit(code if code >= 0 else 128 - code)
