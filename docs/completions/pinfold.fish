@@ -11,11 +11,11 @@ end
 set -l verbs run list status show ps top why history logs events strays stop wait kill limits suspend resume drain undrain reconcile open end adopt vacuum check-config config reload doctor version
 complete -c pinfold -f
 complete -c pinfold -n "not __fish_seen_subcommand_from $verbs" -a "$verbs"
-complete -c pinfold -l json -d 'One JSON document'
-complete -c pinfold -l no-legend -d 'No column headers'
-complete -c pinfold -l no-pager -d 'Never through a pager'
-complete -c pinfold -l full -d 'Never cut a line'
-complete -c pinfold -l bytes -d 'Sizes in bytes, times in microseconds'
+complete -c pinfold -l json -d 'Print one JSON document'
+complete -c pinfold -l no-legend -d 'Print no column headers'
+complete -c pinfold -l no-pager -d 'Do not use a pager'
+complete -c pinfold -l full -d 'Do not cut long lines'
+complete -c pinfold -l bytes -d 'Print sizes in bytes and times in microseconds'
 complete -c pinfold -l color -xa 'auto always never'
 complete -c pinfold -n '__fish_seen_subcommand_from status show ps why logs stop wait kill limits suspend resume adopt end' -a '(__pinfold_jobs)'
 complete -c pinfold -n '__fish_seen_subcommand_from status why logs wait' -a '(__pinfold_ended_jobs)'

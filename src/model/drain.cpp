@@ -27,7 +27,7 @@ Result<Drain> decodeDrain(std::string_view text) {
     });
     // As for records: get<T>() wraps and truncates numbers.
     if (drain && encode(*drain) != text)
-        return Error{ErrorCode::InvalidArgument, "drain can't be read: it is not as pinfoldd writes it"};
+        return Error{ErrorCode::InvalidArgument, "the drain cannot be read: pinfoldd did not write it in this form"};
     return drain;
 }
 

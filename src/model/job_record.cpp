@@ -253,7 +253,7 @@ Result<JobRecord> decodeJobRecord(std::string_view text) {
     // get<T>() wraps and truncates numbers, and unknown or repeated members are dropped: uid 2^32 would be root's.
     const auto written = Json::parse(text);
     if (dump(written) + "\n" != text || !saysTheSame(written, Json::parse(encode(*record))))
-        return Error{ErrorCode::InvalidArgument, "record can't be read: it is not as pinfoldd writes it"};
+        return Error{ErrorCode::InvalidArgument, "the record cannot be read: pinfoldd did not write it in this form"};
     return record;
 }
 

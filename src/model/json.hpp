@@ -112,7 +112,7 @@ template <class T, class F> Result<T> decode(std::string_view text, const char* 
     try {
         return fromJson(Json::parse(text));
     } catch (const std::exception& error) {
-        return Error{ErrorCode::InvalidArgument, std::string(what) + " can't be read: " + printable(error.what(), 300)};
+        return Error{ErrorCode::InvalidArgument, std::string(what) + " cannot be read: " + printable(error.what(), 300)};
     }
 }
 

@@ -36,19 +36,19 @@ void addNode(Exposition& out, const NodeMetrics& node) {
     out.sample({{"version", node.version}}, 1);
     out.metric("pinfold_jobs", "gauge", "Live jobs.");
     out.sample({}, node.jobs);
-    out.metric("pinfold_draining", "gauge", "Whether the node takes no new jobs.");
+    out.metric("pinfold_draining", "gauge", "1 while the node takes no new jobs, else 0.");
     out.sample({}, node.draining ? 1 : 0);
-    out.metric("pinfold_history_failing", "gauge", "Whether receipts cannot be written.");
+    out.metric("pinfold_history_failing", "gauge", "1 while receipts cannot be written, else 0.");
     out.sample({}, node.history.failing ? 1 : 0);
-    out.metric("pinfold_history_kept", "gauge", "Receipts that wait in /run until they can be written.");
+    out.metric("pinfold_history_kept", "gauge", "Receipts that wait in /run until pinfoldd can write them.");
     out.sample({}, node.history.kept);
-    out.metric("pinfold_history_dropped_total", "counter", "Receipts that are lost, since too many could not be written.");
+    out.metric("pinfold_history_dropped_total", "counter", "Receipts that are lost, because too many could not be written.");
     out.sample({}, node.history.dropped);
     out.metric("pinfold_history_damaged_total", "counter", "Damaged files of the history that were moved aside.");
     out.sample({}, node.history.damaged);
-    out.metric("pinfold_unclosed_files", "gauge", "Files that users have handed over and that do not close.");
+    out.metric("pinfold_unclosed_files", "gauge", "Files that users have passed to pinfoldd and that cannot be closed.");
     out.sample({}, node.unclosed);
-    out.metric("pinfold_jobs_ended_total", "counter", "Jobs that are over, by why they ended.");
+    out.metric("pinfold_jobs_ended_total", "counter", "Jobs that have ended, by their result.");
     for (const auto& [result, count] : counts.jobsEnded)
         out.sample({{"result", std::string(toString(result))}}, count);
     out.metric("pinfold_rogue_processes_total", "counter", "Processes that jobs left behind.");
@@ -57,13 +57,13 @@ void addNode(Exposition& out, const NodeMetrics& node) {
     out.sample({}, counts.rogueJobs);
     out.metric("pinfold_oom_kills_total", "counter", "Processes of jobs that were killed because they were out of memory.");
     out.sample({}, counts.oomKills);
-    out.metric("pinfold_scope_start_seconds", "histogram", "What it took to bring processes into a scope of their job.");
+    out.metric("pinfold_scope_start_seconds", "histogram", "Time that it took to move processes into a scope of their job.");
     out.histogram(counts.scopeStart);
     out.metric("pinfold_orphans_total", "counter",
-               "Units, cgroups and records that did not belong together, by what came of them.");
+               "Units, cgroups and records that did not belong together, by what pinfoldd did with them.");
     for (const auto& [kind, count] : counts.orphans)
         out.sample({{"kind", kind}}, count);
-    out.metric("pinfold_errors_total", "counter", "Warnings and errors that pinfoldd logged, by what they are about.");
+    out.metric("pinfold_errors_total", "counter", "Warnings and errors that pinfoldd logged, by subject.");
     for (const auto& [trouble, count] : counts.errors)
         out.sample({{"kind", std::string(toString(trouble))}}, count);
 }
@@ -96,12 +96,12 @@ constexpr std::array kJobNumbers{
               }},
     JobMetric{"cgroup_memory_used_bytes", "Memory in use, page cache included.",
               [](const JobFigures& job) { return job.usage.memoryCurrent; }},
-    JobMetric{"cgroup_memory_rss_bytes", "Memory in use that is no file's.",
+    JobMetric{"cgroup_memory_rss_bytes", "Memory in use without page cache.",
               [](const JobFigures& job) { return job.usage.memoryAnon; }},
     JobMetric{"cgroup_memory_cache_bytes", "Page cache.", [](const JobFigures& job) { return job.usage.memoryFile; }},
     JobMetric{"cgroup_memory_total_bytes", "The limit of memory.",
               [](const JobFigures& job) { return finite(job.limits.memoryMax); }},
-    JobMetric{"cgroup_memory_fail_count", "Times that memory ran out at a limit of the job.",
+    JobMetric{"cgroup_memory_fail_count", "Times that the job reached a memory limit and memory ran out.",
               [](const JobFigures& job) { return job.usage.oomEvents; }},
     JobMetric{"cgroup_memsw_used_bytes", "Swap in use.", [](const JobFigures& job) { return job.usage.swapCurrent; }},
     JobMetric{"cgroup_memsw_total_bytes", "The limit of swap.",
@@ -111,7 +111,7 @@ constexpr std::array kJobNumbers{
 std::string cgroupOf(const JobKey& key) { return "/" + std::string(kBatchSlice) + "/" + key.sliceName(); }
 
 void addJobs(Exposition& out, const std::vector<JobFigures>& jobs) {
-    out.metric("cgroup_info", "gauge", "Whose job a cgroup is.");
+    out.metric("cgroup_info", "gauge", "The job, user and cgroup that the other metrics are about.");
     for (const auto& job : jobs)
         out.sample({{"cgroup", cgroupOf(job.key)}, {"uid", std::to_string(job.uid)}, {"jobid", job.key.text()}}, 1);
     const auto each = [&](const JobMetric& metric, auto add) {

@@ -23,9 +23,9 @@ const char* beginning(OomCause cause) {
     case OomCause::Node:
         return "Node out of memory, the job was within its own limit: ";
     case OomCause::Oomd:
-        return "Memory pressure, systemd-oomd acted: ";
+        return "systemd-oomd acted on memory pressure: ";
     case OomCause::Administrator:
-        return "Memory limit lowered, or kill by hand, by the administrator: ";
+        return "The administrator lowered the memory limit or triggered a kill: ";
     }
     return "";
 }

@@ -121,7 +121,7 @@ WrapperRequest requestFromJson(const Json& json) {
     const bool exited = end.exit.status && !end.exit.signal && *end.exit.status >= 0 && *end.exit.status <= 255;
     const bool signaled = end.exit.signal && !end.exit.status && *end.exit.signal >= 1 && *end.exit.signal <= 64;
     if (!exited && !signaled && (end.leader != 0 || end.exit.known()))
-        throw std::invalid_argument("either exit_status, 0 to 255, or exit_signal, 1 to 64");
+        throw std::invalid_argument("use either exit_status, 0 to 255, or exit_signal, 1 to 64");
     return end;
 }
 
@@ -188,7 +188,7 @@ std::string encode(const WrapperRequest& request) {
 Result<WrapperRequest> decodeWrapperRequest(std::string_view packet) {
     auto request = decode<WrapperRequest>(packet, "request", requestFromJson);
     if (request && encode(*request) != packet)
-        return Error{ErrorCode::InvalidArgument, "request can't be read: it is not as pinfold-run writes it"};
+        return Error{ErrorCode::InvalidArgument, "the request cannot be read: pinfold-run does not write it in this form"};
     return request;
 }
 

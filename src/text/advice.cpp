@@ -31,9 +31,10 @@ std::string percentOfTheTime(const Receipt& receipt, std::uint64_t time) {
 Advice onTime(const Receipt& receipt) {
     const auto limit = finite(receipt.limits.runTimeMax);
     if (receipt.result == JobResult::Timeout)
-        return "It hit its run time limit: ask for more time, or let it save its state and go on in a further job.";
+        return "The job reached its run time limit: ask for more time, or let the job save its state and continue in another "
+               "job.";
     if (limit && !isShort(receipt) && share(runTime(receipt), *limit) >= 0.95)
-        return "It was all but at its run time limit: ask for more time.";
+        return "The job almost reached its run time limit: ask for more time.";
     return std::nullopt;
 }
 
@@ -42,17 +43,15 @@ Advice onKill(const Receipt& receipt) {
         return std::nullopt;
     switch (receipt.oom->cause) {
     case OomCause::OwnLimit:
-        return "It needed more memory than it had asked for: ask for more, or use less. Page cache does not count: the kernel "
-               "takes it "
-               "back before it kills.";
+        return "The job needed more memory than it had asked for: ask for more, or use less. Page cache does not count: the "
+               "kernel frees page cache before it kills.";
     case OomCause::Node:
-        return "It was within its own limit: the node was short of memory, most often for other jobs without a limit. Tell the "
-               "site, "
-               "or ask for what the job needs, so that the node is not filled beyond what it has.";
+        return "The job was within its own limit, but the node ran out of memory, most often because other jobs have no limit. "
+               "Tell the administrators, or ask for as much memory as the job needs.";
     case OomCause::Oomd:
-        return "systemd-oomd ended it because of memory pressure on the node: tell the site.";
+        return "systemd-oomd killed the job because of memory pressure on the node: tell the administrators.";
     case OomCause::Administrator:
-        return "The limit was lowered below what the job used, or the kernel was told to kill: ask the administrator.";
+        return "An administrator lowered the limit below what the job used, or told the kernel to kill: ask the administrators.";
     }
     return std::nullopt;
 }
@@ -60,19 +59,20 @@ Advice onKill(const Receipt& receipt) {
 Advice onSupervisor(const Receipt& receipt) {
     if (receipt.result != JobResult::SupervisorLost)
         return std::nullopt;
-    return "Its pinfold-run was killed, most often with the batch system's own daemon: look at that system's log.";
+    return "The job's pinfold-run was killed, most often together with the batch system's daemon: look at the batch system's "
+           "log.";
 }
 
 Advice onNode(const Receipt& receipt) {
     if (receipt.result != JobResult::NodeShutdown && receipt.result != JobResult::NodeLost)
         return std::nullopt;
-    return "The end was not the job's own doing: submit it again, or have the batch system do so after a node's failure.";
+    return "The job itself did not cause this end: submit the job again, or let the batch system requeue jobs when a node fails.";
 }
 
 Advice onLeftovers(const Receipt& receipt) {
     if (receipt.leftovers.count == 0)
         return std::nullopt;
-    return "It left processes behind: have the job wait for what it starts, they are stopped at its end.";
+    return "The job left processes behind, and pinfold stopped them: let the job wait for all processes that it starts.";
 }
 
 Advice onMemory(const Receipt& receipt) {
@@ -82,16 +82,16 @@ Advice onMemory(const Receipt& receipt) {
     if (receipt.oom)
         return std::nullopt; // which says it all
     if (atItsLimit && muchOfTheTime(receipt, usage.memoryPressure))
-        return "It was at its memory limit and waited for memory in " + percentOfTheTime(receipt, *usage.memoryPressure) +
-               ": ask for more.";
+        return "The job was at its memory limit and waited for memory in " + percentOfTheTime(receipt, *usage.memoryPressure) +
+               ": ask for more memory.";
     if (!limit || *limit == 0)
         return std::nullopt;
     // The peak alone proves nothing: page cache fills whatever there is.
     if (usage.memoryPeakAnon && share(*usage.memoryPeakAnon, *limit) >= 0.95)
-        return "It was all but at its memory limit: ask for more.";
+        return "The job almost reached its memory limit: ask for more memory.";
     if (usage.memoryPeak && !isShort(receipt) && *limit >= kLittleMemory && share(*usage.memoryPeak, *limit) <= 0.25)
-        return "It asked for " + formatSize(*limit) + " of memory and needed " + formatSize(*usage.memoryPeak) +
-               " at most: ask for less, and it finds a place sooner.";
+        return "The job asked for " + formatSize(*limit) + " of memory and needed " + formatSize(*usage.memoryPeak) +
+               " at most: if you ask for less, the job may start sooner.";
     return std::nullopt;
 }
 
@@ -102,25 +102,25 @@ Advice onCpu(const Receipt& receipt) {
         return std::nullopt;
     // Where it had less than it might have used, it was not held back by the quota as a whole but for moments.
     if (*efficiency >= 0.8 && muchOfTheTime(receipt, receipt.usage.cpuThrottled))
-        return "It was held back by its CPU quota: ask for more, or have it run fewer threads.";
+        return "The CPU quota slowed the job down: ask for more CPU time, or run fewer threads.";
     if (*cpus >= 2 && *efficiency <= 0.5)
-        return "It kept " + std::to_string(std::llround(*efficiency * 100)) +
-               "% of its CPUs busy: ask for fewer, or have it run on all of them.";
+        return "The job kept " + std::to_string(std::llround(*efficiency * 100)) +
+               "% of its CPUs busy: ask for fewer CPUs, or let the job use all of them.";
     return std::nullopt;
 }
 
 Advice onDisks(const Receipt& receipt) {
     if (!muchOfTheTime(receipt, receipt.usage.ioPressureFull))
         return std::nullopt;
-    return "It did nothing but wait for disks in " + percentOfTheTime(receipt, *receipt.usage.ioPressureFull) +
-           ": read and write less, or in larger pieces, or on faster disks.";
+    return "The job did nothing but wait for disks in " + percentOfTheTime(receipt, *receipt.usage.ioPressureFull) +
+           ": read and write less, in larger pieces, or on faster disks.";
 }
 
 Advice onTasks(const Receipt& receipt) {
     const auto limit = finite(receipt.limits.tasksMax);
     if (!limit || !receipt.usage.tasksPeak || *receipt.usage.tasksPeak < *limit)
         return std::nullopt;
-    return "It had as many processes and threads as its limit allows: further ones fail to start. Ask for more.";
+    return "The job had as many processes and threads as its limit allows, and cannot start more: ask for a higher tasks_max.";
 }
 
 } // namespace

@@ -18,7 +18,7 @@ std::string exitWords(const ExitState& exit) {
         return "was ended by " + signalInWords(*exit.signal);
     if (exit.status)
         return "exited with status " + std::to_string(*exit.status);
-    return "ended; nobody has told pinfold its exit status";
+    return "ended; its exit status was not reported to pinfold";
 }
 
 std::string andExit(const Receipt& receipt) { return receipt.exit.known() ? ", and " + exitWords(receipt.exit) : std::string(); }
@@ -47,7 +47,7 @@ std::string oomInWords(const OomVerdict& oom) {
         text = "It was killed by systemd-oomd";
         break;
     case OomCause::Administrator:
-        text = "It was killed for memory by the administrator's doing";
+        text = "It was killed because an administrator lowered its memory limit or triggered a kill for memory";
         break;
     }
     if (!oom.victimName)
@@ -73,14 +73,14 @@ std::string causeInWords(const Receipt& receipt, NameOfUser nameOf) {
     case JobResult::OutOfMemory:
         return receipt.oom ? oomInWords(*receipt.oom) + "." : "It was killed because it was out of memory.";
     case JobResult::SupervisorLost:
-        return "Its supervisor, pinfold-run, was killed; what was left of the job was stopped then.";
+        return "Its supervisor, pinfold-run, was killed; pinfold then stopped what was left of the job.";
     case JobResult::NodeShutdown:
         return "The node was shut down while it ran" + andExit(receipt) + ".";
     case JobResult::NodeLost:
         return "The node went down without a shutdown (a power cut, a reset or a crash). When the job ended is not known: "
-               "the end given here is the last time at which the node is known to have run.";
+               "the end shown here is the last time at which the node is known to have run.";
     case JobResult::Lost:
-        return "It was lost: its units vanished.";
+        return "It was lost: its systemd units disappeared.";
     }
     return "";
 }

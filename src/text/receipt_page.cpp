@@ -66,10 +66,10 @@ std::string cpuLines(const Receipt& receipt, const Amounts& amounts) {
     auto text = amounts.duration(cpu) + " (user " + amounts.duration(receipt.usage.cpuUser) + ", system " +
                 amounts.duration(receipt.usage.cpuSystem) + ")";
     if (const auto efficiency = cpuEfficiency(receipt))
-        text += ", " + percent(*efficiency) + " of what " + cpus(*cpusAllowed(receipt.limits)) + " had for it";
+        text += ", " + percent(*efficiency) + " of the time of " + cpus(*cpusAllowed(receipt.limits)) + "";
     text = line("CPU", text);
     if (receipt.usage.cpuThrottled.value_or(0) > 0)
-        text += further("held back by its quota for " + amounts.duration(receipt.usage.cpuThrottled) + ", all CPUs together");
+        text += further("slowed down by its quota for " + amounts.duration(receipt.usage.cpuThrottled) + " (sum over all CPUs)");
     return text;
 }
 
@@ -83,7 +83,7 @@ std::string memoryLines(const Receipt& receipt, const Amounts& amounts) {
                 percentOf(*usage.memoryPeak, *limit);
     text = line("memory", text);
     if (usage.memoryPeakAnon && usage.memoryPeakFile)
-        text += further("of which its own " + amounts.size(usage.memoryPeakAnon) + ", page cache " +
+        text += further("of which the job's own data " + amounts.size(usage.memoryPeakAnon) + ", page cache " +
                         amounts.size(usage.memoryPeakFile));
     if (usage.swapPeak.value_or(0) > 0)
         text += line("swap", amounts.size(usage.swapPeak) + " at its peak");
@@ -172,7 +172,7 @@ std::string limitLine(const Receipt& receipt) {
 
 std::string allocationLine(const Allocation& allocation) {
     const auto words = allocationInWords(allocation);
-    return words.empty() ? "" : line("for it alone", words);
+    return words.empty() ? "" : line("reserved", words);
 }
 
 } // namespace

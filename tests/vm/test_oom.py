@@ -56,7 +56,7 @@ def expect_said(err, cause, receipt):
     """The line in the job's own output, the journal, the receipt and `why` tell of the same process."""
     beginning = {"own-limit": "Cgroup memory limit exceeded: Killed process",
                  "node": "Node out of memory, the job was within its own limit: Killed process",
-                 "administrator": "Memory limit lowered, or kill by hand, by the administrator: Killed process"}[cause]
+                 "administrator": "The administrator lowered the memory limit or triggered a kill: Killed process"}[cause]
     [line] = [line for line in err.splitlines() if line.startswith(beginning)]
     assert (receipt["result"], receipt["oom_cause"]) == ("out-of-memory", cause)
     assert f"Killed process {receipt['oom_victim']} ({receipt['oom_victim_name']})" in line
@@ -205,7 +205,7 @@ def test_a_limit_lowered_by_force_is_the_administrators():
     job = start_job("oom.lowered", *python(HOG, "40", "stay"), options=["--memory-max=128M"])
     assert job.stdout.readline() == "held 40\n"
     refused = run("pinfold", "limits", "oom.lowered", "--memory-max=16M", check=False)
-    assert refused.returncode == 2 and "the kernel would kill it at once" in refused.stderr
+    assert refused.returncode == 2 and "the kernel would kill the job at once" in refused.stderr
     assert job.poll() is None
     run("pinfold", "limits", "oom.lowered", "--memory-max=16M", "--force", check=False)
     _, _, err = finish(job)

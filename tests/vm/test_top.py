@@ -40,5 +40,5 @@ def test_limits_and_what_is_used_of_them():
     run("pinfold", "stop", "--grace", "0", "top.all")
     finish(job)
     page = run("pinfold", "why", "top.all").stdout
-    assert "of what 0.2 CPUs had for it" in page and "held back by its quota for" in page and " of 256M, " in page
+    assert "of the time of 0.2 CPUs" in page and "slowed down by its quota for" in page and " of 256M, " in page
     expect_nothing_left()

@@ -49,7 +49,7 @@ TEST(ReceiptPage, ofAJobThatRanWell) {
                               "\n"
                               "  started      2023-11-14T22:13:20Z\n"
                               "  ended        2023-11-14T22:23:20Z, after 10min\n"
-                              "  CPU          16min (user 15min, system 1min), 80% of what 2 CPUs had for it\n"
+                              "  CPU          16min (user 15min, system 1min), 80% of the time of 2 CPUs\n"
                               "  memory       512M at its peak of 1G, 50%\n"
                               "  tasks        1\n"
                               "  left behind  nothing\n");
@@ -88,10 +88,10 @@ TEST(ReceiptPage, ofAJobOfWhichEverythingIsKnown) {
               "  started      2023-11-14T22:13:20Z\n"
               "  ended        2023-11-14T22:23:20Z, after 10min, of which suspended 2min\n"
               "  run time     8min of 1h, 13%\n"
-              "  CPU          5min (user 4min, system 1min), 25% of what 2.5 CPUs had for it\n"
-              "               held back by its quota for 1s 500ms, all CPUs together\n"
+              "  CPU          5min (user 4min, system 1min), 25% of the time of 2.5 CPUs\n"
+              "               slowed down by its quota for 1s 500ms (sum over all CPUs)\n"
               "  memory       512M at its peak of 1G, 50%\n"
-              "               of which its own 500M, page cache 12M\n"
+              "               of which the job's own data 500M, page cache 12M\n"
               "  swap         3M at its peak\n"
               "  tasks        2, 17 processes and threads at the peak of 100\n"
               "  disks        read 11M, written 22M\n"
@@ -102,11 +102,12 @@ TEST(ReceiptPage, ofAJobOfWhichEverythingIsKnown) {
               "    sleep 1000\n"
               "    and 2 more\n"
               "\n"
-              "It left processes behind: have the job wait for what it starts, they are stopped\n"
-              "at its end.\n"
-              "It kept 25% of its CPUs busy: ask for fewer, or have it run on all of them.\n"
-              "It did nothing but wait for disks in 13% of its time: read and write less, or in\n"
-              "larger pieces, or on faster disks.\n");
+              "The job left processes behind, and pinfold stopped them: let the job wait for\n"
+              "all processes that it starts.\n"
+              "The job kept 25% of its CPUs busy: ask for fewer CPUs, or let the job use all of\n"
+              "them.\n"
+              "The job did nothing but wait for disks in 13% of its time: read and write less,\n"
+              "in larger pieces, or on faster disks.\n");
 }
 
 TEST(ReceiptPage, saysWhichLimitsWereNotEnforced) {
@@ -145,7 +146,7 @@ TEST(ReceiptPage, saysWhatTheJobHadForItself) {
     auto receipt = sample();
     receipt.allocation.cpus = CpuList::of({0, 1, 2, 3});
     receipt.allocation.gpus = CpuList::of({1});
-    EXPECT_NE(page(receipt).find("\n  for it alone CPUs 0-3, GPUs 1\n"), std::string::npos) << page(receipt);
+    EXPECT_NE(page(receipt).find("\n  reserved     CPUs 0-3, GPUs 1\n"), std::string::npos) << page(receipt);
     receipt.allocation.exclusive = true;
     EXPECT_EQ(allocationInWords(receipt.allocation), "CPUs 0-3, GPUs 1, no other job on the node");
     EXPECT_EQ(allocationInWords({}), "");
@@ -154,7 +155,7 @@ TEST(ReceiptPage, saysWhatTheJobHadForItself) {
 TEST(ReceiptPage, theUnknownIsNotZero) {
     Receipt receipt;
     receipt.key = "sge.1";
-    EXPECT_EQ(page(receipt), "Job sge.1 of user root is over. It ended; nobody has told pinfold its exit status.\n"
+    EXPECT_EQ(page(receipt), "Job sge.1 of user root is over. It ended; its exit status was not reported to pinfold.\n"
                              "\n"
                              "  started      1970-01-01T00:00:00Z\n"
                              "  ended        1970-01-01T00:00:00Z, after 0\n"
@@ -194,12 +195,12 @@ TEST(Cause, everyOneHasItsSentence) {
           {JobResult::Stopped, "It was stopped on request."},
           {JobResult::Timeout, "It was stopped at its run time limit of 1h."},
           {JobResult::OutOfMemory, "It was killed because it was out of memory."},
-          {JobResult::SupervisorLost, "Its supervisor, pinfold-run, was killed; what was left of the job was stopped then."},
+          {JobResult::SupervisorLost, "Its supervisor, pinfold-run, was killed; pinfold then stopped what was left of the job."},
           {JobResult::NodeShutdown, "The node was shut down while it ran."},
           {JobResult::NodeLost, "The node went down without a shutdown (a power cut, a reset or a crash). When the job ended is "
-                                "not known: the end given "
+                                "not known: the end shown "
                                 "here is the last time at which the node is known to have run."},
-          {JobResult::Lost, "It was lost: its units vanished."}}) {
+          {JobResult::Lost, "It was lost: its systemd units disappeared."}}) {
         auto receipt = sample();
         receipt.result = result;
         receipt.limits.runTimeMax = 3600 * kSecond;
@@ -270,7 +271,7 @@ TEST(Advice, onMemoryAskedForInVain) {
     receipt.limits.memoryMax = 64 * kGiB;
     receipt.usage.memoryPeak = kGiB;
     EXPECT_EQ(onlyAdvice(receipt),
-              "It asked for 64G of memory and needed 1G at most: ask for less, and it finds a place sooner.");
+              "The job asked for 64G of memory and needed 1G at most: if you ask for less, the job may start sooner.");
     receipt.wall = 59 * kSecond;
     receipt.limits.cpuQuota.reset();
     EXPECT_TRUE(adviceOn(receipt).empty()) << "too short to tell";
@@ -285,20 +286,21 @@ TEST(Advice, onMemoryThatWasNearTheLimit) {
     receipt.usage.memoryPeak = kGiB;
     EXPECT_TRUE(adviceOn(receipt).empty()) << "all of that may be page cache";
     receipt.usage.memoryPeakAnon = kGiB - kMiB;
-    EXPECT_EQ(onlyAdvice(receipt), "It was all but at its memory limit: ask for more.");
+    EXPECT_EQ(onlyAdvice(receipt), "The job almost reached its memory limit: ask for more memory.");
     receipt.usage.memoryHighEvents = 3;
     receipt.usage.memoryPressure = 5 * kMinute;
-    EXPECT_EQ(onlyAdvice(receipt), "It was at its memory limit and waited for memory in 50% of its time: ask for more.");
+    EXPECT_EQ(onlyAdvice(receipt),
+              "The job was at its memory limit and waited for memory in 50% of its time: ask for more memory.");
     receipt.oom.emplace();
-    EXPECT_NE(onlyAdvice(receipt).find("It needed more memory than it had asked for"), std::string::npos);
+    EXPECT_NE(onlyAdvice(receipt).find("The job needed more memory than it had asked for"), std::string::npos);
 }
 
 TEST(Advice, onCpus) {
     auto receipt = sample();
     receipt.usage.cpuThrottled = 5 * kMinute;
-    EXPECT_EQ(onlyAdvice(receipt), "It was held back by its CPU quota: ask for more, or have it run fewer threads.");
+    EXPECT_EQ(onlyAdvice(receipt), "The CPU quota slowed the job down: ask for more CPU time, or run fewer threads.");
     receipt.usage.cpuUser = 8 * kMinute;
-    EXPECT_EQ(onlyAdvice(receipt), "It kept 45% of its CPUs busy: ask for fewer, or have it run on all of them.");
+    EXPECT_EQ(onlyAdvice(receipt), "The job kept 45% of its CPUs busy: ask for fewer CPUs, or let the job use all of them.");
     receipt.limits.cpuQuota = kSecond;
     receipt.usage.cpuUser = kMinute;
     EXPECT_TRUE(adviceOn(receipt).empty()) << "one CPU is the least";
@@ -307,11 +309,11 @@ TEST(Advice, onCpus) {
 TEST(Advice, onTimeTasksAndDisks) {
     auto receipt = sample();
     receipt.limits.runTimeMax = 10 * kMinute;
-    EXPECT_EQ(onlyAdvice(receipt), "It was all but at its run time limit: ask for more time.");
+    EXPECT_EQ(onlyAdvice(receipt), "The job almost reached its run time limit: ask for more time.");
     receipt.suspended = kMinute;
     EXPECT_TRUE(adviceOn(receipt).empty());
     receipt.result = JobResult::Timeout;
-    EXPECT_NE(onlyAdvice(receipt).find("It hit its run time limit"), std::string::npos);
+    EXPECT_NE(onlyAdvice(receipt).find("The job reached its run time limit"), std::string::npos);
     receipt = sample();
     receipt.limits.tasksMax = receipt.usage.tasksPeak = 20;
     EXPECT_NE(onlyAdvice(receipt).find("as many processes and threads as its limit allows"), std::string::npos);
