@@ -19,7 +19,8 @@ Result<std::vector<UniqueFd>> openAll(const std::vector<std::string>& pids) {
     for (const auto& text : pids) {
         const auto pid = parseUnsigned(text);
         if (!pid || *pid < 2 || *pid > INT32_MAX)
-            return Error{ErrorCode::InvalidArgument, "'" + printable(text, 50) + "' is no process id"};
+            return Error{ErrorCode::InvalidArgument,
+                         "'" + printable(text, 50) + "' is not a process id: use a number from 2 to 2147483647"};
         auto process = openPidfd(static_cast<pid_t>(*pid));
         if (!process)
             return process.error();
@@ -39,7 +40,7 @@ Result<void> checkOwner(const std::vector<UniqueFd>& processes, uid_t owner) {
         if (hasEnded(process.get())) // /proc may have spoken of the next one
             return Error{ErrorCode::PidGone, "process " + std::to_string(*pid) + " has ended"};
         if (info->realUid != owner)
-            return Error{ErrorCode::Denied, "process " + std::to_string(*pid) + " is one of user " +
+            return Error{ErrorCode::Denied, "process " + std::to_string(*pid) + " belongs to user " +
                                                 std::to_string(info->realUid) + ", not of user " + std::to_string(owner) +
                                                 " (--owner)"};
     }

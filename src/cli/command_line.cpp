@@ -21,11 +21,11 @@ namespace pinfold {
 namespace {
 
 constexpr const char* kExamples = "Examples:\n"
-                                  "  pinfold list                         the jobs of this node\n"
-                                  "  pinfold status sge.4711              one job: limits, use, processes\n"
-                                  "  pinfold top                          who uses what, again and again\n"
-                                  "  pinfold why sge.4711                 how a job ended, what it used and left\n"
-                                  "  pinfold history -S -1d --json        yesterday's and today's receipts\n"
+                                  "  pinfold list                         list the jobs of this node\n"
+                                  "  pinfold status sge.4711              show a job's limits, usage and processes\n"
+                                  "  pinfold top                          watch what the jobs use\n"
+                                  "  pinfold why sge.4711                 explain how a job ended\n"
+                                  "  pinfold history -S -1d --json        show the receipts of the last 24 hours\n"
                                   "  pinfold run --job manual.x --memory-max 1G -- ./job.sh\n";
 
 /// Options whose text has a form of its own: the parser's own error is shown.
@@ -58,23 +58,23 @@ void addJobs(CLI::App* verb, CommandLine& line, bool required = true) {
 }
 
 void addDryRun(CLI::App* verb, CommandLine& line) {
-    verb->add_flag("--dry-run", line.dryRun, "say what would be done, and do nothing");
+    verb->add_flag("--dry-run", line.dryRun, "show what would be done, but do not do it");
 }
 
 void addGlobals(CLI::App& app, CommandLine& line) {
-    app.add_flag("--json", line.json, "one JSON document");
+    app.add_flag("--json", line.json, "print one JSON document");
     app.add_flag_callback(
-        "--no-legend", [&line] { line.legend = false; }, "no column headers");
+        "--no-legend", [&line] { line.legend = false; }, "print no column headers");
     app.add_flag_callback(
-        "--no-pager", [&line] { line.terminal.pager = false; }, "never through a pager");
-    app.add_flag("--full", line.terminal.full, "never cut a line");
-    app.add_flag("--bytes", line.rawBytes, "sizes in bytes, times in microseconds");
+        "--no-pager", [&line] { line.terminal.pager = false; }, "do not use a pager");
+    app.add_flag("--full", line.terminal.full, "do not cut long lines");
+    app.add_flag("--bytes", line.rawBytes, "print sizes in bytes and times in microseconds");
     app.add_option_function<std::string>(
            "--color",
            [&line](const std::string& mode) {
                line.terminal.color = mode == "always" ? ColorMode::Always : mode == "never" ? ColorMode::Never : ColorMode::Auto;
            },
-           "auto, always or never")
+           "use colors: auto, always or never")
         ->check(CLI::IsMember({"auto", "always", "never"}))
         ->type_name("");
 }
@@ -92,8 +92,8 @@ void addLimits(CLI::App* verb, ResourceLimits& limits) {
 }
 
 void addAllocation(CLI::App* verb, AllocationRequest& request) {
-    verb->add_option("--cpus", request.cpus, "whole cores for so many CPUs, for the job alone")->type_name("");
-    verb->add_option("--gpus", request.gpus, "so many GPUs, for the job alone")->type_name("");
+    verb->add_option("--cpus", request.cpus, "reserve whole cores with at least this many CPUs for the job")->type_name("");
+    verb->add_option("--gpus", request.gpus, "reserve this many GPUs for the job")->type_name("");
     for (const auto& [name, member] : {std::pair{"--cpu-list", &request.cpuList}, {"--gpu-list", &request.gpuList}})
         verb->add_option_function<std::string>(
                 name,
@@ -101,15 +101,15 @@ void addAllocation(CLI::App* verb, AllocationRequest& request) {
                     if (auto set = setLimitText(text, *member); !set)
                         throw CLI::ValidationError(set.error().message);
                 },
-                "as the batch system chose them")
+                "reserve these numbers, which the batch system has chosen")
             ->type_name("");
-    verb->add_flag("--exclusive", request.exclusive, "all CPUs, and no other job on the node");
+    verb->add_flag("--exclusive", request.exclusive, "reserve all CPUs, and allow no other job on the node");
 }
 
 void addRun(CLI::App& app, CommandLine& line) {
-    auto* run = app.add_subcommand("run", "run a command as a job, see pinfold-run(1)");
-    run->add_option("-j,--job", line.job, "key, <scheduler>.<id>")->type_name("");
-    run->add_flag("--exec", line.inPlace, "become the job in place");
+    auto* run = app.add_subcommand("run", "run a command as a job; see pinfold-run(1)");
+    run->add_option("-j,--job", line.job, "the job's key: <scheduler>.<id>")->type_name("");
+    run->add_flag("--exec", line.inPlace, "run the command in place of pinfold-run");
     addAllocation(run, line.allocation);
     addLimits(run, line.limits);
     addDryRun(run, line);
@@ -117,72 +117,79 @@ void addRun(CLI::App& app, CommandLine& line) {
 }
 
 std::string checkScheduler(const std::string& text) {
-    return isSchedulerName(text) ? "" : "'" + printable(text, 100) + "' is no scheduler: use lower case letters and digits";
+    return isSchedulerName(text) ? ""
+                                 : "'" + printable(text, 100) + "' is not a scheduler name: use lower case letters and digits";
 }
 
 void addKinds(CLI::App* history, CommandLine& line) {
-    history->add_option("--result", line.result, "that ended so")->check(CLI::IsMember(jobResultNames()))->type_name("");
-    history->add_option("--scheduler", line.scheduler, "whose key begins so, before the dot")
+    history->add_option("--result", line.result, "show only jobs with this result")
+        ->check(CLI::IsMember(jobResultNames()))
+        ->type_name("");
+    history->add_option("--scheduler", line.scheduler, "show only jobs of this scheduler (the key up to the dot)")
         ->check(checkScheduler)
         ->type_name("");
-    history->add_flag("--failed", line.failed, "only jobs that did not exit with status 0");
-    history->add_flag("--unknown", line.unknown, "only jobs whose exit status nobody has reported");
-    history->add_flag("--leftovers", line.leftovers, "that left processes behind");
+    history->add_flag("--failed", line.failed, "show only jobs that did not exit with status 0");
+    history->add_flag("--unknown", line.unknown, "show only jobs whose exit status is unknown");
+    history->add_flag("--leftovers", line.leftovers, "show only jobs that left processes behind");
 }
 
 void addQueries(CLI::App& app, CommandLine& line) {
-    auto* list = app.add_subcommand("list", "live jobs");
-    list->add_option("-u,--user", line.user, "of this user (name or id)")->type_name("");
-    list->add_option("--state", line.state, "in this state")
+    auto* list = app.add_subcommand("list", "list live jobs");
+    list->add_option("-u,--user", line.user, "show only jobs of this user (name or id)")->type_name("");
+    list->add_option("--state", line.state, "show only jobs in this state")
         ->check(CLI::IsMember({"creating", "running", "suspended", "ending", "accounting"}))
         ->type_name("");
-    list->add_option("-o,--columns", line.columns, "columns, in this order")->delimiter(',')->type_name("");
-    list->add_option("--sort", line.sort, "column to sort by")->type_name("");
-    auto* status = app.add_subcommand("status", "the node, or jobs by their keys or one of their pids");
+    list->add_option("-o,--columns", line.columns, "show these columns, in this order")->delimiter(',')->type_name("");
+    list->add_option("--sort", line.sort, "sort by this column")->type_name("");
+    auto* status = app.add_subcommand("status", "show the node, or jobs by key or by a process's id");
     addJobs(status, line, false);
-    status->add_flag("--jobs", line.withJobs, "the node, and each live job")->excludes("JOB");
-    auto* show = app.add_subcommand("show", "a job as name=value lines");
+    status->add_flag("--jobs", line.withJobs, "show the node, and each live job")->excludes("JOB");
+    auto* show = app.add_subcommand("show", "show a job as name=value lines");
     addJobs(show, line);
-    show->add_option("-p,--property", line.properties, "only this one; may be repeated")
+    show->add_option("-p,--property", line.properties, "show only this property; may be repeated")
         ->delimiter(',')
         ->allow_extra_args(false)
         ->type_name("");
-    show->add_flag("--value", line.valueOnly, "values only");
-    addJob(app.add_subcommand("ps", "a job's processes"), line);
-    addJobs(app.add_subcommand("why", "how a job ended, what it used and left behind"), line);
-    auto* history = app.add_subcommand("history", "receipts of jobs that are over, newest first");
-    history->add_option("-S,--since", line.since, "ended since: 2026-11-20, \"2026-11-20 12:00\", -1h, today (UTC)")
+    show->add_flag("--value", line.valueOnly, "print only the values");
+    addJob(app.add_subcommand("ps", "list a job's processes"), line);
+    addJobs(app.add_subcommand("why", "explain how a job ended, what it used and left behind"), line);
+    auto* history = app.add_subcommand("history", "list receipts of ended jobs, newest first");
+    history
+        ->add_option("-S,--since", line.since,
+                     "show only jobs that ended since this time: 2026-11-20, \"2026-11-20 12:00\", -1h, today (UTC)")
         ->type_name("");
-    history->add_option("-E,--until", line.until, "ended before")->type_name("");
-    history->add_option("-u,--user", line.user, "of this user (name or id)")->type_name("");
-    history->add_option("-j,--job", line.job, "of this job")->type_name("");
-    history->add_option("-n,--number", line.limit, "at most so many, default 100")->check(CLI::Range(1, 10000))->type_name("");
+    history->add_option("-E,--until", line.until, "show only jobs that ended before this time")->type_name("");
+    history->add_option("-u,--user", line.user, "show only jobs of this user (name or id)")->type_name("");
+    history->add_option("-j,--job", line.job, "show only receipts of the job with this key")->type_name("");
+    history->add_option("-n,--number", line.limit, "show at most this many receipts (default 100)")
+        ->check(CLI::Range(1, 10000))
+        ->type_name("");
     addKinds(history, line);
-    history->add_flag("-P,--parsable", line.parsable, "fields with | between");
+    history->add_flag("-P,--parsable", line.parsable, "separate the fields by |");
 }
 
 void addReports(CLI::App& app, CommandLine& line) {
-    auto* logs = app.add_subcommand("logs", "what the journal has about a job");
+    auto* logs = app.add_subcommand("logs", "show the journal's messages about a job");
     addJob(logs, line);
-    logs->add_flag("-f,--follow", line.follow, "wait for more");
-    logs->add_option("-n,--lines", line.lines, "the last ones only, so many")->type_name("");
-    auto* events = app.add_subcommand("events", "what happens to jobs, as it happens, until interrupted");
+    logs->add_flag("-f,--follow", line.follow, "wait for new messages and show them");
+    logs->add_option("-n,--lines", line.lines, "show only this many of the newest messages")->type_name("");
+    auto* events = app.add_subcommand("events", "print events of jobs as they happen, until interrupted");
     events
         ->add_option_function<std::vector<std::string>>(
-            "--json", [&line](const std::vector<std::string>&) { line.json = true; }, "a JSON document in each line")
+            "--json", [&line](const std::vector<std::string>&) { line.json = true; }, "print one JSON document per line")
         ->expected(0, 1)
         ->check(CLI::IsMember({"lines"}))
         ->type_name("");
 }
 
 void addTop(CLI::App& app, CommandLine& line) {
-    auto* top = app.add_subcommand("top", "live jobs and what they use, again and again");
-    top->add_option("-s,--sort", line.top.sort, "cpu, memory, io, tasks, time or key; default cpu")
+    auto* top = app.add_subcommand("top", "show live jobs and what they use; update the list");
+    top->add_option("-s,--sort", line.top.sort, "sort by cpu, memory, io, tasks, time or key (default cpu)")
         ->check(CLI::IsMember(sortNames()))
         ->type_name("");
-    top->add_option("-u,--user", line.user, "of this user (name or id)")->type_name("");
-    top->add_flag("-b,--batch", line.top.batch, "plain lines; so it is too when piped");
-    top->add_option("-n,--iterations", line.top.iterations, "so many times, default: without end")
+    top->add_option("-u,--user", line.user, "show only jobs of this user (name or id)")->type_name("");
+    top->add_flag("-b,--batch", line.top.batch, "print plain lines (the default when the output is not a terminal)");
+    top->add_option("-n,--iterations", line.top.iterations, "show the list this many times, then exit (default: no limit)")
         ->check(CLI::Range(1, 1'000'000'000))
         ->type_name("");
     top->add_option_function<std::string>(
@@ -193,7 +200,7 @@ void addTop(CLI::App& app, CommandLine& line) {
                    throw CLI::ValidationError("delay '" + text + "' is not valid: use 0.1 to 3600 seconds");
                line.top.delay = *value;
            },
-           "seconds between two looks, 0.1 to 3600, default 1")
+           "update after this many seconds, 0.1 to 3600 (default 1)")
         ->type_name("");
 }
 
@@ -212,76 +219,85 @@ void addTimeout(CLI::App* verb, CommandLine& line, const char* help) {
 
 /// For prologues, epilogues and batch systems of a site's own.
 void addBatchSystem(CLI::App& app, CommandLine& line) {
-    auto* open = app.add_subcommand("open", "open a job before there is a process of it");
+    auto* open = app.add_subcommand("open", "create a job that has no process yet");
     addJob(open, line);
-    open->add_option("--uid", line.user, "its owner (name or id)")->required()->type_name("");
-    open->add_option("--slots", line.slots, "what the batch system counts it as")->check(CLI::Range(1, 8192))->type_name("");
-    addParsed(open, "--linger", line.linger, parseDuration, "how long it outlives its last task; default: the site's");
+    open->add_option("--uid", line.user, "the user who owns the job (name or id)")->required()->type_name("");
+    open->add_option("--slots", line.slots, "the number of slots that the batch system gave the job")
+        ->check(CLI::Range(1, 8192))
+        ->type_name("");
+    addParsed(open, "--linger", line.linger, parseDuration, "how long the job outlives its last task (default: as configured)");
     addParsed(open, "--report-within", line.reportWithin, parseDuration,
-              "how long after its batch script's end pinfold waits for `pinfold end`; default 10s");
+              "how long to wait for `pinfold end` after the batch script's end (default 10s)");
     addAllocation(open, line.allocation);
     addLimits(open, line.limits);
-    open->add_flag("--replace", line.replace, "first end a former run of the job, if one is left");
-    open->add_option("--adopt", line.arguments, "take these processes into the job")->type_name("");
-    open->add_option("--owner", line.owner, "refuse processes of other users (name or id)")->type_name("");
-    open->add_flag("--batch", line.batch, "the one process is its batch script");
-    auto* end = app.add_subcommand("end", "a job is over: stop what is left, and wait");
+    open->add_flag("--replace", line.replace, "first end an earlier run of the job that is still live");
+    open->add_option("--adopt", line.arguments, "move these processes into the job")->type_name("");
+    open->add_option("--owner", line.owner, "refuse processes that do not belong to this user (name or id)")->type_name("");
+    open->add_flag("--batch", line.batch, "the process is the job's batch script");
+    auto* end = app.add_subcommand("end", "end a job: stop its processes, wait until it is over");
     addJob(end, line);
-    auto* code =
-        end->add_option("--exit-status", line.exit.status, "of its batch script")->check(CLI::Range(0, 255))->type_name("");
-    addParsed(end, "--exit-signal", line.exit.signal, parseSignal, "that ended its batch script, name or number")->excludes(code);
-    addTimeout(end, line, "exit status 124 after this, default 5min");
-    auto* adopt = app.add_subcommand("adopt", "take processes into a job as a further task");
+    auto* code = end->add_option("--exit-status", line.exit.status, "report the exit status of the batch script")
+                     ->check(CLI::Range(0, 255))
+                     ->type_name("");
+    addParsed(end, "--exit-signal", line.exit.signal, parseSignal,
+              "report the signal that ended the batch script (name or number)")
+        ->excludes(code);
+    addTimeout(end, line, "exit with status 124 after this time (default 5min)");
+    auto* adopt = app.add_subcommand("adopt", "move processes into a job, as a new task");
     addJob(adopt, line);
-    adopt->add_option("PID", line.arguments, "process ids")->required()->type_name("");
-    adopt->add_option("--owner", line.owner, "refuse processes of other users (name or id)")->type_name("");
-    adopt->add_flag("--batch", line.batch, "the one process is the batch script of a job that was opened");
+    adopt->add_option("PID", line.arguments, "the ids of the processes")->required()->type_name("");
+    adopt->add_option("--owner", line.owner, "refuse processes that do not belong to this user (name or id)")->type_name("");
+    adopt->add_flag("--batch", line.batch, "the process is the batch script of a job that `pinfold open` created");
     addDryRun(adopt, line);
 }
 
 void addNode(CLI::App& app, CommandLine& line) {
-    auto* drain = app.add_subcommand("drain", "take no new jobs, until undrain");
-    drain->add_option("--reason", line.reason, "for people, at most 500 bytes")->type_name("");
-    drain->add_flag("--wait", line.wait, "until no job is live");
-    addTimeout(drain, line, "with --wait: exit status 124 after this, default: never");
-    addDryRun(app.add_subcommand("undrain", "take new jobs again"), line);
-    addDryRun(app.add_subcommand("reconcile", "put units and records in order"), line);
+    auto* drain = app.add_subcommand("drain", "take no new jobs until `pinfold undrain`");
+    drain->add_option("--reason", line.reason, "a text for people, at most 500 bytes")->type_name("");
+    drain->add_flag("--wait", line.wait, "wait until no job is live");
+    addTimeout(drain, line, "with --wait: exit with status 124 after this time (default: never)");
+    addDryRun(app.add_subcommand("undrain", "take new jobs again: end the drain"), line);
+    addDryRun(app.add_subcommand("reconcile", "repair units, cgroups and records after a crash"), line);
 }
 
 void addActions(CLI::App& app, CommandLine& line) {
-    auto* stop = app.add_subcommand("stop", "end jobs: SIGTERM, the grace time, SIGKILL");
+    auto* stop = app.add_subcommand("stop", "end jobs: SIGTERM, then SIGKILL after the grace time");
     addJobs(stop, line);
-    addParsed(stop, "--grace", line.grace, parseDuration, "between SIGTERM and SIGKILL; default: the site's");
-    stop->add_flag("--wait", line.wait, "until nothing of it is left");
-    addTimeout(stop, line, "with --wait: exit status 124 after this, default 5min");
+    addParsed(stop, "--grace", line.grace, parseDuration, "the time between SIGTERM and SIGKILL (default: as configured)");
+    stop->add_flag("--wait", line.wait, "wait until the jobs are over");
+    addTimeout(stop, line, "with --wait: exit with status 124 after this time (default 5min)");
     addDryRun(stop, line);
     auto* wait = app.add_subcommand("wait", "wait until jobs are over");
     addJobs(wait, line);
-    addTimeout(wait, line, "exit status 124 after this, default: never");
-    auto* kill = app.add_subcommand("kill", "send a signal to every process of jobs");
+    addTimeout(wait, line, "exit with status 124 after this time (default: never)");
+    auto* kill = app.add_subcommand("kill", "send a signal to all processes of jobs");
     addJobs(kill, line);
-    kill->add_option("-s,--signal", line.signal, "name or number, default TERM")->type_name("");
+    kill->add_option("-s,--signal", line.signal, "the signal's name or number (default TERM)")->type_name("");
     addDryRun(kill, line);
-    auto* limits = app.add_subcommand("limits", "show a job's limits, or change them as it runs");
+    auto* limits = app.add_subcommand("limits", "show the limits of live jobs, or change them");
     addJobs(limits, line);
     addLimits(limits, line.limits);
-    limits->add_flag("--force", line.force, "lower memory-max also below what the job holds: kills");
+    limits->add_flag("--force", line.force, "allow a memory-max below what the job uses: the kernel kills it");
     addDryRun(limits, line);
     auto* suspend = app.add_subcommand("suspend", "freeze all processes of jobs");
     addJobs(suspend, line);
     addDryRun(suspend, line);
-    auto* resume = app.add_subcommand("resume", "let the processes of suspended jobs run on");
+    auto* resume = app.add_subcommand("resume", "let the processes of suspended jobs continue");
     addJobs(resume, line);
     addDryRun(resume, line);
     auto* vacuum = app.add_subcommand("vacuum", "remove the oldest receipts");
-    addParsed(vacuum, "--max-age", line.maxAge, parseDuration, "keep what ended since then; default: the site's");
-    addParsed(vacuum, "--max-size", line.maxSize, parseSize, "keep so much; default: the site's");
+    addParsed(vacuum, "--max-age", line.maxAge, parseDuration,
+              "remove receipts that are older than this (default: as configured)");
+    addParsed(vacuum, "--max-size", line.maxSize, parseSize,
+              "remove the oldest receipts beyond this size (default: as configured)");
     for (const auto& [verb, help] :
-         {std::pair{"check-config", "is the configuration right?"}, {"config", "what the configuration sets, and in which file"}})
-        app.add_subcommand(verb, help)->add_option("--root", line.root, "prefix of its paths")->type_name("");
-    app.add_subcommand("reload", "read the configuration again");
-    app.add_subcommand("doctor", "what is wrong with this node, and the remedy");
-    app.add_subcommand("version", "of pinfold, and of the pinfoldd that runs");
+         {std::pair{"check-config", "check the configuration"}, {"config", "show what the configuration sets, and where"}})
+        app.add_subcommand(verb, help)
+            ->add_option("--root", line.root, "a directory that is put before all paths of the configuration")
+            ->type_name("");
+    app.add_subcommand("reload", "make pinfoldd read its configuration again");
+    app.add_subcommand("doctor", "check this node, and say how to fix what is wrong");
+    app.add_subcommand("version", "show the versions of pinfold and pinfoldd");
 }
 
 /// In the reverse order, as CLI11 takes them. `kill -9` and `kill -KILL`, as kill(1) has them, become `kill --signal=9`.

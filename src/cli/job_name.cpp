@@ -50,7 +50,7 @@ Result<std::string> keyOfUnit(const std::string& name) {
     if (const auto unit = identifyUnit(name))
         return unit->key.text();
     return Error{ErrorCode::InvalidArgument,
-                 "'" + printable(name, 300) + "' is no unit of a job: those are batch-….slice and job-….scope"};
+                 "'" + printable(name, 300) + "' is not a unit of a job: use batch-….slice or job-….scope"};
 }
 
 Result<std::string> onlyOne(const std::set<std::string>& keys, const std::string& name) {
@@ -58,8 +58,8 @@ Result<std::string> onlyOne(const std::set<std::string>& keys, const std::string
         return *keys.begin();
     if (keys.empty())
         return Error{ErrorCode::NoSuchJob,
-                     "there is no job '" + printable(name, 300) +
-                         "' that you may see, live or over: `pinfold list` and `pinfold history` show the keys"};
+                     "no job '" + printable(name, 300) +
+                         "' that you may see is live or in the history: `pinfold list` and `pinfold history` show the keys"};
     std::string all;
     for (const auto& key : keys)
         all += (all.empty() ? "" : ", ") + key;

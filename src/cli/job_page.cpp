@@ -33,7 +33,7 @@ std::string limitLines(const JobDetail& detail, const Amounts& amounts) {
     text += row("tasks", against(Amounts::number(usage.tasksCurrent), Amounts::number(limits.tasksMax)) + mark("tasks_max") +
                              ", peak " + Amounts::number(usage.tasksPeak));
     if (const auto words = allocationInWords(detail.allocation); !words.empty())
-        text += row("alone", words);
+        text += row("reserved", words);
     if (limits.runTimeMax)
         text += row("run time", "at most " + amounts.duration(limits.runTimeMax));
     if (const auto words = notEnforcedInWords(detail.limitsNotEnforced); !words.empty())
@@ -95,7 +95,7 @@ std::string jobPage(const JobDetail& detail, const Terminal& terminal, const Amo
     text += row("since", formatUtc(job.created));
     if (job.unkillableSince)
         text += row("unkillable", "SIGKILL of " + formatUtc(*job.unkillableSince) +
-                                      " has had no effect; it ends when its processes do" +
+                                      " has had no effect; the job ends when its processes end" +
                                       (job.unkillableInFuse ? "; " + std::string(kAbortFuse) : ""));
     text += row("slice", job.slice);
     text += row("scope", job.unit + (job.tasks > 1 ? " and " + std::to_string(job.tasks - 1) + " more" : ""));

@@ -8,7 +8,7 @@ namespace {
 
 std::string stateOf(const LeftoverFile& leftover, LeftoverAction action) {
     if (leftover.removed)
-        return leftover.others > 0 ? "removed, but for other users' files" : "removed";
+        return leftover.others > 0 ? "removed, except other users' files" : "removed";
     if (leftover.kept)
         return "kept: " + std::string(reason(*leftover.kept));
     if (leftover.error)

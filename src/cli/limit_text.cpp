@@ -44,7 +44,7 @@ bool isOneOf(const std::vector<std::string>& names, std::string_view name) {
 }
 
 std::string reasonOf(const LimitRow& row) {
-    return "the kernel has not taken the value; `pinfold doctor` says whether the cgroup controller " +
+    return "the kernel did not accept the value; `pinfold doctor` says whether the cgroup controller " +
            std::string(row.controller ? row.controller : "that it needs") + " is missing";
 }
 

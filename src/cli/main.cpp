@@ -32,7 +32,7 @@ int main(int argc, char** argv) {
         }
         return endWith(static_cast<int>(pinfold::doForEachJob(std::get<pinfold::CommandLine>(parsed))));
     } catch (const std::exception& error) {
-        std::fprintf(stderr, "pinfold: unexpected: %s\n", error.what());
+        std::fprintf(stderr, "pinfold: unexpected error: %s\n", error.what());
         return static_cast<int>(pinfold::ExitStatus::Failed);
     }
 }

@@ -54,7 +54,7 @@ Result<std::vector<std::string>> parseNames(const std::string& text) {
         if (!word.empty())
             names.push_back(word);
     if (names.empty())
-        return invalid(text, "names with commas between");
+        return invalid(text, "names separated by commas");
     return names;
 }
 
@@ -66,7 +66,7 @@ Result<StrayKinds> parseKinds(const std::string& text) {
     for (const auto& name : *names) {
         const auto kind = strayKindFromString(name);
         if (!kind || *kind == StrayKind::Orphan)
-            return Error{ErrorCode::InvalidArgument, "'" + printable(name, 100) + "' is no kind that can be acted on" +
+            return Error{ErrorCode::InvalidArgument, "'" + printable(name, 100) + "' is not a kind that pinfold can act on" +
                                                          (kind ? "" : suggestion(name, strayKindNames())) + "; use " +
                                                          actionableKinds()};
         kinds.insert(*kind);

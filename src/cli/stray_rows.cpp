@@ -91,7 +91,7 @@ std::string deedLine(const Stray& stray, const Deed& deed, bool dryRun) {
     const auto& info = stray.process.info;
     return std::string(dryRun ? wording.planned : wording.done) + " " + std::to_string(info.pid) + " of " +
            userName(info.realUid) + " (" + std::string(toString(stray.kind)) + ", " + stray.unit + ")" +
-           (deed.why.empty() ? "" : ", since " + deed.why) + ": " + info.command + "\n";
+           (deed.why.empty() ? "" : ", because " + deed.why) + ": " + info.command + "\n";
 }
 
 } // namespace pinfold

@@ -42,32 +42,36 @@ void addExemption(CLI::App* strays, CommandLine& line, const std::string& name, 
 }
 
 void addStrayFilters(CLI::App* strays, CommandLine& line) {
-    addSetting(strays, line, "--min-uid", &StraysConfig::minUid, parseUserId, "of users from this id, default 1000");
-    addSetting(strays, line, "--max-uid", &StraysConfig::maxUid, parseUserId, "to this id");
-    addSetting(strays, line, "--users", &StraysConfig::users, parseNames, "only of these (names or ids)");
-    addExemption(strays, line, "--exempt-users", &StraysConfig::exemptUsers, "not of these (names or ids)");
-    addExemption(strays, line, "--exempt-groups", &StraysConfig::exemptGroups, "not with these groups (names or ids)");
+    addSetting(strays, line, "--min-uid", &StraysConfig::minUid, parseUserId,
+               "show only processes of users from this id on (default 1000)");
+    addSetting(strays, line, "--max-uid", &StraysConfig::maxUid, parseUserId, "show only processes of users up to this id");
+    addSetting(strays, line, "--users", &StraysConfig::users, parseNames, "show only processes of these users (names or ids)");
+    addExemption(strays, line, "--exempt-users", &StraysConfig::exemptUsers, "leave out processes of these users (names or ids)");
+    addExemption(strays, line, "--exempt-groups", &StraysConfig::exemptGroups,
+                 "leave out processes of members of these groups (names or ids)");
     addExemption(strays, line, "--exempt-units", &StraysConfig::exemptUnits,
-                 "not in these units or slices (patterns as the shell's)");
-    addSetting(strays, line, "--min-age", &StraysConfig::minAge, parseLeast, "that are older, default 60s");
-    addSetting(strays, line, "--min-cpu", &StraysConfig::minCpu, parseLeast, "that have used this CPU time");
+                 "leave out processes in these units or slices (shell patterns)");
+    addSetting(strays, line, "--min-age", &StraysConfig::minAge, parseLeast,
+               "show only processes that are older than this (default 60s)");
+    addSetting(strays, line, "--min-cpu", &StraysConfig::minCpu, parseLeast,
+               "show only processes that have used at least this CPU time");
     strays
         ->add_option_function<std::vector<std::string>>(
             "--commands",
             [&line](const std::vector<std::string>& globs) {
                 line.strays.settings.emplace_back([globs](StraysConfig& config) { config.commands = globs; });
             },
-            "whose command line matches this pattern; may be repeated")
+            "show only processes whose command line matches this pattern; may be repeated")
         ->type_name("");
     strays->add_flag_callback(
         "--without-job", [&line] { line.strays.settings.emplace_back([](StraysConfig& config) { config.withoutJob = true; }); },
-        "only of users who have no live job");
+        "show only processes of users who have no live job");
 }
 
 } // namespace
 
 void addStrays(CLI::App& app, CommandLine& line) {
-    auto* strays = app.add_subcommand("strays", "processes of users that belong to no job");
+    auto* strays = app.add_subcommand("strays", "list processes of users that belong to no job");
     strays
         ->add_option_function<std::string>(
             "--mode",
@@ -77,16 +81,18 @@ void addStrays(CLI::App& app, CommandLine& line) {
                     throw CLI::ValidationError(mode.error().message);
                 line.strays.mode = *mode;
             },
-            "report (default), warn, stop, kill, or configured: what [strays] says")
+            "report (default), warn, stop, kill, or configured (as pinfold.toml says)")
         ->type_name("");
     addStrayFilters(strays, line);
-    addSetting(strays, line, "--kinds", &StraysConfig::kinds, parseKinds, "act on these kinds only");
-    addSetting(strays, line, "--max-kills", &StraysConfig::maxKills, parseKills, "act on so many at most, default 1000");
-    addSetting(strays, line, "--grace", &StraysConfig::grace, parseStrayGrace, "with stop: SIGTERM to SIGKILL, default 10s");
-    strays->add_flag("--dry-run", line.dryRun, "say what would be done, and do nothing");
-    strays->add_flag("--files", line.strays.files, "not processes: files and System V IPC that ended jobs left");
-    strays->add_flag("--remove", line.strays.remove, "with --files: remove what may go")->needs("--files");
-    strays->add_flag("-P,--parsable", line.parsable, "fields with | between");
+    addSetting(strays, line, "--kinds", &StraysConfig::kinds, parseKinds, "act only on strays of these kinds");
+    addSetting(strays, line, "--max-kills", &StraysConfig::maxKills, parseKills,
+               "act on at most this many strays (default 1000)");
+    addSetting(strays, line, "--grace", &StraysConfig::grace, parseStrayGrace,
+               "with --mode=stop: the time between SIGTERM and SIGKILL (default 10s)");
+    strays->add_flag("--dry-run", line.dryRun, "show what would be done, but do not do it");
+    strays->add_flag("--files", line.strays.files, "list files and System V IPC that ended jobs left, not processes");
+    strays->add_flag("--remove", line.strays.remove, "with --files: remove what may be removed")->needs("--files");
+    strays->add_flag("-P,--parsable", line.parsable, "separate the fields by |");
 }
 
 } // namespace pinfold

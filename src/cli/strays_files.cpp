@@ -59,7 +59,7 @@ public:
             if (jobs.size() >= kMostReceipts)
                 return Error{ErrorCode::Internal, userName(uid) + " has more than " + std::to_string(kMostReceipts) +
                                                       " receipts since " + formatUtc(since) +
-                                                      ": too many to tell whose files are whose"};
+                                                      ": too many to find out which job left which files"};
             // Others may have ended in the same microsecond: it is asked for again, unless the page has nothing else.
             filter.until = page->back().ended + (page->front().ended == page->back().ended ? 0 : 1);
         }
@@ -81,7 +81,7 @@ private:
 
     /// Who doesn't answer is not asked again, which could take half a minute each time.
     Error failed(const Error& error) {
-        failed_ = Error{error.code, "pinfoldd does not tell which jobs are live: " + error.message};
+        failed_ = Error{error.code, "pinfoldd does not say which jobs are live: " + error.message};
         return *failed_;
     }
 
@@ -106,8 +106,9 @@ LeftoverAction actionOf(const CommandLine& line, LeftoverFilesPolicy policy) {
 /// For the users: whose processes would be no strays, their files are none either.
 Result<StrayPolicy> policyFor(const StraysOptions& options) {
     if (options.mode && *options.mode != StraysMode::Report)
-        return Error{ErrorCode::InvalidArgument, "--mode=" + std::string(toString(*options.mode)) +
-                                                     " is for processes: use --files with --remove, or with --mode=configured"};
+        return Error{ErrorCode::InvalidArgument,
+                     "--mode=" + std::string(toString(*options.mode)) +
+                         " acts on processes only: use --files with --remove, or with --mode=configured"};
     const auto loaded = loadConfig(ConfigPaths{});
     if (!loaded)
         return loaded.error();
@@ -170,7 +171,7 @@ ExitStatus straysFiles(const VerbContext& context) {
     context.terminal.print(context.line.json ? jsonLeftoverFiles(listing)
                                              : leftoverTable(listing, action, context.amounts, context.tableStyle()));
     for (const auto& gap : listing.gaps)
-        std::fprintf(stderr, "pinfold: nothing%s is removed, since not all is known: %s\n",
+        std::fprintf(stderr, "pinfold: no file%s is removed, because pinfold could not find out all it needs to know: %s\n",
                      gap.user ? (" of " + userName(*gap.user)).c_str() : "", gap.what.c_str());
     bool failed = false;
     for (const auto& leftover : listing.files) {

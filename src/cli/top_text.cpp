@@ -104,7 +104,7 @@ std::string topText(const std::vector<TopRow>& rows, std::uint64_t at, const std
                     const TopStyle& style) {
     std::string text = style.legend ? sums(rows, at, style) : "";
     if (trouble)
-        text += "an old list: " + trouble->message + "\n";
+        text += "this list is old: " + trouble->message + "\n";
     const auto above = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) + (style.legend ? 1 : 0);
     const auto room = style.height == 0 ? rows.size() : style.height - std::min(style.height, above);
     const std::vector<TopRow> shown(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(std::min(room, rows.size())));

@@ -23,7 +23,7 @@ ExitStatus verbCheckConfig(const VerbContext& context) {
     for (const auto& file : loaded->files)
         text += file.string() + "\n";
     context.terminal.print(
-        text + (loaded->files.empty() ? "no configuration file, the defaults hold\n" : "the configuration is right\n"));
+        text + (loaded->files.empty() ? "there is no configuration file: the defaults apply\n" : "the configuration is valid\n"));
     return ExitStatus::Ok;
 }
 

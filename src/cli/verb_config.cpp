@@ -21,7 +21,7 @@ std::string asToml(const std::vector<ConfigValue>& values) {
         text += printable(value.key, 200) + " = " + Json::parse(value.json).dump(-1, ' ', true) + "  # " +
                 printable(value.file.string()) + ":" + std::to_string(value.line) + "\n";
     }
-    return text + (values.empty() ? "" : "\n") + "# What is not named here has its default, see pinfold.toml(5).\n";
+    return text + (values.empty() ? "" : "\n") + "# Settings that are not listed have their defaults, see pinfold.toml(5).\n";
 }
 
 } // namespace

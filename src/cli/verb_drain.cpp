@@ -91,7 +91,7 @@ ExitStatus waitUntilEmpty(const Countdown& countdown) {
         if (!seen)
             return fail(seen.error());
         if (!seen->draining)
-            return fail({ErrorCode::Internal, "`pinfold undrain` was run meanwhile: the node takes jobs again"});
+            return fail({ErrorCode::Internal, "the drain was ended by `pinfold undrain` meanwhile: the node takes jobs again"});
         if (seen->jobs.empty())
             return ExitStatus::Ok;
         progress.show("waiting for " + inWords(seen->jobs, seen->jobs.size()));
@@ -100,8 +100,8 @@ ExitStatus waitUntilEmpty(const Countdown& countdown) {
             continue;
         progress.show({});
         if (ended.error().code == ErrorCode::TimedOut)
-            return fail({ErrorCode::TimedOut,
-                         "not empty in time, it still has " + inWords(seen->jobs, kMostKeys) + "; the node stays drained"});
+            return fail({ErrorCode::TimedOut, "the node is not empty in time: it still has " + inWords(seen->jobs, kMostKeys) +
+                                                  "; the node stays drained"});
         return fail(ended.error());
     }
 }
@@ -124,7 +124,7 @@ void announceInterrupt() {
 ExitStatus verbDrain(const VerbContext& context) {
     const auto& line = context.line;
     if (line.timeout && !line.wait)
-        return fail({ErrorCode::InvalidArgument, "--timeout is for --wait: a drain has no end of its own"});
+        return fail({ErrorCode::InvalidArgument, "--timeout needs --wait: a drain does not end by itself"});
     const Countdown countdown(line.timeout);
     const auto drained = insist<void>([&](const ManagerClient& client) { return client.drain(line.reason); });
     if (!drained)

@@ -46,7 +46,7 @@ ExitStatus verbLogs(const VerbContext& context) {
         arguments.push_back(word.data());
     arguments.push_back(nullptr);
     ::execvp(arguments[0], arguments.data());
-    return fail({ErrorCode::Internal, std::string("journalctl cannot be run: ") + std::strerror(errno)});
+    return fail({ErrorCode::Internal, std::string("cannot run journalctl: ") + std::strerror(errno)});
 }
 
 } // namespace pinfold

@@ -16,7 +16,7 @@ std::string inWords(const Reconciliation& found) {
             lines += orphanInWords(kind, name) + "\n";
     });
     if (all == 0)
-        return "units, cgroups and records belong together\n";
+        return "all units, cgroups and records belong together\n";
     return lines + std::to_string(all - left) + " put in order, " + std::to_string(left) + " left alone\n";
 }
 
@@ -32,8 +32,7 @@ ExitStatus verbReconcile(const VerbContext& context) {
     if (context.line.json)
         context.terminal.print(jsonReconciliation(*found));
     else
-        context.terminal.print((context.line.dryRun ? "This is what would be said, nothing has been done:\n" : "") +
-                               inWords(*found));
+        context.terminal.print((context.line.dryRun ? "Dry run; nothing was changed:\n" : "") + inWords(*found));
     return found->clean() ? ExitStatus::Ok : ExitStatus::Failed;
 }
 

@@ -71,7 +71,7 @@ bool takesValue(std::string_view option) {
 ExitStatus verbRun(const VerbContext& context) {
     const auto& line = context.line;
     if (!line.dryRun) // else pinfold-run would have it
-        return fail({ErrorCode::InvalidArgument, "'run' comes first: pinfold run [LIMITS] -- COMMAND"});
+        return fail({ErrorCode::InvalidArgument, "options stand before 'run': use pinfold run [LIMITS] -- COMMAND"});
     const auto key = line.job.empty() ? Result<JobKey>(JobKey::manual(1)) : JobKey::parse(line.job);
     if (!key)
         return fail(key.error());

@@ -8,7 +8,7 @@ namespace pinfold {
 namespace {
 
 ExitStatus sayWhatWouldBeDone(const VerbContext& context, const JobInfo& job) {
-    const auto grace = context.line.grace ? formatDuration(*context.line.grace) : "the site's jobs.kill_grace";
+    const auto grace = context.line.grace ? formatDuration(*context.line.grace) : "the configured jobs.kill_grace";
     context.terminal.print("would send SIGTERM to all processes of " + job.slice + ", after " + grace +
                            " SIGKILL, and remove the slice\n");
     return ExitStatus::Ok;

@@ -33,7 +33,8 @@ Result<StrayPolicy> policyFor(const StraysOptions& options) {
     for (const auto& set : options.settings)
         set(config);
     if (config.minUid > config.maxUid)
-        return Error{ErrorCode::InvalidArgument, "--min-uid is above --max-uid: no user would be an ordinary one"};
+        return Error{ErrorCode::InvalidArgument,
+                     "--min-uid is above --max-uid, so no user would be checked: lower --min-uid or raise --max-uid"};
     auto policy = resolve(std::move(config));
     // A key that is misspelt could be the one that exempts somebody.
     policy.problems.insert(policy.problems.end(), loaded->warnings.begin(), loaded->warnings.end());
@@ -99,7 +100,7 @@ private:
         if (!run_.dryRun)
             journal_.event(straysRefusedEvent(run_.reasons));
         sayReasons();
-        std::fprintf(stderr, "pinfold: nothing is done to these, since one of them may belong to a job\n");
+        std::fprintf(stderr, "pinfold: nothing is done to these processes, because one of them may belong to a job\n");
         return ExitStatus::Failed;
     }
 
@@ -121,7 +122,7 @@ private:
         for (const auto& reason : run_.reasons)
             std::fprintf(stderr, "pinfold: %s\n", reason.c_str());
         for (const auto& unread : run_.unread)
-            std::fprintf(stderr, "pinfold: a command line is not known: %s\n", unread.c_str());
+            std::fprintf(stderr, "pinfold: cannot read a command line: %s\n", unread.c_str());
     }
 
     /// Not what somebody merely looks at.
@@ -145,8 +146,8 @@ ExitStatus verbStrays(const VerbContext& context) {
     if (!policy)
         return fail(policy.error());
     if (policy->config.mode != StraysMode::Report && ::geteuid() != 0)
-        return fail({ErrorCode::Denied,
-                     "--mode=" + std::string(toString(policy->config.mode)) + " is for root: without it, all strays are listed"});
+        return fail({ErrorCode::Denied, "--mode=" + std::string(toString(policy->config.mode)) +
+                                            " is for root only: without --mode, pinfold lists all strays"});
     const Lookout lookout("/", liveJobs, std::move(*policy));
     return Run(context, lookout).go();
 }

@@ -64,7 +64,7 @@ ExitStatus batch(const VerbContext& context, TopSource& source, const TopStyle& 
         const auto text = context.line.json ? jsonTop(rows, sample->at)
                                             : (i > 0 ? "\n" : "") + topText(rows, sample->at, source.trouble(), style);
         if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0)
-            return fail({ErrorCode::Internal, "standard output takes no more"});
+            return fail({ErrorCode::Internal, "cannot write to the standard output"});
         before = std::move(*sample);
     }
     return ExitStatus::Ok;

@@ -12,9 +12,10 @@ ExitStatus verbVacuum(const VerbContext& context) {
     const auto done = client->vacuum({.maxAge = context.line.maxAge, .maxBytes = context.line.maxSize});
     if (!done)
         return fail(done.error());
-    context.terminal.print(context.line.json ? jsonVacuumed(*done)
-                                             : counted(done->removed, "receipt", "receipts") + " removed, the others take " +
-                                                   context.amounts.size(done->bytes) + "\n");
+    context.terminal.print(context.line.json
+                               ? jsonVacuumed(*done)
+                               : counted(done->removed, "receipt", "receipts") + " removed; the remaining receipts take " +
+                                     context.amounts.size(done->bytes) + "\n");
     return ExitStatus::Ok;
 }
 

@@ -32,7 +32,7 @@ ExitStatus verbWhy(const VerbContext& context) {
         return fail(receipts.error());
     if (receipts->empty())
         return fail({ErrorCode::NoSuchReceipt,
-                     "no receipt of a job '" + printable(key, 300) + "' that you may see: `pinfold history` lists them"});
+                     "no receipt of a job '" + printable(key, 300) + "' that you may see: `pinfold history` lists the receipts"});
     const auto& receipt = receipts->front();
     context.terminal.print(context.line.json ? jsonReceipt(receipt)
                                              : receiptPage(receipt, userName, context.amounts, context.terminal.width()));

@@ -331,7 +331,7 @@ TEST(Limits, whatHasNoEffectIsWarnedOf) {
     after.memoryZswapMax.reset(); // this node's systemd does not know it
     const auto warnings = enforcementWarnings(change, after, {"tasks_max", "io_weight"});
     EXPECT_EQ(warnings, "pinfold: warning: memory_zswap_max is not enforced on this node: its systemd is too old\n"
-                        "pinfold: warning: tasks_max is not enforced on this node: the kernel has not taken the value; `pinfold "
+                        "pinfold: warning: tasks_max is not enforced on this node: the kernel did not accept the value; `pinfold "
                         "doctor` says whether the cgroup controller pids is missing\n");
     EXPECT_EQ(enforcementWarnings(change, change, {}), "");
 }

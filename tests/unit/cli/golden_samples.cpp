@@ -141,7 +141,7 @@ std::vector<TopRow> topRows() {
 StrayRun strays() {
     StrayRun run;
     run.mode = "report";
-    run.reasons = {"pinfoldd does not tell which jobs are live: pinfoldd is not reachable"};
+    run.reasons = {"pinfoldd does not say which jobs are live: pinfoldd is not reachable"};
     run.rows = {stray(812, 0, StrayKind::Session, "session-3.scope", "-bash"),
                 stray(4'194'303, kUser, StrayKind::Moved, "a-service-with-a-long-name@instance.service",
                       "./simulate --steps 1000000 --input /home/alice/input.h5")};

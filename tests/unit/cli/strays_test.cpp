@@ -118,14 +118,14 @@ TEST(Strays, aLineSaysWhatIsDoneOrWouldBe) {
     EXPECT_EQ(deedLine(stray, {Deed::Kind::Terminate, {}}, true),
               "would send SIGTERM to 4711 of 4000000 (moved, /elsewhere): sleep 1000\n");
     EXPECT_EQ(deedLine(stray, {Deed::Kind::Spare, "max_kills is reached"}, false),
-              "spared 4711 of 4000000 (moved, /elsewhere), since max_kills is reached: sleep 1000\n");
+              "spared 4711 of 4000000 (moved, /elsewhere), because max_kills is reached: sleep 1000\n");
 }
 
 TEST(Strays, tableAndJson) {
     auto row = rowOf(sample());
     addDeed(row, {Deed::Kind::Terminate, {}});
     addDeed(row, {Deed::Kind::Kill, {}});
-    addDeed(row, {Deed::Kind::Failure, "it outlives SIGKILL"});
+    addDeed(row, {Deed::Kind::Failure, "SIGKILL did not end it"});
     EXPECT_EQ(strayTable({row}, Amounts{}, {.legend = false, .width = 0, .parsable = true}),
               "4711|4000000|4000000|moved|-|1min 1s|0|0|7|pts/3|/elsewhere|sleep 1000\n");
     StrayRun run;
@@ -142,7 +142,7 @@ TEST(Strays, tableAndJson) {
     EXPECT_EQ(stray["tty"], "pts/3");
     EXPECT_EQ(stray["cgroup"], "/elsewhere\\x0a");
     EXPECT_EQ(stray["actions"], (std::vector<std::string>{"SIGTERM", "SIGKILL"}));
-    EXPECT_EQ(stray["failure"], "it outlives SIGKILL");
+    EXPECT_EQ(stray["failure"], "SIGKILL did not end it");
     EXPECT_TRUE(stray["spared"].is_null());
 }
 

@@ -158,7 +158,7 @@ TEST(TopText, fitsATerminalOfAnySize) {
 TEST(TopText, saysThatTheListIsOld) {
     const auto text =
         topText({}, kStart, Error{ErrorCode::Unreachable, "pinfoldd is not reachable"}, {.sort = "cpu", .amounts = {}});
-    EXPECT_EQ(lines(text)[1], "an old list: pinfoldd is not reachable");
+    EXPECT_EQ(lines(text)[1], "this list is old: pinfoldd is not reachable");
 }
 
 TEST(TopText, withoutALegendThereAreJobsOnly) {
