@@ -118,8 +118,8 @@ void Accountant::removeSlice(const JobPtr& job, const Receipt& receipt, int trie
         if (!outcome && !core_.context.cgroups.exists(path))
             return forget(job, receipt);
         if (tries >= kSliceTries) {
-            logWarning(core_.context, job->key(), "its slice can't be removed: " + (outcome ? outcome->message : "cgroup in use"),
-                       Trouble::Stop);
+            logWarning(core_.context, job->key(),
+                       "its slice cannot be removed: " + (outcome ? outcome->message : "cgroup in use"), Trouble::Stop);
             return forget(job, receipt);
         }
         // 257 doesn't stop what somebody has frozen behind our back.
@@ -132,7 +132,7 @@ void Accountant::removeSlice(const JobPtr& job, const Receipt& receipt, int trie
 void Accountant::forget(const JobPtr& job, const Receipt& receipt) {
     job->graceTimer.reset();
     if (auto removed = core_.context.records.remove(job->key()); !removed)
-        logWarning(core_.context, job->key(), "its record can't be removed: " + removed.error().message, Trouble::Record);
+        logWarning(core_.context, job->key(), "its record cannot be removed: " + removed.error().message, Trouble::Record);
     core_.registry.remove(*job);
     parts_.share.protect();
     for (auto& [number, task] : job->tasks)

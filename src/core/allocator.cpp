@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "core/allocator.hpp"
 
+#include "base/parse.hpp"
+
 namespace pinfold {
 
 Result<void> Allocator::alone(bool exclusive) const {
     for (const auto& [key, job] : core_.registry.all())
         if (exclusive || job->record.allocation.exclusive)
-            return Error{ErrorCode::Busy,
-                         (exclusive ? "the node is not free for one job alone: job '" : "the node is one job's alone: job '") +
-                             key + "' is live"};
+            return Error{ErrorCode::Busy, (exclusive ? "an exclusive job needs the node for itself, but job '"
+                                                     : "an exclusive job has the node for itself: job '") +
+                                              key + "' is live"};
     return {};
 }
 
@@ -31,7 +33,7 @@ Result<CpuList> Allocator::gpus(const AllocationRequest& request) const {
         return freeGpus(*request.gpus);
     const auto count = core_.context.config.gpus.devices.size();
     if (const auto numbers = request.gpuList->numbers(); !numbers.empty() && numbers.back() >= count)
-        return Error{ErrorCode::LimitInvalid, "GPUs " + request.gpuList->toString() + " asked for, this node has " +
+        return Error{ErrorCode::LimitInvalid, "GPUs " + request.gpuList->toString() + " requested, but this node has " +
                                                   std::to_string(count) + " ([gpus] in pinfold.toml(5)), counted from 0"};
     return *request.gpuList;
 }
@@ -45,11 +47,13 @@ Result<CpuList> Allocator::freeGpus(std::uint64_t wanted) const {
     for (unsigned gpu = 0; gpu < count && given.size() < wanted; ++gpu)
         if (!taken.contains(gpu))
             given.push_back(gpu);
-    const auto asked = std::to_string(wanted) + " GPUs asked for, ";
+    const auto asked = counted(wanted, "GPU", "GPUs") + " requested, ";
     if (wanted > count)
-        return Error{ErrorCode::LimitInvalid, asked + "this node has " + std::to_string(count) + " ([gpus] in pinfold.toml(5))"};
+        return Error{ErrorCode::LimitInvalid,
+                     asked + "but this node has " + std::to_string(count) + " ([gpus] in pinfold.toml(5))"};
     if (wanted > given.size())
-        return Error{ErrorCode::Busy, asked + std::to_string(given.size()) + " are free"};
+        return Error{ErrorCode::Busy,
+                     asked + "but only " + std::to_string(given.size()) + " are free now: try again when jobs have ended"};
     return CpuList::of(given);
 }
 

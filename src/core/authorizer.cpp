@@ -98,20 +98,20 @@ Error notTheBatchSystem() { return denied("only root and pinfold-admin may say t
 
 Result<void> decideCreate(const Caller& caller, const Target& target) {
     if (!target.userJobsAllowed)
-        return denied(userWord(caller.uid) +
-                      " may not create jobs: ask the site to set jobs.allow_user_jobs, or let the batch system do it as root");
+        return denied(userWord(caller.uid) + " may not create jobs: let the batch system create them as root, or ask the "
+                                             "administrators to set jobs.allow_user_jobs");
     if (target.namesOwner)
-        return denied("only root and pinfold-admin may name another owner for a job");
+        return denied("only root and pinfold-admin may create a job for another owner");
     if (!target.ownProcesses)
-        return denied(userWord(caller.uid) + " may create a job only for a process of their own");
+        return denied(userWord(caller.uid) + " may create a job only from a process of their own");
     if (target.reservedKey)
         return denied(userWord(caller.uid) + " may not name a job '" + target.reservedKey +
-                      "', as the batch system or pinfoldd itself may: use user.<id>, or give no key");
+                      "': only the batch system and pinfoldd use such keys; use user.<id>, or give no key");
     if (target.looserLimit)
         return denied(std::string(target.looserLimit) +
                       " is above the site's default, which only root and pinfold-admin may exceed");
     if (target.allocates)
-        return denied("only root and pinfold-admin may give CPUs and GPUs to one job alone");
+        return denied("only root and pinfold-admin may reserve CPUs and GPUs for a job");
     if (target.shepherd)
         return notTheBatchSystem();
     return {};
@@ -123,19 +123,19 @@ Result<void> decideOwners(const Caller& caller, Verb verb, const Target& target)
         return denied("the job belongs to another user");
     const bool addsProcesses = verb == Verb::AddTask || verb == Verb::AddTaskAgain || verb == Verb::Adopt;
     if (addsProcesses && !target.ownProcesses)
-        return denied(userWord(caller.uid) + " may add only processes of their own");
+        return denied(userWord(caller.uid) + " may add only processes of their own to a job");
     if (addsProcesses && target.shepherd)
         return notTheBatchSystem();
     if (verb == Verb::SetLimits && target.looserLimit)
         return denied(std::string(target.looserLimit) +
-                      " would be looser than it is: only root and pinfold-admin may do that, the owner may tighten");
+                      " would become looser: the owner may only tighten limits, and only root and pinfold-admin may loosen them");
     return {};
 }
 
 std::string onlyAdmins(Verb verb) {
     switch (verb) {
     case Verb::OpenJob:
-        return "only root and pinfold-admin may open a job before there is a process of it";
+        return "only root and pinfold-admin may open a job that has no process yet";
     case Verb::VacuumHistory:
         return "only root and pinfold-admin may remove receipts";
     case Verb::Reload:
@@ -144,7 +144,7 @@ std::string onlyAdmins(Verb verb) {
         return "only root and pinfold-admin may reconcile records and units";
     case Verb::Drain:
     case Verb::Undrain:
-        return "only root and pinfold-admin may drain the node, or have it take jobs again";
+        return "only root and pinfold-admin may drain the node or end a drain";
     default:
         return "only root and pinfold-admin may do that";
     }
@@ -161,7 +161,7 @@ std::optional<Verb> verbOf(std::string_view method) {
 Result<void> possible(Verb verb, Phase phase, const std::string& key) {
     const auto job = "job '" + printable(key, 300) + "'";
     const auto& rule = *ruleOf(verb);
-    const auto noneEver = "no " + job + " is live or in the history: `pinfold list` and `pinfold history` show what is";
+    const auto noneEver = "no " + job + " is live or in the history: `pinfold list` and `pinfold history` show the jobs";
     switch (outcome(rule, phase)) {
     case Done:
     case Needless:
@@ -175,7 +175,7 @@ Result<void> possible(Verb verb, Phase phase, const std::string& key) {
     case Held:
         return Error{ErrorCode::Busy, job + " is suspended: resume it first"};
     case Late:
-        return Error{ErrorCode::JobEnding, job + " is ending: too late"};
+        return Error{ErrorCode::JobEnding, job + " is ending, so it is too late for this request"};
     case NoJob:
         break;
     }
@@ -188,7 +188,7 @@ Result<void> admit(const Caller& caller, Verb verb) {
     if (!rule)
         return denied("unknown request");
     if (caller.uid == kNobodyKnown)
-        return denied("nobody says which user calls");
+        return denied("pinfoldd cannot find out which user calls");
     if (rule->who == Who::Admin && !caller.admin)
         return denied(onlyAdmins(verb));
     return {};
@@ -204,7 +204,7 @@ Result<void> decide(const Caller& caller, Verb verb, const Target& target) {
         return possible(verb, target.phase, target.key);
     // Nobody may move a process from one job into another: it would leave the first one's limits and its end.
     if ((verb == Verb::CreateJob || verb == Verb::AddTask || verb == Verb::Adopt) && target.processesInJob)
-        return denied("the process is in a job already; a process stays in the job that it is in");
+        return denied("the process is in a job already, and a process cannot move to another job");
     if (!caller.admin && rule.who == Who::Creator)
         if (auto allowed = decideCreate(caller, target); !allowed)
             return allowed;

@@ -40,7 +40,7 @@ public:
         if (auto wait = waits_.enter(caller.countsAs))
             return wait;
         return Error{ErrorCode::Busy, "too many calls of user " + std::to_string(caller.uid) +
-                                          ", or of all ordinary users together, wait for jobs to end: wait for answers"};
+                                          " (or of all ordinary users together) wait for jobs to end: wait for answers first"};
     }
 
     /// Counts a query of the history. The query holds the result until it is answered, since all queries share few threads.
@@ -51,7 +51,7 @@ public:
         if (auto query = queries_.enter(caller.countsAs))
             return query;
         return Error{ErrorCode::Busy, "too many calls of user " + std::to_string(caller.uid) +
-                                          ", or of all ordinary users together, ask for receipts: wait for answers"};
+                                          " (or of all ordinary users together) ask for receipts: wait for answers first"};
     }
 
     Quota quota;

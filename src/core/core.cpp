@@ -31,14 +31,15 @@ void Core::save(const Job& job) {
         return;
     if (auto saved = context.records.save(job.record); !saved)
         logWarning(context, job.key(),
-                   "record not stored, a restart of pinfoldd would not know this job's newest state: " + saved.error().message,
+                   "the job's record was not stored, so a restarted pinfoldd would not know the job's newest state: " +
+                       saved.error().message,
                    Trouble::Record);
 }
 
 bool Core::advance(Job& job, JobState next) {
     if (!mayFollow(job.record.state, next)) {
         logWarning(context, job.key(),
-                   "it can't go from " + std::string(toString(job.record.state)) + " to " + std::string(toString(next)));
+                   "it cannot go from " + std::string(toString(job.record.state)) + " to " + std::string(toString(next)));
         return false;
     }
     job.record.state = next;

@@ -205,17 +205,17 @@ Result<CpuAllocation> allocateCpus(const Topology& topology, const CpuList& usab
     for (const auto& core : cores)
         total += core.size;
     if (request.cpus == 0 && !request.exclusive)
-        return Error{ErrorCode::LimitInvalid, "0 CPUs asked for: ask for at least 1"};
+        return Error{ErrorCode::LimitInvalid, "0 CPUs requested: request at least 1"};
     if (request.cpus > total || total == 0)
         return Error{ErrorCode::LimitInvalid, (request.cpus == 0 ? "all CPUs" : counted(request.cpus, hyperThreads)) +
-                                                  " asked for, but jobs can have no more than " + counted(total, hyperThreads) +
+                                                  " requested, but jobs can have at most " + counted(total, hyperThreads) +
                                                   " on this node"};
     const auto ours = usable.intersected(onlineOf(topology));
     const auto wanted = request.exclusive ? total : request.cpus;
     if (wanted > machine.free || (request.exclusive && !taken.intersected(ours).empty()))
-        return Error{ErrorCode::Busy, (request.exclusive ? "all " : "") + counted(wanted, hyperThreads) + " asked for, " +
-                                          std::to_string(machine.free) + " of " + std::to_string(total) +
-                                          " free now: try again when jobs have ended"};
+        return Error{ErrorCode::Busy, (request.exclusive ? "all " : "") + counted(wanted, hyperThreads) +
+                                          " requested, but only " + std::to_string(machine.free) + " of " +
+                                          std::to_string(total) + " are free now: try again when jobs have ended"};
     auto allocation = allocationOf(topology, place(machine, wanted).cores, hyperThreads);
     if (request.exclusive)
         allocation.reserved = ours;
@@ -224,10 +224,11 @@ Result<CpuAllocation> allocateCpus(const Topology& topology, const CpuList& usab
 
 Result<CpuAllocation> describeCpus(const Topology& topology, const CpuList& cpus) {
     if (cpus.empty())
-        return Error{ErrorCode::LimitInvalid, "an empty list of CPUs: name at least one"};
+        return Error{ErrorCode::LimitInvalid, "the list of CPUs is empty: name at least one CPU"};
     const auto missing = cpus.without(onlineOf(topology));
     if (!missing.empty())
-        return Error{ErrorCode::LimitInvalid, "CPUs " + missing.toString() + " don't exist on this node or aren't online"};
+        return Error{ErrorCode::LimitInvalid,
+                     "CPUs " + missing.toString() + " do not exist on this node, or are not online: use CPUs that are online"};
     return CpuAllocation{.cpus = cpus, .reserved = cpus, .memoryNodes = memoryNodesOf(topology, cpus)};
 }
 

@@ -137,7 +137,7 @@ void logLeftoversUnsaid(const CoreContext& context, uid_t user, std::uint64_t pr
 
 void logLimitUnenforced(const CoreContext& context, const JobKey& key, const std::string& message) {
     auto event = jobEvent(LOG_WARNING, kMessageLimitUnenforced, "limit-unenforced", key, 0);
-    event.message = "job " + key.text() + " runs without a limit it asked for: " + message;
+    event.message = "job " + key.text() + " runs without a limit that it asked for: " + message;
     context.journal.event(event);
     context.metrics.troubled(Trouble::Limit);
 }
@@ -182,7 +182,8 @@ void logUnkillable(const CoreContext& context, const Job& job, std::size_t count
     auto event = jobEvent(LOG_ERR, kMessageUnkillable, "unkillable", job.key(), 0);
     event.message = "job " + job.key().text() + " cannot end: " + counted(count, "process", "processes") +
                     " outlived SIGKILL, sent " + formatDuration(context.config.unkillable.after) +
-                    " ago; it ends by itself when they do" + (job.record.unkillableInFuse ? "; " + std::string(kAbortFuse) : "");
+                    " ago; the job ends when these processes end" +
+                    (job.record.unkillableInFuse ? "; " + std::string(kAbortFuse) : "");
     event.fields.emplace_back("PINFOLD_UID", std::to_string(job.record.uid));
     event.fields.emplace_back("PINFOLD_UNKILLABLE_COUNT", std::to_string(count));
     context.journal.event(event);
@@ -190,7 +191,7 @@ void logUnkillable(const CoreContext& context, const Job& job, std::size_t count
     for (const auto& process : named) {
         auto stuck = jobEvent(LOG_ERR, kMessageUnkillableProcess, "unkillable-process", job.key(), 0);
         stuck.message = "unkillable: pid " + std::to_string(process.pid) + ", state " + process.state + ", waits in " +
-                        process.waitPoint.value_or("(not to be seen)");
+                        process.waitPoint.value_or("(unknown)");
         stuck.fields.emplace_back("PINFOLD_UNKILLABLE_PID", std::to_string(process.pid));
         stuck.fields.emplace_back("PINFOLD_UNKILLABLE_UID", std::to_string(process.realUid));
         stuck.fields.emplace_back("PINFOLD_UNKILLABLE_STATE", std::string(1, process.state));
@@ -210,7 +211,7 @@ void logHistoryVacuumed(const CoreContext& context, const Vacuumed& done, std::o
     event.priority = LOG_INFO;
     event.messageId = kMessageHistoryVacuumed;
     event.message = "history: " + std::to_string(done.removed) + " of the oldest receipts removed" +
-                    (by ? " for user " + std::to_string(*by) : "") + ", the others take " + formatSize(done.bytes);
+                    (by ? " for user " + std::to_string(*by) : "") + "; the remaining receipts take " + formatSize(done.bytes);
     event.fields = {{"PINFOLD_EVENT", "history-vacuumed"},
                     {"PINFOLD_REMOVED", std::to_string(done.removed)},
                     {"PINFOLD_HISTORY_BYTES", std::to_string(done.bytes)}};
@@ -222,8 +223,8 @@ void logHistoryVacuumed(const CoreContext& context, const Vacuumed& done, std::o
 void logVacuumFailed(const CoreContext& context, std::uint64_t removed, const std::string& why) {
     JournalEvent event;
     event.priority = LOG_WARNING;
-    event.message = "history: not brought within its limits, the next try is within an hour; " + std::to_string(removed) +
-                    " receipts were removed before: " + why;
+    event.message = "history: cannot remove enough old receipts to keep the limits, next try within an hour; " +
+                    counted(removed, "receipt was", "receipts were") + " removed before the error: " + why;
     context.journal.event(event);
 }
 
@@ -232,8 +233,8 @@ void logHistoryFailing(const CoreContext& context, const std::string& why) {
     JournalEvent event;
     event.priority = LOG_ERR;
     event.message = "receipts cannot be written: " + why +
-                    "; they are kept in /run/pinfold/receipts and written when that works again" +
-                    (drains ? "; this node takes no new jobs meanwhile (history.on_failure = \"drain\")" : "");
+                    "; pinfoldd keeps them in /run/pinfold/receipts and writes them when it can" +
+                    (drains ? "; this node takes no new jobs until then (history.on_failure = \"drain\")" : "");
     event.fields = {{"PINFOLD_EVENT", "history-failing"}};
     context.journal.event(event);
     context.metrics.troubled(Trouble::Receipt);
@@ -242,7 +243,7 @@ void logHistoryFailing(const CoreContext& context, const std::string& why) {
 void logHistoryWorks(const CoreContext& context, std::uint64_t late) {
     JournalEvent event;
     event.priority = LOG_NOTICE;
-    event.message = "receipts are written again, with " + std::to_string(late) + " that had been kept";
+    event.message = "receipts can be written again; " + counted(late, "kept receipt was", "kept receipts were") + " written";
     event.fields = {{"PINFOLD_EVENT", "history-works"}, {"PINFOLD_KEPT", std::to_string(late)}};
     context.journal.event(event);
 }
@@ -250,7 +251,7 @@ void logHistoryWorks(const CoreContext& context, std::uint64_t late) {
 void logReceiptsDropped(const CoreContext& context, const Receipt& first) {
     JournalEvent event;
     event.priority = LOG_ERR;
-    event.message = "too many receipts cannot be written: the oldest are lost from now on, the first is that of job " +
+    event.message = "too many receipts wait to be written: pinfoldd drops the oldest from now on, first that of job " +
                     first.key + "; pinfold_history_dropped_total counts them";
     event.fields = {{"PINFOLD_EVENT", "receipts-dropped"}, {"PINFOLD_JOB", first.key}};
     context.journal.event(event);
@@ -260,7 +261,7 @@ void logReceiptsDropped(const CoreContext& context, const Receipt& first) {
 void logHistoryDamaged(const CoreContext& context, const std::string& words) {
     JournalEvent event;
     event.priority = LOG_WARNING;
-    event.message = "the history was damaged, and a new one has been begun: " + words;
+    event.message = "the history was damaged, and pinfoldd has started a new one: " + words;
     event.fields = {{"PINFOLD_EVENT", "history-damaged"}};
     context.journal.event(event);
     context.metrics.troubled(Trouble::Receipt);
@@ -270,8 +271,8 @@ void logClockDoubted(const CoreContext& context) {
     JournalEvent event;
     event.priority = LOG_WARNING;
     event.message =
-        "history: the clock is far ahead of what it was at the last look, so no receipt is removed for its age until the "
-        "clock has gone right for a day: set it if it is wrong";
+        "history: the clock is far ahead of its last known time, so pinfoldd removes no receipt because of its age until the "
+        "clock has been right for a day: set the clock if it is wrong";
     event.fields = {{"PINFOLD_EVENT", "clock-doubted"}};
     context.journal.event(event);
     context.metrics.troubled(Trouble::Other);
@@ -321,7 +322,7 @@ void logUndrained(const CoreContext& context, uid_t by) {
 void logDrainUnreadable(const CoreContext& context, const std::string& message) {
     JournalEvent event;
     event.priority = LOG_ERR;
-    event.message = "this node takes no jobs until somebody says whether it is drained: " + message;
+    event.message = "this node takes no jobs, because pinfoldd does not know whether the node is drained: " + message;
     context.journal.event(event);
     context.metrics.troubled(Trouble::Other);
 }
@@ -330,7 +331,7 @@ void logShutdown(const CoreContext& context, std::size_t jobs) {
     JournalEvent event;
     event.priority = LOG_NOTICE;
     event.messageId = kMessageShutdown;
-    event.message = "the node is being shut down: no new jobs are taken, and " + std::to_string(jobs) + " end now";
+    event.message = "the node is being shut down: pinfoldd takes no new jobs, and " + std::to_string(jobs) + " end now";
     event.fields = {{"PINFOLD_EVENT", "node-shutdown"}};
     context.journal.event(event);
 }
@@ -338,8 +339,8 @@ void logShutdown(const CoreContext& context, std::size_t jobs) {
 void logUnreadableRecord(const CoreContext& context, const std::string& fileAndReason) {
     JournalEvent event;
     event.priority = LOG_ERR;
-    event.message = "record unreadable, nothing of its job is touched: " + fileAndReason +
-                    "; look at the job's units with `systemctl status 'batch-*.slice'`, then stop them and remove the file";
+    event.message = "a record cannot be read, so pinfoldd does not touch its job: " + fileAndReason +
+                    "; find the job's units with `systemctl status 'batch-*.slice'`, stop them, and then remove the file";
     context.journal.event(event);
     context.metrics.troubled(Trouble::Record);
 }

@@ -33,7 +33,7 @@ void HistoryKeeper::vacuum(const Caller& caller, const Retention& asked, Reply<V
     if (auto allowed = decide(caller, Verb::VacuumHistory, {}); !allowed)
         return reply(allowed.error());
     if (run_)
-        return reply(Error{ErrorCode::Busy, "receipts are being removed already: try again in a while"});
+        return reply(Error{ErrorCode::Busy, "another request removes receipts already: try again later"});
     auto retention = configured();
     if (asked.maxAge)
         retention.maxAge = asked.maxAge;

@@ -47,7 +47,7 @@ void HistoryWriter::start(std::function<void()> ready) {
 void HistoryWriter::takeUpKept() {
     auto loaded = spool_.load();
     for (const auto& line : loaded.unreadable)
-        logNodeWarning(context_, "a receipt that was kept can't be read: " + line);
+        logNodeWarning(context_, "a kept receipt cannot be read: " + line);
     for (auto& receipt : loaded.receipts) {
         const auto size = encode(receipt).size();
         ++keptCount_;
@@ -62,7 +62,7 @@ void HistoryWriter::waitForOpening() {
     opening_ = context_.loop.after(kOpening, [this] {
         if (context_.history.migrating())
             return waitForOpening();
-        beginTrouble("the history has not been opened within " + formatDuration(kOpening));
+        beginTrouble("the history could not be opened within " + formatDuration(kOpening));
         started();
     });
 }
@@ -202,7 +202,7 @@ void HistoryWriter::losePatience() {
     const auto look = [&](Entry& entry) {
         if (entry.size > 0 || patienceEnds(entry) > now)
             return;
-        beginTrouble("the disk has not confirmed a write within " + formatDuration(context_.config.history.patience));
+        beginTrouble("the disk did not confirm a write within " + formatDuration(context_.config.history.patience));
         entry.receipt.unwritten = trouble_->why;
         setAside(entry);
         answers.emplace_back(std::exchange(entry.done, nullptr), entry.receipt);
@@ -223,8 +223,9 @@ void HistoryWriter::setAside(Entry& entry) {
 void HistoryWriter::keep(Entry& entry) {
     const auto text = encode(entry.receipt);
     if (auto kept = spool_.keep(entry.receipt, text); !kept)
-        logNodeWarning(context_, "the receipt of job " + entry.receipt.key +
-                                     " is in pinfoldd's memory only, and a restart would lose it: " + kept.error().message);
+        logNodeWarning(context_,
+                       "the receipt of job " + entry.receipt.key +
+                           " is only in pinfoldd's memory, and a restart of pinfoldd would lose it: " + kept.error().message);
     entry.size = text.size();
 }
 

@@ -18,7 +18,7 @@ namespace {
 Result<void> compatible(const CreateRequest& request) {
     const auto& allocation = request.allocation;
     if ((allocation.cpus || allocation.cpuList || allocation.exclusive) && request.limits.allowedCpus)
-        return Error{ErrorCode::InvalidArgument, "allowed_cpus can't be asked for together with cpus, cpu_list or exclusive"};
+        return Error{ErrorCode::InvalidArgument, "allowed_cpus excludes cpus, cpu_list and exclusive: use only one of them"};
     return {};
 }
 
@@ -173,9 +173,9 @@ Result<void> JobCreator::isFree(const JobKey& key) const {
     // A record that cannot be read is not in the registry, and its job may be alive.
     if (core_.context.records.exists(key))
         return Error{ErrorCode::AlreadyExists,
-                     "job '" + text + "' has a record that pinfoldd has not taken up: `pinfold reconcile` says why"};
+                     "job '" + text + "' has a record that pinfoldd did not read: `pinfold reconcile` says why"};
     if (const auto slice = core_.context.cgroups.open(slicePath(key)); slice && slice->populated())
-        return Error{ErrorCode::AlreadyExists, "there are processes in a unit of this name that pinfoldd knows nothing of: "
+        return Error{ErrorCode::AlreadyExists, "a unit of this name has processes that pinfoldd does not know: "
                                                "`systemctl status " +
                                                    key.sliceName() + "` shows them"};
     return {};
@@ -210,8 +210,7 @@ Result<JobPtr> JobCreator::prepare(const Caller& caller, CreateRequest request, 
     if (auto valid = compatible(request); !valid)
         return valid.error();
     if (!leader && !request.owner)
-        return Error{ErrorCode::InvalidArgument,
-                     "uid is missing: a job that is opened has no process yet that tells whose it is"};
+        return Error{ErrorCode::InvalidArgument, "uid is missing: an opened job has no process yet, so name its owner"};
     if (auto allowed = permitted(caller, request, leader); !allowed)
         return allowed.error();
     if (auto free = manual > 0 ? Result<void>() : isFree(*key); !free)
@@ -226,7 +225,7 @@ Result<JobPtr> JobCreator::prepare(const Caller& caller, CreateRequest request, 
     const auto user = core_.context.countsAs(owner);
     if (core_.registry.countOf(user, core_.context.countsAs) >= config.jobs.maxPerUser)
         return Error{ErrorCode::Busy, "user " + std::to_string(user) + " has " + std::to_string(config.jobs.maxPerUser) +
-                                          " live jobs already (jobs.max_per_user)" +
+                                          " live jobs already, the maximum (jobs.max_per_user)" +
                                           (user == owner ? "" : ", with those of subordinate user ids (/etc/subuid)")};
     auto grant = allocator_.allocate(request.allocation);
     if (!grant)
@@ -322,7 +321,7 @@ void JobCreator::started(const JobPtr& job, const TaskStarter::Outcome& outcome)
 void JobCreator::drop(const JobPtr& job, const Error& why) {
     logWarning(core_.context, job->key(), "job not created: " + why.message, Trouble::Start);
     if (auto removed = core_.context.records.remove(job->key()); !removed)
-        logWarning(core_.context, job->key(), "its record can't be removed: " + removed.error().message, Trouble::Record);
+        logWarning(core_.context, job->key(), "its record cannot be removed: " + removed.error().message, Trouble::Record);
     core_.registry.remove(*job);
     share_.protect();
     answer(job, why);

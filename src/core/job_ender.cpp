@@ -53,7 +53,7 @@ void JobEnder::watch(const JobPtr& job) {
         job->sliceWatch = std::move(*watched);
     else
         logWarning(core_.context, job->key(),
-                   "cgroup.events not watched, only the leader's end is seen: " + watched.error().message);
+                   "cannot watch cgroup.events, so pinfoldd sees only the end of the job's leader: " + watched.error().message);
 
     limitRunTime(job);
     judge_.watch(job);
@@ -256,7 +256,7 @@ void JobEnder::kill(const JobPtr& job) {
         return cull(job);
     // Not by PID 1: under a storm of short-lived daemons it may take as long as the storm lasts.
     if (auto killed = core_.killer.kill(slicePath(job->key()), job->killTimer); !killed) {
-        logWarning(core_.context, job->key(), killed.error().message + "; asking systemd to kill instead", Trouble::Stop);
+        logWarning(core_.context, job->key(), killed.error().message + "; pinfoldd asks systemd to kill instead", Trouble::Stop);
         core_.context.systemd.kill(job->key().sliceName(), SIGKILL, [](const SystemdOutcome&) {});
     }
     unkillable_.watch(job);
@@ -266,7 +266,8 @@ void JobEnder::cull(const JobPtr& job) {
     job->culled = true;
     // Frozen, none of them can fork away from the list.
     if (auto frozen = job->slice->freeze(true); !frozen) {
-        logWarning(core_.context, job->key(), frozen.error().message + "; its shepherd is killed with it", Trouble::Stop);
+        logWarning(core_.context, job->key(),
+                   frozen.error().message + "; pinfoldd kills the job's shepherd together with the job", Trouble::Stop);
         return kill(job);
     }
     job->freezeTimer = core_.context.loop.after(kFreezeWait, [this, weak = WeakJob(job)] {
@@ -285,7 +286,8 @@ void JobEnder::killAround(const JobPtr& job) {
     const auto killed = signalAllButShepherds(core_.context, *job, SIGKILL);
     (void)job->slice->freeze(false); // what was killed has died in the ice; this is for the shepherds
     if (!killed) {
-        logWarning(core_.context, job->key(), killed.error().message + "; its shepherd is killed with it", Trouble::Stop);
+        logWarning(core_.context, job->key(),
+                   killed.error().message + "; pinfoldd kills the job's shepherd together with the job", Trouble::Stop);
         return kill(job);
     }
     job->graceTimer = core_.context.loop.after(core_.context.config.jobs.shepherdGrace, onJob(job, &JobEnder::kill));

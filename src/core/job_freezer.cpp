@@ -116,7 +116,7 @@ void JobFreezer::restore(const JobPtr& job) {
     freeze(job, [this, job](const SystemdOutcome& outcome) {
         if (!outcome || job->record.state != JobState::Running || !job->record.suspendedSince)
             return;
-        logWarning(core_.context, job->key(), "it was suspended before pinfoldd started, and runs on: " + outcome->message);
+        logWarning(core_.context, job->key(), "the job was suspended before pinfoldd started, but runs now: " + outcome->message);
         failed(job);
         ender_.limitRunTime(job);
         core_.observer->jobStateChanged(job->key());

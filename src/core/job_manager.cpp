@@ -138,7 +138,7 @@ void JobManager::takeUp(std::function<void(Result<void>)> ready) {
             impl_->unkillable.publish(); // an earlier pinfoldd may have left word of a job that is over by now
             impl_->reconciler.run(false, [this](const Result<Reconciliation>& reconciled) {
                 if (!reconciled)
-                    logNodeWarning(impl_->core.context, "orphaned units not looked for: " + reconciled.error().message);
+                    logNodeWarning(impl_->core.context, "cannot look for orphaned units: " + reconciled.error().message);
             });
         }
         impl_->core.context.kernelLog.watch(impl_->core.context.loop); // not before: reports need the jobs that they are of
@@ -190,8 +190,8 @@ void JobManager::addTask(const Caller& caller, TaskRequest request, Reply<TaskAd
 
 void JobManager::adopt(const Caller& caller, const std::string& key, std::vector<UniqueFd> processes, Reply<TaskAdded> reply) {
     if (processes.empty() || processes.size() > kMaxAdopted)
-        return reply(
-            Error{ErrorCode::InvalidArgument, std::to_string(processes.size()) + " processes: 1 to 16 can be adopted at once"});
+        return reply(Error{ErrorCode::InvalidArgument,
+                           std::to_string(processes.size()) + " processes were named: adopt 1 to 16 processes in one call"});
     auto job = impl_->core.find(key);
     if (!job)
         return reply(job.error());
@@ -328,7 +328,7 @@ Result<std::pair<JobSummary, std::uint32_t>> JobManager::jobOfProcess(pid_t pid)
     const auto identity = identifyPath(*path);
     const auto found = identity ? impl_->core.registry.find(identity->key.text()) : nullptr;
     if (!found)
-        return Error{ErrorCode::NoSuchJob, "process " + std::to_string(pid) + " is in no job"};
+        return Error{ErrorCode::NoSuchJob, "process " + std::to_string(pid) + " does not belong to a job"};
     return std::pair{summarize(*found), identity->task.value_or(0)};
 }
 
@@ -336,7 +336,7 @@ Result<JobSummary> JobManager::jobOfUnit(const std::string& unit) const {
     const auto identity = identifyUnit(unit);
     if (!identity)
         return Error{ErrorCode::InvalidArgument,
-                     "'" + printable(unit, 300) + "' is no unit of a job: those are batch-….slice and job-….scope"};
+                     "'" + printable(unit, 300) + "' is not a unit of a job: use batch-….slice or job-….scope"};
     return job(identity->key.text());
 }
 

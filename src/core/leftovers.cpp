@@ -60,7 +60,7 @@ void keepToPolicy(const CoreContext& context, std::vector<ProcessInfo>& processe
 void reportLeftovers(Core& core, const JobPtr& job, std::uint32_t task) {
     const auto pids = processesOf(core, *job, task);
     if (!pids) {
-        logWarning(core.context, job->key(), "leftovers can't be listed: " + pids.error().message);
+        logWarning(core.context, job->key(), "leftovers cannot be listed: " + pids.error().message);
         return;
     }
     if (pids->empty())

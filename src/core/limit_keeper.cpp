@@ -102,7 +102,7 @@ Result<ResourceLimits> LimitKeeper::enforceable(const JobKey& key, ResourceLimit
     if (limits == ResourceLimits{})
         return limits;
     const bool refuse = core_.context.config.jobs.unenforcedLimits == UnenforcedLimits::Refuse;
-    const std::string remedy = "; jobs.unenforced_limits = \"warn\" lets jobs run without";
+    const std::string remedy = "; jobs.unenforced_limits = \"warn\" lets jobs run without these limits";
     if (const auto newer = neededNewerSystemd(limits, core_.context.systemd.version()); !newer.empty()) {
         const auto message =
             "this node's systemd " + std::to_string(core_.context.systemd.version()) + " is too old for " + newer;
@@ -113,7 +113,7 @@ Result<ResourceLimits> LimitKeeper::enforceable(const JobKey& key, ResourceLimit
     }
     if (const auto missing = controllersMissing(limits); !missing.empty()) {
         const auto message =
-            "this node can't enforce " + missing + ": the controller is missing from /sys/fs/cgroup/cgroup.controllers";
+            "this node cannot enforce " + missing + ": the controller is missing from /sys/fs/cgroup/cgroup.controllers";
         if (refuse)
             return Error{ErrorCode::LimitUnenforceable, message + remedy};
         logLimitUnenforced(core_.context, key, message);
@@ -128,7 +128,7 @@ Result<void> LimitKeeper::existing(const ResourceLimits& limits) const {
                                             std::tuple(&limits.allowedMemoryNodes, "cpuset.mems.effective", "memory nodes")}) {
         const auto there = *limit ? share_.available(file) : std::nullopt;
         if (there && !there->contains(**limit))
-            return invalid(std::string(what) + " " + (*limit)->toString() + " are not all there: jobs of this node may use " +
+            return invalid(std::string(what) + " " + (*limit)->toString() + " are not all available: jobs on this node may use " +
                            there->toString());
     }
     for (const auto* list :
@@ -136,10 +136,10 @@ Result<void> LimitKeeper::existing(const ResourceLimits& limits) const {
         if (*list)
             for (const auto& [device, amount] : (*list)->amounts)
                 if (!wholeDisk(device))
-                    return invalid(device + " is no block device of this node");
+                    return invalid(device + " is not a block device of this node: name one that `lsblk` shows");
     if (limits.deviceProfile && !core_.context.config.devices.contains(*limits.deviceProfile))
-        return invalid("device profile '" + *limits.deviceProfile + "' is not in this node's configuration: [devices." +
-                       *limits.deviceProfile + "] in pinfold.toml(5)");
+        return invalid("device profile '" + *limits.deviceProfile + "' is not in this node's configuration: add [devices." +
+                       *limits.deviceProfile + "] to pinfold.toml(5), or use another profile");
     return {};
 }
 
@@ -158,7 +158,7 @@ std::optional<std::string> LimitKeeper::compare(Job& job) {
         if (names.empty() || names.back() != expected.limit) // one of several disks is enough
             names.emplace_back(expected.limit);
         if (!first)
-            first = std::string(expected.limit) + " is not in force: " + expected.file + " says " +
+            first = std::string(expected.limit) + " is not enforced: " + expected.file + " contains " +
                     read(expected.file).value_or("nothing") + " instead of " + expected.value;
     }
     return first;
@@ -181,7 +181,7 @@ Result<ResourceLimits> LimitKeeper::merged(const ResourceLimits& limits, const R
             fixed = name;
     });
     if (fixed)
-        return invalid(std::string(fixed) + " can't be changed while a job runs: it is set at its start");
+        return invalid(std::string(fixed) + " cannot be changed while a job runs: set it when the job starts");
     auto all = withDefaults(change, limits);
     if (auto valid = validate(all); !valid)
         return valid.error();
@@ -194,14 +194,14 @@ Result<void> LimitKeeper::survivable(const Job& job, const ResourceLimits& chang
     const auto held = job.slice->unreclaimableMemory();
     if (!held || *held <= *change.memoryMax)
         return {};
-    return invalid(
-        "memory_max " + formatSize(*change.memoryMax) + " is below the " + formatSize(*held) +
-        " that the job holds now, besides the page cache: the kernel would kill it at once; force it if that is meant");
+    return invalid("memory_max " + formatSize(*change.memoryMax) + " is below the " + formatSize(*held) +
+                   " that the job uses now without page cache: the kernel would kill the job at once; set the option force to do "
+                   "it nevertheless");
 }
 
 void LimitKeeper::change(const JobPtr& job, Change change, Reply<ResourceLimits> reply) {
     if (job->changingLimits)
-        return reply(Error{ErrorCode::Busy, "another change of this job's limits is under way: try again"});
+        return reply(Error{ErrorCode::Busy, "another change of this job's limits is in progress: try again"});
     auto possible = enforceable(job->key(), change.limits);
     if (!possible)
         return reply(possible.error());
@@ -258,7 +258,7 @@ void LimitKeeper::applied(const std::shared_ptr<Undertaking>& undertaking) {
 void LimitKeeper::undo(const std::shared_ptr<Undertaking>& undertaking, const Error& why) {
     const auto& job = undertaking->job;
     if (undertaking->undoing) {
-        logWarning(core_.context, job->key(), "its former limits can't be brought back: " + why.message);
+        logWarning(core_.context, job->key(), "its earlier limits cannot be restored: " + why.message);
         (void)compare(*job);
         return undertaking->finish();
     }

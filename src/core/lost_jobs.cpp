@@ -52,8 +52,9 @@ void LostJobs::settle(bool complete) {
     core_.context.history.live([this, complete](const Result<LiveTable>& live) {
         if (live)
             return settle(*live, complete);
-        logNodeWarning(core_.context, "the jobs that ran when the node went down have no receipts yet, trying again in 1min: " +
-                                          live.error().message);
+        logNodeWarning(core_.context,
+                       "cannot write the receipts of the jobs that ran when the node went down, next try in 1min: " +
+                           live.error().message);
         retry_ = core_.context.loop.after(kRetry, [this, complete] { settle(complete); });
     });
 }

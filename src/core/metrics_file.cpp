@@ -72,8 +72,8 @@ void MetricsFile::write() {
 void MetricsFile::written(const Result<void>& done) {
     writing_ = false;
     if (!done && !failing_)
-        parts_.warn("metrics not written, tried again and not said again: " + done.error().message +
-                    "; pinfold.toml(5) says at metrics.textfile what pinfoldd needs to write there");
+        parts_.warn("cannot write the metrics (pinfoldd tries again, but logs this only once): " + done.error().message +
+                    "; see metrics.textfile in pinfold.toml(5) for what pinfoldd needs to write there");
     failing_ = !done;
 }
 

@@ -42,7 +42,7 @@ Result<CpuList> reservedCores(const Topology& topology, const Config::Reserve& r
             reserved.insert(reserved.end(), cpus.begin(), cpus.end());
     if (reserved.size() == topology.cpus.size())
         return Error{ErrorCode::ConfigInvalid,
-                     "node.reserve_cpus leaves none of the node's " + std::to_string(topology.cpus.size()) + " CPUs to jobs"};
+                     "node.reserve_cpus leaves no CPU for jobs: the node has " + std::to_string(topology.cpus.size()) + " CPUs"};
     return CpuList::of(reserved);
 }
 
@@ -84,7 +84,7 @@ std::optional<UnitProperty> NodeShare::memoryProperty() const {
         return setEarlier("MemoryMax") ? std::optional(UnitProperty{"MemoryMax", kInfinity}) : std::nullopt;
     const auto total = memoryOfNode(core_.context.root);
     if (!total || reserve->of(*total) >= *total) {
-        logNodeWarning(core_.context, "node.reserve_memory leaves no memory to jobs: batch.slice stays as it is");
+        logNodeWarning(core_.context, "node.reserve_memory leaves no memory for jobs: batch.slice stays as it is");
         return std::nullopt;
     }
     return UnitProperty{"MemoryMax", *total - reserve->of(*total)};

@@ -49,8 +49,8 @@ void NodeState::load() {
         drain_ = std::move(*drain);
         return;
     }
-    drain_ = Drain{.reason = printable(file_.string()) + " is unreadable (" + drain.error().message +
-                             "): run `pinfold drain` or `pinfold undrain` to write it anew",
+    drain_ = Drain{.reason = printable(file_.string()) + " cannot be read (" + drain.error().message +
+                             "): run `pinfold drain` or `pinfold undrain` to write it again",
                    .since = {},
                    .by = {}};
     logDrainUnreadable(core_.context, drain_->reason);
@@ -58,8 +58,8 @@ void NodeState::load() {
 
 void NodeState::drain(uid_t by, std::string_view reason, Reply<void> reply) {
     if (reason.size() > Drain::kMostReason)
-        return reply(Error{ErrorCode::InvalidArgument, "a reason of " + std::to_string(reason.size()) + " bytes: at most " +
-                                                           std::to_string(Drain::kMostReason) + " are kept"});
+        return reply(Error{ErrorCode::InvalidArgument, "the reason has " + std::to_string(reason.size()) +
+                                                           " bytes: use at most " + std::to_string(Drain::kMostReason)});
     ask({Drain{.reason = printable(reason), .since = core_.context.loop.realTime(), .by = by}, by, std::move(reply)});
 }
 
@@ -98,7 +98,7 @@ void NodeState::storeNext() {
                 storeNext();
             });
         if (!storing_)
-            change.reply(Error{ErrorCode::Busy, "nothing has changed: the disk that " + file_.string() + " is on hangs"});
+            change.reply(Error{ErrorCode::Busy, "nothing has changed: the disk of " + file_.string() + " does not answer"});
     }
 }
 
@@ -113,10 +113,9 @@ void NodeState::stored(const Change& change, const Stored& result) {
     if (result.done)
         return change.reply({});
     const std::string state = drain_ ? "is drained" : "takes jobs";
-    change.reply(Error{ErrorCode::Internal,
-                       (changed ? "the node " + state + " now, but a loss of power may take that back: "
-                                : "not stored, so nothing has changed and the node " + state + (drain_ ? " as before: " : ": ")) +
-                           result.done.error().message});
+    change.reply(Error{ErrorCode::Internal, (changed ? "the node " + state + " now, but a loss of power may undo that: "
+                                                     : "the change was not stored, so the node still " + state + ": ") +
+                                                result.done.error().message});
 }
 
 std::optional<Drain> NodeState::draining() const {
@@ -138,7 +137,7 @@ std::optional<Drain> NodeState::draining() const {
 
 Result<void> NodeState::takesJobs() const {
     if (core_.shutdownSince)
-        return Error{ErrorCode::Draining, "this node takes no jobs: it is being shut down"};
+        return Error{ErrorCode::Draining, "this node takes no jobs, because it is being shut down"};
     if (const auto drain = draining())
         return Error{ErrorCode::Draining, "this node takes no jobs for now: " + inWords(*drain)};
     return {};

@@ -54,7 +54,7 @@ Result<void> OwnerReach::signal(int number) const {
             break;
     }
     if (spared && !reached)
-        return Error{ErrorCode::Denied, "the processes in this job are all other users', and its owner, user " +
+        return Error{ErrorCode::Denied, "all processes in this job belong to other users, and the job's owner, user " +
                                             std::to_string(owner_.user) + ", may not signal them"};
     return {};
 }
@@ -72,7 +72,7 @@ Result<void> OwnerReach::coversAll() const {
             return process.error();
         if (*process == Process::Others)
             return Error{ErrorCode::Denied, "process " + std::to_string(pid) +
-                                                " in this job is another user's, so only root and "
+                                                " in this job belongs to another user, so only root and "
                                                 "pinfold-admin may suspend the job"};
     }
     return {};
@@ -80,7 +80,8 @@ Result<void> OwnerReach::coversAll() const {
 
 Result<void> takeOwnersTurn(Job& job) {
     if (std::exchange(job.ownersTurn, true))
-        return Error{ErrorCode::Busy, "its owner is signalling or suspending job '" + job.key().text() + "' already"};
+        return Error{ErrorCode::Busy,
+                     "another signal or suspension by the owner is in progress for job '" + job.key().text() + "': try again"};
     return {};
 }
 

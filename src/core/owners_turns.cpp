@@ -10,7 +10,7 @@ Result<void> OwnersTurns::take(uid_t user, std::function<void()> begin) {
     auto& mine = begins_[user];
     if (mine.size() >= kMostOfOne)
         return Error{ErrorCode::Busy, "user " + std::to_string(user) + " has " + std::to_string(mine.size()) +
-                                          " signals and suspensions of own jobs under way already: try again"};
+                                          " signals and suspensions of own jobs in progress: try again"};
     mine.push_back(nullptr);
     if (mine.size() == 1)
         begin();

@@ -18,7 +18,7 @@ Result<CheckedProcess> checkProcess(const CoreContext& context, UniqueFd pidfd) 
         return pid.error();
     const auto refused = [&](const char* what) {
         return Error{ErrorCode::InvalidArgument,
-                     "process " + std::to_string(*pid) + " is " + what + " and can't be part of a job"};
+                     "process " + std::to_string(*pid) + " is " + what + " and cannot be part of a job"};
     };
     // pid 0 in PIDs= would mean pinfoldd itself to systemd.
     if (*pid <= 1)
@@ -40,11 +40,11 @@ Result<CheckedProcess> checkProcess(const CoreContext& context, UniqueFd pidfd) 
     // The kernel moves whole processes, the other threads of which may be another user's. (By a file handle of pidfs anybody gets
     // a pidfd of a thread that looks like one of a process.)
     if (info->thread)
-        return refused("a thread of another one");
+        return refused("a thread of another process");
 
     // The kernel tells of such a process by where that thread was, and not by where the others are.
     if (info->state == kZombie)
-        return refused("one whose first thread has ended");
+        return refused("a process whose first thread has ended");
 
     CheckedProcess checked;
     checked.pidfd = std::move(pidfd);
@@ -59,7 +59,7 @@ Result<CheckedProcess> checkProcess(const CoreContext& context, UniqueFd pidfd) 
 Result<Newcomer> newcomerOf(pid_t pid, const UniqueFd& pidfd, std::optional<uid_t> soleUid) {
     UniqueFd own(::fcntl(pidfd.get(), F_DUPFD_CLOEXEC, 3)); // NOLINT(cppcoreguidelines-pro-type-vararg)
     if (!own)
-        return Error{ErrorCode::Busy, "no descriptor is left for process " + std::to_string(pid)};
+        return Error{ErrorCode::Busy, "pinfoldd has no file descriptor left for process " + std::to_string(pid)};
     return Newcomer{pid, std::move(own), soleUid == 0U};
 }
 
@@ -69,28 +69,27 @@ Result<CheckedProcess> checkSupervisor(const CoreContext& context, const Caller&
     if (!supervisor)
         return supervisor;
     if (!caller.admin && supervisor->soleUid != caller.uid)
-        return Error{ErrorCode::Denied, "the supervisor must be a process of the caller's own"};
+        return Error{ErrorCode::Denied, "the supervisor must be a process of the caller"};
     // Supervisors are moved into pinfold.slice: no process may leave a job in that way.
     if (supervisor->inJob || supervisor->identity == leader)
         return Error{ErrorCode::Denied, "process " + std::to_string(supervisor->identity.pid) + " is " +
-                                            (supervisor->inJob ? "in a job" : "the leader") + " and can't be a supervisor"};
+                                            (supervisor->inJob ? "in a job" : "the leader") + " and cannot be a supervisor"};
     return supervisor;
 }
 
 Result<void> checkDescriptors() {
     if (!onlyReserveIsLeft(kReservedForEnds))
         return {};
-    return Error{ErrorCode::Busy,
-                 "pinfoldd has nearly as many files open as it may have, and needs the rest for the jobs that are "
-                 "there: raise LimitNOFILE= of pinfoldd.service"};
+    return Error{ErrorCode::Busy, "pinfoldd has nearly reached its limit of open files, and keeps the rest for the "
+                                  "live jobs: raise LimitNOFILE= of pinfoldd.service"};
 }
 
 Result<void> checkDescriptorsFor(const Caller& caller) {
     if (caller.admin || !onlyRootsQuarterIsLeft())
         return checkDescriptors();
     return Error{ErrorCode::Busy,
-                 "pinfoldd has three quarters of the files open that it may have, and keeps the rest for what root and "
-                 "pinfold-admin ask for: raise LimitNOFILE= of pinfoldd.service"};
+                 "pinfoldd has reached three quarters of its limit of open files, and keeps the rest for requests of root and "
+                 "pinfold-admin: raise LimitNOFILE= of pinfoldd.service"};
 }
 
 Result<UniqueFd> reopenProcess(const CoreContext& context, const ProcessIdentity& identity) {

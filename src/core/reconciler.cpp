@@ -41,7 +41,7 @@ void Reconciler::run(bool dryRun, Reply<Reconciliation> reply) {
     auto run = std::make_shared<Run>(dryRun, std::move(reply));
     core_.context.systemd.listUnits(kPatterns, [this, run](const auto& first) {
         if (const auto* error = std::get_if<SystemdError>(&first))
-            return run->reply(Error{ErrorCode::SystemdFailed, "systemd doesn't list its units: " + error->message});
+            return run->reply(Error{ErrorCode::SystemdFailed, "systemd did not list its units: " + error->message});
         const auto& units = std::get<std::vector<UnitStatus>>(first);
         if (auto looked = lookAtRecords(*run, namesOf(units)); !looked)
             return run->reply(looked.error());
@@ -50,7 +50,7 @@ void Reconciler::run(bool dryRun, Reply<Reconciliation> reply) {
             return finish(run);
         core_.context.systemd.listUnits(kPatterns, [this, run, doubtful = std::move(doubtful)](const auto& second) {
             if (const auto* error = std::get_if<SystemdError>(&second))
-                return run->reply(Error{ErrorCode::SystemdFailed, "systemd doesn't list its units: " + error->message});
+                return run->reply(Error{ErrorCode::SystemdFailed, "systemd did not list its units: " + error->message});
             act(run, doubtful, std::get<std::vector<UnitStatus>>(second));
         });
     });

@@ -18,7 +18,7 @@ void Recovery::run(std::function<void(Result<void>)> ready) {
     // The answer tells that PID 1 has seen every call that the earlier pinfoldd had sent: the bus keeps the order.
     core_.context.systemd.listUnits({"batch-*.slice", "job-*.scope"}, [this, records, complete, ready](const auto& answer) {
         if (const auto* error = std::get_if<SystemdError>(&answer))
-            return ready(Error{ErrorCode::SystemdFailed, "systemd doesn't list its units: " + error->message});
+            return ready(Error{ErrorCode::SystemdFailed, "systemd did not list its units: " + error->message});
         Reconciliation found;
         for (const auto& record : *records)
             if (lacksUnit(record))
@@ -118,7 +118,7 @@ void Recovery::takeUp(const JobPtr& job, const std::set<std::string>& loaded) {
     case JobState::Creating:
         if (leaderAlive)
             return parts_.creator.resume(job, loaded.contains(job->key().sliceName()));
-        parts_.creator.giveUp(job, {ErrorCode::PidGone, "its leader ended while pinfoldd was away"});
+        parts_.creator.giveUp(job, {ErrorCode::PidGone, "its leader ended while pinfoldd did not run"});
         return;
     case JobState::Running:
         core_.observer->jobAdded(summarize(*job));

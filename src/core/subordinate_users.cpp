@@ -14,13 +14,13 @@ namespace pinfold {
 namespace {
 
 constexpr std::array<std::int64_t, 4> kNoFile{-ENOENT};
-constexpr const char* kStays = ": what was known before of subordinate user ids stays in force";
+constexpr const char* kStays = ": pinfoldd keeps using the subordinate user ids that it read before";
 
 std::string wrongLines(const std::vector<std::size_t>& lines) {
     auto text = "has lines that are not name:first:count: line " + std::to_string(lines.front());
     if (lines.size() > 1)
         text += " and " + std::to_string(lines.size() - 1) + " more";
-    return text + "; the ids that they were to give count as users of their own";
+    return text + "; each id in these lines counts as a user of its own";
 }
 
 } // namespace
@@ -96,7 +96,8 @@ void SubordinateUsers::looked(Look look) {
         return;
     stamp_ = look.stamp;
     if (stamp_ == kNoFile)
-        parts_.inform(parts_.file.string() + " is not there: no user has subordinate user ids, so each id counts as a user");
+        parts_.inform(parts_.file.string() +
+                      " does not exist: no user has subordinate user ids, so each id counts as a user of its own");
     if (!look.trouble.empty())
         parts_.warn(parts_.file.string() + " " + look.trouble);
     if (!look.ids)

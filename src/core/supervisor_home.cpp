@@ -91,12 +91,12 @@ void SupervisorHome::takeIn() {
     });
     if (!taken)
         for (const auto& supervisor : *supervisors)
-            tellThatItStays(supervisor.job, "moves of others hang");
+            tellThatItStays(supervisor.job, "moves of other supervisors hang");
 }
 
 void SupervisorHome::tellThatItStays(const JobKey& job, const std::string& why) const {
     logWarning(core_.context, job,
-               "its supervisor stays in the batch system's own cgroup, and a restart of that service may end the job: " + why);
+               "its supervisor stays in the batch system's cgroup, so a restart of the batch system may end the job: " + why);
 }
 
 } // namespace pinfold

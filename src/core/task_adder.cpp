@@ -24,7 +24,7 @@ std::optional<std::uint32_t> taskOf(const Job& job, const ProcessIdentity& leade
 Result<void> takesBatchScript(const Job& job) {
     if (!job.record.linger || job.record.tasks.contains(0))
         return Error{ErrorCode::AlreadyExists,
-                     "job '" + job.key().text() + "' has its batch script: one that was opened takes one, once"};
+                     "job '" + job.key().text() + "' already has its batch script: an opened job takes one batch script only"};
     return {};
 }
 
@@ -33,12 +33,12 @@ Result<void> hasRoom(const Core& core, const Job& job) {
     const auto& jobs = core.context.config.jobs;
     if (job.furtherTasks() >= jobs.maxTasks)
         return Error{ErrorCode::Busy, "job '" + job.key().text() + "' has " + std::to_string(job.furtherTasks()) +
-                                          " live tasks already (jobs.max_tasks)"};
+                                          " live tasks already, the maximum (jobs.max_tasks)"};
     const auto user = core.context.countsAs(job.record.uid);
     const auto tasks = core.registry.furtherTasksOf(user, core.context.countsAs);
     if (tasks >= jobs.maxTasksPerUser)
         return Error{ErrorCode::Busy, "the jobs of user " + std::to_string(user) + " have " + std::to_string(tasks) +
-                                          " live tasks already (jobs.max_tasks_per_user)"};
+                                          " live tasks already, the maximum (jobs.max_tasks_per_user)"};
     return {};
 }
 

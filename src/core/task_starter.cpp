@@ -24,7 +24,9 @@ Error systemdFailed(const std::string& unit, const std::string& words) {
     return {ErrorCode::SystemdFailed, "systemd did not start " + unit + ": " + words};
 }
 
-Error tooLate(const JobKey& key) { return {ErrorCode::JobEnding, "job '" + key.text() + "' ended before it had this process"}; }
+Error tooLate(const JobKey& key) {
+    return {ErrorCode::JobEnding, "job '" + key.text() + "' ended before this process was part of it"};
+}
 
 constexpr std::size_t kBurst = 64;
 
@@ -137,15 +139,16 @@ void TaskStarter::decide(AttemptPtr attempt, const SystemdOutcome& outcome) {
         return;
 
     if (!outcome)
-        return retry(attempt, kNameTaken, systemdFailed(attempt->unit(), "it says done, but the kernel shows otherwise"));
+        return retry(attempt, kNameTaken,
+                     systemdFailed(attempt->unit(), "systemd reports success, but the kernel shows the process elsewhere"));
     const auto failure = systemdFailed(attempt->unit(), outcome->message);
     switch (outcome->fault) {
     case SystemdFault::NoReply:
         return retry(attempt, kAnswerLost, failure);
     case SystemdFault::UnitExists:
-        return freeName(attempt,
-                        {ErrorCode::AlreadyExists, "a unit of this job exists already, and it is not ours: " + outcome->message +
-                                                       "; look at `systemctl status " + attempt->key().sliceName() + "`"});
+        return freeName(attempt, {ErrorCode::AlreadyExists,
+                                  "a unit of this job's name exists already, and pinfold did not create it: " + outcome->message +
+                                      "; look at `systemctl status " + attempt->key().sliceName() + "`"});
     case SystemdFault::Destructive:
         return retry(attempt, kNameTaken, {ErrorCode::Busy, "the job's slice is being stopped: try again"});
     case SystemdFault::ProcessGone:
@@ -227,7 +230,7 @@ void TaskStarter::letIn(const AttemptPtr& attempt) {
                 moved(attempt, moves);
                 attempt->job->turns.over();
             }))
-            refused({ErrorCode::Busy, "processes that are moved for other jobs hang"});
+            refused({ErrorCode::Busy, "moves of processes for other jobs hang: try again"});
     });
 }
 
@@ -236,7 +239,7 @@ void TaskStarter::moved(const AttemptPtr& attempt, const Moves& moves) {
     const auto isThere = isDone(*attempt);
     if (isThere && !*isThere)
         return retry(attempt, kNameTaken,
-                     moves.result ? systemdFailed(attempt->unit(), "the process that was moved there is elsewhere")
+                     moves.result ? systemdFailed(attempt->unit(), "the moved process is in another cgroup")
                                   : moves.result.error());
     finish(attempt, isThere ? Result<void>() : isThere.error());
 }

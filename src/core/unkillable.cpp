@@ -53,7 +53,7 @@ std::optional<UnkillableJobs> unkillableJobs(const Registry& registry) {
             continue;
         jobs.since = std::min(jobs.since, *since);
         if (++count <= kMostKeys)
-            jobs.words += (count > 1 ? ", job " : "job ") + key + " can't be killed since " + formatUtc(*since);
+            jobs.words += (count > 1 ? ", job " : "job ") + key + " cannot be killed since " + formatUtc(*since);
     }
     if (count > kMostKeys)
         jobs.words += " and " + std::to_string(count - kMostKeys) + " more";
@@ -105,7 +105,7 @@ void UnkillablePolicy::report(const JobPtr& job, std::uint64_t killedAt) {
         return onEmpty(job);
     const auto pids = job->slice->processes();
     if (!pids)
-        logWarning(core_.context, job->key(), "processes that outlived SIGKILL can't be listed: " + pids.error().message);
+        logWarning(core_.context, job->key(), "processes that outlived SIGKILL cannot be listed: " + pids.error().message);
     const auto left = pids ? *pids : std::vector<pid_t>{};
     const bool looking = core_.describer.describeStuck(
         job->record.uid, glance(core_.context, left), [this, job, killedAt, left](std::vector<ProcessInfo> named) {
@@ -151,7 +151,7 @@ void UnkillablePolicy::publish() const {
     else if (std::filesystem::remove(file, error); error)
         done = Error{ErrorCode::Internal, file.string() + ": " + error.message()};
     if (!done)
-        logNodeWarning(core_.context, "the node's comment is out of date: " + done.error().message);
+        logNodeWarning(core_.context, "the node's comment could not be updated: " + done.error().message);
     node_.tell();
 }
 
@@ -169,7 +169,7 @@ void UnkillablePolicy::runScript(const Job& job, const std::vector<pid_t>& pids)
             return complain(program.error().message);
         std::vector<std::string> argv{program->string()};
         argv.insert(argv.end(), arguments.begin(), arguments.end());
-        systemd.startService({unit, programProperties("Script for a job that can't be killed"), std::move(argv)},
+        systemd.startService({unit, programProperties("Script for a job that cannot be killed"), std::move(argv)},
                              [complain](const SystemdOutcome& outcome) {
                                  if (outcome)
                                      complain(outcome->message);
@@ -179,7 +179,7 @@ void UnkillablePolicy::runScript(const Job& job, const std::vector<pid_t>& pids)
     const bool asked = core_.context.background.ask(
         Lane::Script, [script = core_.context.config.unkillable.script] { return trustedProgram(script); }, std::move(start));
     if (!asked)
-        complain("the file system that it is on hangs");
+        complain("the file system of the script hangs");
 }
 
 } // namespace pinfold

@@ -52,7 +52,7 @@ private:
 
 /// The jobs that cannot be killed, for the node's comment and its drain.
 struct UnkillableJobs {
-    std::string words;       ///< "job sge.1 can't be killed since 2025-01-31T12:00:00Z, job …"
+    std::string words;       ///< "job sge.1 cannot be killed since 2025-01-31T12:00:00Z, job …"
     std::uint64_t since = 0; ///< since when the first of them cannot be killed: CLOCK_REALTIME, microseconds
 };
 std::optional<UnkillableJobs> unkillableJobs(const Registry& registry);

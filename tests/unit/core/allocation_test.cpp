@@ -78,7 +78,7 @@ protected:
 TEST_F(AllocationTest, jobsGetWholeCoresAndTheirMemory) {
     EXPECT_EQ(cpus("sge.1", {.cpus = 1}), "0-1 on 0");
     EXPECT_EQ(cpus("sge.2", {.cpus = 4}), "4-7 on 1") << "one node, not two halves";
-    EXPECT_EQ(cpus("sge.3", {.cpus = 3}), "3 CPUs asked for, 2 of 8 free now: try again when jobs have ended");
+    EXPECT_EQ(cpus("sge.3", {.cpus = 3}), "3 CPUs requested, but only 2 of 8 are free now: try again when jobs have ended");
     EXPECT_EQ(created->error().code, ErrorCode::Busy);
     EXPECT_EQ(cpus("sge.4", {.cpus = 2}), "2-3 on 0");
     const auto& slice = node.starts[0].sliceProperties;
@@ -89,7 +89,7 @@ TEST_F(AllocationTest, jobsGetWholeCoresAndTheirMemory) {
 
 TEST_F(AllocationTest, isFreeOnceTheJobHasEnded) {
     ask("sge.1", {.cpus = 8});
-    EXPECT_EQ(cpus("sge.2", {.cpus = 2}), "2 CPUs asked for, 0 of 8 free now: try again when jobs have ended");
+    EXPECT_EQ(cpus("sge.2", {.cpus = 2}), "2 CPUs requested, but only 0 of 8 are free now: try again when jobs have ended");
     end(leaders[0]);
     EXPECT_EQ(cpus("sge.3", {.cpus = 8}), "0-7 on 0-1");
     ASSERT_EQ(receipts().size(), 1U);
@@ -117,7 +117,7 @@ TEST_F(AllocationTest, whatTheBatchSystemChoseIsTaken) {
     EXPECT_EQ(cpus("sge.2", {.cpuList = list("5")}), "5 on 1") << "twice, if it says so";
     EXPECT_EQ(cpus("sge.3", {.cpus = 2}), "0-1 on 0") << "but nobody is put there by pinfoldd";
     ask("sge.4", {.cpuList = list("7-8")});
-    expectRefused(ErrorCode::LimitInvalid, "8 don't exist");
+    expectRefused(ErrorCode::LimitInvalid, "8 do not exist");
 }
 
 TEST_F(AllocationTest, anExclusiveJobIsAlone) {
@@ -127,7 +127,7 @@ TEST_F(AllocationTest, anExclusiveJobIsAlone) {
     end(leaders[0]);
     EXPECT_EQ(cpus("sge.3", {.exclusive = true}), "0-7 on 0-1");
     ask("sge.4", {});
-    expectRefused(ErrorCode::Busy, "the node is one job's alone: job 'sge.3'");
+    expectRefused(ErrorCode::Busy, "an exclusive job has the node for itself: job 'sge.3'");
     EXPECT_EQ(manager->jobCount(), 1U);
 }
 
@@ -148,7 +148,7 @@ TEST_F(AllocationTest, asksForOneThingOnly) {
 TEST_F(AllocationTest, usersDoNotTakeFromOthers) {
     config.jobs.allowUserJobs = true;
     ask("user.1", {.cpus = 1}, {}, {1000, false});
-    expectRefused(ErrorCode::Denied, "to one job alone");
+    expectRefused(ErrorCode::Denied, "may reserve CPUs and GPUs for a job");
 }
 
 class GpuTest : public AllocationTest {
@@ -191,7 +191,7 @@ TEST_F(GpuTest, idsAreTheSiteS) {
 
 TEST_F(GpuTest, noMoreThanThereAre) {
     ask("sge.1", {.gpus = 4});
-    expectRefused(ErrorCode::LimitInvalid, "4 GPUs asked for, this node has 3");
+    expectRefused(ErrorCode::LimitInvalid, "4 GPUs requested, but this node has 3");
     ask("sge.1", {.gpuList = list("3")});
     expectRefused(ErrorCode::LimitInvalid, "counted from 0");
     ASSERT_TRUE(ask("sge.1", {.gpus = 2}));
@@ -218,7 +218,7 @@ TEST_F(AllocationTest, batchSliceGetsWhatIsNotReserved) {
     ResourceLimits pinned;
     pinned.allowedCpus = list("3");
     ask("sge.2", {}, pinned);
-    expectRefused(ErrorCode::LimitInvalid, "CPUs 3 are not all there: jobs of this node may use 4-7");
+    expectRefused(ErrorCode::LimitInvalid, "CPUs 3 are not all available: jobs on this node may use 4-7");
 }
 
 TEST_F(AllocationTest, reservesByPercentRoundedUp) {
@@ -254,7 +254,7 @@ TEST_F(AllocationTest, aReserveOfEverythingIsNone) {
     const auto messages = journal.messages();
     ASSERT_GE(messages.size(), 2U);
     EXPECT_NE(messages[messages.size() - 2].find("reserve_memory"), std::string::npos);
-    EXPECT_NE(messages.back().find("reserve_cpus leaves none of the node's 8 CPUs"), std::string::npos);
+    EXPECT_NE(messages.back().find("reserve_cpus leaves no CPU for jobs: the node has 8 CPUs"), std::string::npos);
 }
 
 TEST_F(AllocationTest, protectionOfJobsNeedsThatOfTheSlice) {

@@ -140,7 +140,7 @@ TEST(CpuAllocator, onlyCountTakesTheUsableRestOfACore) {
     EXPECT_EQ(given(allocateCpus(topology, usable, {}, {.cpus = 1}, kShare)), "2-3");
     EXPECT_EQ(given(allocateCpus(topology, usable, {}, {.cpus = 1}, kIdle)), "2");
     expectRefused(allocateCpus(topology, usable, {}, {.cpus = 2}, kShare), ErrorCode::LimitInvalid,
-                  "2 cores asked for, but jobs can have no more than 1 core on this node");
+                  "2 cores requested, but jobs can have at most 1 core on this node");
 }
 
 TEST(CpuAllocator, aSiblingThatIsOfflineIsNoPartOfTheCore) {
@@ -175,30 +175,30 @@ TEST(CpuAllocator, exclusiveIsAllOrNothing) {
         EXPECT_EQ(exclusive("", mode)->memoryNodes, list("0-1"));
     }
     expectRefused(exclusive("3,11", kCount), ErrorCode::Busy,
-                  "all 15 CPUs asked for, 13 of 15 free now: try again when jobs have ended");
+                  "all 15 CPUs requested, but only 13 of 15 are free now: try again when jobs have ended");
     expectRefused(exclusive("3", kIdle), ErrorCode::Busy,
-                  "all 7 cores asked for, 6 of 7 free now: try again when jobs have ended");
+                  "all 7 cores requested, but only 6 of 7 are free now: try again when jobs have ended");
     EXPECT_EQ(exclusive("8", kShare).error().code, ErrorCode::Busy) << "half a core that Share can't give is somebody's";
     expectRefused(exclusive("", kCount, 16), ErrorCode::LimitInvalid,
-                  "16 CPUs asked for, but jobs can have no more than 15 CPUs on this node");
+                  "16 CPUs requested, but jobs can have at most 15 CPUs on this node");
 }
 
 TEST(CpuAllocator, notEnoughNowOrAtAll) {
     const auto topology = makeTopology(kInterleaved);
     expectRefused(ask(topology, "0-5,8-13", 5), ErrorCode::Busy,
-                  "5 CPUs asked for, 4 of 16 free now: try again when jobs have ended");
+                  "5 CPUs requested, but only 4 of 16 are free now: try again when jobs have ended");
     expectRefused(ask(topology, "0-6", 2, kShare), ErrorCode::Busy,
-                  "2 cores asked for, 1 of 8 free now: try again when jobs have ended");
+                  "2 cores requested, but only 1 of 8 are free now: try again when jobs have ended");
     EXPECT_EQ(given(ask(topology, "0-5,8-13", 4)), "6-7,14-15");
     expectRefused(ask(topology, "", 17), ErrorCode::LimitInvalid,
-                  "17 CPUs asked for, but jobs can have no more than 16 CPUs on this node");
+                  "17 CPUs requested, but jobs can have at most 16 CPUs on this node");
     expectRefused(ask(topology, "", 9, kIdle), ErrorCode::LimitInvalid,
-                  "9 cores asked for, but jobs can have no more than 8 cores on this node");
+                  "9 cores requested, but jobs can have at most 8 cores on this node");
     EXPECT_EQ(ask(topology, "", 4294967295U).error().code, ErrorCode::LimitInvalid);
     EXPECT_EQ(ask(topology, "0-15", 17).error().code, ErrorCode::LimitInvalid) << "what can't ever be is no matter of time";
-    expectRefused(ask(topology, "", 0), ErrorCode::LimitInvalid, "0 CPUs asked for: ask for at least 1");
+    expectRefused(ask(topology, "", 0), ErrorCode::LimitInvalid, "0 CPUs requested: request at least 1");
     expectRefused(allocateCpus(topology, {}, {}, {.cpus = 0, .exclusive = true}, kCount), ErrorCode::LimitInvalid,
-                  "all CPUs asked for, but jobs can have no more than 0 CPUs on this node");
+                  "all CPUs requested, but jobs can have at most 0 CPUs on this node");
     EXPECT_EQ(allocateCpus(topology, list("16-99"), {}, {.cpus = 1}, kCount).error().code, ErrorCode::LimitInvalid);
 }
 
@@ -208,7 +208,7 @@ TEST(CpuAllocator, describesWhatTheBatchSystemChose) {
     ASSERT_TRUE(chosen) << chosen.error().message;
     EXPECT_EQ(*chosen, (CpuAllocation{.cpus = list("0,5,13"), .reserved = list("0,5,13"), .memoryNodes = list("0-1,3")}));
     expectRefused(describeCpus(topology, list("13-17")), ErrorCode::LimitInvalid,
-                  "CPUs 15-17 don't exist on this node or aren't online");
+                  "CPUs 15-17 do not exist on this node, or are not online: use CPUs that are online");
     EXPECT_EQ(describeCpus(topology, {}).error().code, ErrorCode::LimitInvalid);
 }
 

@@ -165,9 +165,10 @@ TEST_F(HistoryKeeperTest, aFailureIsToldAndTriedAgain) {
     EXPECT_EQ(answer->error().code, ErrorCode::Internal);
     keeper.start();
     loop.advance(kFirstLook + kHour);
-    EXPECT_EQ(std::count_if(journal.events.begin(), journal.events.end(),
-                            [](const auto& event) { return event.message.starts_with("history: not brought within"); }),
-              3);
+    EXPECT_EQ(
+        std::count_if(journal.events.begin(), journal.events.end(),
+                      [](const auto& event) { return event.message.starts_with("history: cannot remove enough old receipts"); }),
+        3);
 }
 
 } // namespace

@@ -136,14 +136,14 @@ TEST_F(HistoryWriterTest, nobodyWaitsLongerThanPatience) {
     EXPECT_FALSE(manager->draining());
     loop.advance(1);
     ASSERT_EQ(answers.size(), 1U);
-    EXPECT_EQ(answers[0]->unwritten, "the disk has not confirmed a write within 30s");
+    EXPECT_EQ(answers[0]->unwritten, "the disk did not confirm a write within 30s");
     EXPECT_EQ(manager->jobCount(), 0U);
     EXPECT_EQ(recordFiles(), 0U);
     EXPECT_TRUE(node.units.empty());
     EXPECT_EQ(keptFiles(), 1U);
     EXPECT_EQ(manager->historyFigures().kept, 1U);
     ASSERT_TRUE(manager->draining());
-    EXPECT_NE(manager->draining()->reason.find("receipts cannot be written: the disk has not confirmed"), std::string::npos);
+    EXPECT_NE(manager->draining()->reason.find("receipts cannot be written: the disk did not confirm"), std::string::npos);
 
     std::optional<Result<Receipt>> asked;
     manager->waitJob(root, "sge.1", [&](Result<Receipt> given) { asked = std::move(given); });
@@ -155,7 +155,7 @@ TEST_F(HistoryWriterTest, nobodyWaitsLongerThanPatience) {
     EXPECT_EQ(stored().size(), 1U);
     EXPECT_EQ(keptFiles(), 0U);
     EXPECT_FALSE(manager->draining());
-    EXPECT_EQ(said("receipts are written again, with 1 that had been kept"), 1U);
+    EXPECT_EQ(said("receipts can be written again; 1 kept receipt was written"), 1U);
 }
 
 TEST_F(HistoryWriterTest, aHistoryThatCannotBeWrittenDrainsTheNodeAndIsTriedAgain) {
@@ -296,7 +296,7 @@ TEST_F(HistoryWriterTest, theOldestAreLostBeyondTheBound) {
     EXPECT_EQ(keptFiles(), 31U);
     EXPECT_FALSE(writer.newest("sge.8", std::nullopt));
     EXPECT_TRUE(writer.newest("sge.9", std::nullopt));
-    EXPECT_EQ(said("too many receipts cannot be written"), 1U);
+    EXPECT_EQ(said("too many receipts wait to be written"), 1U);
 }
 
 TEST_F(HistoryWriterTest, anEpilogueIsAnsweredWhileTheDiskCannotBeRead) {

@@ -63,8 +63,9 @@ TEST_F(IdentityTest, usersNameJobsOfTheirOwnBelowTheirOwnPrefixesOnly) {
         create(key, leader, {}, nullptr, user);
         ASSERT_TRUE(created && !*created) << key;
         EXPECT_EQ(created->error().code, ErrorCode::Denied);
-        EXPECT_EQ(created->error().message, "user 1000 may not name a job '" + std::string(key) +
-                                                "', as the batch system or pinfoldd itself may: use user.<id>, or give no key");
+        EXPECT_EQ(created->error().message,
+                  "user 1000 may not name a job '" + std::string(key) +
+                      "': only the batch system and pinfoldd use such keys; use user.<id>, or give no key");
     }
     create("user.4712", leader, {}, nullptr, user);
     EXPECT_TRUE(created && *created);

@@ -232,7 +232,7 @@ TEST_F(CoreTest, aJobIsToldByItsPathFromTheRootOn) {
         node.show(process.pid(), 1001, path);
         const auto found = manager->jobOfProcess(process.pid());
         ASSERT_FALSE(found) << path;
-        EXPECT_EQ(found.error().message, "process " + std::to_string(process.pid()) + " is in no job");
+        EXPECT_EQ(found.error().message, "process " + std::to_string(process.pid()) + " does not belong to a job");
     }
     for (const auto* below : {"", "/job-sge.1.scope", "/job-sge.1.scope/nested/batch.slice", "/job-sge.2.scope"}) {
         node.show(process.pid(), 1000, std::string("/batch.slice/batch-sge.1.slice") + below);

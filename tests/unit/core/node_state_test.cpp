@@ -203,8 +203,7 @@ TEST_F(NodeStateTest, whatMayNotOutliveALossOfPowerIsInForceAndSaidToBeSo) {
     EXPECT_EQ(manager->draining()->reason, "new disk");
     EXPECT_TRUE(said("node drained by user 0: new disk"));
     ASSERT_FALSE(drained);
-    EXPECT_NE(drained.error().message.find("the node is drained now, but a loss of power may take that back: "),
-              std::string::npos)
+    EXPECT_NE(drained.error().message.find("the node is drained now, but a loss of power may undo that: "), std::string::npos)
         << drained.error().message;
     crash();
     restart();
@@ -258,7 +257,7 @@ TEST_F(NodeStateTest, aJobThatCantBeKilledDrainsBesidesAnAdministrator) {
     EXPECT_EQ(told(), 1U);
     drain();
     EXPECT_EQ(manager->draining()->by, 0U);
-    EXPECT_TRUE(manager->draining()->reason.starts_with("new disk; job sge.1 can't be killed since "));
+    EXPECT_TRUE(manager->draining()->reason.starts_with("new disk; job sge.1 cannot be killed since "));
     ASSERT_TRUE(undrainBy(root));
     EXPECT_TRUE(manager->draining()) << "that is not the administrator's to end";
     EXPECT_EQ(told(), 3U);

@@ -204,7 +204,7 @@ TEST_F(OomTest, bySystemdOomd) {
     start();
     node.onOomdKill(kScope);
     EXPECT_EQ(observer.log.back(), "oom sge.1 oomd");
-    EXPECT_TRUE(said().starts_with("Memory pressure, systemd-oomd acted: Killed process"));
+    EXPECT_TRUE(said().starts_with("systemd-oomd acted on memory pressure: Killed process"));
     end(leader);
     EXPECT_EQ(receipts()[0].result, JobResult::OutOfMemory);
     node.onOomdKill("/system.slice/other.service");

@@ -48,7 +48,7 @@ TEST_F(OwnersTurnsTest, oneUserHasABound) {
     const auto refused = take(1000, 'b');
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, ErrorCode::Busy);
-    EXPECT_EQ(refused.error().message, "user 1000 has 128 signals and suspensions of own jobs under way already: try again");
+    EXPECT_EQ(refused.error().message, "user 1000 has 128 signals and suspensions of own jobs in progress: try again");
     EXPECT_TRUE(take(1001, 'x'));
     turns.over(1000);
     EXPECT_TRUE(take(1000, 'c'));

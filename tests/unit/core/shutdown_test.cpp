@@ -68,7 +68,7 @@ TEST_F(ShutdownTest, noJobIsTaken) {
     create("sge.1", leader);
     ASSERT_TRUE(created && !*created);
     EXPECT_EQ(created->error().code, ErrorCode::Draining);
-    EXPECT_EQ(created->error().message, "this node takes no jobs: it is being shut down");
+    EXPECT_EQ(created->error().message, "this node takes no jobs, because it is being shut down");
     EXPECT_FALSE(manager->draining()) << "nobody has to resume it";
 }
 

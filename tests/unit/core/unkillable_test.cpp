@@ -220,8 +220,8 @@ TEST_F(UnkillableTest, theCommentStaysUntilTheLastSuchJobHasGone) {
     EXPECT_FALSE(comment());
     passBound();
     ASSERT_TRUE(comment());
-    EXPECT_TRUE(comment()->starts_with("pinfold: job sge.1 can't be killed since 20")) << *comment();
-    EXPECT_NE(comment()->find(", job sge.2 can't be killed"), std::string::npos) << *comment();
+    EXPECT_TRUE(comment()->starts_with("pinfold: job sge.1 cannot be killed since 20")) << *comment();
+    EXPECT_NE(comment()->find(", job sge.2 cannot be killed"), std::string::npos) << *comment();
     EXPECT_EQ(comment()->find('\n'), comment()->size() - 1);
     struct stat status {};
     ASSERT_EQ(::stat((node.root() / "run/pinfold/comment").c_str(), &status), 0);
@@ -358,7 +358,7 @@ TEST_F(UnkillableTest, aDrainedNodeTakesNoJobUntilTheProcessIsGone) {
     create("sge.2", other);
     ASSERT_TRUE(created && !*created);
     EXPECT_EQ(created->error().code, ErrorCode::Draining);
-    EXPECT_NE(created->error().message.find("job sge.1 can't be killed"), std::string::npos) << created->error().message;
+    EXPECT_NE(created->error().message.find("job sge.1 cannot be killed"), std::string::npos) << created->error().message;
     crash();
     restart();
     create("sge.2", other);
