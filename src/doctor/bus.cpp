@@ -15,8 +15,9 @@ struct BusLimit {
     const char* why;
 };
 constexpr BusLimit kLimits[] = {
-    {"max_replies_per_connection", 128, "pinfoldd has 64 starts and stops under way at systemd, and its questions besides"},
-    {"max_match_rules_per_connection", 512, "systemd has one for each start and stop that somebody waits for"},
+    {"max_replies_per_connection", 128,
+     "pinfoldd has up to 64 starts and stops in progress at systemd, and sends other calls as well"},
+    {"max_match_rules_per_connection", 512, "systemd needs one for each start and stop that a client waits for"},
 };
 
 /// In the order in which dbus-daemon reads them: the last value holds.
@@ -67,11 +68,11 @@ void checkLimits(const Files& files, Findings& findings) {
         good = false;
         findings.fail("bus.limits", std::string(limit.name) + " is " + std::to_string(*value) + ": " + limit.why,
                       std::string("<limit name=\"") + limit.name + "\">" + std::to_string(limit.needed) +
-                          "</limit> there or more, or no such line; then boot",
+                          "</limit> there or more, or remove that line; then reboot",
                       where);
     }
     if (good)
-        findings.ok("bus.limits", "as many calls and match rules as pinfoldd and systemd need");
+        findings.ok("bus.limits", "the bus allows as many calls and match rules as pinfoldd and systemd need");
 }
 
 void checkKind(const Host& host, const Files& files, Findings& findings) {
@@ -86,9 +87,9 @@ void checkPolicy(const Files& files, Findings& findings) {
     const auto policy = files.first(
         {std::filesystem::path(kAdmin) / "system.d" / kPolicy, std::filesystem::path(kVendor) / "system.d" / kPolicy});
     if (policy)
-        findings.ok("bus.policy", "pinfoldd may have its name, and everyone may ask", *policy);
+        findings.ok("bus.policy", "pinfoldd may own its bus name, and every user may call it", *policy);
     else
-        findings.fail("bus.policy", "the bus does not know org.pinfold1: pinfoldd can't start",
+        findings.fail("bus.policy", "the bus does not know org.pinfold1: pinfoldd cannot start",
                       std::string("install ") + kPolicy + " in " + kVendor + "/system.d, then `systemctl reload dbus`", kVendor);
 }
 
@@ -96,13 +97,15 @@ void checkPolicy(const Files& files, Findings& findings) {
 
 void checkBus(const Host& host, const Files& files, Findings& findings) {
     if (host.busError)
-        findings.fail("bus.answers", "the system bus does not answer: " + *host.busError,
-                      "`journalctl -b -u dbus -u dbus-broker -n 50`, then `systemctl restart dbus`; jobs survive that",
-                      "dbus.service");
+        findings.fail(
+            "bus.answers", "the system bus does not answer: " + *host.busError,
+            "look at `journalctl -b -u dbus -u dbus-broker -n 50`, then run `systemctl restart dbus`; jobs survive that",
+            "dbus.service");
     else {
-        findings.ok("bus.answers", "within its time");
+        findings.ok("bus.answers", "the system bus answers in time");
         checkKind(host, files, findings);
-        findings.ok("bus.polkit", host.polkit ? "polkit is there; pinfoldd does not ask it" : "polkit is not there, nor needed");
+        findings.ok("bus.polkit", host.polkit ? "polkit is installed; pinfoldd does not use it"
+                                              : "polkit is not installed; pinfoldd does not need it");
     }
     checkPolicy(files, findings);
 }

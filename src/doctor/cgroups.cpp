@@ -18,10 +18,10 @@ struct Controller {
     bool accounted; ///< each job has it
 };
 constexpr Controller kControllers[] = {
-    {"memory", FindingState::Fail, "limits of memory, and what a job used of it", true},
+    {"memory", FindingState::Fail, "limits of memory, and the memory use of jobs", true},
     {"cpu", FindingState::Fail, "CPU weights and quotas", false},
     {"pids", FindingState::Fail, "limits of processes and threads", true},
-    {"cpuset", FindingState::Warn, "CPUs for one job alone", false},
+    {"cpuset", FindingState::Warn, "CPUs that are reserved for a job", false},
     {"io", FindingState::Warn, "limits of disks", true},
 };
 
@@ -35,11 +35,12 @@ std::pair<std::string, std::string> whyMissing(const Files& files, const std::st
         if (row.size() < 4 || row[0] != controller)
             continue;
         if (row[3] == "0")
-            return {"it is switched off", "take cgroup_disable=" + controller + " off the kernel's command line, and boot"};
+            return {"the controller is switched off",
+                    "remove cgroup_disable=" + controller + " from the kernel's command line, and reboot"};
         if (row[1] != "0")
-            return {"a cgroup v1 hierarchy has it", kBootV2};
+            return {"a cgroup v1 hierarchy uses the controller", kBootV2};
     }
-    return {"the kernel or the container's host does not give it", "look at /proc/cgroups and the kernel's configuration"};
+    return {"the kernel, or the container's host, does not provide it", "look at /proc/cgroups and the kernel's configuration"};
 }
 
 bool checkVersion(const Files& files, Findings& findings) {
@@ -51,7 +52,7 @@ bool checkVersion(const Files& files, Findings& findings) {
         findings.fail("cgroup.version", "hybrid: systemd's tree is cgroup v2, the controllers are v1; jobs would have no limits",
                       kBootV2, kMount);
     else if (files.exists(mount() / "systemd") || files.exists(mount() / "memory"))
-        findings.fail("cgroup.version", "cgroup v1, with which pinfoldd does not start", kBootV2, kMount);
+        findings.fail("cgroup.version", "the node uses cgroup v1, and pinfoldd does not start with it", kBootV2, kMount);
     else
         findings.fail("cgroup.version", "no cgroups are mounted", kBootV2, kMount);
     return false;
@@ -77,7 +78,7 @@ void checkController(const Host& host, const Files& files, const Controller& con
             const auto dropIns = property(host.unit(slice), "DropInPaths");
             findings.add(
                 controller.without, id, std::string("DisableControllers= of ") + slice + " switches off " + controller.limits,
-                std::string("take ") + controller.name + " out of DisableControllers= there, then `systemctl daemon-reload`",
+                std::string("remove ") + controller.name + " from DisableControllers= there, then run `systemctl daemon-reload`",
                 dropIns.empty() ? slice : dropIns);
             return;
         }
@@ -87,7 +88,7 @@ void checkController(const Host& host, const Files& files, const Controller& con
                      std::string("echo +") + controller.name + " >" + control, control);
         return;
     }
-    findings.ok(id, std::string("there, for ") + controller.limits);
+    findings.ok(id, std::string("available, for ") + controller.limits);
 }
 
 /// Any cgroup but the root, which has fewer files.
@@ -110,10 +111,11 @@ bool lacks(const Files& files, const char* file, const char* beside) {
 
 void checkFiles(const Host& host, const Files& files, Findings& findings) {
     if (lacks(files, "cgroup.kill", "cgroup.procs"))
-        findings.fail("cgroup.kill", "kernel " + host.kernelRelease + " can't kill a cgroup at once: it has no cgroup.kill",
-                      "a kernel from 5.14 on", kMount);
+        findings.fail("cgroup.kill",
+                      "kernel " + host.kernelRelease + " cannot kill a whole cgroup at once: it has no cgroup.kill",
+                      "install a kernel of version 5.14 or later", kMount);
     else
-        findings.ok("cgroup.kill", "kernel " + host.kernelRelease + " kills a job at once");
+        findings.ok("cgroup.kill", "kernel " + host.kernelRelease + " can kill a whole job at once");
     std::vector<std::string> lost;
     for (const auto& [file, beside, since] : {std::tuple("memory.peak", "memory.current", "5.19"),
                                               {"memory.swap.peak", "memory.swap.current", "6.5"},
@@ -121,11 +123,11 @@ void checkFiles(const Host& host, const Files& files, Findings& findings) {
         if (lacks(files, file, beside))
             lost.push_back(std::string(file) + " (" + since + ")");
     if (lacks(files, "memory.peak", "memory.current"))
-        findings.warn("cgroup.peaks", "this kernel keeps no peaks: receipts lack " + joined(lost), "a kernel from 5.19 on",
-                      kMount);
+        findings.warn("cgroup.peaks", "this kernel records no peaks: receipts lack " + joined(lost),
+                      "install a kernel of version 5.19 or later", kMount);
     else
-        findings.ok("cgroup.peaks", lost.empty() ? "receipts have all peaks that are counted"
-                                                 : "receipts lack what a newer kernel has: " + joined(lost));
+        findings.ok("cgroup.peaks", lost.empty() ? "receipts have all peaks"
+                                                 : "receipts lack peaks that only a newer kernel records: " + joined(lost));
 }
 
 } // namespace

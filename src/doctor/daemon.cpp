@@ -21,7 +21,8 @@ bool checkLoaded(const Properties& unit, const std::string& name, const std::str
     if (state == "masked")
         findings.fail(id, name + " is masked", "systemctl unmask " + name + " && systemctl start " + name, name);
     else
-        findings.fail(id, name + " can't be loaded: " + state, "install pinfold's units, then `systemctl daemon-reload`", name);
+        findings.fail(id, name + " cannot be loaded: " + state, "install pinfold's units, then run `systemctl daemon-reload`",
+                      name);
     return false;
 }
 
@@ -32,10 +33,11 @@ void checkUnit(const Properties& unit, Findings& findings) {
         findings.warn("pinfoldd.unit", "files of the unit have changed since systemd read them",
                       "systemctl daemon-reload && systemctl restart pinfoldd; jobs survive that", file);
     else if (file.starts_with("/etc/") || file.starts_with("/run/"))
-        findings.warn("pinfoldd.unit", "this file replaces pinfold's own, and keeps what a newer pinfold changes in it",
-                      "systemctl revert pinfoldd.service, and what you need by `systemctl edit pinfoldd`", file);
+        findings.warn("pinfoldd.unit",
+                      "this file replaces pinfold's unit, so changes of a newer pinfold to the unit have no effect",
+                      "systemctl revert pinfoldd.service, then make your changes with `systemctl edit pinfoldd`", file);
     else
-        findings.ok("pinfoldd.unit", dropIns.empty() ? "as installed" : "as installed, with drop-ins",
+        findings.ok("pinfoldd.unit", dropIns.empty() ? "the unit is as installed" : "the unit is as installed, with drop-ins",
                     dropIns.empty() ? file : dropIns);
 }
 
@@ -43,24 +45,24 @@ void checkUnit(const Properties& unit, Findings& findings) {
 void checkSandbox(const Properties& unit, Findings& findings) {
     const auto where = property(unit, "DropInPaths");
     if (property(unit, "ProtectControlGroups") == "yes") {
-        findings.fail("pinfoldd.sandbox", "ProtectControlGroups=yes: pinfoldd can't kill or freeze a job",
-                      "ProtectControlGroups=no below [Service] (`systemctl edit pinfoldd`)", where);
+        findings.fail("pinfoldd.sandbox", "ProtectControlGroups=yes: pinfoldd cannot kill or freeze a job",
+                      "write ProtectControlGroups=no below [Service] (`systemctl edit pinfoldd`)", where);
         return;
     }
     std::vector<std::string> lost;
-    for (const auto& [capability, loss] : {std::pair(kKill, "CAP_KILL (jobs with a shepherd can't be ended in order)"),
+    for (const auto& [capability, loss] : {std::pair(kKill, "CAP_KILL (pinfoldd cannot end jobs with a shepherd in order)"),
                                            {kSysNice, "CAP_SYS_NICE (Grid Engine's wrappers stay in the batch system's cgroup)"},
-                                           {kSyslog, "CAP_SYSLOG (no victims' names after kills for memory)"}})
+                                           {kSyslog, "CAP_SYSLOG (receipts do not name the killed process when memory ran out)"}})
         if (!mayBeKept(unit, capability))
             lost.emplace_back(loss);
     if (!lost.empty())
         findings.warn("pinfoldd.sandbox", "pinfoldd lacks " + joined(lost),
-                      "take them out of CapabilityBoundingSet=~ (`systemctl edit pinfoldd`)", where);
+                      "remove them from CapabilityBoundingSet=~ (`systemctl edit pinfoldd`)", where);
     else
         findings.ok("pinfoldd.sandbox",
                     mayBeKept(unit, kSysPtrace)
-                        ? "pinfoldd has what it needs"
-                        : "pinfoldd has what it needs, but no wait points of hanging processes (CAP_SYS_PTRACE)");
+                        ? "pinfoldd has all rights that it needs"
+                        : "pinfoldd has all rights that it needs, but cannot show where hanging processes wait (CAP_SYS_PTRACE)");
 }
 
 bool jobsLive(const Files& files) {
@@ -81,11 +83,11 @@ bool checkRunning(const Host& host, const Files& files, Findings& findings) {
         findings.fail(id, "pinfoldd does not stay up (" + state + ", " + result + ")",
                       std::string("`pinfold check-config`, `") + kLog + "`, then `systemctl restart pinfoldd`", kService);
     else if (jobsLive(files))
-        findings.fail(id, "pinfoldd does not run, and there are jobs: nobody ends them", "systemctl start pinfoldd", kService);
+        findings.fail(id, "pinfoldd does not run, but jobs do: nothing ends these jobs", "systemctl start pinfoldd", kService);
     else if (property(host.unit(kSocketUnit), "ActiveState") == "active")
         findings.warn(id, "pinfoldd does not run (" + state + "); the next job starts it", "systemctl start pinfoldd", kService);
     else
-        findings.fail(id, "pinfoldd does not run (" + state + "), and no job starts it", "systemctl enable --now pinfoldd",
+        findings.fail(id, "pinfoldd does not run (" + state + "), and no job can start it", "systemctl enable --now pinfoldd",
                       kService);
     return false;
 }
@@ -95,16 +97,16 @@ void checkAnswer(const Host& host, Findings& findings) {
         return;
     const auto& answer = *host.daemonVersion;
     if (!answer)
-        findings.fail(
-            "pinfoldd.answers",
-            (answer.error().code == ErrorCode::TimedOut ? "pinfoldd does not answer within 2 s: " : "pinfoldd can't be asked: ") +
-                answer.error().message,
-            std::string("`") + kLog + "`, then `systemctl restart pinfoldd`; jobs survive that", "org.pinfold1");
+        findings.fail("pinfoldd.answers",
+                      (answer.error().code == ErrorCode::TimedOut ? "pinfoldd does not answer within 2 s: "
+                                                                  : "pinfoldd cannot be called: ") +
+                          answer.error().message,
+                      std::string("`") + kLog + "`, then `systemctl restart pinfoldd`; jobs survive that", "org.pinfold1");
     else if (*answer != host.version)
         findings.warn("pinfoldd.answers", "pinfoldd is version " + *answer + ", this command " + host.version,
                       "systemctl restart pinfoldd; jobs survive that", "org.pinfold1");
     else
-        findings.ok("pinfoldd.answers", "version " + *answer + ", as this command");
+        findings.ok("pinfoldd.answers", "version " + *answer + ", the same as this command");
 }
 
 void checkSocket(const Host& host, const Files& files, Findings& findings) {
@@ -114,12 +116,13 @@ void checkSocket(const Host& host, const Files& files, Findings& findings) {
         return;
     const auto enabled = property(unit, "UnitFileState");
     if (property(unit, "ActiveState") != "active" || !files.exists(kSocket))
-        findings.fail(id, std::string("nobody listens on ") + kSocket + ": pinfold-run can't start a job",
+        findings.fail(id, std::string("nothing listens on ") + kSocket + ": pinfold-run cannot start a job",
                       "systemctl enable pinfoldd.socket && systemctl restart pinfoldd.socket pinfoldd", kSocketUnit);
     else if (enabled == "disabled")
-        findings.warn(id, "it listens, but will not after the next boot", "systemctl enable pinfoldd.socket", kSocketUnit);
+        findings.warn(id, "the socket listens now, but will not listen after the next boot", "systemctl enable pinfoldd.socket",
+                      kSocketUnit);
     else
-        findings.ok(id, "it listens", kSocket);
+        findings.ok(id, "the socket listens", kSocket);
 }
 
 void checkConfig(const Host& host, Findings& findings) {
@@ -130,18 +133,19 @@ void checkConfig(const Host& host, Findings& findings) {
     else if (!loaded->warnings.empty())
         findings.warn("pinfoldd.config", joined(loaded->warnings), test, "/etc/pinfold");
     else
-        findings.ok("pinfoldd.config", loaded->files.empty() ? "no configuration file, the defaults hold" : "right");
+        findings.ok("pinfoldd.config",
+                    loaded->files.empty() ? "there is no configuration file: the defaults apply" : "the configuration is valid");
 }
 
 void checkGroup(const Files& files, Findings& findings) {
     // Not by the name service, which may have it too: systemd-sysusers writes it here.
     for (const auto& line : meaningfulLines(files.text("/etc/group")))
         if (line.text.starts_with("pinfold-admin:")) {
-            findings.ok("pinfoldd.group", "the group pinfold-admin is there");
+            findings.ok("pinfoldd.group", "the group pinfold-admin exists");
             return;
         }
-    findings.warn("pinfoldd.group", "there is no group pinfold-admin: nobody but root manages others' jobs", "systemd-sysusers",
-                  "/etc/group");
+    findings.warn("pinfoldd.group", "there is no group pinfold-admin: only root can manage the jobs of other users",
+                  "systemd-sysusers", "/etc/group");
 }
 
 } // namespace

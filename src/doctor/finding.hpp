@@ -35,7 +35,7 @@ public:
     void add(FindingState state, std::string id, const std::string& found, const std::string& remedy, const std::string& where);
     /// Adds the finding that only root may read this. What is not known is not ok.
     void needsRoot(std::string id, const std::string& where) {
-        warn(std::move(id), "not known: only root may look", "run `pinfold doctor` as root", where);
+        warn(std::move(id), "not known: only root may check this", "run `pinfold doctor` as root", where);
     }
 
     const std::vector<Finding>& list() const { return list_; }

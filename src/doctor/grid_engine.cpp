@@ -40,14 +40,15 @@ void checkShepherd(const Host& host, const Files& files, const GridEngineAnswer&
     const auto remedy = "qconf -mconf: shepherd_cmd " + ours;
     const auto status = files.status(command);
     if (lowerCase(command) == "none")
-        findings.warn(id, "Grid Engine's jobs do not come to pinfold: shepherd_cmd is none", remedy, "qconf -sconf");
+        findings.warn(id, "Grid Engine's jobs do not use pinfold: shepherd_cmd is none", remedy, "qconf -sconf");
     else if (command != ours && std::filesystem::path(command).filename() != "grid-engine-shepherd")
-        findings.warn(id, "Grid Engine's jobs come to pinfold only if this calls it: shepherd_cmd is " + command, remedy,
+        findings.warn(id, "Grid Engine's jobs use pinfold only if shepherd_cmd calls pinfold: shepherd_cmd is " + command, remedy,
                       "qconf -sconf");
     else if (!status || (status->mode & S_IXUSR) == 0)
-        findings.fail(id, "no job of Grid Engine's can start: there is no program " + command, remedy, "qconf -sconf");
+        findings.fail(id, "no job of Grid Engine can start: shepherd_cmd names a program that does not exist, " + command, remedy,
+                      "qconf -sconf");
     else
-        findings.ok(id, "Grid Engine's jobs come to pinfold", "qconf -sconf");
+        findings.ok(id, "Grid Engine's jobs use pinfold", "qconf -sconf");
 }
 
 /// Grid Engine's own cgroups would take the job out of ours when it starts.
@@ -58,11 +59,11 @@ void checkCgroups(const GridEngineAnswer& answer, Findings& findings) {
             c = ' ';
     for (const auto& parameter : words(parameters))
         if (parameter.starts_with("use_cgroups=") && parameter != "use_cgroups=false" && parameter != "use_cgroups=0") {
-            findings.fail("grid-engine.cgroups", "Grid Engine has its own cgroups (" + parameter + ")",
-                          "qconf -mconf: USE_CGROUPS out of execd_params", "qconf -sconf");
+            findings.fail("grid-engine.cgroups", "Grid Engine uses cgroups of its own (" + parameter + ")",
+                          "qconf -mconf: remove USE_CGROUPS from execd_params", "qconf -sconf");
             return;
         }
-    findings.ok("grid-engine.cgroups", "Grid Engine has no cgroups of its own", "qconf -sconf");
+    findings.ok("grid-engine.cgroups", "Grid Engine uses no cgroups of its own", "qconf -sconf");
 }
 
 } // namespace
@@ -71,11 +72,12 @@ void checkGridEngine(const Host& host, const Files& files, Findings& findings) {
     if (!installed(host, files))
         return;
     if (!host.gridEngine)
-        findings.warn("grid-engine.shepherd", "not known: there is an execution daemon, but no qconf to ask",
-                      "qconf -sconf where it is installed: shepherd_cmd must be " + host.libexec + "/grid-engine-shepherd");
+        findings.warn("grid-engine.shepherd", "not known: there is an execution daemon, but no qconf",
+                      "run qconf -sconf where qconf is installed: shepherd_cmd must be " + host.libexec +
+                          "/grid-engine-shepherd");
     else if (!*host.gridEngine)
         findings.warn("grid-engine.shepherd", "not known: " + host.gridEngine->error().message,
-                      "`qconf -sconf` once the queue master is up: shepherd_cmd must be " + host.libexec +
+                      "run `qconf -sconf` when the queue master runs: shepherd_cmd must be " + host.libexec +
                           "/grid-engine-shepherd");
     else {
         checkShepherd(host, files, **host.gridEngine, findings);

@@ -14,7 +14,7 @@ void checkKept(const Files& files, Findings& findings) {
         findings.ok("history.kept", "no receipt waits to be written");
     else
         findings.warn("history.kept",
-                      counted(kept.size(), "receipt", "receipts") + " could not be written yet and would be lost at a reboot",
+                      counted(kept.size(), "receipt", "receipts") + " could not be written yet, and a reboot would lose them",
                       "look at `journalctl -u pinfoldd PINFOLD_EVENT=history-failing`; pinfoldd writes them when it can", kKept);
 }
 
@@ -26,8 +26,8 @@ void checkDamaged(const Files& files, Findings& findings) {
     if (damaged.empty())
         findings.ok("history.damaged", "no damaged file was moved aside");
     else
-        findings.warn("history.damaged", "the history was damaged and begun anew: " + joined(damaged),
-                      "look at the disk; `sqlite3 FILE .recover` may get receipts out of it; then remove the file", kDirectory);
+        findings.warn("history.damaged", "the history was damaged, and pinfoldd started a new one: " + joined(damaged),
+                      "check the disk; `sqlite3 FILE .recover` may recover receipts; then remove the file", kDirectory);
 }
 
 } // namespace

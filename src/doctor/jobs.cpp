@@ -80,10 +80,10 @@ void checkJobs(const Host&, const Files& files, Findings& findings) {
         else if ((state == JobState::Running || state == JobState::Ending) && !before.contains(name) && !after.contains(name) &&
                  files.exists(std::filesystem::path(kRecords) / (name + ".json")))
             bare.push_back(name + ".json");
-    report(findings, "jobs.units", orphans, {"unit of a job that nobody knows", "units of jobs that nobody knows"}, kSlices,
-           "each has a record");
-    report(findings, "jobs.records", bare, {"record of a job that has no unit", "records of jobs that have no unit"}, kRecords,
-           "each has its units");
+    report(findings, "jobs.units", orphans, {"unit of a job without a record", "units of jobs without a record"}, kSlices,
+           "each unit of a job has a record");
+    report(findings, "jobs.records", bare, {"record of a job without a unit", "records of jobs without a unit"}, kRecords,
+           "each record of a job has its units");
     if (!unreadable.empty())
         findings.fail("jobs.unreadable",
                       counted(unreadable.size(), "record", "records") + " cannot be read: " + someOf(unreadable),

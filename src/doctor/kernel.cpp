@@ -11,8 +11,8 @@ constexpr std::uint64_t kFewPids = 32768;
 void checkPressure(const Files& files, Findings& findings) {
     if (files.text("/proc/pressure/memory").empty())
         findings.warn("kernel.pressure",
-                      "the kernel does not measure pressure: receipts and `pinfold why` have no figures for it",
-                      "psi=1 on the kernel's command line", "/proc/pressure");
+                      "the kernel does not measure pressure: receipts and `pinfold why` do not show how long jobs waited",
+                      "add psi=1 to the kernel's command line, and reboot", "/proc/pressure");
     else
         findings.ok("kernel.pressure", "measured");
 }
@@ -22,8 +22,8 @@ void checkPidMax(const Files& files, Findings& findings) {
     const auto value = words(files.text(file));
     const auto most = parseUnsigned(value.empty() ? "" : value[0]);
     if (most && *most <= kFewPids)
-        findings.warn("kernel.pid-max", "all jobs and the system have " + value[0] + " process ids between them",
-                      "kernel.pid_max = 4194304 in /etc/sysctl.d/pid-max.conf, then `sysctl --system`", file);
+        findings.warn("kernel.pid-max", "all jobs and the system together have only " + value[0] + " process ids",
+                      "write kernel.pid_max = 4194304 to /etc/sysctl.d/pid-max.conf, then run `sysctl --system`", file);
     else if (most)
         findings.ok("kernel.pid-max", value[0] + " process ids");
 }
@@ -47,11 +47,12 @@ void checkHiding(const Host& host, const Files& files, Findings& findings) {
     if (hidden.empty())
         findings.ok("kernel.hidepid", "/proc shows all processes");
     else if (mayLook)
-        findings.ok("kernel.hidepid", "/proc is mounted with " + hidden + ", and pinfoldd sees all the same");
+        findings.ok("kernel.hidepid", "/proc is mounted with " + hidden + ", but pinfoldd sees all processes");
     else
         findings.fail("kernel.hidepid",
-                      "/proc is mounted with " + hidden + ", and pinfoldd lacks CAP_SYS_PTRACE: it sees no user's process",
-                      "take ~CAP_SYS_PTRACE out of CapabilityBoundingSet= (`systemctl edit pinfoldd`)", "/proc");
+                      "/proc is mounted with " + hidden +
+                          ", and pinfoldd lacks CAP_SYS_PTRACE: pinfoldd cannot see the processes of users",
+                      "remove ~CAP_SYS_PTRACE from CapabilityBoundingSet= (`systemctl edit pinfoldd`)", "/proc");
 }
 
 } // namespace

@@ -50,10 +50,11 @@ void checkRemoveIpc(const Host& host, const Files& files, Findings& findings) {
             id,
             "RemoveIPC=yes: when a user's last login here ends, logind removes the shared memory, semaphores and message "
             "queues of all of the user's jobs",
-            "RemoveIPC=no below [Login] in /etc/systemd/logind.conf.d/pinfold.conf, then `systemctl restart systemd-logind`",
+            "write RemoveIPC=no below [Login] in /etc/systemd/logind.conf.d/pinfold.conf, then run `systemctl restart "
+            "systemd-logind`",
             setting.where);
     else if (inForce)
-        findings.warn(id, "RemoveIPC=no is configured, but logind still has yes", "systemctl restart systemd-logind",
+        findings.warn(id, "RemoveIPC=no is configured, but the running logind still uses yes", "systemctl restart systemd-logind",
                       setting.where);
     else
         findings.ok(id, "jobs keep their shared memory when their user logs out", setting.where);
@@ -62,8 +63,9 @@ void checkRemoveIpc(const Host& host, const Files& files, Findings& findings) {
 void checkLoginLeftovers(const Host& host, const Files& files, Findings& findings) {
     const auto setting = configured(files, "KillUserProcesses", false);
     const bool on = host.logind ? property(*host.logind, "KillUserProcesses") == "yes" : setting.on;
-    findings.ok("logind.kill-user-processes", on ? "what a login leaves behind is killed; jobs are not part of logins"
-                                                 : "what a login outside of jobs leaves behind lives on (KillUserProcesses=no)");
+    findings.ok("logind.kill-user-processes",
+                on ? "logind kills the processes that a login leaves behind; jobs are not part of logins"
+                   : "processes that a login outside of jobs leaves behind keep running (KillUserProcesses=no)");
 }
 
 /// A lingering user's manager, and all that it runs, outlives every job.
@@ -74,10 +76,11 @@ void checkLinger(const Files& files, Findings& findings) {
         if (name != "root")
             users.push_back(name);
     if (users.empty())
-        findings.ok("logind.linger", "no user's manager outlives the user's jobs");
+        findings.ok("logind.linger", "no user except root has lingering enabled");
     else
         findings.warn("logind.linger", "processes of " + joined(users) + " may run here without a job or a login (linger)",
-                      "loginctl disable-linger " + users.front() + (users.size() > 1 ? ", and so for each" : ""), directory);
+                      "loginctl disable-linger " + users.front() + (users.size() > 1 ? ", and the same for each other user" : ""),
+                      directory);
 }
 
 } // namespace

@@ -17,7 +17,7 @@ struct Need {
     std::uint64_t scarce; ///< bytes: less is a warning
 };
 constexpr Need kNeeds[] = {
-    {"space.history", "/var/lib/pinfold", "receipts can't be written, and the node takes no jobs", 16 * kMebi, 128 * kMebi},
+    {"space.history", "/var/lib/pinfold", "receipts cannot be written, and the node takes no jobs", 16 * kMebi, 128 * kMebi},
     {"space.run", "/run", "no job can start", 1 * kMebi, 16 * kMebi},
 };
 
@@ -31,7 +31,7 @@ void checkSpace(const Host& host, const Need& need, Findings& findings) {
     const auto remedy = std::string("make room: `du -xh -d1 ") + need.directory + "`, `df -i " + need.directory +
                         "`; `pinfold vacuum` removes old receipts";
     if (noInodes || space.free < need.least)
-        findings.fail(need.id, free + ": when that is used up, " + need.use, remedy, need.directory);
+        findings.fail(need.id, free + ": when this space is used up, " + need.use, remedy, need.directory);
     else if (space.free < need.scarce)
         findings.warn(need.id, free, remedy, need.directory);
     else
@@ -40,17 +40,18 @@ void checkSpace(const Host& host, const Need& need, Findings& findings) {
 
 void checkClock(const Host& host, Findings& findings) {
     if (!host.clockSet)
-        findings.ok("clock.synchronised", "the container's host has the clock");
+        findings.ok("clock.synchronised", "the container's host sets the clock");
     else if (*host.clockSet)
-        findings.ok("clock.synchronised", "by the kernel's own account");
+        findings.ok("clock.synchronised", "the kernel says that the clock is synchronised");
     else
-        findings.warn("clock.synchronised", "nothing sets the clock: receipts of several nodes don't fit together",
-                      "systemctl enable --now systemd-timesyncd, or chrony");
+        findings.warn("clock.synchronised", "nothing sets the clock: the times in receipts of several nodes cannot be compared",
+                      "systemctl enable --now systemd-timesyncd, or use chrony");
     if (host.newestReceipt && *host.newestReceipt > host.now + kSecond)
         findings.warn("clock.receipts",
                       "the newest receipt is of " + formatUtc(*host.newestReceipt) +
-                          ", which is to come: the clock was ahead, or is behind",
-                      "set the clock; look for other receipts by `pinfold history -S now`", "/var/lib/pinfold/history.db");
+                          ", which is in the future: the clock was ahead, or is behind now",
+                      "set the clock; `pinfold history -S now` shows the receipts from the future",
+                      "/var/lib/pinfold/history.db");
 }
 
 } // namespace

@@ -41,7 +41,7 @@ void checkHook(const Files& files, const std::filesystem::path& directory, Findi
     const auto file = directory / "pinfold.HK";
     const auto hook = files.read(file);
     if (!hook) {
-        findings.warn(id, "OpenPBS's jobs do not come to pinfold: MoM has no hook of that name",
+        findings.warn(id, "OpenPBS's jobs do not use pinfold: MoM has no hook with the name pinfold",
                       "on the server, by qmgr, as in docs/schedulers/openpbs.md: create, import and enable the hook pinfold",
                       file);
         return;
@@ -49,22 +49,22 @@ void checkHook(const Files& files, const std::filesystem::path& directory, Findi
     const auto missing = missingEvents(*hook);
     const auto alarm = parseUnsigned(setting(*hook, "alarm", "30"));
     if (!enabled(*hook))
-        findings.warn(id, "OpenPBS's jobs do not come to pinfold: the hook is not enabled",
+        findings.warn(id, "OpenPBS's jobs do not use pinfold: the hook pinfold is not enabled",
                       "on the server: qmgr -c \"set hook pinfold enabled = true\"", file);
     else if (!files.exists(directory / "pinfold.PY"))
-        findings.fail(id, "the hook has no program: no job can start",
+        findings.fail(id, "the hook pinfold has no program: no job can start",
                       "on the server: qmgr -c \"import hook pinfold application/x-python default "
                       "/usr/libexec/pinfold/openpbs/pinfold_hook.py\", as in "
                       "docs/schedulers/openpbs.md",
                       directory / "pinfold.PY");
     else if (!missing.empty())
-        findings.fail(id, "the hook is not called for " + missing, "on the server: qmgr -c \"set hook pinfold event += '...'\"",
-                      file);
+        findings.fail(id, "MoM does not call the hook pinfold for " + missing,
+                      "on the server: qmgr -c \"set hook pinfold event += '...'\"", file);
     else if (!alarm || *alarm < kAlarm)
-        findings.warn(id, "the hook's alarm comes before its own answer would",
+        findings.warn(id, "the hook's alarm is too short: MoM may end the hook before it answers",
                       "on the server: qmgr -c \"set hook pinfold alarm = 90\"", file);
     else
-        findings.ok(id, "OpenPBS's jobs come to pinfold", file);
+        findings.ok(id, "OpenPBS's jobs use pinfold", file);
 }
 
 /// OpenPBS's own cgroups hook would put the same processes elsewhere.
@@ -72,10 +72,10 @@ void checkOther(const Files& files, const std::filesystem::path& directory, Find
     const auto file = directory / "pbs_cgroups.HK";
     const auto hook = files.read(file);
     if (hook && enabled(*hook))
-        findings.fail("openpbs.cgroups", "pbs_cgroups puts jobs into cgroups of its own",
+        findings.fail("openpbs.cgroups", "the hook pbs_cgroups puts jobs into cgroups of its own",
                       "on the server: qmgr -c \"set hook pbs_cgroups enabled = false\"", file);
     else
-        findings.ok("openpbs.cgroups", "pbs_cgroups is off");
+        findings.ok("openpbs.cgroups", "the hook pbs_cgroups is off");
 }
 
 } // namespace

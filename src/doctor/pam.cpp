@@ -22,17 +22,17 @@ bool has(const Stack& stack, const std::string& module) { return find(stack, mod
 
 void checkPresence(bool account, bool session, bool mayFail, Findings& findings) {
     if (session && mayFail)
-        findings.warn("pam.sshd", "pam_pinfold is optional: a login goes on outside of its job where it can't be put into it",
-                      "session required pam_pinfold.so in place of optional", kFile);
+        findings.warn("pam.sshd", "pam_pinfold is optional: a login that cannot be put into its job continues outside of the job",
+                      "write session required pam_pinfold.so in place of optional", kFile);
     else if (account && session)
         findings.ok("pam.sshd", "pam_pinfold admits users with a job, and puts their logins into it", kFile);
     else if (account)
-        findings.ok("pam.sshd", "pam_pinfold admits users with a job; their logins are outside of it", kFile);
+        findings.ok("pam.sshd", "pam_pinfold admits users with a job; their logins stay outside of the job", kFile);
     else if (session)
-        findings.warn("pam.sshd", "pam_pinfold puts logins into jobs, but keeps nobody without a job out",
-                      "account required pam_pinfold.so as the last account line of /etc/pam.d/sshd", kFile);
+        findings.warn("pam.sshd", "pam_pinfold puts logins into jobs, but does not refuse users without a job",
+                      "add account required pam_pinfold.so as the last account line of /etc/pam.d/sshd", kFile);
     else
-        findings.ok("pam.sshd", "pam_pinfold is not used: logins by ssh are outside of jobs", kFile);
+        findings.ok("pam.sshd", "pam_pinfold is not used: logins by ssh stay outside of jobs", kFile);
 }
 
 /// The later of the two has the process: pam_systemd moves it to a session's scope, out of the job's.
@@ -42,8 +42,8 @@ void checkOrder(const Stack& session, Findings& findings) {
         return;
     const auto after = std::find_if(ours, session.end(), [](const auto& entry) { return entry.module == kLogind; });
     if (after != session.end())
-        findings.fail("pam.order", "pam_systemd comes after pam_pinfold, and takes each login out of its job again",
-                      "move the line with pam_pinfold.so behind " + after->where, ours->where);
+        findings.fail("pam.order", "pam_systemd runs after pam_pinfold, and takes each login out of its job again",
+                      "move the line with pam_pinfold.so after " + after->where, ours->where);
     else
         findings.ok("pam.order", has(session, kLogind) ? "pam_pinfold comes after pam_systemd" : "pam_systemd does not interfere",
                     ours->where);
@@ -92,10 +92,10 @@ void checkUsePam(const Files& files, Findings& findings) {
     if (files.exists(kSshd) && !files.read(kSshd))
         findings.needsRoot("pam.use-pam", kSshd);
     else if (usePam(files) != "yes")
-        findings.fail("pam.use-pam", "sshd does not ask PAM, so pam_pinfold does nothing",
-                      "UsePAM yes in /etc/ssh/sshd_config, then `systemctl reload ssh` (sshd on EL)", kSshd);
+        findings.fail("pam.use-pam", "sshd does not use PAM, so pam_pinfold has no effect",
+                      "write UsePAM yes in /etc/ssh/sshd_config, then run `systemctl reload ssh` (sshd on EL)", kSshd);
     else
-        findings.ok("pam.use-pam", "sshd asks PAM", kSshd);
+        findings.ok("pam.use-pam", "sshd uses PAM", kSshd);
 }
 
 /// A user manager in a job takes logind's bookkeeping along when the job ends.
@@ -103,7 +103,7 @@ void checkUserManager(const Files& files, Findings& findings) {
     const auto session = pamStack(files, "systemd-user", "session");
     if (const auto ours = find(session, kOurs); ours != session.end())
         findings.fail("pam.user-manager", "pam_pinfold puts users' managers (systemd --user) into jobs",
-                      "take the line with pam_pinfold.so out of there; it belongs to /etc/pam.d/sshd", ours->where);
+                      "remove the line with pam_pinfold.so there; it belongs in /etc/pam.d/sshd", ours->where);
     else
         findings.ok("pam.user-manager", "users' managers stay out of jobs");
 }
@@ -126,10 +126,11 @@ void checkMovers(const Files& files, Findings& findings) {
             if (has(pamStack(files, service, "session"), kLogind))
                 movers.emplace_back(service);
     if (movers.empty())
-        findings.ok("pam.movers", "no service that jobs use takes processes out of them");
+        findings.ok("pam.movers", "no PAM service that jobs use takes processes out of their jobs");
     else
-        findings.warn("pam.movers", "what a job or a prologue starts by " + joined(movers) + " leaves the job (pam_systemd)",
-                      "setpriv --reuid=USER --regid=GROUP --init-groups COMMAND in its place", "/etc/pam.d");
+        findings.warn("pam.movers",
+                      "processes that a job or a prologue starts with " + joined(movers) + " leave the job (pam_systemd)",
+                      "use setpriv --reuid=USER --regid=GROUP --init-groups COMMAND instead", "/etc/pam.d");
 }
 
 } // namespace

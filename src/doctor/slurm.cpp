@@ -49,25 +49,26 @@ void checkPlugin(const Host& host, const Files& files, const std::filesystem::pa
     const auto set = setting(files, conf, "plugstackconfig");
     const auto plugstack = set.empty() ? conf.parent_path() / "plugstack.conf" : std::filesystem::path(set);
     const auto line = "required " + host.libexec + "/" + kPlugin;
-    const auto remedy = line + " in " + plugstack.string() + ", then `systemctl restart slurmd`";
+    const auto remedy = line + " in " + plugstack.string() + ", then run `systemctl restart slurmd`";
     const auto plugin = ourPlugin(files, plugstack);
     if (!plugin)
-        findings.warn(id, "Slurm's jobs do not come to pinfold: its plugin is not in plugstack.conf", remedy, plugstack);
+        findings.warn(id, "Slurm's jobs do not use pinfold: pinfold's plugin is not in plugstack.conf", remedy, plugstack);
     else if (!files.exists(plugin->path) && plugin->rule == "required")
         findings.fail(id, "there is no " + plugin->path + ": srun, sbatch and slurmd refuse to run anything",
-                      "build pinfold where Slurm's headers are (libslurm-dev), or take the line out", plugin->where);
+                      "build pinfold with Slurm's headers (libslurm-dev), or remove the line", plugin->where);
     else if (plugin->rule != "required")
-        findings.warn(id, "with '" + plugin->rule + "' Slurm runs jobs without a scope where the plugin can't be loaded", line,
+        findings.warn(id, "with '" + plugin->rule + "' Slurm runs jobs without a scope where the plugin cannot be loaded", line,
                       plugin->where);
     else
-        findings.ok(id, "Slurm's jobs come to pinfold", plugin->where);
+        findings.ok(id, "Slurm's jobs use pinfold", plugin->where);
 }
 
 /// The plugin leaves GPUs to Slurm, and a node with [gpus] opens to a job only those that pinfold has given it.
 void checkGpus(const Host& host, Findings& findings) {
     const auto loaded = loadConfig(ConfigPaths::below(host.root));
     if (loaded && !loaded->config.gpus.devices.empty())
-        findings.warn("slurm.gpus", "[gpus] closes all GPUs to Slurm's jobs", "take [gpus] out of pinfold.toml", "/etc/pinfold");
+        findings.warn("slurm.gpus", "[gpus] in pinfold.toml closes all GPUs to Slurm's jobs", "remove [gpus] from pinfold.toml",
+                      "/etc/pinfold");
 }
 
 } // namespace
@@ -79,7 +80,7 @@ void checkSlurm(const Host& host, const Files& files, Findings& findings) {
         files.first({"/etc/slurm/slurm.conf", "/etc/slurm-llnl/slurm.conf", "/usr/local/etc/slurm.conf",
                      "/opt/slurm/etc/slurm.conf", "/run/slurm/conf/slurm.conf", "/var/spool/slurmd/conf-cache/slurm.conf"});
     if (!conf) {
-        findings.ok("slurm.plugin", "slurmd is installed, and not configured");
+        findings.ok("slurm.plugin", "slurmd is installed, but not configured");
         return;
     }
     if (!files.read(*conf)) {
@@ -88,7 +89,8 @@ void checkSlurm(const Host& host, const Files& files, Findings& findings) {
     }
     const auto tracking = setting(files, *conf, "proctracktype");
     if (tracking.empty() || lowerCase(tracking) == "proctrack/cgroup") {
-        findings.ok("slurm.plugin", "Slurm contains its jobs itself (proctrack/cgroup): pinfold leaves them alone",
+        findings.ok("slurm.plugin",
+                    "Slurm uses cgroups of its own for its jobs (proctrack/cgroup): pinfold leaves these jobs alone",
                     conf->string());
         return;
     }

@@ -19,7 +19,7 @@ void checkVersion(const Properties& manager, Findings& findings) {
     const auto number = majorVersion(version);
     if (number < kOldest) {
         findings.fail("systemd.version", "systemd '" + version + "' is too old",
-                      "systemd 252 or later: Debian 12, EL 9 or later");
+                      "install systemd 252 or later (Debian 12, EL 9 or later)");
         return;
     }
     std::vector<std::string> lost;
@@ -27,7 +27,7 @@ void checkVersion(const Properties& manager, Findings& findings) {
         if (row.since > number)
             lost.push_back(std::string(row.name) + " (" + std::to_string(row.since) + ")");
     findings.ok("systemd.version",
-                "systemd " + version + (lost.empty() ? "" : "; limits that need a later one: " + joined(lost)));
+                "systemd " + version + (lost.empty() ? "" : "; limits that need a later version: " + joined(lost)));
 }
 
 void checkBatchSlice(const Host& host, Findings& findings) {
@@ -77,7 +77,7 @@ void checkSystemd(const Host& host, const Files& files, Findings& findings) {
     }
     if (!host.systemd) {
         if (!host.busError)
-            findings.fail("systemd.version", "PID 1 has not answered within 2 s: no job can start or end",
+            findings.fail("systemd.version", "PID 1 did not answer within 2 s: no job can start or end",
                           "`journalctl -b _PID=1 -n 50`; is /run full?", "org.freedesktop.systemd1");
         return;
     }

@@ -21,13 +21,13 @@ constexpr Script kScripts[] = {
 /// "" when pbs_mom would run it. As pbs_mom looks at it: behind links.
 std::string refused(const Files::Status& status) {
     if (status.owner != 0)
-        return "it does not belong to root";
+        return "the file does not belong to root";
     if (!S_ISREG(status.mode))
-        return "it is no file";
+        return "it is not a regular file";
     if ((status.mode & (S_IRUSR | S_IXUSR)) != (S_IRUSR | S_IXUSR))
         return "root may not read and execute it";
     if ((status.mode & (S_IWGRP | S_IWOTH)) != 0)
-        return "others than root may write to it";
+        return "users other than root may write to it";
     return "";
 }
 
@@ -41,12 +41,12 @@ void checkScript(const Host& host, const Files& files, const std::filesystem::pa
     if (!status) {
         // With the starter, and no job opened by a prologue, no job of Torque's runs.
         const auto state = hooked ? FindingState::Fail : FindingState::Warn;
-        findings.add(state, id, "there is none, or it leads nowhere", link, file);
+        findings.add(state, id, "the file does not exist, or is a link to nothing", link, file);
         return;
     }
     if (const auto why = refused(*status); !why.empty()) {
-        findings.fail(id, "pbs_mom will not run it: " + why, "chown root " + file.string() + " && chmod 755 " + file.string(),
-                      file);
+        findings.fail(id, "pbs_mom will not run this file: " + why,
+                      "chown root " + file.string() + " && chmod 755 " + file.string(), file);
         return;
     }
     const auto real = files.resolve(file);
@@ -56,11 +56,11 @@ void checkScript(const Host& host, const Files& files, const std::filesystem::pa
     else if (!text)
         findings.needsRoot(id, file);
     else if (text->find(script.program) != std::string::npos)
-        findings.ok(id, "the site's, and calls pinfold's", file);
+        findings.ok(id, "the site's script is installed, and calls pinfold's", file);
     else
         findings.add(hooked ? FindingState::Fail : FindingState::Warn, id,
-                     std::string("the site's, and does not call ") + script.program,
-                     program + " \"$@\" in it, as in docs/schedulers/torque.md", file);
+                     std::string("the site's script is installed, but does not call ") + script.program,
+                     program + " \"$@\" must be called in the script, as in docs/schedulers/torque.md", file);
 }
 
 /// The path behind such a word in mom_priv/config.
@@ -87,13 +87,14 @@ bool checkStarter(const Host& host, const Files& files, const std::filesystem::p
     const auto status = files.status(path);
     const bool hooked = path.find("torque-job-starter") != std::string::npos;
     if (path.empty())
-        findings.warn(id, "Torque's jobs do not come to pinfold: there is no $job_starter", remedy, config);
+        findings.warn(id, "Torque's jobs do not use pinfold: there is no $job_starter", remedy, config);
     else if (!hooked)
-        findings.warn(id, "Torque's jobs come to pinfold only if this calls it: $job_starter " + path, remedy, config);
+        findings.warn(id, "Torque's jobs use pinfold only if $job_starter calls pinfold: $job_starter is " + path, remedy,
+                      config);
     else if (!status || (status->mode & S_IXOTH) == 0)
-        findings.fail(id, "no job of Torque's can start: users can't execute " + path, remedy, config);
+        findings.fail(id, "no job of Torque can start: users cannot execute " + path, remedy, config);
     else
-        findings.ok(id, "Torque's jobs come to pinfold", config);
+        findings.ok(id, "Torque's jobs use pinfold", config);
     return hooked;
 }
 
@@ -101,20 +102,22 @@ void checkNodeCheck(const Host& host, const Files& files, const std::filesystem:
     const char* id = "torque.node-check";
     const auto ours = host.libexec + "/torque-node-check";
     if (programOf("$node_check_script", files.text(config)).empty())
-        findings.warn(id, "a node that takes no jobs is sent the same job again and again: there is no $node_check_script",
+        findings.warn(id,
+                      "Torque sends the same job again and again to a node that takes no jobs: there is no $node_check_script",
                       "$node_check_script " + ours + " and $node_check_interval 1,jobstart,jobend in " + config.string() +
                           ", and restart pbs_mom",
                       config);
     else
-        findings.ok(id, "Torque hears when the node takes no jobs, if this calls torque-node-check", config);
+        findings.ok(id, "Torque learns when the node takes no jobs, if $node_check_script calls torque-node-check", config);
 }
 
 /// pbs_mom runs them as the job's user in its own cgroup, without the starter.
 void checkUserScripts(const Files& files, const std::filesystem::path& directory, Findings& findings) {
     for (const char* name : {"prologue.user", "epilogue.user"})
         if (files.exists(directory / name))
-            findings.warn(std::string("torque.") + name, "what it leaves behind is in no job and outlives it",
-                          "do its work in the prologue or the epilogue, as in docs/schedulers/torque.md", directory / name);
+            findings.warn(
+                std::string("torque.") + name, "processes that this script leaves behind belong to no job, and outlive the job",
+                "do the work of this script in the prologue or the epilogue, as in docs/schedulers/torque.md", directory / name);
 }
 
 } // namespace

@@ -274,7 +274,7 @@ def test_who_removes_the_jobs_shared_memory():
         run("systemctl", "restart", "systemd-logind")
         wait_until(lambda: "true" in run("busctl", "get-property", "org.freedesktop.login1", "/org/freedesktop/login1",
                                          "org.freedesktop.login1.Manager", "RemoveIPC", check=False).stdout, "logind has it")
-    assert "still has yes" in findings()["logind.remove-ipc"]["found"]
+    assert "still uses yes" in findings()["logind.remove-ipc"]["found"]
     remedy("logind.remove-ipc")
     wait_until(lambda: new() == {}, "the remedy works")
 
@@ -393,7 +393,7 @@ def test_grid_engine():
     os.kill(master, signal.SIGSTOP)
     try:
         began = time.monotonic()
-        assert "has not answered" in findings()["grid-engine.shepherd"]["found"]
+        assert "did not answer" in findings()["grid-engine.shepherd"]["found"]
         assert time.monotonic() - began < 10
     finally:
         os.kill(master, signal.SIGCONT)

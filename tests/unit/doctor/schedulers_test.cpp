@@ -50,7 +50,7 @@ TEST_F(SchedulersTest, findsGridEngineWithoutItsHook) {
     gridEngine("shepherd_cmd /opt/site/shepherd\n");
     EXPECT_TRUE(state("grid-engine.shepherd") == Warn && mentions("grid-engine.shepherd", "/opt/site/shepherd"));
     gridEngine("shepherd_cmd /opt/pinfold/grid-engine-shepherd\nexecd_params ENABLE_ADDGRP_KILL=true,USE_CGROUPS=yes\n");
-    EXPECT_TRUE(state("grid-engine.shepherd") == Fail && mentions("grid-engine.shepherd", "there is no program"));
+    EXPECT_TRUE(state("grid-engine.shepherd") == Fail && mentions("grid-engine.shepherd", "a program that does not exist"));
     EXPECT_TRUE(state("grid-engine.cgroups") == Fail && mentions("grid-engine.cgroups", "use_cgroups=yes"));
     gridEngine("");
     EXPECT_EQ(state("grid-engine.shepherd"), Warn);
@@ -66,7 +66,7 @@ TEST_F(SchedulersTest, doesNotTakeASilentQueueMasterForAGoodOne) {
 
 TEST_F(SchedulersTest, keepsItsHandsOffWhereSlurmHasCgroups) {
     slurm("ClusterName=c\n", "");
-    EXPECT_TRUE(state("slurm.plugin") == Ok && mentions("slurm.plugin", "leaves them alone"));
+    EXPECT_TRUE(state("slurm.plugin") == Ok && mentions("slurm.plugin", "leaves these jobs alone"));
     slurm("proctracktype = proctrack/cgroup # v2\n", "");
     EXPECT_EQ(state("slurm.plugin"), Ok);
     remove("etc/slurm/slurm.conf");
@@ -108,7 +108,7 @@ TEST_F(SchedulersTest, findsWhichOfTorquesHooksIsMissing) {
     EXPECT_EQ(state("torque.job-starter"), Warn);
     EXPECT_EQ(state("torque.epilogue.parallel"), Warn) << "a site that has not switched it on";
     write(kMom / "config", "$job_starter /opt/torque-job-starter\n");
-    EXPECT_TRUE(state("torque.job-starter") == Fail && mentions("torque.job-starter", "can't execute"));
+    EXPECT_TRUE(state("torque.job-starter") == Fail && mentions("torque.job-starter", "cannot execute"));
 }
 
 TEST_F(SchedulersTest, findsThatTorqueDoesNotHearOfANodeThatTakesNoJobs) {
@@ -139,7 +139,7 @@ TEST_F(SchedulersTest, looksAtTorquesScriptsAsPbsMomDoes) {
     EXPECT_EQ(site("#!/bin/sh\nexit 0\n", 0755), Fail);
     EXPECT_TRUE(mentions("torque.prologue", "does not call torque-prologue"));
     EXPECT_EQ(site("#!/bin/sh\n/usr/libexec/pinfold/torque-prologue\n", 0775), Fail);
-    EXPECT_TRUE(mentions("torque.prologue", "others than root may write"));
+    EXPECT_TRUE(mentions("torque.prologue", "users other than root may write"));
     EXPECT_EQ(site("#!/bin/sh\n/usr/libexec/pinfold/torque-prologue\n", 0644), Fail);
     ASSERT_EQ(::chown((top() / script).c_str(), 1000, 0), 0);
     EXPECT_TRUE(mentions("torque.prologue", "does not belong to root"));
