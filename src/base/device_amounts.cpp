@@ -27,7 +27,7 @@ bool isDevicePath(std::string_view path) {
 Result<DeviceAmounts> DeviceAmounts::parse(std::string_view text) {
     const auto invalid = [text] {
         return Error{ErrorCode::InvalidArgument, "device amounts '" + printable(text, 200) +
-                                                     "' are not valid: use \"/dev/NAME AMOUNT\", several with commas between"};
+                                                     "' are not valid: use \"/dev/NAME AMOUNT\", separated by commas"};
     };
     DeviceAmounts list;
     for (std::size_t start = 0; start <= text.size();) {

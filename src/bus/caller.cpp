@@ -27,7 +27,7 @@ void CallerResolver::resolve(const std::string& sender, Done done) {
         return done(clients_.caller(found->second));
     auto& waiting = waiting_[sender];
     if (waiting.size() >= kMaxWaiting)
-        return done(Error{ErrorCode::Busy, "too many calls at once: wait for answers"});
+        return done(Error{ErrorCode::Busy, "too many calls at once: wait for answers first"});
     waiting.push_back(std::move(done));
     if (waiting.size() > 1)
         return;
@@ -39,8 +39,8 @@ void CallerResolver::resolve(const std::string& sender, Done done) {
         [this, sender](sdbus::MethodReply& reply, const sdbus::Error* error) noexcept {
             std::uint32_t uid = 0;
             if (error)
-                return answered(
-                    sender, Error{ErrorCode::Denied, "the bus doesn't say who calls: " + printable(error->getMessage(), 200)});
+                return answered(sender, Error{ErrorCode::Denied,
+                                              "the bus does not say which user calls: " + printable(error->getMessage(), 200)});
             reply >> uid;
             answered(sender, static_cast<uid_t>(uid));
         },

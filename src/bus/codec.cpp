@@ -61,7 +61,7 @@ Result<std::string> toText(const std::string& name, const sdbus::Variant& value)
         return invalid("entry '" + name + "' has type " + typeOf(value) + ": a string is expected");
     auto text = value.get<std::string>();
     if (text.size() > kMaxText)
-        return invalid("entry '" + name + "' is longer than 64 KiB");
+        return invalid("entry '" + name + "' is longer than 64 KiB: use a shorter string");
     return text;
 }
 
@@ -217,7 +217,7 @@ Result<EndReport> decodeEndOptions(const Dict& options) {
     if (!read)
         return read.error();
     if (report.exit.status && report.exit.signal)
-        return invalid("exit_status and exit_signal exclude each other");
+        return invalid("exit_status and exit_signal exclude each other: give one of them");
     return report;
 }
 

@@ -54,7 +54,7 @@ template <class... R, class F> void ManagerObject::handle(sdbus::Result<R...>&& 
     const Answer<R...> answer(std::move(result));
     const auto guardedCall = [this, answer](auto&& call) {
         if (!this->guarded("a call", call))
-            answer.fail({ErrorCode::Internal, "unexpected error in pinfoldd, see its journal"});
+            answer.fail({ErrorCode::Internal, "unexpected error in pinfoldd: see `journalctl -u pinfoldd`"});
     };
     const auto call = gate_.call();
     auto act = [this, answer, guardedCall, call, body = std::move(body)](const Result<Caller>& caller) {
@@ -66,7 +66,8 @@ template <class... R, class F> void ManagerObject::handle(sdbus::Result<R...>&& 
         guardedCall([&] {
             // Before anything of the request is looked at. What a job's owner may do is JobManager's to ask.
             const auto verb = verbOf(call.method);
-            const auto admitted = verb ? admit(*caller, *verb) : Result<void>(Error{ErrorCode::Denied, "no such request"});
+            const auto admitted =
+                verb ? admit(*caller, *verb) : Result<void>(Error{ErrorCode::Denied, "pinfoldd does not know this request"});
             admitted ? body(*caller, answer) : answer.fail(admitted.error());
         });
         parts_.clients.quota.charge(caller->countsAs, parts_.loop.cpuTime() - spentBefore);
@@ -74,7 +75,7 @@ template <class... R, class F> void ManagerObject::handle(sdbus::Result<R...>&& 
     guardedCall([&] {
         if (name.size() > kMaxName)
             return answer.fail({ErrorCode::InvalidArgument,
-                                "a key or unit name of " + std::to_string(name.size()) + " bytes: at most 1024 are looked at"});
+                                "a key or unit name has " + std::to_string(name.size()) + " bytes: use at most 1024"});
         parts_.callers.resolve(call.sender, std::move(act));
     });
 }
@@ -247,7 +248,7 @@ void ManagerObject::GetJob(sdbus::Result<sdbus::ObjectPath>&& result, std::strin
 void ManagerObject::GetJobByPID(sdbus::Result<std::string, std::uint32_t, sdbus::ObjectPath>&& result, std::uint32_t pid) {
     handle(std::move(result), {}, [this, pid](const Caller&, const auto& answer) {
         if (pid < 2 || pid > INT32_MAX)
-            return answer.fail({ErrorCode::InvalidArgument, "process " + std::to_string(pid) + " can't be part of a job"});
+            return answer.fail({ErrorCode::InvalidArgument, "process " + std::to_string(pid) + " cannot be part of a job"});
         const auto found = parts_.jobs.jobOfProcess(static_cast<pid_t>(pid));
         if (!found)
             return answer.fail(found.error());

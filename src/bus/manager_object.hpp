@@ -119,7 +119,7 @@ private:
         return false;
     }
     void logUnexpected(const char* what, const std::exception& error) const {
-        parts_.logError(std::string("unexpected in ") + what + ": " + error.what());
+        parts_.logError(std::string("unexpected error in ") + what + ": " + error.what());
     }
 
     Parts parts_;

@@ -18,7 +18,7 @@ constexpr std::size_t kMaxDescriptors = 16; // dbus-daemon passes no more in one
 
 Error invalid(std::string what) { return {ErrorCode::InvalidArgument, std::move(what)}; }
 
-Error unreadable() { return invalid("the message can't be read"); }
+Error unreadable() { return invalid("the message cannot be read: see org.pinfold1(5) for its types"); }
 
 Result<void> checkEntry(sd_bus_message* message, std::vector<std::string_view>& seen) {
     const char* key = nullptr;
@@ -27,13 +27,13 @@ Result<void> checkEntry(sd_bus_message* message, std::vector<std::string_view>& 
         sd_bus_message_peek_type(message, nullptr, &type) <= 0)
         return unreadable();
     if (std::find(seen.begin(), seen.end(), key) != seen.end())
-        return invalid("entry '" + printable(key, 100) + "' is there more than once");
+        return invalid("entry '" + printable(key, 100) + "' occurs more than once: give it once");
     if (std::string_view(type).size() != 1 || *type == SD_BUS_TYPE_VARIANT)
         return invalid("entry '" + printable(key, 100) + "' has type " + printable(type, 100) +
-                       ", which no entry has: see org.pinfold1(5)");
+                       ", but no entry has this type: see org.pinfold1(5)");
     seen.emplace_back(key);
     if (seen.size() > kMaxEntries)
-        return invalid("more than 32 entries in a dictionary: see org.pinfold1(5)");
+        return invalid("a dictionary has more than 32 entries: see org.pinfold1(5)");
     return sd_bus_message_skip(message, "v") < 0 ? unreadable() : Result<void>();
 }
 
@@ -56,7 +56,7 @@ Result<void> checkDescriptors(sd_bus_message* message) {
     int fd = -1;
     for (std::size_t count = 0; sd_bus_message_read_basic(message, SD_BUS_TYPE_UNIX_FD, &fd) > 0;)
         if (++count > kMaxDescriptors)
-            return invalid("more than 16 processes: adopt them in several calls");
+            return invalid("the call has more than 16 processes: adopt them in several calls");
     return sd_bus_message_exit_container(message) < 0 ? unreadable() : Result<void>();
 }
 
@@ -74,7 +74,8 @@ Result<void> checkRequest(sd_bus_message* message) {
         else if (std::string_view(contents) == "h")
             checked = checkDescriptors(message);
         else
-            return invalid("an argument of type a" + printable(contents, 100) + ", which no method takes");
+            return invalid("an argument has type a" + printable(contents, 100) +
+                           ", but no method takes this type: see org.pinfold1(5)");
         if (!checked)
             return checked;
     }

@@ -38,7 +38,7 @@ Result<void> checkDaemon(sdbus::IConnection& connection) {
         const auto result = properties["Result"].get<std::string>();
         return Error{ErrorCode::Unreachable,
                      "pinfoldd is not reachable: it does not start: " + (said.empty() ? result : printable(said, 500)) +
-                         "; an administrator has to mend that and to run `systemctl restart pinfoldd`"};
+                         "; an administrator must fix this and run `systemctl restart pinfoldd`"};
     } catch (const sdbus::Error&) {
         return {}; // the call itself tells what is wrong
     }

@@ -89,7 +89,7 @@ Result<void> JobsWatch::untilOneEnds(const std::vector<std::string>& keys, std::
     if (!waited)
         return Error{ErrorCode::Unreachable, waited.error().message};
     if (!*waited)
-        return Error{ErrorCode::TimedOut, "no job has ended in time"};
+        return Error{ErrorCode::TimedOut, "no job ended in time"};
     return *std::exchange(impl_->outcome, std::nullopt);
 }
 

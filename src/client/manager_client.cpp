@@ -147,7 +147,7 @@ Result<JobInfo> ManagerClient::job(const std::string& key) const {
             return std::move(job);
     // Not live: pinfoldd has the words for it.
     auto path = converted([&] { return ask<sdbus::ObjectPath>(*impl_->manager, "GetJob", key); });
-    return path ? Error{ErrorCode::NoSuchJob, "job '" + key + "' is just coming up: try again"} : path.error();
+    return path ? Error{ErrorCode::NoSuchJob, "job '" + key + "' is just being created: try again"} : path.error();
 }
 
 Result<std::pair<std::string, std::uint32_t>> ManagerClient::jobOfProcess(pid_t pid) const {

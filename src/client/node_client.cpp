@@ -76,7 +76,7 @@ Result<NodeClient> NodeClient::connect() {
     auto made = connecting.get_future();
     std::thread(std::move(connecting)).detach();
     if (made.wait_for(std::chrono::microseconds(kTimeLimit)) != std::future_status::ready)
-        return Error{ErrorCode::TimedOut, "it accepts connections, and then says nothing"};
+        return Error{ErrorCode::TimedOut, "pinfoldd accepts connections, but does not answer"};
     auto impl = made.get();
     return impl ? Result<NodeClient>(NodeClient(std::move(*impl))) : Result<NodeClient>(impl.error());
 }

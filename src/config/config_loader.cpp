@@ -24,7 +24,7 @@ Setter limit(std::string_view name) {
             return setLimit(config.defaults, name, text->get());
         if (const auto* number = node.as_integer(); number && number->get() >= 0)
             return setLimit(config.defaults, name, std::to_string(number->get()));
-        return wrong(show(node) + " is no amount: use a number or a string with a unit");
+        return wrong(show(node) + " is not an amount: use a number or a string with a unit");
     };
 }
 
@@ -38,15 +38,16 @@ Result<DeviceRule> deviceRule(const toml::node& node) {
     const bool isGroup = device.starts_with("char-") || device.starts_with("block-");
     const bool printable = std::all_of(device.begin(), device.end(), [](char c) { return c > ' ' && c < 0x7f; });
     if ((!isPath && !isGroup) || !printable || access.empty() || access.find_first_not_of("rwm") != std::string::npos)
-        return wrong(show(node) +
-                     " is no device: use \"/dev/NAME rw\", \"char-GROUP rw\" or \"block-GROUP r\", with letters of rwm");
+        return wrong(
+            show(node) +
+            " is not a device rule: use \"/dev/NAME rw\", \"char-GROUP rw\" or \"block-GROUP r\"; the access is letters of rwm");
     return DeviceRule{device, access};
 }
 
 Result<void> deviceRules(const toml::node& node, DeviceRules& rules) {
     const auto* entries = node.as_array();
     if (!entries)
-        return wrong(show(node) + " is no list: use [\"/dev/NAME rw\"]");
+        return wrong(show(node) + " is not a list: use [\"/dev/NAME rw\"]");
     DeviceRules read;
     for (const auto& entry : *entries) {
         auto rule = deviceRule(entry);
@@ -62,7 +63,7 @@ Result<void> deviceRules(const toml::node& node, DeviceRules& rules) {
 Result<void> gpuDevices(const toml::node& node, Config& config) {
     const auto* gpus = node.as_array();
     if (!gpus)
-        return wrong(show(node) + " is no list: use one entry for each GPU");
+        return wrong(show(node) + " is not a list: use a list with one entry for each GPU");
     std::vector<DeviceRules> devices;
     for (const auto& gpu : *gpus) {
         auto read = gpu.is_array() ? deviceRules(gpu, devices.emplace_back())
@@ -91,7 +92,7 @@ Setter reserve(std::optional<Config::Reserve>& (*member)(Config&), Result<std::u
         const bool percent = text.ends_with('%');
         const auto value = percent ? parseUnsigned(std::string_view(text).substr(0, text.size() - 1)) : amount(node, parse, 1);
         if (!value || *value == kInfinity || (percent && *value > kMostPercent))
-            return wrong(show(node) + " can't be reserved: use an amount, or up to \"90%\"");
+            return wrong(show(node) + " cannot be reserved: use an amount, or a share of at most \"90%\"");
         member(config) = Config::Reserve{*value, percent};
         return {};
     };
@@ -111,8 +112,8 @@ Result<void> textfile(const toml::node& node, Config& config) {
     const bool nul = path.native().find(static_cast<char>(0)) != std::string::npos;
     if (!text || nul ||
         (!path.empty() && (!path.is_absolute() || path.extension() != ".prom" || path != path.lexically_normal())))
-        return wrong(show(node) +
-                     " is no absolute path of a file *.prom: use \"/var/lib/node_exporter/textfile_collector/pinfold.prom\"");
+        return wrong(show(node) + " is not the absolute path of a file *.prom: use for instance "
+                                  "\"/var/lib/node_exporter/textfile_collector/pinfold.prom\"");
     config.metrics.textfile = path.empty() ? std::nullopt : std::optional(path);
     return {};
 }
@@ -206,7 +207,7 @@ Result<void> setDevices(std::string_view name, const toml::node& node, Config& c
     const auto* allow =
         profile && profile->size() == 1 && profile->contains("allow") ? profile->get("allow")->as_array() : nullptr;
     if (!allow)
-        return wrong(show(node) + " is no device profile: use [devices." + std::string(name) +
+        return wrong(show(node) + " is not a device profile: use [devices." + std::string(name) +
                      "] with allow = [\"/dev/NAME rw\"]");
     return deviceRules(*allow, config.devices[*checked]);
 }
@@ -265,10 +266,10 @@ Result<LoadedConfig> loadConfig(const ConfigPaths& paths) {
     }
     if (const auto& gpus = loaded.config.gpus; !gpus.ids.empty() && gpus.ids.size() != gpus.devices.size())
         return wrong(loaded.files.back().string() + ":1:1: [gpus] has " + std::to_string(gpus.ids.size()) + " ids for " +
-                     std::to_string(gpus.devices.size()) + " devices: give one for each, or none");
+                     std::to_string(gpus.devices.size()) + " devices: write one id for each device, or no ids");
     if (const auto& strays = loaded.config.strays; strays.minUid > strays.maxUid)
         return wrong(loaded.files.back().string() +
-                     ":1:1: strays.min_uid is above strays.max_uid: no user would be an ordinary one");
+                     ":1:1: strays.min_uid is above strays.max_uid, so no user would be checked: lower min_uid or raise max_uid");
     if (loaded.config.unkillable.action == UnkillableAction::Script && loaded.config.unkillable.script.empty())
         return wrong(loaded.files.back().string() + ":1:1: unkillable.action = \"script\" needs unkillable.script = \"/path\"");
     return loaded;

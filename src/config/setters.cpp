@@ -20,7 +20,7 @@ std::string show(const toml::node& node) {
     else if (const auto* boolean = node.as_boolean())
         text << (boolean->get() ? "true" : "false");
     else
-        text << "a " << node.type();
+        text << (node.is_array() ? "an " : "a ") << node.type();
     return printable(text.str(), 200);
 }
 
@@ -31,7 +31,7 @@ Result<std::uint64_t> amount(const toml::node& node, Result<std::uint64_t> (*par
     if (const auto* number = node.as_integer();
         number && number->get() >= 0 && static_cast<std::uint64_t>(number->get()) <= UINT64_MAX / 2 / integerUnit)
         return static_cast<std::uint64_t>(number->get()) * integerUnit;
-    return wrong(show(node) + " is no amount: use a number or a string with a unit");
+    return wrong(show(node) + " is not an amount: use a number or a string with a unit");
 }
 
 Result<std::uint64_t> integer(const toml::node& node, std::uint64_t least, std::uint64_t most) {
@@ -70,7 +70,7 @@ Setter flag(bool& (*member)(Config&)) {
     return [=](const toml::node& node, Config& config) -> Result<void> {
         const auto* value = node.as_boolean();
         if (!value)
-            return wrong(show(node) + " is neither true nor false");
+            return wrong(show(node) + " is not valid: use true or false");
         member(config) = value->get();
         return {};
     };
@@ -80,7 +80,7 @@ Setter absolutePath(std::string& (*member)(Config&)) {
     return [member](const toml::node& node, Config& config) -> Result<void> {
         const auto path = node.value<std::string>().value_or("");
         if (!path.starts_with('/') || path != printable(path))
-            return wrong(show(node) + " is no absolute path: write \"/path/to/file\"");
+            return wrong(show(node) + " is not an absolute path: write \"/path/to/file\"");
         member(config) = path;
         return {};
     };
@@ -93,7 +93,7 @@ Setter words(std::vector<std::string>& (*member)(Config&), bool (*valid)(const s
         for (std::size_t i = 0; list && i < list->size(); ++i)
             read.push_back((*list)[i].value<std::string>().value_or(""));
         if (!list || !std::all_of(read.begin(), read.end(), valid))
-            return wrong(show(node) + " is no list of " + what);
+            return wrong(show(node) + " is not a list of " + what);
         member(config) = std::move(read);
         return {};
     };

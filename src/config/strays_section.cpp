@@ -35,7 +35,7 @@ Result<void> kinds(const toml::node& node, Config& config) {
     }
     if (!list)
         return wrong(show(node) +
-                     " is no list of kinds such as [\"session\", \"linger\"]: pinfold(1) has them all, and orphan can't be "
+                     " is not a list of kinds such as [\"session\", \"linger\"]: see pinfold(1) for the kinds; orphan cannot be "
                      "acted on");
     config.strays.kinds = std::move(read);
     return {};

@@ -59,7 +59,7 @@ int passedSocket() {
 int refuse(const Error& error) {
     turnAway(passedSocket(),
              {ErrorCode::Unreachable, "pinfoldd does not start: " + error.message +
-                                          "; an administrator has to mend that and to run `systemctl restart pinfoldd`"});
+                                          "; an administrator must fix this and run `systemctl restart pinfoldd`"});
     logErrorLine(error.message);
     // Of a process that has ended systemd cannot tell which unit it was: wait until it has read this.
     sd_notifyf(0, "STATUS=%s", error.message.c_str());
@@ -69,7 +69,7 @@ int refuse(const Error& error) {
 
 /// What may be over soon, such as a full disk: systemd starts us again. Wrappers wait in the socket's queue meanwhile.
 int failForNow(const Error& error) {
-    logErrorLine("can't start, trying again: " + error.message);
+    logErrorLine("cannot start, pinfoldd tries again: " + error.message);
     sd_notifyf(0, "STATUS=Trying again: %s", error.message.c_str());
     ::sleep(kPauseSeconds);
     return kExitRestart;
@@ -85,7 +85,7 @@ std::filesystem::path recordsBelow(const std::filesystem::path& root) { return r
 /// The start waits for this, and the unit's start time-out must not cut it off: the next start would begin anew. A thread calls
 /// it.
 void announceMigration() {
-    constexpr const char* what = "bringing the receipts of an older pinfold up to date, about a minute for each million";
+    constexpr const char* what = "converting the receipts of an older pinfold, which takes about a minute for each million";
     (void)::dprintf(STDERR_FILENO, "<6>history: %s\n", what); // the log is the loop's thread's, and this one may wait
     sd_notifyf(0, "EXTEND_TIMEOUT_USEC=%llu\nSTATUS=%s", 3'600'000'000ULL, what);
 }
@@ -158,26 +158,26 @@ public:
 private:
     void ready(const Result<void>& recovered) {
         if (!recovered) {
-            logErrorLine("jobs of an earlier pinfoldd can't be taken up: " + recovered.error().message);
+            logErrorLine("cannot take up the jobs of an earlier pinfoldd: " + recovered.error().message);
             return stop(kExitRestart);
         }
         try {
             bus::requestName(*connection_, kBusName);
         } catch (const sdbus::Error& error) {
-            logErrorLine(std::string("the name org.pinfold1 is not to be had, is another pinfoldd running? ") +
+            logErrorLine(std::string("cannot acquire the bus name org.pinfold1: is another pinfoldd running? ") +
                          error.getMessage());
             return stop(kExitRestart);
         }
         if (passedSocket() >= 0)
             socket_.open();
         else
-            logWarningLine("started without pinfoldd.socket: pinfold-run can't reach this pinfoldd");
+            logWarningLine("started without pinfoldd.socket: pinfold-run cannot reach this pinfoldd");
         historyKeeper_.start();
         metricsFile_.configure();
         loop_.enableWatchdog();
         tellStatus();
         if (const int told = sd_notify(0, "READY=1"); told < 0) {
-            logErrorLine(std::string("systemd can't be told that the start is over: ") + std::strerror(-told));
+            logErrorLine(std::string("cannot tell systemd that the start is over: ") + std::strerror(-told));
             return stop(kExitRestart);
         }
         logInfo("ready, " + counted(jobs_.jobCount(), "job", "jobs") + " taken up");
@@ -201,14 +201,14 @@ private:
 
     void busLost(const std::string& why) {
         // No reconnect: a new pinfoldd finds everything by records and units, which is tried all the time.
-        logErrorLine("the bus went away (" + why + "), starting again");
+        logErrorLine("the connection to the bus was lost (" + why + "): pinfoldd starts again");
         stop(kExitRestart);
     }
 
     void terminate() {
         if (!jobs_.shuttingDown())
             return stop(0);
-        sd_notify(0, "STOPPING=1\nSTATUS=Waits for the receipts of the last jobs");
+        sd_notify(0, "STOPPING=1\nSTATUS=Waiting for the receipts of the last jobs");
         jobs_.finishShutdown([this] { loop_.quit(0); });
     }
 
@@ -257,7 +257,7 @@ int runDaemon(const DaemonOptions& options) {
     ThreadBackground background(loop);
     MessageQueue messages(background);
     messages.onLost = [](std::uint64_t count) {
-        logWarningLine(std::to_string(count) + " messages were lost while the journal did not take any");
+        logWarningLine(std::to_string(count) + " messages were lost, because the journal did not accept any");
     };
     const QueuedLog log(messages);
     QueuedJournal journal{"pinfoldd", messages};

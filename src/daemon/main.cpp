@@ -45,8 +45,10 @@ int main(int argc, char** argv) {
         return run(argc, argv);
     } catch (const std::exception& error) {
         // Libraries throw at start-up, before anything is watched; systemd starts us again.
-        std::fprintf(stderr, "<3>pinfoldd: can't start: %s; it needs the system bus and systemd on it: systemctl status dbus\n",
-                     error.what());
+        std::fprintf(
+            stderr,
+            "<3>pinfoldd: cannot start: %s; pinfoldd needs the system bus, and systemd on the bus: see `systemctl status dbus`\n",
+            error.what());
         return 1;
     }
 }

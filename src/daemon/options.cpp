@@ -12,11 +12,12 @@ namespace pinfold {
 
 const char* const kDaemonUsage = "Usage: pinfoldd [--root DIR]\n"
                                  "\n"
-                                 "Keeps each batch job of this node in its own systemd scope. Started by systemd:\n"
+                                 "Keeps each batch job of this node in its own systemd scope. systemd starts it:\n"
                                  "  systemctl start pinfoldd\n"
                                  "\n"
-                                 "  --root DIR   prefix of all paths read and written, for tests\n"
-                                 "  --help, --version\n"
+                                 "  --root DIR   put DIR before all paths that are read and written, for tests\n"
+                                 "  --help       show this help\n"
+                                 "  --version    show the version\n"
                                  "\n"
                                  "See pinfoldd(8), pinfold.toml(5).\n";
 

@@ -28,10 +28,11 @@ Result<void> Settings::load() {
 }
 
 Error Settings::reject(const Error& why) const {
-    journal_.event({LOG_ERR,
-                    kMessageConfigRejected,
-                    "configuration rejected" + std::string(inForce_ ? ", the old one stays in force" : "") + ": " + why.message,
-                    {{"PINFOLD_EVENT", "config-rejected"}}});
+    journal_.event(
+        {LOG_ERR,
+         kMessageConfigRejected,
+         "configuration rejected" + std::string(inForce_ ? ", the old configuration stays in force" : "") + ": " + why.message,
+         {{"PINFOLD_EVENT", "config-rejected"}}});
     return why;
 }
 
@@ -48,8 +49,9 @@ void Settings::publishFailurePolicy() const {
         return;
     // Without the file no job runs unconfined. With an old one a job might, against what the site wants by now.
     std::filesystem::remove(file, error);
-    logWarningLine("pinfold-run cannot be told what jobs.on_failure says, so it runs no job while pinfoldd is away: " +
-                   written.error().message + (error ? "; " + file.string() + " has to be removed" : ""));
+    logWarningLine(
+        "cannot tell pinfold-run the value of jobs.on_failure, so pinfold-run starts no job while pinfoldd does not run: " +
+        written.error().message + (error ? "; " + file.string() + " must be removed" : ""));
 }
 
 } // namespace pinfold

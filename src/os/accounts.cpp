@@ -18,7 +18,7 @@ Error notFound(const char* what, const std::string& name) {
     const std::string shown = std::string(what) + " '" + printable(name, 100) + "'";
     if (errno == 0 || errno == ENOENT || errno == ESRCH)
         return {ErrorCode::InvalidArgument, "unknown " + shown};
-    return {ErrorCode::Internal, shown + " can't be looked up: " + std::strerror(errno)};
+    return {ErrorCode::Internal, shown + " cannot be looked up: " + std::strerror(errno)};
 }
 
 } // namespace

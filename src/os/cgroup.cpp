@@ -119,7 +119,7 @@ Result<std::vector<std::string>> subdirectories(int directory) {
         if (entry->d_type == DT_DIR && std::strcmp(entry->d_name, ".") != 0 && std::strcmp(entry->d_name, "..") != 0)
             names.emplace_back(entry->d_name);
     if (!listing || errno != 0)
-        return failed("nested cgroups can't be listed");
+        return failed("nested cgroups cannot be listed");
     return names;
 }
 
@@ -129,13 +129,13 @@ Result<void> collect(int directory, const char* file, std::vector<pid_t>& pids) 
     if (!text && vanished(errno))
         return {};
     if (!text)
-        return failed(std::string(file) + " can't be read");
+        return failed(std::string(file) + " cannot be read");
     for (std::size_t start = 0; start < text->size();) {
         const auto end = std::min(text->find('\n', start), text->size());
         const auto pid = parseUnsigned(std::string_view(*text).substr(start, end - start));
         if (!pid || *pid == 0)
             return Error{ErrorCode::Internal,
-                         std::string(file) + " has a process of another pid namespace: the list is incomplete"};
+                         std::string(file) + " contains a process of another pid namespace: the list is incomplete"};
         pids.push_back(static_cast<pid_t>(*pid));
         start = end + 1;
     }
@@ -147,7 +147,7 @@ Result<void> collect(int directory, const char* file, std::vector<pid_t>& pids) 
         if (!child && vanished(errno))
             continue;
         if (!child)
-            return failed("cgroup " + name + " can't be opened");
+            return failed("cgroup " + name + " cannot be opened");
         if (auto collected = collect(child.get(), file, pids); !collected)
             return collected;
     }
@@ -157,12 +157,12 @@ Result<void> collect(int directory, const char* file, std::vector<pid_t>& pids) 
 Result<void> writeFile(int directory, const char* name, const std::string& text) {
     const UniqueFd fd(::openat(directory, name, O_WRONLY | O_CLOEXEC));
     if (!fd)
-        return failed(std::string(name) + " can't be opened");
+        return failed(std::string(name) + " cannot be opened");
     if (::write(fd.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()))
         return {};
     if (errno == ESRCH)
         return Error{ErrorCode::PidGone, "process " + text + " has ended"};
-    return failed(std::string(name) + " can't be written");
+    return failed(std::string(name) + " cannot be written");
 }
 
 bool isCgroup2(const std::filesystem::path& directory) {
@@ -312,7 +312,7 @@ CgroupTree::CgroupTree(const std::filesystem::path& root) : mount_(root / "sys/f
 Result<void> CgroupTree::check() const {
     std::error_code ignored;
     if (!std::filesystem::is_directory(mount_, ignored))
-        return Error{ErrorCode::Internal, mount_.string() + " is no directory; pinfold needs cgroup v2 mounted there"};
+        return Error{ErrorCode::Internal, mount_.string() + " is not a directory: pinfold needs cgroup v2 mounted there"};
     if (!real_ || isCgroup2(mount_))
         return {};
     const std::string found =
@@ -329,7 +329,7 @@ std::filesystem::path CgroupTree::absolute(std::string_view path) const {
 Result<CgroupDir> CgroupTree::open(std::string_view path) const {
     UniqueFd directory(::open(absolute(path).c_str(), kOpenDirectory));
     if (!directory)
-        return failed("cgroup " + std::string(path) + " can't be opened");
+        return failed("cgroup " + std::string(path) + " cannot be opened");
     return CgroupDir(std::move(directory));
 }
 
@@ -350,7 +350,7 @@ std::vector<std::string> CgroupTree::children(std::string_view path) const {
 Result<void> CgroupTree::remove(std::string_view path) const {
     if (::rmdir(absolute(path).c_str()) == 0 || errno == ENOENT)
         return {};
-    return failed("cgroup " + std::string(path) + " can't be removed");
+    return failed("cgroup " + std::string(path) + " cannot be removed");
 }
 
 std::filesystem::path CgroupTree::eventsFile(std::string_view path) const { return absolute(path) / "cgroup.events"; }

@@ -136,7 +136,7 @@ Result<EventHandle> CgroupWatch::watch(const std::filesystem::path& eventsFile, 
         if (errno != ENOSPC)
             return Error{ErrorCode::Internal, "inotify on " + eventsFile.string() + ": " + std::strerror(errno)};
         if (impl_->unwatched.empty() && onExhausted)
-            onExhausted("the kernel has no inotify watches left, so ends of jobs are seen up to a second late; raise "
+            onExhausted("the kernel has no inotify watches left, so pinfoldd notices ends of jobs up to a second late: raise "
                         "fs.inotify.max_user_watches");
         impl_->unwatched.emplace(id, std::move(entry));
         if (!impl_->timer)

@@ -62,9 +62,9 @@ Result<void> HistoryFile::moveAside(const std::string& why) {
     // new file must not find the log of another.
     for (const char* part : {"-wal", "-shm", ""})
         if (::rename((file_.string() + part).c_str(), (damaged.string() + part).c_str()) != 0 && errno != ENOENT)
-            return Error{ErrorCode::Internal, why + "; the file cannot be moved aside: " + std::strerror(errno)};
+            return Error{ErrorCode::Internal, why + "; and the file cannot be moved aside: " + std::strerror(errno)};
     history_.reset();
-    news_.damage = why + "; the file is " + damaged.string() + " now";
+    news_.damage = why + "; pinfoldd moved the file to " + damaged.string() + "";
     return {};
 }
 

@@ -127,7 +127,7 @@ Result<HistoryDatabase> connect(const std::filesystem::path& file, const std::st
         return Error{schema.error().code, file.string() + ": " + schema.error().message};
     if (*schema > kHistorySchema)
         return Error{ErrorCode::ConfigInvalid, file.string() + " was written by a newer pinfold (schema " +
-                                                   std::to_string(*schema) + "): install that version, or move the file away"};
+                                                   std::to_string(*schema) + "): install that pinfold, or move the file away"};
     return HistoryDatabase{.db = std::move(db), .schema = *schema};
 }
 

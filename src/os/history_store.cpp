@@ -8,7 +8,7 @@
 namespace pinfold {
 namespace {
 
-Error busy() { return {ErrorCode::Busy, "too many wait for the history already: try again in a while"}; }
+Error busy() { return {ErrorCode::Busy, "too many requests wait for the history: try again later"}; }
 
 } // namespace
 

@@ -128,8 +128,8 @@ Result<UniqueFd> KernelLog::openDevice() {
         return fd;
     return Error{ErrorCode::Internal,
                  std::string("/dev/kmsg: ") + std::strerror(errno) +
-                     "; pinfoldd will not know which processes were killed when memory ran out (the unit needs "
-                     "CAP_SYSLOG and the device)"};
+                     "; pinfoldd will not know which processes were killed when memory ran out (pinfoldd's unit needs "
+                     "CAP_SYSLOG and access to the device)"};
 }
 
 void KernelLog::watch(EventLoop& loop) {

@@ -45,7 +45,7 @@ Result<std::vector<std::string>> processes(const std::filesystem::path& proc) {
     auto pids = numbersIn(proc);
     // hidepid=, without the right to see through it, leaves out what is another user's: PID 1 first of all.
     if (pids && std::find(pids->begin(), pids->end(), "1") == pids->end())
-        return Error{ErrorCode::Internal, proc.string() + " doesn't show all processes (hidepid=?): run as root"};
+        return Error{ErrorCode::Internal, proc.string() + " does not show all processes (hidepid=?): run as root"};
     return pids;
 }
 
@@ -102,7 +102,7 @@ private:
             unsigned long long inode = 0;
             if (std::sscanf(text->substr(start, std::min<std::size_t>(end - start, 128)).c_str(), "%*s %*s %*s %x:%x %llu",
                             &major, &minor, &inode) != 3)
-                return Error{ErrorCode::Internal, file.string() + " is not as proc(5) has it"};
+                return Error{ErrorCode::Internal, file.string() + " does not have the form that proc(5) describes"};
             if (const FileId id{std::uint64_t{major} << 32 | minor, inode}; devices_->contains(id.device))
                 found.insert(id);
             start = end + 1;

@@ -37,7 +37,7 @@ Result<pid_t> ForkedPlaceholders::start() {
     if (pid == 0)
         holdThePlace(parent);
     if (pid < 0)
-        return Error{ErrorCode::Internal, std::string("no process for a new scope: ") + std::strerror(errno)};
+        return Error{ErrorCode::Internal, std::string("cannot start a process for a new scope: ") + std::strerror(errno)};
     auto pidfd = openPidfd(pid); // its number can't be another's: nobody but us can reap it
     if (!pidfd) {
         ::kill(pid, SIGKILL);

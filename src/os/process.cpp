@@ -37,7 +37,7 @@ Error notRead(pid_t pid) {
 }
 
 Error unreadable(pid_t pid, const char* file) {
-    return {ErrorCode::Internal, "/proc/" + std::to_string(pid) + "/" + file + " can't be read"};
+    return {ErrorCode::Internal, "/proc/" + std::to_string(pid) + "/" + file + " cannot be read"};
 }
 
 template <class T> std::optional<T> number(std::string_view text, int base = 10) {
@@ -173,7 +173,7 @@ Result<std::vector<pid_t>> numbersIn(const std::filesystem::path& directory) {
             if (const auto pid = number<pid_t>(name))
                 found.push_back(*pid);
     if (error)
-        return Error{ErrorCode::Internal, directory.string() + " can't be listed: " + error.message()};
+        return Error{ErrorCode::Internal, directory.string() + " cannot be listed: " + error.message()};
     return found;
 }
 
@@ -223,16 +223,16 @@ Result<pid_t> ProcessTable::pidOf(int pidfd) const {
     const std::string_view target(link.data(), length > 0 ? static_cast<std::size_t>(length) : 0);
     // "pidfd:[N]" since Linux 6.9.
     if (target != "anon_inode:[pidfd]" && !target.starts_with("pidfd:["))
-        return Error{ErrorCode::InvalidArgument, "the descriptor passed for a process is no pidfd: use pidfd_open(2)"};
+        return Error{ErrorCode::InvalidArgument, "the descriptor passed for a process is not a pidfd: use pidfd_open(2)"};
     const auto info = readFile(AT_FDCWD, ("/proc/self/fdinfo/" + fd).c_str());
     if (!info)
         return Error{ErrorCode::Internal, "/proc/self/fdinfo: " + std::string(std::strerror(errno))};
     // It becomes readable when that thread ends, and the process may go on.
     if ((number<unsigned>(lineOf(*info, "flags:").value_or(""), 8).value_or(0) & kPidfdThread) != 0)
-        return Error{ErrorCode::InvalidArgument, "the pidfd passed is of a thread: use pidfd_open(2) without PIDFD_THREAD"};
+        return Error{ErrorCode::InvalidArgument, "the passed pidfd refers to a thread: use pidfd_open(2) without PIDFD_THREAD"};
     const auto pid = number<pid_t>(lineOf(*info, "Pid:").value_or(""));
     if (!pid || *pid == 0)
-        return Error{ErrorCode::InvalidArgument, "the pidfd passed is of a process outside pinfoldd's pid namespace"};
+        return Error{ErrorCode::InvalidArgument, "the passed pidfd refers to a process outside of pinfoldd's pid namespace"};
     if (*pid < 0)
         return Error{ErrorCode::PidGone, "the process has ended"};
     return *pid;
@@ -300,7 +300,7 @@ Result<void> ProcessTable::showsAll() const {
     const auto mounts = readFile(AT_FDCWD, (root_ / "proc/self/mountinfo").c_str());
     const auto status = mounts ? readFile(AT_FDCWD, (root_ / "proc/self/status").c_str()) : std::nullopt;
     if (!status)
-        return Error{ErrorCode::Internal, "/proc/self can't be read: " + std::string(std::strerror(errno))};
+        return Error{ErrorCode::Internal, "/proc/self cannot be read: " + std::string(std::strerror(errno))};
     const auto how = hidden(*mounts);
     if (how == "off" || how == "0")
         return {};
@@ -308,7 +308,7 @@ Result<void> ProcessTable::showsAll() const {
     if ((capabilities >> CAP_SYS_PTRACE & 1) != 0)
         return {};
     return Error{ErrorCode::Internal, "/proc is mounted with hidepid=" + printable(how, 20) +
-                                          " and may hide processes: it takes root with CAP_SYS_PTRACE to see them all"};
+                                          " and may hide processes: run as root with CAP_SYS_PTRACE to see all processes"};
 }
 
 Result<ProcessInfo> ProcessTable::read(pid_t pid) const {
@@ -366,7 +366,7 @@ bool isInFuse(std::string_view waitPoint) { return waitPoint == "request_wait_an
 Result<void> sendSignalTo(int pidfd, int signal) {
     if (::syscall(SYS_pidfd_send_signal, pidfd, signal, nullptr, 0) == 0 || errno == ESRCH)
         return {};
-    return Error{ErrorCode::Internal, "signal " + std::to_string(signal) + " can't be sent: " + std::strerror(errno)};
+    return Error{ErrorCode::Internal, "signal " + std::to_string(signal) + " cannot be sent: " + std::strerror(errno)};
 }
 
 Result<UniqueFd> openPidfd(pid_t pid) {

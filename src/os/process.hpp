@@ -104,7 +104,7 @@ bool isInFuse(std::string_view waitPoint);
 /// A text for people that says how to end a wait in FUSE.
 constexpr std::string_view kAbortFuse =
     "it waits for a FUSE file server that its user runs: `echo 1 >/sys/fs/fuse/connections/N/abort` "
-    "ends that, where N/waiting is not 0";
+    "ends the wait, for the N whose N/waiting is not 0";
 
 /// pidfd_open(2). Errors: PidGone, also if the number belongs to a thread by now; Internal.
 Result<UniqueFd> openPidfd(pid_t pid);

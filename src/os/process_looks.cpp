@@ -89,7 +89,7 @@ Result<void> ProcessLooks::run(pid_t pid, uid_t user, std::function<void()> look
         if (!thread_)
             thread_ = Thread::start();
     } catch (const std::system_error& error) {
-        return Error{ErrorCode::Internal, std::string("there is no thread for looks into processes: ") + error.what()};
+        return Error{ErrorCode::Internal, std::string("cannot start a thread that examines processes: ") + error.what()};
     }
     const auto begun = std::chrono::steady_clock::now();
     const bool done = thread_->make(std::move(look), patience_);
@@ -99,7 +99,7 @@ Result<void> ProcessLooks::run(pid_t pid, uid_t user, std::function<void()> look
     thread_->dismiss();
     leftBehind_.push_back({std::move(thread_), pid, who});
     return Error{ErrorCode::TimedOut, "process " + std::to_string(pid) + " of user " + std::to_string(user) +
-                                          " can't be looked into: it hangs, and nothing came within " + inSeconds(patience_)};
+                                          " cannot be examined: it hangs, and did not answer within " + inSeconds(patience_)};
 }
 
 Result<void> ProcessLooks::allowed(pid_t pid, uid_t user, const std::string& who) const {
@@ -108,7 +108,7 @@ Result<void> ProcessLooks::allowed(pid_t pid, uid_t user, const std::string& who
     const auto root = ownerOf(subordinates_, 0);
     std::string why;
     if (count([pid](const LeftBehind& one) { return one.pid == pid; }) > 0)
-        why = "the look before still hangs";
+        why = "the previous look into this process still hangs";
     else if (count([&who](const LeftBehind& one) { return one.who == who; }) >= most(kMostOfOne))
         why = std::to_string(kMostOfOne) + " looks into processes of this user hang already";
     else if (who != root && count([&root](const LeftBehind& one) { return one.who != root; }) >= most(kMostOfUsers))
@@ -118,7 +118,7 @@ Result<void> ProcessLooks::allowed(pid_t pid, uid_t user, const std::string& who
     if (why.empty())
         return {};
     return Error{ErrorCode::Busy,
-                 "process " + std::to_string(pid) + " of user " + std::to_string(user) + " was not looked into: " + why};
+                 "process " + std::to_string(pid) + " of user " + std::to_string(user) + " was not examined: " + why};
 }
 
 SubordinateIds readSubordinateIds(const char* file) {

@@ -39,7 +39,8 @@ ProcessMover::Outcome KernelProcessMover::move(const Newcomer& process, const st
 }
 
 std::string KernelProcessMover::putBack(pid_t pid, const std::string& cgroup, const UserIds& owner) const {
-    const auto said = "process " + std::to_string(pid) + ", which is none of the job's, was moved to " + cgroup + " by mistake";
+    const auto said =
+        "process " + std::to_string(pid) + ", which does not belong to the job, was moved to " + cgroup + " by mistake";
     auto from = cgroup;
     for (int i = 0; i < kMostTries; ++i) {
         const auto stranger = openPidfd(pid);
@@ -53,16 +54,16 @@ std::string KernelProcessMover::putBack(pid_t pid, const std::string& cgroup, co
             continue; // /proc may have spoken of the next one
         if (owner.user != 0 && owner.has(info->realUid) && from == cgroup) {
             (void)sendSignalTo(stranger->get(), SIGKILL);
-            return said + " and has been killed: it is one of the job's owner, user " + std::to_string(owner.user);
+            return said + " and has been killed, because it belongs to the job's owner, user " + std::to_string(owner.user);
         }
         const auto home = sendHome(*info);
         if (!home)
-            return said + " and can't be put back: " + home.error().message;
+            return said + " and cannot be put back: " + home.error().message;
         if (!hasEnded(stranger->get()))
             return said + " and has been put back to " + *home;
         from = *home; // whom the second write has moved
     }
-    return said + ", and its number is another's each time that it is to be put back";
+    return said + ", and cannot be put back, because its process id was reused at each attempt";
 }
 
 std::vector<std::string> KernelProcessMover::clear(const std::string& cgroup, const std::vector<Newcomer>& newcomers,
@@ -76,7 +77,7 @@ std::vector<std::string> KernelProcessMover::clear(const std::string& cgroup, co
         const auto strangers = strangersIn(*directory, newcomers, owner);
         if (!strangers)
             troubles.push_back("processes that were moved to " + cgroup +
-                               " by mistake may be there: " + strangers.error().message);
+                               " by mistake may still be there: " + strangers.error().message);
         if (!strangers || strangers->empty())
             return troubles;
         for (const auto pid : *strangers)

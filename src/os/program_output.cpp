@@ -81,13 +81,13 @@ Result<std::string> programOutput(const std::filesystem::path& program, const st
                                   const std::vector<std::string>& environment, std::chrono::milliseconds time) {
     std::array<int, 2> ends{-1, -1};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0)
-        return Error{ErrorCode::Internal, "no pipe for " + program.string()};
+        return Error{ErrorCode::Internal, "cannot create a pipe for " + program.string()};
     const UniqueFd reading(ends[0]);
     UniqueFd writing(ends[1]);
     const auto pid = start(program, arguments, environment, writing.get());
     writing.reset();
     if (pid == 0)
-        return Error{ErrorCode::Internal, program.string() + " can't be started"};
+        return Error{ErrorCode::Internal, program.string() + " cannot be started"};
     const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
     const auto deadline = Clock::now() + time;
     std::string text;
@@ -98,9 +98,9 @@ Result<std::string> programOutput(const std::filesystem::path& program, const st
     while (::waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
     if (!ended)
-        return Error{ErrorCode::TimedOut, program.string() + " has not answered within " + std::to_string(time.count()) + " ms"};
+        return Error{ErrorCode::TimedOut, program.string() + " did not answer within " + std::to_string(time.count()) + " ms"};
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        return Error{ErrorCode::Internal, program.string() + " has failed"};
+        return Error{ErrorCode::Internal, program.string() + " failed"};
     return text;
 }
 

@@ -77,12 +77,12 @@ Result<RecordStore::Loaded> RecordStore::read() const {
         if (!record)
             unreadable(record.error().message);
         else if (record->key.escaped() + std::string(kSuffix) != name)
-            unreadable("it is the record of another job, " + record->key.text());
+            unreadable("the file contains the record of another job, " + record->key.text());
         else
             loaded.records.push_back(std::move(*record));
     }
     if (error == std::errc::permission_denied)
-        return Error{ErrorCode::Denied, directory_.string() + ": the records of jobs are for root to read"};
+        return Error{ErrorCode::Denied, directory_.string() + ": only root may read the records of jobs; run as root"};
     if (error && error != std::errc::no_such_file_or_directory)
         return Error{ErrorCode::Internal, directory_.string() + ": " + error.message()};
     return loaded;

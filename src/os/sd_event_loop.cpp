@@ -163,7 +163,7 @@ void SdEventLoop::meteredTurn() {
 }
 
 void SdEventLoop::unexpected(const std::string& what) {
-    log_("unexpected: " + what);
+    log_("unexpected error: " + what);
     if (statusOfException_)
         quit(*statusOfException_);
 }

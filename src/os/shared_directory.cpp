@@ -64,7 +64,7 @@ struct Walk {
         if (!names.opened())
             return failed(path);
         if (depth > SharedDirectory::kMostDepth)
-            return Error{ErrorCode::Internal, path.string() + ": directories in it are nested more than " +
+            return Error{ErrorCode::Internal, path.string() + ": its directories are nested more than " +
                                                   std::to_string(SharedDirectory::kMostDepth) + " deep"};
         while (const auto* name = names.next()) {
             const auto status = fileStatus(directory, name);
@@ -92,7 +92,7 @@ struct Walk {
         if (!status)
             return failed(path);
         if (status->id != expected.id || status->uid != uid || status->mountPoint)
-            return Error{ErrorCode::Busy, path.string() + " changes while it is looked at"};
+            return Error{ErrorCode::Busy, path.string() + " changes while pinfold examines it"};
         return below(directory.get(), depth + 1, others, visit);
     }
 };
@@ -119,7 +119,7 @@ Result<SharedDirectory> SharedDirectory::open(const std::filesystem::path& path)
     const bool othersWrite = (status.st_mode & (S_IWGRP | S_IWOTH)) != 0;
     if ((status.st_uid != 0 && status.st_uid != ::geteuid()) || (othersWrite && (status.st_mode & S_ISVTX) == 0))
         return Error{ErrorCode::ConfigInvalid,
-                     path.string() + ": others than root can rename what lies in it: chown root, chmod +t, or leave it out of " +
+                     path.string() + ": users other than root can rename files in it: chown root, chmod +t, or remove it from " +
                          "strays.file_directories"};
     const auto own = fileStatus(directory.get(), "");
     return own ? SharedDirectory(path, std::move(directory), own->id.device) : Result<SharedDirectory>(failed(path));
@@ -160,7 +160,7 @@ Result<TreeSurvey> SharedDirectory::survey(const DirectoryEntry& entry, const st
 Result<TreeRemoval> SharedDirectory::remove(const DirectoryEntry& entry) const {
     const auto now = fileStatus(directory_.get(), entry.name.c_str());
     if (!now || !now->unchanged(entry.status))
-        return Error{ErrorCode::Busy, "it is no longer what it was when it was listed"};
+        return Error{ErrorCode::Busy, "it has changed since it was listed"};
     TreeRemoval removal;
     const Walk walk{entry.status.uid, device_, path_ / entry.name};
     const auto take = [&](int parent, const char* name, const FileStatus& status) -> Result<void> {

@@ -102,11 +102,11 @@ Result<void> listKind(const std::filesystem::path& root, const Table& table, std
     for (std::string name; header >> name;)
         names.push_back(name);
     if (!hasAll(table, names) || text->size() >= kMostBytes)
-        return Error{ErrorCode::Internal, file.string() + " is not as proc(5) has it"};
+        return Error{ErrorCode::Internal, file.string() + " does not have the form that proc(5) describes"};
     while (std::getline(lines, line)) {
         const auto row = readRow(names, line);
         if (!row)
-            return Error{ErrorCode::Internal, file.string() + " is not as proc(5) has it"};
+            return Error{ErrorCode::Internal, file.string() + " does not have the form that proc(5) describes"};
         objects.push_back(toObject(table, *row));
     }
     return {};
@@ -128,7 +128,7 @@ Error failed(const IpcObject& object, const char* what) {
     return {ErrorCode::Internal, std::string(what) + " of IPC object " + std::to_string(object.id) + ": " + std::strerror(errno)};
 }
 
-Error changedMeanwhile() { return {ErrorCode::Busy, "it is no longer what it was when it was listed"}; }
+Error changedMeanwhile() { return {ErrorCode::Busy, "it has changed since it was listed"}; }
 
 /// Of this thread alone: seteuid(3) has all threads do it, and would wait for one that hangs.
 bool setEffectiveUid(uid_t uid) { return ::syscall(SYS_setresuid, -1, uid, -1) == 0; }

@@ -118,7 +118,7 @@ Result<Topology> readTopology(const path& root) {
     const auto online = readList(cpus / "online");
     if (online.empty())
         return Error{ErrorCode::Internal,
-                     "can't read the list of online CPUs in " + (cpus / "online").string() + ": is sysfs mounted?"};
+                     "cannot read the list of online CPUs in " + (cpus / "online").string() + ": is sysfs mounted?"};
     const auto nodes = readNodes(root / "sys/devices/system/node");
     Topology topology;
     std::map<unsigned, unsigned> lowestOfPackage;

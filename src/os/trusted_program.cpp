@@ -19,7 +19,7 @@ Result<void> onlyRootWrites(const std::filesystem::path& path) {
     if (::lstat(path.c_str(), &status) != 0)
         return wrong(path, std::strerror(errno));
     if (status.st_uid != 0 || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-        return wrong(path, "others than root may write to it: chown root, chmod go-w");
+        return wrong(path, "users other than root may write to it: chown root, chmod go-w");
     return {};
 }
 
@@ -32,7 +32,7 @@ Result<std::filesystem::path> trustedProgram(const std::filesystem::path& progra
         return wrong(program, error.message());
     struct stat status {};
     if (::stat(real.c_str(), &status) != 0 || !S_ISREG(status.st_mode) || (status.st_mode & S_IXUSR) == 0)
-        return wrong(real, "it is no executable file");
+        return wrong(real, "it is not an executable file");
     for (auto path = real; path != path.parent_path(); path = path.parent_path())
         if (auto trusted = onlyRootWrites(path); !trusted)
             return trusted.error();

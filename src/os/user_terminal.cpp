@@ -40,7 +40,7 @@ Result<void> writeToTerminal(std::uint32_t device, uid_t owner, const std::strin
     if (!terminal || ::fstat(terminal.get(), &status) != 0)
         return Error{ErrorCode::Internal, name + ": " + std::strerror(errno)};
     if (!S_ISCHR(status.st_mode) || status.st_rdev != device || status.st_uid != owner)
-        return Error{ErrorCode::Internal, name + " is no terminal of user " + std::to_string(owner)};
+        return Error{ErrorCode::Internal, name + " is not a terminal of user " + std::to_string(owner)};
     if (::write(terminal.get(), text.data(), text.size()) < 0)
         return Error{ErrorCode::Internal, name + ": " + std::strerror(errno)};
     return {};

@@ -39,10 +39,10 @@ Result<void> mayLogIn(const Jobs& jobs, const std::string& node) {
                      "Your job " + shown(job->key) + " is just starting on " + node + ": try again in a moment."};
     if (!jobs.empty())
         return Error{ErrorCode::JobEnding,
-                     "Your job " + shown(jobs.front().key) + " on " + node + " is ending, so you can't log in here any more."};
+                     "Your job " + shown(jobs.front().key) + " on " + node + " is ending, so you cannot log in here any more."};
     return Error{ErrorCode::NoSuchJob, "You have no job on " + node +
-                                           ", so you can't log in here. Nodes like this one take logins only of users "
-                                           "whose jobs run there: log in once one of yours does."};
+                                           ", so you cannot log in here. This node accepts logins only from users "
+                                           "whose jobs run on it: log in when one of your jobs runs."};
 }
 
 Jobs openTo(const Jobs& jobs) {
@@ -58,28 +58,28 @@ Result<std::string> chooseJob(const Jobs& jobs, const std::optional<std::string>
     const auto open = openTo(jobs);
     if (open.empty())
         return Error{ErrorCode::Busy, "Your job " + shown(firstIn(jobs, "suspended")->key) + " on " + node +
-                                          " is suspended: nobody can log in to it before it is resumed."};
+                                          " is suspended: you can log in when the job has been resumed."};
     if (origin && std::any_of(open.begin(), open.end(), [&](const auto& job) { return job.key == *origin; }))
         return *origin;
     if (open.size() > 1 && denySeveral)
         return Error{ErrorCode::Denied, "You have several jobs on " + node + " (" + listed(open) +
-                                            "), and nothing tells for which of them this login is, so it is refused."};
+                                            "), and it is unclear to which of them this login belongs, so the login is refused."};
     return open.front().key;
 }
 
 std::string cannotTell(const std::string& node) {
-    return "Whether you have a job on " + node +
-           " can't be told at the moment, so you can't log in here. Try again in a minute; if that doesn't help, tell your "
+    return "It cannot be checked whether you have a job on " + node +
+           " at the moment, so you cannot log in here. Try again in a minute; if that does not help, tell your "
            "administrators.";
 }
 
 std::string cannotJoin(const std::string& key, const std::string& node) {
     return "Your login to " + node + " could not be made part of your job " + shown(key) +
-           ", so it is refused. Try again in a minute; if that doesn't help, tell your administrators.";
+           ", so the login is refused. Try again in a minute; if that does not help, tell your administrators.";
 }
 
 std::string wronglySetUp(const std::string& node) {
-    return "Logins to " + node + " are not set up as they should be, so you can't log in here. Please tell your administrators.";
+    return "Logins to " + node + " are not set up correctly, so you cannot log in here. Please tell your administrators.";
 }
 
 std::string cgroupsOf(std::string_view key) {

@@ -40,7 +40,7 @@ Result<Jobs> jobsOf(uid_t uid, const Deadline& deadline, const std::string& sock
     if (!answer)
         return answer.error();
     if (!answer->jobs)
-        return Error{ErrorCode::Internal, "pinfoldd's answer names no jobs: is it an earlier version than the module?"};
+        return Error{ErrorCode::Internal, "pinfoldd's answer names no jobs: is pinfoldd older than this module?"};
     return std::move(*answer->jobs);
 }
 
@@ -62,17 +62,17 @@ Result<WrapperReply> adopt(const std::string& key, uid_t owner, const Deadline& 
         return answer ? std::move(answer) : Result<WrapperReply>(WrapperReply{key, {}, {}, {}});
     if (!answer)
         return answer.error();
-    return Error{ErrorCode::SystemdFailed, "pinfoldd says that it is in task " + std::to_string(answer->task.value_or(0)) +
-                                               " of job " + key + ", and it is in " + printable(cgroup, 300)};
+    return Error{ErrorCode::SystemdFailed, "pinfoldd says that the login is in task " + std::to_string(answer->task.value_or(0)) +
+                                               " of job " + key + ", but the login is in " + printable(cgroup, 300)};
 }
 
 /// Nobody said no: something is wrong with the node.
 Outcome failed(Phase phase, const Login& login, const PamOptions& options, const Error& failure, std::string toUser) {
     if (login.admitted)
-        return {.toLog = who(login) + " is let in, as a member of an admitted group: " + failure.message,
+        return {.toLog = who(login) + " is admitted as a member of an admitted group: " + failure.message,
                 .priority = LOG_WARNING};
     if (options.admitOnFailure)
-        return {.toLog = who(login) + " is let in, since on_failure=admit: " + failure.message, .priority = LOG_WARNING};
+        return {.toLog = who(login) + " is admitted because of on_failure=admit: " + failure.message, .priority = LOG_WARNING};
     return {.pamCode = codeFor(phase, failure.code),
             .toUser = std::move(toUser),
             .toLog = who(login) + " is refused: " + failure.message,
@@ -112,7 +112,7 @@ Outcome join(const Login& login, const PamOptions& options, const std::string& k
     if (!saidNo(adopted.error().code))
         return failed(Phase::Session, login, options, adopted.error(), cannotJoin(key, login.node));
     if (login.admitted) // the job has ended in this very moment, or takes no more
-        return {.toLog = "session of " + who(login) + " is part of no job: " + adopted.error().message};
+        return {.toLog = "session of " + who(login) + " does not belong to a job: " + adopted.error().message};
     return refused(Phase::Session, login, adopted.error(), cannotJoin(key, login.node));
 }
 

@@ -50,7 +50,7 @@ PamOptions parsePamOptions(std::span<const char* const> arguments) {
         const auto value = argument.substr(std::min(equals + 1, argument.size()));
         if (!take(argument.substr(0, equals), value, options) && options.wrong.empty())
             options.wrong = "'" + printable(argument, 200) +
-                            "' is none of admit_groups=GROUP,GROUP..., on_failure=refuse|admit, several=newest|deny";
+                            "' is not valid: use admit_groups=GROUP,GROUP..., on_failure=refuse|admit or several=newest|deny";
     }
     return options;
 }

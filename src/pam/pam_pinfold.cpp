@@ -26,7 +26,7 @@ template <class F> int guarded(pam_handle_t* pam, F&& phase) noexcept {
     try {
         return phase();
     } catch (const std::exception& error) {
-        pam_syslog(pam, LOG_ERR, "unexpected: %s", error.what());
+        pam_syslog(pam, LOG_ERR, "unexpected error: %s", error.what());
         return PAM_SYSTEM_ERR;
     }
 }

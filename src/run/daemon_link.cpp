@@ -56,7 +56,7 @@ Result<UniqueFd> connectTo(const std::string& path) {
         return unreachable(std::strerror(errno));
     if (!trusted(socket.get())) {
         errno = EPERM;
-        return unreachable("who listens there is another user");
+        return unreachable("the process that listens on its socket does not run as root");
     }
     (void)::fcntl(socket.get(), F_SETFL, O_NONBLOCK);
     return socket;
@@ -116,8 +116,8 @@ void DaemonLink::begin(const WrapperRequest& request, Descriptors descriptors, s
 
 void DaemonLink::attempt() {
     if (packet_.size() > kMaxWrapperPacket) {
-        outcome_ = Error{ErrorCode::InvalidArgument,
-                         "a request of " + std::to_string(packet_.size()) + " bytes: at most 65536 are looked at"};
+        outcome_ =
+            Error{ErrorCode::InvalidArgument, "the request has " + std::to_string(packet_.size()) + " bytes: use at most 65536"};
         return;
     }
     auto connected = connectTo(path_);
@@ -135,7 +135,8 @@ void DaemonLink::receive() {
     if (length < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     if (length <= 0)
-        return lost(unreachable("it closed the connection: it is being restarted, or this user's jobs ask it too often"), false);
+        return lost(unreachable("it closed the connection, because it restarts or because this user's jobs call it too often"),
+                    false);
     outcome_ = decodeWrapperReply({packet.data(), static_cast<std::size_t>(length)});
     socket_.reset();
 }

@@ -36,7 +36,7 @@ int main(int argc, char** argv) {
     try {
         return run(argc, argv);
     } catch (const std::exception& error) {
-        std::fprintf(stderr, "pinfold-run: unexpected: %s\n", error.what());
+        std::fprintf(stderr, "pinfold-run: unexpected error: %s\n", error.what());
         return pinfold::kRunFailed;
     }
 }

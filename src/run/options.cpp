@@ -60,7 +60,8 @@ private:
 Result<void> count(const char* option, std::optional<std::uint64_t>& member) {
     const auto number = parseUnsigned(optarg);
     if (!number || *number == 0)
-        return Error{ErrorCode::InvalidArgument, std::string(option) + ": '" + printable(optarg, 100) + "' is no number from 1"};
+        return Error{ErrorCode::InvalidArgument,
+                     std::string(option) + ": '" + printable(optarg, 100) + "' is not valid: use a number from 1 on"};
     member = *number;
     return {};
 }
@@ -120,10 +121,11 @@ Result<void> consistent(const RunOptions& options) {
     if (options.role == WrapperRole::Job)
         return {};
     if (options.key.empty())
-        return Error{ErrorCode::InvalidArgument, "--task and --batch need --job KEY: which job?"};
+        return Error{ErrorCode::InvalidArgument, "--task and --batch need --job KEY"};
     if (options.limits != ResourceLimits{} || !options.allocation.empty())
-        return Error{ErrorCode::InvalidArgument,
-                     "--task and --batch take no limits: the job has them, from `pinfold open` or its own pinfold-run"};
+        return Error{
+            ErrorCode::InvalidArgument,
+            "--task and --batch take no limits: the job has the limits that `pinfold open` or its first pinfold-run gave it"};
     return {};
 }
 
@@ -142,23 +144,24 @@ WrapperCreate createRequest(const RunOptions& options) {
 std::string runUsage() {
     std::string text = "Usage: pinfold-run [--job KEY] [OPTIONS] [LIMITS] [--exec] -- COMMAND [ARGS...]\n"
                        "\n"
-                       "Runs a command as a batch job in its own systemd scope. Ends as the command\n"
-                       "ended, after the last process it left behind is gone.\n"
+                       "Runs a command as a batch job in its own systemd scope. Exits when the command\n"
+                       "and all processes that it left behind have ended.\n"
                        "\n"
                        "  pinfold-run --job sge.4711 --memory-max 4G -- ./job.sh\n"
                        "\n"
-                       "  -j, --job KEY   <scheduler>.<id>; default: pinfoldd picks manual.<n>\n"
-                       "      --exec      become the job in place, don't stay as its supervisor\n"
-                       "      --batch     the batch script of job KEY, which was opened before\n"
-                       "      --task      a further task of job KEY, which is live\n"
-                       "      --help, --version\n"
+                       "  -j, --job KEY   the job's key <scheduler>.<id> (default: manual.<n>)\n"
+                       "      --exec      become the job itself, in place of staying as its supervisor\n"
+                       "      --batch     run the batch script of job KEY, which was opened before\n"
+                       "      --task      run another task of job KEY, which is live\n"
+                       "      --help      show this help\n"
+                       "      --version   show the version\n"
                        "\n"
-                       "For the job alone, out of what the node has:\n"
-                       "  --cpus N                  whole cores for N CPUs\n"
-                       "  --gpus N                  that many GPUs\n"
-                       "  --cpu-list LIST           these CPUs, as the batch system chose them\n"
-                       "  --gpu-list LIST           these GPUs, numbered from 0\n"
-                       "  --exclusive               all CPUs, and no other job on the node\n"
+                       "CPUs and GPUs that no other job gets:\n"
+                       "  --cpus N                  reserve whole cores with at least N CPUs\n"
+                       "  --gpus N                  reserve N GPUs\n"
+                       "  --cpu-list LIST           reserve these CPUs, which the batch system has chosen\n"
+                       "  --gpu-list LIST           reserve these GPUs, numbered from 0\n"
+                       "  --exclusive               reserve all CPUs, and allow no other job on the node\n"
                        "\n"
                        "Limits:\n";
     for (const auto& row : limitTable()) {
@@ -166,7 +169,7 @@ std::string runUsage() {
         text += "  " + name + std::string(26 - name.size(), ' ') + row.help + "\n";
     }
     return text + "\n"
-                  "Exit status: the command's own; 125 pinfold-run failed, 126 the command can't\n"
+                  "Exit status: the command's own; 125 pinfold-run failed, 126 the command cannot\n"
                   "be executed, 127 it was not found. See pinfold-run(1).\n";
 }
 

@@ -77,7 +77,7 @@ int Supervisor::run() {
         return failed("signalfd");
     if (!child_.fork(options_.program ? options_.program : options_.command[0], options_.command, signals_.previous(),
                      duties_.inChild))
-        return failed("can't start a process");
+        return failed("cannot start a process");
     SignalReader::takeBackChild();
     if (const auto status = create())
         return *status;
@@ -141,7 +141,8 @@ void Supervisor::endJob() {
         outcome = link_.advance();
     }
     if (!outcome)
-        say("job " + key_ + " is left to pinfoldd, which has not answered: asked to end by " + signalName(endRequest_));
+        say("job " + key_ + " is left to pinfoldd, because pinfoldd did not answer and pinfold-run was told to end by " +
+            signalName(endRequest_));
     else if (!*outcome)
         say("job " + key_ + ": " + outcome->error().message);
     duties_.over(outcome && *outcome ? **outcome : WrapperReply{}, exitState(*waitStatus_));
@@ -158,9 +159,9 @@ bool Supervisor::isFinal(const Result<WrapperReply>& answer) const {
 
 void Supervisor::sayThatWeWait() const {
     if (link_.trouble().empty())
-        say("job " + key_ + " is not over yet, waiting for it: see `pinfold status " + key_ + "`");
+        say("job " + key_ + " is not over yet, so pinfold-run waits: see `pinfold status " + key_ + "`");
     else
-        say("job " + key_ + " is not known to be over yet, waiting until pinfoldd says so: " + link_.trouble());
+        say("job " + key_ + " may not be over yet, so pinfold-run waits until pinfoldd says so: " + link_.trouble());
 }
 
 int Supervisor::endAsTheJobEnded() const {

@@ -17,7 +17,7 @@ constexpr std::uint64_t kMostSlots = 1'000'000;
 constexpr std::size_t kLongestBinding = 64 << 10; // characters
 
 Error unclear(const std::string& what, const std::string& value) {
-    return {ErrorCode::InvalidArgument, "Grid Engine's " + what + " '" + printable(value, 200) + "' can't be right"};
+    return {ErrorCode::InvalidArgument, "Grid Engine's " + what + " '" + printable(value, 200) + "' is not valid"};
 }
 
 bool isNumber(std::string_view text) {
@@ -36,7 +36,7 @@ Result<std::string> trusted(const GridEngineConfig& config, const std::string& n
         return Error{ErrorCode::InvalidArgument, "Grid Engine's config has no " + name};
     for (const auto& other : all)
         if (other != all.front())
-            return Error{ErrorCode::InvalidArgument, "Grid Engine's config has two of " + name + ", '" +
+            return Error{ErrorCode::InvalidArgument, "Grid Engine's config has several values of " + name + ": '" +
                                                          printable(all.front(), 100) + "' and '" + printable(other, 100) +
                                                          "': is there a line break in the job's arguments or paths?"};
     return all.front();

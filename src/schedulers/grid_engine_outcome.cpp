@@ -119,7 +119,7 @@ std::string causeOfKilled(int signal, const Receipt& receipt) {
     case JobResult::OutOfMemory:
         return receipt.oom ? oomLine(*receipt.oom, receipt.usage.memoryPeak) : "killed: out of memory";
     case JobResult::Timeout:
-        return "killed at the run time limit that it has in pinfold";
+        return "killed at its run time limit in pinfold";
     case JobResult::Stopped:
         return "stopped by " +
                (receipt.stoppedBy ? "user id " + std::to_string(*receipt.stoppedBy) : std::string("an administrator")) +

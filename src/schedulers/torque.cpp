@@ -81,7 +81,7 @@ std::optional<std::uint64_t> smallerOf(std::optional<std::uint64_t> a, std::opti
 
 Error missing(const char* what) {
     return {ErrorCode::InvalidArgument,
-            std::string(what) + ": this program is called by pbs_mom; see the documentation of pinfold for Torque"};
+            std::string(what) + ": only pbs_mom calls this program; see pinfold's documentation for Torque"};
 }
 
 /// The text of an element that is there once. libxml2 writes a user's '<' as "&lt;", so that no value can pose as an element.
@@ -153,7 +153,7 @@ std::optional<std::uint64_t> memoryHere(std::string_view resources, const Proces
 
 Result<Words> openArguments(const Words& argv, const Environment& environment, std::string_view nodeFile) {
     if (argv.size() <= kUser || argv[kUser].empty())
-        return missing("no job and user among the arguments of the prologue");
+        return missing("the prologue's arguments lack the job and the user");
     auto key = jobKey(argv[kJobId]);
     if (!key)
         return key.error();
@@ -168,7 +168,7 @@ Result<Words> openArguments(const Words& argv, const Environment& environment, s
 
 Result<Words> endArguments(const Words& argv, const Environment& environment) {
     if (argv.size() <= kJobId)
-        return missing("no job among the arguments of the epilogue");
+        return missing("the epilogue's arguments lack the job");
     auto key = jobKey(argv[kJobId]);
     if (!key)
         return key.error();
@@ -187,7 +187,7 @@ Result<Words> endArguments(const Words& argv, const Environment& environment) {
 
 Result<Task> startedTask(const Environment& environment) {
     if (value(environment, "PBS_JOBID").empty())
-        return missing("no PBS_JOBID in the environment");
+        return missing("the environment lacks PBS_JOBID");
     auto key = jobKey(value(environment, "PBS_JOBID"));
     if (!key)
         return key.error();

@@ -11,7 +11,7 @@ int main(int argc, char** argv) {
     try {
         return pinfold::Shepherd(argc, argv).run();
     } catch (const std::exception& error) {
-        std::fprintf(stderr, "grid-engine-shepherd: unexpected: %s\n", error.what());
+        std::fprintf(stderr, "grid-engine-shepherd: unexpected error: %s\n", error.what());
         return static_cast<int>(pinfold::GridEngineVerdict::TryAgain);
     }
 }

@@ -75,8 +75,9 @@ Result<std::string> findRealShepherd() {
     for (const auto& directory : {beside, configured / "lx-amd64", configured})
         if (directory.is_absolute() && isProgram(directory / kShepherd))
             return (directory / kShepherd).string();
-    return Error{ErrorCode::Internal, "no sge_shepherd beside sge_execd in '" + printable(beside.string(), 200) +
-                                          "', nor in the " + "cell's binary_path '" + printable(configured.string(), 200) + "'"};
+    return Error{ErrorCode::Internal, "there is no sge_shepherd beside sge_execd in '" + printable(beside.string(), 200) +
+                                          "', and none in the " + "cell's binary_path '" + printable(configured.string(), 200) +
+                                          "'"};
 }
 
 Result<JobOwner> findOwner(const std::string& name) {
@@ -85,7 +86,7 @@ Result<JobOwner> findOwner(const std::string& name) {
     passwd* found = nullptr;
     const int error = ::getpwnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), &found);
     if (!found)
-        return Error{ErrorCode::InvalidArgument, "no user '" + printable(name, 100) + "' on this node" +
+        return Error{ErrorCode::InvalidArgument, "there is no user '" + printable(name, 100) + "' on this node" +
                                                      (error != 0 ? std::string(": ") + std::strerror(error) : std::string())};
     return JobOwner{name, found->pw_uid, found->pw_gid};
 }

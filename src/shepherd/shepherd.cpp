@@ -55,14 +55,14 @@ int Shepherd::run() {
     makeCommand();
     const int status = Supervisor(options_, duties()).run();
     if (status >= kRunFailed && spool_.read("exit_status").value_or("").empty())
-        return putBack(GridEngineVerdict::NodeFailed, program_ + " can't be run as a process of its own");
+        return putBack(GridEngineVerdict::NodeFailed, program_ + " cannot be run as a process of its own");
     return status;
 }
 
 Result<void> Shepherd::readJob() {
     const auto config = spool_.read("config");
     if (!config)
-        return Error{ErrorCode::Internal, "no file 'config' in " + spool_.path()};
+        return Error{ErrorCode::Internal, "there is no file 'config' in " + spool_.path()};
     auto job = readGridEngineJob(spool_.path(), GridEngineConfig::parse(*config));
     if (!job)
         return job.error();

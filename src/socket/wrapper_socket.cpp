@@ -55,7 +55,7 @@ WrapperReply lastWords(const Receipt& receipt, Summary summary) {
         reply.notice += stopped + "\n";
     if (!receipt.unwritten.empty())
         reply.notice += "pinfold-run: the receipt of job " + receipt.key + " is not written yet: " + receipt.unwritten +
-                        "; pinfoldd keeps it in /run and writes it when that works again\n";
+                        "; pinfoldd keeps the receipt in /run and writes it when it can\n";
     if (wantsSummary(summary, receipt))
         reply.summary = receiptPage(receipt, userNumber, {});
     return reply;
@@ -91,13 +91,15 @@ void closeConnection(UniqueFd socket, uid_t peer, DescriptorCloser& closer) {
 /// Only what closes at once goes on to where descriptors come and go.
 Result<UniqueFd> takePidfd(ForeignFd& fd) {
     if (!isPidfd(fd.get()))
-        return Error{ErrorCode::InvalidArgument, "a descriptor is no pidfd"};
+        return Error{ErrorCode::InvalidArgument, "a passed descriptor is not a pidfd: use pidfd_open(2)"};
     return fd.release();
 }
 
 std::size_t mostOfAll() { return partOfDescriptors(kPartForConnections); }
 
-Error tooLarge() { return {ErrorCode::InvalidArgument, "a request is at most 65536 bytes with three descriptors"}; }
+Error tooLarge() {
+    return {ErrorCode::InvalidArgument, "the request is too large: use at most 65536 bytes and three descriptors"};
+}
 
 } // namespace
 
@@ -151,7 +153,7 @@ void WrapperSocket::acceptSome() {
 }
 
 void WrapperSocket::pause(int why) {
-    tellShortage(std::string(std::strerror(why)) + ", waiting for others to go");
+    tellShortage(std::string(std::strerror(why)) + ", so pinfoldd waits until other connections close");
     readable_.reset();
     pause_ = parts_.loop.after(kPauseWithoutDescriptors, [this] { open(); });
 }
@@ -168,8 +170,8 @@ std::shared_ptr<void> WrapperSocket::count(const Caller& caller) {
     auto counted = connections_.enter(caller.countsAs);
     if (!counted)
         tellShortage("user " + std::to_string(caller.countsAs) +
-                     ", or all ordinary users together, have as many connections as they may: " +
-                     "those that come now are closed, and come again");
+                     " (or all ordinary users together) have reached the maximum of connections: " +
+                     "pinfoldd closes new connections, and pinfold-run connects again");
     return counted;
 }
 
@@ -228,8 +230,8 @@ void WrapperSocket::serve(const ConnectionPtr& connection, WrapperPacket packet)
     try {
         handle(connection, std::move(packet));
     } catch (const std::exception& error) {
-        parts_.logError(std::string("unexpected in a request: ") + error.what());
-        connection->answer(Error{ErrorCode::Internal, "unexpected error in pinfoldd, see its journal"});
+        parts_.logError(std::string("unexpected error in a request: ") + error.what());
+        connection->answer(Error{ErrorCode::Internal, "unexpected error in pinfoldd: see `journalctl -u pinfoldd`"});
     }
     parts_.clients.quota.charge(caller.countsAs, parts_.loop.cpuTime() - spentBefore);
 }
@@ -245,7 +247,8 @@ void WrapperSocket::act(const ConnectionPtr& connection, const WrapperCreate& cr
     const bool earlier = !create.supervised && !create.output && fds.size() == 2; // pinfold-run that didn't say so
     if (!earlier && fds.size() != 1U + (create.supervised ? 1 : 0) + (create.output ? 1 : 0))
         return connection->answer(
-            Error{ErrorCode::InvalidArgument, std::to_string(fds.size()) + " descriptors: the leader's pidfd and those named"});
+            Error{ErrorCode::InvalidArgument,
+                  std::to_string(fds.size()) + " descriptors were passed: pass the leader's pidfd and the named ones"});
     auto leader = takePidfd(fds[0]);
     auto supervisor = create.supervised || earlier ? takePidfd(fds[1]) : UniqueFd();
     if (!leader || !supervisor)
@@ -328,10 +331,11 @@ void WrapperSocket::act(const ConnectionPtr& connection, const WrapperList& list
 void WrapperSocket::act(const ConnectionPtr& connection, const WrapperAdopt& adopt, std::vector<ForeignFd> fds) {
     if (fds.size() != 1)
         return connection->answer(
-            Error{ErrorCode::InvalidArgument, std::to_string(fds.size()) + " descriptors: the pidfd of the process to adopt"});
+            Error{ErrorCode::InvalidArgument,
+                  std::to_string(fds.size()) + " descriptors were passed: pass only the pidfd of the process to adopt"});
     const auto job = parts_.jobs.job(adopt.key);
     if (job && job->uid != adopt.owner)
-        return connection->answer(Error{ErrorCode::NoSuchJob, "job '" + adopt.key + "' is by now one of user " +
+        return connection->answer(Error{ErrorCode::NoSuchJob, "job '" + adopt.key + "' now belongs to user " +
                                                                   std::to_string(job->uid) + ", not of " +
                                                                   std::to_string(adopt.owner)});
     auto process = takePidfd(fds[0]);

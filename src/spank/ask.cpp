@@ -11,8 +11,8 @@ namespace {
 /// What to tell the administrator.
 Error silence(bool away) {
     if (away)
-        return {ErrorCode::Unreachable, "pinfoldd is not there; look at `systemctl status pinfoldd.socket pinfoldd`"};
-    return {ErrorCode::TimedOut, "pinfoldd has not answered in time; look at `systemctl status pinfoldd`"};
+        return {ErrorCode::Unreachable, "pinfoldd is not reachable; look at `systemctl status pinfoldd.socket pinfoldd`"};
+    return {ErrorCode::TimedOut, "pinfoldd did not answer in time; look at `systemctl status pinfoldd`"};
 }
 
 } // namespace

@@ -75,7 +75,7 @@ int join(spank_t spank, pid_t process) {
     const auto cgroups = readFile(AT_FDCWD, ("/proc/" + std::to_string(process) + "/cgroup").c_str());
     if (cgroups && slurmContains(*cgroups)) {
         if (number == 0) // once a step
-            slurm_info("pinfold: Slurm has cgroups of its own for job %u, pinfold leaves it alone", task.jobId);
+            slurm_info("pinfold: Slurm uses cgroups of its own for job %u, so pinfold leaves the job alone", task.jobId);
         return 0;
     }
     const auto joined = step.join(number, process, task);

@@ -44,9 +44,9 @@ bool hasCommand(const ProcessInfo& info, const StraysConfig& config) {
 
 std::optional<std::string> whySpared(const Stray& stray, const StrayPolicy& policy) {
     if (stray.kind == StrayKind::Orphan)
-        return "its job's state is not known";
+        return "the state of its job is unknown";
     if (!policy.config.kinds.contains(stray.kind))
-        return "it is of a kind that is not acted on";
+        return "strays of this kind are not acted on";
     if (stray.process.cgroup == policy.ownCgroup)
         return "this command runs in the same unit";
     return std::nullopt;

@@ -51,14 +51,14 @@ void compare(const RecordStore::Loaded& loaded, const std::set<std::string>& pop
     for (const auto& record : loaded.records) {
         recorded.insert(record.key.sliceName());
         if (!known.slices.contains(record.key.sliceName()))
-            disagreements.push_back("job " + record.key.text() + " has a record, and pinfoldd doesn't know it");
+            disagreements.push_back("job " + record.key.text() + " has a record, but pinfoldd does not know the job");
     }
     for (const auto& slice : known.slices)
         if (!recorded.contains(slice))
-            disagreements.push_back("the job of " + printable(slice) + " has no record");
+            disagreements.push_back("pinfoldd knows the job of " + printable(slice) + ", but the job has no record");
     for (const auto& slice : populated)
         if (!known.slices.contains(slice))
-            disagreements.push_back(printable(slice) + " has processes, and pinfoldd knows no job of it: `systemctl status " +
+            disagreements.push_back(printable(slice) + " has processes, but pinfoldd does not know its job: `systemctl status " +
                                     printable(slice) + "` shows them");
 }
 
@@ -88,7 +88,7 @@ JobKnowledge learnOnce(const JobLister& list, const RecordStore& records, const 
             addIdentities(record, known.ours);
     if (loaded)
         for (const auto& line : loaded->unreadable)
-            known.problems.push_back("record unreadable: " + line);
+            known.problems.push_back("a record cannot be read: " + line);
     if (jobs && loaded && populated)
         compare(*loaded, *populated, known, disagreements);
     return known;

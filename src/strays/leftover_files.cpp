@@ -22,14 +22,14 @@ struct KeptRow {
 
 constexpr std::array kKept{
     KeptRow{"live-job", "its user has a live job"},
-    KeptRow{"processes", "its user has processes here"},
+    KeptRow{"processes", "its user has processes on this node"},
     KeptRow{"birth-unknown", "its file system keeps no birth times"},
-    KeptRow{"older", "it holds what is older than the job"},
+    KeptRow{"older", "it contains files that are older than the job"},
     KeptRow{"changed", "it was changed after the job's end"},
     KeptRow{"in-use", "a process uses it"},
     KeptRow{"young", "the job has just ended"},
-    KeptRow{"unseen", "it could not be looked at"},
-    KeptRow{"unknown", "not all is known"},
+    KeptRow{"unseen", "pinfold could not examine it"},
+    KeptRow{"unknown", "pinfold could not find out all it needs to know"},
     KeptRow{"not-root", "only root can tell whether it is in use"},
 };
 static_assert(kKept.size() == static_cast<std::size_t>(Kept::NotRoot) + 1);

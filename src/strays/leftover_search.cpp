@@ -28,7 +28,7 @@ void logRemoval(Journal& journal, const LeftoverFile& leftover) {
     event.priority = leftover.removed ? LOG_INFO : LOG_WARNING;
     event.messageId = kMessageLeftoverRemoved;
     event.message = std::string(toString(file.kind)) + " " + nameOf(file) +
-                    (leftover.removed ? " was left behind by a job that has ended, and is removed" : " cannot be removed") +
+                    (leftover.removed ? " was left behind by an ended job, and pinfold removed it" : " cannot be removed") +
                     (leftover.error ? ": " + *leftover.error : "") +
                     (leftover.others > 0 ? "; " + std::to_string(leftover.others) + " entries of other users stay" : "");
     event.fields = {{"PINFOLD_EVENT", leftover.removed ? "leftover-removed" : "leftover-not-removed"},

@@ -111,7 +111,7 @@ Result<void> Lookout::confirm(Stray& stray) const {
     if (auto read = readAgain(processes_, stray.process); !read)
         return read;
     if (stray.process.cgroup != cgroup)
-        return Error{ErrorCode::PidGone, "it is in another cgroup now, " + printable(stray.process.cgroup)};
+        return Error{ErrorCode::PidGone, "it is now in another cgroup, " + printable(stray.process.cgroup)};
     return {};
 }
 

@@ -28,7 +28,7 @@ Wording wordingOf(Deed::Kind kind) {
     case Deed::Kind::Spare:
         return {LOG_NOTICE, "spare", "belongs to no job and was spared"};
     case Deed::Kind::Failure:
-        return {LOG_ERR, "failure", "belongs to no job and can't be ended"};
+        return {LOG_ERR, "failure", "belongs to no job and cannot be ended"};
     }
     return {LOG_ERR, "", ""};
 }
@@ -44,7 +44,7 @@ JournalEvent strayEvent(const Stray& stray, const Deed& deed) {
     event.messageId = kMessageStray;
     event.message = "stray: process " + pid + " of user " + std::to_string(info.realUid) + " (" +
                     std::string(toString(stray.kind)) + ", " + stray.unit + ") " + wording.text +
-                    (deed.why.empty() ? "" : ", since " + deed.why) + ": " + info.command;
+                    (deed.why.empty() ? "" : ", because " + deed.why) + ": " + info.command;
     // No OBJECT_PID=: journald reads the command line of such a process, and waits for as long as the lock of its memory is held.
     event.fields = {{"PINFOLD_EVENT", "stray"},
                     {"PINFOLD_STRAY_PID", pid},
@@ -68,7 +68,7 @@ JournalEvent straysRefusedEvent(const std::vector<std::string>& reasons) {
     JournalEvent event;
     event.priority = LOG_ERR;
     event.messageId = kMessageStraysRefused;
-    event.message = "strays: nothing is ended, since not all is known that is needed to tell who belongs to a job";
+    event.message = "strays: pinfold ends nothing, because it could not find out which processes belong to jobs";
     for (const auto& reason : reasons)
         event.message += "; " + reason;
     event.fields = {{"PINFOLD_EVENT", "strays-refused"}};

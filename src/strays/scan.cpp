@@ -88,7 +88,7 @@ Result<void> readAgain(const ProcessTable& table, SeenProcess& seen) {
     if (hasEnded(seen.pidfd.get()) || info->started != seen.info.started)
         return Error{ErrorCode::PidGone, "it has ended"};
     if (info->realUid != seen.info.realUid)
-        return Error{ErrorCode::PidGone, "it runs as user " + std::to_string(info->realUid) + " now"};
+        return Error{ErrorCode::PidGone, "it now runs as user " + std::to_string(info->realUid) + " now"};
     info->command = std::move(seen.info.command);
     seen.info = std::move(*info);
     seen.cgroup = std::move(*cgroup);

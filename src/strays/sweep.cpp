@@ -49,7 +49,7 @@ public:
             return;
         const auto& info = stray.process.info;
         const auto text = "\r\npinfold: " + std::to_string(entry->second) +
-                          " of your processes here belong to no batch job and may be ended by the site; the first is " +
+                          " of your processes here belong to no batch job, and the administrators may end them; the first is " +
                           std::to_string(info.pid) + ", " + info.command.substr(0, kCommand) + "\r\n";
         // Whose terminal takes none has it in the journal.
         (void)writeToTerminal(info.terminal, info.realUid, text);
@@ -93,7 +93,7 @@ std::vector<Stray> signalAll(const Lookout& lookout, std::vector<Stray> strays, 
 
 void killAll(const Lookout& lookout, std::vector<Stray> strays, const Tell& tell) {
     for (const auto& stray : outlast(signalAll(lookout, std::move(strays), Deed::Kind::Kill, tell), kDeathTime))
-        tell(stray, {Deed::Kind::Failure, "it outlives SIGKILL: it hangs in the kernel"});
+        tell(stray, {Deed::Kind::Failure, "SIGKILL did not end it: it hangs in the kernel"});
 }
 
 Result<void> stopAll(const Lookout& lookout, std::vector<Stray> strays, const Tell& tell) {
@@ -104,7 +104,7 @@ Result<void> stopAll(const Lookout& lookout, std::vector<Stray> strays, const Te
     // In the meantime one may have become a supervisor, by exec, and its user may have a job.
     auto findings = lookout.lookAgain(std::move(left));
     if (!findings.areSure())
-        return Error{ErrorCode::Internal, "SIGKILL was not sent to what outlasts SIGTERM: " +
+        return Error{ErrorCode::Internal, "SIGKILL was not sent to processes that survived SIGTERM: " +
                                               (findings.unseen.empty() ? findings.doubts : findings.unseen).front()};
     killAll(lookout, std::move(findings.strays), tell);
     return {};

@@ -40,7 +40,7 @@ void CallQueue::next() {
         if (loop_.bootTime() - first.since < timeout_)
             return send(first.message, std::move(first.handler));
         sdbus::MethodReply none;
-        const auto tooLate = bus::makeError("org.freedesktop.DBus.Error.NoReply", "systemd was too busy to be asked in time");
+        const auto tooLate = bus::makeError("org.freedesktop.DBus.Error.NoReply", "systemd was too busy to be called in time");
         first.handler(none, &tooLate);
     }
 }

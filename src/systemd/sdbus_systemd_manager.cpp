@@ -137,7 +137,7 @@ struct SdbusSystemdManager::Impl {
             queued.pop_front();
             // What it names may be another's by now.
             if (loop.bootTime() - job.since >= kReplyTimeout)
-                job.done(SystemdError{SystemdFault::NoReply, "systemd was too busy to be asked in time"});
+                job.done(SystemdError{SystemdFault::NoReply, "systemd was too busy to be called in time"});
             else
                 send(job.unit, std::move(job.call), std::move(job.done));
         }

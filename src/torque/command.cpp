@@ -70,7 +70,7 @@ Finished runAlone(const std::string& program, const Words& arguments, Printed ke
     ::posix_spawn_file_actions_destroy(&files);
     writing.reset();
     if (!started)
-        return {.status = kRunNotFound, .printed = program + " can't be executed\n"};
+        return {.status = kRunNotFound, .printed = program + " cannot be executed\n"};
     auto printed = readAll(reading.get());
     return {.status = statusOf(pid), .printed = std::move(printed)};
 }

@@ -28,11 +28,11 @@ constexpr off_t kMaxJobFile = 4 << 20;
 constexpr std::uint64_t kFilePatience = 10'000'000;
 
 Error denied(const std::string& why) {
-    return {ErrorCode::Denied, why + "; $job_starter_run_privileged false needs none of this"};
+    return {ErrorCode::Denied, why + "; with $job_starter_run_privileged false, this check does not apply"};
 }
 
 Error failed(const char* call) {
-    return denied(std::string("can't become the job's user: ") + call + ": " + std::strerror(errno));
+    return denied(std::string("cannot become the job's user: ") + call + ": " + std::strerror(errno));
 }
 
 /// pbs_mom works in its mom_priv, and so does each of its processes until it becomes a user's.
@@ -73,12 +73,12 @@ Result<std::vector<gid_t>> groupsOf(uid_t uid) {
         const auto end = rest.find(' ');
         const auto group = parseUnsigned(rest.substr(0, end));
         if (!group || *group >= UINT32_MAX)
-            return denied("/usr/bin/id does not answer in numbers");
+            return denied("/usr/bin/id did not print numbers");
         groups.push_back(static_cast<gid_t>(*group));
         rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
     }
     if (groups.empty())
-        return denied("the groups of user " + std::to_string(uid) + " can't be found out: /usr/bin/id fails");
+        return denied("the groups of user " + std::to_string(uid) + " are unknown: /usr/bin/id failed");
     return groups;
 }
 
@@ -93,7 +93,7 @@ bool isNow(uid_t uid, gid_t gid) {
 Result<void> enterAgain() {
     std::array<char, PATH_MAX> path{};
     if (!::getcwd(path.data(), path.size()) || ::chdir(path.data()) != 0)
-        return denied(std::string("the user can't enter the job's working directory: ") + std::strerror(errno));
+        return denied(std::string("the user cannot enter the job's working directory: ") + std::strerror(errno));
     return {};
 }
 
@@ -101,7 +101,7 @@ Result<void> enterAgain() {
 
 Result<Identity> identify(std::string_view cookie) {
     if (!isCookie(cookie))
-        return denied("PBS_JOBCOOKIE is not a cookie of pbs_mom's");
+        return denied("PBS_JOBCOOKIE is not a cookie of pbs_mom");
     const auto path = jobsDirectory();
     const UniqueFd changes(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
     if (!changes || ::inotify_add_watch(changes.get(), path.c_str(), IN_CLOSE_WRITE | IN_CREATE | IN_MOVED_TO) < 0)
@@ -112,7 +112,7 @@ Result<Identity> identify(std::string_view cookie) {
             return *std::move(found);
         pollfd change{changes.get(), POLLIN, 0};
         if (::poll(&change, 1, written.remainingMs()) <= 0 && written.passed())
-            return denied("none of pbs_mom's job files has this job's cookie");
+            return denied("no job file of pbs_mom contains this job's cookie");
         std::array<char, 4096> events{};
         (void)!::read(changes.get(), events.data(), events.size());
     }

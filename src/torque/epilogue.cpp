@@ -33,7 +33,7 @@ int main(int, char** argv) {
     try {
         return epilogue(argv);
     } catch (const std::exception& error) {
-        std::fprintf(stderr, "torque-epilogue: unexpected: %s\n", error.what());
+        std::fprintf(stderr, "torque-epilogue: unexpected error: %s\n", error.what());
         return 1;
     }
 }

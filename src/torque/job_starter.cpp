@@ -72,7 +72,7 @@ int becomeShell(char** command, bool login) {
 
 int start(std::string_view ownName, char** command) {
     if (!*command) {
-        pinfold::say("no command: this program is pbs_mom's $job_starter");
+        pinfold::say("no command to run: only pbs_mom calls this program, as its $job_starter");
         return pinfold::kRunFailed;
     }
     auto task = whatToStart();
@@ -96,7 +96,7 @@ int main(int argc, char** argv) {
     try {
         return argc > 0 ? start(argv[0], argv + 1) : pinfold::kRunFailed;
     } catch (const std::exception& error) {
-        std::fprintf(stderr, "torque-job-starter: unexpected: %s\n", error.what());
+        std::fprintf(stderr, "torque-job-starter: unexpected error: %s\n", error.what());
         return pinfold::kRunFailed;
     }
 }

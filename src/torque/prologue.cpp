@@ -73,7 +73,7 @@ int main(int, char** argv) {
     try {
         return prologue(argv);
     } catch (const std::exception& error) {
-        std::fprintf(stderr, "torque-prologue: unexpected: %s\n", error.what());
+        std::fprintf(stderr, "torque-prologue: unexpected error: %s\n", error.what());
         return torque::kRequeue;
     }
 }

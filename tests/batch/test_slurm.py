@@ -60,4 +60,4 @@ def test_where_slurm_has_cgroups_pinfold_keeps_its_hands_off():
     slurm.wait_state(number, "COMPLETED", 300)
     assert "slurmstepd.scope" in output(number)
     assert not receipts(f"slurm.{number}")
-    assert f"pinfold: Slurm has cgroups of its own for job {number}, pinfold leaves it alone" in slurm.LOG.read_text()
+    assert f"pinfold: Slurm uses cgroups of its own for job {number}, so pinfold leaves the job alone" in slurm.LOG.read_text()

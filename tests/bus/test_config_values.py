@@ -23,7 +23,7 @@ def config(tmp_path):
     return run
 
 
-DEFAULTS = "# What is not named here has its default, see pinfold.toml(5).\n"
+DEFAULTS = "# Settings that are not listed have their defaults, see pinfold.toml(5).\n"
 
 
 def test_without_a_file_there_are_the_defaults(config):

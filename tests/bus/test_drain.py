@@ -109,7 +109,7 @@ def test_a_job_that_can_not_be_killed_is_told_alike(world, watcher):
     world.systemd.Hang(dbus.UInt32(stuck.pid))
     world.manager().StopJob("bus.1", AT_ONCE)
     change = watcher()
-    assert "boolean true" in change and "bus.1 can't be killed since" in change
+    assert "boolean true" in change and "bus.1 cannot be killed since" in change
     assert "by" not in properties(world)["DrainDetails"]
     world.end("bus.1", stuck)
     assert "boolean false" in watcher()

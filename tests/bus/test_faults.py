@@ -177,7 +177,7 @@ def test_nothing_to_start_on(world, missing):
     daemon = world.start(*world.daemon_command(BUILD / "src/daemon/pinfoldd"))
     assert daemon.wait(timeout=20) == 1
     [line] = daemon.stderr.read().decode().splitlines()
-    assert "can't start" in line and "systemctl status dbus" in line
+    assert "cannot start" in line and "systemctl status dbus" in line
     assert ("org.freedesktop.systemd1" in line) == (missing == "systemd")
 
 

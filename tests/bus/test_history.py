@@ -126,5 +126,5 @@ def test_a_start_that_migrates_asks_for_time(world):
                 pass
             return said and said[-1].startswith("READY=1")
         wait_until(ready, "READY=1")
-    assert said[0].startswith("EXTEND_TIMEOUT_USEC=3600000000\nSTATUS=bringing the receipts of an older pinfold up to date")
+    assert said[0].startswith("EXTEND_TIMEOUT_USEC=3600000000\nSTATUS=converting the receipts of an older pinfold")
     assert keys(world, scheduler="sge") == ["sge.1"]

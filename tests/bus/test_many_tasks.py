@@ -29,7 +29,7 @@ def test_a_job_takes_so_many_tasks_whoever_brings_them(world):
         assert as_user(world, call) == BUSY
     assert error_name(lambda: add(world)) == BUSY
     refusal = join(world, world.process())
-    assert refusal["error"] == "Busy" and "job 'bus.1' has 2 live tasks already (jobs.max_tasks)" in refusal["message"]
+    assert refusal["error"] == "Busy" and "job 'bus.1' has 2 live tasks already, the maximum (jobs.max_tasks)" in refusal["message"]
     assert world.manager().ListJobs()[0]["tasks"] == 3
     first.kill()
     wait_until(lambda: world.manager().ListJobs()[0]["tasks"] == 2, "the end of a task")
@@ -45,5 +45,5 @@ def test_a_users_jobs_take_so_many_tasks_together(world):
         add(world, key)
     assert error_name(lambda: add(world, "bus.1")) == BUSY
     refusal = join(world, world.process(), key="bus.2")
-    assert f"the jobs of user {USER} have 3 live tasks already (jobs.max_tasks_per_user)" in refusal["message"]
+    assert f"the jobs of user {USER} have 3 live tasks already, the maximum (jobs.max_tasks_per_user)" in refusal["message"]
     add(world, "bus.3")

@@ -27,7 +27,7 @@ def command(world, *options):
 def test_a_node_in_order(world):
     world.create("bus.1", world.process())
     assert reconcile(world) == {kind: [] for kind in KINDS}
-    assert command(world) == (0, "units, cgroups and records belong together\n")
+    assert command(world) == (0, "all units, cgroups and records belong together\n")
     assert world.live() == {"bus.1": "running"}
 
 
@@ -45,7 +45,7 @@ def test_a_record_that_can_not_be_read_is_named_until_it_is_mended(world):
     assert found["units_left"] == ["batch-bus.1.slice"] and len(found["records_unreadable"]) == 1
     assert found["units_stopped"] == found["cgroups_removed"] == []
     status, out = command(world)
-    assert status == 1 and "record unreadable, so no unit is touched: " in out and out.endswith("0 put in order, 2 left alone\n")
+    assert status == 1 and "a record cannot be read, so pinfoldd changes no unit: " in out and out.endswith("0 put in order, 2 left alone\n")
     record.write_text(text)
     assert reconcile(world, DRY_RUN)["records_taken_up"] == ["bus.1"] and world.live() == {}
     status, out = command(world, "--json")

@@ -23,7 +23,7 @@ def test_pinfoldd_exits_when_the_last_job_has_its_receipt(world):
     world.systemd.Shutdown("stopping")
     wait_until(lambda: world.live()["sge.1"] == "ending", "the job's end")
     assert refusal(world, "sge.2", world.process()) == ("org.pinfold1.Error.Draining",
-                                                       "this node takes no jobs: it is being shut down")
+                                                       "this node takes no jobs, because it is being shut down")
     assert not [call for call in world.systemd.Calls() if call.startswith(("kill", "stop"))]
     job.kill()
     job.wait()

@@ -21,7 +21,7 @@ def test_the_node_takes_no_jobs_as_long_as_one_can_not_be_killed(world, action, 
     [job] = world.manager().ListJobs()
     assert job["state"] == "ending" and job["unkillable_since"] >= job["created"]
     if refused:
-        with pytest.raises(dbus.DBusException, match="bus.1 can't be killed since") as caught:
+        with pytest.raises(dbus.DBusException, match="bus.1 cannot be killed since") as caught:
             world.create("bus.2", other)
         assert caught.value.get_dbus_name() == "org.pinfold1.Error.Draining"
         assert world.live() == {"bus.1": "ending"}

@@ -23,12 +23,12 @@ TAG = "PINFOLD_CHAOS"  # in the environment of all that jobs start: what has it 
 RAN = b"ran\n"  # what each job's command says first
 REFUSAL = "this node takes no jobs for now"
 STILL_LIVE = "is live already"
-NOT_OVER_YET = "is not over yet, waiting for it"
+NOT_OVER_YET = "is not over yet, so pinfold-run waits"
 # A pinfoldd that stood still for two seconds, by a disturbance or by a busy machine, cannot tell that from a disk that did.
-SLOW_DISK = "the disk has not confirmed a write within"
+SLOW_DISK = "the disk did not confirm a write within"
 UNREACHABLE, TIMED_OUT = 6, 124  # exit statuses of pinfold
 OVER = ("no live job", "is live or in the history", "is ending", "is accounting", "too late")
-LATER = ("try again", "is just coming up", "being created", "wait a second")
+LATER = ("try again", "is just being created", "being created", "wait a second")
 OUTAGES = ("not reachable", "did not answer", "pinfold: systemd did not ")
 
 # What makes pinfoldd lose its state or PID 1 lose a call.

@@ -96,7 +96,7 @@ def test_vacuum_leaves_the_newest_of_each_user():
     assert removals()[0]["PINFOLD_BY_UID"] == "0" and "MESSAGE_ID" in removals()[0]
 
     said = run("pinfold", "vacuum", "--max-age", "0").stdout
-    assert said.startswith(f"{len(kept) - done['removed']} receipts removed, the others take ") and found() == []
+    assert said.startswith(f"{len(kept) - done['removed']} receipts removed; the remaining receipts take ") and found() == []
 
 
 def test_users_may_not_vacuum():
@@ -140,7 +140,7 @@ def test_a_long_migration_is_no_failed_start(impatient_unit):
         old.execute(MANY, receipt)
     old.close()
     run("systemctl", "start", "pinfoldd.socket", "pinfoldd")
-    assert "bringing the receipts of an older pinfold up to date" in read_journal("-u", "pinfoldd", "-o", "cat")
+    assert "converting the receipts of an older pinfold" in read_journal("-u", "pinfoldd", "-o", "cat")
     assert len(receipts()) == 10000
 
 

@@ -46,7 +46,7 @@ def test_pinfold_run(options, words):
     (["why", "no.such"], 4, ["no.such", "pinfold history"]),
     (["stop", "no.such"], 4, ["no.such"]),
     (["kill", "-s", "NOPE", "no.such"], 2, ["'NOPE'"]),
-    (["adopt", "no.such", "x"], 2, ["'x' is no process id"]),
+    (["adopt", "no.such", "x"], 2, ["'x' is not a process id: use a number from 2 to 2147483647"]),
     (["history", "-S", "yesteryear"], 2, ["'yesteryear'", "-1h"]),
     (["status", "1"], 2, ["process 1"]),
 ])
@@ -148,7 +148,7 @@ def test_a_job_can_be_named_by_its_id_or_its_unit():
     other = start_job("own.471101", "sleep", "1000")
     wait_running("own.471101")
     one_line(run("pinfold", "stop", "471101", check=False), 2, "several jobs", "own.471101, sge.471101")
-    one_line(run("pinfold", "stop", "ssh.scope", check=False), 2, "no unit of a job")
+    one_line(run("pinfold", "stop", "ssh.scope", check=False), 2, "is not a unit of a job")
     for process, key in ((job, "sge.471101"), (other, "own.471101")):
         run("pinfold", "stop", key)
         finish(process)

@@ -98,7 +98,7 @@ def test_a_job_whose_record_cannot_be_read_is_not_touched():
         run("systemctl", "start", "pinfoldd.socket", "pinfoldd.service")
         daemon_ready()
         status, _, err = finish(as_user("alice", "user.unread", "true"))
-        assert status == 125 and "has a record that pinfoldd has not taken up" in err
+        assert status == 125 and "has a record that pinfoldd did not read" in err
         assert processes_with("8103") and bobs.poll() is None
         record.write_text(good)
         run("pinfold", "reconcile")
@@ -112,7 +112,7 @@ def test_a_slice_that_pinfoldd_does_not_know_is_not_touched():
     wait_until(lambda: any("/batch-sge.strange.slice" in cgroup for _, cgroup in processes_with("8104").values()),
                "the stranger in the slice, which is there before")
     status, _, err = finish(start_job("sge.strange", "true"))
-    assert status == 125 and "pinfoldd knows nothing of" in err
+    assert status == 125 and "has processes that pinfoldd does not know" in err
     assert stranger.poll() is None
     assert not receipts("sge.strange")
     run("systemctl", "stop", "batch-sge.strange.slice")

@@ -320,7 +320,7 @@ def unreadable_record():
 def test_nothing_is_removed_on_incomplete_knowledge(left, trouble):
     with trouble():
         done = run("pinfold", "strays", "--files", "--remove", "--json", check=False, timeout=120)
-        assert done.returncode == 1 and "pinfold: nothing is removed, since not all is known: " in done.stderr
+        assert done.returncode == 1 and "pinfold: no file is removed, because pinfold could not find out all it needs to know: " in done.stderr
         assert {file["kept"] for file in json.loads(done.stdout)["files"]} == {"unknown"}, "named all the same"
     daemon_ready()
     assert left.there() == KINDS
@@ -331,7 +331,7 @@ def test_nothing_is_removed_on_incomplete_knowledge(left, trouble):
 def test_a_process_that_cant_be_looked_into_keeps_its_own_users_files_only(left):
     with endless_mappings("bob"):
         done = run("pinfold", "strays", "--files", "--remove", "--json", check=False, timeout=300)
-        assert done.returncode == 1 and "pinfold: nothing of bob is removed, since not all is known: " in done.stderr, done.stderr
+        assert done.returncode == 1 and "pinfold: no file of bob is removed, because pinfold could not find out all it needs to know: " in done.stderr, done.stderr
         assert [gap["user"] for gap in json.loads(done.stdout)["gaps_of_users"]] == ["bob"] and json.loads(done.stdout)["gaps"] == []
         assert left.there() == set()
 
@@ -343,7 +343,7 @@ def test_processes_whose_memory_is_locked_hold_up_nobody_elses_files(left):
         done = run("pinfold", "strays", "--files", "--remove", "--json", check=False, timeout=120)
         gaps = json.loads(done.stdout)["gaps_of_users"]
         assert [gap["user"] for gap in gaps] == (["bob"] if waits else []), gaps
-        assert all(any(f"process {pid} of user {BOB} can't be looked into" in gap["gap"] for pid in locked) for gap in gaps)
+        assert all(any(f"process {pid} of user {BOB} cannot be examined" in gap["gap"] for pid in locked) for gap in gaps)
         assert done.returncode == int(waits) and json.loads(done.stdout)["gaps"] == [] and left.there() == set(), done.stderr
 
 
@@ -379,7 +379,7 @@ def test_a_directory_that_others_can_rename_in_is_refused(left):
     shared.chmod(0o777)
     with policy('file_directories = ["/tmp", "/srv/open", "/srv/none"]'):
         done = run("pinfold", "strays", "--files", "--remove", check=False)
-        assert done.returncode == 1 and "/srv/open: others than root can rename" in done.stderr and "/srv/none" not in done.stderr
+        assert done.returncode == 1 and "/srv/open: users other than root can rename" in done.stderr and "/srv/none" not in done.stderr
         assert left.there() == KINDS
         shared.chmod(0o1777)
         assert set(left.kept("--remove")) == KINDS - {"shm-file"}

@@ -39,7 +39,7 @@ def ended(result):
 
 def warnings_since(start):
     lines = read_journal("-o", "cat", "-u", "pinfoldd", "-p", "warning", f"--since=@{start:.6f}")
-    return [line for line in lines.splitlines() if line.startswith("metrics not written")]
+    return [line for line in lines.splitlines() if line.startswith("cannot write the metrics")]
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from own_server import MOUNT, alices_server, expect_the_wait, in_namespaces_of, 
 
 
 def stop_without_a_drain(key):
-    """What is said of a job that can't be killed, for which the node is not drained."""
+    """What is said of a job that cannot be killed, for which the node is not drained."""
     run("pinfold", "stop", "--grace", "0", key)
     [event] = wait_until(lambda: journal(key, "unkillable"), "the report")
     assert live_jobs()[key]["unkillable_in_fuse"]

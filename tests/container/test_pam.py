@@ -51,7 +51,7 @@ def test_only_pams_functions_are_seen():
 def test_without_a_job():
     login = account("alice")
     assert login.refused == NO_PERMISSION
-    assert login.said.startswith("You have no job on node1, so you can't log in here. "), login
+    assert login.said.startswith("You have no job on node1, so you cannot log in here. "), login
     assert "pam_pinfold(pinfold-test:account): user alice is refused: You have no job on node1" in logged()
     login = session("alice")
     assert login.refused == NO_SESSION and login.said.startswith("You have no job on node1"), login
@@ -113,7 +113,7 @@ def test_a_job_that_ends():
     assert stubborn.stdout.readline() == "up\n"
     run("pinfold", "stop", "--grace=300", "pbs.1")
     login = account("alice")
-    assert login.refused == NO_PERMISSION and login.said == "Your job pbs.1 on node1 is ending, so you can't log in here any more.", login
+    assert login.refused == NO_PERMISSION and login.said == "Your job pbs.1 on node1 is ending, so you cannot log in here any more.", login
     login = session("alice")
     assert login.refused == NO_SESSION and "is ending" in login.said, login
     stubborn.kill()
@@ -135,7 +135,7 @@ def test_a_suspended_job_takes_nobody():
     assert not account("alice").refused, "a job all the same"
     login = session("alice")
     assert login.refused == NO_SESSION
-    assert login.said == "Your job pbs.1 on node1 is suspended: nobody can log in to it before it is resumed.", login
+    assert login.said == "Your job pbs.1 on node1 is suspended: you can log in when the job has been resumed.", login
     open_job("pbs.2")
     run("pinfold", "suspend", "pbs.2")
     open_job("pbs.0")
@@ -154,7 +154,7 @@ def test_of_several_jobs_the_newest_or_none():
     assert not account("alice").refused
     login = session("alice")
     assert login.refused == NO_SESSION
-    assert login.said.startswith("You have several jobs on node1 (pbs.2, pbs.3, pbs.1), and nothing tells for which"), login
+    assert login.said.startswith("You have several jobs on node1 (pbs.2, pbs.3, pbs.1), and it is unclear to which"), login
     run("pinfold", "end", "pbs.2")
     run("pinfold", "end", "pbs.3")
     assert not session("alice").refused, "one is not several"
@@ -315,9 +315,9 @@ def test_pinfoldd_does_not_answer(outage):
     with outage():
         login = account("alice")
         assert login.refused == NO_ANSWER and login.seconds < 2 * PHASE, login
-        assert login.said.startswith("Whether you have a job on node1 can't be told at the moment, so you can't log in here."), login
+        assert login.said.startswith("It cannot be checked whether you have a job on node1 at the moment, so you cannot log in here."), login
         login = session("alice")
-        assert login.refused == NO_SESSION and login.seconds < 2 * PHASE and "can't be told" in login.said, login
+        assert login.refused == NO_SESSION and login.seconds < 2 * PHASE and "It cannot be checked" in login.said, login
         for user in ("root", "carol"):
             login = account(user)
             assert not login.refused and login.said == "" and login.seconds < PHASE, login
@@ -327,7 +327,7 @@ def test_pinfoldd_does_not_answer(outage):
         assert not login.refused and login.seconds < 2 * PHASE, login
         write_service("on_failure=admit")
         assert not account("alice").refused and not session("alice").refused
-        assert "user alice is let in, since on_failure=admit: pinfoldd" in logged()
+        assert "user alice is admitted because of on_failure=admit: pinfoldd" in logged()
     assert account("alice").refused is None
 
 
@@ -339,7 +339,7 @@ def test_a_pinfoldd_that_only_says_that_it_adopts():
         assert not account("alice").refused
         login = session("alice")
         assert login.refused == NO_SESSION and "could not be made part of your job pbs.1" in login.said, login
-        assert "pinfoldd says that it is in task 1 of job pbs.1, and it is in /" in logged()
+        assert "pinfoldd says that the login is in task 1 of job pbs.1, but the login is in /" in logged()
         assert not session("carol").refused and not session("root").refused
 
 
@@ -362,7 +362,7 @@ def test_who_fills_the_job_does_not_log_in_beside_it():
             login = session("alice")
             run("pinfold", "stop", "--grace=0", "--wait", "pam.full")
     assert login.refused == NO_SESSION, seen_cgroup()
-    assert "user alice is refused: job 'pam.full' has 1 live tasks already (jobs.max_tasks)" in logged()
+    assert "user alice is refused: job 'pam.full' has 1 live tasks already, the maximum (jobs.max_tasks)" in logged()
 
 
 @pytest.mark.parametrize("options", ["on_failure=admitt", "debug", "admit_groups=", "several"])
@@ -370,8 +370,8 @@ def test_a_wrong_option_lets_only_those_in_who_need_no_job(options):
     open_job("pbs.1")
     write_service(f"{options} on_failure=admit admit_groups=pinfold-admin")
     login = account("alice")
-    assert login.refused == WRONG and "not set up as they should be" in login.said, login
+    assert login.refused == WRONG and "not set up correctly" in login.said, login
     assert session("alice").refused == NO_SESSION
-    assert f"wrong option: '{options}' is none of admit_groups=GROUP" in logged()
+    assert f"wrong option: '{options}' is not valid: use admit_groups=GROUP" in logged()
     for user in ("root", "carol"):
         assert not account(user).refused and not session(user).refused

@@ -98,7 +98,7 @@ def burst(name, number):
 def told(name):
     """Lines in the journal about the starts and ends of these jobs; how many lines were lost."""
     lines = read_journal("-b", "-o", "cat", "_SYSTEMD_UNIT=pinfoldd.service").splitlines()
-    lost = sum(int(line.split()[0]) for line in lines if line.endswith("messages were lost while the journal did not take any"))
+    lost = sum(int(line.split()[0]) for line in lines if line.endswith("messages were lost, because the journal did not accept any"))
     return sum(re.match(rf"job {name}\.\d+ (started|ended)", line) is not None for line in lines), lost
 
 

@@ -164,7 +164,7 @@ def test_leftovers_keep_the_slot_while_pinfoldd_refuses_to_start():
         status, _, err = finish(refused)
         assert status == 125 and "pinfold.toml:1:" in err and "systemctl restart pinfoldd" in err, err
         job.send_signal(signal.SIGTERM)
-        said = read_until(job.stderr, "not known to be over")
+        said = read_until(job.stderr, "may not be over yet")
         assert "pinfold.toml:1:" in said and "systemctl restart pinfoldd" in said, said
         assert job.poll() is None and processes_with("sleep\x007302")
         count = read_journal("-u", "pinfoldd", "-o", "cat", "--since", "-20s").count("pinfold.toml:1:")

@@ -13,7 +13,7 @@ import pytest
 from jobs import daemon_ready, expect_nothing_left, live_jobs, main_pid, processes_with, run, wait_until
 from logins import BY_KEY, KEY, logged, open_job, open_ssh, ssh, ssh_at_once, ssh_command, ssh_typing, sshd, stack, where
 
-REFUSED = "You have no job on node1, so you can't log in here."
+REFUSED = "You have no job on node1, so you cannot log in here."
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -177,7 +177,7 @@ def test_pinfoldd_is(outage):
     try:
         begun = time.monotonic()
         refused = ssh("alice", "true", check=False)
-        assert refused.returncode == 255 and "can't be told at the moment" in refused.stderr
+        assert refused.returncode == 255 and "It cannot be checked whether" in refused.stderr
         assert time.monotonic() - begun < usual + 10
         ssh("root", "true")
     finally:

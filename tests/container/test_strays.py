@@ -288,7 +288,7 @@ def test_kill_takes_just_the_strays(node):
     assert told[0] == told[1]
     assert all(alive(pid) for pid in right + kept)
     assert [pid for kind in ACTED_ON for pid in made[kind] if alive(pid)] == []
-    assert {s["spared"] for s in done["strays"] if s["pid"] in kept} == {"it is of a kind that is not acted on"}
+    assert {s["spared"] for s in done["strays"] if s["pid"] in kept} == {"strays of this kind are not acted on"}
 
     run("pinfold", "strays", "--mode=kill", "--kinds", "service,batch-system", *NOW, *EXEMPT)
     assert [pid for pid in kept if alive(pid)] == []
@@ -301,7 +301,7 @@ def test_lines_of_a_dry_run_are_those_of_the_run(node):
     planned = run("pinfold", "strays", "--dry-run", *options).stdout
     done = run("pinfold", "strays", *options).stdout
     assert planned.splitlines()[0] == f"would send SIGKILL to {pid} of alice (other, strays-a.scope): /usr/bin/sleep 9231"
-    assert planned.splitlines()[1].startswith(f"would spare {spared} of alice (service, strays-b.service), since ")
+    assert planned.splitlines()[1].startswith(f"would spare {spared} of alice (service, strays-b.service), because ")
     assert planned.replace("would send", "sent").replace("would spare", "spared") == done
     assert not alive(pid) and alive(spared)
 
@@ -383,7 +383,7 @@ def test_the_timers_service_acts_as_the_site_wants(node, mode):
         run("systemctl", "start", "pinfold-strays.service")
     assert alive(terminal.pid) == (mode == "warn")
     if mode == "warn":
-        terminal.read_until(b"may be ended by the site")
+        terminal.read_until(b"the administrators may end them")
     assert [entry["PINFOLD_STRAY_ACTION"] for entry in journal_of(terminal.pid)] == [{"warn": "warn", "stop": "SIGTERM", "kill": "SIGKILL"}[mode]]
 
 
@@ -611,8 +611,8 @@ def test_who_cannot_be_read_is_killed_and_holds_up_nobody(node):
         listed = document(timeout=60)
         found = {stray["pid"]: stray["command"] for stray in listed["strays"]}
         assert [found[pid] for pid in locked] == ["[fuse_hang]"] * LOCKED and found[bobs].endswith("sleep 9401")
-        told = [f"process {pid} of user {ALICE} can't be looked into: it hangs, and nothing came within 1 s" for pid in locked[:4]]
-        told += [f"process {pid} of user {ALICE} was not looked into: 4 looks into processes of this user hang already" for pid in locked[4:]]
+        told = [f"process {pid} of user {ALICE} cannot be examined: it hangs, and did not answer within 1 s" for pid in locked[:4]]
+        told += [f"process {pid} of user {ALICE} was not examined: 4 looks into processes of this user hang already" for pid in locked[4:]]
         assert sorted(line for line in listed["unread"] if any(f"process {pid} " in line for pid in locked)) == sorted(told)
 
         done = document("--mode=kill", check=False, timeout=60)
@@ -620,7 +620,7 @@ def test_who_cannot_be_read_is_killed_and_holds_up_nobody(node):
         assert done["reasons"] == [] and [killed[pid] for pid in [bobs, *locked]] == [["SIGKILL"]] * (1 + LOCKED), done
         assert not alive(bobs)
         failures = {stray["pid"]: stray["failure"] for stray in done["strays"]}
-        assert {failures[pid] for pid in locked} == {"it outlives SIGKILL: it hangs in the kernel"}
+        assert {failures[pid] for pid in locked} == {"SIGKILL did not end it: it hangs in the kernel"}
 
 
 def test_the_timers_sweep_says_who_cannot_be_read_and_ends(node):
@@ -631,4 +631,4 @@ def test_the_timers_sweep_says_who_cannot_be_read_and_ends(node):
         node.callback(file.unlink)
         run("systemctl", "start", "pinfold-strays", timeout=60)
         said = read_journal("-o", "cat", "_SYSTEMD_UNIT=pinfold-strays.service", "_TRANSPORT=stdout")
-        assert f"a command line is not known: process {locked} of user {ALICE} can't be looked into" in said
+        assert f"cannot read a command line: process {locked} of user {ALICE} cannot be examined" in said

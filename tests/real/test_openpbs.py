@@ -143,7 +143,7 @@ def test_a_comment_of_an_administrator_keeps_a_node_offline():
 
 def test_a_job_that_asks_for_what_the_node_has_not_leaves_the_node_as_it_is():
     job = Job("exit 0", "-l", "select=1:ncpus=1:ngpus=1:vnode=node1")
-    refusal = f"Job;{job.id};pinfold: 1 GPUs asked for, this node has 0"
+    refusal = f"Job;{job.id};pinfold: 1 GPU requested, but this node has 0"
     wait_until(lambda: any(refusal in line for line in openpbs.mom_log("node1")), "MoM's log has the refusal")
     assert "offline" not in vnode("node1")["state"]
     job.delete()

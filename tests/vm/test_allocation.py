@@ -56,7 +56,7 @@ def test_a_job_runs_on_its_own_cores_and_their_memory(mode):
     assert where[:2] == ["4-7", "1"], "one memory node, not two halves"
     refused = run("pinfold-run", "--job", "alloc.3", "--cpus=4", "--", "true", check=False)
     assert refused.returncode == 125
-    assert "4 CPUs asked for, 2 of 8 free now" in refused.stderr
+    assert "4 CPUs requested, but only 2 of 8 are free now" in refused.stderr
     assert "CPUs 4-7" in run("pinfold", "status", "alloc.2").stdout
 
     before = main_pid()
@@ -74,7 +74,7 @@ def test_what_the_batch_system_chose():
     job, where = start("alloc.given", "--cpu-list=1,6")
     assert where[:2] == ["1,6", "0-1"]
     refused = run("pinfold-run", "--cpu-list=6-8", "--", "true", check=False)
-    assert refused.returncode == 125 and "CPUs 8 don't exist" in refused.stderr
+    assert refused.returncode == 125 and "CPUs 8 do not exist" in refused.stderr
     end(job)
 
 
@@ -82,7 +82,7 @@ def test_an_exclusive_job_has_the_node_for_itself():
     job, where = start("alloc.all", "--exclusive")
     assert where[:2] == ["0-7", "0-1"]
     refused = run("pinfold-run", "--", "true", check=False)
-    assert refused.returncode == 125 and "the node is one job's alone: job 'alloc.all'" in refused.stderr
+    assert refused.returncode == 125 and "an exclusive job has the node for itself: job 'alloc.all'" in refused.stderr
     end(job)
     run("pinfold-run", "--", "true")
 
@@ -140,7 +140,7 @@ def test_a_job_opens_its_own_gpus_alone(configure, mode):
     assert where[2] == "0"
     assert opened("gpu.other", "--gpus=1") == ["EPERM", "open", "open", "open", "0", "0"]
     refused = run("pinfold-run", "--gpus=2", "--", "true", check=False)
-    assert refused.returncode == 125 and "2 GPUs asked for, 1 are free" in refused.stderr
+    assert refused.returncode == 125 and "2 GPUs requested, but only 1 are free now" in refused.stderr
     end(holder)
     assert receipts("gpu.other")[0]["allocated_gpus"] == "1"
 
@@ -159,7 +159,7 @@ def test_batch_slice_gets_what_is_not_reserved(configure):
     other, where = start("share.2", "--cpus=2")
     assert where[0] == "2-3"
     refused = run("pinfold-run", "--allowed-cpus=0", "--", "true", check=False)
-    assert "CPUs 0 are not all there: jobs of this node may use 2-7" in refused.stderr
+    assert "CPUs 0 are not all available: jobs on this node may use 2-7" in refused.stderr
 
     before = main_pid()
     run("systemctl", "restart", "pinfoldd")

@@ -76,7 +76,7 @@ def test_it_is_named_and_seen_until_it_goes(frozen):
     assert (process["pid"], process["state"], process["wait_point"]) == (pid, "D", place)
     path = "/org/pinfold1/job/hang_2eseen"
     assert run("busctl", "get-property", "org.pinfold1", path, "org.pinfold1.Job", "Unkillable").stdout == "b true\n"
-    assert re.fullmatch(r"pinfold: job hang\.seen can't be killed since \S+Z\n", COMMENT.read_text())
+    assert re.fullmatch(r"pinfold: job hang\.seen cannot be killed since \S+Z\n", COMMENT.read_text())
 
     expect_end(job, "hang.seen", frozen)
     assert not COMMENT.exists()
@@ -87,7 +87,7 @@ def test_a_drained_node_takes_jobs_again_when_it_goes(frozen):
     job, _ = hang("hang.drain", frozen)
     reported("hang.drain")
     status, _, err = finish(start_job("hang.next", "true"))
-    assert status == 125 and "job hang.drain can't be killed" in err, err
+    assert status == 125 and "job hang.drain cannot be killed" in err, err
     expect_end(job, "hang.drain", frozen)
     assert finish(start_job("hang.next", "true"))[0] == 0
 

@@ -141,7 +141,7 @@ TEST_F(HistoryFile, ANewerSchemaIsLeftAlone) {
     for (const auto mode : {History::Mode::ReadWrite, History::Mode::ReadOnly}) {
         const auto opened = tryOpen(mode);
         ASSERT_FALSE(opened);
-        EXPECT_NE(opened.error().message.find("newer pinfold (schema 5): install that version"), std::string::npos)
+        EXPECT_NE(opened.error().message.find("newer pinfold (schema 5): install that pinfold"), std::string::npos)
             << opened.error().message;
     }
 }

@@ -96,7 +96,8 @@ TEST_F(OpenFiles, WhoseProcessCannotBeLookedIntoIsSaidAndTheOthersAreLookedInto)
     EXPECT_TRUE(files->files.contains(id(open)));
     ASSERT_EQ(files->unseen.size(), 1U);
     EXPECT_EQ(files->unseen.begin()->first, 1000U);
-    EXPECT_NE(files->unseen.begin()->second.find("/proc/20/maps is not as proc(5) has it"), std::string::npos);
+    EXPECT_NE(files->unseen.begin()->second.find("/proc/20/maps does not have the form that proc(5) describes"),
+              std::string::npos);
 
     write("proc/30/maps", "no map\n");
     files = inUse();
@@ -121,7 +122,7 @@ TEST_F(OpenFiles, AProcessThatHangsIsSaidAndTheOthersAreLookedInto) {
     ASSERT_TRUE(files) << files.error().message;
     EXPECT_TRUE(files->files.contains(id(open)));
     ASSERT_EQ(files->unseen.count(1000), 1U);
-    EXPECT_EQ(files->unseen.at(1000), "process 20 of user 1000 can't be looked into: it hangs, and nothing came within 0.500 s");
+    EXPECT_EQ(files->unseen.at(1000), "process 20 of user 1000 cannot be examined: it hangs, and did not answer within 0.500 s");
     EXPECT_FALSE(files->unseen.contains(0));
 }
 

@@ -60,7 +60,7 @@ TEST_F(ProcessLooksTest, whatHangsIsSaidAndTheRestIsSeen) {
     const auto hung = hang(looks, 7, 1000, gate);
     ASSERT_FALSE(hung);
     EXPECT_EQ(hung.error().code, ErrorCode::TimedOut);
-    EXPECT_EQ(hung.error().message, "process 7 of user 1000 can't be looked into: it hangs, and nothing came within 0.500 s");
+    EXPECT_EQ(hung.error().message, "process 7 of user 1000 cannot be examined: it hangs, and did not answer within 0.500 s");
     ASSERT_TRUE(seesInTime(looks, 8, 1000)) << "by a thread of its own";
 }
 
@@ -73,7 +73,7 @@ TEST_F(ProcessLooksTest, oneUserHasAFewThreadsHangAndTheOthersGoOn) {
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, ErrorCode::Busy);
     EXPECT_EQ(refused.error().message,
-              "process 20 of user 165535 was not looked into: 4 looks into processes of this user hang already");
+              "process 20 of user 165535 was not examined: 4 looks into processes of this user hang already");
     EXPECT_TRUE(seesInTime(looks, 21, 165536)) << "that id is not alice's";
 }
 
@@ -107,7 +107,7 @@ TEST_F(ProcessLooksTest, oneUsersProcessesTakeSoMuchTimeTogether) {
     EXPECT_LE(made, 3);
     EXPECT_EQ(slow(7, 1000).error().code, ErrorCode::Busy);
     EXPECT_EQ(slow(7, 1000).error().message,
-              "process 7 of user 1000 was not looked into: looks into processes of this user have taken 0.050 s already");
+              "process 7 of user 1000 was not examined: looks into processes of this user have taken 0.050 s already");
     EXPECT_TRUE(slow(8, 1001)) << "another user";
     for (pid_t pid = 10; pid < 20; ++pid)
         EXPECT_TRUE(slow(pid, 0)) << "who cannot look into root's processes cannot remove anything";

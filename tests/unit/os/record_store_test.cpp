@@ -99,7 +99,7 @@ TEST_F(Records, NothingIsPassedOverInSilence) {
     auto loaded = *store.load();
     EXPECT_EQ(loaded.records, std::vector{record("sge.1")});
     ASSERT_EQ(loaded.unreadable.size(), 7U);
-    for (const char* name : {"sge.2.json: it is the record of another job, sge.1",
+    for (const char* name : {"sge.2.json: the file contains the record of another job, sge.1",
                              "sge.3.json: ", "sge.4.json: ", "README: ", "od\\x0ad.json: ", "sge.5.json: ", "sge.6.json: "})
         EXPECT_EQ(std::count_if(loaded.unreadable.begin(), loaded.unreadable.end(),
                                 [name](const std::string& line) { return line.find(name) != std::string::npos; }),

@@ -30,7 +30,8 @@ TEST_F(TrustedProgram, aDirectoryThatOthersWriteToIsNamed) {
     ASSERT_EQ(::chmod(script.c_str(), 0755), 0);
     const auto refused = trustedProgram(script);
     ASSERT_FALSE(refused);
-    EXPECT_NE(refused.error().message.find("others than root may write to it"), std::string::npos) << refused.error().message;
+    EXPECT_NE(refused.error().message.find("users other than root may write to it"), std::string::npos)
+        << refused.error().message;
 }
 
 TEST_F(TrustedProgram, aLinkIsNoWayAround) {

@@ -59,7 +59,7 @@ TEST_F(UserTerminal, AMessageIsOnTheScreen) {
 TEST_F(UserTerminal, AnotherUsersTerminalGetsNone) {
     const auto written = writeToTerminal(device, owner + 1, "hello\r\n");
     ASSERT_FALSE(written);
-    EXPECT_NE(written.error().message.find("is no terminal of user"), std::string::npos);
+    EXPECT_NE(written.error().message.find("is not a terminal of user"), std::string::npos);
 }
 
 TEST_F(UserTerminal, OneThatNobodyReadsHoldsNothingUp) {

@@ -21,11 +21,11 @@ TEST(Choice, whoHasAJobMayLogIn) {
 
 TEST(Choice, whoHasNoneIsToldWhy) {
     EXPECT_EQ(refusal(kNone), ErrorCode::NoSuchJob);
-    EXPECT_TRUE(mayLogIn(kNone, "node7").error().message.starts_with("You have no job on node7, so you can't log in here. "));
+    EXPECT_TRUE(mayLogIn(kNone, "node7").error().message.starts_with("You have no job on node7, so you cannot log in here. "));
     for (const char* state : {"ending", "accounting", "from-the-future"}) {
         EXPECT_EQ(refusal({{"sge.1", state}}), ErrorCode::JobEnding);
         EXPECT_EQ(mayLogIn({{"sge.1", state}}, "node7").error().message,
-                  "Your job sge.1 on node7 is ending, so you can't log in here any more.");
+                  "Your job sge.1 on node7 is ending, so you cannot log in here any more.");
     }
     EXPECT_EQ(refusal({{"sge.1", "ending"}, {"sge.2", "creating"}}), ErrorCode::NoSuchJob);
     EXPECT_EQ(mayLogIn({{"sge.2", "creating"}}, "node7").error().message,
@@ -53,7 +53,7 @@ TEST(Choice, noneThatTakesNobody) {
     EXPECT_EQ(chooseJob(kNone, {}, false, "node7").error().code, ErrorCode::NoSuchJob);
     const auto suspended = chooseJob(kSuspended, {}, false, "node7");
     EXPECT_EQ(suspended.error().code, ErrorCode::Busy);
-    EXPECT_EQ(suspended.error().message, "Your job sge.2 on node7 is suspended: nobody can log in to it before it is resumed.");
+    EXPECT_EQ(suspended.error().message, "Your job sge.2 on node7 is suspended: you can log in when the job has been resumed.");
 }
 
 TEST(Choice, aCgroupIsOfTheJobWhoseSliceItIsIn) {

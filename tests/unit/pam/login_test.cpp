@@ -131,7 +131,8 @@ TEST_F(LoginTest, aPinfolddThatDoesNotAnswerIsWaitedForNoLongerThanAPhaseTakes) 
     const auto begun = monotonicNow();
     const auto outcome = accountOf(alice);
     EXPECT_EQ(outcome.pamCode, kPamAuthinfoUnavail);
-    EXPECT_TRUE(outcome.toUser.starts_with("Whether you have a job on node7 can't be told")) << outcome.toUser;
+    EXPECT_TRUE(outcome.toUser.starts_with("It cannot be checked whether you have a job on node7 at the moment"))
+        << outcome.toUser;
     EXPECT_EQ(outcome.priority, LOG_ERR);
     const auto took = monotonicNow() - begun;
     EXPECT_GE(took, kPhaseTime);
@@ -142,7 +143,8 @@ TEST_F(LoginTest, pinfolddsWordForAnAdoptionIsNotTaken) {
     answer({listOf({{"sge.1", "running"}}), WrapperReply{"sge.1", {}, {}, {}, 3}});
     const auto outcome = sessionOf(alice);
     EXPECT_EQ(outcome.pamCode, kPamSessionErr);
-    EXPECT_NE(outcome.toLog.find("pinfoldd says that it is in task 3 of job sge.1, and it is in /"), std::string::npos)
+    EXPECT_NE(outcome.toLog.find("pinfoldd says that the login is in task 3 of job sge.1, but the login is in /"),
+              std::string::npos)
         << outcome.toLog;
     EXPECT_TRUE(outcome.toUser.starts_with("Your login to node7 could not be made part of your job sge.1"));
     EXPECT_EQ(asked, encode(WrapperList{1000}) + "\n" + encode(WrapperAdopt{"sge.1", 1000}) + "\n");

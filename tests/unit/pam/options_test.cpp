@@ -33,7 +33,7 @@ TEST(PamOptions, whatIsWrongIsNamedAndTheRestCounts) {
          {"", "debug", "admit_groups", "admit_groups=", "admit_groups=a,,b", "admit_groups=a,", "on_failure",
           "on_failure=", "on_failure=Admit", "on_failure=admit ", "several=oldest", "On_failure=admit", " several=deny"}) {
         const auto options = parse({argument, "admit_groups=staff", "on_failure=frefuse"});
-        EXPECT_TRUE(options.wrong.starts_with("'" + std::string(argument) + "' is none of ")) << options.wrong;
+        EXPECT_TRUE(options.wrong.starts_with("'" + std::string(argument) + "' is not valid: use ")) << options.wrong;
         EXPECT_EQ(options.admitGroups, std::vector<std::string>{"staff"});
         EXPECT_FALSE(options.admitOnFailure);
     }

@@ -29,7 +29,7 @@ def test_sizes(text, expected):
 
 @pytest.mark.parametrize("text", ["", "gb", "-1", "1.5gb", "1eb", "1 gb", "1gbb", "infinity", "UNDEFINED", "1" * 19, "١kb", None])
 def test_what_is_no_size(text):
-    with pytest.raises(Failure, match="is no size"):
+    with pytest.raises(Failure, match="is not a size"):
         words.size_bytes(text)
 
 
@@ -101,9 +101,9 @@ def test_mangled_text_is_read_or_refused():
 
 
 def test_numbers_that_are_none():
-    with pytest.raises(Failure, match="'many' is no number"):
+    with pytest.raises(Failure, match="'many' is not a number"):
         share("(node1:ncpus=many)")
-    with pytest.raises(Failure, match="'lots' is no size"):
+    with pytest.raises(Failure, match="'lots' is not a size"):
         share("(node1:mem=lots)")
 
 

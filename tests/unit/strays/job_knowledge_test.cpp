@@ -104,7 +104,7 @@ TEST_F(Knowledge, whatDisagreesForLongIsAProblem) {
     jobs.push_back({"sge.5", 1000, "batch-sge.5.slice"});
     const auto known = learn();
     ASSERT_EQ(known.problems.size(), 3U);
-    EXPECT_EQ(known.problems[0], "job sge.2 has a record, and pinfoldd doesn't know it");
+    EXPECT_EQ(known.problems[0], "job sge.2 has a record, but pinfoldd does not know the job");
     EXPECT_EQ(known.problems[1], "the job of batch-sge.5.slice has no record");
     EXPECT_TRUE(known.problems[2].starts_with("batch-sge.3.slice has processes"));
     EXPECT_GT(asked, 3);

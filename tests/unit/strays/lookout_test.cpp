@@ -176,7 +176,7 @@ TEST_F(LookoutTest, whoCannotBeReadIsKilledByName) {
     EXPECT_TRUE(findings.areSure());
     ASSERT_EQ(findings.unread.size(), 1U);
     EXPECT_EQ(findings.unread.front(), "process " + std::to_string(hanging.pid()) +
-                                           " of user 1000 can't be looked into: it hangs, and nothing came within 1 s");
+                                           " of user 1000 cannot be examined: it hangs, and did not answer within 1 s");
     ASSERT_EQ(findings.strays.size(), 1U);
     EXPECT_EQ(findings.strays.front().process.info.command, "[x]");
     EXPECT_EQ(sweepAll(StraysMode::Kill), (std::map<pid_t, Kinds>{{hanging.pid(), {Deed::Kind::Kill}}}));

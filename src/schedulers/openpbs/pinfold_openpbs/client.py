@@ -29,11 +29,11 @@ def key_of(job_id):
 def pinfold(*arguments):
     left = BUDGET - (time.monotonic() - STARTED)
     if left <= 0:
-        raise Failure("the hook's time is over", TIMED_OUT)
+        raise Failure("the hook's time limit has passed", TIMED_OUT)
     try:
         status, out, err = run([PINFOLD, *arguments], left, env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"})
     except subprocess.TimeoutExpired:
-        raise Failure("pinfold %s: no answer in %d s" % (arguments[0], left), TIMED_OUT)
+        raise Failure("pinfold %s did not answer within %d s" % (arguments[0], left), TIMED_OUT)
     except OSError as error:
         raise Failure("%s: %s" % (PINFOLD, error.strerror), UNREACHABLE)
     if status != 0:

@@ -22,7 +22,7 @@ def owner_of(job):
     try:
         return pwd.getpwnam(str(job.euser))
     except KeyError:
-        raise Failure("the job's user '%.50s' is unknown here" % job.euser)
+        raise Failure("the job's user '%.50s' is unknown on this host" % job.euser)
 
 
 def resource(job, name, value):
@@ -39,7 +39,7 @@ def share_here(job):
     host = pbs.get_local_nodename()
     here = words.chunks_here(job.exec_vnode, job.exec_host2 or job.exec_host, host)
     if not here:
-        raise Failure("no chunk of '%.200s' is on this host, '%s': is PBS_MOM_NODE_NAME right?" % (job.exec_vnode, host))
+        raise Failure("no chunk of '%.200s' is on this host, '%s': check PBS_MOM_NODE_NAME" % (job.exec_vnode, host))
     return words.share_of(here)
 
 
@@ -107,7 +107,7 @@ def on_epilogue(event):
     # On a sister host MoM has a status too, which is always 0.
     receipt = end_job(job, *(words.exit_status(number(job.Exit_status)) if job.in_ms_mom() else []))
     if receipt is None:
-        pbs.logjobmsg(job.id, "pinfold: it had no scope here; its usage is what MoM saw")
+        pbs.logjobmsg(job.id, "pinfold: the job had no scope on this host, so its usage is what MoM measured")
         return
     report(job.resources_used, words.used_resources(receipt, receipt["wall"] - receipt["suspended"]))
     if receipt["oom_line"]:
@@ -149,7 +149,7 @@ def on_periodic(event):
     for key in sorted(jobs.keys() & known.keys()):
         refresh(jobs[key], known[key])
     for key in words.forgotten(jobs, known, jobs_on_disk(), time.time()):
-        pbs.logmsg(pbs.EVENT_ERROR, "pinfold: MoM knows nothing of the job %s; it is ended" % key)
+        pbs.logmsg(pbs.EVENT_ERROR, "pinfold: MoM does not know the job %s, so the hook ends this job" % key)
         pinfold("end", key)
 
 

@@ -24,9 +24,9 @@ def session_of(pid, uid):
     try:
         session = os.getsid(pid)
         if os.stat("/proc/%d" % pid).st_uid != uid:
-            raise Failure("process %d is not the job's user's" % pid)
+            raise Failure("process %d does not belong to the job's user" % pid)
     except OSError:
-        raise Failure("process %d is gone" % pid)
+        raise Failure("process %d has ended" % pid)
     found = [pid]
     for entry in os.listdir("/proc"):
         try:
@@ -56,6 +56,6 @@ def append_as(user, path, line):
         status, _, err = run(["/bin/sh", "-c", '[ ! -f "$2" ] || printf "%s\\n" "$1" >> "$2"', "sh", line, path], APPEND_LIMIT,
                              preexec_fn=become, env={})
     except subprocess.TimeoutExpired:
-        raise Failure("%s: it could not be written within %d s: does its file server hang?" % (path, APPEND_LIMIT))
+        raise Failure("%s could not be written within %d s: does its file server hang?" % (path, APPEND_LIMIT))
     if status != 0:
         raise Failure("%s: %s" % (path, err.decode(errors="replace").strip()))

@@ -28,14 +28,14 @@ def size_bytes(text):
     """'2gb', '512mw' (words of 8 bytes), '1024' to bytes."""
     match = re.fullmatch(r"([0-9]{1,18})([kmgtp]?)([bw]?)", str(text).strip().lower())
     if not match:
-        raise Failure("'%.50s' is no size" % text)
+        raise Failure("'%.50s' is not a size: use for instance 2gb" % text)
     number, prefix, unit = match.groups()
     return int(number) * 1024 ** " kmgtp".index(prefix or " ") * (8 if unit == "w" else 1)
 
 
 def count(text):
     if not re.fullmatch(r"[0-9]{1,9}", text):
-        raise Failure("'%.50s' is no number of CPUs or GPUs" % text)
+        raise Failure("'%.50s' is not a number of CPUs or GPUs" % text)
     return int(text)
 
 
