@@ -86,7 +86,7 @@ def test_settings_of_systemd_can_not_be_smuggled_in(world, entry):
 def test_an_entry_twice(world, entry, told):
     process = world.process()
     arguments = ("bus.1", pidfd(process), Repeated({entry: dbus.UInt64(1 << 30)}))
-    with pytest.raises(dbus.DBusException, match=told + " is there more than once") as caught:
+    with pytest.raises(dbus.DBusException, match=told + " occurs more than once") as caught:
         world.bus.call_blocking("org.pinfold1", "/org/pinfold1", "org.pinfold1.Manager", "CreateJob", "sha{sv}", arguments)
     assert caught.value.get_dbus_name() == ERROR + "InvalidArgument"
     assert caught.value.get_dbus_message().isprintable()

@@ -254,7 +254,7 @@ def test_descriptors(world):
     before = open_now()  # of nobody's connection: one that is answered may be open for a moment yet
     assert ask(world, CREATE)["error"] == "InvalidArgument", "none"
     with open(os.devnull) as file:
-        assert "no pidfd" in ask(world, CREATE, [file.fileno()])["message"]
+        assert "not a pidfd" in ask(world, CREATE, [file.fileno()])["message"]
         for count in range(4, 9):
             assert "three descriptors" in ask(world, CREATE, [file.fileno()] * count)["message"]
         assert ask(world, CREATE, [file.fileno()] * 100)["error"] == "InvalidArgument"

@@ -370,7 +370,7 @@ def test_exempt_users_and_groups_keep_their_files(left):
 
 def test_modes_for_processes_are_none_for_files():
     done = run("pinfold", "strays", "--files", "--mode=kill", check=False)
-    assert done.returncode == 2 and "--mode=kill is for processes" in done.stderr
+    assert done.returncode == 2 and "--mode=kill acts on processes only" in done.stderr
 
 
 def test_a_directory_that_others_can_rename_in_is_refused(left):

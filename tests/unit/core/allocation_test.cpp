@@ -141,7 +141,7 @@ TEST_F(AllocationTest, asksForOneThingOnly) {
     ask("sge.1", {.cpus = 0});
     expectRefused(ErrorCode::LimitInvalid, "cpus is 0");
     ask("sge.1", {.cpus = 9});
-    expectRefused(ErrorCode::LimitInvalid, "no more than 8 CPUs");
+    expectRefused(ErrorCode::LimitInvalid, "at most 8 CPUs");
     EXPECT_TRUE(node.starts.empty());
 }
 

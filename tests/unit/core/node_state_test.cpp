@@ -164,7 +164,7 @@ TEST_F(NodeStateTest, aFileThatCantBeReadIsADrainAndSaysWhatToDo) {
         std::ofstream(file) << "{\"version\":1,";
         restart();
         EXPECT_EQ(refusal("sge.1"), ErrorCode::Draining);
-        EXPECT_NE(created->error().message.find("drain.json is unreadable"), std::string::npos) << created->error().message;
+        EXPECT_NE(created->error().message.find("drain.json cannot be read"), std::string::npos) << created->error().message;
         EXPECT_TRUE(said("`pinfold drain` or `pinfold undrain`"));
         if (bySaying) {
             drain(""); // no reason is there to be kept

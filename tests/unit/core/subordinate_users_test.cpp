@@ -103,7 +103,7 @@ TEST_F(SubordinateUsersTest, aChangeIsSeen) {
     (void)users.userOf(1);
     loop.settle();
     ASSERT_EQ(informed.size(), 1U);
-    EXPECT_NE(informed[0].find("subuid is not there: no user has subordinate user ids"), std::string::npos) << informed[0];
+    EXPECT_NE(informed[0].find("subuid does not exist: no user has subordinate user ids"), std::string::npos) << informed[0];
     write("2001:100000:65536\n");
     EXPECT_EQ(users.userOf(kFirst + 1), kAlice);
     std::filesystem::remove(file);

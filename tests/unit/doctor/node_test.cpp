@@ -94,7 +94,7 @@ TEST_F(DoctorTest, findsAKernelWithoutPressureAndWithFewPids) {
 TEST_F(DoctorTest, mindsHiddenProcessesOnlyWherePinfolddMayNotLook) {
     write("proc/mounts", "proc /proc proc rw,hidepid=invisible,gid=4 0 0\n");
     EXPECT_EQ(state("kernel.hidepid"), Ok);
-    EXPECT_TRUE(mentions("kernel.hidepid", "hidepid=invisible, and"));
+    EXPECT_TRUE(mentions("kernel.hidepid", "hidepid=invisible, but"));
     host_.units["pinfoldd.service"]["CapabilityBoundingSet"] = "32";
     EXPECT_EQ(state("kernel.hidepid"), Fail);
     write("proc/mounts", "proc /proc proc rw,hidepid=off 0 0\n");
@@ -243,7 +243,7 @@ TEST_F(DoctorTest, tellsOfReceiptsThatWaitAndOfDamagedFiles) {
     write("var/lib/pinfold/history.db.damaged-20250131T120000Z", "");
     write("var/lib/pinfold/history.db.damaged-20250131T120000Z-wal", "");
     EXPECT_TRUE(state("history.damaged") == Warn &&
-                mentions("history.damaged", "begun anew: history.db.damaged-20250131T120000Z"));
+                mentions("history.damaged", "started a new one: history.db.damaged-20250131T120000Z"));
 }
 
 TEST_F(DoctorTest, knowsScarceRoomAndClocks) {

@@ -51,7 +51,7 @@ TEST_F(PamTest, wantsPinfoldAfterSystemd) {
     EXPECT_EQ(state("pam.sshd"), Ok);
     EXPECT_EQ(state("pam.order"), Ok);
     write("etc/pam.d/sshd", "account required pam_pinfold.so\nsession required pam_pinfold.so\n@include common-session\n");
-    EXPECT_TRUE(state("pam.order") == Fail && mentions("pam.order", "behind /etc/pam.d/common-session:2"));
+    EXPECT_TRUE(state("pam.order") == Fail && mentions("pam.order", "after /etc/pam.d/common-session:2"));
     EXPECT_EQ(finding("pam.order").where, "/etc/pam.d/sshd:2");
 }
 

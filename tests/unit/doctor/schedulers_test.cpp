@@ -122,7 +122,7 @@ TEST_F(SchedulersTest, findsThatTorqueDoesNotHearOfANodeThatTakesNoJobs) {
 TEST_F(SchedulersTest, findsWhatTorqueRunsAsTheUserOutsideOfTheJob) {
     torque();
     write(kMom / "epilogue.user", "#!/bin/sh\n");
-    EXPECT_TRUE(state("torque.epilogue.user") == Warn && mentions("torque.epilogue.user", "outlives it"));
+    EXPECT_TRUE(state("torque.epilogue.user") == Warn && mentions("torque.epilogue.user", "outlive the job"));
 }
 
 TEST_F(SchedulersTest, looksAtTorquesScriptsAsPbsMomDoes) {

@@ -202,15 +202,15 @@ TEST_F(Loop, AnExceptionIsLoggedAndTheLoopGoesOn) {
     EXPECT_EQ(loop.run(), 3);
     EXPECT_EQ(told, 2);
     std::sort(log.begin(), log.end());
-    EXPECT_EQ(log, (std::vector<std::string>{"unexpected: an unknown exception", "unexpected: no such luck",
-                                             "unexpected: no such luck"}));
+    EXPECT_EQ(log, (std::vector<std::string>{"unexpected error: an unknown exception", "unexpected error: no such luck",
+                                             "unexpected error: no such luck"}));
 }
 
 TEST_F(Loop, AnExceptionEndsALoopThatShallQuitAtIt) {
     loop.quitAtException(7);
     const auto bad = loop.after(0, [] { throw std::runtime_error("no such luck"); });
     EXPECT_EQ(loop.run(), 7);
-    EXPECT_EQ(log, (std::vector<std::string>{"unexpected: no such luck"}));
+    EXPECT_EQ(log, (std::vector<std::string>{"unexpected error: no such luck"}));
 }
 
 TEST_F(Loop, ASignalIsBlockedAndTold) {

@@ -105,7 +105,7 @@ TEST_F(Knowledge, whatDisagreesForLongIsAProblem) {
     const auto known = learn();
     ASSERT_EQ(known.problems.size(), 3U);
     EXPECT_EQ(known.problems[0], "job sge.2 has a record, but pinfoldd does not know the job");
-    EXPECT_EQ(known.problems[1], "the job of batch-sge.5.slice has no record");
+    EXPECT_EQ(known.problems[1], "pinfoldd knows the job of batch-sge.5.slice, but the job has no record");
     EXPECT_TRUE(known.problems[2].starts_with("batch-sge.3.slice has processes"));
     EXPECT_GT(asked, 3);
 }
