@@ -66,7 +66,7 @@ TEST_F(HistoryKeeperTest, looksByItselfAWhileAfterTheStartAndThenHourly) {
     loop.advance(1);
     EXPECT_EQ(rows(), 3U);
     ASSERT_EQ(removals().size(), 1U);
-    EXPECT_EQ(removals()[0].message.substr(0, 42), "history: 5 of the oldest receipts removed,");
+    EXPECT_EQ(removals()[0].message.substr(0, 42), "history: 5 of the oldest receipts removed;");
 
     add("late", 2, 25 * kHour);
     loop.advance(kHour);
