@@ -159,7 +159,8 @@ TEST_F(MetricsTest, whatCannotBeWrittenIsSaidOnceAndHarmsNoJob) {
     runJob("sge.1");
     loop.advance(MetricsFile::kSettle);
     ASSERT_EQ(warnings.size(), 1U);
-    EXPECT_NE(warnings.front().find("No such file or directory; see metrics.textfile in pinfold.toml(5)"), std::string::npos) << warnings.front();
+    EXPECT_NE(warnings.front().find("No such file or directory; see metrics.textfile in pinfold.toml(5)"), std::string::npos)
+        << warnings.front();
     std::filesystem::create_directory(node.root() / "metrics");
     loop.advance(MetricsFile::kRefresh);
     EXPECT_TRUE(says("pinfold_jobs_ended_total{result=\"exited\"} 1")) << text();
