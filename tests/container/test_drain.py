@@ -76,7 +76,7 @@ def test_administrators_drain_and_nobody_else():
     assert as_user("carol", "pinfold", "undrain").returncode == 0
     assert events("drained")[-1]["PINFOLD_REASON"] == "by carol" and events("undrained")[-1]["PRIORITY"] == "5"
     text = read_journal("-x", "PINFOLD_EVENT=drained")
-    assert "The node was drained" in text and "`pinfold undrain` has the node take jobs again" in text
+    assert "The node was drained" in text and "`pinfold undrain` lets the node take jobs again" in text
 
 
 @pytest.mark.parametrize("disturb", [kill_daemon, restart_daemon, upgrade], ids=lambda f: f.__name__)
@@ -94,7 +94,7 @@ def test_a_damaged_file_is_a_drain():
     run("systemctl", "stop", "pinfoldd")
     FILE.write_text("")
     run("systemctl", "start", "pinfoldd")
-    assert "drain.json is unreadable" in node()["drain"]["reason"]
+    assert "drain.json cannot be read" in node()["drain"]["reason"]
     assert finish(start_job("drain.damaged", "true"))[0] == REFUSED
     assert "takes no jobs, because pinfoldd does not know whether" in read_journal("-u", "pinfoldd", "-p", "err", "-o", "cat")
     run("pinfold", "undrain")
