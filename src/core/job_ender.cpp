@@ -101,7 +101,11 @@ void JobEnder::ranEmpty(const JobPtr& job) {
     if (job->leaderTimer)
         return;
     job->leaderTimer = core_.context.loop.after(kDyingWait, [this, weak = WeakJob(job)] {
-        if (const auto live = weak.lock(); live && !populated(*live))
+        const auto live = weak.lock();
+        if (!live)
+            return;
+        live->leaderTimer.reset();
+        if (!populated(*live) && !live->isStartingTasks()) // the end of a start brings us back to check()
             begin(live, {.cause = leaderEnded(*live) ? JobResult::Exited : JobResult::Lost, .by = {}, .grace = {}});
     });
 }

@@ -89,8 +89,7 @@ bool Recovery::isBeingStarted(const Job& job, std::uint32_t number) const {
     // The scope of the task zero comes with its job's slice, but for a batch script that joins an open job.
     if ((number == 0 && !job.record.linger) || !job.tasks.at(number).leader)
         return false;
-    const auto scope = core_.context.cgroups.open(scopePath(job.key(), number));
-    return scope ? !scope->populated() : !core_.context.cgroups.exists(scopePath(job.key(), number));
+    return core_.context.cgroups.isEmpty(scopePath(job.key(), number));
 }
 
 void Recovery::resumeStarts(const JobPtr& job, const std::set<std::string>& loaded) {

@@ -11,8 +11,6 @@
 namespace pinfold {
 namespace {
 
-constexpr std::uint64_t kAskAgain = 1'000'000; // microseconds
-
 /// The task that this process is the leader of.
 std::optional<std::uint32_t> taskOf(const Job& job, const ProcessIdentity& leader) {
     for (const auto& [number, task] : job.record.tasks)
@@ -170,13 +168,10 @@ void TaskAdder::await(const JobPtr& job, std::uint32_t number) {
         const auto live = weak.lock();
         if (!live)
             return;
-        const auto isToCome = [](const UnitStatus& unit) {
-            return unit.activeState == "inactive" || unit.activeState == "activating";
-        };
         const auto* units = std::get_if<std::vector<UnitStatus>>(&answer);
-        if (units && std::ranges::none_of(*units, isToCome))
+        if (units && std::ranges::none_of(*units, &UnitStatus::isToStart))
             return started(live, number, {});
-        live->tasks[number].startTimer = core_.context.loop.after(kAskAgain, [this, weak, number] {
+        live->tasks[number].startTimer = core_.context.loop.after(kAskSystemdAgain, [this, weak, number] {
             if (const auto waiting = weak.lock())
                 await(waiting, number);
         });

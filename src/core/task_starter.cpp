@@ -17,8 +17,6 @@ namespace {
 constexpr TaskStarter::Patience kAnswerLost{300'000, 45'000'000, true};
 // A unit that just ended keeps its name until PID 1's next idle moment.
 constexpr TaskStarter::Patience kNameTaken{50'000, 1'000'000, false};
-// From one question to the next whether a PID 1 that does not answer is back.
-constexpr std::uint64_t kAskAgain = 1'000'000;
 
 Error systemdFailed(const std::string& unit, const std::string& words) {
     return {ErrorCode::SystemdFailed, "systemd did not start " + unit + ": " + words};
@@ -293,7 +291,7 @@ void TaskStarter::releaseInDoubt() {
         asksForDoubt_ = false;
         if (std::holds_alternative<SystemdError>(answer)) {
             inDoubt_.insert(inDoubt_.end(), placeholders.begin(), placeholders.end());
-            doubtTimer_ = context_.loop.after(kAskAgain, [this] { releaseInDoubt(); });
+            doubtTimer_ = context_.loop.after(kAskSystemdAgain, [this] { releaseInDoubt(); });
             return;
         }
         for (const auto placeholder : placeholders)
@@ -321,7 +319,7 @@ void TaskStarter::retry(AttemptPtr attempt, const Patience& patience, Error othe
 void TaskStarter::waitForSystemd(AttemptPtr attempt, Error otherwise) {
     if (auto overdue = std::exchange(attempt->callbacks.overdue, nullptr))
         overdue(otherwise);
-    after(attempt, kAskAgain,
+    after(attempt, kAskSystemdAgain,
           [this, otherwise = std::move(otherwise)](const AttemptPtr& waiting) { askSystemd(waiting, otherwise); });
 }
 
@@ -341,8 +339,8 @@ void TaskStarter::askSystemd(const AttemptPtr& attempt, const Error& otherwise) 
         if (lookAndTell(attempt))
             return;
         for (const auto& unit : std::get<std::vector<UnitStatus>>(answer))
-            if (unit.name == attempt->unit() && (unit.activeState == "inactive" || unit.activeState == "activating"))
-                return waitForSystemd(attempt, otherwise); // its job has not run yet
+            if (unit.name == attempt->unit() && unit.isToStart())
+                return waitForSystemd(attempt, otherwise);
         finish(attempt, otherwise);
     });
 }

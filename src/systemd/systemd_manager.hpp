@@ -64,6 +64,9 @@ struct UnitStatus {
     std::string name;
     std::string activeState;
     std::string subState;
+
+    /// systemd has loaded the unit, and may still start it.
+    bool isToStart() const { return activeState == "inactive" || activeState == "activating"; }
 };
 
 class SystemdManager {

@@ -9,6 +9,7 @@ namespace pinfold::test {
 namespace {
 
 constexpr std::uint64_t kReportWait = 10'000'000;
+constexpr std::uint64_t kLeaderWait = 1'000'000;
 
 class InFlightTest : public CoreTest {
 protected:
@@ -172,6 +173,28 @@ TEST_F(InFlightTest, aSupervisorThatIsKilledWithItsLeaderIsLostWhenTheEmptySlice
     loop.waitForEvent(1000);
     ASSERT_EQ(receipts().size(), 1U);
     EXPECT_EQ(receipts().front().result, JobResult::SupervisorLost);
+}
+
+TEST_F(InFlightTest, aLeaderThatLeavesItsCgroupBeforeItsPidfdTellsItsEndIsNotLost) {
+    auto leader = child();
+    create("sge.1", leader);
+    node.vanish(leader.pid()); // the kernel's order, and anything may come between the two
+    loop.waitForEvent(1000);
+    EXPECT_TRUE(receipts().empty());
+    leader.end();
+    loop.waitForEvent(1000);
+    ASSERT_EQ(receipts().size(), 1U);
+    EXPECT_EQ(receipts()[0].result, JobResult::Exited);
+}
+
+TEST_F(InFlightTest, aLeaderThatLivesOnOutsideItsJobIsLost) {
+    const auto leader = child();
+    create("sge.1", leader);
+    node.vanish(leader.pid());
+    loop.waitForEvent(1000);
+    loop.advance(kLeaderWait);
+    ASSERT_EQ(receipts().size(), 1U);
+    EXPECT_EQ(receipts()[0].result, JobResult::Lost);
 }
 
 TEST_F(InFlightTest, aTaskWhoseScopeIsEmptyButStillThereAtARestartIsToldOnce) {
@@ -359,6 +382,24 @@ TEST_F(SystemdHangs, aLeaderThatHasEndedMeanwhileLeavesNothing) {
     EXPECT_TRUE(receipts().empty());
     EXPECT_EQ(recordFiles(), 0U);
     EXPECT_TRUE(node.units.empty());
+}
+
+TEST_F(SystemdHangs, aLeaderOutsideItsJobDoesNotEndItWhileATaskIsBeingStarted) {
+    const auto leader = child();
+    create("sge.1", leader);
+    node.vanish(leader.pid());
+    loop.waitForEvent(1000);
+    auto task = child();
+    node.hangs = true;
+    add(task);
+    loop.advance(kLeaderWait);
+    EXPECT_EQ(manager->job("sge.1")->state, JobState::Running);
+    goOn();
+    ASSERT_TRUE(added && *added);
+    end(task);
+    loop.advance(kLeaderWait);
+    ASSERT_EQ(receipts().size(), 1U);
+    EXPECT_EQ(receipts()[0].result, JobResult::Lost);
 }
 
 } // namespace

@@ -264,28 +264,6 @@ TEST_F(CoreTest, aKilledSupervisorEndsTheJob) {
     EXPECT_EQ(receipts()[0].result, JobResult::SupervisorLost);
 }
 
-TEST_F(CoreTest, aLeaderThatLeavesItsCgroupBeforeItsPidfdTellsItsEndIsNotLost) {
-    auto leader = child();
-    create("sge.1", leader);
-    node.vanish(leader.pid()); // the kernel's order, and anything may come between the two
-    loop.waitForEvent(1000);
-    EXPECT_TRUE(receipts().empty());
-    leader.end();
-    loop.waitForEvent(1000);
-    ASSERT_EQ(receipts().size(), 1U);
-    EXPECT_EQ(receipts()[0].result, JobResult::Exited);
-}
-
-TEST_F(CoreTest, aLeaderThatLivesOnOutsideItsJobIsLost) {
-    const auto leader = child();
-    create("sge.1", leader);
-    node.vanish(leader.pid());
-    loop.waitForEvent(1000);
-    loop.advance(1'000'000);
-    ASSERT_EQ(receipts().size(), 1U);
-    EXPECT_EQ(receipts()[0].result, JobResult::Lost);
-}
-
 TEST_F(CoreTest, theRunTimeLimitStopsTheJob) {
     auto leader = child();
     ResourceLimits limits;
