@@ -32,7 +32,8 @@ private:
 /// At least the bytes that the dictionary takes in a message.
 std::size_t bytesOf(const Dict& dict);
 
-/// Answers with a page of `items`. `most`: how many items `items` has at most; if it has so many, there may be more.
+/// Answers with those of `items` that fit into one page. The caller has asked for at most `most` items. If `items` has as many,
+/// the answer says that there may be more.
 template <class Answer, class Items, class Encode>
 void givePage(FreedMemory& freed, const Answer& answer, const Items& items, std::size_t most, Encode&& encode) {
     Page page;

@@ -18,7 +18,8 @@ void logJobStarted(const CoreContext& context, const Job& job);
 void logJobEnded(const CoreContext& context, const Job& job, const Receipt& receipt);
 void logReceiptAmended(const CoreContext& context, const Receipt& receipt);
 
-/// Writes the warning "rogue process(es) found for task …", in Grid Engine's words, and one line for each of the named processes.
+/// Warns of processes that the task has left behind, `count` of them, and names some. The warning begins with "rogue process(es)
+/// found for task …", since sites search their logs for these words of Grid Engine's.
 void logLeftovers(const CoreContext& context, const Job& job, std::uint32_t task, std::uint64_t count,
                   const std::vector<ProcessInfo>& named);
 

@@ -28,7 +28,8 @@ struct UserFile {
     std::optional<IpcObject> ipc = {}; ///< unset: it is a file
     uid_t uid = 0;
     std::optional<std::uint64_t> born = {}; ///< unset: the file system does not say
-    std::uint64_t bornWithin = 0; ///< it may have been born so many microseconds later, because IPC's times are in whole seconds
+    std::uint64_t bornWithin =
+        0; ///< it was born within so many microseconds after `born`: the times of IPC objects are whole seconds
     TreeSurvey tree = {};
 };
 
@@ -48,7 +49,7 @@ struct EndedJob {
 
 /// The ended jobs that ran when a file was born. There may be thousands of files with thousands of jobs each.
 struct JobsOfFile {
-    static constexpr std::size_t kMostKeys = 20; ///< IPC's times are in seconds, and several short jobs may run in one second
+    static constexpr std::size_t kMostKeys = 20; ///< several short jobs may run in the second in which an IPC object was made
 
     std::uint64_t started = 0; ///< the first start of these jobs
     std::uint64_t ended = 0;   ///< the last end of these jobs
