@@ -61,6 +61,13 @@ Receipt makeReceipt(const Core& core, const Job& job) {
 
 } // namespace
 
+struct Accountant::Closing {
+    JobPtr job;
+    bool recorded;                 ///< the record has all that the receipt needs, so a restart does not need the slice
+    std::optional<Receipt> stored; ///< set when the receipt is durable or set aside
+    bool sliceGone = false;        ///< or pinfoldd has given up removing it
+};
+
 void Accountant::note(Job& job) const {
     if (job.record.figures) // before a restart of pinfoldd, perhaps
         return;
@@ -75,58 +82,74 @@ void Accountant::account(const JobPtr& job) {
     if (std::exchange(job->accountDue, true))
         return;
     note(*job);
-    if (job->record.state != JobState::Accounting) // else an earlier pinfoldd had come so far
-        core_.enter(*job, JobState::Accounting);
+    auto closing = std::make_shared<Closing>(job, job->record.state == JobState::Accounting);
+    if (!closing->recorded) // else an earlier pinfoldd had come so far
+        closing->recorded = core_.advance(*job, JobState::Accounting) && core_.save(*job);
     job->graceTimer.reset();
     job->reportTimer.reset();
     job->sliceWatch.reset();
     job->memoryWatch.reset();
     if (!mayBeOfShutdown(core_, *job))
-        return enqueue(job);
-    core_.context.systemd.askShutdown([this, weak = WeakJob(job)] {
-        if (const auto live = weak.lock())
-            enqueue(live);
+        return enqueue(std::move(closing));
+    core_.context.systemd.askShutdown([this, closing] {
+        if (core_.registry.has(*closing->job))
+            enqueue(closing);
     });
 }
 
-void Accountant::enqueue(const JobPtr& job) {
-    due_.push_back(job);
+void Accountant::enqueue(ClosingPtr closing) {
+    due_.push_back(std::move(closing));
     if (!flushSource_)
         flushSource_ = core_.context.loop.whenIdle([this] { flush(); });
 }
 
 void Accountant::flush() {
     flushSource_.reset();
-    for (const auto& job : std::exchange(due_, {})) {
-        parts_.judge.conclude(job);
-        auto receipt = makeReceipt(core_, *job);
-        if (job->record.neverRan)
-            removeSlice(job, receipt, 1);
+    for (const auto& closing : std::exchange(due_, {})) {
+        parts_.judge.conclude(closing->job);
+        auto receipt = makeReceipt(core_, *closing->job);
+        if (closing->job->record.neverRan)
+            closing->stored = std::move(receipt);
         else
-            parts_.history.write(std::move(receipt), [this, job](const Receipt& stored) { removeSlice(job, stored, 1); });
+            parts_.history.write(std::move(receipt), [this, closing](const Receipt& stored) {
+                closing->stored = stored;
+                closing->recorded ? forgetIfClosed(*closing) : removeSlice(closing, 1);
+            });
+        // The disk and PID 1 each take about a millisecond, and neither has to wait for the other.
+        if (closing->recorded || closing->stored)
+            removeSlice(closing, 1);
     }
 }
 
-void Accountant::removeSlice(const JobPtr& job, const Receipt& receipt, int tries) {
+void Accountant::removeSlice(const ClosingPtr& closing, int tries) {
+    const auto gone = [this, closing] {
+        closing->sliceGone = true;
+        forgetIfClosed(*closing);
+    };
     if (core_.shutdownSince) // PID 1 stops it as soon as pinfoldd has gone, and not before
-        return forget(job, receipt);
-    core_.context.systemd.stop(job->key().sliceName(), [this, job, receipt, tries](const SystemdOutcome& outcome) {
+        return gone();
+    core_.context.systemd.stop(closing->job->key().sliceName(), [this, closing, gone, tries](const SystemdOutcome& outcome) {
+        const auto& job = closing->job;
         const auto path = slicePath(job->key());
         // systemd 252 says done and leaves the cgroup behind when a process in it could not be killed in time.
         if (!outcome && core_.context.cgroups.exists(path))
             (void)core_.context.cgroups.remove(path);
         if (!outcome && !core_.context.cgroups.exists(path))
-            return forget(job, receipt);
+            return gone();
         if (tries >= kSliceTries) {
             logWarning(core_.context, job->key(),
                        "its slice cannot be removed: " + (outcome ? outcome->message : "cgroup in use"), Trouble::Stop);
-            return forget(job, receipt);
+            return gone();
         }
         // 257 doesn't stop what somebody has frozen behind our back.
         core_.context.systemd.thaw(job->key().sliceName(), [](const SystemdOutcome&) {});
-        job->graceTimer =
-            core_.context.loop.after(kSliceRetry, [this, job, receipt, tries] { removeSlice(job, receipt, tries + 1); });
+        job->graceTimer = core_.context.loop.after(kSliceRetry, [this, closing, tries] { removeSlice(closing, tries + 1); });
     });
+}
+
+void Accountant::forgetIfClosed(const Closing& closing) {
+    if (closing.stored && closing.sliceGone)
+        forget(closing.job, *closing.stored);
 }
 
 void Accountant::forget(const JobPtr& job, const Receipt& receipt) {

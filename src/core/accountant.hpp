@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The last step of a job: writes its receipt, then removes its slice, then its record.
+// The last step of a job: writes its receipt and removes its slice, at the same time, and then removes its record.
 #pragma once
 
 #include "core/core.hpp"
@@ -8,6 +8,7 @@
 #include "core/oom_judge.hpp"
 
 #include <functional>
+#include <memory>
 #include <vector>
 
 namespace pinfold {
@@ -29,22 +30,25 @@ public:
     /// Call this when something has joined the job after note(), so that the job is not empty after all.
     static void forgetNote(Job& job) { job.record.figures.reset(); }
 
-    /// Call this when the job's last process is gone. Makes the receipt durable, then removes the job's units, and answers
-    /// everybody who waits for the job.
+    /// Call this when the job's last process is gone. Makes the receipt durable, removes the job's units, and then
+    /// answers everybody who waits for the job.
     void account(const JobPtr& job);
 
     /// Called when a job has left the registry.
     std::function<void()> onForgotten;
 
 private:
-    void enqueue(const JobPtr& job);
+    struct Closing;
+    using ClosingPtr = std::shared_ptr<Closing>;
+    void enqueue(ClosingPtr closing);
     void flush();
-    void removeSlice(const JobPtr& job, const Receipt& receipt, int tries);
+    void removeSlice(const ClosingPtr& closing, int tries);
+    void forgetIfClosed(const Closing& closing);
     void forget(const JobPtr& job, const Receipt& receipt);
 
     Core& core_;
     Parts parts_;
-    std::vector<JobPtr> due_;
+    std::vector<ClosingPtr> due_;
     EventHandle flushSource_;
 };
 

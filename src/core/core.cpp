@@ -26,14 +26,16 @@ Core::Core(CoreContext& coreContext)
     : context(coreContext), describer(coreContext), killer(coreContext), leftoverLog(coreContext),
       outputs(coreContext.background), observer(&nullObserver) {}
 
-void Core::save(const Job& job) {
+bool Core::save(const Job& job) {
     if (!registry.has(job))
-        return;
-    if (auto saved = context.records.save(job.record); !saved)
+        return false;
+    auto saved = context.records.save(job.record);
+    if (!saved)
         logWarning(context, job.key(),
                    "the job's record was not stored, so a restarted pinfoldd would not know the job's newest state: " +
                        saved.error().message,
                    Trouble::Record);
+    return static_cast<bool>(saved);
 }
 
 bool Core::advance(Job& job, JobState next) {

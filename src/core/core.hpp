@@ -28,8 +28,8 @@ struct Core {
     std::optional<std::uint64_t> shutdownSince; ///< since when the node is being shut down (CLOCK_BOOTTIME, microseconds)
 
     /// Stores the job's record. Logs a failure, because the job itself must not suffer from a full /run. Stores nothing for a job
-    /// that is over, because its key may belong to another job by now.
-    void save(const Job& job);
+    /// that is over, because its key may belong to another job by now. False: nothing was stored.
+    bool save(const Job& job);
     /// Moves the job to its next state, and stores that. A transition that the transition table does not have is a bug: it is
     /// logged and not made.
     bool enter(Job& job, JobState next);

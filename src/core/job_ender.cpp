@@ -328,8 +328,10 @@ void JobEnder::emptied(const JobPtr& job) {
     if (job->isStartingTasks())
         return; // PID 1 may put a process into it yet, and the end of that start brings us back here
     accountant_.note(*job);
-    if (reports_.isAwaited(job))
-        return core_.save(*job); // for a restart meanwhile
+    if (reports_.isAwaited(job)) {
+        core_.save(*job); // for a restart meanwhile
+        return;
+    }
     // Who kills a process group takes leader and supervisor. The empty slice, the leader or the supervisor may be seen first; a
     // supervisor that lives would have been waited for. (Asked after that: it may end between the two questions.)
     auto& record = job->record;

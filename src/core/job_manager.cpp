@@ -351,7 +351,8 @@ Result<Usage> JobManager::usage(const Caller& caller, const std::string& key) co
     const auto job = impl_->permitted(caller, Verb::GetUsage, key);
     if (!job)
         return job.error();
-    return lookAtUsage(**job);
+    const auto& figures = (*job)->record.figures; // its slice may be gone
+    return figures ? figures->usage : lookAtUsage(**job);
 }
 
 void JobManager::receipt(const Caller& caller, const std::string& key, Reply<Receipt> reply) const {

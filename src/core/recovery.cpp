@@ -54,7 +54,8 @@ Result<void> Recovery::takeUp(std::vector<JobRecord> records, const std::set<std
 }
 
 bool Recovery::lacksUnit(const JobRecord& record) const {
-    return record.state != JobState::Creating && !core_.context.cgroups.exists(slicePath(record.key));
+    const bool hasUnit = record.state == JobState::Running || record.state == JobState::Ending;
+    return hasUnit && !core_.context.cgroups.exists(slicePath(record.key));
 }
 
 Result<JobPtr> Recovery::reopen(JobRecord record) const {

@@ -40,7 +40,7 @@ public:
     /// the units that systemd has loaded. Error: Internal, because it cannot be found out what of a job is alive; then no job is
     /// touched.
     Result<void> takeUp(std::vector<JobRecord> records, const std::set<std::string>& loaded);
-    /// True: by its record the job has run, and nothing of it exists any more.
+    /// True: by its record the job runs or is ending, and nothing of it exists any more.
     bool lacksUnit(const JobRecord& record) const;
 
 private:

@@ -12,7 +12,7 @@ enum class JobState {
     Creating,   ///< StartTransientUnit is under way
     Running,    ///< pinfoldd has verified that the leader is in its scope
     Ending,     ///< the cause is known, and the processes that are left are being stopped
-    Accounting, ///< no process is left; the receipt is written, and then the slice is removed
+    Accounting, ///< no process is left; the receipt is written and the slice removed
 };
 
 std::string_view toString(JobState state);

@@ -334,6 +334,11 @@ void FakeNode::startService(ServiceRequest request, SystemdDone done) {
 
 void FakeNode::stop(const std::string& unit, SystemdDone done) {
     stops.push_back(unit);
+    if (!nextStopFaults.empty()) {
+        const auto fault = nextStopFaults.front();
+        nextStopFaults.pop_front();
+        return answer(std::move(done), fault);
+    }
     const auto path = pathOf(unit);
     for (const auto& [pid, cgroup] : std::map(processes_))
         if (cgroup == path || cgroup.starts_with(path + "/"))

@@ -62,7 +62,8 @@ public:
     void spawnInside(pid_t pid, const std::string& cgroup, uid_t uid = 1000, const std::string& command = "daemon");
 
     // Faults: the next start, or all stops, come to this outcome.
-    std::deque<SystemdError> nextStartFaults;           ///< one each; the start has not happened
+    std::deque<SystemdError> nextStartFaults; ///< one each; the start has not happened
+    std::deque<SystemdError> nextStopFaults;
     bool loseNextStartAnswer = false;                   ///< it has happened, the answer says NoReply
     bool startWithoutMoving = false;                    ///< "done", but the process is elsewhere
     std::map<std::string, SystemdError> propertyFaults; ///< by unit: SetUnitProperties is refused

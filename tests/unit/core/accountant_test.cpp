@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The receipt is written and the slice removed at the same time.
+#include "base/message_ids.hpp"
+#include "tests/unit/core/core_fixture.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+namespace pinfold::test {
+namespace {
+
+class AccountantTest : public CoreTest {
+protected:
+    void endWhileTheDiskHangs(ChildProcess& leader) {
+        background->hold(Lane::HistoryWrite);
+        end(leader);
+    }
+    void releaseDisk() {
+        background->release(Lane::HistoryWrite);
+        loop.settle();
+    }
+    bool sliceExists() const { return std::filesystem::exists(node.root() / "sys/fs/cgroup/batch.slice/batch-sge.1.slice"); }
+};
+
+TEST_F(AccountantTest, aSliceGoesWhileTheDiskIsSlowAndItsJobStays) {
+    auto leader = child();
+    create("sge.1", leader);
+    endWhileTheDiskHangs(leader);
+    EXPECT_FALSE(sliceExists());
+    ASSERT_TRUE(manager->job("sge.1")) << "it has no receipt";
+    EXPECT_EQ(manager->usage(root, "sge.1")->cpuUser, 200U);
+    EXPECT_EQ(listProcesses("sge.1")->size(), 0U);
+    releaseDisk();
+    EXPECT_EQ(manager->jobCount(), 0U);
+    ASSERT_EQ(receipts().size(), 1U);
+    EXPECT_EQ(receipts()[0].usage.cpuUser, 200U);
+    EXPECT_EQ(recordFiles(), 0U);
+}
+
+TEST_F(AccountantTest, aRestartInBetweenLosesNothing) {
+    auto leader = child();
+    create("sge.1", leader);
+    const auto ended = loop.realTime();
+    endWhileTheDiskHangs(leader);
+    ASSERT_FALSE(sliceExists());
+    loop.advance(1'000'000);
+    crash();
+    restart();
+    ASSERT_EQ(receipts().size(), 1U);
+    EXPECT_EQ(receipts()[0].result, JobResult::Exited);
+    EXPECT_EQ(receipts()[0].ended, ended);
+    EXPECT_EQ(receipts()[0].usage.cpuUser, 200U);
+    EXPECT_EQ(manager->jobCount(), 0U);
+    EXPECT_TRUE(std::ranges::none_of(journal.events, [](const auto& event) { return event.messageId == kMessageOrphan; }))
+        << "the slice is gone as it should be";
+}
+
+TEST_F(AccountantTest, aJobWhoseRecordCannotBeStoredKeepsItsSliceUntilItHasItsReceipt) {
+    auto leader = child();
+    create("sge.1", leader);
+    const auto directory = node.root() / "run/pinfold/jobs";
+    std::filesystem::rename(directory, node.root() / "run/pinfold/away");
+    endWhileTheDiskHangs(leader);
+    EXPECT_TRUE(sliceExists()) << "after a restart only its counters would tell what the job used";
+    releaseDisk();
+    EXPECT_FALSE(sliceExists());
+    EXPECT_EQ(manager->jobCount(), 0U);
+    EXPECT_EQ(receipts().size(), 1U);
+}
+
+TEST_F(AccountantTest, aJobStaysUntilItsSliceIsGone) {
+    auto leader = child();
+    create("sge.1", leader);
+    node.nextStopFaults.push_back({SystemdFault::JobFailed, "failed"});
+    end(leader);
+    EXPECT_EQ(receipts().size(), 1U);
+    EXPECT_EQ(manager->jobCount(), 1U);
+    loop.advance(500'000);
+    EXPECT_EQ(manager->jobCount(), 0U);
+    EXPECT_FALSE(sliceExists());
+}
+
+} // namespace
+} // namespace pinfold::test
