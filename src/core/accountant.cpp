@@ -87,6 +87,7 @@ void Accountant::account(const JobPtr& job) {
         closing->recorded = core_.advance(*job, JobState::Accounting) && core_.save(*job);
     job->graceTimer.reset();
     job->reportTimer.reset();
+    job->idleSave.reset();
     job->sliceWatch.reset();
     job->memoryWatch.reset();
     if (!mayBeOfShutdown(core_, *job))
@@ -119,6 +120,7 @@ void Accountant::flush() {
         if (closing->recorded || closing->stored)
             removeSlice(closing, 1);
     }
+    parts_.history.commit();
 }
 
 void Accountant::removeSlice(const ClosingPtr& closing, int tries) {

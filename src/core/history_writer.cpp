@@ -79,6 +79,11 @@ void HistoryWriter::write(Receipt receipt, std::function<void(const Receipt&)> d
     flushSoon();
 }
 
+void HistoryWriter::commit() {
+    if (!busy_ && retry_ == 0 && !queue_.empty())
+        flush();
+}
+
 void HistoryWriter::amend(const std::string& id, const ExitState& exit, const std::function<void()>& done) {
     if (const auto known = std::ranges::find(recent_, id, &Receipt::id); known != recent_.end())
         pinfold::amend(*known, exit);

@@ -44,6 +44,9 @@ public:
     /// `done` is called once. When the receipt is durable, `done` gets the stored receipt, which may be an earlier one of the
     /// same job. When the receipt has been set aside, `done` gets it with `unwritten` set.
     void write(Receipt receipt, std::function<void(const Receipt&)> done);
+    /// Call this after the last of several write(). The transaction begins now and not when the loop is idle. If another one is
+    /// under way, or writing fails, it begins later.
+    void commit();
 
     /// Adds how the leader ended to a receipt that write() got before and that lacks this. `done` is called once: when the
     /// addition is durable, or when writing fails, after which it is tried again. While receipts cannot be written, `done` is

@@ -79,6 +79,7 @@ struct Job {
     bool ownersTurn = false;     ///< what its owner wants to do to its processes is under way
     bool ownerSuspends = false;  ///< it was its owner who asked for the suspension
     bool changingLimits = false; ///< a change is on its way through systemd
+    EventHandle idleSave;        ///< stores the record when the loop is idle
     bool accountDue = false;     ///< handed to the accountant
     std::size_t describing = 0;  ///< reports on leftovers that are under way: the receipt waits for them
     std::vector<std::function<void()>> onDescribed; ///< called when there are none any more

@@ -329,7 +329,11 @@ void JobEnder::emptied(const JobPtr& job) {
         return; // PID 1 may put a process into it yet, and the end of that start brings us back here
     accountant_.note(*job);
     if (reports_.isAwaited(job)) {
-        core_.save(*job); // for a restart meanwhile
+        // For a restart meanwhile. On a busy node the report is here before the loop is idle, and the next state is stored then.
+        job->idleSave = core_.context.loop.whenIdle([this, weak = WeakJob(job)] {
+            if (const auto live = weak.lock())
+                core_.save(*live);
+        });
         return;
     }
     // Who kills a process group takes leader and supervisor. The empty slice, the leader or the supervisor may be seen first; a
