@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "bus/foreign_descriptors.hpp"
 
+#include "os/process.hpp"
+
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "os/descriptor_closer.hpp"
 
+#include "os/process.hpp"
+
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <array>
-#include <string>
-#include <string_view>
 #include <utility>
 
 namespace pinfold {
@@ -22,13 +21,6 @@ void closeWithoutLingering(int fd) {
 }
 
 } // namespace
-
-bool isPidfd(int fd) {
-    constexpr std::string_view kPidfd = "anon_inode:[pidfd]"; // a file's path begins with a slash
-    std::array<char, 32> target{};
-    const auto length = ::readlink(("/proc/self/fd/" + std::to_string(fd)).c_str(), target.data(), target.size());
-    return length > 0 && std::string_view(target.data(), static_cast<std::size_t>(length)) == kPidfd;
-}
 
 void DescriptorCloser::close(uid_t owner, UniqueFd fd) {
     if (!fd || isPidfd(fd.get()))

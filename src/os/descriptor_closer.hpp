@@ -14,9 +14,6 @@
 
 namespace pinfold {
 
-/// True for a pidfd. It looks at the link's text, because fstat(2) may ask a file server.
-bool isPidfd(int fd);
-
 /// Closes descriptors that other users' programs made. close(2) of such a descriptor may flush a file to a server that hangs, or
 /// linger on a socket. (Lingering is switched off first, but whoever has another descriptor of the socket can switch it on
 /// again.) So threads close them in the background. Threads and descriptors are counted by user: a user who hands over

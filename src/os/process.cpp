@@ -218,11 +218,7 @@ std::optional<pid_t> tracerOfAThread(const ProcessTable& table, pid_t pid) {
 
 Result<pid_t> ProcessTable::pidOf(int pidfd) const {
     const auto fd = std::to_string(pidfd);
-    std::array<char, 64> link{};
-    const auto length = ::readlink(("/proc/self/fd/" + fd).c_str(), link.data(), link.size() - 1);
-    const std::string_view target(link.data(), length > 0 ? static_cast<std::size_t>(length) : 0);
-    // "pidfd:[N]" since Linux 6.9.
-    if (target != "anon_inode:[pidfd]" && !target.starts_with("pidfd:["))
+    if (!isPidfd(pidfd))
         return Error{ErrorCode::InvalidArgument, "the descriptor passed for a process is not a pidfd: use pidfd_open(2)"};
     const auto info = readFile(AT_FDCWD, ("/proc/self/fdinfo/" + fd).c_str());
     if (!info)
@@ -377,6 +373,14 @@ Result<UniqueFd> openPidfd(pid_t pid) {
     if (errno == ESRCH || errno == EINVAL || errno == ENOENT)
         return gone(pid);
     return Error{ErrorCode::Internal, "pidfd_open of process " + std::to_string(pid) + ": " + std::strerror(errno)};
+}
+
+bool isPidfd(int fd) {
+    std::array<char, 32> link{};
+    const auto length = ::readlink(("/proc/self/fd/" + std::to_string(fd)).c_str(), link.data(), link.size());
+    const std::string_view target(link.data(),
+                                  length > 0 ? static_cast<std::size_t>(length) : 0); // a file's path begins with a slash
+    return target == "anon_inode:[pidfd]" || target.starts_with("pidfd:[");           // the latter since Linux 6.9
 }
 
 bool hasEnded(int pidfd) {

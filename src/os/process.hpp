@@ -115,4 +115,7 @@ Result<void> sendSignalTo(int pidfd, int signal);
 /// True once the process has ended, which is when its last thread has ended (reference: pidfd_open(2)).
 bool hasEnded(int pidfd);
 
+/// True for a pidfd. It looks at the link's text, because fstat(2) may ask a file server.
+bool isPidfd(int fd);
+
 } // namespace pinfold

@@ -4,6 +4,7 @@
 #include "base/escape.hpp"
 #include "model/wrapper_protocol.hpp"
 #include "os/descriptor_reserve.hpp"
+#include "os/process.hpp"
 #include "text/receipt_text.hpp"
 
 #include <sys/socket.h>
