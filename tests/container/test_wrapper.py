@@ -183,7 +183,7 @@ def test_a_stop_by_kill_is_the_jobs_alone():
 
     os.kill(job.pid, signal.SIGTSTP)
     wait_until(lambda: state(leader) == "T", "the job stopped")
-    assert state(job.pid) == "S"
+    assert state(job.pid) in "RS"  # it may just be about to sleep again
     os.kill(job.pid, signal.SIGCONT)
     wait_until(lambda: state(leader) == "S", "the job running again")
     os.kill(job.pid, signal.SIGTERM)
