@@ -151,7 +151,7 @@ void addQueries(CLI::App& app, CommandLine& line) {
         ->allow_extra_args(false)
         ->type_name("");
     show->add_flag("--value", line.valueOnly, "print only the values");
-    addJob(app.add_subcommand("ps", "list a job's processes"), line);
+    addJobs(app.add_subcommand("ps", "list the processes of live jobs"), line);
     addJobs(app.add_subcommand("why", "explain how a job ended, what it used and left behind"), line);
     auto* history = app.add_subcommand("history", "list receipts of ended jobs, newest first");
     history

@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t kLeastTime = 100'000;
 
 /// Those that print a page of text for each job.
-constexpr std::string_view kPages[] = {"status", "show", "why", "limits"};
+constexpr std::string_view kPages[] = {"status", "show", "ps", "why", "limits"};
 
 ExitStatus doForOne(CommandLine& line) {
     if (auto named = nameJobByKey(line); !named)

@@ -13,20 +13,17 @@ std::vector<std::string> notEnforced(const VerbContext& context, const ManagerCl
     return names ? std::move(*names) : std::vector<std::string>(); // an earlier pinfoldd does not say
 }
 
-/// Above what is said of each of several jobs.
-std::string title(const CommandLine& line) { return line.jobs.size() > 1 ? "Job " + line.job + "\n" : ""; }
-
 ExitStatus list(const VerbContext& context, const ManagerClient& client, const ResourceLimits& limits) {
     const auto names = notEnforced(context, client);
     const auto& line = context.line;
     context.terminal.print(line.json ? jsonLimits(line.job, limits, names)
-                                     : title(line) + limitsTable(limits, names, context.amounts, context.tableStyle()));
+                                     : titleOf(line) + limitsTable(limits, names, context.amounts, context.tableStyle()));
     return ExitStatus::Ok;
 }
 
 ExitStatus sayWhatWouldBeDone(const VerbContext& context, const ResourceLimits& now) {
     const auto& change = context.line.limits;
-    context.terminal.print(title(context.line) + "Dry run; nothing was changed:\n" +
+    context.terminal.print(titleOf(context.line) + "Dry run; nothing was changed:\n" +
                            changeLines(change, now, withDefaults(change, now), context.amounts));
     return ExitStatus::Ok;
 }
@@ -38,7 +35,7 @@ ExitStatus change(const VerbContext& context, const ManagerClient& client, const
         return fail(after.error());
     const auto names = notEnforced(context, client);
     context.terminal.print(line.json ? jsonLimits(line.job, *after, names)
-                                     : title(line) + changeLines(line.limits, before, *after, context.amounts));
+                                     : titleOf(line) + changeLines(line.limits, before, *after, context.amounts));
     std::fputs(enforcementWarnings(line.limits, *after, names).c_str(), stderr);
     return ExitStatus::Ok;
 }

@@ -11,8 +11,9 @@ ExitStatus verbPs(const VerbContext& context) {
     const auto processes = client->processes(context.line.job);
     if (!processes)
         return fail(processes.error());
-    context.terminal.print(context.line.json ? jsonProcesses(*processes)
-                                             : processTable(*processes, context.amounts, context.tableStyle()));
+    context.terminal.print(context.line.json
+                               ? jsonProcesses(*processes)
+                               : titleOf(context.line) + processTable(*processes, context.amounts, context.tableStyle()));
     return ExitStatus::Ok;
 }
 

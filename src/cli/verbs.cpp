@@ -19,6 +19,8 @@ std::string failingJob; // printable, with what follows it
 
 void nameErrorsAfter(const std::string& job) { failingJob = printable(job, 300) + ": "; }
 
+std::string titleOf(const CommandLine& line) { return line.jobs.size() > 1 ? "Job " + line.job + "\n" : ""; }
+
 ExitStatus fail(const Error& error) {
     std::fprintf(stderr, "pinfold: %s%s\n", failingJob.c_str(), error.message.c_str());
     return errorRow(error.code).exitStatus;

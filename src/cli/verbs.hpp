@@ -30,6 +30,9 @@ struct VerbContext {
 /// Says which of several jobs is handled now, so that fail() names it.
 void nameErrorsAfter(const std::string& job);
 
+/// The line above what is printed for one of several jobs, with its line break. Empty if there is only one job.
+std::string titleOf(const CommandLine& line);
+
 /// Prints the error in one line, and returns its exit status.
 ExitStatus fail(const Error& error);
 

@@ -75,6 +75,9 @@ def test_pages_limits_and_freezing():
     run("pinfold", "resume", *KEYS[:2])
     limits = run("pinfold", "limits", "--run-time-max", "1h", *KEYS[:2]).stdout.split("\n\n")
     assert [text.splitlines()[0] for text in limits] == ["Job several.1", "Job several.2"]
+    tables = run("pinfold", "ps", *KEYS[:2]).stdout.split("\n\n")
+    assert [text.splitlines()[0] for text in tables] == ["Job several.1", "Job several.2"]
+    assert all("sleep 1000" in text for text in tables)
     documents = run("pinfold", "limits", "--json", *KEYS[:2]).stdout.replace("}\n{", "}\0{").split("\0")
     assert [json.loads(text)["limits"]["run_time_max"] for text in documents] == [3_600_000_000] * 2
     run("pinfold", "stop", "--wait", *KEYS[:2])
