@@ -18,8 +18,8 @@ enum class OomPolicy {
     Process, ///< one process, which the kernel picks
 };
 
-/// A job's limits. Unset: the kernel's default, or the site's default. kInfinity: explicitly no limit. The table of
-/// limit_table.hpp has their ranges and units, and what each becomes.
+/// A job's limits. Unset: the kernel's default, or the site's default. kInfinity: explicitly no limit. The table in
+/// limit_table.hpp has the range and unit of each limit, and the property of systemd that it becomes.
 struct ResourceLimits {
     std::optional<std::uint64_t> memoryMax = {};      ///< bytes
     std::optional<std::uint64_t> memoryHigh = {};     ///< bytes above which the job is throttled

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// sqlite3's handles as values. Errors have sqlite's words. They are Damaged for a file that is not one of sqlite's or not whole,
-// else Internal.
+// sqlite3's handles as values. The message of an error is sqlite's own. The code of an error is Damaged if the file is not a
+// database or is incomplete, and Internal otherwise.
 #pragma once
 
 #include "base/result.hpp"
