@@ -14,7 +14,7 @@ namespace pinfold {
 namespace {
 
 constexpr int kMaxLinks = 8;
-constexpr int kMaxLayers = 8; // of the device mapper
+constexpr int kMaxLayers = 8; // at most this many layers of the device mapper are followed
 
 std::optional<std::string> line(const std::string& file) {
     auto text = readFile(AT_FDCWD, file.c_str());
@@ -23,7 +23,7 @@ std::optional<std::string> line(const std::string& file) {
     return text;
 }
 
-/// "/dev/disk/by-id/x" → "/dev/sda", as far as there are links to follow.
+/// Follows the symbolic links of a path, at most kMaxLinks: "/dev/disk/by-id/x" → "/dev/sda".
 std::filesystem::path followed(std::filesystem::path path) {
     std::error_code none;
     for (int i = 0; i < kMaxLinks && std::filesystem::is_symlink(path, none); ++i) {
@@ -33,7 +33,8 @@ std::filesystem::path followed(std::filesystem::path path) {
     return path;
 }
 
-/// The number of what a device is on in the end, where that is one disk; else its own. `entry` is its directory in sysfs.
+/// The number of the disk below a device. If several disks or none are below, the device's own number. `entry` is the device's
+/// directory in sysfs.
 std::optional<std::string> diskOf(const std::filesystem::path& entry, int layers) {
     std::set<std::optional<std::string>> below;
     std::error_code error;
@@ -50,13 +51,13 @@ std::optional<std::string> diskOf(const std::filesystem::path& entry, int layers
 } // namespace
 
 std::optional<std::string> wholeDiskBelow(const std::filesystem::path& sysfs, const std::string& path) {
-    // By sysfs and not by the device's node: pinfoldd's own /dev has no disks.
+    // This asks sysfs and not the device's node, because pinfoldd's own /dev has no disks.
     auto name = followed(path).string();
     constexpr std::string_view dev = "/dev/";
     if (!name.starts_with(dev))
         return std::nullopt;
     name.erase(0, dev.size());
-    std::replace(name.begin(), name.end(), '/', '!'); // as sysfs does
+    std::replace(name.begin(), name.end(), '/', '!'); // sysfs writes '!' for '/'
     return diskOf(sysfs / "sys/class/block" / name, kMaxLayers);
 }
 

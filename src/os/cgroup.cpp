@@ -54,7 +54,7 @@ std::optional<std::uint64_t> single(const std::optional<std::string>& text) {
     return parsed ? std::optional(*parsed) : std::nullopt;
 }
 
-/// io.stat: "8:0 rbytes=1 wbytes=2 rios=3 wios=4 …", one line a device.
+/// Parses io.stat, which has one line for each device: "8:0 rbytes=1 wbytes=2 rios=3 wios=4 …".
 std::vector<DeviceIo> parseIo(const std::string& text) {
     std::vector<DeviceIo> devices;
     forEachLine(text, [&devices](std::string_view number, std::string_view words) {
@@ -68,7 +68,7 @@ std::vector<DeviceIo> parseIo(const std::string& text) {
                     *amount = single(std::string(word.substr(std::strlen(name)))).value_or(0);
             start = end + 1;
         }
-        if (!words.empty()) // Linux up to 6.1 shows disks that nothing went to or from by their number alone
+        if (!words.empty()) // Linux up to 6.1 lists disks without any I/O, with their number only
             devices.push_back(std::move(device));
     });
     return devices;
@@ -88,7 +88,7 @@ void sumIo(Usage& usage) {
     usage.ioWrites = sum.writes;
 }
 
-/// "some avg10=0.00 avg60=0.00 avg300=0.00 total=123", and a line "full …" (psi.rst).
+/// Parses the lines "some avg10=0.00 avg60=0.00 avg300=0.00 total=123" and "full …" (psi.rst).
 std::optional<std::uint64_t> pressure(const std::optional<std::string>& text, std::string_view line) {
     std::optional<std::uint64_t> total;
     forEachLine(text.value_or(""), [&](std::string_view name, std::string_view words) {
@@ -114,7 +114,7 @@ Result<std::vector<std::string>> subdirectories(int directory) {
     const auto listing = openForListing(directory);
     if (!listing && vanished(errno))
         return names;
-    errno = 0; // readdir() tells its end and an error by the same value
+    errno = 0; // readdir() returns the same value at the end and after an error
     while (const dirent* entry = listing ? ::readdir(listing.get()) : nullptr)
         if (entry->d_type == DT_DIR && std::strcmp(entry->d_name, ".") != 0 && std::strcmp(entry->d_name, "..") != 0)
             names.emplace_back(entry->d_name);
@@ -123,7 +123,7 @@ Result<std::vector<std::string>> subdirectories(int directory) {
     return names;
 }
 
-/// `file`: "cgroup.procs" or "cgroup.threads".
+/// `file` is "cgroup.procs" or "cgroup.threads".
 Result<void> collect(int directory, const char* file, std::vector<pid_t>& pids) {
     const auto text = readFile(directory, file, 64 << 20);
     if (!text && vanished(errno))
@@ -178,7 +178,9 @@ bool CgroupDir::populated() const {
     std::array<char, 256> text{};
     const auto length = events_ ? ::pread(events_.get(), text.data(), text.size(), 0) : -1;
     if (length < 0)
-        return !vanished(errno); // no descriptor left, say: nobody knows, so nothing may be ended for it
+        // After any other error (no free descriptor, say) nobody knows whether the cgroup is empty, so nothing may be ended for
+        // it.
+        return !vanished(errno);
     return std::string_view(text.data(), static_cast<std::size_t>(length)).find("populated 1") != std::string_view::npos;
 }
 
@@ -253,7 +255,7 @@ CgroupDir::Bounds CgroupDir::bounds() const {
     if (const auto list = CpuList::parse(read("cpuset.cpus.effective").value_or("")))
         bounds.cpus = static_cast<double>(list->count());
     forEachLine(read("cpu.max").value_or(""), [&bounds](std::string_view quota, std::string_view period) {
-        const auto used = parseUnsigned(quota); // not a number: "max"
+        const auto used = parseUnsigned(quota); // "max" is not a number
         const auto of = parseUnsigned(period);
         if (used && of && *of > 0)
             bounds.cpus = std::min(bounds.cpus.value_or(CpuList::kMaxCpu), static_cast<double>(*used) / static_cast<double>(*of));
@@ -275,7 +277,7 @@ std::optional<std::uint64_t> CgroupDir::unreclaimableMemory() const {
     const auto current = single(read("memory.current"));
     const auto memory = read("memory.stat");
     const auto file = valueOf(memory, "file");
-    const auto shared = valueOf(memory, "shmem"); // counted as file, but nothing on a disk stands behind it
+    const auto shared = valueOf(memory, "shmem"); // the kernel counts it in `file`, but it is not backed by a disk
     if (!current || !file || !shared)
         return std::nullopt;
     return *current - std::min(*current, *file - std::min(*file, *shared) + valueOf(memory, "slab_reclaimable").value_or(0));
@@ -294,7 +296,7 @@ void CgroupDir::keepFilesOpen() {
 }
 
 std::optional<std::string> CgroupDir::readKept(const char* file) const {
-    const auto [kept, isNew] = kept_.try_emplace(file); // every caller's name is a literal
+    const auto [kept, isNew] = kept_.try_emplace(file); // the map may keep the pointer: every caller passes a literal
     auto& fd = kept->second;
     if (isNew)
         fd.reset(::openat(directory_.get(), file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
@@ -302,7 +304,7 @@ std::optional<std::string> CgroupDir::readKept(const char* file) const {
     const auto length = fd ? ::pread(fd.get(), text.data(), text.size(), 0) : -1;
     if (length < 0)
         return std::nullopt;
-    if (length == static_cast<ssize_t>(text.size())) // a node with very many disks: there may be more of it
+    if (length == static_cast<ssize_t>(text.size())) // on a node with very many disks, the file may be longer
         return readFile(directory_.get(), file);
     return std::string(text.data(), static_cast<std::size_t>(length));
 }

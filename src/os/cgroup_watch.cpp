@@ -26,11 +26,11 @@ struct CgroupWatch::Impl {
     UniqueFd inotify{::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)};
     EventHandle source;
     std::uint64_t nextId = 1;
-    // inotify has one descriptor a file: several watches of the same file share it.
+    // inotify has one watch descriptor for each file: several watches of the same file share it.
     std::map<int, std::map<std::uint64_t, std::shared_ptr<Handler>>> handlers;
-    std::map<std::uint64_t, int> descriptors; ///< of the watched ones
-    std::map<std::uint64_t, Entry> unwatched; ///< the kernel had no watch for them
-    EventHandle timer;                        ///< while there are unwatched ones
+    std::map<std::uint64_t, int> descriptors; ///< the inotify watch of each registration that has one
+    std::map<std::uint64_t, Entry> unwatched; ///< the kernel refused a watch for these
+    EventHandle timer;                        ///< runs while `unwatched` has entries
 
     void drain() {
         alignas(inotify_event) std::array<char, 16384> buffer; // NOLINT(cppcoreguidelines-pro-type-member-init): read fills it
@@ -65,7 +65,7 @@ struct CgroupWatch::Impl {
             tell(descriptor);
     }
 
-    /// False with errno.
+    /// Returns false and sets errno if the kernel refuses the watch.
     bool begin(std::uint64_t id, const Entry& entry) {
         const int descriptor = addWatch(inotify.get(), entry.file.c_str(), IN_MODIFY | IN_DELETE_SELF);
         if (descriptor < 0)
@@ -79,12 +79,12 @@ struct CgroupWatch::Impl {
         timer = unwatched.empty() ? nullptr : loop.after(kLookAgain, [this] { lookAtUnwatched(); });
     }
 
-    /// Tells of them as if they had changed: whoever watches looks at the cgroup itself.
+    /// Calls the handlers of all unwatched files as if these had changed: each handler looks at the cgroup itself.
     void lookAtUnwatched() {
         const auto copy = unwatched;
         for (const auto& [id, entry] : copy) {
             if (!unwatched.contains(id))
-                continue; // a handler has ended that registration
+                continue; // an earlier handler has ended this registration
             if (begin(id, entry))
                 unwatched.erase(id);
             (*entry.handler)();
@@ -104,7 +104,8 @@ struct CgroupWatch::Impl {
         found->second.erase(id);
         if (found->second.empty()) {
             handlers.erase(found);
-            ::inotify_rm_watch(inotify.get(), descriptor); // fails when the cgroup is gone, which removed it
+            // Fails if the cgroup is gone, because the kernel then has removed the watch.
+            ::inotify_rm_watch(inotify.get(), descriptor);
         }
     }
 };

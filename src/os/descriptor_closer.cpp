@@ -12,11 +12,11 @@
 namespace pinfold {
 namespace {
 
-// A socket that lingers would take a thread and a number for as long as its maker likes (socket(7), SO_LINGER). Without that the
-// kernel sends what there is to send when it is closed.
+// A close of a socket with SO_LINGER (socket(7)) would occupy a thread and a descriptor for as long as the socket's creator
+// likes. Without SO_LINGER the kernel sends what is left after the close.
 void closeWithoutLingering(int fd) {
     constexpr linger kNone{};
-    (void)::setsockopt(fd, SOL_SOCKET, SO_LINGER, &kNone, sizeof kNone); // most are no sockets
+    (void)::setsockopt(fd, SOL_SOCKET, SO_LINGER, &kNone, sizeof kNone); // fails for most descriptors, which are not sockets
     ::close(fd);
 }
 

@@ -17,12 +17,12 @@ namespace {
 
 constexpr std::size_t kMostBytes = 16 << 20;
 constexpr std::uint64_t kFirstOrdinaryUser = 1000;
-constexpr int kMinorBits = 20; // of the kernel's dev_t, which is what a connection is called by
+constexpr int kMinorBits = 20; // of the kernel's dev_t, which is the name of a FUSE connection in sysfs
 
 struct Mount {
     std::string device; ///< "0:57"
     std::string type;
-    std::string options; ///< of the file system
+    std::string options; ///< of the file system, not of the mount
 };
 
 std::optional<Mount> parseLine(const std::string& line) {
@@ -52,7 +52,7 @@ bool isAUsers(std::string_view options) {
     return user && *user >= kFirstOrdinaryUser;
 }
 
-/// False also when that cannot be known.
+/// Returns false also if the answer is not known.
 bool answers(const std::filesystem::path& root, std::string_view device) {
     const auto colon = device.find(':');
     if (colon == std::string_view::npos)

@@ -11,7 +11,7 @@
 namespace pinfold {
 namespace {
 
-/// "20250131T120000Z", the time of now.
+/// The present time, as "20250131T120000Z".
 std::string timeInName() {
     const auto now = ::time(nullptr);
     tm utc{};
@@ -20,7 +20,7 @@ std::string timeInName() {
     return {text.data(), ::strftime(text.data(), text.size(), "%Y%m%dT%H%M%SZ", &utc)};
 }
 
-/// A name that no earlier damaged file has: two may be found in one second.
+/// Returns a name that no earlier damaged file has, because pinfoldd may find two damaged files in one second.
 std::filesystem::path nameForDamaged(const std::filesystem::path& file) {
     const auto name = file.string() + ".damaged-" + timeInName();
     auto free = name;
@@ -40,7 +40,7 @@ HistoryFile::HistoryFile(std::filesystem::path file, std::function<void()> befor
     : file_(std::move(file)), beforeMigration_(std::move(beforeMigration)) {}
 
 Result<void> HistoryFile::open() {
-    // What is written to a file that somebody has removed or replaced would be lost without a word.
+    // If somebody has removed or replaced the file, everything written to the open one would be lost without a message.
     if (history_ && inodeOf(file_) == inode_)
         return {};
     history_.reset();
@@ -58,8 +58,8 @@ Result<void> HistoryFile::open() {
 
 Result<void> HistoryFile::moveAside(const std::string& why) {
     const auto damaged = nameForDamaged(file_);
-    // The log goes first, and before the file is closed: sqlite would write what is in the log to the damaged file then, and a
-    // new file must not find the log of another.
+    // The log is renamed first, and before the file is closed. Otherwise sqlite would write the log to the damaged file at the
+    // close, and a new file must not find the log of another one.
     for (const char* part : {"-wal", "-shm", ""})
         if (::rename((file_.string() + part).c_str(), (damaged.string() + part).c_str()) != 0 && errno != ENOENT)
             return Error{ErrorCode::Internal, why + "; and the file cannot be moved aside: " + std::strerror(errno)};
@@ -70,7 +70,7 @@ Result<void> HistoryFile::moveAside(const std::string& why) {
 
 Result<void> HistoryFile::distrust(ino_t inode, const std::string& why) {
     if (inode == 0 || inodeOf(file_) != inode)
-        return {}; // it has been replaced meanwhile
+        return {}; // somebody has replaced the file meanwhile
     if (auto moved = moveAside(why); !moved)
         return moved;
     return open();

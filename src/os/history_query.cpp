@@ -21,13 +21,13 @@ std::string numbersOf(const std::vector<JobOutcome>& outcomes) {
     return numbers;
 }
 
-/// Of a receipt where the newest come first.
+/// The place of a receipt in the list that begins with the newest.
 struct Place {
     std::uint64_t ended = 0;
     std::uint64_t number = 0;
 };
 
-/// A filter as SQL's conditions on the columns of `receipts`, and the values for them.
+/// A filter, written as SQL conditions on the columns of `receipts`, and the values to bind.
 struct Conditions {
     Conditions(const ReceiptFilter& asked, std::optional<Place> from) : filter(asked), place(from) {
         if (filter.scheduler) {
@@ -46,9 +46,9 @@ struct Conditions {
             sql += " AND ended >= :since";
         if (filter.until)
             sql += " AND ended < :until";
-        if (place) // the first half is what an index is asked for
+        if (place) // sqlite can use an index for the first half
             sql += " AND ended <= :ended AND (ended < :ended OR number < :number)";
-        if (filter.scheduler) // a kind may be of several schedulers
+        if (filter.scheduler) // several schedulers may share a kind
             sql += " AND receipts.key >= :first AND receipts.key < :after";
         return sql;
     }
@@ -77,12 +77,12 @@ struct Conditions {
     }
 
     const ReceiptFilter& filter;
-    const std::optional<Place> place; ///< only what comes after it
+    const std::optional<Place> place; ///< only receipts after this place match
     std::string first;
     std::string after;
 };
 
-/// Nothing when there is no such receipt.
+/// Returns nothing if the receipt does not exist.
 Result<std::optional<Place>> placeOf(sqlite3* db, const std::string& id) {
     const auto statement = Statement::prepare(db, "SELECT ended, number FROM receipts WHERE id = :id");
     if (!statement)
@@ -120,13 +120,13 @@ Result<std::vector<std::uint64_t>> matchingKinds(sqlite3* db, const Conditions& 
     }
 }
 
-/// Receipts that match, newest first, by an index that has them in this order.
+/// The matching receipts, newest first, read from an index that has this order.
 struct Stream {
     Statement statement;
     std::uint64_t ended = 0;
     std::uint64_t number = 0;
 
-    /// False: at the end.
+    /// Returns false at the end.
     Result<bool> next() {
         auto row = statement.step();
         if (row && *row) {
@@ -138,13 +138,13 @@ struct Stream {
     bool operator<(const Stream& other) const { return std::tie(ended, number) < std::tie(other.ended, other.number); }
 };
 
-/// INDEXED BY: sqlite has no statistics here and would guess.
+/// The query says INDEXED BY because sqlite has no statistics here and would guess.
 std::string streamSql(const Conditions& conditions, const char* index, const std::string& kinds) {
     return std::string("SELECT ended, number FROM receipts INDEXED BY ") + index + " WHERE 1" + conditions.sql() + kinds +
            " ORDER BY ended DESC, number DESC LIMIT :limit";
 }
 
-/// Adds the stream when it has a receipt at all.
+/// Adds the stream if it has any receipt.
 Result<void> start(sqlite3* db, const std::string& sql, const Conditions& conditions, std::uint64_t kind,
                    std::vector<Stream>& streams) {
     auto statement = Statement::prepare(db, sql);
@@ -161,8 +161,8 @@ Result<void> start(sqlite3* db, const std::string& sql, const Conditions& condit
     return {};
 }
 
-/// One stream for each kind, or one of all kinds where the index goes by time: a key has few receipts, and each of its entries
-/// tells its kind.
+/// Starts one stream for each kind, or one stream for all kinds if the index is ordered by time (by_key, by_ended): a key has few
+/// receipts, and each entry of by_key contains the kind.
 Result<std::vector<Stream>> startAll(sqlite3* db, const Conditions& conditions) {
     const auto& filter = conditions.filter;
     const bool kindsAsked = asksForKinds(filter);
@@ -206,8 +206,8 @@ Result<void> fetch(const Statement& byNumber, std::uint64_t number, std::vector<
     return taken;
 }
 
-/// The streams' receipts in one order. The stream that a receipt is from goes on only when the receipt was fetched: open, it
-/// keeps what another process removes meanwhile.
+/// Merges the streams into one order. A stream moves on only after its receipt was fetched: while it is open, the receipt stays
+/// readable even if another process removes it.
 Result<std::vector<Receipt>> merge(sqlite3* db, std::vector<Stream> streams, std::uint32_t limit) {
     const auto byNumber = Statement::prepare(db, "SELECT receipt FROM receipts WHERE number = :number");
     if (!byNumber)
@@ -229,7 +229,7 @@ Result<std::vector<Receipt>> merge(sqlite3* db, std::vector<Stream> streams, std
     return receipts;
 }
 
-/// Of a file that pinfoldd of this version did not open yet: reads as many receipts as it takes.
+/// For a file that pinfoldd of this version has not opened yet. It reads as many receipts as the filter needs.
 Result<std::vector<Receipt>> listWithoutKinds(sqlite3* db, const Conditions& conditions) {
     const auto& filter = conditions.filter;
     auto sql = "SELECT receipt FROM receipts WHERE 1" + conditions.sql();
@@ -258,7 +258,8 @@ Result<std::vector<Receipt>> listWithoutKinds(sqlite3* db, const Conditions& con
 } // namespace
 
 Result<std::vector<Receipt>> listReceipts(const HistoryDatabase& history, const ReceiptFilter& filter) {
-    // The first part of a key has no dot; below, one would ask for the first parts of a key's id.
+    // The scheduler is the first part of a key, which has no dot. With a dot, the query below would match the first parts of a
+    // key's id.
     if (filter.scheduler && filter.scheduler->find('.') != std::string::npos)
         return std::vector<Receipt>();
     std::optional<Place> place;
@@ -266,7 +267,7 @@ Result<std::vector<Receipt>> listReceipts(const HistoryDatabase& history, const 
         auto found = placeOf(history.db.get(), *filter.before);
         if (!found)
             return found.error();
-        if (!*found) // removed meanwhile, and the older ones before it
+        if (!*found) // the receipt was removed meanwhile, and so were the older ones before it
             return std::vector<Receipt>();
         place = *found;
     }

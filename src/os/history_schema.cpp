@@ -15,25 +15,25 @@ using sqlite::run;
 constexpr std::uint64_t kSchemaWithKinds = 2;
 constexpr std::uint64_t kSchemaWithLive = 3;
 constexpr int kBusyTimeoutMs = 2000;
-// Somebody may make a copy of the file meanwhile, and pinfoldd waits in a thread.
+// The writer may wait long: somebody may be copying the file, and only a thread of pinfoldd waits.
 constexpr int kWriterBusyTimeoutMs = 10'000;
 
-// auto_vacuum counts before the first table only. A file of schema 1 has none and stays so: VACUUM would write all of it anew
-// while pinfoldd waits. Its free pages are used again, which is enough to keep it within its limit.
-// FULL: a transaction is on the disk when it returns. The cache is small: pinfoldd mostly adds.
-// A log that a migration or a slow reader made long is cut when it starts over.
+// auto_vacuum has an effect only before the first table exists. A file of schema 1 has no auto_vacuum and stays so: VACUUM would
+// rewrite the whole file while pinfoldd waits. sqlite uses its free pages again, which is enough to keep the file within its
+// limit. synchronous = FULL: a transaction is on the disk when the commit returns. The cache is small because pinfoldd mostly
+// adds. journal_size_limit: sqlite cuts a log that a migration or a slow reader made long, when it starts the log over.
 constexpr const char* kSettings = "PRAGMA auto_vacuum = INCREMENTAL;"
                                   "PRAGMA journal_mode = WAL;"
                                   "PRAGMA synchronous = FULL;"
                                   "PRAGMA cache_size = -512;"
                                   "PRAGMA journal_size_limit = 8388608;";
 
-// By row number, so that new receipts go to the end and not all over the file.
+// The table is ordered by row number, so new receipts go to its end and not all over the file.
 constexpr const char* kReceipts = "CREATE TABLE receipts ("
                                   " number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, key TEXT NOT NULL, uid INTEGER NOT NULL,"
                                   " ended INTEGER NOT NULL, receipt TEXT NOT NULL, kind INTEGER NOT NULL DEFAULT 0);";
 
-// `outcome`: the number of a JobOutcome.
+// The column `outcome` is the number of a JobOutcome.
 constexpr const char* kKinds = "CREATE TABLE kinds ("
                                " kind INTEGER PRIMARY KEY, scheduler TEXT NOT NULL, result TEXT NOT NULL,"
                                " outcome INTEGER NOT NULL, leftovers INTEGER NOT NULL,"
@@ -44,7 +44,7 @@ constexpr const char* kIndexes = "CREATE INDEX IF NOT EXISTS by_ended ON receipt
                                  "CREATE INDEX by_key ON receipts (key, ended, kind, uid);"
                                  "CREATE INDEX by_uid ON receipts (uid, kind, ended);";
 
-// A file of schema 2 may have the table `clock`.
+// IF NOT EXISTS: a file of schema 2 may already have the table `clock`.
 constexpr const char* kLive = "CREATE TABLE IF NOT EXISTS clock ("
                               " row INTEGER PRIMARY KEY CHECK (row = 1), boot_id TEXT NOT NULL, boot INTEGER NOT NULL,"
                               " real INTEGER NOT NULL, agreed INTEGER NOT NULL);"
@@ -54,8 +54,9 @@ constexpr const char* kLive = "CREATE TABLE IF NOT EXISTS clock ("
 
 constexpr const char* kVersion = "PRAGMA user_version = 4;";
 
-// Reading a million JSON texts once is slow enough: all kinds that may occur first, those that did not are dropped afterwards.
-// Of the schedulers the most frequent, as many as add() lets have a kind of their own; '?' is for texts that can't be read.
+// To read a million JSON texts even once is slow. So this inserts all kinds that may occur, and kDropUnusedKinds deletes those
+// that did not. Only the most frequent schedulers get kinds of their own, as many as add() allows. '?' is for texts that cannot
+// be read.
 std::string fillKinds() {
     std::string results = "('?')";
     for (const auto& name : jobResultNames())
@@ -86,7 +87,7 @@ std::string fillReceipts() {
 constexpr const char* kDropUnusedKinds =
     "DELETE FROM kinds WHERE NOT EXISTS (SELECT 1 FROM receipts INDEXED BY by_kind WHERE receipts.kind = kinds.kind);";
 
-// Until schema 3 what is unknown counted as failed.
+// Until schema 3 an unknown outcome counted as failed.
 constexpr const char* kTellUnknown =
     "ALTER TABLE kinds RENAME COLUMN exit_ok TO outcome;"
     "INSERT INTO kinds (scheduler, result, outcome, leftovers)"
@@ -107,14 +108,14 @@ std::string ddl(std::uint64_t from) {
            kKinds + fillKinds() + fillReceipts() + kIndexes + kDropUnusedKinds + kLive + kVersion;
 }
 
-/// 0: there are no tables.
+/// Returns 0 if there are no tables.
 Result<std::uint64_t> schemaOf(sqlite3* db) {
-    // Schema 1 wrote its version after its tables, and not in one transaction.
+    // Schema 1 wrote its version after its tables, not in the same transaction.
     return sqlite::queryNumber(db, "SELECT max(user_version, EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'receipts'))"
                                    " FROM pragma_user_version");
 }
 
-/// `name` is the file's path or an URI of it.
+/// `name` is the file's path, or a URI of the file.
 Result<HistoryDatabase> connect(const std::filesystem::path& file, const std::string& name, int flags) {
     sqlite3* raw = nullptr;
     const int opened = sqlite3_open_v2(name.c_str(), &raw, flags, nullptr);
@@ -138,15 +139,15 @@ std::string immutableUri(const std::filesystem::path& file) {
     return uri + "?immutable=1";
 }
 
-/// Nobody else reads what users ran, from the file's first moment on. sqlite gives its log the same mode.
+/// Creates the file such that nobody else can ever read what users ran. sqlite gives its log the same mode.
 void createPrivate(const std::filesystem::path& file) {
-    std::error_code ignored; // sqlite says what is wrong with the path
+    std::error_code ignored; // sqlite will report what is wrong with the path
     if (std::filesystem::create_directories(file.parent_path(), ignored))
         std::filesystem::permissions(file.parent_path(), std::filesystem::perms::owner_all, ignored);
     const UniqueFd created(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
 }
 
-/// In one transaction: whoever opens the file next finds the old schema or the new one.
+/// This is one transaction: the next program to open the file finds either the old schema or the new one.
 Result<void> migrate(HistoryDatabase& history) {
     auto transaction = sqlite::Transaction::begin(history.db.get());
     if (!transaction)
@@ -156,7 +157,7 @@ Result<void> migrate(HistoryDatabase& history) {
     if (auto committed = transaction->commit(); !committed)
         return committed;
     history.schema = kHistorySchema;
-    // All of a file of schema 1 is in the log now. A reader that holds it back is no reason to fail.
+    // After a migration from schema 1, the log contains the whole file. A reader that blocks the checkpoint is no reason to fail.
     (void)run(history.db.get(), "PRAGMA wal_checkpoint(TRUNCATE)");
     return {};
 }
@@ -181,8 +182,9 @@ Result<HistoryDatabase> openHistoryFile(const std::filesystem::path& file, const
 
 Result<HistoryDatabase> openHistoryFileReadOnly(const std::filesystem::path& file) {
     auto history = connect(file, file.string(), SQLITE_OPEN_READONLY);
-    std::error_code ignored; // of a directory that we may not search: sqlite said so above
-    // sqlite wants to create its log's index even to read, which a read-only file system refuses. Without a log, the file is all.
+    std::error_code ignored; // the error is of a directory that we may not search, which sqlite reported above
+    // Even to read, sqlite wants to create the index of its log, which fails on a read-only file system. Without a log, the file
+    // alone has everything.
     if (history || std::filesystem::exists(file.string() + "-wal", ignored))
         return history;
     history = connect(file, immutableUri(file), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);

@@ -12,7 +12,7 @@ Error busy() { return {ErrorCode::Busy, "too many requests wait for the history:
 
 } // namespace
 
-/// Used by the one thread of Lane::HistoryWrite.
+/// Only the one thread of Lane::HistoryWrite uses this.
 struct HistoryStore::Writer {
     Writer(const std::filesystem::path& path, const std::function<void()>& beforeMigration)
         : file(path, [this, beforeMigration] {
@@ -25,7 +25,7 @@ struct HistoryStore::Writer {
     std::atomic<bool> migrating = false;
 };
 
-/// Used by several threads. Each query has a connection for itself.
+/// Several threads use this. Each query has a connection of its own.
 struct HistoryStore::Readers {
     struct Reader {
         History history;
@@ -33,7 +33,7 @@ struct HistoryStore::Readers {
     };
     struct Listed {
         Result<std::vector<Receipt>> receipts;
-        ino_t inode = 0; ///< of the file that was asked
+        ino_t inode = 0; ///< of the file that was read
     };
 
     explicit Readers(std::filesystem::path path) : file(std::move(path)) {}
@@ -141,7 +141,7 @@ void HistoryStore::list(ReceiptFilter filter, Reply<std::vector<Receipt>> reply)
 }
 
 void HistoryStore::distrust(ino_t inode, const std::string& why) {
-    // Refused or failed, it comes again with the next query.
+    // If this is refused or fails, the next query finds the damage again.
     (void)background_.ask(
         Lane::HistoryWrite,
         [writer = writer_, inode, why] {

@@ -16,20 +16,20 @@
 namespace pinfold {
 namespace {
 
-constexpr std::size_t kMaxRecord = 8192; // CONSOLE_EXT_LOG_MAX: read(2) with less fails
+constexpr std::size_t kMaxRecord = 8192; // CONSOLE_EXT_LOG_MAX: read(2) fails with a smaller buffer
 
 std::optional<std::uint64_t> numberAt(std::string_view text) {
     const auto parsed = parseUnsigned(text.substr(0, std::min(text.find_first_not_of("0123456789"), text.size())));
     return parsed ? std::optional(*parsed) : std::nullopt;
 }
 
-/// The number right after the first `name`.
+/// Returns the number right after the first `name`.
 std::optional<std::uint64_t> numberAfter(std::string_view text, std::string_view name) {
     const auto at = text.find(name);
     return at == std::string_view::npos ? std::nullopt : numberAt(text.substr(at + name.size()));
 }
 
-/// What stands between `name` and the next `end` after it.
+/// Returns the text between `name` and the next `end` after it.
 std::string between(std::string_view text, std::string_view name, std::string_view end) {
     const auto at = text.find(name);
     if (at == std::string_view::npos)
@@ -38,7 +38,7 @@ std::string between(std::string_view text, std::string_view name, std::string_vi
     return std::string(rest.substr(0, std::min(rest.find(end), rest.size())));
 }
 
-/// Whoever names a cgroup or a process may write marks of his own between the kernel's.
+/// Whether the text contains the mark only once: a user who names a cgroup or a process may put further marks into the name.
 bool isOnce(std::string_view text, std::string_view mark) {
     const auto at = text.find(mark);
     return at != std::string_view::npos && at == text.rfind(mark);
@@ -48,7 +48,7 @@ bool isPath(std::string_view text) { return text.starts_with('/') && text.find('
 
 std::uint64_t kibibytes(std::string_view text, std::string_view name) { return numberAfter(text, name).value_or(0) * 1024; }
 
-/// /dev/kmsg writes bytes that are not printable, and backslashes, as "\xNN".
+/// In /dev/kmsg, backslashes and bytes that are not printable are written as "\xNN".
 std::string unescaped(std::string_view text) {
     std::string out;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -69,10 +69,11 @@ std::optional<OomReport> OomParser::feed(std::uint64_t time, std::string_view li
     // "python3 invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0"
     if (const auto at = line.find(" invoked oom-killer: "); at != std::string_view::npos) {
         *this = OomParser();
-        incident_.byHand = line.find("order=-1,", at) != std::string_view::npos; // sysrq's, mm/oom_kill.c
+        incident_.byHand = line.find("order=-1,", at) != std::string_view::npos; // order is -1 after a sysrq, see mm/oom_kill.c
         return std::nullopt;
     }
-    // "CPU: 1 PID: 1 Comm: systemd Not tainted …": who asked for the memory. PID 1 does when it lowers a limit.
+    // "CPU: 1 PID: 1 Comm: systemd Not tainted …" names the process that asked for the memory. PID 1 does so when it lowers a
+    // limit.
     if (line.starts_with("CPU: ")) {
         if (numberAfter(line, " PID: ") == 1)
             byInit_ = true;
@@ -88,7 +89,7 @@ std::optional<OomReport> OomParser::feed(std::uint64_t time, std::string_view li
             member = numberAt(line.substr(5));
         return std::nullopt;
     }
-    // "oom-kill:constraint=CONSTRAINT_MEMCG,…,oom_memcg=/a,task_memcg=/a/b,task=NAME,pid=209,uid=0": the name may hold anything.
+    // "oom-kill:constraint=CONSTRAINT_MEMCG,…,oom_memcg=/a,task_memcg=/a/b,task=NAME,pid=209,uid=0": NAME may contain anything.
     if (line.starts_with("oom-kill:constraint=")) {
         inStats_ = false;
         const auto limit = between(line, ",oom_memcg=", ",task_memcg=");
@@ -98,7 +99,7 @@ std::optional<OomReport> OomParser::feed(std::uint64_t time, std::string_view li
             !isOnce(line, ",task_memcg=") || !isPath(task) || !(ofTheNode || (isOnce(line, ",oom_memcg=") && isPath(limit)));
         incident_.limitCgroup = unescaped(limit);
         incident_.taskCgroup = unescaped(task);
-        // Memory that PID 1 needs for itself is the node's.
+        // Without a limit's cgroup, PID 1 needed the memory for itself, and the node ran out of memory.
         incident_.byHand = incident_.byHand || (byInit_ && !incident_.limitCgroup.empty());
         return std::nullopt;
     }
@@ -143,24 +144,24 @@ void KernelLog::drain() {
         const auto length = kmsg_ ? ::read(kmsg_.get(), record.data(), record.size()) : 0;
         if (length > 0)
             take({record.data(), static_cast<std::size_t>(length)});
-        else if (length == 0 || (errno != EPIPE && errno != EINTR)) // EPIPE: lines were overwritten before they were read
+        else if (length == 0 || (errno != EPIPE && errno != EINTR)) // EPIPE: the kernel overwrote lines before they were read
             return;
     }
 }
 
-/// "6,1234,98765432,-;text\n KEY=value\n": priority and facility, sequence, microseconds, flags.
+/// A record is "6,1234,98765432,-;text\n KEY=value\n": priority and facility, sequence number, microseconds, flags.
 void KernelLog::take(std::string_view record) {
     const auto text = record.find(';');
     const auto priority = numberAt(record);
-    if (text == std::string_view::npos || !priority || *priority >> 3 != 0) // facility 0 is the kernel
+    if (text == std::string_view::npos || !priority || *priority >> 3 != 0) // facility 0 is the kernel's
         return;
     const auto sequence = record.find(',');
     const auto stamp = sequence == std::string_view::npos ? sequence : record.find(',', sequence + 1);
     const std::uint64_t time = stamp < text ? numberAt(record.substr(stamp + 1)).value_or(0) : 0;
     const auto end = std::min(record.find('\n', text), record.size());
     const auto line = record.substr(text + 1, end - text - 1);
-    // A cgroup's statistics come in one record on older kernels (6.1), the line breaks escaped. Other records with one have it
-    // from a process's name, and are one line.
+    // Older kernels (6.1) write a cgroup's statistics in one record with escaped line breaks. In other records, an escaped line
+    // break comes from a process's name, and the record is one line.
     if (line.starts_with("anon ")) {
         for (std::size_t start = 0; start <= line.size();) {
             const auto stop = std::min(line.find("\\x0a", start), line.size());

@@ -15,7 +15,7 @@ struct Freed {
 };
 template <class T> using Allocated = std::unique_ptr<T, Freed>;
 
-/// What an sd-login call leaves in its last argument; empty when it fails.
+/// Returns the text that an sd-login call stores in its last argument, or an empty text if the call fails.
 template <class F> std::string answer(F&& ask) {
     char* text = nullptr;
     const bool ok = ask(&text) >= 0;

@@ -20,7 +20,8 @@ std::uint64_t clockUsec(clockid_t clock) {
     return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000 + static_cast<std::uint64_t>(now.tv_nsec) / 1000;
 }
 
-/// The second number: nanoseconds that the thread was ready and had no processor (Documentation/scheduler/sched-stats.rst).
+/// Reads the second number of schedstat: nanoseconds that the thread was ready to run but had no processor
+/// (Documentation/scheduler/sched-stats.rst).
 std::uint64_t runDelayUsec(int schedstat) {
     std::array<char, 128> text{};
     const auto length = ::pread(schedstat, text.data(), text.size(), 0);

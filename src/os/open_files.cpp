@@ -26,10 +26,10 @@ constexpr std::size_t kMostMaps = 256 << 20;
 
 Error failed(const std::filesystem::path& path) { return {ErrorCode::Internal, path.string() + ": " + std::strerror(errno)}; }
 
-/// What processes and threads do all the time.
+/// Whether errno says that the process or thread has ended, which happens all the time.
 bool hasGone() { return errno == ENOENT || errno == ESRCH; }
 
-/// The names that are numbers. Gone is empty.
+/// Returns the names that are numbers. A directory that is gone counts as empty.
 Result<std::vector<std::string>> numbersIn(const std::filesystem::path& directory) {
     std::vector<std::string> numbers;
     std::error_code error;
@@ -43,19 +43,19 @@ Result<std::vector<std::string>> numbersIn(const std::filesystem::path& director
 
 Result<std::vector<std::string>> processes(const std::filesystem::path& proc) {
     auto pids = numbersIn(proc);
-    // hidepid=, without the right to see through it, leaves out what is another user's: PID 1 first of all.
+    // Without the right to see through it, hidepid= hides other users' processes, first of all PID 1.
     if (pids && std::find(pids->begin(), pids->end(), "1") == pids->end())
         return Error{ErrorCode::Internal, proc.string() + " does not show all processes (hidepid=?): run as root"};
     return pids;
 }
 
-using Devices = std::shared_ptr<const std::set<std::uint64_t>>; // with the threads that look
+using Devices = std::shared_ptr<const std::set<std::uint64_t>>; // shared with the threads that look
 
 class Search {
 public:
     explicit Search(Devices devices) : devices_(std::move(devices)) {}
 
-    /// /proc/PID, or /proc/PID/task/TID.
+    /// `process` is /proc/PID or /proc/PID/task/TID.
     Result<void> lookInto(const std::filesystem::path& process) {
         for (const char* link : {"cwd", "root"})
             if (auto followed = follow(process / link); !followed)
@@ -72,8 +72,8 @@ public:
     std::set<FileId> found;
 
 private:
-    /// To what a link of /proc leads. Without a question about the file itself, which a FUSE mount would refuse root and a
-    /// server that hangs would not answer: only then for one on a device of ours.
+    /// Adds the file to which a link of /proc leads. The first statx() asks nothing about the file itself: a FUSE mount would
+    /// refuse this to root, and a server that hangs would not answer. Only a file on one of our devices is asked.
     Result<void> follow(const std::filesystem::path& link) {
         struct statx status {};
         constexpr int flags = AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
@@ -88,7 +88,7 @@ private:
         return {};
     }
 
-    /// Lines as "55d0c8a2e000-55d0c8a30000 r--p 00000000 fe:00 1310842    /usr/bin/cat".
+    /// The file has lines such as "55d0c8a2e000-55d0c8a30000 r--p 00000000 fe:00 1310842    /usr/bin/cat".
     Result<void> addMaps(const std::filesystem::path& file) {
         const auto text = readFile(AT_FDCWD, file.c_str(), kMostMaps);
         if (!text)
@@ -113,14 +113,15 @@ private:
     Devices devices_;
 };
 
-/// Of a process whose first thread has ended, /proc/PID shows no descriptors and no maps, and the other threads have them still.
+/// If the first thread of a process has ended, /proc/PID shows no descriptors and no maps, although the other threads still have
+/// them.
 bool firstThreadHasEnded(const std::filesystem::path& process) {
     const auto stat = readFile(AT_FDCWD, (process / "stat").c_str());
     const auto nameEnd = stat ? stat->rfind(')') : std::string::npos;
     return nameEnd != std::string::npos && stat->size() > nameEnd + 2 && (*stat)[nameEnd + 2] == 'Z';
 }
 
-/// All of its threads that have something to show.
+/// Looks into all threads of the process that have something to show.
 Result<std::set<FileId>> lookInto(const Devices& devices, const std::filesystem::path& process) {
     Search search(devices);
     if (auto looked = search.lookInto(process); !looked)
@@ -136,8 +137,8 @@ Result<std::set<FileId>> lookInto(const Devices& devices, const std::filesystem:
     return std::move(search.found);
 }
 
-/// The real, effective and saved user id. All three are 0 if one of them is. In a user namespace of their own, users mix ids
-/// freely.
+/// The real, effective and saved user id. All three are 0 if one of them is, because users can mix ids freely in a user namespace
+/// of their own.
 std::array<uid_t, 3> usersOf(const ProcessTable& table, pid_t pid) {
     const auto info = table.read(pid);
     if (!info || info->realUid == 0 || info->effectiveUid == 0 || info->savedUid == 0)
@@ -174,7 +175,7 @@ Result<FilesInUse> filesInUse(const std::set<std::uint64_t>& devices, ProcessLoo
     FilesInUse inUse;
     for (const auto& name : *names) {
         const auto pid = static_cast<pid_t>(std::stol(name));
-        const auto users = usersOf(table, pid); // later it may have ended
+        const auto users = usersOf(table, pid); // read now, because the process may have ended later
         auto used =
             looks.into(pid, users.front(), [shared, process = root / "proc" / name] { return lookInto(shared, process); });
         if (used)

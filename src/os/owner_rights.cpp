@@ -6,7 +6,7 @@
 namespace pinfold {
 namespace {
 
-/// setfsuid(2) tells no error: an id that can't be is how one asks.
+/// setfsuid(2) reports no error. A call with an impossible id changes nothing and returns the present id.
 uid_t current() { return static_cast<uid_t>(::setfsuid(static_cast<uid_t>(-1))); }
 
 } // namespace

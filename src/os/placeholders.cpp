@@ -19,26 +19,28 @@ namespace pinfold {
 namespace {
 
 [[noreturn]] void holdThePlace(pid_t parent) {
-    // It is pinfoldd's main thread that forks: it ends when pinfoldd does.
+    // The kernel sends the signal when the thread that forked ends. This is pinfoldd's main thread, which ends only with
+    // pinfoldd.
     if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || ::getppid() != parent)
         ::_exit(1);
     ::prctl(PR_SET_NAME, "pinfold-place");
     for (;;)
-        ::pause(); // pinfoldd has blocked the signals that it acts on
+        ::pause(); // the child inherits that pinfoldd has blocked the signals on which it acts
 }
 
 } // namespace
 
 Result<pid_t> ForkedPlaceholders::start() {
     const auto parent = ::getpid();
-    // With our table of descriptors, and not a copy: to close one of a user's may take for ever, also at the end of the process
-    // (FUSE's flush). And without handlers of fork(3): the child calls nothing that could need them.
+    // The child shares our table of descriptors. If it had a copy, the close of a user's descriptor could take for ever, also at
+    // the end of the process (FUSE's flush). The raw system call runs no fork(3) handlers: the child calls nothing that needs
+    // them.
     const auto pid = static_cast<pid_t>(::syscall(SYS_clone, CLONE_FILES | SIGCHLD, nullptr, nullptr, nullptr, nullptr));
     if (pid == 0)
         holdThePlace(parent);
     if (pid < 0)
         return Error{ErrorCode::Internal, std::string("cannot start a process for a new scope: ") + std::strerror(errno)};
-    auto pidfd = openPidfd(pid); // its number can't be another's: nobody but us can reap it
+    auto pidfd = openPidfd(pid); // the number cannot be another process's: only we can reap the child
     if (!pidfd) {
         ::kill(pid, SIGKILL);
         ::waitpid(pid, nullptr, 0);
@@ -62,7 +64,7 @@ void ForkedPlaceholders::end(pid_t placeholder, std::function<void()> over) {
 void ForkedPlaceholders::release(pid_t placeholder) {
     if (lives(placeholder))
         return end(placeholder, [this, placeholder] { release(placeholder); });
-    ::waitpid(placeholder, nullptr, 0); // it has ended: this does not wait
+    ::waitpid(placeholder, nullptr, 0); // the child has ended, so this does not wait
     children_.erase(placeholder);
 }
 

@@ -23,13 +23,14 @@ namespace {
 
 constexpr char kUninterruptible = 'D';
 constexpr char kDead = 'X';
-constexpr int kMostTracers = 8;                         // users can have each other's tracers traced, in a circle too
+constexpr int kMostTracers = 8;                         // users can have tracers traced, even in a circle
 constexpr std::uint64_t kKernelThreadFlag = 0x00200000; // PF_KTHREAD, include/linux/sched.h
 constexpr unsigned kPidfdThread = O_EXCL;               // PIDFD_THREAD, since Linux 6.9
 
 Error gone(pid_t pid) { return {ErrorCode::PidGone, "process " + std::to_string(pid) + " has ended"}; }
 
-/// After a failed read of /proc/PID/…: a process that can't be looked at, as when there is no descriptor left, has not ended.
+/// The error after a failed read of /proc/PID/…. A process that cannot be read, for instance because no descriptor is free, has
+/// not ended.
 Error notRead(pid_t pid) {
     if (errno == ENOENT || errno == ESRCH)
         return gone(pid);
@@ -46,7 +47,7 @@ template <class T> std::optional<T> number(std::string_view text, int base = 10)
     return error == std::errc{} && end != text.data() ? std::optional(value) : std::nullopt;
 }
 
-/// The value of the line that begins with `name`, as in /proc/PID/status.
+/// Returns the value of the line that begins with `name`, in files such as /proc/PID/status.
 std::optional<std::string_view> lineOf(std::string_view text, std::string_view name) {
     for (std::size_t start = 0; start < text.size();) {
         const auto end = std::min(text.find('\n', start), text.size());
@@ -71,14 +72,14 @@ std::vector<std::string_view> fields(std::string_view text) {
 std::uint64_t ticksToUsec(std::uint64_t ticks) { return ticks * 1'000'000 / static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK)); }
 
 bool parseStat(std::string_view stat, ProcessInfo& info) {
-    // The name in parentheses may hold anything, ')' and line breaks included: the last ')' ends it.
+    // The name in parentheses may contain anything, even ')' and line breaks: it ends at the last ')'.
     const auto nameEnd = stat.rfind(')');
     if (nameEnd == std::string_view::npos)
         return false;
     const auto rest = fields(stat.substr(nameEnd + 1));
     if (rest.size() < 22)
         return false;
-    // proc(5) counts from 1, pid and name being 1 and 2: rest[0] is field 3.
+    // proc(5) counts fields from 1, where 1 is the pid and 2 the name: rest[0] is field 3.
     const auto at = [&rest](std::size_t field) { return number<std::uint64_t>(rest[field - 3]).value_or(0); };
     info.state = rest[0].front();
     info.parent = static_cast<pid_t>(at(4));
@@ -103,7 +104,7 @@ bool parseUids(std::string_view status, ProcessInfo& info) {
     return true;
 }
 
-/// It has a status of its own, with a user id that need not be its process's.
+/// Whether `pid` is the number of a thread. A thread has a status of its own, whose user id may differ from that of its process.
 bool isThread(std::string_view status, pid_t pid) {
     const auto group = number<pid_t>(lineOf(status, "Tgid:").value_or(""));
     return group && *group != pid;
@@ -118,7 +119,7 @@ void parseGroups(std::string_view status, ProcessInfo& info) {
             info.groups.push_back(*gid);
 }
 
-/// Of a process or a thread. The kernel says 0 of what runs, and to who may not know.
+/// The kernel function in which a process or thread waits. The kernel says 0 if it runs, or if the reader may not know.
 std::optional<std::string> waitPoint(const std::filesystem::path& directory) {
     auto name = readFile(AT_FDCWD, (directory / "wchan").c_str());
     if (!name || name->empty() || *name == "0")
@@ -139,7 +140,7 @@ std::optional<std::filesystem::path> firstThread(const std::filesystem::path& th
     return std::nullopt;
 }
 
-/// The directory of a thread that is in state D: of the first that waits in FUSE, since the others may wait for its locks.
+/// The directory of a thread in state D. A thread that waits in FUSE goes first, because the others may wait for its locks.
 std::optional<std::filesystem::path> uninterruptibleThread(const std::filesystem::path& threads) {
     std::optional<std::filesystem::path> first;
     const auto inFuse = firstThread(threads, [&first](const std::filesystem::path& directory, char state) {
@@ -152,7 +153,7 @@ std::optional<std::filesystem::path> uninterruptibleThread(const std::filesystem
     return inFuse ? inFuse : first;
 }
 
-/// One that has not ended; one that is traced stays in the list afterwards.
+/// A thread that has not ended. A traced thread stays in the list after its end.
 std::optional<pid_t> livingThread(const std::filesystem::path& threads) {
     const auto found =
         firstThread(threads, [](const std::filesystem::path&, char state) { return state != kZombie && state != kDead; });
@@ -177,7 +178,7 @@ Result<std::vector<pid_t>> numbersIn(const std::filesystem::path& directory) {
     return found;
 }
 
-/// Of the topmost mount at /proc: what stands after "hidepid=" in its options, "off" where nothing does.
+/// The value of "hidepid=" in the options of the topmost mount at /proc, or "off" if there is none.
 std::string hidden(std::string_view mounts) {
     std::string found = "off";
     for (std::size_t start = 0; start < mounts.size();) {
@@ -204,7 +205,7 @@ std::string commandLine(std::string raw) {
     return printable(raw);
 }
 
-/// The process that one of its threads can't end without (PTRACE_O_TRACEEXIT of ptrace(2)).
+/// The process that traces a thread of this process: with PTRACE_O_TRACEEXIT (ptrace(2)) that thread cannot end without it.
 std::optional<pid_t> tracerOfAThread(const ProcessTable& table, pid_t pid) {
     const auto threads = table.threadsOf(pid);
     for (const auto thread : threads ? *threads : std::vector<pid_t>())
@@ -223,7 +224,7 @@ Result<pid_t> ProcessTable::pidOf(int pidfd) const {
     const auto info = readFile(AT_FDCWD, ("/proc/self/fdinfo/" + fd).c_str());
     if (!info)
         return Error{ErrorCode::Internal, "/proc/self/fdinfo: " + std::string(std::strerror(errno))};
-    // It becomes readable when that thread ends, and the process may go on.
+    // A pidfd of a thread becomes readable when the thread ends, although the process may go on.
     if ((number<unsigned>(lineOf(*info, "flags:").value_or(""), 8).value_or(0) & kPidfdThread) != 0)
         return Error{ErrorCode::InvalidArgument, "the passed pidfd refers to a thread: use pidfd_open(2) without PIDFD_THREAD"};
     const auto pid = number<pid_t>(lineOf(*info, "Pid:").value_or(""));
@@ -285,7 +286,7 @@ std::optional<std::string> ProcessTable::file(pid_t pid, const char* name) const
     const auto length = fd ? ::read(fd.get(), text.data(), text.size()) : -1;
     if (length < 0)
         return std::nullopt;
-    // The kernel makes such a file in one piece: what does not fill the buffer is all of it.
+    // The kernel writes such a file in one piece: if the text does not fill the buffer, it is complete.
     return length < static_cast<ssize_t>(text.size()) ? std::string(text.data(), static_cast<std::size_t>(length))
                                                       : readFile(AT_FDCWD, path.c_str());
 }
@@ -339,7 +340,7 @@ Result<ProcessInfo> ProcessTable::readStuck(pid_t pid) const {
         return info;
     const auto directoryOf = [this](pid_t process) { return root_ / "proc" / std::to_string(process); };
     auto holder = pid;
-    // The main thread may have ended, and another hangs.
+    // The main thread may have ended while another thread hangs.
     auto thread = uninterruptibleThread(directoryOf(holder) / "task");
     if (thread)
         info->state = kUninterruptible;
@@ -369,7 +370,7 @@ Result<UniqueFd> openPidfd(pid_t pid) {
     UniqueFd fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
     if (fd)
         return fd;
-    // Of a thread's number the kernel says EINVAL, or ENOENT: the process that had it has ended.
+    // For the number of a thread, the kernel returns EINVAL or ENOENT. Then the process that had this number has ended.
     if (errno == ESRCH || errno == EINVAL || errno == ENOENT)
         return gone(pid);
     return Error{ErrorCode::Internal, "pidfd_open of process " + std::to_string(pid) + ": " + std::strerror(errno)};
@@ -379,8 +380,8 @@ bool isPidfd(int fd) {
     std::array<char, 32> link{};
     const auto length = ::readlink(("/proc/self/fd/" + std::to_string(fd)).c_str(), link.data(), link.size());
     const std::string_view target(link.data(),
-                                  length > 0 ? static_cast<std::size_t>(length) : 0); // a file's path begins with a slash
-    return target == "anon_inode:[pidfd]" || target.starts_with("pidfd:[");           // the latter since Linux 6.9
+                                  length > 0 ? static_cast<std::size_t>(length) : 0); // the link to a file begins with a slash
+    return target == "anon_inode:[pidfd]" || target.starts_with("pidfd:[");           // the second form is used since Linux 6.9
 }
 
 bool hasEnded(int pidfd) {

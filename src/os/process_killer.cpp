@@ -10,16 +10,16 @@ namespace pinfold {
 namespace {
 
 constexpr int kRounds = 10;
-constexpr std::chrono::milliseconds kPause{20}; // the kernel's work between a signal and the end of who gets it
+constexpr std::chrono::milliseconds kPause{20}; // the kernel needs time between a signal and the end of the process
 
 } // namespace
 
 void KernelProcessKiller::killEach(const CgroupDir& cgroup, const std::string& path) const {
-    // Who is frozen can neither fork nor end a thread meanwhile, and SIGKILL ends it all the same.
+    // A frozen process can neither fork nor end a thread meanwhile, and SIGKILL still ends it.
     (void)cgroup.freeze(true);
     for (int round = 0; round < kRounds && cgroup.populated(); ++round) {
         killListed(cgroup, path);
-        (void)cgroup.kill(); // what was forked before all were frozen
+        (void)cgroup.kill(); // kills what was forked before all were frozen
         std::this_thread::sleep_for(kPause);
     }
     (void)cgroup.freeze(false);
@@ -31,7 +31,8 @@ void KernelProcessKiller::killListed(const CgroupDir& cgroup, const std::string&
         for (const auto pid : *pids)
             if (seen.insert(pid).second)
                 killInside(pid, pid, path);
-    // If the first thread ended elsewhere, before the others came here, the kernel lists the process there alone.
+    // If the first thread of a process ended in another cgroup before the other threads came here, the kernel lists the process
+    // only there.
     if (const auto threads = cgroup.threads())
         for (const auto thread : *threads)
             if (const auto pid = processes_.processOf(thread); pid && seen.insert(*pid).second)
@@ -41,7 +42,7 @@ void KernelProcessKiller::killListed(const CgroupDir& cgroup, const std::string&
 void KernelProcessKiller::killInside(pid_t pid, pid_t thread, const std::string& path) const {
     const auto pidfd = openPidfd(pid);
     const auto where = pidfd ? processes_.cgroupOfThread(pid, thread) : pidfd.error();
-    // The number is still that process's if the process has not ended since its pidfd was opened.
+    // The pid still belongs to that process if the process has not ended since its pidfd was opened.
     if (where && (*where == path || where->starts_with(path + "/")) && !hasEnded(pidfd->get()))
         (void)sendSignalTo(pidfd->get(), SIGKILL);
 }
@@ -56,7 +57,7 @@ std::vector<pid_t> KernelProcessKiller::killTracers(const CgroupDir& cgroup, con
         const auto tracer = killTracer(thread, owner);
         if (!tracer || !tracers.insert(*tracer).second)
             continue;
-        // It may be traced itself, and kept from ending as well.
+        // The tracer may be traced itself, and then it cannot end either.
         if (const auto further = processes_.threadsOf(*tracer))
             traced.insert(traced.end(), further->begin(), further->end());
     }
@@ -70,10 +71,10 @@ std::optional<pid_t> KernelProcessKiller::killTracer(pid_t thread, const UserIds
     const auto pid = processes_.processOf(*tracer);
     const auto pidfd = pid ? openPidfd(*pid) : pid.error();
     const auto info = pidfd ? processes_.read(*pid) : pidfd.error();
-    // As kill(2) has it.
+    // The check is the same as that of kill(2).
     if (!info || !(owner.has(info->realUid) || owner.has(info->savedUid)))
         return std::nullopt;
-    // The numbers are still theirs if it has neither let go nor ended since.
+    // The numbers still mean the same processes if the tracer has neither detached nor ended since.
     const auto now = processes_.tracerOf(thread);
     if (!now || *now != *tracer || hasEnded(pidfd->get()))
         return std::nullopt;

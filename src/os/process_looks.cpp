@@ -15,7 +15,7 @@
 namespace pinfold {
 namespace {
 
-constexpr std::size_t kMostBytes = 4 << 20; // of subuid(5): some 200,000 users
+constexpr std::size_t kMostBytes = 4 << 20; // of a file of subuid(5): about 200,000 users
 
 std::string inSeconds(std::chrono::milliseconds time) {
     auto text = std::to_string(time.count() / 1000);
@@ -26,24 +26,24 @@ std::string inSeconds(std::chrono::milliseconds time) {
 
 } // namespace
 
-/// One that makes looks, shared with whoever waits for it.
+/// A thread that examines processes. Those who wait for its looks share the object with it.
 class ProcessLooks::Thread {
 public:
-    /// Throws std::system_error when the kernel has no thread for us.
+    /// Throws std::system_error if the kernel cannot start a thread.
     static std::shared_ptr<Thread> start() {
         auto shared = std::make_shared<Thread>();
         std::thread([shared] { shared->serve(); }).detach();
         return shared;
     }
 
-    /// False: it is not done by then, and goes on.
+    /// Returns false if the look is not done within `patience`; the look then goes on.
     bool make(std::function<void()> look, std::chrono::milliseconds patience) {
         std::unique_lock lock(mutex_);
         look_ = std::move(look);
         changed_.notify_all();
         return changed_.wait_for(lock, patience, [this] { return !look_; });
     }
-    /// It ends as soon as what it does comes back.
+    /// The thread ends as soon as its present look returns.
     void dismiss() {
         const std::lock_guard lock(mutex_);
         dismissed_ = true;
@@ -62,7 +62,7 @@ private:
             if (!look_)
                 return;
             lock.unlock();
-            look_(); // nobody sets another one meanwhile
+            look_(); // nobody sets another look meanwhile
             lock.lock();
             look_ = nullptr;
             changed_.notify_all();
@@ -122,7 +122,7 @@ Result<void> ProcessLooks::allowed(pid_t pid, uid_t user, const std::string& who
 }
 
 SubordinateIds readSubordinateIds(const char* file) {
-    std::error_code ignored; // a link that goes nowhere can't be read
+    std::error_code ignored; // a link without a target cannot be read
     return parseSubordinateIds(readFile(AT_FDCWD, std::filesystem::canonical(file, ignored).c_str(), kMostBytes).value_or(""));
 }
 

@@ -10,13 +10,14 @@
 namespace pinfold {
 namespace {
 
-// A number may change its owner while it is being put back, but not for long: each time somebody has to be forked in that moment.
+// A process id may pass to another process while its owner is put back, but not many times: each time, somebody has to fork in
+// that moment.
 constexpr int kMostTries = 16;
 
 constexpr std::string_view kJobs = "/batch.slice/batch-";
 
-// Whose parent has gone has no other place: PID 1's own is out of the reach of limits and sweepers. What is here without being in
-// a record is a stray (pinfold-strays.timer).
+// The place for a process whose parent is gone. PID 1's own cgroup would be out of the reach of limits and sweepers. A process
+// here that is in no record is a stray (pinfold-strays.timer).
 constexpr const char* kLastResort = "/pinfold.slice";
 
 } // namespace
@@ -26,7 +27,8 @@ ProcessMover::Outcome KernelProcessMover::move(const Newcomer& process, const st
     const auto target = cgroups_.open(cgroup);
     if (!target)
         return {target.error()};
-    // It was in none when it was offered. Another start may have been quicker since, and its job has it now.
+    // The process was in no job when it was offered. Another start may have been quicker since, and then that job has the
+    // process.
     const auto from = processes_.cgroupOf(process.pid);
     if (from && *from != cgroup && from->starts_with(kJobs))
         return {Error{ErrorCode::Denied, "process " + std::to_string(process.pid) + " is in a job by now: " + *from}};
@@ -34,7 +36,7 @@ ProcessMover::Outcome KernelProcessMover::move(const Newcomer& process, const st
         return {gone};
     auto moved = target->attach(process.pid);
     if (!hasEnded(process.pidfd.get()))
-        return {std::move(moved)}; // it lives, so its number was nobody else's meanwhile
+        return {std::move(moved)}; // the process lives, so its number belonged to no other process meanwhile
     return {gone, putBack(process.pid, cgroup, owner)};
 }
 
@@ -51,7 +53,7 @@ std::string KernelProcessMover::putBack(pid_t pid, const std::string& cgroup, co
         if (!stranger)
             return said + " and stays there: " + stranger.error().message;
         if (hasEnded(stranger->get()))
-            continue; // /proc may have spoken of the next one
+            continue; // /proc may have described the next process with this number
         if (owner.user != 0 && owner.has(info->realUid) && from == cgroup) {
             (void)sendSignalTo(stranger->get(), SIGKILL);
             return said + " and has been killed, because it belongs to the job's owner, user " + std::to_string(owner.user);
@@ -61,7 +63,7 @@ std::string KernelProcessMover::putBack(pid_t pid, const std::string& cgroup, co
             return said + " and cannot be put back: " + home.error().message;
         if (!hasEnded(stranger->get()))
             return said + " and has been put back to " + *home;
-        from = *home; // whom the second write has moved
+        from = *home; // the second write moved the next owner of the number there
     }
     return said + ", and cannot be put back, because its process id was reused at each attempt";
 }
@@ -71,8 +73,8 @@ std::vector<std::string> KernelProcessMover::clear(const std::string& cgroup, co
     std::vector<std::string> troubles;
     const auto directory = cgroups_.open(cgroup);
     if (!directory)
-        return troubles; // and so has everybody who was in it
-    // Who is put back has children there still, and may have forked one more: they are the next look's.
+        return troubles; // the cgroup is gone, and so is every process that was in it
+    // A process that is put back still has children here, and may just have forked one more. The next round finds them.
     for (int i = 0; i < kMostTries; ++i) {
         const auto strangers = strangersIn(*directory, newcomers, owner);
         if (!strangers)

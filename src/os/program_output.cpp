@@ -30,7 +30,8 @@ std::vector<char*> pointers(const std::vector<std::string>& words) {
     return list;
 }
 
-/// The child's pid; 0 when it can't be started. A group of its own, so that a script's children can be killed with it.
+/// Returns the child's pid, or 0 if the child cannot be started. The child has a process group of its own, so its children can be
+/// killed with it.
 pid_t start(const std::filesystem::path& program, std::vector<std::string> arguments, const std::vector<std::string>& environment,
             int output) {
     posix_spawn_file_actions_t files;
@@ -51,7 +52,7 @@ pid_t start(const std::filesystem::path& program, std::vector<std::string> argum
     return started ? pid : 0;
 }
 
-/// False when the time is over.
+/// Returns false if the time is over.
 bool waitFor(int fd, Clock::time_point deadline) {
     while (true) {
         const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
@@ -62,7 +63,7 @@ bool waitFor(int fd, Clock::time_point deadline) {
     }
 }
 
-/// False when the time is over before the end of the text.
+/// Returns false if the time is over before the end of the text.
 bool readUntil(int fd, Clock::time_point deadline, std::string& text) {
     std::array<char, 8192> part{};
     while (waitFor(fd, deadline)) {

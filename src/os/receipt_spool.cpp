@@ -17,14 +17,15 @@
 namespace pinfold {
 
 Result<void> ReceiptSpool::keep(const Receipt& receipt, std::string_view text) const {
-    std::error_code error; // what is wrong with the directory is wrong with the file, too
+    std::error_code error; // an error of the directory shows again as an error of the file
     if (std::filesystem::create_directory(directory_, error))
         std::filesystem::permissions(directory_, std::filesystem::perms::owner_all, error);
     return replaceFile(fileOf(receipt), text, 0600);
 }
 
 void ReceiptSpool::remove(const Receipt& receipt) const {
-    (void)::unlink(fileOf(receipt).c_str()); // what stays is written once more after a restart, and known to the history by then
+    // A file that stays is written to the history once more after a restart, but the history then knows the receipt.
+    (void)::unlink(fileOf(receipt).c_str());
 }
 
 ReceiptSpool::Loaded ReceiptSpool::load() const {

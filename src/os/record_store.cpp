@@ -16,7 +16,7 @@ namespace pinfold {
 namespace {
 
 constexpr std::string_view kSuffix = ".json";
-// Far above what pinfoldd writes (jobs.max_tasks, and the leftovers of earlier versions: 10,000 of 4096 bytes each).
+// This is far more than pinfoldd writes (jobs.max_tasks, and the leftovers of earlier versions: 10,000 of 4096 bytes each).
 constexpr std::size_t kMostBytes = 256 << 20;
 
 Error failed(const std::filesystem::path& path) { return {ErrorCode::Internal, path.string() + ": " + std::strerror(errno)}; }
@@ -50,7 +50,7 @@ Result<RecordStore::Loaded> RecordStore::load() const {
     std::error_code error;
     for (std::filesystem::directory_iterator entry(directory_, error), end; !error && entry != end; entry.increment(error))
         if (entry->path().native().ends_with(kTemporarySuffix))
-            ::unlink(entry->path().c_str()); // a crash came before its rename: what it replaces is still there
+            ::unlink(entry->path().c_str()); // a crash came before the rename: the file that it should replace still exists
     if (error)
         return Error{ErrorCode::Internal, directory_.string() + ": " + error.message()};
     return read();
@@ -69,7 +69,7 @@ Result<RecordStore::Loaded> RecordStore::read() const {
         };
         const auto text = readFile(AT_FDCWD, file.c_str(), kMostBytes);
         if (!text) {
-            if (errno != ENOENT) // else its job has ended since the directory was read
+            if (errno != ENOENT) // with ENOENT, the job has ended since the directory was read
                 unreadable(std::strerror(errno));
             continue;
         }

@@ -20,7 +20,7 @@ Error failed(const std::filesystem::path& path) { return {ErrorCode::Internal, p
 UniqueFd createAnew(const std::filesystem::path& file, mode_t mode) {
     const auto create = [&] { return UniqueFd(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)); };
     auto fd = create();
-    if (!fd && errno == EEXIST && ::unlink(file.c_str()) == 0) // a crash came before its rename
+    if (!fd && errno == EEXIST && ::unlink(file.c_str()) == 0) // a crash left the file before its rename
         fd = create();
     return fd;
 }
@@ -28,7 +28,7 @@ UniqueFd createAnew(const std::filesystem::path& file, mode_t mode) {
 bool writeAll(int fd, std::string_view text) {
     const auto written = ::write(fd, text.data(), text.size());
     if (written >= 0 && written < static_cast<ssize_t>(text.size()))
-        errno = ENOSPC; // a short write doesn't say why
+        errno = ENOSPC; // a short write gives no reason
     return written == static_cast<ssize_t>(text.size());
 }
 
@@ -45,7 +45,7 @@ Result<void> replace(const std::filesystem::path& file, std::string_view text, m
     return error;
 }
 
-/// What was renamed or removed in it.
+/// Writes to the disk what was renamed or removed in the file's directory.
 Result<void> syncDirectoryOf(const std::filesystem::path& file) {
     const UniqueFd directory(::open(file.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!directory || ::fsync(directory.get()) != 0)

@@ -19,9 +19,10 @@ namespace pinfold {
 namespace {
 
 constexpr std::uint64_t kTimerAccuracy = 1000;
-// Somebody who floods a socket leaves no idle moment. As many jobs as end together shall share what is done then.
+// If somebody floods a socket, there is no idle moment, so a source waits for one at most this many turns. The wait is long
+// enough that many jobs which end together share the idle work.
 constexpr int kTurnsUntilIdle = 256;
-constexpr std::uint64_t kLongestDelay = UINT64_MAX / 2; // sd-event refuses a sum beyond 64 bits
+constexpr std::uint64_t kLongestDelay = UINT64_MAX / 2; // sd-event refuses a time beyond 64 bits
 
 std::uint64_t clockUsec(clockid_t clock) {
     timespec now{};
@@ -29,7 +30,7 @@ std::uint64_t clockUsec(clockid_t clock) {
     return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000 + static_cast<std::uint64_t>(now.tv_nsec) / 1000;
 }
 
-/// The class and function that a lambda is in.
+/// Returns the names of the class and function that contain a lambda.
 std::string readable(const std::type_info& type) {
     int status = 0;
     const std::unique_ptr<char, void (*)(void*)> name(abi::__cxa_demangle(type.name(), nullptr, nullptr, &status), &std::free);
@@ -47,9 +48,9 @@ struct SdEventLoop::Source : EventSource {
     Source(Handler handlerArg, SdEventLoop& loopArg) : handler(std::make_shared<Handler>(std::move(handlerArg))), loop(loopArg) {}
     ~Source() override { sd_event_source_disable_unref(source); }
 
-    /// The one guard: libsystemd's C frames are not made for exceptions.
+    /// All exceptions of handlers end here, because libsystemd's C frames cannot pass exceptions on.
     int call() const {
-        const auto kept = handler; // the handler may end this very registration
+        const auto kept = handler; // the handler may end this registration
         auto& owner = loop;
         owner.handler_ = &kept->target_type();
         try {
@@ -62,7 +63,7 @@ struct SdEventLoop::Source : EventSource {
         return 0;
     }
     static int call(void* data) { return static_cast<Source*>(data)->call(); }
-    /// Before each wait: from now on it has its turn among the others.
+    /// sd-event calls this before each wait. After kTurnsUntilIdle waits, the source no longer waits for an idle moment.
     static int hurry(sd_event_source* self, void* data) {
         if (++static_cast<Source*>(data)->turns > kTurnsUntilIdle) {
             sd_event_source_set_priority(self, SD_EVENT_PRIORITY_NORMAL);
@@ -72,8 +73,8 @@ struct SdEventLoop::Source : EventSource {
     }
 
     std::shared_ptr<Handler> handler;
-    SdEventLoop& loop; // it outlives its sources
-    int turns = 0;     ///< that it has waited for an idle moment
+    SdEventLoop& loop; // the loop outlives its sources
+    int turns = 0;     ///< the turns for which the source has waited for an idle moment
     sd_event_source* source = nullptr;
 };
 
@@ -96,7 +97,8 @@ EventHandle SdEventLoop::onReadable(int fd, Handler handler) {
 
 EventHandle SdEventLoop::after(std::uint64_t delayUsec, Handler handler) {
     auto source = std::make_unique<Source>(std::move(handler), *this);
-    // From now, not from the loop's "now", which is when this round of events began: a time limit must not come early.
+    // The delay counts from now, and not from the loop's "now", when this round of events began: a time limit must not come
+    // early.
     check(sd_event_add_time(
               event_, &source->source, CLOCK_BOOTTIME, bootTime() + std::min(delayUsec, kLongestDelay), kTimerAccuracy,
               [](sd_event_source*, std::uint64_t, void* data) { return Source::call(data); }, source.get()),
@@ -136,7 +138,7 @@ std::uint64_t SdEventLoop::cpuTime() const { return clockUsec(CLOCK_THREAD_CPUTI
 void SdEventLoop::enableWatchdog() { check(sd_event_set_watchdog(event_, 1), "sd_event_set_watchdog"); }
 
 int SdEventLoop::run() {
-    // As sd_event_loop() does it.
+    // sd_event_loop() does the same.
     while (sd_event_get_state(event_) != SD_EVENT_FINISHED)
         if (meter_)
             meteredTurn();

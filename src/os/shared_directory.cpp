@@ -22,7 +22,7 @@ UniqueFd openDirectory(int parent, const char* name) {
     return UniqueFd(::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
 }
 
-/// The names in an open directory, one after the other. What is removed meanwhile doesn't disturb.
+/// The names in an open directory, one after the other. Removals during the walk do no harm.
 class Names {
 public:
     explicit Names(int directory) {
@@ -33,7 +33,7 @@ public:
             (void)own.release();
     }
     bool opened() const { return stream_ != nullptr; }
-    /// Nullptr at the end, and with errno set after an error.
+    /// Returns nullptr at the end, and also after an error, which sets errno.
     const char* next() {
         while (true) {
             errno = 0;
@@ -52,13 +52,14 @@ private:
 
 using Visit = std::function<Result<void>(int parent, const char* name, const FileStatus& status)>;
 
-/// The way through a tree, the same for survey and removal.
+/// The walk through a tree, which survey and removal share.
 struct Walk {
     uid_t uid;
     std::uint64_t device;
     std::filesystem::path path; ///< for messages only
 
-    /// `visit` sees what belongs to the user, a directory after what is in it; its error ends the walk.
+    /// Calls `visit` for everything that belongs to the user, for a directory after its content. An error of `visit` ends the
+    /// walk.
     Result<void> below(int directory, unsigned depth, std::uint64_t& others, const Visit& visit) const {
         Names names(directory);
         if (!names.opened())
@@ -97,7 +98,7 @@ struct Walk {
     }
 };
 
-/// In a sticky directory the kernel lets an owner remove only what is theirs.
+/// Removes an entry with the rights of its owner: in a sticky directory the kernel lets an owner remove only their own entries.
 bool unlinkAsOwner(int parent, const char* name, const FileStatus& status) {
     const FileRightsOf owner(status.uid);
     if (!owner.held()) {
@@ -105,7 +106,7 @@ bool unlinkAsOwner(int parent, const char* name, const FileStatus& status) {
         return false;
     }
     const auto unlinked = [&] { return ::unlinkat(parent, name, status.directory ? AT_REMOVEDIR : 0) == 0; };
-    // Owners may make a directory of theirs writable; package caches have many that are not.
+    // An owner may make their own directory writable; package caches have many directories that are not.
     return unlinked() || (errno == EACCES && ::fchmod(parent, S_IRWXU) == 0 && unlinked());
 }
 
@@ -169,7 +170,7 @@ Result<TreeRemoval> SharedDirectory::remove(const DirectoryEntry& entry) const {
             ++removal.entries;
             return {};
         }
-        // A directory that others have files in stays with them.
+        // A directory that contains files of other users stays.
         return (errno == ENOTEMPTY || errno == EEXIST) && removal.others > 0 ? Result<void>() : failed(walk.path);
     };
     if (entry.status.directory)

@@ -24,14 +24,15 @@
 namespace pinfold {
 namespace {
 
-constexpr std::size_t kMostBytes = 64 << 20; // 32768 objects of each kind, at most 200 bytes a line
+constexpr std::size_t kMostBytes = 64 << 20; // for 32768 objects of each kind, with at most 200 bytes a line
 
 struct Table {
     IpcKind kind;
     const char* file;
     const char* id;
     const char* size;
-    std::vector<std::pair<const char*, const char*>> pids; ///< and when that process did what it did; 0: never
+    /// The column of a pid, and the column of the time when that process acted (0: never).
+    std::vector<std::pair<const char*, const char*>> pids;
     std::vector<const char*> used;
 };
 
@@ -46,7 +47,8 @@ const std::array<Table, 3>& tables() {
 
 using Row = std::map<std::string, std::int64_t, std::less<>>;
 
-/// A line by the names of the first one: kernels add columns. nullopt when one is no number, or too few are there.
+/// Reads a line by the names in the first line, because kernels add columns. Returns nullopt if a field is not a number or is
+/// missing.
 std::optional<Row> readRow(const std::vector<std::string>& names, const std::string& line) {
     std::istringstream words(line);
     Row row;
@@ -90,7 +92,7 @@ bool hasAll(const Table& table, const std::vector<std::string>& names) {
 Result<void> listKind(const std::filesystem::path& root, const Table& table, std::vector<IpcObject>& objects) {
     const auto file = root / "proc/sysvipc" / table.file;
     const auto text = readFile(AT_FDCWD, file.c_str(), kMostBytes);
-    if (!text && errno == ENOENT) // a kernel without them
+    if (!text && errno == ENOENT) // the kernel was built without System V IPC
         return {};
     if (!text)
         return Error{ErrorCode::Internal, file.string() + ": " + std::strerror(errno)};
@@ -112,13 +114,14 @@ Result<void> listKind(const std::filesystem::path& root, const Table& table, std
     return {};
 }
 
-/// What the caller of semctl(2) has to declare.
+/// The union that the caller of semctl(2) has to declare.
 union SemaphoreArgument {
     int value;
     semid_ds* status;
 };
 
-/// Its owner, and when it was made, by now. An id is used again only after 32768 others of the same place in the kernel's table.
+/// Whether the object still has the same key, owner, creator and time of change. The kernel uses an id again only after 32768
+/// others of the same place in its table.
 bool isStill(const IpcObject& object, const ipc_perm& now, std::int64_t changed) {
     return now.__key == object.key && now.uid == object.uid && now.cuid == object.creator &&
            static_cast<std::uint64_t>(changed) == object.changed;
@@ -130,16 +133,16 @@ Error failed(const IpcObject& object, const char* what) {
 
 Error changedMeanwhile() { return {ErrorCode::Busy, "it has changed since it was listed"}; }
 
-/// Of this thread alone: seteuid(3) has all threads do it, and would wait for one that hangs.
+/// Sets the id of this thread alone: seteuid(3) makes all threads do it, and would wait for a thread that hangs.
 bool setEffectiveUid(uid_t uid) { return ::syscall(SYS_setresuid, -1, uid, -1) == 0; }
 
-/// As the owner: root would need CAP_SYS_ADMIN, and the kernel refuses another's object.
+/// Removes the object as its owner: root would need CAP_SYS_ADMIN, because the kernel protects an object from other users.
 template <class F> Result<void> removeAsOwner(const IpcObject& object, F&& remove) {
     const auto before = ::geteuid();
     if (!setEffectiveUid(object.uid))
         return failed(object, "seteuid to the owner");
     const auto removed = remove() == 0 ? Result<void>() : failed(object, "IPC_RMID");
-    if (!setEffectiveUid(before)) // it is the saved user id
+    if (!setEffectiveUid(before)) // permitted, because this is the saved user id
         return failed(object, "seteuid back");
     return removed;
 }

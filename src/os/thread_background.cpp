@@ -19,19 +19,19 @@
 namespace pinfold {
 namespace {
 
-// A thread waits so long for more: jobs end in bursts, and a new thread costs more than most work.
+// An idle thread waits so long for more work: jobs end in bursts, and a new thread costs more than most work does.
 constexpr std::chrono::seconds kIdle{1};
 
 struct Item {
     std::function<void()> work;
-    std::uint64_t id; ///< 0: nothing is to be done on the loop afterwards
+    std::uint64_t id; ///< 0: nothing follows on the loop
 };
 
 struct LaneQueue {
     std::deque<Item> waiting;
     std::condition_variable wake;
     std::size_t threads = 0;
-    std::size_t idle = 0; ///< of the threads; one that was woken counts until it has taken its work
+    std::size_t idle = 0; ///< idle threads; a thread that was woken counts until it has taken its work
 };
 
 } // namespace
@@ -87,7 +87,7 @@ void ThreadBackground::Shared::finished(std::uint64_t id) {
         return;
     done.push_back(id);
     const std::uint64_t one = 1;
-    (void)!::write(event.get(), &one, sizeof one); // full only when nobody has read 2^64 - 2 of them
+    (void)!::write(event.get(), &one, sizeof one); // the eventfd is full only if nobody has read 2^64 - 2 of them
 }
 
 void ThreadBackground::Shared::serve(LaneQueue& lane) {
@@ -105,7 +105,7 @@ void ThreadBackground::Shared::serve(LaneQueue& lane) {
         lane.waiting.pop_front();
         lock.unlock();
         item.work();
-        item.work = nullptr; // what it owns may block when it goes
+        item.work = nullptr; // the destruction of what it owns may block
         lock.lock();
         if (item.id != 0)
             finished(item.id);
@@ -114,7 +114,7 @@ void ThreadBackground::Shared::serve(LaneQueue& lane) {
 }
 
 bool ThreadBackground::Shared::startThread(const std::shared_ptr<Shared>& shared, LaneQueue& lane) {
-    // Signals are the loop's.
+    // Only the event loop's thread takes signals.
     sigset_t all;
     sigset_t before;
     sigfillset(&all);
@@ -123,7 +123,7 @@ bool ThreadBackground::Shared::startThread(const std::shared_ptr<Shared>& shared
     ++lane.threads;
     try {
         std::thread([shared, &lane] { shared->serve(lane); }).detach();
-    } catch (const std::system_error&) { // the kernel has no thread for us
+    } catch (const std::system_error&) { // the kernel cannot start a thread
         --lane.threads;
         started = false;
     }
@@ -152,7 +152,7 @@ bool ThreadBackground::run(Lane laneName, std::function<void()> work, std::funct
     auto& lane = shared_->lanes[static_cast<std::size_t>(laneName)];
     const bool needsThread = lane.waiting.size() >= lane.idle && lane.threads < bound.threads;
     const bool served = needsThread && Shared::startThread(shared_, lane);
-    // What an idle thread takes in a moment does not wait.
+    // Work that an idle thread will take in a moment does not count as queued.
     if (!served && (lane.threads == 0 || lane.waiting.size() >= bound.queued + lane.idle)) {
         ++refused_[static_cast<std::size_t>(laneName)];
         return false;
@@ -161,7 +161,7 @@ bool ThreadBackground::run(Lane laneName, std::function<void()> work, std::funct
     if (then)
         then_.emplace(id, std::move(then));
     lane.waiting.push_back({std::move(work), id});
-    lock.unlock(); // else whoever is woken waits for it again
+    lock.unlock(); // otherwise the thread that is woken would wait for the lock again
     lane.wake.notify_one();
     return true;
 }

@@ -27,13 +27,13 @@ std::optional<std::string> readLine(const path& file) {
     return text;
 }
 
-/// Empty too when the file is not there: a node without CPUs has an empty list.
+/// Returns an empty list also if the file does not exist: a node without CPUs has an empty list.
 CpuList readList(const path& file) {
     auto list = CpuList::parse(readLine(file).value_or(""));
     return list ? *std::move(list) : CpuList();
 }
 
-/// -1 is how the kernel says that it doesn't know.
+/// Returns nullopt for -1 too, with which the kernel says that it does not know.
 std::optional<unsigned> readNumber(const path& file) {
     const auto number = parseUnsigned(readLine(file).value_or(""));
     if (!number || *number > UINT32_MAX)
@@ -41,7 +41,7 @@ std::optional<unsigned> readNumber(const path& file) {
     return static_cast<unsigned>(*number);
 }
 
-/// The numbers of the directories "<prefix><number>", ascending. The kernel leaves holes among nodes and among caches.
+/// The numbers of the directories "<prefix><number>", ascending. The numbers of nodes and of caches may have gaps.
 std::vector<unsigned> numberedChildren(const path& directory, std::string_view prefix) {
     std::vector<unsigned> numbers;
     std::error_code error;
@@ -65,16 +65,16 @@ std::map<unsigned, unsigned> readNodes(const path& directory) {
     return nodeOf;
 }
 
-/// The hyper-threads of the CPU's core, itself included.
+/// The hyper-threads of the CPU's core, including the CPU itself.
 CpuList readSiblings(const path& directory, unsigned cpu, const CpuList& online) {
     auto siblings = readList(directory / "topology/core_cpus_list");
-    if (siblings.empty()) // before Linux 5.3
+    if (siblings.empty()) // the file above exists since Linux 5.3
         siblings = readList(directory / "topology/thread_siblings_list");
     return siblings.intersected(online).united(CpuList::of({cpu}));
 }
 
-/// The L3, or the last level where there is none. One of a lower level that a core has to itself (a virtual machine that shows no
-/// more) would set all cores apart: none, then.
+/// The lowest CPU that shares the L3 cache, or the cache of the last level if there is no L3. Returns nullopt for a lower level
+/// that only one core uses (on a virtual machine that shows no more), because such caches would set all cores apart.
 std::optional<unsigned> readL3(const path& directory, unsigned cpu, const CpuList& siblings, const CpuList& online) {
     unsigned best = 0;
     path bestCache;

@@ -14,8 +14,8 @@
 namespace pinfold {
 namespace {
 
-// Documentation/admin-guide/devices.txt
-constexpr unsigned kTtyMajor = 4; ///< virtual consoles, and serial lines from kFirstSerial on
+// These numbers are from Documentation/admin-guide/devices.txt.
+constexpr unsigned kTtyMajor = 4; ///< of virtual consoles, and of serial lines from kFirstSerial on
 constexpr unsigned kFirstSerial = 64;
 constexpr unsigned kFirstPtsMajor = 136;
 constexpr unsigned kLastPtsMajor = 143;
