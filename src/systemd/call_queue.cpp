@@ -12,7 +12,8 @@ void CallQueue::call(sdbus::MethodCall message, Handler handler) {
 
 void CallQueue::send(const sdbus::MethodCall& message, Handler handler) {
     ++inFlight_;
-    // noexcept: 1.2 would let an exception fly through libsystemd's C frames. A bug ends pinfoldd, and systemd starts it again.
+    // noexcept: sdbus-c++ 1.2 would let an exception fly through libsystemd's C frames. Instead a bug ends pinfoldd, and systemd
+    // starts pinfoldd again.
     const auto answered = [this, handler](sdbus::MethodReply& reply, const sdbus::Error* error) noexcept {
         --inFlight_;
         try {
@@ -26,7 +27,7 @@ void CallQueue::send(const sdbus::MethodCall& message, Handler handler) {
     try {
         bus::callAsync(proxy_, message, answered, timeout_);
     } catch (const sdbus::Error& notSent) {
-        // The bus is gone, and pinfoldd is about to start again: an answer that is lost, and no refusal.
+        // The bus is gone, and pinfoldd is about to start again: the answer is lost, and nothing was refused.
         sdbus::MethodReply none;
         const auto lost = bus::makeError("org.freedesktop.DBus.Error.Disconnected", notSent.getMessage());
         answered(none, &lost);

@@ -11,7 +11,7 @@
 namespace pinfold {
 namespace {
 
-// Then it's the others' turn: a flood on the bus must not keep timers and dying processes waiting.
+// After so many messages, other event sources get their turn: a flood on the bus must not delay timers and the ends of processes.
 constexpr int kMessagesPerTurn = 64;
 
 void check(int result, const char* what) {
@@ -41,7 +41,8 @@ struct SdbusEventSource::Impl {
         }
     }
 
-    /// Before each wait: what the connection waits for changes, and messages may sit in its queue already (timeout 0).
+    /// sd-event calls this before each wait: the connection's events and timeout change, and its queue may already contain
+    /// messages (timeout 0).
     void refresh() {
         if (!onLost)
             return;

@@ -21,17 +21,18 @@ namespace {
 constexpr const char* kService = "org.freedesktop.systemd1";
 constexpr const char* kPath = "/org/freedesktop/systemd1";
 constexpr const char* kInterface = "org.freedesktop.systemd1.Manager";
-// dbus-daemon gives a connection 128 unanswered calls; and 512 match rules, of which PID 1 takes one for each job that a client
-// waits for. At the 513th it leaves the bus for good, and takes the whole node's with it (252).
+// dbus-daemon allows a connection 128 unanswered calls, and 512 match rules. PID 1 takes one match rule for each systemd job that
+// a client waits for. When dbus-daemon refuses the 513th, PID 1 leaves the bus for good, and the whole node loses PID 1 on the
+// bus (252).
 constexpr std::size_t kMaxInFlight = 64;
-// Of a user's job a freeze may wait for as long as that user likes, who has a process wait in the kernel: no other call waits for
-// it.
+// A freeze of a user's job may take as long as that user likes, because a process of theirs can wait in the kernel. So freezes
+// have a queue of their own, and no other call waits for them.
 constexpr std::size_t kMaxFreezes = 16;
 constexpr std::uint64_t kReplyTimeout = 30'000'000;
 constexpr std::uint64_t kJobTimeout = 60'000'000; // starts take up to 10 s while PID 1 reloads
 constexpr std::size_t kMaxEarly = 16;
 
-/// "252.39-1~deb12u1", "v256": 0 when there is no number in it.
+/// Returns the number in a version such as "252.39-1~deb12u1" or "v256", or 0 if there is none.
 unsigned versionNumber(std::string_view text) {
     const auto first = std::min(text.find_first_of("0123456789"), text.size());
     const auto digits = text.substr(first, text.find_first_not_of("0123456789", first) - first);
@@ -54,7 +55,7 @@ SystemdFault faultOf(const std::string& name, const std::string& message) {
         {"org.freedesktop.DBus.Error.ServiceUnknown", SystemdFault::NoReply},
         {"System.Error.ETIMEDOUT", SystemdFault::NoReply},
     }};
-    // Said with different names, and always in these words.
+    // systemd returns this error under different names, but always in these words.
     if (message.find("was already loaded or has a fragment file") != std::string::npos)
         return SystemdFault::UnitExists;
     for (const auto& [known, fault] : table)
@@ -98,25 +99,26 @@ struct SdbusSystemdManager::Impl {
         version = versionNumber(proxy->getProperty("Version").onInterface(kInterface).get<std::string>());
     }
 
-    /// 1.2 has no catch around match handlers at all: what can't be read is ignored.
+    /// sdbus-c++ 1.2 catches no exception of a match handler. A signal that cannot be read is ignored.
     std::function<void(sdbus::Message&)> guarded(void (Impl::*handler)(sdbus::Message&)) {
         return [this, handler](sdbus::Message& message) {
-            if (!bus::isBroadcast(bus::rawMessage(message))) // not systemd's, nor the bus's own
+            // A message to us alone is neither from systemd nor from the bus itself.
+            if (!bus::isBroadcast(bus::rawMessage(message)))
                 return;
             try {
                 (this->*handler)(message);
-            } catch (const std::exception&) { // NOLINT(bugprone-empty-catch): not a signal of systemd's
+            } catch (const std::exception&) { // NOLINT(bugprone-empty-catch): systemd does not send such a signal
             }
         };
     }
 
-    // A systemd job of ours. PID 1 may tell its end before the call's reply has told its path.
+    // A systemd job that pinfoldd started. PID 1 may report its end before the reply to the call has told its path.
     struct PendingJob {
         std::string unit;
         SystemdDone done;
         EventHandle deadline;
         std::string path;
-        std::map<std::string, SystemdOutcome> ended; ///< this unit's jobs, by path, while ours is not known
+        std::map<std::string, SystemdOutcome> ended; ///< ended jobs of this unit, by path, until the path of ours is known
     };
 
     struct QueuedJob {
@@ -135,7 +137,7 @@ struct SdbusSystemdManager::Impl {
         while (!queued.empty() && pending.size() < kMaxInFlight) {
             auto job = std::move(queued.front());
             queued.pop_front();
-            // What it names may be another's by now.
+            // By now, what the call names (a unit, a process id) may belong to somebody else.
             if (loop.bootTime() - job.since >= kReplyTimeout)
                 job.done(SystemdError{SystemdFault::NoReply, "systemd was too busy to be called in time"});
             else
@@ -163,7 +165,7 @@ struct SdbusSystemdManager::Impl {
     void started(std::uint64_t id, const std::string& path) {
         const auto found = pending.find(id);
         if (found == pending.end())
-            return; // after its deadline
+            return; // the reply came after the deadline
         found->second.path = path;
         if (const auto ended = found->second.ended.find(path); ended != found->second.ended.end())
             finish(id, SystemdOutcome(ended->second));
@@ -185,7 +187,7 @@ struct SdbusSystemdManager::Impl {
         SystemdOutcome outcome;
         if (result != "done")
             outcome = SystemdError{SystemdFault::JobFailed, "the systemd job ended with result '" + printable(result, 50) + "'"};
-        std::vector<std::uint64_t> ended; // several: PID 1 merges stops of one unit into one job
+        std::vector<std::uint64_t> ended; // there may be several, because PID 1 merges stops of one unit into one job
         for (auto& [id, job] : pending) {
             if (job.path == path)
                 ended.push_back(id);

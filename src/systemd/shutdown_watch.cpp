@@ -11,7 +11,7 @@ namespace {
 constexpr const char* kInterface = "org.freedesktop.systemd1.Manager";
 constexpr std::uint64_t kPatience = 10'000'000; // PID 1 has much to do when a shutdown begins
 
-// PID 1 has a job for this target from the moment that a shutdown is decided, and tells of it before it runs any of the jobs.
+// From the moment that a shutdown is decided, PID 1 has a job for this target. PID 1 announces that job before it runs any job.
 constexpr const char* kRule = "type='signal',sender='org.freedesktop.systemd1',path='/org/freedesktop/systemd1',"
                               "interface='org.freedesktop.systemd1.Manager',member='JobNew',arg2='shutdown.target'";
 
@@ -22,14 +22,15 @@ ShutdownWatch::ShutdownWatch(Parts parts, std::function<void()> begun) : parts_(
     auto call = bus::makeCall(*daemon, "org.freedesktop.DBus", "AddMatch");
     call << std::string(kRule);
     daemon->callMethod(call);
-    // libsystemd's own matches take no argument after one that is no string, and all JobNew would be some for each job of ours.
+    // libsystemd's own matches support no argument after one that is not a string, and a match of every JobNew would bring
+    // several signals for each of our jobs.
     const auto filter = [](sd_bus_message* message, void* self, sd_bus_error*) noexcept {
         static_cast<ShutdownWatch*>(self)->look(message);
         return 0;
     };
     if (const int result = sd_bus_add_filter(bus::rawBus(parts_.connection), &slot_, filter, this); result < 0)
         throw std::system_error(-result, std::generic_category(), "sd_bus_add_filter");
-    ask([] {}); // it may have begun before we listened
+    ask([] {}); // the shutdown may have begun before we listened
 }
 
 ShutdownWatch::~ShutdownWatch() { sd_bus_slot_unref(slot_); }
@@ -39,8 +40,8 @@ void ShutdownWatch::look(sd_bus_message* message) {
         return;
     try {
         asking_ = true;
-        ask([this] { asking_ = false; }); // its job may be of another kind than "start"
-    } catch (const sdbus::Error&) {       // the bus is gone, which its event source notices
+        ask([this] { asking_ = false; }); // the target's job may be of another kind than "start"
+    } catch (const sdbus::Error&) {       // the bus is gone, and its event source notices this
         asking_ = false;
     }
 }

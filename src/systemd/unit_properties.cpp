@@ -9,18 +9,18 @@
 namespace pinfold {
 namespace {
 
-// Our own timer rules the grace; this bounds a stop that PID 1 does on its own, at shutdown.
+// pinfoldd's own timer limits the grace period. This limits a stop that PID 1 does on its own, at shutdown.
 constexpr std::uint64_t kTimeoutStop = 30'000'000;
 constexpr const char* kDaemon = "pinfoldd.service";
 constexpr std::uint64_t kProgramTime = 300'000'000;
 constexpr std::uint64_t kUsecPerSecond = 1'000'000;
 constexpr std::uint64_t kDefaultPeriod = 100'000;
-constexpr std::uint64_t kMaxPeriod = 1'000'000; // the kernel's, sched-bwc.rst
-constexpr std::uint64_t kMinQuota = 1'000;      // likewise
+constexpr std::uint64_t kMaxPeriod = 1'000'000; // the kernel's limit, see sched-bwc.rst
+constexpr std::uint64_t kMinQuota = 1'000;      // the kernel's limit, too
 
 using Properties = std::vector<UnitProperty>;
 
-// How systemd takes what is more than a number.
+// These return the form in which systemd takes a value.
 std::uint64_t valueOf(std::uint64_t number) { return number; }
 std::vector<std::uint8_t> valueOf(const CpuList& numbers) { return numbers.toBitmap(); }
 UnitProperty::DeviceAmounts valueOf(const DeviceAmounts& list) { return {list.amounts.begin(), list.amounts.end()}; }
@@ -35,11 +35,12 @@ void appendLimits(Properties& properties, const ResourceLimits& limits) {
 }
 
 void appendCommon(Properties& properties, std::string description) {
-    // A line break here would become live unit settings after a daemon-reload: keys can't hold one, and they go in escaped.
+    // A line break here would become live unit settings after a daemon-reload. Keys cannot contain one, and they are escaped
+    // here.
     properties.push_back({"Description", std::move(description)});
-    // Else a unit that needed SIGKILL stays as failed and blocks its name.
+    // Without this, a unit that needed SIGKILL stays as failed and blocks its name.
     properties.push_back({"CollectMode", std::string("inactive-or-failed")});
-    // A job is ended by its own limits, by its owner or by the node's need: not by a guess of systemd-oomd's.
+    // A job may end by its own limits, by its owner or by a lack of memory on the node, but not by a guess of systemd-oomd.
     properties.push_back({"ManagedOOMPreference", std::string("omit")});
     for (const char* accounting : {"CPUAccounting", "MemoryAccounting", "TasksAccounting", "IOAccounting"})
         properties.push_back({accounting, true});
@@ -47,7 +48,7 @@ void appendCommon(Properties& properties, std::string description) {
 
 std::string describe(const char* what, const JobKey& key) {
     auto shown = key.escaped().substr(0, 100);
-    // A torn "\\xNN" would leave a backslash at the end, with which the line goes on in the next setting after a daemon-reload.
+    // A cut "\\xNN" could leave a backslash at the end. After a daemon-reload the line would then continue with the next setting.
     if (const auto escape = shown.rfind('\\'); escape != std::string::npos && escape + 4 > shown.size())
         shown.resize(escape);
     return what + shown;
@@ -66,7 +67,7 @@ void appendDevices(Properties& properties, const std::optional<DeviceRules>& dev
 std::string cpuMax(std::uint64_t quotaPerSecond) {
     if (quotaPerSecond == kInfinity)
         return "max " + std::to_string(kDefaultPeriod);
-    // As systemd does: a longer period where the quota within the usual one were below the kernel's least.
+    // Like systemd, this takes a longer period if the quota within the usual period is below the kernel's minimum.
     auto period = kDefaultPeriod;
     if (quotaPerSecond * period / kUsecPerSecond < kMinQuota)
         period = std::min(kMaxPeriod, kMinQuota * kUsecPerSecond / quotaPerSecond);
@@ -80,12 +81,13 @@ std::string pages(std::uint64_t bytes, std::uint64_t pageSize) {
     return maxOr(bytes == kInfinity ? bytes : bytes / pageSize * pageSize);
 }
 
-/// io.bfq.weight of an IOWeight=, as systemd scales it (src/basic/cgroup-util.h, BFQ_WEIGHT): 1 to 1000 around the same 100.
+/// Converts IOWeight= to io.bfq.weight like systemd (src/basic/cgroup-util.h, BFQ_WEIGHT): the result is 1 to 1000, and 100 stays
+/// 100.
 std::uint64_t bfqWeight(std::uint64_t weight) {
     return weight <= 100 ? 100 - (100 - weight) * 99 / 99 : 100 + (weight - 100) * 900 / 9900;
 }
 
-/// One word of a device's line in io.max, "8:0 rbps=1048576 wbps=max riops=max wiops=max".
+/// `word` begins one word of a device's line in io.max, "8:0 rbps=1048576 wbps=max riops=max wiops=max".
 void expectIoMax(std::vector<ExpectedCgroupValue>& expected, const char* limit, const char* word,
                  const std::optional<DeviceAmounts>& list, const DeviceNumbers& numbers) {
     if (!list)
@@ -99,7 +101,8 @@ void expectIoMax(std::vector<ExpectedCgroupValue>& expected, const char* limit, 
 std::vector<UnitProperty> sliceProperties(const JobKey& key, const TaskProperties& job) {
     Properties properties;
     appendCommon(properties, describe("Batch job ", key));
-    // At shutdown PID 1 stops in the reverse order: scopes, then pinfoldd, and then the slice, which has the counters until then.
+    // At shutdown PID 1 stops units in the reverse order: the scopes, then pinfoldd, and then the slice, which keeps the counters
+    // until then.
     properties.push_back({"Before", std::vector<std::string>{kDaemon}});
     appendLimits(properties, job.limits);
     appendDevices(properties, job.devices);
@@ -114,7 +117,7 @@ std::vector<UnitProperty> scopeProperties(const JobKey& key, std::uint32_t task,
     properties.push_back({"After", std::vector<std::string>{kDaemon}}); // see sliceProperties()
     properties.push_back({"PIDs", std::vector<std::uint32_t>(pids.begin(), pids.end())});
     properties.push_back({"TimeoutStopUSec", kTimeoutStop});
-    // Explicit: with systemd's own default the kernel kills one process, and then PID 1 stops the scope.
+    // The policy is always set: with systemd's default, the kernel kills one process, and then PID 1 stops the scope.
     const auto oomPolicy = job.shepherd ? OomPolicy::Process : job.limits.oomPolicy.value_or(OomPolicy::Job);
     properties.push_back({"OOMPolicy", valueOf(oomPolicy)});
     if (task == 0) {
@@ -127,7 +130,7 @@ std::vector<UnitProperty> scopeProperties(const JobKey& key, std::uint32_t task,
 std::vector<UnitProperty> programProperties(std::string description) {
     return {{"Description", std::move(description)},
             {"CollectMode", std::string("inactive-or-failed")},
-            {"Type", std::string("exec")}, // its start is done when it runs, or could not be: not when it ends
+            {"Type", std::string("exec")}, // the start job ends when the program runs or cannot run, not when the program ends
             {"RuntimeMaxUSec", kProgramTime}};
 }
 
@@ -139,11 +142,11 @@ std::vector<UnitProperty> limitProperties(const ResourceLimits& limits) {
 
 bool ExpectedCgroupValue::holds(const CgroupReader& read) const {
     const auto text = read(file);
-    if (!text) // systemd takes the controller away from a unit that has no limit of its any more
+    if (!text) // systemd disables the controller for a unit that no longer has a limit of it
         return value.starts_with("max") || (fallbackFile && read(fallbackFile) == fallbackValue);
     if (device.empty())
         return *text == value;
-    // The kernel leaves out a device without any limit.
+    // The kernel leaves out devices that have no limit.
     const auto line = ("\n" + *text).find("\n" + device + " ");
     if (line == std::string::npos)
         return value.ends_with("=max");
@@ -170,7 +173,7 @@ std::vector<ExpectedCgroupValue> expectedCgroupValues(const ResourceLimits& limi
     expect("allowed_cpus", "cpuset.cpus", limits.allowedCpus, numbersText);
     expect("allowed_memory_nodes", "cpuset.mems", limits.allowedMemoryNodes, numbersText);
     expect("tasks_max", "pids.max", limits.tasksMax, maxOr);
-    if (limits.ioWeight) // by the kernel's own controller, or else by the BFQ scheduler's
+    if (limits.ioWeight) // either the kernel's own controller or the BFQ scheduler applies it
         expected.push_back({"io_weight", "io.weight", "default " + std::to_string(*limits.ioWeight), "", "io.bfq.weight",
                             std::to_string(bfqWeight(*limits.ioWeight))});
     expectIoMax(expected, "io_read_bandwidth_max", "rbps=", limits.ioReadBandwidthMax, numbers);
