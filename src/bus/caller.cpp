@@ -9,7 +9,7 @@ namespace pinfold {
 namespace {
 
 constexpr std::size_t kMaxKnown = 1024;
-constexpr std::size_t kMaxWaiting = 128; // what dbus-daemon allows a connection to have unanswered
+constexpr std::size_t kMaxWaiting = 128; // dbus-daemon allows a connection so many unanswered calls
 constexpr std::uint64_t kTimeout = 5'000'000;
 
 } // namespace

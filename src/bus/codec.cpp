@@ -20,10 +20,10 @@ constexpr std::uint64_t kMaxReceipts = 10'000;
 
 Error invalid(const std::string& what) { return {ErrorCode::InvalidArgument, what}; }
 
-/// Text of its own: in 2.x it is a pointer, and == would compare addresses.
+/// Returns a std::string, because sdbus-c++ 2.x returns a pointer, and == would compare addresses.
 std::string typeOf(const sdbus::Variant& value) { return value.peekValueType(); }
 
-/// Any integer type that a client's language makes of a number.
+/// Accepts every integer type that a client's language makes of a number.
 Result<std::uint64_t> toNumber(const std::string& name, const sdbus::Variant& value) {
     const auto type = typeOf(value);
     std::int64_t number = 0;
@@ -112,7 +112,7 @@ Result<void> assign(Result<std::string> text, std::optional<std::string>& member
 
 using EntryReader = std::function<Result<void>(const sdbus::Variant&)>;
 
-/// Each entry to its reader; an entry without one is refused.
+/// Passes each entry to its reader, and refuses an entry without a reader.
 Result<void> readEntries(const Dict& dict, const std::map<std::string, EntryReader>& readers) {
     for (const auto& [name, value] : dict) {
         const auto reader = readers.find(name);
@@ -158,7 +158,7 @@ void addLimitReaders(std::map<std::string, EntryReader>& readers, ResourceLimits
     forEachLimit(limits, [&readers](const char* name, auto& limit) { readers[name] = readerOf(name, limit); });
 }
 
-/// What CreateJob and OpenJob have in common.
+/// Adds the readers that CreateJob and OpenJob share.
 void addJobReaders(std::map<std::string, EntryReader>& readers, CreateRequest& request) {
     readers["uid"] = [&](const sdbus::Variant& value) {
         return assign(toNumber("uid", value, 0, UINT32_MAX - 1), request.owner);

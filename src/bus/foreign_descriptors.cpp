@@ -17,21 +17,21 @@ namespace pinfold {
 namespace {
 
 struct Received {
-    std::uint32_t number; ///< what its stand-in holds
+    std::uint32_t number; ///< the number that its stand-in, an eventfd, holds
     UniqueFd original;
 };
 
-std::atomic<int> watchedSocket{-1}; // other threads receive on sockets of their own
+std::atomic<int> watchedSocket{-1}; // atomic because other threads, which receive on their own sockets, read it too
 std::vector<Received> received;
 std::uint32_t lastNumber = 0;
 
-/// -1: there are no descriptors left.
+/// Returns -1 if no descriptor is free.
 int makeStandIn() {
-    lastNumber += lastNumber == UINT32_MAX ? 2 : 1; // an eventfd that holds 0 can't be read
+    lastNumber += lastNumber == UINT32_MAX ? 2 : 1; // an eventfd that holds 0 cannot be read
     return ::eventfd(lastNumber, EFD_CLOEXEC | EFD_NONBLOCK);
 }
 
-/// False: there are not enough descriptors for all stand-ins.
+/// Returns false if there are not enough descriptors for all stand-ins.
 bool exchange(std::span<int> descriptors) {
     bool complete = true;
     for (int& descriptor : descriptors) {
@@ -45,8 +45,10 @@ bool exchange(std::span<int> descriptors) {
     return complete;
 }
 
-/// libsystemd drops a message that has fewer descriptors than it says. One that the kernel has cut short would have it leave the
-/// bus, and of a message that it drops it closes nothing. (noexcept: no exception may fly through its C frames.)
+/// libsystemd drops a message with fewer descriptors than the message announces, but does not close the descriptors of the
+/// dropped message. If the kernel has cut a message's descriptors short (MSG_CTRUNC), libsystemd would leave the bus. So this
+/// function closes what is left of an incomplete message and clears the flag. (noexcept: no exception may fly through
+/// libsystemd's C frames.)
 void exchangeAll(msghdr& message) noexcept {
     bool complete = (message.msg_flags & MSG_CTRUNC) == 0;
     std::vector<int> given;
@@ -72,7 +74,7 @@ ForeignDescriptors::ForeignDescriptors(int busSocket, DescriptorCloser& closer) 
 ForeignDescriptors::~ForeignDescriptors() {
     watchedSocket = -1;
     for (auto& [number, original] : received)
-        (void)original.release(); // the end of the process closes it, and does not linger
+        (void)original.release(); // the end of the process closes it without lingering
 }
 
 std::shared_ptr<void> ForeignDescriptors::takeOver(uid_t owner) {
@@ -99,8 +101,8 @@ ForeignFd ForeignDescriptors::behind(const ForeignFd& standIn) {
 
 } // namespace pinfold
 
-/// In the place of the C library's, also for libsystemd: nothing else comes between the kernel and what libsystemd does with a
-/// message, and there is no way to ask it for a descriptor that the message does not name.
+/// Replaces the C library's function, for libsystemd too. Nothing else comes between the kernel and what libsystemd does with a
+/// message, and libsystemd does not give out a descriptor that the message does not name.
 extern "C" __attribute__((visibility("default"))) ssize_t recvmsg(int socket, msghdr* message, int flags) {
     const auto size = ::syscall(SYS_recvmsg, socket, message, flags);
     if (size >= 0 && socket == pinfold::watchedSocket)

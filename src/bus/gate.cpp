@@ -16,8 +16,8 @@ namespace {
 constexpr const char* kManager = "org.pinfold1.Manager";
 constexpr const char* kListAll = "GetManagedObjects";
 constexpr std::uint64_t kUsecPerObject = 200;
-constexpr std::size_t kMostBytesOfObjects = 16 << 20; // dbus-daemon drops who sends more than 32 MiB
-// Senders whose user the bus has not told yet share a bucket for what is answered without asking.
+constexpr std::size_t kMostBytesOfObjects = 16 << 20; // dbus-daemon disconnects a sender of more than 32 MiB
+// All senders whose user the bus has not told yet share one bucket, for calls that are answered before the user is known.
 constexpr uid_t kNewcomers = static_cast<uid_t>(-1);
 
 int refuse(sd_bus_message* message, const Error& error) {
@@ -32,7 +32,7 @@ Gate::Gate(sdbus::IConnection& connection, CallerResolver& callers, Clients& cli
            ForeignDescriptors& foreign, std::function<std::size_t()> jobCount, std::function<std::size_t()> objectBytes)
     : callers_(callers), clients_(clients), loop_(loop), foreign_(foreign), jobCount_(std::move(jobCount)),
       objectBytes_(std::move(objectBytes)) {
-    // noexcept: a bug ends pinfoldd rather than let an exception fly through libsystemd's C frames.
+    // noexcept: a bug ends pinfoldd. Otherwise an exception would fly through libsystemd's C frames.
     const auto filter = [](sd_bus_message* message, void* self, sd_bus_error*) noexcept {
         return static_cast<Gate*>(self)->look(message);
     };
@@ -47,7 +47,7 @@ int Gate::look(sd_bus_message* message) {
     if (!sender)
         return 0;
     const auto caller = callers_.known(sender);
-    auto kept = foreign_.takeOver(caller ? caller->countsAs : kNewcomers); // a signal may have descriptors too
+    auto kept = foreign_.takeOver(caller ? caller->countsAs : kNewcomers); // signals may carry descriptors, too
     if (!sd_bus_message_is_method_call(message, nullptr, nullptr))
         return 0;
     const char* method = sd_bus_message_get_member(message);
@@ -77,7 +77,7 @@ bool Gate::letIn(sd_bus_message* message, const std::string& sender) {
     const bool ours = sd_bus_message_is_method_call(message, kManager, nullptr) > 0;
     if (!caller) {
         if (ours)
-            return true; // its handler finds out who it is, and counts
+            return true; // the handler of the call finds out the user, and counts the call
         callers_.resolve(sender, [](const Result<Caller>&) {});
     }
     const auto uid = caller ? caller->countsAs : kNewcomers;

@@ -16,7 +16,7 @@ JobObject::JobObject(sdbus::IConnection& connection, const JobManager& manager, 
 JobObject::~JobObject() {
     try {
         emitInterfacesRemovedSignal();
-    } catch (const sdbus::Error&) { // NOLINT(bugprone-empty-catch): the bus is gone, and with it all objects
+    } catch (const sdbus::Error&) { // NOLINT(bugprone-empty-catch): the bus is gone, and with it all its objects
     }
     unregisterAdaptor();
 }
@@ -61,7 +61,7 @@ std::map<std::string, sdbus::Variant> JobObject::Allocation() {
 }
 
 std::size_t JobObject::bytesOf(const JobSummary& job) {
-    constexpr std::size_t interfaces = 840; // names of interfaces and properties, numbers and padding
+    constexpr std::size_t interfaces = 840; // bytes of the names of interfaces and properties, of numbers and of padding
     constexpr std::size_t entry = 48;
     const auto scope = job.key.scopeName(0).size();
     auto bytes = interfaces + job.key.objectPath().size() + 3 * scope + job.tasks.size() * (scope + entry);

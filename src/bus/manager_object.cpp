@@ -12,7 +12,7 @@ namespace pinfold {
 namespace {
 
 constexpr const char* kPath = "/org/pinfold1";
-constexpr std::size_t kMaxName = 1024; // keys and unit names: longer ones can't be right, and are not looked at
+constexpr std::size_t kMaxName = 1024; // of keys and unit names; longer names cannot be right and are refused unread
 
 template <class T, class... R> Reply<T> replyWith(const Answer<R...>& answer, std::function<void(const T&)> give) {
     return [answer, give = std::move(give)](const Result<T>& result) {
@@ -27,7 +27,7 @@ Reply<void> replyNothing(const Answer<>& answer) {
     return [answer](const Result<void>& done) { done ? answer.give() : answer.fail(done.error()); };
 }
 
-/// `wait` is held until the answer is given.
+/// The reply keeps `wait` until the answer is given.
 template <class Dict> Reply<Receipt> replyReceipt(const Answer<Dict>& answer, std::shared_ptr<void> wait) {
     return replyWith<Receipt>(answer,
                               [answer, wait = std::move(wait)](const Receipt& receipt) { answer.give(encodeReceipt(receipt)); });
@@ -60,11 +60,12 @@ template <class... R, class F> void ManagerObject::handle(sdbus::Result<R...>&& 
     auto act = [this, answer, guardedCall, call, body = std::move(body)](const Result<Caller>& caller) {
         if (!caller)
             return answer.fail(caller.error());
-        const auto spentBefore = call.counted ? call.spentBefore : parts_.loop.cpuTime(); // the reading was the caller's, too
+        // If the gate counted the call, the caller also pays for the reading of the message.
+        const auto spentBefore = call.counted ? call.spentBefore : parts_.loop.cpuTime();
         if (!caller->admin && !call.counted && !parts_.clients.quota.take(caller->countsAs, parts_.loop.bootTime()))
             return answer.fail({ErrorCode::Busy, "too many calls of user " + std::to_string(caller->uid) + ": wait a second"});
         guardedCall([&] {
-            // Before anything of the request is looked at. What a job's owner may do is JobManager's to ask.
+            // This check comes before pinfoldd looks at anything in the request. What a job's owner may do, JobManager decides.
             const auto verb = verbOf(call.method);
             const auto admitted =
                 verb ? admit(*caller, *verb) : Result<void>(Error{ErrorCode::Denied, "pinfoldd does not know this request"});
@@ -303,7 +304,7 @@ void ManagerObject::ListReceipts(sdbus::Result<Dicts>&& result, Dict filter) {
         auto query = parts_.clients.enterQuery(caller);
         if (!query)
             return answer.fail(query.error());
-        // As many as were asked for are all that there is to tell.
+        // If the client asked for no more than the maximum, it gets all that it asked for, so the number never sets `more`.
         const std::size_t most = decoded->limit > JobManager::kMostReceiptsAtOnce ? JobManager::kMostReceiptsAtOnce : SIZE_MAX;
         parts_.jobs.receipts(
             caller, *decoded,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What happened to jobs and to the node, as signals and objects. Everybody hears signals: what is in a receipt is not in them.
+// Signals and objects that tell what happened to jobs and to the node. Everybody hears signals, so they contain nothing that is
+// only in a receipt.
 #include "bus/codec.hpp"
 #include "bus/manager_object.hpp"
 

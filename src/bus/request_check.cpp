@@ -14,7 +14,8 @@ namespace pinfold {
 namespace {
 
 constexpr std::size_t kMaxEntries = 32;
-constexpr std::size_t kMaxDescriptors = 16; // dbus-daemon passes no more in one message, but a list may name one many times
+// dbus-daemon passes at most 16 in one message, but a list may name one of them many times.
+constexpr std::size_t kMaxDescriptors = 16;
 
 Error invalid(std::string what) { return {ErrorCode::InvalidArgument, std::move(what)}; }
 
@@ -38,7 +39,7 @@ Result<void> checkEntry(sd_bus_message* message, std::vector<std::string_view>& 
 }
 
 Result<void> checkDictionary(sd_bus_message* message) {
-    std::vector<std::string_view> seen; // text in the message itself
+    std::vector<std::string_view> seen; // the text is inside the message
     if (sd_bus_message_enter_container(message, SD_BUS_TYPE_ARRAY, "{sv}") < 0)
         return unreadable();
     while (sd_bus_message_enter_container(message, SD_BUS_TYPE_DICT_ENTRY, "sv") > 0) {
