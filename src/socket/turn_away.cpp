@@ -18,17 +18,18 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kPatience{100};
-// The queue's length. A connection that comes after those makes systemd start us again.
+// This is the length of the socket's queue. A connection that comes after these makes systemd start pinfoldd again.
 constexpr std::size_t kMostAtOnce = 4096;
 
-/// Of an earlier wrapper, which leaves at any answer, whatever processes of its job are left. One that is closed asks again.
+/// Whether the request is of an earlier wrapper that ends at any answer, even while processes of its job are left. Such a wrapper
+/// gets no answer: when its connection is closed, it asks again.
 bool takesRefusalForTheEnd(std::string_view packet) {
     const auto request = decodeWrapperRequest(packet);
     const auto* end = request ? std::get_if<WrapperEnd>(&*request) : nullptr;
     return end && !end->toldOfRefusal;
 }
 
-/// An answer to a request that is still unread would be lost: the connection is reset.
+/// Waits until the request is there: if the request is unread at the close, the connection is reset and the answer is lost.
 void waitForRequest(int socket, steady_clock::time_point deadline) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - steady_clock::now());
     pollfd asked{socket, POLLIN, 0};
@@ -48,7 +49,8 @@ void answer(int socket, const Error& why) {
 } // namespace
 
 void turnAway(int listener, const Error& why) {
-    std::vector<int> sockets; // not closed: what nobody has read may linger, which only a process that ends does not wait for
+    // These stay open: an unread descriptor may linger at a close, but the end of the process does not wait for it.
+    std::vector<int> sockets;
     while (sockets.size() < kMostAtOnce) {
         auto socket = acceptWrapper(listener);
         if (!socket)

@@ -11,7 +11,8 @@ namespace pinfold {
 namespace {
 
 constexpr std::size_t kMostDescriptors = 3;
-constexpr std::size_t kMostPassed = 253; // SCM_MAX_FD: what there is no room for, the kernel closes in our thread
+// This is SCM_MAX_FD. The kernel would close, in our thread, the descriptors that do not fit.
+constexpr std::size_t kMostPassed = 253;
 
 } // namespace
 
@@ -41,7 +42,8 @@ std::optional<WrapperPacket> receiveWrapperPacket(int socket) {
         }
     }
     packet.cut = (message.msg_flags & MSG_TRUNC) != 0 || packet.fds.size() > kMostDescriptors;
-    packet.lacking = (message.msg_flags & MSG_CTRUNC) != 0; // there was room for as many as a message can have
+    // The buffer takes as many descriptors as a message can have, so if some are missing, pinfoldd had no free ones.
+    packet.lacking = (message.msg_flags & MSG_CTRUNC) != 0;
     if (length > 0)
         packet.text.assign(text.data(), static_cast<std::size_t>(length));
     return packet;

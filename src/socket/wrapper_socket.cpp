@@ -23,20 +23,20 @@
 namespace pinfold {
 namespace {
 
-// Between two looks at everything else that goes on.
+// pinfoldd accepts at most so many connections before it looks at everything else that goes on.
 constexpr int kAcceptedAtOnce = 16;
 constexpr std::uint64_t kPauseWithoutDescriptors = 100'000;
-/// What an ordinary user's wrapper has to say it says at once. Whoever is slower than that, on a busy node, comes again.
+/// An ordinary user's wrapper sends its request at once. A wrapper that is slower than this, on a busy node, connects again.
 constexpr std::uint64_t kSilence = 1'000'000;
 constexpr std::uint64_t kShortageToldAgain = 60'000'000;
-// So that the answer fits into a packet, whatever their keys are.
+// With this maximum, the answer fits into a packet, whatever the keys of the jobs are.
 constexpr std::size_t kMostJobsListed = 128;
-constexpr std::size_t kUsersAtLeast = 4; // that it takes to have all connections
+constexpr std::size_t kUsersAtLeast = 4; // it takes at least so many users to occupy all connections
 
-/// No name service: see NameOfUser.
+/// This does not ask the name service: see NameOfUser.
 std::string userNumber(std::uint32_t uid) { return uid == 0 ? "root" : std::to_string(uid); }
 
-/// As it is called now: a node may get its name after pinfoldd has started.
+/// The present name of the node, because a node may get its name after pinfoldd has started.
 std::string hostName() {
     std::array<char, HOST_NAME_MAX + 1> name{};
     return ::gethostname(name.data(), name.size() - 1) == 0 ? printable(name.data()) : "this node";
@@ -46,7 +46,7 @@ bool wantsSummary(Summary site, const Receipt& receipt) {
     return site == Summary::Always || (site == Summary::OnFailure && outcomeOf(receipt) == JobOutcome::Failed);
 }
 
-/// What the supervisor says before it goes. What was said in time is not said again.
+/// What the supervisor prints before it ends. It does not repeat what it has already printed in time.
 WrapperReply lastWords(const Receipt& receipt, Summary summary) {
     WrapperReply reply;
     reply.key = receipt.key;
@@ -62,12 +62,12 @@ WrapperReply lastWords(const Receipt& receipt, Summary summary) {
     return reply;
 }
 
-/// Nothing with descriptors is in the socket's queue, and nothing comes to it any more.
+/// Returns true if the socket's queue contains no message with descriptors, and nothing can come to the queue any more.
 bool closesAtOnce(int socket) {
     constexpr int kOn = 1;
-    constexpr int kMostMessages = 4; // of which a flood has one
+    constexpr int kMostMessages = 4; // in a flood of connections, each has one message
     (void)::shutdown(socket, SHUT_RD);
-    // With each message, an empty one too, come its sender's credentials now, and there is no room for more than these.
+    // From now on each message, even an empty one, comes with its sender's credentials, and there is room for nothing else.
     (void)::setsockopt(socket, SOL_SOCKET, SO_PASSCRED, &kOn, sizeof kOn);
     for (int i = 0; i <= kMostMessages; ++i) {
         alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(ucred))> control{};
@@ -83,13 +83,14 @@ bool closesAtOnce(int socket) {
     return false;
 }
 
-/// Descriptors that nobody has received are closed with the socket that they were sent to.
+/// Closes the connection, in a thread if needed: the close of a socket also closes the descriptors that were sent to it and that
+/// nobody has received.
 void closeConnection(UniqueFd socket, uid_t peer, DescriptorCloser& closer) {
     if (socket && peer != 0 && !closesAtOnce(socket.get()))
         closer.close(peer, std::move(socket));
 }
 
-/// Only what closes at once goes on to where descriptors come and go.
+/// Passes on pidfds only: a pidfd closes at once, and the code behind this opens and closes descriptors freely.
 Result<UniqueFd> takePidfd(ForeignFd& fd) {
     if (!isPidfd(fd.get()))
         return Error{ErrorCode::InvalidArgument, "a passed descriptor is not a pidfd: use pidfd_open(2)"};
@@ -120,7 +121,7 @@ struct WrapperSocket::Connection {
     UniqueFd socket;
     Caller caller;
     DescriptorCloser& closer;
-    std::shared_ptr<void> counted; ///< null for an admin
+    std::shared_ptr<void> counted; ///< empty for an admin
     EventHandle readable;
     EventHandle patience;
 };
@@ -179,18 +180,19 @@ std::shared_ptr<void> WrapperSocket::count(const Caller& caller) {
 void WrapperSocket::acceptOne(UniqueFd socket) {
     ucred peer{};
     socklen_t size = sizeof peer;
-    // The effective user id at connect(2): whatever program the process becomes later.
+    // This is the effective user id at connect(2), whatever program the process runs later.
     if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
         return;
     const auto caller = parts_.clients.caller(peer.uid);
     auto counted = caller.admin ? nullptr : count(caller);
     auto connection = std::make_shared<Connection>(std::move(socket), caller, parts_.closer);
-    // Too often or too many: closed unread, which costs next to nothing, and the wrapper comes again in a moment.
+    // If there are too many connections or requests, pinfoldd closes this one unread. That costs next to nothing, and the wrapper
+    // connects again in a moment.
     if (isOfReserve(connection->socket.get(), kReservedForWork) || parts_.closer.overloaded(caller.countsAs) ||
         (!caller.admin && (!counted || !parts_.clients.quota.take(caller.countsAs, parts_.loop.bootTime()))))
         return;
     connection->counted = std::move(counted);
-    if (receive(connection)) // most have sent already
+    if (receive(connection)) // most clients have sent their request already
         return;
     const auto place = silent_.insert(silent_.end(), connection);
     connection->readable = parts_.loop.onReadable(connection->socket.get(), [this, place] {
@@ -203,21 +205,21 @@ void WrapperSocket::acceptOne(UniqueFd socket) {
     });
     if (!caller.admin)
         connection->patience = parts_.loop.after(kSilence, [this, place] {
-            const auto gone = *place; // and with it this function
+            const auto gone = *place; // the end of the connection also destroys this function
             silent_.erase(place);
         });
 }
 
 bool WrapperSocket::receive(const ConnectionPtr& connection) {
     if (parts_.closer.overloaded(connection->caller.countsAs))
-        return true; // closed unread
+        return true; // the connection is closed unread
     auto packet = receiveWrapperPacket(connection->socket.get());
     if (!packet)
         return false;
     for (auto& fd : packet->fds)
         fd.closeBy(parts_.closer, connection->caller.countsAs);
     if (packet->lacking)
-        tellShortage(std::strerror(EMFILE)); // closed without an answer: it comes again
+        tellShortage(std::strerror(EMFILE)); // the connection is closed without an answer, and the wrapper connects again
     else if (!packet->text.empty())
         serve(connection, std::move(*packet));
     return true;
@@ -245,7 +247,8 @@ void WrapperSocket::handle(const ConnectionPtr& connection, WrapperPacket packet
 }
 
 void WrapperSocket::act(const ConnectionPtr& connection, const WrapperCreate& create, std::vector<ForeignFd> fds) {
-    const bool earlier = !create.supervised && !create.output && fds.size() == 2; // pinfold-run that didn't say so
+    // An earlier pinfold-run did not say `supervised`, but passed both pidfds.
+    const bool earlier = !create.supervised && !create.output && fds.size() == 2;
     if (!earlier && fds.size() != 1U + (create.supervised ? 1 : 0) + (create.output ? 1 : 0))
         return connection->answer(
             Error{ErrorCode::InvalidArgument,
