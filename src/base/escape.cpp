@@ -26,7 +26,8 @@ std::optional<char> hexByte(std::string_view two) {
     return static_cast<char>(high * 16 + low);
 }
 
-/// Length of the well-formed UTF-8 sequence at the front (Unicode 15, table 3-7), 0 when there is none; its code point.
+/// Returns the length of the well-formed UTF-8 sequence at the front (Unicode 15, table 3-7), or 0 if there is none. Sets the
+/// sequence's code point.
 std::size_t utf8Sequence(std::string_view text, std::uint32_t& codePoint) {
     const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
     const auto lead = byte(0);
@@ -86,7 +87,7 @@ std::optional<std::string> unescapeUnitName(std::string_view escaped) {
             i += 3;
         }
     }
-    // What was escaped without need, or not escaped in need, is somebody else's name.
+    // A name that is escaped where it need not be, or not escaped where it must be, does not come from escapeUnitName().
     return escapeUnitName(out) == escaped ? std::optional(out) : std::nullopt;
 }
 
@@ -127,7 +128,7 @@ std::optional<std::string> unescapeBusLabel(std::string_view label) {
 std::string printable(std::string_view bytes, std::size_t maxBytes) {
     constexpr std::string_view cut = "…";
     std::string out;
-    std::size_t lastFitting = 0; // length of `out` up to which the cut mark still fits behind it
+    std::size_t lastFitting = 0; // at this length of `out`, the cut mark still fits behind it
     while (!bytes.empty()) {
         std::uint32_t codePoint = 0;
         const auto length = utf8Sequence(bytes, codePoint);

@@ -37,7 +37,8 @@ bool equalsIgnoringCase(std::string_view a, std::string_view b) {
     return a.size() == b.size() && strncasecmp(a.data(), b.data(), a.size()) == 0;
 }
 
-/// digits / scale. No floating point: what people write is decimal, and libm is one library more for pinfold-run to load.
+/// The value is digits / scale. It is not a floating-point number: people write decimal numbers, and libm would be one more
+/// library for pinfold-run to load.
 struct Decimal {
     std::uint64_t digits = 0;
     std::uint64_t scale = 1;
@@ -45,7 +46,7 @@ struct Decimal {
 
 bool isDigit(char c) { return c >= '0' && c <= '9'; }
 
-/// Takes a decimal number with an optional fraction off the front.
+/// Removes a decimal number with an optional fraction from the front of the text.
 std::optional<Decimal> takeNumber(std::string_view& text) {
     Decimal number;
     const char* const end = text.data() + text.size();
@@ -67,7 +68,7 @@ std::optional<Decimal> takeNumber(std::string_view& text) {
     return number;
 }
 
-/// Rounded to the nearest; nullopt when that is no number below kInfinity.
+/// The product, rounded to the nearest integer, or nullopt if it is not below kInfinity.
 std::optional<std::uint64_t> times(const Decimal& number, std::uint64_t factor) {
     const Wide product = (Wide{number.digits} * factor + number.scale / 2) / number.scale;
     return product < kInfinity ? std::optional(static_cast<std::uint64_t>(product)) : std::nullopt;
@@ -81,7 +82,7 @@ struct Unit {
 constexpr std::uint64_t kMinute = 60'000'000;
 constexpr std::uint64_t kHour = 60 * kMinute;
 constexpr std::uint64_t kDay = 24 * kHour;
-constexpr std::uint64_t kMonth = 2'629'800'000'000; // a twelfth of a year of 365.25 days, as systemd.time(7)
+constexpr std::uint64_t kMonth = 2'629'800'000'000; // a twelfth of a year of 365.25 days, as in systemd.time(7)
 
 constexpr std::array kDurationUnits{Unit{"usec", 1},           Unit{"us", 1},           Unit{"µs", 1},
                                     Unit{"msec", 1'000},       Unit{"ms", 1'000},       Unit{"seconds", 1'000'000},

@@ -35,7 +35,8 @@ std::vector<std::filesystem::path> configFiles(const ConfigPaths& paths) {
             main = directory / kMainFile;
         std::error_code absent;
         for (const auto& entry : std::filesystem::directory_iterator(directory / kDropIns, absent))
-            if (entry.path().extension() == ".toml" && !entry.path().filename().string().starts_with('.')) // editors' locks
+            // Lock files of editors begin with a dot.
+            if (entry.path().extension() == ".toml" && !entry.path().filename().string().starts_with('.'))
                 dropIns[entry.path().filename().string()] = entry.path();
     }
     std::vector<std::filesystem::path> files;

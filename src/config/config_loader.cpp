@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// toml++'s exceptions end here.
+// No exception of toml++ leaves this file.
 #include "base/escape.hpp"
 #include "base/parse.hpp"
 #include "config/config.hpp"
@@ -17,7 +17,7 @@
 namespace pinfold {
 namespace {
 
-/// As on the command line; an integer stands for its digits.
+/// The value is written as on the command line. An integer stands for its digits.
 Setter limit(std::string_view name) {
     return [name](const toml::node& node, Config& config) -> Result<void> {
         if (const auto* text = node.as_string())
@@ -28,7 +28,7 @@ Setter limit(std::string_view name) {
     };
 }
 
-/// "/dev/fuse rw", "char-pts rwm": one line of DeviceAllow=.
+/// Reads one line of DeviceAllow=, such as "/dev/fuse rw" or "char-pts rwm".
 Result<DeviceRule> deviceRule(const toml::node& node) {
     const auto text = node.value<std::string>().value_or("");
     const auto blank = text.find(' ');
@@ -59,7 +59,7 @@ Result<void> deviceRules(const toml::node& node, DeviceRules& rules) {
     return {};
 }
 
-/// [gpus] devices = ["/dev/nvidia0", ["/dev/dri/card0", "/dev/dri/renderD128"]]
+/// Reads [gpus] devices = ["/dev/nvidia0", ["/dev/dri/card0", "/dev/dri/renderD128"]].
 Result<void> gpuDevices(const toml::node& node, Config& config) {
     const auto* gpus = node.as_array();
     if (!gpus)
@@ -105,7 +105,7 @@ Section limits() {
     return section;
 }
 
-/// node_exporter reads what ends in .prom, and nothing else.
+/// The name must end in .prom, because node_exporter reads no other files.
 Result<void> textfile(const toml::node& node, Config& config) {
     const auto* text = node.as_string();
     const std::filesystem::path path = text ? text->get() : "";
@@ -118,7 +118,7 @@ Result<void> textfile(const toml::node& node, Config& config) {
     return {};
 }
 
-/// It was a flag once, and the two words of it stay.
+/// The key was a boolean once, so true and false stay valid.
 Result<void> summary(const toml::node& node, Config& config) {
     if (const auto* always = node.as_boolean())
         config.jobs.summary = always->get() ? Summary::Always : Summary::Never;
@@ -156,7 +156,7 @@ const std::map<std::string_view, Section>& sections() {
           {"shepherd_grace", duration([](Config& c) -> std::uint64_t& { return c.jobs.shepherdGrace; }, 0, kHour, "0 to 1 h")},
           {"summary", summary}}},
         {"defaults", limits()},
-        {"devices", {}}, // any name is a key there
+        {"devices", {}}, // every name is a valid key in this section
         {"gpus",
          {{"devices", gpuDevices},
           {"common", [](const toml::node& node, Config& config) { return deviceRules(node, config.gpus.common); }},
@@ -198,7 +198,7 @@ const std::map<std::string_view, Section>& sections() {
     return table;
 }
 
-/// [devices.NAME] allow = [...]
+/// Reads [devices.NAME] allow = [...].
 Result<void> setDevices(std::string_view name, const toml::node& node, Config& config) {
     std::optional<std::string> checked;
     if (auto set = setLimitText(name, checked); !set)

@@ -13,10 +13,10 @@ using Strays = StraysConfig;
 
 bool isText(const std::string& text) { return !text.empty() && text == printable(text); }
 
-/// The kernel tells a unit by its name alone: a path would match nothing.
+/// The kernel knows a unit only by its name: a path would match nothing.
 bool isUnitGlob(const std::string& text) { return isText(text) && text.find('/') == std::string::npos; }
 
-/// Written as the kernel would, so that /dev/shm is known when it is seen.
+/// The path must have the form that the kernel uses, so that /dev/shm is recognized.
 bool isPlainDirectory(const std::string& path) {
     return path.starts_with('/') && path.size() > 1 && isText(path) && !path.ends_with('/') &&
            path == std::filesystem::path(path).lexically_normal().native();
@@ -50,7 +50,7 @@ Section straysSection() {
                                    {"warn", StraysMode::Warn},
                                    {"stop", StraysMode::Stop},
                                    {"kill", StraysMode::Kill}})},
-        // Not below: daemons of the system's would be ordinary users.
+        // The minimum is 1: with a lower value, daemons of the system would count as ordinary users' processes.
         {"min_uid", count<std::uint32_t>([](Config& c) -> std::uint32_t& { return c.strays.minUid; }, 1, Strays::kMostUid)},
         {"max_uid", count<std::uint32_t>([](Config& c) -> std::uint32_t& { return c.strays.maxUid; }, 1, Strays::kMostUid)},
         {"users", words([](Config& c) -> std::vector<std::string>& { return c.strays.users; }, isText, "users")},
