@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// JSON for records and receipts.
+// Records and receipts as JSON.
 #include "model/job_record.hpp"
 
 #include "model/json.hpp"
@@ -29,7 +29,8 @@ std::optional<ProcessIdentity> processFromJson(const Json& json) {
     return ProcessIdentity{json.at("pid").get<pid_t>(), json.at("started").get<std::uint64_t>()};
 }
 
-/// An earlier pinfoldd wrote number and leader only, and a list must come out as it was written: the rest only when set.
+/// An earlier pinfoldd wrote only number and leader, and a list must come out as it was written. So the other members are written
+/// only when set.
 Json toJson(std::uint32_t number, const TaskRecord& task) {
     Json json{{"number", number}, {"leader", toJson(task.leader)}};
     if (task.supervisor)
@@ -156,7 +157,7 @@ JobRecord recordFromJson(const Json& json) {
     return record;
 }
 
-/// Whether everything that was written has been understood. An earlier pinfoldd, whose jobs this one takes up, wrote less.
+/// Whether everything in the text has been understood. An earlier pinfoldd, whose jobs this one takes over, wrote fewer members.
 bool saysTheSame(const Json& written, const Json& understood) {
     if (!written.is_object() || !understood.is_object())
         return written == understood;
@@ -178,7 +179,7 @@ Receipt receiptFromJson(const Json& json) {
     receipt.result = required(jobResultFromString(json.at("result").get<std::string>()), "result");
     receipt.tasks = json.at("tasks").get<std::uint64_t>();
     takeEnd(json, receipt.exit, receipt.stoppedBy, receipt.leftovers);
-    receipt.leftovers.boundCommands(); // an earlier pinfold knew no bound
+    receipt.leftovers.boundCommands(); // an earlier pinfold did not limit them
     takeUsage(json, receipt.usage);
     takeOom(json, receipt.oom);
     takeLimits(json, receipt.limits);
@@ -250,7 +251,8 @@ Result<JobRecord> decodeJobRecord(std::string_view text) {
     auto record = decode<JobRecord>(text, "record", recordFromJson);
     if (!record)
         return record;
-    // get<T>() wraps and truncates numbers, and unknown or repeated members are dropped: uid 2^32 would be root's.
+    // get<T>() wraps and truncates numbers, and the decoder drops unknown or repeated members. Without this check, uid 2^32 would
+    // be root's.
     const auto written = Json::parse(text);
     if (dump(written) + "\n" != text || !saysTheSame(written, Json::parse(encode(*record))))
         return Error{ErrorCode::InvalidArgument, "the record cannot be read: pinfoldd did not write it in this form"};

@@ -16,7 +16,7 @@ constexpr std::array kNames{
 
 constexpr std::array kTransitions{
     std::pair{JobState::Creating, JobState::Running},
-    std::pair{JobState::Creating, JobState::Ending}, // started, then found wanting: it goes without having run
+    std::pair{JobState::Creating, JobState::Ending}, // a job that was started and then fails a check ends without having run
     std::pair{JobState::Running, JobState::Ending},
     std::pair{JobState::Ending, JobState::Accounting},
 };

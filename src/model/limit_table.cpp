@@ -21,8 +21,8 @@ constexpr const char* kAnySize = "bytes, 0 or more";
 constexpr const char* kWeightRange = "1 to 10000";
 constexpr const char* kDevices = "devices below /dev with an amount of at least 1 each";
 
-// What 252 and 257 take for slices and for transient scopes alike. Times and signals are pinfoldd's own: RuntimeMaxUSec and
-// TimeoutStopUSec of a running scope can't be changed, and say nothing to the whole job.
+// systemd 252 and 257 accept these properties for slices and for transient scopes. pinfoldd itself implements times and signals:
+// RuntimeMaxUSec and TimeoutStopUSec of a running scope cannot be changed, and do not concern the whole job.
 constexpr std::array kTable{
     LimitRow{"memory_max", Size, "MemoryMax", 231, "memory", kMebi, kMost, true, kInfinity, Live, kSizeRange,
              "kill above this much memory (bytes, or K, M, G, T)"},

@@ -82,7 +82,8 @@ struct JobMetric {
     std::optional<std::uint64_t> (*value)(const JobFigures&);
 };
 
-// The names of treydock's cgroup_exporter, for the dashboards that there are; gauges as there, although some only grow.
+// These are the names of treydock's cgroup_exporter, so existing dashboards work. As there, all are gauges, although some only
+// grow.
 constexpr std::array kJobSeconds{
     JobMetric{"cgroup_cpu_user_seconds", "CPU time in user mode.", [](const JobFigures& job) { return job.usage.cpuUser; }},
     JobMetric{"cgroup_cpu_system_seconds", "CPU time in the kernel.", [](const JobFigures& job) { return job.usage.cpuSystem; }},
@@ -133,7 +134,7 @@ void addJobs(Exposition& out, const std::vector<JobFigures>& jobs) {
 } // namespace
 
 NodeCounts::NodeCounts() {
-    // From the start: a series that begins with 1 is a rise that rate() and increase() don't see.
+    // All series exist from the start with 0: rate() and increase() do not see a rise if the series begins with 1.
     for (const auto result : kResults)
         jobsEnded[result] = 0;
     for (const auto& [trouble, name] : kTroubles)

@@ -18,7 +18,7 @@ constexpr std::array kNames{
 
 const char* beginning(OomCause cause) {
     switch (cause) {
-    case OomCause::OwnLimit: // in OpenPBS's words, which people search for
+    case OomCause::OwnLimit: // OpenPBS uses these words, and people search for them
         return "Cgroup memory limit exceeded: ";
     case OomCause::Node:
         return "Node out of memory, the job was within its own limit: ";

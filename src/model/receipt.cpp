@@ -20,19 +20,19 @@ constexpr std::array kNames{
     std::pair{JobResult::Lost, std::string_view("lost")},
 };
 
-/// To `bytes` at most, which has room for the mark.
+/// Cuts the text to at most `bytes`, which must have room for the mark.
 void cut(std::string& text, std::size_t bytes) {
     constexpr std::string_view mark = "…";
     if (text.size() <= bytes)
         return;
     auto end = bytes - mark.size();
-    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) // within a character of UTF-8
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) // inside a UTF-8 character
         --end;
     text.resize(end);
     text += mark;
 }
 
-/// The length that the longest are cut to, so that all of these lengths together are no more than `bytes`.
+/// Returns the length to which the longest texts are cut, so that all lengths together are at most `bytes`.
 std::size_t fairShare(std::vector<std::size_t> lengths, std::size_t bytes) {
     std::ranges::sort(lengths);
     for (std::size_t i = 0; i < lengths.size(); ++i) {

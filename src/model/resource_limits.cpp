@@ -36,7 +36,7 @@ Result<void> check(const LimitRow& row, const DeviceAmounts& value) {
 template <class T> Result<void> check(const LimitRow&, const T&) { return {}; }
 
 bool looser(const LimitRow& row, const std::optional<std::uint64_t>& limit, const std::optional<std::uint64_t>& ceiling) {
-    // Which signal comes first is nobody's loss.
+    // No signal is looser than another: nobody loses anything by the choice of the first signal.
     return row.form != LimitForm::Signal && limit.value_or(row.unset) > ceiling.value_or(row.unset);
 }
 
@@ -61,7 +61,7 @@ bool looser(const LimitRow&, const std::optional<std::string>& limit, const std:
 
 bool looser(const LimitRow&, const std::optional<OomPolicy>&, const std::optional<OomPolicy>&) { return false; }
 
-/// Calls f(name, one's limit, other's limit).
+/// Calls f(name, the limit in `one`, the limit in `other`).
 template <class One, class F> void forEachPair(One& one, const ResourceLimits& other, F&& f) {
     forEachLimit(one, [&](const char* name, auto& limit) {
         forEachLimit(other, [&](const char* otherName, const auto& otherLimit) {
@@ -72,8 +72,8 @@ template <class One, class F> void forEachPair(One& one, const ResourceLimits& o
     });
 }
 
-/// Devices by number instead of by name. Of a disk that is there more than once only the largest amount: which of them systemd
-/// sets is a matter of their order.
+/// Replaces the names of devices by numbers. For a disk that is listed more than once, only the largest amount stays, because the
+/// order of the entries decides which amount systemd sets.
 ResourceLimits byNumber(ResourceLimits limits, const DeviceNumbers& numbers) {
     forEachLimit(limits, [&numbers](const char*, auto& limit) {
         if constexpr (std::is_same_v<std::decay_t<decltype(limit)>, std::optional<DeviceAmounts>>) {

@@ -10,9 +10,9 @@
 namespace pinfold {
 namespace {
 
-constexpr std::uint64_t kLastId = UINT32_MAX - 1; // the one after it means "no user"
+constexpr std::uint64_t kLastId = UINT32_MAX - 1; // the next number means "no user"
 
-/// What is up to the separator, which goes with it.
+/// Removes the text up to the separator, and the separator, from the front. Returns that text.
 std::string_view take(std::string_view& text, char separator) {
     const auto end = std::min(text.find(separator), text.size());
     const auto part = text.substr(0, end);

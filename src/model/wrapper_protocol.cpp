@@ -10,7 +10,7 @@
 namespace pinfold {
 namespace {
 
-// A supervisor may be older than the pinfoldd that it reports to: members are only ever added, and written only when set.
+// A supervisor may be older than the pinfoldd to which it reports. So members are only ever added, and are written only when set.
 constexpr int kVersion = 1;
 
 constexpr std::array<std::pair<WrapperRole, const char*>, 3> kRoles{{
@@ -152,7 +152,7 @@ Result<WrapperReply> replyFromJson(const Json& json) {
 
 Json errorToJson(const Error& error) { return {{"error", errorRow(error.code).dbusName}, {"message", error.message}}; }
 
-/// Its reader needs none of the command lines, which users choose, and which may be far more than a packet holds.
+/// The reader of this receipt does not need the command lines. Users choose them, and they may be far longer than a packet.
 Json withoutCommands(Receipt receipt) {
     receipt.leftovers.commands.clear();
     return Json::parse(encode(receipt));
