@@ -16,7 +16,7 @@ namespace {
 constexpr const char* kManager = "org.pinfold1.Manager";
 constexpr const char* kListAll = "GetManagedObjects";
 constexpr std::uint64_t kUsecPerObject = 200;
-constexpr std::size_t kMostBytesOfObjects = 16 << 20; // dbus-daemon disconnects a sender of more than 32 MiB
+constexpr std::size_t kMostBytesOfObjects = 16 << 20; // dbus-daemon disconnects a connection that sends more than 32 MiB
 // All senders whose user the bus has not told yet share one bucket, for calls that are answered before the user is known.
 constexpr uid_t kNewcomers = static_cast<uid_t>(-1);
 

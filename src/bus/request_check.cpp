@@ -39,7 +39,7 @@ Result<void> checkEntry(sd_bus_message* message, std::vector<std::string_view>& 
 }
 
 Result<void> checkDictionary(sd_bus_message* message) {
-    std::vector<std::string_view> seen; // the text is inside the message
+    std::vector<std::string_view> seen; // views of text inside the message
     if (sd_bus_message_enter_container(message, SD_BUS_TYPE_ARRAY, "{sv}") < 0)
         return unreadable();
     while (sd_bus_message_enter_container(message, SD_BUS_TYPE_DICT_ENTRY, "sv") > 0) {

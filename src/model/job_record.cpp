@@ -184,7 +184,7 @@ Receipt receiptFromJson(const Json& json) {
     takeOom(json, receipt.oom);
     takeLimits(json, receipt.limits);
     receipt.limitsNotEnforced =
-        json.value("limits_not_enforced", receipt.limitsNotEnforced); // an earlier pinfold did not note it
+        json.value("limits_not_enforced", receipt.limitsNotEnforced); // an earlier pinfold did not write this member
     takeAllocation(json, receipt.allocation);
     return receipt;
 }
@@ -212,7 +212,7 @@ std::string encode(const JobRecord& record) {
     auto limits = Json::object();
     putLimits(limits, record.limits);
     put(json, "limits", std::move(limits));
-    if (!record.limitsNotEnforced.empty()) // seldom, and an earlier pinfoldd does not know it
+    if (!record.limitsNotEnforced.empty()) // this is rare, and an earlier pinfoldd does not know this member
         put(json, "limits_not_enforced", record.limitsNotEnforced);
     putAllocation(json, record.allocation);
     put(json, "reserved_cpus", numbersToJson(record.allocation.reserved));
@@ -224,24 +224,24 @@ std::string encode(const JobRecord& record) {
     putOom(json, record.oom);
     put(json, "oom_said", record.oomSaid);
     put(json, "supervisor", toJson(record.supervisor));
-    if (record.ownersBatch) // seldom, and an earlier pinfoldd does not know it
+    if (record.ownersBatch) // this is rare, and an earlier pinfoldd does not know this member
         put(json, "owners_batch", true);
     auto tasks = Json::array();
     for (const auto& [number, task] : record.tasks)
         tasks.push_back(toJson(number, task));
     put(json, "tasks", std::move(tasks));
     put(json, "linger", optionalToJson(record.linger));
-    if (record.reportWithin) // an earlier pinfoldd does not know it
+    if (record.reportWithin) // an earlier pinfoldd does not know this member
         put(json, "report_within", *record.reportWithin);
     put(json, "next_task", record.nextTask);
-    if (record.neverRan) // seldom, and an earlier pinfoldd does not know it
+    if (record.neverRan) // this is rare, and an earlier pinfoldd does not know this member
         put(json, "never_ran", true);
     put(json, "cause", record.cause ? Json(toString(*record.cause)) : Json(nullptr));
     put(json, "grace", optionalToJson(record.grace));
     putEnd(json, record.exit, record.stoppedBy, record.leftovers);
     put(json, "leftovers_listed", record.leftoversListed);
     put(json, "unkillable_since", optionalToJson(record.unkillableSince));
-    if (record.unkillableInFuse) // seldom, and an earlier pinfoldd does not know it
+    if (record.unkillableInFuse) // this is rare, and an earlier pinfoldd does not know this member
         put(json, "unkillable_in_fuse", true);
     putFigures(json, record.figures);
     return dump(json) + "\n";

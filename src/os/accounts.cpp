@@ -13,7 +13,8 @@
 namespace pinfold {
 namespace {
 
-/// The error after a look-up that found nothing. For an unknown name, errno stays as it was or says so (getpwnam(3)).
+/// The error after a look-up that found nothing. For an unknown name, errno is unchanged or says that nothing was found
+/// (getpwnam(3)).
 Error notFound(const char* what, const std::string& name) {
     const std::string shown = std::string(what) + " '" + printable(name, 100) + "'";
     if (errno == 0 || errno == ENOENT || errno == ESRCH)

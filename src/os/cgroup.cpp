@@ -68,7 +68,7 @@ std::vector<DeviceIo> parseIo(const std::string& text) {
                     *amount = single(std::string(word.substr(std::strlen(name)))).value_or(0);
             start = end + 1;
         }
-        if (!words.empty()) // Linux up to 6.1 lists disks without any I/O, with their number only
+        if (!words.empty()) // Linux up to 6.1 also lists disks without I/O, but only their number
             devices.push_back(std::move(device));
     });
     return devices;
@@ -296,7 +296,7 @@ void CgroupDir::keepFilesOpen() {
 }
 
 std::optional<std::string> CgroupDir::readKept(const char* file) const {
-    const auto [kept, isNew] = kept_.try_emplace(file); // the map may keep the pointer: every caller passes a literal
+    const auto [kept, isNew] = kept_.try_emplace(file); // the key is a view: every caller's name is a literal
     auto& fd = kept->second;
     if (isNew)
         fd.reset(::openat(directory_.get(), file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));

@@ -141,7 +141,7 @@ void HistoryStore::list(ReceiptFilter filter, Reply<std::vector<Receipt>> reply)
 }
 
 void HistoryStore::distrust(ino_t inode, const std::string& why) {
-    // If this is refused or fails, the next query finds the damage again.
+    // If this request is refused or fails, the next query finds the damage again.
     (void)background_.ask(
         Lane::HistoryWrite,
         [writer = writer_, inode, why] {

@@ -72,8 +72,8 @@ public:
     std::set<FileId> found;
 
 private:
-    /// Adds the file to which a link of /proc leads. The first statx() asks nothing about the file itself: a FUSE mount would
-    /// refuse this to root, and a server that hangs would not answer. Only a file on one of our devices is asked.
+    /// Adds the file to which a link of /proc leads. The first statx() asks for no attribute of the file: a FUSE mount would
+    /// refuse that to root, and a server that hangs would not answer. The second statx() asks only for files on our devices.
     Result<void> follow(const std::filesystem::path& link) {
         struct statx status {};
         constexpr int flags = AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;

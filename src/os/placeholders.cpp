@@ -19,8 +19,7 @@ namespace pinfold {
 namespace {
 
 [[noreturn]] void holdThePlace(pid_t parent) {
-    // The kernel sends the signal when the thread that forked ends. This is pinfoldd's main thread, which ends only with
-    // pinfoldd.
+    // The kernel sends SIGKILL when the thread that forked ends. This is pinfoldd's main thread, which ends only with pinfoldd.
     if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || ::getppid() != parent)
         ::_exit(1);
     ::prctl(PR_SET_NAME, "pinfold-place");

@@ -119,7 +119,7 @@ void parseGroups(std::string_view status, ProcessInfo& info) {
             info.groups.push_back(*gid);
 }
 
-/// The kernel function in which a process or thread waits. The kernel says 0 if it runs, or if the reader may not know.
+/// The kernel function in which a process or thread waits. The kernel says 0 if the process runs, or if the reader may not know.
 std::optional<std::string> waitPoint(const std::filesystem::path& directory) {
     auto name = readFile(AT_FDCWD, (directory / "wchan").c_str());
     if (!name || name->empty() || *name == "0")

@@ -63,7 +63,7 @@ std::string KernelProcessMover::putBack(pid_t pid, const std::string& cgroup, co
             return said + " and cannot be put back: " + home.error().message;
         if (!hasEnded(stranger->get()))
             return said + " and has been put back to " + *home;
-        from = *home; // the second write moved the next owner of the number there
+        from = *home; // the second write may have moved the number's next owner there
     }
     return said + ", and cannot be put back, because its process id was reused at each attempt";
 }

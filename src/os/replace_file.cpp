@@ -28,7 +28,7 @@ UniqueFd createAnew(const std::filesystem::path& file, mode_t mode) {
 bool writeAll(int fd, std::string_view text) {
     const auto written = ::write(fd, text.data(), text.size());
     if (written >= 0 && written < static_cast<ssize_t>(text.size()))
-        errno = ENOSPC; // a short write gives no reason
+        errno = ENOSPC; // a short write does not set errno
     return written == static_cast<ssize_t>(text.size());
 }
 

@@ -31,7 +31,7 @@ constexpr std::uint64_t kSilence = 1'000'000;
 constexpr std::uint64_t kShortageToldAgain = 60'000'000;
 // With this maximum, the answer fits into a packet, whatever the keys of the jobs are.
 constexpr std::size_t kMostJobsListed = 128;
-constexpr std::size_t kUsersAtLeast = 4; // it takes at least so many users to occupy all connections
+constexpr std::size_t kUsersAtLeast = 4; // one user gets at most a quarter of all connections
 
 /// This does not ask the name service: see NameOfUser.
 std::string userNumber(std::uint32_t uid) { return uid == 0 ? "root" : std::to_string(uid); }

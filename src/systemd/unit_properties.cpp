@@ -9,7 +9,7 @@
 namespace pinfold {
 namespace {
 
-// pinfoldd's own timer limits the grace period. This limits a stop that PID 1 does on its own, at shutdown.
+// pinfoldd's own timer limits the grace period. TimeoutStopUSec limits a stop that PID 1 does on its own, at shutdown.
 constexpr std::uint64_t kTimeoutStop = 30'000'000;
 constexpr const char* kDaemon = "pinfoldd.service";
 constexpr std::uint64_t kProgramTime = 300'000'000;
@@ -173,7 +173,7 @@ std::vector<ExpectedCgroupValue> expectedCgroupValues(const ResourceLimits& limi
     expect("allowed_cpus", "cpuset.cpus", limits.allowedCpus, numbersText);
     expect("allowed_memory_nodes", "cpuset.mems", limits.allowedMemoryNodes, numbersText);
     expect("tasks_max", "pids.max", limits.tasksMax, maxOr);
-    if (limits.ioWeight) // either the kernel's own controller or the BFQ scheduler applies it
+    if (limits.ioWeight) // the kernel's own controller or the BFQ scheduler applies the weight
         expected.push_back({"io_weight", "io.weight", "default " + std::to_string(*limits.ioWeight), "", "io.bfq.weight",
                             std::to_string(bfqWeight(*limits.ioWeight))});
     expectIoMax(expected, "io_read_bandwidth_max", "rbps=", limits.ioReadBandwidthMax, numbers);
