@@ -29,7 +29,8 @@ Result<std::vector<UniqueFd>> openAll(const std::vector<std::string>& pids) {
     return processes;
 }
 
-/// Behind each pidfd there is a process of this user: a number that the caller has looked at may be another's by now.
+/// Checks that the process behind each pidfd belongs to this user: the number that the caller has looked at may be another
+/// process's by now.
 Result<void> checkOwner(const std::vector<UniqueFd>& processes, uid_t owner) {
     const ProcessTable table;
     for (const auto& process : processes) {
@@ -37,7 +38,7 @@ Result<void> checkOwner(const std::vector<UniqueFd>& processes, uid_t owner) {
         const auto info = pid ? table.read(*pid) : pid.error();
         if (!info)
             return info.error();
-        if (hasEnded(process.get())) // /proc may have spoken of the next one
+        if (hasEnded(process.get())) // /proc may have described the number's next process
             return Error{ErrorCode::PidGone, "process " + std::to_string(*pid) + " has ended"};
         if (info->realUid != owner)
             return Error{ErrorCode::Denied, "process " + std::to_string(*pid) + " belongs to user " +
@@ -62,7 +63,7 @@ Result<std::vector<UniqueFd>> openProcesses(const std::vector<std::string>& pids
 
 std::vector<UniqueFd> outsideOf(const std::string& slice, std::vector<UniqueFd> processes) {
     const ProcessTable table;
-    // From the root on: below a cgroup of their own users may give any name.
+    // Compare from the root on: below a cgroup of their own, users may give a cgroup any name.
     const auto inside = "/" + std::string(kBatchSlice) + "/" + slice + "/";
     std::erase_if(processes, [&](const UniqueFd& process) {
         const auto pid = table.pidOf(process.get());

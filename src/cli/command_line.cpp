@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// CLI11 takes seconds to compile: only this file and strays_command_line.cpp have it.
+// CLI11 takes seconds to compile, so only this file and strays_command_line.cpp include it.
 #include "cli/command_line.hpp"
 
 #include "base/error_code.hpp"
@@ -28,7 +28,7 @@ constexpr const char* kExamples = "Examples:\n"
                                   "  pinfold history -S -1d --json        show the receipts of the last 24 hours\n"
                                   "  pinfold run --job manual.x --memory-max 1G -- ./job.sh\n";
 
-/// Options whose text has a form of its own: the parser's own error is shown.
+/// Adds an option whose text has a form of its own. The user sees the error of that form's parser.
 template <class T> CLI::Option* addParsed(CLI::App* verb, const std::string& name, std::optional<T>& target,
                                           Result<T> (*parse)(std::string_view), const std::string& help) {
     return verb
@@ -44,7 +44,7 @@ template <class T> CLI::Option* addParsed(CLI::App* verb, const std::string& nam
         ->type_name("");
 }
 
-/// A script's variable that is unset must not mean the node.
+/// A script's variable that is unset must not select the whole node.
 std::string checkNotEmpty(const std::string& text) { return text.empty() ? "JOB is empty" : ""; }
 
 void addJob(CLI::App* verb, CommandLine& line) {
@@ -217,7 +217,7 @@ void addTimeout(CLI::App* verb, CommandLine& line, const char* help) {
         ->type_name("");
 }
 
-/// For prologues, epilogues and batch systems of a site's own.
+/// Adds options for prologues, epilogues and batch systems of a site's own.
 void addBatchSystem(CLI::App& app, CommandLine& line) {
     auto* open = app.add_subcommand("open", "create a job that has no process yet");
     addJob(open, line);
@@ -300,7 +300,8 @@ void addActions(CLI::App& app, CommandLine& line) {
     app.add_subcommand("version", "show the versions of pinfold and pinfoldd");
 }
 
-/// In the reverse order, as CLI11 takes them. `kill -9` and `kill -KILL`, as kill(1) has them, become `kill --signal=9`.
+/// Returns the words in reverse order, as CLI11 expects them. `kill -9` and `kill -KILL`, which kill(1) takes, become `kill
+/// --signal=9`.
 std::vector<std::string> wordsOf(int argc, char** argv) {
     const bool kills = firstWord(argc, argv) == "kill";
     std::vector<std::string> words;

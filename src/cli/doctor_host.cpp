@@ -33,7 +33,7 @@ template <class T> std::optional<T> orNone(Result<T> result) { return result ? s
 void askUnits(const NodeClient& client, Host& host) {
     for (const char* unit : kUnits) {
         auto properties = client.unit(unit);
-        if (!properties) { // it hangs: do not wait for it again and again
+        if (!properties) { // systemd hangs: do not wait for each unit
             host.systemd.reset();
             return;
         }
@@ -41,7 +41,8 @@ void askUnits(const NodeClient& client, Host& host) {
     }
 }
 
-/// Only who is there: a question must not start pinfoldd, whose being down is what we are here for.
+/// Asks pinfoldd only if it runs: a question must not start pinfoldd, because doctor is often run to find out why pinfoldd is
+/// down.
 void askDaemon(const NodeClient& client, Host& host) {
     if (doctor::property(host.unit("pinfoldd.service"), "ActiveState") != "active")
         return;
@@ -70,7 +71,7 @@ void askBus(Host& host, const Asking& asking) {
     askDaemon(*client, host);
 }
 
-/// SGE_ROOT=... of Debian's defaults, or as the caller has it.
+/// Returns a setting such as SGE_ROOT=... from the caller's environment or from Debian's defaults.
 std::string gridEngineSetting(const std::string& name, const std::string& otherwise) {
     if (const char* value = std::getenv(name.c_str()); value && *value)
         return value;
@@ -86,13 +87,13 @@ void askGridEngine(Host& host, const Asking& asking) {
     if (!found)
         return;
     asking("Grid Engine");
-    // Root must not run what the batch system's administrator could have put there.
+    // Root must not run a program that the batch system's administrator could have put there.
     const auto trusted = host.privileged ? trustedProgram(*found) : Result<std::filesystem::path>(*found);
     if (!trusted) {
         host.gridEngine = trusted.error();
         return;
     }
-    // Debian's is a link to a script that goes by the name it is called by.
+    // Debian's qconf is a link to a script, which looks at the name by which it is called.
     const auto program = found->parent_path() == "/usr/bin" ? *found : *trusted;
     const std::vector<std::string> environment{"SGE_ROOT=" + top, "SGE_CELL=" + gridEngineSetting("SGE_CELL", "default")};
     auto global = programOutput(program, {"-sconf", "global"}, environment, std::chrono::seconds(2));
@@ -102,7 +103,7 @@ void askGridEngine(Host& host, const Asking& asking) {
     }
     utsname node{};
     ::uname(&node);
-    // A host that has none of its own is an error to qconf.
+    // qconf reports an error for a host that has no configuration of its own.
     const auto local = programOutput(program, {"-sconf", node.nodename}, environment, std::chrono::seconds(2));
     host.gridEngine = GridEngineAnswer{*std::move(global), local ? *local : ""};
 }
@@ -123,7 +124,8 @@ void lookAtClock(Host& host) {
 void lookAtSpace(Host& host) {
     for (const char* directory : {"/var/lib/pinfold", "/run"}) {
         struct statvfs status {};
-        // Before the first start of pinfoldd it is not there, and will be on the file system of the directory above.
+        // Before the first start of pinfoldd the directory does not exist. pinfoldd will create it on the file system of the
+        // directory above.
         auto path = std::filesystem::path(directory);
         while (::statvfs(path.c_str(), &status) != 0 && path != path.root_path())
             path = path.parent_path();

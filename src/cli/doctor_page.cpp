@@ -22,7 +22,7 @@ std::string padded(std::string text, std::size_t width) {
     return text;
 }
 
-/// A text of its own below the finding; what does not fit goes on below its first word.
+/// Writes a text of its own below the finding. The text continues below its first word when it does not fit on one line.
 std::string labelled(const std::string& label, const std::string& text, std::size_t width, std::size_t indent) {
     return std::string(indent, ' ') + label + wrapped(text, width, indent + label.size()) + "\n";
 }

@@ -12,10 +12,10 @@
 namespace pinfold {
 namespace {
 
-/// For the answer that a job is over already, when the time is up.
+/// When the time is up, this suffices to learn that a job is already over.
 constexpr std::uint64_t kLeastTime = 100'000;
 
-/// Those that print a page of text for each job.
+/// These verbs print a page of text for each job.
 constexpr std::string_view kPages[] = {"status", "show", "ps", "why", "limits"};
 
 ExitStatus doForOne(CommandLine& line) {
@@ -28,10 +28,10 @@ class ManyJobs {
 public:
     explicit ManyJobs(CommandLine line)
         : line_(std::move(line)), pages_(!line_.json && std::ranges::find(kPages, line_.verb) != std::end(kPages)) {
-        line_.terminal.pager = false; // one after another would be no page
+        line_.terminal.pager = false; // a pager for each job would not show one page
     }
 
-    /// Returns those for which it was done, by their keys.
+    /// Returns the keys of the jobs for which the verb succeeded.
     std::vector<std::string> doFor(const std::vector<std::string>& jobs) {
         std::vector<std::string> done;
         const Countdown countdown(line_.timeout);

@@ -7,7 +7,7 @@
 namespace pinfold {
 namespace {
 
-/// What an event has besides its name and its job, by the JSON keys.
+/// Visits what an event has besides its name and its job, by the JSON keys.
 template <class F> void forEachDetail(const Event& event, F&& visit) {
     visit("task", event.task);
     visit("count", event.count);
@@ -17,7 +17,7 @@ template <class F> void forEachDetail(const Event& event, F&& visit) {
 }
 
 std::string text(std::uint64_t number) { return std::to_string(number); }
-std::string text(const std::string& words) { return words; } // which pinfoldd has made printable
+std::string text(const std::string& words) { return words; } // pinfoldd has made them printable
 
 } // namespace
 

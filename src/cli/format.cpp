@@ -30,7 +30,7 @@ std::optional<std::uint64_t> parseUtc(const std::string& text) {
 } // namespace
 
 std::string userName(uid_t uid) {
-    static std::unordered_map<uid_t, std::string> known; // a look-up reads a file at least, and lists have many rows of few users
+    static std::unordered_map<uid_t, std::string> known; // a look-up reads a file or more, and lists have many rows of few users
     auto& name = known[uid];
     if (name.empty()) {
         const passwd* user = ::getpwuid(uid);

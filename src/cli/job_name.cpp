@@ -13,7 +13,8 @@
 namespace pinfold {
 namespace {
 
-// Of a job that is over the history knows the key, and not the id alone. Torque's and OpenPBS's ids have the server's name.
+// The history finds a job that is over by its key, and not by its id alone. Torque and OpenPBS are not here, because their ids
+// contain the server's name.
 constexpr const char* kSchedulers[] = {"sge", "slurm", "manual", "user"};
 
 std::string idOf(const std::string& key) { return key.substr(key.find('.') + 1); }

@@ -52,7 +52,7 @@ std::string reasonOf(const LimitRow& row) {
 
 std::string limitsTable(const ResourceLimits& limits, const std::vector<std::string>& notEnforced, const Amounts& amounts,
                         const TableStyle& style) {
-    // A value may be cut, and its mark must not be.
+    // A value may be cut, but the mark that the limit is not enforced must not be.
     std::vector<Column> columns{{.name = "limit"}, {.name = "value", .least = 16}, {.name = "property"}};
     if (!notEnforced.empty())
         columns.insert(columns.begin() + 2, {.name = "note"});

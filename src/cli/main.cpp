@@ -10,7 +10,7 @@
 
 namespace {
 
-/// Output that is cut off, as on a full disk, must not pass for all there is.
+/// The user must not take output that was cut off, for example on a full disk, for the whole output.
 int endWith(int status) {
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0)
         return status;
@@ -21,7 +21,7 @@ int endWith(int status) {
 } // namespace
 
 int main(int argc, char** argv) {
-    // Only what characters are: numbers stay as they are for scripts.
+    // Set only the character type: numbers must stay as they are for scripts.
     std::setlocale(LC_CTYPE, "");
     argc = pinfold::becomePinfoldRun(argc, argv);
     try {

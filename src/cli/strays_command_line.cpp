@@ -25,7 +25,7 @@ template <class T> void addSetting(CLI::App* strays, CommandLine& line, const st
         ->type_name("");
 }
 
-/// A list, in addition to the site's: who is exempt stays so.
+/// Adds a list that extends the site's list: users whom the site exempts stay exempt.
 void addExemption(CLI::App* strays, CommandLine& line, const std::string& name, std::vector<std::string> StraysConfig::*member,
                   const std::string& help) {
     strays

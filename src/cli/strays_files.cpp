@@ -23,10 +23,10 @@ namespace {
 
 constexpr const char* kHistoryFile = "/var/lib/pinfold/history.db";
 constexpr const char* kRecords = "/run/pinfold/jobs";
-constexpr std::uint32_t kPage = 1000; // receipts in one answer: other callers' turn comes between
+constexpr std::uint32_t kPage = 1000; // receipts in one answer: other callers get their turn between two answers
 constexpr std::size_t kMostReceipts = 200'000;
 
-/// From pinfoldd; once that can't be had, receipts come from the history's file, so that something can be named.
+/// Asks pinfoldd. After a failure, receipts come from the history's file, so that pinfold can still name some of the files.
 class Knowledge {
 public:
     Result<std::set<uid_t>> usersWithLiveJobs() {
@@ -60,7 +60,7 @@ public:
                 return Error{ErrorCode::Internal, userName(uid) + " has more than " + std::to_string(kMostReceipts) +
                                                       " receipts since " + formatUtc(since) +
                                                       ": too many to find out which job left which files"};
-            // Others may have ended in the same microsecond: it is asked for again, unless the page has nothing else.
+            // Other jobs may have ended in the same microsecond, so we ask for it again, unless the page contains nothing else.
             filter.until = page->back().ended + (page->front().ended == page->back().ended ? 0 : 1);
         }
     }
@@ -79,7 +79,7 @@ private:
         return answer ? std::move(answer) : Result<T>(failed(answer.error()));
     }
 
-    /// Who doesn't answer is not asked again, which could take half a minute each time.
+    /// We do not ask again after a failure, because each attempt could take half a minute.
     Error failed(const Error& error) {
         failed_ = Error{error.code, "pinfoldd does not say which jobs are live: " + error.message};
         return *failed_;
@@ -103,7 +103,7 @@ LeftoverAction actionOf(const CommandLine& line, LeftoverFilesPolicy policy) {
     return !remove ? LeftoverAction::List : line.dryRun ? LeftoverAction::DryRun : LeftoverAction::Remove;
 }
 
-/// For the users: whose processes would be no strays, their files are none either.
+/// Returns the policy that selects users: files of a user whose processes would be no strays are not leftover files either.
 Result<StrayPolicy> policyFor(const StraysOptions& options) {
     if (options.mode && *options.mode != StraysMode::Report)
         return Error{ErrorCode::InvalidArgument,
@@ -116,12 +116,12 @@ Result<StrayPolicy> policyFor(const StraysOptions& options) {
     for (const auto& set : options.settings)
         set(config);
     auto policy = resolve(std::move(config));
-    // A key that is misspelt could be the one that keeps a file.
+    // A misspelt key could be the one that keeps a file.
     policy.problems.insert(policy.problems.end(), loaded->warnings.begin(), loaded->warnings.end());
     return policy;
 }
 
-/// By the user database: files say nothing of their owner's groups.
+/// Asks the user database, because files do not tell the groups of their owner.
 bool isInOneOf(const std::set<gid_t>& groups, uid_t uid) {
     const auto* user = groups.empty() ? nullptr : ::getpwuid(uid);
     if (!user)
@@ -153,7 +153,7 @@ ExitStatus straysFiles(const VerbContext& context) {
     Knowledge pinfoldd;
     const LeftoverSources sources{[&] { return pinfoldd.usersWithLiveJobs(); },
                                   [&](uid_t uid, std::uint64_t since) { return pinfoldd.endedJobs(uid, since); }};
-    std::map<uid_t, bool> candidates; // a user database may be slow, and /tmp full
+    std::map<uid_t, bool> candidates; // a user database may be slow, and /tmp may be full of files
     const auto isMine = [&](uid_t uid) {
         const auto [known, isNew] = candidates.try_emplace(uid);
         if (isNew)

@@ -19,7 +19,8 @@ struct Glyph {
     std::size_t width;
 };
 
-/// The character at `at`. Text has passed printable(), so it is UTF-8; in a locale that can't read it each byte counts one.
+/// Returns the character at `at`. The text has passed printable(), so it is UTF-8. In a locale that cannot read UTF-8, each byte
+/// counts as one character.
 Glyph glyphAt(const std::string& text, std::size_t at) {
     std::mbstate_t state{};
     wchar_t character = 0;
@@ -34,7 +35,7 @@ std::string upper(std::string text) {
     return text;
 }
 
-/// A user's process or cgroup may have the separator in its name.
+/// The name of a user's process or cgroup may contain the separator.
 std::string withoutSeparator(const std::string& field) {
     std::string text;
     for (const char c : field)
@@ -54,7 +55,7 @@ using Row = std::vector<std::string>;
 /// A column as it is shown.
 struct Shown {
     const Column* column;
-    std::size_t index; ///< of its fields in each row
+    std::size_t index; ///< index of the column's field in each row
     std::size_t width;
 
     std::size_t leastWidth() const { return column->least == 0 ? width : std::min(width, column->least); }
@@ -88,7 +89,7 @@ void letColumnsLeave(std::vector<Shown>& shown, std::size_t limit) {
     }
 }
 
-/// The widest column gives first; of several the last.
+/// The widest column shrinks first. If several columns have the same width, the last of them shrinks.
 void narrow(std::vector<Shown>& shown, std::size_t limit) {
     const auto spare = [](const Shown& column) { return column.width > column.leastWidth() ? column.width : 0; };
     for (auto sum = total(shown, [](const Shown& column) { return column.width; }); sum > limit; --sum) {

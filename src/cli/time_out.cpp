@@ -9,7 +9,7 @@
 namespace pinfold {
 namespace {
 
-constexpr std::uint64_t kPatience = 5'000'000; ///< for a pinfoldd that may hang: somebody has waited already
+constexpr std::uint64_t kPatience = 5'000'000; ///< for a pinfoldd that may hang: the user has waited already
 
 } // namespace
 
@@ -26,7 +26,7 @@ Error explained(Error error, const std::string& key, std::uint64_t timeout) {
         return error;
     const auto client = ManagerClient::connect();
     const auto jobs = client ? client->listJobs(kPatience) : Result<std::vector<JobInfo>>(client.error());
-    if (!jobs) // not even now
+    if (!jobs) // pinfoldd still does not answer
         return {ErrorCode::TimedOut,
                 "pinfoldd did not answer within " + formatDuration(timeout) + "; look at `systemctl status pinfoldd`"};
     const auto job = std::find_if(jobs->begin(), jobs->end(), [&key](const JobInfo& live) { return live.key == key; });

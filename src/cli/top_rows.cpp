@@ -23,7 +23,7 @@ TopJob atStart(const JobInfo& info) {
     return start;
 }
 
-/// A second. Unset too when the clock was put back meanwhile.
+/// Returns the rate per second. The rate is also unset if the clock was put back meanwhile.
 std::optional<double> rate(Amount before, Amount now, const TopJob& first, const TopJob& last) {
     if (!before || !now || *now < *before || last.at <= first.at)
         return std::nullopt;
@@ -61,7 +61,7 @@ double ioRate(const TopRow& row) {
 
 struct Order {
     const char* name;
-    double (*amount)(const TopRow& row); ///< negative: unknown
+    double (*amount)(const TopRow& row); ///< a negative number means unknown
 };
 constexpr std::array kOrders{Order{"cpu", [](const TopRow& row) { return orUnknown(row.cpu); }},
                              Order{"memory", [](const TopRow& row) { return orUnknown(row.memory); }},

@@ -17,11 +17,11 @@
 namespace pinfold {
 namespace {
 
-constexpr std::string_view kEnter = "\x1b[?1049h\x1b[?25l\x1b[2J"; // alternate screen, no cursor, clear
+constexpr std::string_view kEnter = "\x1b[?1049h\x1b[?25l\x1b[2J"; // switch to the alternate screen, hide the cursor, clear
 constexpr std::string_view kLeave = "\x1b[?25h\x1b[?1049l";
 constexpr std::array kDeadly{SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
-// What the handlers need.
+// The signal handlers need these.
 termios before{};
 bool hasKeys = false; ///< standard input is a terminal
 volatile std::sig_atomic_t changed = 0;
@@ -59,7 +59,7 @@ void act(int signal, void (*handler)(int)) {
     ::sigaction(signal, &action, nullptr);
 }
 
-/// As if we had not caught it.
+/// Acts as if we had not caught the signal.
 void actByDefault(int signal) {
     act(signal, SIG_DFL);
     sigset_t only;
@@ -77,14 +77,15 @@ void onDeadly(int signal) {
 void onStop(int signal) {
     const int error = errno;
     leave();
-    actByDefault(signal); // and on from here with SIGCONT, or at once in an orphaned process group
+    // The process continues here after SIGCONT. In an orphaned process group, which cannot be stopped, it continues at once.
+    actByDefault(signal);
     act(signal, onStop);
     enter();
     changed = 1;
     errno = error;
 }
 
-/// After SIGSTOP, which nobody can catch: the shell has the terminal as it likes it.
+/// This also runs after SIGSTOP, which nobody can catch: the shell has set the terminal as it likes it.
 void onContinue(int /*signal*/) {
     const int error = errno;
     enter();
@@ -103,7 +104,7 @@ bool TopScreen::possible() {
 
 TopScreen::TopScreen() {
     hasKeys = ::isatty(STDIN_FILENO) == 1 && ::tcgetattr(STDIN_FILENO, &before) == 0;
-    // Let through while we wait only: they would interrupt a call on the bus.
+    // These signals are let through only while we wait, because they would interrupt a call on the bus.
     sigset_t waiting;
     ::sigemptyset(&waiting);
     for (const int signal : {SIGTSTP, SIGCONT, SIGWINCH})
@@ -138,7 +139,7 @@ void TopScreen::show(const std::string& text) const {
     std::size_t start = 0;
     for (std::size_t end = 0; (end = text.find('\n', start)) != std::string::npos; start = end + 1) {
         if (start > 0)
-            frame += "\r\n"; // none after the last line: it would scroll
+            frame += "\r\n"; // not after the last line: the screen would scroll
         frame += text.substr(start, end - start) + "\x1b[K";
     }
     writeAll(frame + "\x1b[J");

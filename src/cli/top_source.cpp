@@ -23,7 +23,7 @@ std::string batchPath() { return "/" + std::string(kBatchSlice); }
 
 bool isSettled(const JobInfo& job) { return job.state == "running" || job.state == "suspended"; }
 
-/// The soft limit is made for programs that use select(2).
+/// Raises the soft limit, which is low for programs that use select(2).
 std::uint64_t mostDescriptors() {
     rlimit limit{};
     if (::getrlimit(RLIMIT_NOFILE, &limit) != 0)
@@ -49,7 +49,7 @@ Result<TopSample> TopSource::look() {
             slices_ = slices;
         }
     }
-    // Gone by now, also where nobody could be asked.
+    // These jobs are gone by now. We know this even if pinfoldd could not be asked.
     std::erase_if(jobs_, [&slices](const auto& entry) {
         return entry.second.cgroup && !std::binary_search(slices.begin(), slices.end(), entry.first);
     });
@@ -73,7 +73,7 @@ Result<std::vector<JobInfo>> TopSource::ask() {
     }
     auto jobs = client_->listJobs();
     if (!jobs)
-        client_.reset(); // the bus itself may be another one by now
+        client_.reset(); // the bus itself may have restarted meanwhile
     return jobs;
 }
 

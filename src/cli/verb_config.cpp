@@ -10,7 +10,7 @@
 namespace pinfold {
 namespace {
 
-/// As one file would have it. A number, a text and a list are written in TOML as in JSON.
+/// Writes the configuration as one file. In TOML, numbers, texts and lists look the same as in JSON.
 std::string asToml(const std::vector<ConfigValue>& values) {
     std::string text;
     std::string section;

@@ -19,7 +19,7 @@ namespace {
 
 using doctor::FindingState;
 
-/// One line on a terminal that says whom we wait for, as soon as that takes long.
+/// Shows one line on a terminal that says whom we wait for, if an answer takes long.
 class Progress {
 public:
     Progress()

@@ -18,9 +18,9 @@
 namespace pinfold {
 namespace {
 
-constexpr std::size_t kMostKeys = 20; // in a line that nothing cuts
+constexpr std::size_t kMostKeys = 20; // in an error message, which nothing cuts to the terminal's width
 
-/// One line on the terminal that standard error is, written anew each time. Nothing where it is none.
+/// Shows one line, which is rewritten each time, if standard error is a terminal. Otherwise it shows nothing.
 class Progress {
 public:
     Progress() {
@@ -65,12 +65,12 @@ Result<Seen> look(const ManagerClient& client) {
     return Seen{drain->has_value(), std::move(*jobs)};
 }
 
-/// The next one ends, or pinfoldd is to be asked again for another reason.
+/// Waits until the next job ends, or until pinfoldd must be asked again for another reason.
 Result<void> waitForAnEnd(std::optional<JobsWatch>& watch, const std::vector<JobInfo>& jobs, std::uint64_t timeout) {
     if (!watch) {
         auto connected = JobsWatch::connect();
         if (!connected)
-            return {}; // the bus restarts: whoever lists the jobs has the patience
+            return {}; // the bus restarts: the caller's listing of jobs waits for it
         watch = std::move(*connected);
     }
     std::vector<std::string> keys;
@@ -109,7 +109,7 @@ ExitStatus waitUntilEmpty(const Countdown& countdown) {
 void sayThatItStaysDrained(int signal) {
     static constexpr std::string_view words = "\nno longer waiting; the node stays drained until `pinfold undrain`\n";
     (void)!::write(STDERR_FILENO, words.data(), words.size());
-    ::raise(signal); // by the default action, see below
+    ::raise(signal); // SA_RESETHAND below has restored the default action
 }
 
 void announceInterrupt() {

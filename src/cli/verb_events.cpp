@@ -11,7 +11,7 @@ ExitStatus verbEvents(const VerbContext& context) {
     auto watch = EventsWatch::connect();
     if (!watch)
         return fail(watch.error());
-    // Past the pager: whoever reads this reads each line as it comes.
+    // Bypass the pager: the reader wants each line as soon as it comes.
     const auto heard = watch->listen([&context](const Event& event) {
         const auto time = realTimeNow();
         std::fputs((context.line.json ? jsonEvent(event, time) : eventLine(event, time)).c_str(), stdout);

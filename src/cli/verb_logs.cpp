@@ -11,8 +11,8 @@
 namespace pinfold {
 namespace {
 
-/// What pinfoldd and systemd have said about the job, and what its own processes have. Every user may write PINFOLD_JOB= and
-/// UNIT= into the journal, so the sender is matched as well, by fields that journald writes itself.
+/// Matches what pinfoldd and systemd have said about the job, and what the job's own processes have said. Every user may write
+/// PINFOLD_JOB= and UNIT= into the journal, so we match the sender as well, by fields that journald writes itself.
 std::vector<std::string> matchesOf(const JobKey& key) {
     return {"PINFOLD_JOB=" + key.text(),
             "_SYSTEMD_UNIT=pinfoldd.service",
@@ -26,7 +26,7 @@ std::vector<std::string> matchesOf(const JobKey& key) {
 
 } // namespace
 
-/// Becomes journalctl.
+/// Replaces this process with journalctl.
 ExitStatus verbLogs(const VerbContext& context) {
     const auto& line = context.line;
     const auto key = JobKey::parse(line.job);

@@ -7,7 +7,7 @@
 namespace pinfold {
 namespace {
 
-/// A former run of the job, which its batch system had no time to end.
+/// Ends a former run of the job, which its batch system had no time to end.
 Result<void> endFormerRun(const std::string& key) {
     const auto ended =
         insist<Receipt>([&](const ManagerClient& client) { return client.end(key, {}, CommandLine::kDefaultTimeout); });
@@ -16,7 +16,7 @@ Result<void> endFormerRun(const std::string& key) {
     return {};
 }
 
-/// May be asked twice: what is in the job by then is left there.
+/// This call may be repeated: processes that are in the job by then stay there.
 Result<void> adoptInto(const ManagerClient& client, const CommandLine& line, const std::string& slice,
                        std::vector<UniqueFd>& processes) {
     processes = outsideOf(slice, std::move(processes));

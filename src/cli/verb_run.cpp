@@ -56,7 +56,7 @@ std::string unitText(const std::string& unit, const std::vector<UnitProperty>& p
     return out;
 }
 
-/// Of the options before the command: does its value stand in the next word?
+/// Says whether an option before the command has its value in the next word.
 bool takesValue(std::string_view option) {
     if (option == "-j")
         return true;
@@ -70,7 +70,7 @@ bool takesValue(std::string_view option) {
 
 ExitStatus verbRun(const VerbContext& context) {
     const auto& line = context.line;
-    if (!line.dryRun) // else pinfold-run would have it
+    if (!line.dryRun) // pinfold-run handles all other calls of `run`
         return fail({ErrorCode::InvalidArgument, "options stand before 'run': use pinfold run [LIMITS] -- COMMAND"});
     const auto key = line.job.empty() ? Result<JobKey>(JobKey::manual(1)) : JobKey::parse(line.job);
     if (!key)

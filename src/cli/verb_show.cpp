@@ -24,7 +24,7 @@ template <class T> std::string text(const std::optional<T>& value) {
         return limitText(*value);
 }
 
-/// The names are the JSON keys; what is unset or unknown is empty.
+/// The names are the JSON keys. A value that is unset or unknown is empty.
 std::string joined(const std::vector<std::string>& names) {
     std::string text;
     for (const auto& name : names)

@@ -30,7 +30,7 @@ ExitStatus liveStatus(const VerbContext& context, const JobDetail& detail) {
     return ExitStatus::Ok;
 }
 
-/// Without those that end meanwhile.
+/// Leaves out the jobs that end meanwhile.
 Result<std::vector<JobDetail>> askDetails(const ManagerClient& client, const std::vector<JobInfo>& jobs) {
     std::vector<JobDetail> details;
     for (const auto& job : jobs) {
@@ -96,7 +96,7 @@ ExitStatus verbStatus(const VerbContext& context) {
     auto key = context.line.job;
     if (key.empty())
         return nodeStatus(context, *client);
-    if (const auto pid = parseUnsigned(key)) { // a key has a dot in it
+    if (const auto pid = parseUnsigned(key)) { // a key contains a dot, so this is no key
         const auto job = client->jobOfProcess(static_cast<pid_t>(std::min<std::uint64_t>(*pid, INT32_MAX)));
         if (!job)
             return fail(job.error());

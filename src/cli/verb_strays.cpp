@@ -36,12 +36,12 @@ Result<StrayPolicy> policyFor(const StraysOptions& options) {
         return Error{ErrorCode::InvalidArgument,
                      "--min-uid is above --max-uid, so no user would be checked: lower --min-uid or raise --max-uid"};
     auto policy = resolve(std::move(config));
-    // A key that is misspelt could be the one that exempts somebody.
+    // A misspelt key could be the one that exempts somebody.
     policy.problems.insert(policy.problems.end(), loaded->warnings.begin(), loaded->warnings.end());
     return policy;
 }
 
-/// One run: what was found and done, for who called and for the journal.
+/// One run: it shows what was found and done to the caller, and logs it to the journal.
 class Run {
 public:
     Run(const VerbContext& context, const Lookout& lookout) : context_(context), lookout_(lookout), mode_(lookout.config().mode) {
@@ -69,7 +69,7 @@ private:
             for (const auto& stray : findings.strays)
                 journal_.event(strayEvent(stray, {}));
         sayReasons();
-        // Without pinfoldd the list is complete: only who has a job is not known.
+        // Without pinfoldd the list is complete, but we do not know which users have a job.
         const bool filterFailed = lookout_.config().withoutJob && !findings.jobsKnown;
         return findings.unseen.empty() && !filterFailed ? ExitStatus::Ok : ExitStatus::Failed;
     }
@@ -125,7 +125,7 @@ private:
             std::fprintf(stderr, "pinfold: cannot read a command line: %s\n", unread.c_str());
     }
 
-    /// Not what somebody merely looks at.
+    /// A run in which the caller only looks is not logged.
     bool journals() const { return !context_.line.strays.mode || run_.acted; }
 
     const VerbContext& context_;

@@ -19,7 +19,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 std::optional<std::string> sortOfKey(char key) {
-    // The names' first letters; T, as tasks were first.
+    // The keys are the first letters of the names. Time has T, because tasks has t.
     for (const auto& [letter, name] : {std::pair{'c', "cpu"}, std::pair{'m', "memory"}, std::pair{'i', "io"},
                                        std::pair{'t', "tasks"}, std::pair{'T', "time"}, std::pair{'k', "key"}})
         if (letter == key)
@@ -27,7 +27,7 @@ std::optional<std::string> sortOfKey(char key) {
     return std::nullopt;
 }
 
-/// When the looks are due: a late one does not make the next ones later.
+/// Says when the looks are due: a late look does not delay the next ones.
 class Pace {
 public:
     explicit Pace(std::uint64_t usec) : every_(std::chrono::microseconds(usec)) {}
@@ -70,7 +70,7 @@ ExitStatus batch(const VerbContext& context, TopSource& source, const TopStyle& 
     return ExitStatus::Ok;
 }
 
-/// On the screen, with keys.
+/// Shows jobs on the screen, and obeys keys.
 class Live {
 public:
     Live(TopSource& source, TopSample first, TopStyle style)
@@ -88,7 +88,7 @@ public:
     }
 
 private:
-    /// Until the next look is due. False: that's all.
+    /// Waits until the next look is due. Returns false if the user quits.
     bool waitForKeys(const Pace& pace) {
         while (const auto key = screen_.wait(pace.remainingUsec())) {
             if (*key == 'q')
@@ -140,7 +140,7 @@ ExitStatus verbTop(const VerbContext& context) {
     TopStyle style{line.top.sort, line.legend, context.amounts, 0, 0};
     if (line.top.batch || line.json || !TopScreen::possible())
         return batch(context, source, style);
-    auto first = source.look(); // what is wrong is said before the screen is taken
+    auto first = source.look(); // take the first look before the screen is taken: its errors are then readable
     if (!first)
         return fail(first.error());
     Live(source, std::move(*first), std::move(style)).run(line.top);

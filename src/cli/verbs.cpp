@@ -13,7 +13,7 @@ namespace pinfold {
 
 namespace {
 
-std::string failingJob; // printable, with what follows it
+std::string failingJob; // printable; it ends with the separator
 
 } // namespace
 
