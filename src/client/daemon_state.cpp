@@ -40,7 +40,7 @@ Result<void> checkDaemon(sdbus::IConnection& connection) {
                      "pinfoldd is not reachable: it does not start: " + (said.empty() ? result : printable(said, 500)) +
                          "; an administrator must fix this and run `systemctl restart pinfoldd`"};
     } catch (const sdbus::Error&) {
-        return {}; // the call itself tells what is wrong
+        return {}; // the caller's own call will report what is wrong
     }
 }
 

@@ -139,7 +139,7 @@ ResourceLimits decodeLimits(const bus::Dict& dict) {
             std::optional<std::string> text;
             take(dict, name, text);
             if (text)
-                (void)setLimitText(*text, member); // a newer pinfoldd's word is left out
+                (void)setLimitText(*text, member); // a word of a newer pinfoldd is left out
         }
     });
     return limits;
@@ -212,7 +212,7 @@ Error fromBusError(const sdbus::Error& error, std::chrono::steady_clock::duratio
     if (const auto code = errorCodeFromDbusName(name))
         return {*code, message};
     const auto words = printable(message.empty() ? name : message, 500);
-    // Not TimedOut, which is the bus's word for a pinfoldd that can't be started.
+    // TimedOut is not in this list: the bus uses it for a pinfoldd that cannot be started.
     constexpr std::array<std::string_view, 3> slow{"org.freedesktop.DBus.Error.Timeout", "System.Error.ETIMEDOUT",
                                                    "org.freedesktop.DBus.Error.NoReply"};
     if (name == "org.freedesktop.DBus.Error.AccessDenied")

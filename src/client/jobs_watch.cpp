@@ -13,7 +13,7 @@
 namespace pinfold {
 namespace {
 
-constexpr std::size_t kMostWaits = 64; // dbus-daemon refuses a connection its 129th unanswered call
+constexpr std::size_t kMostWaits = 64; // dbus-daemon refuses the 129th unanswered call of a connection
 constexpr std::uint64_t kForEver = UINT64_MAX;
 
 std::uint64_t nowUsec() {
@@ -33,13 +33,13 @@ struct JobsWatch::Impl {
             [this, key](sdbus::MethodReply&, const sdbus::Error* error) {
                 asked.erase(key);
                 const auto failure = error ? std::optional(fromBusError(*error)) : std::nullopt;
-                // One of which nobody knows any more is over as well.
+                // A job that pinfoldd does not know any more is over as well.
                 outcome = failure && failure->code != ErrorCode::NoSuchJob ? Result<void>(*failure) : Result<void>();
             },
             kForEver);
     }
 
-    /// False at the deadline.
+    /// Returns false at the deadline.
     bool waitForMessage(std::uint64_t deadline) const {
         const auto data = connection->getEventLoopPollData();
         const auto now = nowUsec();

@@ -38,7 +38,7 @@ template <class T, class... Args> T ask(sdbus::IProxy& manager, const char* meth
     return result;
 }
 
-/// The call again while pinfoldd says that it has no time for this user.
+/// Repeats the call while pinfoldd says that it has no time for this user.
 template <class F> std::vector<bus::Dict> patiently(F&& ask) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::microseconds(kTimeout);
     while (true) {
@@ -52,8 +52,8 @@ template <class F> std::vector<bus::Dict> patiently(F&& ask) {
     }
 }
 
-/// A list that comes in pages: ask() gets what has come so far. Each page costs a share of pinfoldd's time, and a user who has
-/// had theirs must wait for the next.
+/// Reads a list that comes in pages: ask() gets what has come so far. Each page costs a share of pinfoldd's time, and a user who
+/// has used up their share must wait before the next page.
 template <class T, class Ask, class Decode> std::vector<T> allPages(Ask&& ask, Decode&& decode) {
     std::vector<T> all;
     bool more = true;
@@ -92,7 +92,7 @@ Result<std::string> ManagerClient::version() const {
 
 Result<std::optional<Drain>> ManagerClient::draining() const {
     return converted([this] {
-        // All at once: one by one they could be of two drains.
+        // Read all properties at once: read one by one, they could belong to two drains.
         bus::Dict properties;
         impl_->manager->callMethod("GetAll")
             .onInterface("org.freedesktop.DBus.Properties")
@@ -145,7 +145,7 @@ Result<JobInfo> ManagerClient::job(const std::string& key) const {
     for (auto& job : *jobs)
         if (job.key == key)
             return std::move(job);
-    // Not live: pinfoldd has the words for it.
+    // The job is not live. GetJob returns pinfoldd's own error message for it.
     auto path = converted([&] { return ask<sdbus::ObjectPath>(*impl_->manager, "GetJob", key); });
     return path ? Error{ErrorCode::NoSuchJob, "job '" + key + "' is just being created: try again"} : path.error();
 }

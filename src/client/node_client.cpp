@@ -22,7 +22,7 @@ constexpr const char* kSystemdPath = "/org/freedesktop/systemd1";
 
 static_assert(NodeClient::kTimeLimit == kShortTime);
 
-/// Library exceptions end here.
+/// Converts exceptions of the library to errors.
 template <class F> auto converted(F&& call) -> Result<decltype(call())> {
     try {
         return call();
@@ -63,8 +63,8 @@ NodeClient::~NodeClient() = default;
 
 Result<NodeClient> NodeClient::connect() {
     ::setenv("SYSTEMD_BUS_TIMEOUT", (std::to_string(kTimeLimit) + "us").c_str(), 1);
-    // libsystemd gives a bus that accepts and says nothing 90 s to let it in, whatever the variable says: then the thread is left
-    // behind.
+    // libsystemd waits 90 s for a bus that accepts the connection and says nothing, whatever the variable says. In that case we
+    // leave the thread behind.
     using Made = Result<std::unique_ptr<Impl>>;
     std::packaged_task<Made()> connecting([] {
         return converted([] {
