@@ -12,13 +12,13 @@
 namespace pinfold {
 namespace {
 
-/// By one thread at a time: the lane has one, and nothing else in pinfoldd asks for names.
+/// Only one thread at a time may call this function: the lane has one thread, and nothing else in pinfoldd looks up names.
 std::set<uid_t> adminUsers() {
     std::set<uid_t> uids;
     const group* admins = ::getgrnam("pinfold-admin");
     if (!admins)
         return uids;
-    // getpwnam may overwrite what getgrnam returned.
+    // getpwnam may overwrite the result of getgrnam.
     std::vector<std::string> names;
     for (char** member = admins->gr_mem; *member; ++member)
         names.emplace_back(*member);
@@ -44,7 +44,7 @@ void Admins::refresh(std::function<void()> then) {
         clients_.setAdmins(std::move(uids));
         over(weak);
     });
-    if (!asked) // those that wait in the lane ask later than now
+    if (!asked) // the lane is full: the queued questions will be asked after this moment
         return over(weak);
     waiting->timer = loop_.after(kPatience, [this, weak] { over(weak); });
 }

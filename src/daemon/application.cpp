@@ -40,12 +40,13 @@ namespace {
 
 constexpr int kExitConfig = 78; // EX_CONFIG of sysexits.h; RestartPreventExitStatus= in the unit
 constexpr int kExitRestart = 1;
-// Else systemd would start us ten times a second, each time with a line in the journal, for as long as a disk is full.
+// Without this pause, systemd would start pinfoldd ten times a second, each time with a line in the journal, for as long as a
+// disk is full.
 constexpr unsigned kPauseSeconds = 2;
 constexpr std::uint64_t kBarrier = 2'000'000; // microseconds
 constexpr const char* kBusName = "org.pinfold1";
 
-/// pinfoldd.socket's, sd_listen_fds(3); -1: there is none.
+/// The socket of pinfoldd.socket, see sd_listen_fds(3). -1 means that there is none.
 int passedSocket() {
     if (sd_listen_fds(0) <= 0)
         return -1;
@@ -53,21 +54,23 @@ int passedSocket() {
     return SD_LISTEN_FDS_START;
 }
 
-/// What a restart can't cure: said once, clearly, and systemd leaves us down. Each wrapper that comes starts us again, which
-/// is how the cure is noticed; it is told why its job can't run, and must not stay in the queue, where it would start us for
-/// ever. Those that wait for a job's end come again, all at the same moment and every few seconds at most (DaemonLink).
+/// Handles errors that a restart cannot cure: pinfoldd reports the error once, clearly, and systemd leaves pinfoldd down. Each
+/// wrapper that connects starts pinfoldd again, and so pinfoldd notices the cure. The wrapper is told why its job cannot run. It
+/// must not stay in the queue, where it would start pinfoldd for ever. Wrappers that wait for a job's end come again, all at the
+/// same moment and every few seconds at most (DaemonLink).
 int refuse(const Error& error) {
     turnAway(passedSocket(),
              {ErrorCode::Unreachable, "pinfoldd does not start: " + error.message +
                                           "; an administrator must fix this and run `systemctl restart pinfoldd`"});
     logErrorLine(error.message);
-    // Of a process that has ended systemd cannot tell which unit it was: wait until it has read this.
+    // systemd cannot tell which unit a process belonged to after its end, so wait until systemd has read this message.
     sd_notifyf(0, "STATUS=%s", error.message.c_str());
     sd_notify_barrier(0, kBarrier);
     return kExitConfig;
 }
 
-/// What may be over soon, such as a full disk: systemd starts us again. Wrappers wait in the socket's queue meanwhile.
+/// Handles errors that may be over soon, such as a full disk: systemd starts pinfoldd again. Wrappers wait in the socket's queue
+/// meanwhile.
 int failForNow(const Error& error) {
     logErrorLine("cannot start, pinfoldd tries again: " + error.message);
     sd_notifyf(0, "STATUS=Trying again: %s", error.message.c_str());
@@ -82,15 +85,16 @@ std::string readBootId() {
 
 std::filesystem::path recordsBelow(const std::filesystem::path& root) { return root / "run/pinfold/jobs"; }
 
-/// The start waits for this, and the unit's start time-out must not cut it off: the next start would begin anew. A thread calls
-/// it.
+/// The start waits for the conversion. The unit's start time-out must not interrupt it, because the next start would begin the
+/// conversion anew. A thread calls this function.
 void announceMigration() {
     constexpr const char* what = "converting the receipts of an older pinfold, which takes about a minute for each million";
-    (void)::dprintf(STDERR_FILENO, "<6>history: %s\n", what); // the log is the loop's thread's, and this one may wait
+    // Do not use the log here: it belongs to the loop's thread. This thread, unlike the loop's, may block in the write.
+    (void)::dprintf(STDERR_FILENO, "<6>history: %s\n", what);
     sd_notifyf(0, "EXTEND_TIMEOUT_USEC=%llu\nSTATUS=%s", 3'600'000'000ULL, what);
 }
 
-/// Without it nothing is lost but the victims' names.
+/// Without the kernel log, only the names of the victims are lost.
 UniqueFd kernelLog() {
     auto log = KernelLog::openDevice();
     if (!log)
@@ -144,7 +148,7 @@ public:
           terminate_(loop_.onSignal(SIGTERM, [this] { terminate(); })), interrupt_(loop_.onSignal(SIGINT, [this] { stop(0); })),
           hangup_(loop_.onSignal(SIGHUP, [this] { reload([](const Result<void>&) {}); })) {}
 
-    ~Application() { background_.forget(); } // the answers that are waited for are messages of our connection
+    ~Application() { background_.forget(); } // the answers that callers wait for are messages of our connection
     Application(const Application&) = delete;
     Application& operator=(const Application&) = delete;
 
@@ -187,7 +191,7 @@ private:
     void tellStatus() const { sd_notifyf(0, "STATUS=%s", statusLine(jobs_.jobCount(), jobs_.draining(), rejected_).c_str()); }
 
     void reload(Reply<void> reply) {
-        auto loaded = settings_.load(); // which logs what is wrong
+        auto loaded = settings_.load(); // load() logs what is wrong
         rejected_ = loaded ? "" : loaded.error().message;
         tellStatus();
         if (!loaded) {
@@ -200,7 +204,7 @@ private:
     }
 
     void busLost(const std::string& why) {
-        // No reconnect: a new pinfoldd finds everything by records and units, which is tried all the time.
+        // pinfoldd does not reconnect: a new pinfoldd finds everything in records and units, and every start exercises that code.
         logErrorLine("the connection to the bus was lost (" + why + "): pinfoldd starts again");
         stop(kExitRestart);
     }
@@ -235,7 +239,7 @@ private:
     SubordinateUsers subordinates_;
     MetricsCounter metrics_;
     CoreContext context_;
-    std::string rejected_; ///< the configuration, and why; empty: it is in force
+    std::string rejected_; ///< the reason if the configuration was rejected; empty: the configuration is in force
     StatusTeller status_;
     JobManager jobs_;
     HistoryKeeper historyKeeper_;

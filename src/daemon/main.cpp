@@ -12,8 +12,8 @@ namespace {
 
 constexpr int kUsage = 2;
 
-// A node's memory is its jobs'. Without these, what a large answer took stays with the process: malloc(3) moves the threshold up
-// to what was freed last, and each thread of ours has an arena of its own.
+// A node's memory belongs to its jobs. Without these settings, the process keeps the memory that a large answer took: malloc(3)
+// raises the threshold to the size that was freed last, and each of our threads has an arena of its own.
 void giveBackWhatIsFreed() {
     ::mallopt(M_MMAP_THRESHOLD, 128 * 1024);
     ::mallopt(M_TRIM_THRESHOLD, 128 * 1024);
@@ -44,7 +44,7 @@ int main(int argc, char** argv) {
     try {
         return run(argc, argv);
     } catch (const std::exception& error) {
-        // Libraries throw at start-up, before anything is watched; systemd starts us again.
+        // Libraries throw at start-up, before pinfoldd watches anything. systemd starts pinfoldd again.
         std::fprintf(
             stderr,
             "<3>pinfoldd: cannot start: %s; pinfoldd needs the system bus, and systemd on the bus: see `systemctl status dbus`\n",

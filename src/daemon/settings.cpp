@@ -17,7 +17,8 @@ Result<void> Settings::load() {
         return reject(loaded.error());
     for (const auto& warning : loaded->warnings)
         logWarningLine(warning);
-    // At the start there is nothing to fall back on, and a node that is behind its site's configuration must come up.
+    // Warnings do not stop pinfoldd at its start: there is no older configuration to fall back on, and a node that is behind its
+    // site's configuration must come up.
     if (inForce_ && !loaded->warnings.empty())
         return reject({ErrorCode::ConfigInvalid, loaded->warnings.front()});
     config_ = std::move(loaded->config);
@@ -37,17 +38,18 @@ Error Settings::reject(const Error& why) const {
 }
 
 void Settings::publishFailurePolicy() const {
-    // pinfold-run has no TOML, and asks when pinfoldd can't answer.
+    // pinfold-run has no TOML parser. It reads this file when pinfoldd cannot answer.
     const auto file = root_ / "run/pinfold/on-failure";
     const std::string policy = config_.jobs.onFailure == OnFailure::Refuse ? "refuse\n" : "run-unconfined\n";
-    if (readFile(AT_FDCWD, file.c_str()) == policy) // also where /run is full
+    if (readFile(AT_FDCWD, file.c_str()) == policy) // this check also succeeds where /run is full
         return;
     std::error_code error;
     std::filesystem::create_directories(file.parent_path(), error);
     const auto written = replaceFile(file, policy, 0644);
     if (written)
         return;
-    // Without the file no job runs unconfined. With an old one a job might, against what the site wants by now.
+    // Without the file, no job runs unconfined. With an old file, a job might run unconfined although the site does not want that
+    // any more.
     std::filesystem::remove(file, error);
     logWarningLine(
         "cannot tell pinfold-run the value of jobs.on_failure, so pinfold-run starts no job while pinfoldd does not run: " +
