@@ -16,7 +16,7 @@
 namespace pinfold {
 namespace {
 
-/// Ends what the child is told: without it the supervisor is gone, or has given up.
+/// Ends the message to the child: if this byte is missing, the supervisor is gone or has given up.
 constexpr char kGo = '\n';
 
 std::string readAll(int pipe) {
@@ -32,7 +32,7 @@ std::string readAll(int pipe) {
     }
 }
 
-/// "NAME=VALUE", each ended by a zero.
+/// The word contains "NAME=VALUE" strings, and a zero byte ends each of them.
 void setVariables(const std::string& word) {
     for (std::size_t start = 0, end = 0; (end = word.find('\0', start)) != std::string::npos; start = end + 1) {
         const auto equals = word.find('=', start);
@@ -56,7 +56,7 @@ bool Child::fork(const char* program, char** command, const sigset_t& mask, cons
 
     pid_ = ::fork();
     if (pid_ == 0) {
-        go_.reset(); // else it would never see that its parent is gone
+        go_.reset(); // with this end open, the child would never see that its parent is gone
         execResult_.reset();
         waitAndExec(goRead.get(), resultWrite.get(), program, command, mask, inChild);
     }
@@ -73,7 +73,7 @@ void Child::waitAndExec(int go, int execResult, const char* program, char** comm
         ::_exit(kRunFailed);
     setVariables(word);
     inChild();
-    // What was sent meanwhile arrives now, before the command, as it would have without us.
+    // Signals that were sent meanwhile arrive now, before the command runs, as they would without us.
     ::sigprocmask(SIG_SETMASK, &mask, nullptr);
     const int error = execCommand(program, command);
     (void)!::write(execResult, &error, sizeof error);
@@ -88,7 +88,7 @@ void Child::letGo(const std::map<std::string, std::string>& environment) {
     for (std::size_t written = 0; written < word.size();) {
         const auto count = ::write(go_.get(), word.data() + written, word.size() - written);
         if (count < 0 && errno != EINTR)
-            break; // the child is gone, which its pidfd tells
+            break; // the child is gone, and its pidfd reports that
         written += static_cast<std::size_t>(std::max<ssize_t>(count, 0));
     }
     go_.reset();
@@ -96,7 +96,7 @@ void Child::letGo(const std::map<std::string, std::string>& environment) {
 
 void Child::giveUp() {
     go_.reset();
-    // It may have been stopped meanwhile, or frozen with its job.
+    // SIGKILL is needed because the child may have been stopped meanwhile, or frozen with its job.
     ::syscall(SYS_pidfd_send_signal, pidfd_.get(), SIGKILL, nullptr, 0);
 }
 

@@ -20,15 +20,15 @@
 namespace pinfold {
 namespace {
 
-// Longer than a restart of pinfoldd, of the bus or of systemd takes.
+// This is longer than a restart of pinfoldd, of the bus or of systemd takes.
 constexpr std::uint64_t kCreatePatience = 90'000'000;
 constexpr std::uint64_t kSuspendPatience = 2'000'000;
 constexpr std::uint64_t kRetryInterval = 100'000;
-// An attempt starts a pinfoldd that does not stay. Yet it must come before a pinfoldd that is back has given up waiting for what
-// the supervisor knows of a job's end, which it does for ten seconds.
+// Each attempt starts a pinfoldd that does not stay up, so attempts must be rare. However, an attempt must come within the ten
+// seconds for which a pinfoldd that is back waits for what the supervisor knows about a job's end.
 constexpr std::uint64_t kLongestInterval = 64 * kRetryInterval;
 constexpr suseconds_t kInLine = 100'000;
-// When nobody is there at all, waiting longer than a restart takes helps nobody.
+// If nothing listens on the socket at all, it does not help to wait longer than a restart takes.
 constexpr std::uint64_t kPatienceIfNotThere = 5'000'000;
 
 Error unreachable(const char* why) {
@@ -36,7 +36,7 @@ Error unreachable(const char* why) {
             std::string("pinfoldd is not reachable: ") + why + "; look at `systemctl status pinfoldd.socket pinfoldd`"};
 }
 
-/// Who listens is root, in other words systemd, or whoever we are ourselves.
+/// Trusts a listener that runs as root, which is systemd, or as our own user.
 bool trusted(int socket) {
     ucred listener{};
     socklen_t size = sizeof listener;
@@ -46,7 +46,8 @@ bool trusted(int socket) {
 
 Result<UniqueFd> connectTo(const std::string& path) {
     UniqueFd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
-    // Where the queue is full, waiting in line is fairer than coming again: a flood of others would always be there first.
+    // If the queue is full, it is fairer to wait in line than to come again: with a flood of other wrappers, some of them would
+    // always be there first.
     const timeval inLine{.tv_sec = 0, .tv_usec = kInLine};
     (void)::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &inLine, sizeof inLine);
     sockaddr_un address{};
@@ -130,7 +131,7 @@ void DaemonLink::attempt() {
 
 void DaemonLink::receive() {
     std::array<char, kMaxWrapperPacket>
-        packet; // NOLINT(cppcoreguidelines-pro-type-member-init): pages that nobody touches cost nothing
+        packet; // NOLINT(cppcoreguidelines-pro-type-member-init): pages that are never touched cost nothing
     const auto length = ::recv(socket_.get(), packet.data(), packet.size(), 0);
     if (length < 0 && (errno == EAGAIN || errno == EINTR))
         return;
@@ -161,7 +162,7 @@ void DaemonLink::askAgain() {
 }
 
 void DaemonLink::backOff() {
-    // At the same moments for all wrappers of the node: one start of pinfoldd answers them all.
+    // All wrappers of the node try at the same moments, so that one start of pinfoldd answers them all.
     nextAttempt_ = (monotonicNow() / interval_ + 1) * interval_;
     interval_ = std::min(interval_ * 2, kLongestInterval);
 }

@@ -33,19 +33,20 @@ bool siteAllowsUnconfined() {
     return length > 0 && std::string_view(text.data(), static_cast<std::size_t>(length)) == "run-unconfined\n";
 }
 
-/// Busy is none: it is what pinfoldd says to a user who has as many jobs as the site allows, or asks for what others have.
+/// Busy is no outage: pinfoldd says it to a user who has as many jobs as the site allows, or who asks for resources that other
+/// jobs have.
 bool isOutage(ErrorCode code) {
     return code == ErrorCode::Unreachable || code == ErrorCode::TimedOut || code == ErrorCode::SystemdFailed;
 }
 
-/// By the journal's native protocol (https://systemd.io/JOURNAL_NATIVE_PROTOCOL): a datagram of NAME=value lines. No value has a
-/// line break: they have gone through printable(), or are ours.
+/// Sends a datagram of NAME=value lines in the journal's native protocol (https://systemd.io/JOURNAL_NATIVE_PROTOCOL). No value
+/// has a line break: each value is our own text or has gone through printable().
 void warnInJournal(const std::string& fields) {
     const UniqueFd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     std::strncpy(address.sun_path, "/run/systemd/journal/socket", sizeof address.sun_path - 1);
-    // Where there is no journal, what say() said is all there is.
+    // If there is no journal, the message of say() must suffice.
     (void)!::sendto(socket.get(), fields.data(), fields.size(), MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(&address),
                     sizeof address);
 }

@@ -29,7 +29,8 @@ enum Option {
     kFirstLimit
 };
 
-/// getopt_long(3)'s table: our own options, then one for each limit in the order of limitTable().
+/// The table for getopt_long(3). It contains our own options first, and then one option for each limit, in the order of
+/// limitTable().
 class OptionTable {
 public:
     OptionTable() {
@@ -116,7 +117,7 @@ bool underOurName(const char* name) {
     return path.substr(path.rfind('/') + 1) == "pinfold-run";
 }
 
-/// A job has its limits from when it was created or opened.
+/// A role other than Job must not have limits: its job got them when it was created or opened.
 Result<void> consistent(const RunOptions& options) {
     if (options.role == WrapperRole::Job)
         return {};
@@ -180,7 +181,7 @@ Result<RunOptions> parseRunOptions(int argc, char** argv) {
     if (argc > 0 && underOurName(argv[0])) {
         opterr = 0;
         for (int c = 0; (c = getopt_long(argc, argv, "+:j:", table.data(), nullptr)) != -1;) {
-            // optopt is 0 for a long option that is not known, and then the word itself says it best.
+            // optopt is 0 for an unknown long option, so the message quotes the word itself.
             if (c == ':')
                 return Error{ErrorCode::InvalidArgument,
                              "option '" + printable(argv[optind - 1], 100) + "' needs a value; see pinfold-run --help"};

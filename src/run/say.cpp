@@ -17,11 +17,11 @@ constexpr int kSayMs = 300;
 
 void say(const std::string& line) {
     const auto text = "pinfold-run: " + line + "\n";
-    // A pipe that nobody reads must hold up neither the job's end nor a signal that asks us to end.
+    // A pipe that nobody reads must not delay the job's end, or a signal that asks us to end.
     pollfd room{STDERR_FILENO, POLLOUT, 0};
     if (::poll(&room, 1, kSayMs) <= 0)
         return;
-    // In one write, so that it doesn't mix with the job's; nobody is left to hear of a failure.
+    // Use one write, so that the line does not mix with the job's output. We have nobody to tell about a failure.
     (void)!::write(STDERR_FILENO, text.data(), std::min<std::size_t>(text.size(), PIPE_BUF));
 }
 
@@ -30,7 +30,7 @@ void writeInTime(int fd, std::string_view text, const Deadline& deadline) {
         pollfd room{fd, POLLOUT, 0};
         if (::poll(&room, 1, deadline.remainingMs()) <= 0)
             return;
-        // A pipe that has room takes so much at once. O_NONBLOCK would be everyone's who shares the descriptor.
+        // A pipe that has room takes this much at once. O_NONBLOCK would affect all processes that share the descriptor.
         const auto written = ::write(fd, text.data(), std::min<std::size_t>(text.size(), PIPE_BUF));
         if (written <= 0)
             return;
@@ -40,7 +40,8 @@ void writeInTime(int fd, std::string_view text, const Deadline& deadline) {
 
 int openStderr() {
     const int flags = ::fcntl(STDERR_FILENO, F_GETFL);
-    // What we have inherited is not closed by exec(2): that would be our own, in the place of a closed one.
+    // exec(2) does not close a descriptor that we have inherited. A descriptor with FD_CLOEXEC is our own, which replaces a
+    // closed one.
     const bool inherited = flags >= 0 && (::fcntl(STDERR_FILENO, F_GETFD) & FD_CLOEXEC) == 0;
     return inherited && (flags & O_ACCMODE) != O_RDONLY ? STDERR_FILENO : -1;
 }

@@ -26,9 +26,9 @@ namespace {
 
 constexpr std::uint64_t kSayWaitingAfter = 30'000'000;
 constexpr std::uint64_t kLastWordsMost = 5'000'000; // microseconds
-// An answer may be on its way. A signal that asks us to end is obeyed this much later.
+// An answer may be on its way, so we obey a signal that asks us to end this much later.
 constexpr std::uint64_t kLastWait = 500'000;
-// Between two looks whether processes are left, while somebody waits for us to end.
+// The time between two checks whether processes are left, while a signal asks us to end.
 constexpr int kLookAgainMs = 100;
 
 bool asksToEnd(int signal) { return signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGQUIT; }
@@ -39,7 +39,7 @@ ExitState exitState(int waitStatus) {
     return {.status = {}, .signal = WTERMSIG(waitStatus)};
 }
 
-/// What pinfoldd has to say at the end, in the job's own output.
+/// Writes pinfoldd's messages about the job's end to the job's own output.
 void sayLastWords(const WrapperReply& words) {
     const Deadline deadline(kLastWordsMost);
     writeInTime(STDERR_FILENO, words.notice, deadline);
@@ -66,11 +66,11 @@ SupervisorDuties plainDuties() {
 }
 
 int Supervisor::run() {
-    // We are outside of the job's cgroup, and of the same user: what runs in the job must not trace us, and make us run what it
-    // likes. (prctl(2); the job's own processes are traceable again from their execve(2) on.)
+    // We run outside of the job's cgroup and as the same user, so processes in the job must not be able to trace us and make us
+    // run what they like. (See prctl(2). The job's own processes are traceable again from their execve(2) on.)
     if (::prctl(PR_SET_DUMPABLE, 0) != 0)
         return failed("PR_SET_DUMPABLE");
-    // Orphans of the job come to us and not to PID 1, which a storm of them would keep from everything else.
+    // Orphans of the job come to us and not to PID 1, because a storm of them would keep PID 1 from all other work.
     if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
         return failed("PR_SET_CHILD_SUBREAPER");
     if (!signals_.block())
@@ -103,7 +103,7 @@ std::optional<int> Supervisor::create() {
         takeUp(**outcome);
     if (confined_ || (outcome && mayRunUnconfined(outcome->error(), options_.key)))
         return std::nullopt;
-    // A job that pinfoldd makes of it all the same has lost its leader, and is over at once.
+    // If pinfoldd still makes a job of this process, the job has lost its leader and is over at once.
     child_.giveUp();
     while (!waitStatus_)
         waitOnce();
@@ -116,7 +116,7 @@ void Supervisor::takeUp(const WrapperReply& created) {
     key_ = created.key;
     task_ = created.task;
     processes_.emplace(key_, task_);
-    forgetEndRequest(); // the command has got the signal
+    forgetEndRequest(); // the command has received the signal
     environment_ = created.environment;
 }
 
@@ -152,8 +152,8 @@ bool Supervisor::isFinal(const Result<WrapperReply>& answer) const {
     if (answer)
         return true;
     const auto code = answer.error().code;
-    // One that does not start, or is asked too much, has yet to be told how the job ended. And whatever else is wrong with it:
-    // who waits for us takes our end for the end of all processes.
+    // A pinfoldd that does not start or has too many requests must still be told how the job ended. With any other error we also
+    // wait for the processes: our caller takes our end for the end of all processes.
     return code != ErrorCode::Unreachable && code != ErrorCode::Busy && processes_->populated() != true;
 }
 
@@ -193,18 +193,18 @@ void Supervisor::handleSignals() {
             reap();
             continue;
         }
-        // While the command runs it is for the command. Before and after, nobody else may let us go: at a shutdown pinfoldd and
-        // the bus may be gone for good.
+        // While the command runs, the signal is meant for the command. Before and after, only such a signal can stop us from
+        // waiting: at a shutdown pinfoldd and the bus may be gone for good.
         if (asksToEnd(static_cast<int>(info->ssi_signo)) && (waitStatus_ || !processes_))
             endRequest_ = static_cast<int>(info->ssi_signo);
         if (waitStatus_)
-            continue; // nobody is left to be told
+            continue; // the command has ended and cannot receive the signal
         if (info->ssi_signo == SIGCONT)
             leaderStopped_ = false;
         const bool fromTerminal = cameFromTerminal(*info);
         if (fromTerminal && isStopSignal(static_cast<int>(info->ssi_signo)))
             terminalStop_ = true;
-        // The terminal has told the job too, unless the job made a process group of its own.
+        // The terminal has sent the signal to the job too, unless the job has made a process group of its own.
         if (!fromTerminal || ::getpgid(child_.pid()) != ::getpgrp())
             pass(*info);
     }
@@ -212,7 +212,7 @@ void Supervisor::handleSignals() {
 }
 
 bool Supervisor::shallGiveUpWaiting() {
-    // A pinfoldd that has read the request is trusted to be at it where the kernel cannot be asked.
+    // Where the kernel cannot be asked, we trust that a pinfoldd that has read the request is ending the job.
     if (endRequest_ == 0 || (processes_ && processes_->populated().value_or(!link_.away())))
         return false;
     if (!lastWait_)
@@ -246,8 +246,8 @@ void Supervisor::reap() {
 }
 
 void Supervisor::stopWithTheJob() {
-    // The shell behind a terminal waits for us, and gives its prompt back only when we stop as well. A stop that a batch
-    // system sends by kill(2) is the job's alone: we go on watching.
+    // The shell of a terminal waits for us, and shows its prompt again only when we stop as well. A stop signal that a batch
+    // system sends by kill(2) is meant for the job only: we continue to watch.
     if (!terminalStop_ || !leaderStopped_ || waitStatus_)
         return;
     terminalStop_ = false;
