@@ -26,11 +26,11 @@ void addIdentities(const JobRecord& record, std::vector<ProcessIdentity>& ours) 
     }
 }
 
-/// Slices of jobs that have processes. Error: Internal when they can't be listed.
+/// Lists the slices of jobs that have processes. Returns Internal if they cannot be listed.
 Result<std::set<std::string>> populatedSlices(const CgroupTree& cgroups) {
     const auto batch = "/" + std::string(kBatchSlice);
     std::set<std::string> populated;
-    if (!cgroups.exists(batch)) // no job yet since the boot
+    if (!cgroups.exists(batch)) // no job has started since the boot
         return populated;
     if (const auto readable = cgroups.open(batch); !readable) {
         if (cgroups.exists(batch))
@@ -44,7 +44,7 @@ Result<std::set<std::string>> populatedSlices(const CgroupTree& cgroups) {
     return populated;
 }
 
-/// What the three say of each other.
+/// Compares the records, pinfoldd's list and the cgroups.
 void compare(const RecordStore::Loaded& loaded, const std::set<std::string>& populated, const JobKnowledge& known,
              std::vector<std::string>& disagreements) {
     std::set<std::string> recorded;
@@ -62,11 +62,12 @@ void compare(const RecordStore::Loaded& loaded, const std::set<std::string>& pop
                                     printable(slice) + "` shows them");
 }
 
-/// `disagreements` may be over in a moment, problems are none.
+/// An entry of `disagreements` may be over in a moment; a problem is not.
 JobKnowledge learnOnce(const JobLister& list, const RecordStore& records, const CgroupTree& cgroups,
                        std::vector<std::string>& disagreements) {
     JobKnowledge known;
-    // In this order: a job that ends meanwhile is in the first, and may be missing in the others until they are asked again.
+    // Keep this order: a job that ends meanwhile is in the first source, and may be missing in the others until we read all of
+    // them again.
     const auto loaded = records.read();
     const auto jobs = list();
     const auto populated = populatedSlices(cgroups);
@@ -103,8 +104,8 @@ bool JobKnowledge::isOurs(const ProcessIdentity& process) const {
 JobKnowledge learnJobs(const JobLister& list, const RecordStore& records, const CgroupTree& cgroups) {
     std::vector<std::string> disagreements;
     auto known = learnOnce(list, records, cgroups, disagreements);
-    // Jobs that begin or end just now are in disagreement for a moment, and there may be others by the next look: what counts is
-    // what every look has found.
+    // Sources disagree for a moment about a job that begins or ends just now, and at the next look there may be other such jobs.
+    // So only a disagreement that every look has found counts.
     auto lasting = disagreements;
     for (int tries = 1; tries < kTries && !lasting.empty(); ++tries) {
         std::this_thread::sleep_for(kBetween);
@@ -116,7 +117,7 @@ JobKnowledge learnJobs(const JobLister& list, const RecordStore& records, const 
             return std::find(disagreements.begin(), disagreements.end(), one) == disagreements.end();
         });
     }
-    if (!disagreements.empty()) // of a job that is new in the last look the record comes a moment later
+    if (!disagreements.empty()) // the record of a job that is new in the last look comes a moment later
         if (const auto later = records.read())
             for (const auto& record : later->records)
                 addIdentities(record, known.ours);

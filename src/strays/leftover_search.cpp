@@ -14,7 +14,8 @@
 namespace pinfold {
 namespace {
 
-// What a process may take to show all that it has open and mapped: on a busy node, with its 65,530 mappings.
+// The time that a process may take to show all files that it has open or mapped: this suffices on a busy node, for a process with
+// the usual maximum of 65,530 mappings.
 constexpr std::chrono::seconds kPatience{5};
 
 std::uint64_t realTime() {
@@ -59,13 +60,14 @@ public:
             keepLeftovers(uid, candidates);
             if (candidates.empty())
                 continue;
-            // Before a removal anew for each user: with many files the one before may have taken its time.
+            // Before a removal, look again for each user: if there are many files, the removal of the previous user's files may
+            // have taken some time.
             if (!known || journal_)
                 lookAround();
             known = true;
             for (auto& candidate : candidates)
                 judge(candidate);
-            // After all of them: to remove one link of a file changes the others.
+            // Remove only after all candidates are judged: the removal of one link of a file changes its other links.
             for (auto& candidate : candidates) {
                 if (journal_ && !candidate.leftover.kept)
                     remove(candidate);
@@ -84,7 +86,7 @@ private:
         }
 
         LeftoverFile leftover;
-        const SharedDirectory* directory = nullptr; ///< unset: IPC
+        const SharedDirectory* directory = nullptr; ///< unset for an IPC object
         DirectoryEntry entry;
     };
 
@@ -124,12 +126,12 @@ private:
 
     void findIpc() {
         for (const auto& object : orGap(listIpcObjects()))
-            // Made by one user and given to another: whose it is only they know.
+            // If one user made the object and gave it to another user, only these two know whose it is.
             if (rules_.ordinary(object.uid) && object.creator == object.uid)
                 found_[object.uid].emplace_back(userFile(object));
     }
 
-    /// Of these candidates of a user only those that a job left, by name.
+    /// Keeps only those of a user's candidates that a job left, and sorts them by name.
     void keepLeftovers(uid_t uid, std::vector<Candidate>& candidates) {
         auto oldest = UINT64_MAX;
         for (const auto& candidate : candidates)
@@ -153,7 +155,8 @@ private:
         for (const auto& directory : directories_)
             devices.insert(directory->device());
         auto inUse = orGap(filesInUse(devices, looks_));
-        // Who has a process keeps all files anyway; and what such a process may hold of another user's stays readable to it.
+        // All files of a user who has a process are kept anyway. If such a process holds a file of another user, the file stays
+        // readable to the process.
         for (const auto& [uid, why] : inUse.unseen)
             addGap(uid != 0 ? std::optional(uid) : std::nullopt, why);
         inUse_ = std::move(inUse.files);
@@ -217,7 +220,7 @@ private:
     const LeftoverRules& rules_;
     const LeftoverSources& sources_;
     Journal* journal_;
-    ProcessLooks looks_; ///< one for all: what hangs goes on hanging
+    ProcessLooks looks_; ///< one for all looks, because a process that hangs keeps hanging
     LeftoverListing listing_;
     std::vector<std::unique_ptr<SharedDirectory>> directories_;
     std::map<uid_t, std::vector<Candidate>> found_;

@@ -23,7 +23,7 @@ std::uint64_t bootTime() {
 constexpr std::chrono::seconds kLastWords{10};
 constexpr std::chrono::seconds kPatience{1}; // for one command line
 
-/// A pinfold-run whose job is over is in no record any more, has said what there was to say in a moment, and ends.
+/// A pinfold-run whose job is over is in no record any more. It writes its last messages within a moment, and ends.
 void awaitLeavers(std::vector<Stray>& strays) {
     const auto isLeaver = [](const Stray& stray) { return stray.kind == StrayKind::Supervisor && stray.actedOn(); };
     const auto deadline = std::chrono::steady_clock::now() + kLastWords;
@@ -47,7 +47,7 @@ Lookout::Lookout(const std::filesystem::path& root, JobLister jobs, StrayPolicy 
 }
 
 Findings Lookout::look(Pidfds pidfds) const {
-    // Processes first: whatever was in a job by then is of a job that is listed afterwards, or has ended with it.
+    // Read the processes first: if a process was in a job by then, the job is listed afterwards, or has ended with the process.
     auto scan = scanProcesses(
         processes_, [this](uid_t uid) { return isOrdinaryUser(uid, policy_.config); }, pidfds);
     ProcessLooks looks(kPatience, policy_.subordinates);
@@ -75,7 +75,7 @@ Findings Lookout::lookAgain(std::vector<Stray> strays) const {
         else if (read.error().code != ErrorCode::PidGone)
             unseen.push_back(read.error().message);
     }
-    auto findings = judge(std::move(processes), [](ProcessInfo&) {}); // it was read the first time
+    auto findings = judge(std::move(processes), [](ProcessInfo&) {}); // the first look has read the command line
     findings.unseen = std::move(unseen);
     return findings;
 }
@@ -85,7 +85,7 @@ Findings Lookout::judge(std::vector<SeenProcess> processes, const Describe& desc
     Findings findings;
     findings.jobsKnown = jobs.jobsKnown;
     findings.strays = findStrays(std::move(processes), jobs, readLogins(), policy_, bootTime(), describe);
-    // An orphan may have ended with its job while the jobs were asked for.
+    // An orphan may have ended with its job while we asked for the jobs.
     std::erase_if(findings.strays, [this](const Stray& stray) {
         if (stray.kind != StrayKind::Orphan)
             return false;
@@ -100,7 +100,7 @@ Findings Lookout::judge(std::vector<SeenProcess> processes, const Describe& desc
 Result<std::string> Lookout::commandOf(ProcessLooks& looks, const ProcessInfo& info) const {
     return looks.into(info.pid, info.realUid, [table = processes_, info]() -> Result<std::string> {
         auto command = table.commandOf(info);
-        // It may have ended, and its number may be another's by now.
+        // The process may have ended, and its number may belong to another process by now.
         const auto again = table.read(info.pid);
         return again && again->started == info.started ? std::move(command) : info.command;
     });

@@ -8,7 +8,7 @@ namespace pinfold {
 namespace {
 
 constexpr uid_t kNobody = 65534;
-// systemd's, for DynamicUser= (its documentation: UIDS-GIDS.md).
+// systemd uses these ids for DynamicUser= (see its UIDS-GIDS.md).
 constexpr uid_t kFirstDynamic = 61184;
 constexpr uid_t kLastDynamic = 65519;
 

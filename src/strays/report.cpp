@@ -11,7 +11,7 @@ namespace {
 
 struct Wording {
     int priority;
-    const char* action; ///< PINFOLD_STRAY_ACTION
+    const char* action; ///< the value of PINFOLD_STRAY_ACTION
     const char* text;
 };
 
@@ -45,7 +45,8 @@ JournalEvent strayEvent(const Stray& stray, const Deed& deed) {
     event.message = "stray: process " + pid + " of user " + std::to_string(info.realUid) + " (" +
                     std::string(toString(stray.kind)) + ", " + stray.unit + ") " + wording.text +
                     (deed.why.empty() ? "" : ", because " + deed.why) + ": " + info.command;
-    // No OBJECT_PID=: journald reads the command line of such a process, and waits for as long as the lock of its memory is held.
+    // The entry has no OBJECT_PID=: journald would read the command line of such a process, and would wait for as long as the
+    // lock of the process's memory is held.
     event.fields = {{"PINFOLD_EVENT", "stray"},
                     {"PINFOLD_STRAY_PID", pid},
                     {"PINFOLD_STRAY_UID", std::to_string(info.realUid)},

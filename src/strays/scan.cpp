@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kMostProblems = 10;
 
-/// One descriptor for each process that is kept: the usual soft limit of 1024 is for programs that use select(2).
+/// We need one descriptor for each process that we keep. The usual soft limit of 1024 is meant for programs that use select(2).
 void raiseDescriptorLimit() {
     rlimit limit{};
     if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) {
@@ -20,7 +20,7 @@ void raiseDescriptorLimit() {
     }
 }
 
-/// Nothing: it is none that is wanted, or has ended.
+/// Returns nothing if the process is not wanted or has ended.
 Result<std::optional<SeenProcess>> look(const ProcessTable& table, pid_t pid, const std::function<bool(uid_t)>& wanted) {
     SeenProcess seen;
     auto pidfd = openPidfd(pid);
@@ -37,7 +37,8 @@ Result<std::optional<SeenProcess>> look(const ProcessTable& table, pid_t pid, co
         return cgroup.error();
     seen.info = std::move(*info);
     seen.cgroup = std::move(*cgroup);
-    // What /proc said is about this process only if it is still there: the number could have been another's meanwhile.
+    // What /proc said is about this process only if the process still exists: the number could have become another process's
+    // meanwhile.
     if (hasEnded(seen.pidfd.get()))
         return std::optional<SeenProcess>();
     return std::optional(std::move(seen));

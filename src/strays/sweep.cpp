@@ -17,9 +17,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds kDeathTime{2}; ///< what SIGKILL takes at most, unless the process hangs in the kernel
+constexpr std::chrono::seconds kDeathTime{2}; ///< the longest time that SIGKILL takes, unless the process hangs in the kernel
 
-/// Those that are left when all have ended, or the time is over.
+/// Waits until all have ended or the time is over, and returns the strays that are left.
 std::vector<Stray> outlast(std::vector<Stray> strays, std::chrono::microseconds time) {
     const auto deadline = Clock::now() + time;
     while (true) {
@@ -34,7 +34,7 @@ std::vector<Stray> outlast(std::vector<Stray> strays, std::chrono::microseconds 
     }
 }
 
-/// One message for each terminal, about all of its strays.
+/// Sends one message to each terminal, about all strays of that terminal.
 class Terminals {
 public:
     explicit Terminals(const std::vector<Stray>& strays) {
@@ -51,7 +51,7 @@ public:
         const auto text = "\r\npinfold: " + std::to_string(entry->second) +
                           " of your processes here belong to no batch job, and the administrators may end them; the first is " +
                           std::to_string(info.pid) + ", " + info.command.substr(0, kCommand) + "\r\n";
-        // Whose terminal takes none has it in the journal.
+        // If the terminal takes no messages, the journal still has the warning.
         (void)writeToTerminal(info.terminal, info.realUid, text);
         strays_.erase(entry);
     }
@@ -69,12 +69,12 @@ Deed spared(const Error& why) { return {why.code == ErrorCode::PidGone ? Deed::K
 Deed sendTo(const Stray& stray, Deed::Kind kind) {
     const int pidfd = stray.process.pidfd.get();
     auto sent = sendSignalTo(pidfd, kind == Deed::Kind::Kill ? SIGKILL : SIGTERM);
-    if (sent && kind == Deed::Kind::Terminate) // a stopped process acts on it only when it runs
+    if (sent && kind == Deed::Kind::Terminate) // a stopped process acts on the signal only when it runs
         sent = sendSignalTo(pidfd, SIGCONT);
     return sent ? Deed{kind, {}} : Deed{Deed::Kind::Failure, sent.error().message};
 }
 
-/// Those to whom it was sent.
+/// Returns the strays to which the signal was sent.
 std::vector<Stray> signalAll(const Lookout& lookout, std::vector<Stray> strays, Deed::Kind kind, const Tell& tell) {
     std::vector<Stray> reached;
     for (auto& stray : strays) {
@@ -101,7 +101,7 @@ Result<void> stopAll(const Lookout& lookout, std::vector<Stray> strays, const Te
     auto left = outlast(signalAll(lookout, std::move(strays), Deed::Kind::Terminate, tell), grace);
     if (left.empty())
         return {};
-    // In the meantime one may have become a supervisor, by exec, and its user may have a job.
+    // In the meantime a stray may have become a supervisor by exec, and its user may have a job.
     auto findings = lookout.lookAgain(std::move(left));
     if (!findings.areSure())
         return Error{ErrorCode::Internal, "SIGKILL was not sent to processes that survived SIGTERM: " +
