@@ -13,9 +13,9 @@ constexpr const char* kBootV2 =
 
 struct Controller {
     const char* name;
-    FindingState without; ///< a job asks for it by default, or only where the site makes use of it
+    FindingState without; ///< Fail: jobs ask for it by default; Warn: only a site's settings ask for it
     const char* limits;
-    bool accounted; ///< each job has it
+    bool accounted; ///< systemd gives it to each job
 };
 constexpr Controller kControllers[] = {
     {"memory", FindingState::Fail, "limits of memory, and the memory use of jobs", true},
@@ -27,8 +27,8 @@ constexpr Controller kControllers[] = {
 
 std::filesystem::path mount() { return kMount; }
 
-/// The reason that the kernel has for not offering a controller, and what to do. Rows of /proc/cgroups: name, hierarchy, number
-/// of cgroups, enabled.
+/// Returns the reason why the kernel does not offer a controller, and the remedy. The columns of /proc/cgroups are name,
+/// hierarchy, number of cgroups, enabled.
 std::pair<std::string, std::string> whyMissing(const Files& files, const std::string& controller) {
     for (const auto& line : meaningfulLines(files.text("/proc/cgroups"))) {
         const auto row = words(line.text);
@@ -58,8 +58,8 @@ bool checkVersion(const Files& files, Findings& findings) {
     return false;
 }
 
-/// Somebody besides systemd has taken it from jobs that live: systemd gives a controller that is accounted to each of them,
-/// others where a job asks for it.
+/// Says whether somebody besides systemd has taken the controller from live jobs: systemd gives an accounted controller to each
+/// of them, and other controllers where a job asks for them.
 bool keptFromJobs(const Files& files, const Controller& controller) {
     const auto slice = mount() / "batch.slice";
     return controller.accounted && !files.matching(slice / "batch-*.slice").empty() &&
@@ -91,7 +91,7 @@ void checkController(const Host& host, const Files& files, const Controller& con
     findings.ok(id, std::string("available, for ") + controller.limits);
 }
 
-/// Any cgroup but the root, which has fewer files.
+/// Returns cgroups other than the root, because the root has fewer files.
 std::vector<std::filesystem::path> someCgroups(const Files& files) {
     std::vector<std::filesystem::path> found;
     for (const auto& name : files.list(kMount))
@@ -100,7 +100,8 @@ std::vector<std::filesystem::path> someCgroups(const Files& files) {
     return found;
 }
 
-/// Is `file` missing wherever `beside` is? Files say more than a version: distributions port features back.
+/// Says whether `file` is missing wherever `beside` exists. Files tell more than a version, because distributions port features
+/// back.
 bool lacks(const Files& files, const char* file, const char* beside) {
     const auto cgroups = someCgroups(files);
     const auto has = [&files](const char* name) {

@@ -13,7 +13,7 @@ constexpr const char* kSocketUnit = "pinfoldd.socket";
 constexpr const char* kSocket = "/run/pinfold/wrapper.sock";
 constexpr const char* kLog = "journalctl -b -u pinfoldd -n 50";
 
-/// Can systemd make use of the unit's file?
+/// Says whether systemd can use the unit's file.
 bool checkLoaded(const Properties& unit, const std::string& name, const std::string& id, Findings& findings) {
     const auto state = property(unit, "LoadState");
     if (state == "loaded")
@@ -41,7 +41,7 @@ void checkUnit(const Properties& unit, Findings& findings) {
                     dropIns.empty() ? file : dropIns);
 }
 
-/// What a drop-in has taken that pinfoldd can't do without.
+/// Finds things that pinfoldd needs and that a drop-in has taken from it.
 void checkSandbox(const Properties& unit, Findings& findings) {
     const auto where = property(unit, "DropInPaths");
     if (property(unit, "ProtectControlGroups") == "yes") {
@@ -138,7 +138,8 @@ void checkConfig(const Host& host, Findings& findings) {
 }
 
 void checkGroup(const Files& files, Findings& findings) {
-    // Not by the name service, which may have it too: systemd-sysusers writes it here.
+    // Read the file and do not ask the name service, which may have the group too: systemd-sysusers writes the group to this
+    // file.
     for (const auto& line : meaningfulLines(files.text("/etc/group")))
         if (line.text.starts_with("pinfold-admin:")) {
             findings.ok("pinfoldd.group", "the group pinfold-admin exists");

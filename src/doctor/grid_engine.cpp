@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// docs/schedulers/grid-engine.md
+// These checks follow docs/schedulers/grid-engine.md.
 #include "doctor/checks.hpp"
 
 #include <sys/stat.h>
@@ -16,7 +16,7 @@ bool installed(const Host& host, const Files& files) {
     return host.gridEngine.has_value();
 }
 
-/// "name  value", and a backslash where a line goes on.
+/// Reads a line "name  value". A backslash at the end continues a line.
 std::string setting(const std::string& configuration, const std::string& name) {
     for (const auto& line : meaningfulLines(configuration)) {
         const auto fields = words(line.text);
@@ -26,7 +26,7 @@ std::string setting(const std::string& configuration, const std::string& name) {
     return "";
 }
 
-/// A host's own configuration comes before the cell's.
+/// The configuration of a host comes before the configuration of the cell.
 std::string setting(const GridEngineAnswer& answer, const std::string& name) {
     const auto local = setting(answer.local, name);
     return local.empty() ? setting(answer.global, name) : local;
@@ -51,7 +51,7 @@ void checkShepherd(const Host& host, const Files& files, const GridEngineAnswer&
         findings.ok(id, "Grid Engine's jobs use pinfold", "qconf -sconf");
 }
 
-/// Grid Engine's own cgroups would take the job out of ours when it starts.
+/// If Grid Engine has cgroups of its own, it takes the job out of pinfold's cgroup when the job starts.
 void checkCgroups(const GridEngineAnswer& answer, Findings& findings) {
     auto parameters = lowerCase(setting(answer, "execd_params"));
     for (char& c : parameters)

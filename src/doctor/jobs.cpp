@@ -13,7 +13,7 @@ constexpr const char* kSlices = "/sys/fs/cgroup/batch.slice";
 constexpr const char* kRecords = "/run/pinfold/jobs";
 constexpr const char* kReconcile = "pinfold reconcile";
 
-using Names = std::set<std::string>; ///< jobs' keys as unit names have them
+using Names = std::set<std::string>; ///< the keys of jobs, as in unit names
 
 Names slices(const Files& files) {
     Names names;
@@ -23,13 +23,13 @@ Names slices(const Files& files) {
     return names;
 }
 
-/// With the state; unset where the file says nothing that can be understood.
+/// Returns the records with their states. A state is unset if the file cannot be understood.
 std::map<std::string, std::optional<JobState>> records(const Files& files) {
     std::map<std::string, std::optional<JobState>> found;
     for (const auto& file : files.matching(std::filesystem::path(kRecords) / "*.json")) {
         const auto text = files.read(file);
         const auto record = decodeJobRecord(text.value_or(""));
-        if (text) // else it has gone meanwhile
+        if (text) // otherwise the file has gone meanwhile
             found.emplace(file.stem(), record ? std::optional(record->state) : std::nullopt);
     }
     return found;
@@ -63,8 +63,9 @@ void checkJobs(const Host&, const Files& files, Findings& findings) {
         findings.needsRoot("jobs.units", kRecords);
         return;
     }
-    // Jobs come and go while we look. Their record is there before their slice and after it, so a slice that is there before and
-    // after the look at the records has none; and one is missing if it was at neither time, with the record there all along.
+    // Jobs come and go while we look. pinfoldd writes a job's record before the slice exists, and removes it after the slice. So
+    // a slice that exists both before and after we look at the records, and is not in them, has no record. A slice is missing if
+    // it existed at neither time although its record existed all the time.
     const auto before = slices(files);
     const auto found = records(files);
     const auto after = slices(files);

@@ -28,9 +28,9 @@ void checkPidMax(const Files& files, Findings& findings) {
         findings.ok("kernel.pid-max", value[0] + " process ids");
 }
 
-/// "hidepid=2" or "hidepid=invisible", or empty.
+/// Returns "hidepid=2" or "hidepid=invisible", or an empty text.
 std::string hiding(const Files& files) {
-    std::string found; // of the last mount, which covers the others
+    std::string found; // the option of the last mount, which covers the other mounts
     for (const auto& line : meaningfulLines(files.text("/proc/mounts"))) {
         const auto fields = words(line.text);
         if (fields.size() < 4 || fields[1] != "/proc")

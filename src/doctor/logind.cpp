@@ -11,7 +11,8 @@ struct Setting {
     std::string where;
 };
 
-/// logind.conf and its drop-ins, lowest priority first: main file, then by name; a directory masks those before it.
+/// Returns logind.conf and its drop-ins, lowest priority first: the main file, then the drop-ins by name. A file masks files of
+/// the same name in the directories before its own.
 std::vector<std::filesystem::path> logindFiles(const Files& files) {
     const std::vector<std::filesystem::path> directories{"/usr/lib/systemd", "/usr/local/lib/systemd", "/run/systemd",
                                                          "/etc/systemd"};
@@ -28,7 +29,7 @@ std::vector<std::filesystem::path> logindFiles(const Files& files) {
     return found;
 }
 
-/// As the files have it: what logind has after its next start.
+/// Reads the setting from the files: logind will use it after its next start.
 Setting configured(const Files& files, const std::string& name, bool otherwise) {
     Setting setting{otherwise, "/etc/systemd/logind.conf"};
     for (const auto& file : logindFiles(files))
@@ -68,7 +69,7 @@ void checkLoginLeftovers(const Host& host, const Files& files, Findings& finding
                    : "processes that a login outside of jobs leaves behind keep running (KillUserProcesses=no)");
 }
 
-/// A lingering user's manager, and all that it runs, outlives every job.
+/// The manager of a lingering user, and all that the manager runs, outlives every job.
 void checkLinger(const Files& files, Findings& findings) {
     const std::string directory = "/var/lib/systemd/linger";
     std::vector<std::string> users;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// docs/schedulers/openpbs.md. What MoM knows of a hook: mom_priv/hooks/NAME.HK, NAME=VALUE lines, with OpenPBS's own defaults
-// for what is not there (hook.h).
+// These checks follow docs/schedulers/openpbs.md. MoM stores what it knows about a hook in mom_priv/hooks/NAME.HK, in NAME=VALUE
+// lines. OpenPBS's own defaults apply to lines that do not exist (hook.h).
 #include "base/parse.hpp"
 #include "doctor/checks.hpp"
 
@@ -13,7 +13,7 @@ constexpr const char* kConf = "/etc/pbs.conf";
 constexpr const char* kEvents[] = {"execjob_begin",       "execjob_launch",    "execjob_attach",   "execjob_resize",
                                    "execjob_postsuspend", "execjob_preresume", "execjob_epilogue", "execjob_end",
                                    "execjob_abort",       "exechost_periodic"};
-constexpr std::uint64_t kAlarm = 90; ///< seconds; the hook bounds itself to 80
+constexpr std::uint64_t kAlarm = 90; ///< seconds; the hook limits itself to 80
 
 std::string setting(const std::string& text, const std::string& name, const std::string& otherwise) {
     std::string value = otherwise;
@@ -67,7 +67,7 @@ void checkHook(const Files& files, const std::filesystem::path& directory, Findi
         findings.ok(id, "OpenPBS's jobs use pinfold", file);
 }
 
-/// OpenPBS's own cgroups hook would put the same processes elsewhere.
+/// OpenPBS's own cgroups hook would move the same processes elsewhere.
 void checkOther(const Files& files, const std::filesystem::path& directory, Findings& findings) {
     const auto file = directory / "pbs_cgroups.HK";
     const auto hook = files.read(file);

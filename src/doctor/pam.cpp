@@ -35,7 +35,8 @@ void checkPresence(bool account, bool session, bool mayFail, Findings& findings)
         findings.ok("pam.sshd", "pam_pinfold is not used: logins by ssh stay outside of jobs", kFile);
 }
 
-/// The later of the two has the process: pam_systemd moves it to a session's scope, out of the job's.
+/// The module that runs later decides where the process is: pam_systemd moves it out of the job's scope, to the scope of a
+/// session.
 void checkOrder(const Stack& session, Findings& findings) {
     const auto ours = find(session, kOurs);
     if (ours == session.end())
@@ -49,7 +50,7 @@ void checkOrder(const Stack& session, Findings& findings) {
                     ours->where);
 }
 
-/// `sufficient` before ours lets a user in whom nobody has asked about a job.
+/// A `sufficient` module before ours admits a user without any question about a job.
 void checkBypass(const Stack& account, Findings& findings) {
     const auto ours = find(account, kOurs);
     if (ours == account.end())
@@ -67,13 +68,13 @@ void checkBypass(const Stack& account, Findings& findings) {
 std::vector<std::string> sshdWords(std::string line) {
     std::replace(line.begin(), line.end(), '=', ' ');
     auto fields = words(line);
-    if (fields.empty()) // nothing but equals signs
+    if (fields.empty()) // the line contains only equals signs
         return {""};
     fields.front() = lowerCase(fields.front());
     return fields;
 }
 
-/// The first value holds, files of Include lines in their places (sshd_config(5)).
+/// The first value holds. The files of Include lines are read in their places (sshd_config(5)).
 std::string usePam(const Files& files) {
     const auto included = [](const std::string& line) {
         const auto fields = sshdWords(line);
@@ -98,7 +99,7 @@ void checkUsePam(const Files& files, Findings& findings) {
         findings.ok("pam.use-pam", "sshd uses PAM", kSshd);
 }
 
-/// A user manager in a job takes logind's bookkeeping along when the job ends.
+/// A user manager in a job ends with the job, and that breaks logind's bookkeeping.
 void checkUserManager(const Files& files, Findings& findings) {
     const auto session = pamStack(files, "systemd-user", "session");
     if (const auto ours = find(session, kOurs); ours != session.end())
@@ -112,13 +113,13 @@ bool installed(const Files& files, const std::string& module) {
     std::vector<std::filesystem::path> directories{"/lib/security", "/lib64/security", "/usr/lib/security",
                                                    "/usr/lib64/security"};
     for (const auto& name : files.list("/usr/lib"))
-        directories.push_back(std::filesystem::path("/usr/lib") / name / "security"); // Debian's triplets
+        directories.push_back(std::filesystem::path("/usr/lib") / name / "security"); // on Debian, `name` is a triplet
     return std::any_of(directories.begin(), directories.end(),
                        [&](const auto& directory) { return files.exists(directory / module); });
 }
 
-/// logind makes a session for whoever is in none, a job's process too, and moves it there. Not cron and at: what they run was
-/// never in a job.
+/// logind creates a session for a process that has none, even for a process of a job, and moves the process there. cron and at
+/// are not checked, because the processes that they run were never in a job.
 void checkMovers(const Files& files, Findings& findings) {
     std::vector<std::string> movers;
     if (installed(files, kLogind))

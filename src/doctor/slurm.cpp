@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// docs/schedulers/slurm.md
+// These checks follow docs/schedulers/slurm.md.
 #include "config/config.hpp"
 #include "doctor/checks.hpp"
 
@@ -8,14 +8,14 @@ namespace {
 
 constexpr const char* kPlugin = "pinfold_spank.so";
 
-/// "include PATTERN", in slurm.conf(5) and plugstack.conf(5).
+/// Reads "include PATTERN", as in slurm.conf(5) and plugstack.conf(5).
 std::vector<std::filesystem::path> included(const std::string& line) {
     const auto fields = words(line);
     return fields.size() == 2 && lowerCase(fields[0]) == "include" ? std::vector<std::filesystem::path>{fields[1]}
                                                                    : std::vector<std::filesystem::path>{};
 }
 
-/// NAME=VALUE; names in any case. The last one holds.
+/// Reads NAME=VALUE. Case does not matter in names, and the last value holds.
 std::string setting(const Files& files, const std::filesystem::path& file, const std::string& name) {
     std::string value;
     for (const auto& [from, line] : files.linesWithIncludes(file, included)) {
@@ -29,12 +29,12 @@ std::string setting(const Files& files, const std::filesystem::path& file, const
 }
 
 struct PluginLine {
-    std::string rule; ///< required, optional
+    std::string rule; ///< required or optional
     std::string path;
     std::string where;
 };
 
-/// "required PATH ARGUMENTS"
+/// Reads "required PATH ARGUMENTS".
 std::optional<PluginLine> ourPlugin(const Files& files, const std::filesystem::path& file) {
     for (const auto& line : files.linesWithIncludes(file, included)) {
         const auto fields = words(line.line.text);
@@ -63,7 +63,7 @@ void checkPlugin(const Host& host, const Files& files, const std::filesystem::pa
         findings.ok(id, "Slurm's jobs use pinfold", plugin->where);
 }
 
-/// The plugin leaves GPUs to Slurm, and a node with [gpus] opens to a job only those that pinfold has given it.
+/// The plugin leaves GPUs to Slurm. On a node with [gpus], a job can open only the GPUs that pinfold has given to it.
 void checkGpus(const Host& host, Findings& findings) {
     const auto loaded = loadConfig(ConfigPaths::below(host.root));
     if (loaded && !loaded->config.gpus.devices.empty())

@@ -8,7 +8,7 @@ namespace {
 
 constexpr unsigned kOldest = 252;
 
-/// 252 for "252.39-1~deb12u1".
+/// Returns 252 for "252.39-1~deb12u1".
 unsigned majorVersion(const std::string& version) {
     const auto number = parseUnsigned(version.substr(0, version.find_first_not_of("0123456789")));
     return number && *number < 100'000 ? static_cast<unsigned>(*number) : 0;
@@ -39,7 +39,8 @@ void checkBatchSlice(const Host& host, Findings& findings) {
     else if (load != "loaded")
         findings.fail("systemd.batch-slice", "batch.slice is not installed (" + load + ")",
                       "install pinfold's units, then `systemctl daemon-reload`", "batch.slice");
-    // What pinfoldd sets at run time are files too, below system.control, which systemd was seen to take for changed.
+    // The settings that pinfoldd changes at run time are files below system.control. systemd was seen to report these files as
+    // changed.
     else if (property(slice, "NeedDaemonReload") == "yes" &&
              property(slice, "DropInPaths").find("/system.control/") == std::string::npos)
         findings.warn("systemd.batch-slice", "files of batch.slice have changed since systemd read them",
@@ -48,7 +49,7 @@ void checkBatchSlice(const Host& host, Findings& findings) {
         findings.ok("systemd.batch-slice", "installed");
 }
 
-/// systemd-oomd kills by pressure and swap of the whole node, and so takes jobs that are within their limits.
+/// systemd-oomd kills by memory pressure and swap of the whole node, so it kills jobs that are within their limits.
 void checkOomd(const Host& host, Findings& findings) {
     const auto& oomd = host.unit("systemd-oomd.service");
     if (property(oomd, "ActiveState") != "active") {

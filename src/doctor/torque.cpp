@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// docs/schedulers/torque.md
+// These checks follow docs/schedulers/torque.md.
 #include "doctor/checks.hpp"
 
 #include <sys/stat.h>
@@ -18,7 +18,7 @@ constexpr Script kScripts[] = {
     {"epilogue.parallel", "torque-epilogue"},
 };
 
-/// "" when pbs_mom would run it. As pbs_mom looks at it: behind links.
+/// Returns "" if pbs_mom would run the file. Like pbs_mom, this check follows links.
 std::string refused(const Files::Status& status) {
     if (status.owner != 0)
         return "the file does not belong to root";
@@ -39,7 +39,7 @@ void checkScript(const Host& host, const Files& files, const std::filesystem::pa
     const auto link = "ln -sf " + program + " " + file.string();
     const auto status = files.status(file);
     if (!status) {
-        // With the starter, and no job opened by a prologue, no job of Torque's runs.
+        // If the starter is set and no prologue opens the job, no job of Torque runs.
         const auto state = hooked ? FindingState::Fail : FindingState::Warn;
         findings.add(state, id, "the file does not exist, or is a link to nothing", link, file);
         return;
@@ -63,7 +63,7 @@ void checkScript(const Host& host, const Files& files, const std::filesystem::pa
                      program + " \"$@\" must be called in the script, as in docs/schedulers/torque.md", file);
 }
 
-/// The path behind such a word in mom_priv/config.
+/// Returns the path that follows such a word in mom_priv/config.
 std::string programOf(std::string_view word, const std::string& config) {
     std::string path;
     for (const auto& line : meaningfulLines(config)) {
@@ -74,7 +74,7 @@ std::string programOf(std::string_view word, const std::string& config) {
     return path;
 }
 
-/// Does Torque give its jobs to pinfold?
+/// Says whether Torque gives its jobs to pinfold.
 bool checkStarter(const Host& host, const Files& files, const std::filesystem::path& config, Findings& findings) {
     const char* id = "torque.job-starter";
     const auto ours = host.libexec + "/torque-job-starter";
@@ -111,7 +111,7 @@ void checkNodeCheck(const Host& host, const Files& files, const std::filesystem:
         findings.ok(id, "Torque learns when the node takes no jobs, if $node_check_script calls torque-node-check", config);
 }
 
-/// pbs_mom runs them as the job's user in its own cgroup, without the starter.
+/// pbs_mom runs these scripts as the job's user, but in pbs_mom's own cgroup, without the starter.
 void checkUserScripts(const Files& files, const std::filesystem::path& directory, Findings& findings) {
     for (const char* name : {"prologue.user", "epilogue.user"})
         if (files.exists(directory / name))
