@@ -10,7 +10,7 @@
 namespace pinfold {
 namespace {
 
-// The keys of a user with a thousand jobs make no message.
+// A message cannot name all keys of a user who has a thousand jobs.
 constexpr std::size_t kMostNamed = 5;
 
 bool isIn(const WrapperJob& job, std::string_view state) { return job.state == state; }

@@ -49,7 +49,7 @@ std::string ownCgroup() {
     return path ? std::move(*path) : std::string();
 }
 
-/// By what the kernel says afterwards: an answer can be lost, and wrong.
+/// Decides by what the kernel says afterwards, because an answer can be lost or wrong.
 Result<WrapperReply> adopt(const std::string& key, uid_t owner, const Deadline& deadline, const std::string& socket) {
     const auto self = openPidfd(::getpid());
     if (!self)
@@ -66,7 +66,7 @@ Result<WrapperReply> adopt(const std::string& key, uid_t owner, const Deadline& 
                                                " of job " + key + ", but the login is in " + printable(cgroup, 300)};
 }
 
-/// Nobody said no: something is wrong with the node.
+/// Nobody has refused the login, so something is wrong with the node.
 Outcome failed(Phase phase, const Login& login, const PamOptions& options, const Error& failure, std::string toUser) {
     if (login.admitted)
         return {.toLog = who(login) + " is admitted as a member of an admitted group: " + failure.message,
@@ -86,7 +86,7 @@ Outcome refused(Phase phase, const Login& login, const Error& why, std::string t
             .priority = LOG_NOTICE};
 }
 
-/// Unset where it is to be decided.
+/// Returns nothing if pinfoldd must be asked.
 std::optional<Outcome> withoutAsking(Phase phase, const Login& login, const PamOptions& options) {
     if (login.uid == 0)
         return Outcome{};
@@ -101,7 +101,8 @@ std::optional<Outcome> withoutAsking(Phase phase, const Login& login, const PamO
                    .priority = LOG_ERR};
 }
 
-/// Busy, too: users may bring that about whenever they like, with as many tasks as a job may have, or by suspending it.
+/// Busy counts as a refusal too, because users can cause it whenever they like: they start as many tasks as a job may have, or
+/// suspend the job.
 bool saidNo(ErrorCode code) { return code == ErrorCode::Busy || errorRow(code).pamCode == kPamPermDenied; }
 
 Outcome join(const Login& login, const PamOptions& options, const std::string& key, const Deadline& deadline,
@@ -111,7 +112,7 @@ Outcome join(const Login& login, const PamOptions& options, const std::string& k
         return {.toLog = "session of " + who(login) + " is part of job " + key, .environment = std::move(adopted->environment)};
     if (!saidNo(adopted.error().code))
         return failed(Phase::Session, login, options, adopted.error(), cannotJoin(key, login.node));
-    if (login.admitted) // the job has ended in this very moment, or takes no more
+    if (login.admitted) // the job has just ended, or takes no more tasks
         return {.toLog = "session of " + who(login) + " does not belong to a job: " + adopted.error().message};
     return refused(Phase::Session, login, adopted.error(), cannotJoin(key, login.node));
 }
@@ -137,11 +138,11 @@ Outcome openSession(const Login& login, const PamOptions& options, const std::st
     const auto jobs = jobsOf(login.uid, deadline, socket);
     if (!jobs)
         return failed(Phase::Session, login, options, jobs.error(), cannotTell(login.node));
-    // As by su in a job: a process stays in the job that it is in.
+    // A process stays in the job that it is in, for example when somebody uses su in a job.
     if (jobOf(ownCgroup(), *jobs))
         return {};
     const auto open = openTo(*jobs);
-    // The search must leave time for what it is for.
+    // The search must leave time to join the job.
     const auto origin = open.size() > 1 ? originOf(login.connection, open, Deadline(deadline.remaining() / 2)) : std::nullopt;
     const auto key = chooseJob(*jobs, origin, options.denySeveral, login.node);
     if (key)

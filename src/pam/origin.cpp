@@ -20,13 +20,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A busy node's ten thousands of connections, with 150 bytes each.
+// A busy node has tens of thousands of connections, with 150 bytes each.
 constexpr std::size_t kMostOfTable = 16 << 20;
-// Fields of a line of the table (reference: Documentation/networking/proc_net_tcp.rst).
+// The fields of a line of the table (see Documentation/networking/proc_net_tcp.rst).
 constexpr std::size_t kLocal = 1, kRemote = 2, kState = 3, kInode = 9;
 constexpr const char* kEstablished = "01";
 constexpr std::size_t kDigitsOfWord = 8; ///< 32 bits in hexadecimal
-// An IPv4 address as a socket of IPv6 shows it.
+// An IPv6 socket shows an IPv4 address with this prefix.
 constexpr const char* kMapped = "0000000000000000FFFF0000";
 
 std::vector<std::string> words(std::string_view line) {
@@ -37,9 +37,10 @@ std::vector<std::string> words(std::string_view line) {
     return found;
 }
 
-/// As the kernel prints it: 32 bits each in this machine's order. Empty for what is no address.
+/// Returns the address as the kernel prints it: in units of 32 bits, each in this machine's byte order. Returns an empty text if
+/// it is not an address.
 std::string hexAddress(std::string address) {
-    address.resize(std::min(address.find('%'), address.size())); // a link-local one has its interface behind it
+    address.resize(std::min(address.find('%'), address.size())); // the interface follows a link-local address
     std::array<std::uint32_t, 4> parts{};
     const bool v6 = address.find(':') != std::string::npos;
     if (::inet_pton(v6 ? AF_INET6 : AF_INET, address.c_str(), parts.data()) != 1)
@@ -69,7 +70,7 @@ bool isEnd(std::string_view field, const std::string& end) {
     return field == end || (field.starts_with(kMapped) && field.substr(std::strlen(kMapped)) == end);
 }
 
-/// A user can have very many.
+/// A user can have very many open files, so the deadline stops the search.
 bool hasOpen(const fs::path& process, const std::string& link, const Deadline& deadline) {
     std::error_code error;
     for (fs::directory_iterator entry(process / "fd", error), end; !error && entry != end && !deadline.passed();

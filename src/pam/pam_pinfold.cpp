@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What sshd and others load to ask whether a user may log in, and to make the login part of the user's job. In their process, as
-// root: no thread, no signal handler, nothing static, and no exception leaves.
+// sshd and other programs load this module to ask whether a user may log in, and to make the login part of the user's job. The
+// module runs in their process, as root: it uses no thread, no signal handler and nothing static, and no exception leaves it.
 #include "base/error_code.hpp"
 #include "base/escape.hpp"
 #include "pam/login.hpp"
@@ -32,7 +32,7 @@ template <class F> int guarded(pam_handle_t* pam, F&& phase) noexcept {
 }
 
 std::string node() {
-    std::array<char, 65> name{}; // as long as Linux has them, and a zero
+    std::array<char, 65> name{}; // the longest name on Linux, and a zero byte
     return ::gethostname(name.data(), name.size() - 1) == 0 ? printable(name.data()) : "this node";
 }
 
@@ -76,7 +76,7 @@ int pam_sm_open_session(pam_handle_t* pam, int flags, int argc, const char** arg
     return guarded(pam, [&] { return phase(pam, flags, argc, argv, openSession); });
 }
 
-/// What the session leaves behind is the job's, and ends with it.
+/// Processes that the session leaves behind belong to the job, and end with it.
 int pam_sm_close_session(pam_handle_t*, int, int, const char**) { return PAM_SUCCESS; }
 
 int pam_sm_authenticate(pam_handle_t*, int, int, const char**) { return PAM_IGNORE; }
