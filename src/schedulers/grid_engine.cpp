@@ -12,7 +12,8 @@
 namespace pinfold {
 namespace {
 
-constexpr std::uint64_t kLeastMemory = 10 << 20; // bytes; the shepherd's own floor (LIMIT_VMEM_MIN), or it could not run itself
+// These are bytes. The shepherd itself uses this minimum (LIMIT_VMEM_MIN), because it could not run with less.
+constexpr std::uint64_t kLeastMemory = 10 << 20;
 constexpr std::uint64_t kMostSlots = 1'000'000;
 constexpr std::size_t kLongestBinding = 64 << 10; // characters
 
@@ -29,7 +30,7 @@ bool sameIgnoringCase(std::string_view a, std::string_view b) {
                       [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
-/// A value that must not be the user's: all of that name agree.
+/// Returns a value that the user must not be able to set: all values of that name must be equal.
 Result<std::string> trusted(const GridEngineConfig& config, const std::string& name) {
     const auto& all = config.values(name);
     if (all.empty() || all.front().empty())
@@ -44,10 +45,10 @@ Result<std::string> trusted(const GridEngineConfig& config, const std::string& n
 
 bool isNone(std::string_view method) { return method.empty() || sameIgnoringCase(method, "none"); }
 
-/// What the directory says, which is execd's alone.
+/// The facts in the directory's path, which only execd chooses.
 struct Place {
     std::string job;
-    std::string task; ///< 1 where there is no array
+    std::string task; ///< 1 if the job is not an array
     std::string slaveTask;
 };
 
@@ -78,7 +79,7 @@ Result<Place> readPlace(std::string_view directory) {
     return place;
 }
 
-/// The lowest that is there, of hard or of soft ones, of what people call memory.
+/// Sets the limit to the lowest value that exists, among the hard or the soft limits for memory.
 void lower(std::optional<std::uint64_t>& limit, const GridEngineConfig& config, const std::string& name, std::uint64_t slots) {
     const auto& perJob = config.values(name + "_is_consumable_job");
     const bool scaled = std::find(perJob.begin(), perJob.end(), "1") == perJob.end();
@@ -90,7 +91,7 @@ void lower(std::optional<std::uint64_t>& limit, const GridEngineConfig& config, 
         }
 }
 
-/// A resident set isn't multiplied by the slots, neither by the shepherd.
+/// A resident set is not multiplied by the slots. The shepherd does not multiply it either.
 void lowerResident(std::optional<std::uint64_t>& limit, const GridEngineConfig& config, const std::string& name) {
     lower(limit, config, name, 1);
 }
@@ -109,13 +110,13 @@ ResourceLimits readLimits(const GridEngineConfig& config, std::uint64_t slots) {
     lowerResident(limits.memoryMax, config, "h_rss");
     lower(limits.memoryHigh, config, "s_vmem", slots);
     lowerResident(limits.memoryHigh, config, "s_rss");
-    // A soft limit at or above the hard one would never be felt.
+    // A soft limit at or above the hard limit would have no effect.
     if (limits.memoryHigh && limits.memoryMax && *limits.memoryHigh >= *limits.memoryMax)
         limits.memoryHigh.reset();
     return limits;
 }
 
-/// A queue's processors, which all its jobs share: a limit, and no allocation.
+/// Returns the queue's processors, which all its jobs share: they are a limit, and not an allocation.
 std::optional<CpuList> readProcessors(const GridEngineConfig& config) {
     std::optional<CpuList> all;
     for (const auto& text : config.values("processors"))
@@ -150,7 +151,7 @@ GridEngineOutput readOutput(const GridEngineConfig& config, const Place& place, 
 } // namespace
 
 std::vector<GridEngineCore> parseGridEngineBinding(std::string_view binding) {
-    // "env_" and "pe_": the job is told of cores, and bound to none.
+    // With "env_" and "pe_", the job is told which cores to use, but is not bound to them.
     if (binding.size() > kLongestBinding || binding.starts_with("env_") || binding.starts_with("pe_"))
         return {};
     const auto colon = binding.rfind(':');

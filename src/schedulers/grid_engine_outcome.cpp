@@ -14,12 +14,12 @@
 namespace pinfold {
 namespace {
 
-constexpr std::uint64_t kExited = 1; // wait_status, sge_report.h: bit 0 is "exited", the status begins at bit 4
+constexpr std::uint64_t kExited = 1; // wait_status in sge_report.h: bit 0 is "exited", the status begins at bit 4
 constexpr int kStatusShift = 4;
 constexpr std::uint64_t kMostSignal = 64;
 constexpr std::uint64_t kMostStatus = 255;
 
-/// Unset: what can't be read is no smaller.
+/// Unset means that the text cannot be read. Such a value does not count as smaller.
 std::optional<double> number(std::string_view text) {
     double value = 0;
     const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
@@ -35,7 +35,7 @@ std::string seconds(std::uint64_t usec) {
     return text;
 }
 
-/// The line for it, if the receipt's figure is to stand there.
+/// Returns the new value for the line if the receipt's value is larger.
 std::optional<std::string> larger(std::string_view name, std::string_view value, const Usage& usage) {
     const auto theirs = number(value);
     if (!theirs)
@@ -56,9 +56,10 @@ GridEngineVerdict verdictOn(ErrorCode failure) {
     switch (failure) {
     case ErrorCode::InvalidArgument:
     case ErrorCode::LimitInvalid:
-    case ErrorCode::LimitUnenforceable: // to try again would be a loop, of three seconds a turn for a parallel job
+    // A new attempt would fail again and again, every three seconds for a parallel job.
+    case ErrorCode::LimitUnenforceable:
         return GridEngineVerdict::JobFailed;
-    // An earlier run of it is still ending, or too much is asked of pinfoldd at once.
+    // An earlier run of the job is still ending, or too much is asked of pinfoldd at once.
     case ErrorCode::AlreadyExists:
     case ErrorCode::Busy:
     case ErrorCode::JobEnding:
@@ -106,7 +107,7 @@ std::string usageWithReceipt(std::string_view usage, const Receipt& receipt) {
 }
 
 std::string usageOfKilled(int signal, std::uint64_t start, std::uint64_t end) {
-    // Not as killed by the signal: then execd would say that and nothing else, in place of the file error.
+    // Do not report the job as killed by the signal: execd would then show only that, and not the text of the file "error".
     const auto status = 128 + static_cast<std::uint64_t>(signal);
     return "wait_status=" + std::to_string(kExited | status << kStatusShift) + "\nexit_status=" + std::to_string(status) +
            "\nsignal=0\nstart_time=" + std::to_string(start) + "\nend_time=" + std::to_string(end) +

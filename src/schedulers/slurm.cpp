@@ -12,11 +12,11 @@ namespace pinfold {
 namespace {
 
 constexpr std::uint64_t kMiB = 1 << 20;
-// Slurm's words for "none" are the highest numbers (NO_VAL64, INFINITE64). No node has an exbibyte.
+// Slurm's values for "none" are the highest numbers (NO_VAL64, INFINITE64). No node has an exbibyte.
 constexpr std::uint64_t kNoNodeHas = std::uint64_t{1} << 40; // MiB
 
-/// Of version 2, "slurmstepd.scope", with several slurmd on a host "<node>_slurmstepd.scope". Of version 1, "slurm" or
-/// "slurm_<node>" above "uid_<n>".
+/// With cgroups of version 2, the name is "slurmstepd.scope", or "<node>_slurmstepd.scope" if several slurmd run on a host. With
+/// version 1, the name is "slurm" or "slurm_<node>", above "uid_<n>".
 bool isSlurms(std::string_view path) {
     if (path.find("slurmstepd.scope/") != std::string_view::npos || path.ends_with("slurmstepd.scope"))
         return true;

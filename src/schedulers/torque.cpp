@@ -15,9 +15,9 @@ namespace {
 constexpr std::size_t kCookieDigits = 32;
 constexpr std::uint64_t kWordBytes = 4; // sizeof(int), src/resmom/linux/mom_mach.c
 constexpr std::uint64_t kMaxProcessors = 1U << 20U;
-constexpr std::uint64_t kMaxSlots = 8192; // what OpenJob takes
+constexpr std::uint64_t kMaxSlots = 8192; // the maximum that OpenJob takes
 
-/// What prologue and epilogue get, by position (the manual's appendix "Prologue and Epilogue Scripts").
+/// The arguments of prologue and epilogue, by position (the manual's appendix "Prologue and Epilogue Scripts").
 enum Argument { kJobId = 1, kUser = 2, kPrologueResources = 5, kEpilogueExit = 10 };
 
 std::string_view value(const Environment& environment, std::string_view name) {
@@ -42,7 +42,7 @@ std::uint64_t saturated(std::uint64_t amount, std::uint64_t factor) {
     return amount > std::numeric_limits<std::uint64_t>::max() / factor ? kInfinity : amount * factor;
 }
 
-/// Torque's sizes: "1024", "4gb", "100MW"; powers of 1024, b: bytes, w: words.
+/// Parses Torque's sizes, such as "1024", "4gb" and "100MW". Units are powers of 1024; b means bytes, w means words.
 std::optional<std::uint64_t> parseTorqueSize(std::string_view text) {
     std::uint64_t number = 0;
     const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -61,7 +61,7 @@ std::optional<std::uint64_t> parseTorqueSize(std::string_view text) {
     return text.size() == 1 && lower(0) == 'w' ? std::optional(saturated(number, kWordBytes)) : std::nullopt;
 }
 
-/// The smallest where a resource is there twice: a comma in a user's quoted value gets nobody more.
+/// Returns the smallest amount if a resource is named twice. So a user who puts a comma into a quoted value cannot get more.
 template <class Parse>
 std::optional<std::uint64_t> smallest(std::string_view resources, std::string_view name, const Parse& parse) {
     std::optional<std::uint64_t> found;
@@ -84,7 +84,8 @@ Error missing(const char* what) {
             std::string(what) + ": only pbs_mom calls this program; see pinfold's documentation for Torque"};
 }
 
-/// The text of an element that is there once. libxml2 writes a user's '<' as "&lt;", so that no value can pose as an element.
+/// Returns the text of an element that exists exactly once. libxml2 writes a user's '<' as "&lt;", so no value can pass for an
+/// element.
 std::optional<std::string_view> element(std::string_view xml, const std::string& name) {
     const auto open = '<' + name;
     std::optional<std::string_view> found;
@@ -104,7 +105,7 @@ std::optional<std::string_view> element(std::string_view xml, const std::string&
 
 std::optional<std::uint32_t> numericId(std::optional<std::string_view> text) {
     const auto number = text ? parseUnsigned(*text) : Result<std::uint64_t>(Error{});
-    // -1 means "leave it" to setresuid(2).
+    // setresuid(2) takes -1 for "do not change".
     return number && *number < UINT32_MAX ? std::optional(static_cast<std::uint32_t>(*number)) : std::nullopt;
 }
 
@@ -122,7 +123,7 @@ Processors processors(const Environment& environment, std::string_view resources
     Processors found{.here = std::max(perNode, alone), .whole = 1, .sure = nodes == 1};
     found.whole = std::max(count(value(environment, "PBS_NP")).value_or(perNode * nodes), found.here);
 
-    // One line a processor. The mother superior is the first host, and the only one that has the file.
+    // The file has one line for each processor. Only the mother superior has the file, and the mother superior is the first host.
     const auto host = value(environment, "PBS_MSHOST");
     if (host.empty() || value(environment, "PBS_NODENUM") != "0")
         return found;
@@ -137,7 +138,7 @@ Processors processors(const Environment& environment, std::string_view resources
 
 std::optional<std::uint64_t> memoryHere(std::string_view resources, const Processors& processors) {
     const auto part = processors.sure ? processors.here : processors.whole;
-    // Without overflow, rounded up.
+    // This does not overflow, and rounds up.
     const auto ofWhole = [&](std::uint64_t bytes) {
         return bytes / processors.whole * part + (bytes % processors.whole * part + processors.whole - 1) / processors.whole;
     };
@@ -176,7 +177,7 @@ Result<Words> endArguments(const Words& argv, const Environment& environment) {
     const bool sister = !value(environment, "PBS_NODENUM").empty() && value(environment, "PBS_NODENUM") != "0";
     if (sister || argv.size() <= kEpilogueExit)
         return words;
-    // 256 and a signal's number; negative where pbs_mom gave the job up by itself.
+    // The status is 256 plus a signal's number, or negative if pbs_mom itself gave the job up.
     const auto exit = parseUnsigned(argv[kEpilogueExit]);
     if (exit && *exit < 256)
         words.push_back("--exit-status=" + std::to_string(*exit));
@@ -191,8 +192,9 @@ Result<Task> startedTask(const Environment& environment) {
     auto key = jobKey(value(environment, "PBS_JOBID"));
     if (!key)
         return key.error();
-    // The one variable that pbs_mom adds after those of the spawning program, which may be a copy of the batch script's:
-    // PBS_TASKNUM and PBS_NODENUM say nothing. Virtual node 0 is on the mother superior.
+    // PBS_VNODENUM is the only variable that pbs_mom adds after the variables of the spawning program. PBS_TASKNUM and
+    // PBS_NODENUM say nothing, because they may be copies of the batch script's variables. Virtual node 0 is on the mother
+    // superior.
     const bool first = value(environment, "PBS_VNODENUM") == "0";
     return Task{*std::move(key), first ? WrapperRole::Batch : WrapperRole::Task};
 }
