@@ -47,7 +47,7 @@ void addToJobsOutput(const JobOwner& owner, const GridEngineOutput& output, std:
     pollfd over{pidfd.get(), POLLIN, 0};
     if (::poll(&over, 1, Deadline(kMost).remainingMs()) <= 0)
         ::kill(writer, SIGKILL);
-    ::waitpid(writer, nullptr, WNOHANG); // one that hangs in the kernel goes when it can
+    ::waitpid(writer, nullptr, WNOHANG); // we do not wait for a writer that hangs in the kernel: it ends when it can
 }
 
 } // namespace pinfold

@@ -32,13 +32,14 @@ bool isProgram(const path& file) {
     return ::stat(file.c_str(), &status) == 0 && S_ISREG(status.st_mode) && (status.st_mode & 0111) != 0;
 }
 
-/// Where the sge_execd lies that is our parent. Debian has shell scripts of these names elsewhere.
+/// Returns the directory of our parent's program, sge_execd. Debian has shell scripts with the names of Grid Engine's programs
+/// elsewhere.
 path execdsDirectory() {
     std::error_code error;
     return std::filesystem::read_symlink("/proc/" + std::to_string(::getppid()) + "/exe", error).parent_path();
 }
 
-/// "binary_path" of the cell's bootstrap file. The environment is sge_execd's own.
+/// Returns "binary_path" from the cell's bootstrap file. The environment is sge_execd's own.
 path bootstrapDirectory() {
     const char* root = std::getenv("SGE_ROOT");
     const char* cell = std::getenv("SGE_CELL");
@@ -55,7 +56,7 @@ path bootstrapDirectory() {
     return from == std::string::npos ? path() : path(text.substr(from, to - from));
 }
 
-/// Sockets, and cores in them, by their lowest CPU: the core's number in Topology.
+/// Returns the sockets and their cores, ordered by their lowest CPU. The lowest CPU of a core is its number in Topology.
 std::vector<std::vector<unsigned>> coresBySocket(const Topology& topology) {
     std::map<unsigned, std::set<unsigned>> ofPackage;
     for (const auto& place : topology.cpus)

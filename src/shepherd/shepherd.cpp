@@ -19,7 +19,7 @@ namespace {
 
 std::uint64_t secondsNow() { return static_cast<std::uint64_t>(::time(nullptr)); }
 
-/// Tells when something in the working directory was written and closed.
+/// Tells us when a file in the working directory was written and closed.
 int watchWorkingDirectory() {
     const int fd = ::inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
     if (fd >= 0)
@@ -43,13 +43,13 @@ bool wroteFile(int watch, std::string_view name) {
 
 Shepherd::Shepherd(int argc, char** argv)
     : admin_(::geteuid()), command_(argv, argv + argc), started_(secondsNow()), spool_(admin_), suspension_(job_, spool_) {
-    // By this name a restarted sge_execd knows a shepherd in the list of processes.
+    // A restarted sge_execd recognizes a shepherd in the list of processes by this name.
     ::prctl(PR_SET_NAME, "sge_shepherd");
 }
 
 int Shepherd::run() {
     if (::seteuid(0) != 0)
-        return static_cast<int>(GridEngineVerdict::NodeFailed); // not started by root's sge_execd: nothing can be done here
+        return static_cast<int>(GridEngineVerdict::NodeFailed); // root's sge_execd has not started us: we can do nothing here
     if (auto read = readJob(); !read)
         return putBack(verdictOn(read.error().code), read.error().message);
     makeCommand();
@@ -79,7 +79,7 @@ Result<void> Shepherd::readJob() {
 }
 
 void Shepherd::makeCommand() {
-    // sge_execd gives none of its own arguments to a shepherd_cmd. Without this one the shepherd talks on standard error.
+    // sge_execd passes none of its own arguments to a shepherd_cmd. Without this argument the shepherd writes to standard error.
     static std::string background = "-bg";
     if (command_.size() == 1)
         command_.push_back(background.data());
@@ -94,7 +94,7 @@ void Shepherd::makeCommand() {
     options_.shepherd = true;
     if (job_.cores.empty())
         return;
-    // Where the cores can't be found the shepherd's own binding is all there is.
+    // If the cores cannot be found, only the shepherd's own binding applies.
     if (const auto topology = readTopology())
         if (auto cpus = cpusOf(job_.cores, *topology); !cpus.empty())
             options_.allocation.cpuList = std::move(cpus);
@@ -119,18 +119,18 @@ void Shepherd::becomeAdmin() const {
         ::_exit(kRunFailed);
 }
 
-/// A restarted sge_execd signals, and waits for, the process in the file "pid". Were that the real shepherd, it could be frozen,
-/// and its end would free the slot before the job's.
+/// A restarted sge_execd sends signals to the process in the file "pid", and waits for its end. If that process were the real
+/// shepherd, it could be frozen, and its end would free the slot before the job's end.
 bool Shepherd::nameUsAsTheShepherd() {
     if (spool_.read("pid").value_or("").empty())
         return false;
-    (void)spool_.write("pid", std::to_string(::getpid()) + "\n"); // then it is as without us
+    (void)spool_.write("pid", std::to_string(::getpid()) + "\n"); // if this fails, sge_execd behaves as without us
     return true;
 }
 
 void Shepherd::report(const WrapperReply& words, const ExitState& exit) {
     const auto receipt = words.receipt.value_or(Receipt{});
-    // The shepherd writes exit_status last: without it, it could not finish.
+    // The shepherd writes exit_status last. If the file is missing, the shepherd could not finish.
     if (exit.signal && spool_.read("exit_status").value_or("").empty()) {
         (void)spool_.write("error", "pinfold: " + causeOfKilled(*exit.signal, receipt) + "\n");
         if (spool_.read("usage").value_or("").empty())
@@ -143,7 +143,7 @@ void Shepherd::report(const WrapperReply& words, const ExitState& exit) {
     addToJobsOutput(owner_, job_.output, words.notice);
 }
 
-/// Last of all exit_status: sge_execd trusts it above all, and where it can't be written the exit status itself.
+/// Writes exit_status last: sge_execd trusts this file most. If the file cannot be written, sge_execd trusts our own exit status.
 int Shepherd::putBack(GridEngineVerdict verdict, const std::string& why) {
     const auto status = static_cast<int>(verdict);
     (void)spool_.write("error", "pinfold: " + why + "\n");

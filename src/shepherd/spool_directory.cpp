@@ -15,13 +15,13 @@
 namespace pinfold {
 namespace {
 
-constexpr mode_t kMode = 0644; // as sge_shepherd's own files
+constexpr mode_t kMode = 0644; // like the files of sge_shepherd itself
 
 } // namespace
 
 EffectiveUser::EffectiveUser(uid_t user) {
     if (::seteuid(user) != 0)
-        std::abort(); // root's rights must not be used instead
+        std::abort(); // continuing would use root's rights instead
 }
 
 EffectiveUser::~EffectiveUser() {
