@@ -8,7 +8,7 @@
 namespace pinfold {
 namespace {
 
-/// What to tell the administrator.
+/// Returns the error for an administrator.
 Error silence(bool away) {
     if (away)
         return {ErrorCode::Unreachable, "pinfoldd is not reachable; look at `systemctl status pinfoldd.socket pinfoldd`"};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What slurmd and its slurmstepd load. It joins a task to its job between fork and exec: in slurmstepd, as root, when Slurm has
-// set the waiting process up and only the word to go is missing. A failure there is the launch's own, so that the job is
-// requeued; that of a hook in the child would be the user's program's.
+// slurmd and slurmstepd load this plugin. It joins a task to its job between fork and exec. It runs in slurmstepd, as root, when
+// Slurm has set up the waiting process and only has to let it go. A failure at this point is a failure of the launch, so Slurm
+// requeues the job. A failure of a hook in the child would be a failure of the user's program.
 #include "spank/step.hpp"
 
 #include "os/read_file.hpp"
@@ -30,14 +30,14 @@ namespace {
 
 using namespace pinfold;
 
-// SPANK has no place for what a plugin knows from one call to the next. slurmstepd makes these calls in one thread.
+// SPANK offers no place to keep data from one call to the next. slurmstepd makes these calls in one thread.
 Step step;
 
 static_assert(kSlurmBatchStep == SLURM_BATCH_SCRIPT);
 
-constexpr int kFailed = -1; // above 0, some of SPANK's callers take it for a success
+constexpr int kFailed = -1; // some of SPANK's callers take a value above 0 for a success
 
-/// No exception crosses into Slurm.
+/// No exception may reach Slurm.
 template <class F> int guarded(F&& hook) noexcept {
     try {
         return hook();
@@ -63,7 +63,7 @@ SlurmTask describe(spank_t spank) {
     return task;
 }
 
-/// Only what runs: an owner who has cancelled the job meanwhile shall not have it back.
+/// Requeues only a job that runs: an owner who has cancelled the job meanwhile must not get it back.
 void requeue(std::uint32_t jobId) {
     if (slurm_requeue(jobId, JOB_RUNNING) != SLURM_SUCCESS)
         slurm_error("pinfold: job %u is not requeued: %s", jobId, slurm_strerror(errno));
@@ -74,7 +74,7 @@ int join(spank_t spank, pid_t process) {
     const auto number = item(spank, S_TASK_ID, 0);
     const auto cgroups = readFile(AT_FDCWD, ("/proc/" + std::to_string(process) + "/cgroup").c_str());
     if (cgroups && slurmContains(*cgroups)) {
-        if (number == 0) // once a step
+        if (number == 0) // log this once for each step
             slurm_info("pinfold: Slurm uses cgroups of its own for job %u, so pinfold leaves the job alone", task.jobId);
         return 0;
     }
@@ -119,8 +119,9 @@ extern "C" {
 int slurm_spank_task_post_fork(spank_t spank, int, char*[]) {
     const auto process = item<pid_t>(spank, S_TASK_PID, 0);
     if (process <= 0)
-        return 0; // the "extern" step's, of which no process is the user's
-    // Not by a failure of ours: slurmstepd waits for no child then, and reports a batch script that has exited with 0.
+        return 0; // this is the "extern" step, which has no process of the user
+    // Do not report a failure of the hook here: slurmstepd would then wait for no child, and would report that the batch script
+    // exited with 0.
     if (guarded([&] { return join(spank, process); }) != 0)
         ::kill(process, SIGKILL);
     return 0;
@@ -130,7 +131,8 @@ int slurm_spank_task_exit(spank_t spank, int, char*[]) {
     return guarded([&] { return over(spank); });
 }
 
-/// On each node before the job's first task there. Slurm requeues the job when it fails, and drains the node.
+/// Slurm calls this on each node before the job's first task there. If the call fails, Slurm requeues the job and drains the
+/// node.
 int slurm_spank_job_prolog(spank_t spank, int, char*[]) {
     return guarded([&] {
         const auto key = slurmKey(item<std::uint32_t>(spank, S_JOB_ID, 0));
@@ -138,11 +140,13 @@ int slurm_spank_job_prolog(spank_t spank, int, char*[]) {
     });
 }
 
-/// On each node when Slurm knows of no more task there. The node is given to the next job afterwards, or drained when it fails.
+/// Slurm calls this on each node when Slurm knows of no more task of the job there. Afterwards Slurm gives the node to the next
+/// job, or drains the node if the call fails.
 int slurm_spank_job_epilog(spank_t spank, int, char*[]) {
     return guarded([&] {
         const auto key = slurmKey(item<std::uint32_t>(spank, S_JOB_ID, 0));
-        const char* exit = std::getenv("SLURM_JOB_EXIT_CODE"); // slurmd's own environment for epilogues, none of the user's
+        // The environment is the one that slurmd makes for epilogues, and not the user's.
+        const char* exit = std::getenv("SLURM_JOB_EXIT_CODE");
         return report("epilog", key, endJob(key, exit ? slurmJobExit(exit) : ExitState{}));
     });
 }

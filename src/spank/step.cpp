@@ -16,16 +16,17 @@
 namespace pinfold {
 namespace {
 
-// srun gives up a launch after BatchStartTimeout, 10 s by default, and some.
+// srun gives up a launch some time after BatchStartTimeout, which is 10 s by default.
 constexpr Patience kForStart{10'000'000, 10'000'000};
-// Longer than a site's kill_grace. What takes longer hangs in the kernel, and Slurm drains the node when its epilogue fails.
+// This is longer than the kill_grace of a site. A process that takes longer hangs in the kernel, and Slurm drains the node when
+// its epilogue fails.
 constexpr Patience kForEnd{10'000'000, 120'000'000};
-// No job has a task of this number: the question whether it is over is answered at once, whatever else there is.
+// No job has a task with this number. So pinfoldd answers at once whether the task is over, whatever other tasks there are.
 constexpr std::uint32_t kNoTask = UINT32_MAX;
 
 UniqueFd openPidfd(pid_t pid) { return UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))); }
 
-/// Slurm's plugins have bound the process to CPUs by now. Before Linux 6.2 a move to a cgroup with cpuset undoes that.
+/// Slurm's plugins have already bound the process to CPUs. Before Linux 6.2, a move to a cgroup with cpuset undoes that.
 class KeptAffinity {
 public:
     explicit KeptAffinity(pid_t pid) : pid_(pid), known_(::sched_getaffinity(pid, sizeof cpus_, &cpus_) == 0) {}
@@ -75,7 +76,7 @@ Result<void> Step::join(int task, pid_t process, const SlurmTask& what) {
     if (!refused_ && mayRunUnconfined(joined.error(), request.key))
         return {};
     refused_ = joined.error();
-    // All of them still wait, and nobody has waited for them: their numbers are theirs.
+    // All these tasks still wait to be started, and nobody has waited for their processes, so the process ids are still theirs.
     for (const auto& [number, earlier] : contained_)
         ::kill(earlier.leader, SIGKILL);
     return *refused_;
