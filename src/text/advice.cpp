@@ -12,8 +12,8 @@ namespace {
 
 using Advice = std::optional<std::string>;
 
-constexpr std::uint64_t kShort = 60'000'000;        // microseconds: of less nothing is concluded
-constexpr std::uint64_t kLittleMemory = 1ULL << 30; // bytes: to ask for so much in vain harms nobody
+constexpr std::uint64_t kShort = 60'000'000;        // microseconds: a shorter job proves nothing
+constexpr std::uint64_t kLittleMemory = 1ULL << 30; // bytes: nobody is harmed if a job asks for this much and does not need it
 constexpr double kMuch = 0.1;                       // of the run time
 
 bool isShort(const Receipt& receipt) { return runTime(receipt) < kShort; }
@@ -80,13 +80,13 @@ Advice onMemory(const Receipt& receipt) {
     const auto limit = finite(receipt.limits.memoryMax);
     const bool atItsLimit = usage.memoryMaxEvents.value_or(0) > 0 || usage.memoryHighEvents.value_or(0) > 0;
     if (receipt.oom)
-        return std::nullopt; // which says it all
+        return std::nullopt; // the receipt already names the cause
     if (atItsLimit && muchOfTheTime(receipt, usage.memoryPressure))
         return "The job was at its memory limit and waited for memory in " + percentOfTheTime(receipt, *usage.memoryPressure) +
                ": ask for more memory.";
     if (!limit || *limit == 0)
         return std::nullopt;
-    // The peak alone proves nothing: page cache fills whatever there is.
+    // The peak alone proves nothing, because page cache fills all memory that is available.
     if (usage.memoryPeakAnon && share(*usage.memoryPeakAnon, *limit) >= 0.95)
         return "The job almost reached its memory limit: ask for more memory.";
     if (usage.memoryPeak && !isShort(receipt) && *limit >= kLittleMemory && share(*usage.memoryPeak, *limit) <= 0.25)
@@ -100,7 +100,7 @@ Advice onCpu(const Receipt& receipt) {
     const auto cpus = cpusAllowed(receipt.limits);
     if (!efficiency || isShort(receipt))
         return std::nullopt;
-    // Where it had less than it might have used, it was not held back by the quota as a whole but for moments.
+    // If the job used less CPU time than it was allowed, the quota held it back only for moments, and not as a whole.
     if (*efficiency >= 0.8 && muchOfTheTime(receipt, receipt.usage.cpuThrottled))
         return "The CPU quota slowed the job down: ask for more CPU time, or run fewer threads.";
     if (*cpus >= 2 && *efficiency <= 0.5)

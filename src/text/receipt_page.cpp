@@ -34,7 +34,7 @@ std::string percentOf(std::uint64_t part, std::uint64_t whole) {
     return whole == 0 ? "" : ", " + percent(static_cast<double>(part) / static_cast<double>(whole));
 }
 
-/// "2", "1.5"
+/// Returns texts such as "2" and "1.5".
 std::string count(double number) {
     std::array<char, 32> text{};
     std::snprintf(text.data(), text.size(), "%.2f", number);
@@ -128,7 +128,7 @@ std::string waitLine(const Usage& usage, const Amounts& amounts) {
     return text.empty() ? "" : line("waited", text);
 }
 
-/// A kill that the job as a whole outlived.
+/// Describes a kill that the job as a whole survived.
 std::string oomLines(const Receipt& receipt) {
     return receipt.oom && receipt.result != JobResult::OutOfMemory ? line("killed", oomLine(*receipt.oom, {})) : "";
 }
@@ -137,14 +137,14 @@ std::string shortened(const std::string& text) {
     if (text.size() <= kCommandBytes)
         return text;
     auto end = kCommandBytes;
-    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) // within a character of UTF-8
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) // this byte is within a UTF-8 character
         --end;
     return text.substr(0, end) + "…";
 }
 
 std::string leftoverLines(const Receipt& receipt, const Amounts& amounts) {
     const auto& leftovers = receipt.leftovers;
-    if (leftovers.count == 0) // a node that went down left nothing to look at
+    if (leftovers.count == 0) // after a node went down, pinfold could not look for leftovers
         return receipt.result == JobResult::NodeLost ? "" : line("left behind", "nothing");
     auto text = line("left behind", counted(leftovers.count, "process", "processes") + ", CPU " +
                                         amounts.duration(leftovers.cpu) + ", stopped by pinfold:");
