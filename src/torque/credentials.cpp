@@ -24,7 +24,7 @@ namespace pinfold::torque {
 namespace {
 
 constexpr off_t kMaxJobFile = 4 << 20;
-// pbs_mom lets the batch script go before it writes the job's file: some milliseconds on an idle node.
+// pbs_mom starts the batch script before it writes the job's file. On an idle node, the file follows within some milliseconds.
 constexpr std::uint64_t kFilePatience = 10'000'000;
 
 Error denied(const std::string& why) {
@@ -35,13 +35,13 @@ Error failed(const char* call) {
     return denied(std::string("cannot become the job's user: ") + call + ": " + std::strerror(errno));
 }
 
-/// pbs_mom works in its mom_priv, and so does each of its processes until it becomes a user's.
+/// pbs_mom's working directory is its mom_priv. Each of its processes works there too until it becomes a user's process.
 std::string jobsDirectory() { return "/proc/" + std::to_string(::getppid()) + "/cwd/jobs"; }
 
 std::string readJobFile(int directory, const char* name) {
     const UniqueFd file(::openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
     struct stat status {};
-    // Some sites let users write to this directory ($jobdirectory_sticky).
+    // Some sites let users write to this directory ($jobdirectory_sticky), so the file must be root's.
     if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != 0 ||
         (status.st_mode & (S_IWGRP | S_IWOTH)) != 0 || status.st_size > kMaxJobFile)
         return {};
@@ -62,8 +62,8 @@ std::optional<Identity> search(const std::string& path, std::string_view cookie)
     return std::nullopt;
 }
 
-/// As the name service has them. It is asked by a process of its own: to ask it, this one would have to load libraries, from
-/// where LD_LIBRARY_PATH says, which is the user's.
+/// Returns the user's groups from the name service. A separate process asks: this process would have to load libraries for the
+/// question, and would load them from LD_LIBRARY_PATH, which the user sets.
 Result<std::vector<gid_t>> groupsOf(uid_t uid) {
     auto asked = runAlone("/usr/bin/id", {"-G", "+" + std::to_string(uid)}, Printed::Output);
     if (!asked.printed.empty() && asked.printed.back() == '\n')
@@ -89,7 +89,8 @@ bool isNow(uid_t uid, gid_t gid) {
            users == std::array{uid, uid, uid} && groups == std::array{gid, gid, gid};
 }
 
-/// pbs_mom went there as root. Inside a directory that is closed to the user all would be open.
+/// pbs_mom entered the directory as root. Without this check, a process inside a directory that is closed to the user could open
+/// everything there.
 Result<void> enterAgain() {
     std::array<char, PATH_MAX> path{};
     if (!::getcwd(path.data(), path.size()) || ::chdir(path.data()) != 0)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// pbs_mom's epilogue and epilogue.parallel, as root: ends the job on this host, and waits until nothing of it is left. How long,
-// is pbs_mom's affair ($prologalarm): when it kills us, pinfoldd goes on.
+// This is pbs_mom's epilogue and epilogue.parallel, and it runs as root. It ends the job on this host, and waits until no process
+// of the job is left. pbs_mom decides how long that may take ($prologalarm): when pbs_mom kills us, pinfoldd continues.
 #include "run/say.hpp"
 #include "torque/command.hpp"
 
@@ -20,7 +20,7 @@ int epilogue(char** argv) {
         return 1;
     }
     const auto ended = torque::runPinfold(*arguments);
-    // A job that was never opened is over too: its prologue failed, or ran before pinfold was installed.
+    // A job that was never opened counts as over too: its prologue failed, or ran before pinfold was installed.
     if (ended.status == 0 || ended.status == static_cast<int>(pinfold::ExitStatus::NoSuchJob))
         return 0;
     std::fputs(ended.printed.c_str(), stderr);

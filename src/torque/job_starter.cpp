@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// pbs_mom's $job_starter: brings the process that it has started into the scope of its job, and becomes the command. By then
-// pbs_mom holds the job for started: no exit status of ours puts it back into the queue, only the prologue's does.
+// This is pbs_mom's $job_starter. It brings the process that pbs_mom has started into the scope of its job, and becomes the
+// command. At this point pbs_mom takes the job for started: our exit status cannot put the job back into the queue, and only the
+// prologue's can.
 #include "base/error_code.hpp"
 #include "base/escape.hpp"
 #include "run/command.hpp"
@@ -48,7 +49,7 @@ Result<void> join(torque::Task& task) {
     }
     if (entered)
         return {};
-    // A job that started while pinfoldd was away, as such a site allows, was not opened.
+    // If the job started while pinfoldd was away, which such a site allows, the job was not opened.
     const bool notOpened = entered.error().code == ErrorCode::NoSuchJob;
     const Error error = notOpened ? Error{ErrorCode::Unreachable, "job " + pinfold::printable(task.key, 300) +
                                                                       " is not open on this node: pbs_mom's prologue and "
@@ -57,7 +58,8 @@ Result<void> join(torque::Task& task) {
     return pinfold::mayRunUnconfined(error, task.key) ? Result<void>() : error;
 }
 
-/// pbs_mom calls us by the path in its configuration; it never says whether $source_login_batch is off.
+/// pbs_mom calls us by the path in its configuration. The name must tell us about the login, because pbs_mom never says whether
+/// $source_login_batch is off.
 bool wantsLogin(std::string_view ownName) { return !ownName.ends_with("-nologin"); }
 
 /// Returns errno.

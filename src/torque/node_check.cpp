@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// pbs_mom's $node_check_script, as root: says why the node takes no jobs. pbs_mom then reports the node as down, with this
-// reason, and takes that back after a check that says nothing.
+// This is pbs_mom's $node_check_script, and it runs as root. It prints why the node takes no jobs. pbs_mom then reports the node
+// as down, with this reason, until a check prints nothing.
 #include "base/escape.hpp"
 #include "client/manager_client.hpp"
 #include "run/failure_policy.hpp"
@@ -16,7 +16,7 @@ using pinfold::Error;
 
 std::string reasonOf(const pinfold::Drain& drain) { return drain.reason.empty() ? "the node is drained" : drain.reason; }
 
-/// Unset: the node takes jobs.
+/// Unset means that the node takes jobs.
 std::optional<std::string> refusal() {
     const auto client = pinfold::ManagerClient::connect();
     const auto drain = client ? client->draining() : client.error();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// pbs_mom's prologue and prologue.parallel, as root: opens the job on this host.
+// This is pbs_mom's prologue and prologue.parallel, and it runs as root. It opens the job on this host.
 #include "base/escape.hpp"
 #include "base/unique_fd.hpp"
 #include "run/failure_policy.hpp"
@@ -58,7 +58,7 @@ int prologue(char** argv) {
     if (outage(opened.status) &&
         pinfold::mayRunUnconfined({pinfold::ErrorCode::Unreachable, "pinfoldd is not reachable"}, (*arguments)[1]))
         return 0;
-    std::fputs(opened.printed.c_str(), stderr); // the output file of a start that the next start truncates
+    std::fputs(opened.printed.c_str(), stderr); // this goes to the output file of this start: the next start truncates it
     ::openlog("torque-prologue", 0, LOG_DAEMON);
     ::syslog(LOG_ERR, "%s",
              ("job " + pinfold::printable((*arguments)[1], 300) +
