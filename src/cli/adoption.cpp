@@ -38,7 +38,7 @@ Result<void> checkOwner(const std::vector<UniqueFd>& processes, uid_t owner) {
         const auto info = pid ? table.read(*pid) : pid.error();
         if (!info)
             return info.error();
-        if (hasEnded(process.get())) // /proc may have described the number's next process
+        if (hasEnded(process.get())) // /proc may have described the next process with this number
             return Error{ErrorCode::PidGone, "process " + std::to_string(*pid) + " has ended"};
         if (info->realUid != owner)
             return Error{ErrorCode::Denied, "process " + std::to_string(*pid) + " belongs to user " +

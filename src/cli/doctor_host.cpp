@@ -33,7 +33,7 @@ template <class T> std::optional<T> orNone(Result<T> result) { return result ? s
 void askUnits(const NodeClient& client, Host& host) {
     for (const char* unit : kUnits) {
         auto properties = client.unit(unit);
-        if (!properties) { // systemd hangs: do not wait for each unit
+        if (!properties) { // systemd hangs: do not wait again for each unit
             host.systemd.reset();
             return;
         }

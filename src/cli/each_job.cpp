@@ -12,7 +12,7 @@
 namespace pinfold {
 namespace {
 
-/// When the time is up, this suffices to learn that a job is already over.
+/// The timeout for a job whose turn comes when the time is up: it suffices to learn that the job is already over.
 constexpr std::uint64_t kLeastTime = 100'000;
 
 /// These verbs print a page of text for each job.
@@ -28,7 +28,7 @@ class ManyJobs {
 public:
     explicit ManyJobs(CommandLine line)
         : line_(std::move(line)), pages_(!line_.json && std::ranges::find(kPages, line_.verb) != std::end(kPages)) {
-        line_.terminal.pager = false; // a pager for each job would not show one page
+        line_.terminal.pager = false; // otherwise each job would open a pager of its own
     }
 
     /// Returns the keys of the jobs for which the verb succeeded.

@@ -54,7 +54,7 @@ Result<JobDetail> askDetailWithoutProcesses(const ManagerClient& client, const s
     if (!allocation)
         return allocation.error();
     JobDetail detail{std::move(*job), std::move(*limits), {}, std::move(*allocation), {}, {}};
-    if (auto names = client.limitsNotEnforced(key)) // an older pinfoldd does not say
+    if (auto names = client.limitsNotEnforced(key)) // an older pinfoldd lacks this property
         detail.limitsNotEnforced = std::move(*names);
     if (auto usage = client.usage(key))
         detail.usage = *usage;

@@ -11,7 +11,7 @@ namespace {
 struct Wording {
     const char* done;
     const char* planned;
-    const char* action; ///< for scripts
+    const char* action; ///< the word that scripts read
 };
 
 Wording wordingOf(Deed::Kind kind) {

@@ -26,7 +26,8 @@ constexpr const char* kRecords = "/run/pinfold/jobs";
 constexpr std::uint32_t kPage = 1000; // receipts in one answer: other callers get their turn between two answers
 constexpr std::size_t kMostReceipts = 200'000;
 
-/// Asks pinfoldd. After a failure, receipts come from the history's file, so that pinfold can still name some of the files.
+/// Asks pinfoldd. After a failure, receipts come from the history's file instead, so that pinfold can still name some of the
+/// files.
 class Knowledge {
 public:
     Result<std::set<uid_t>> usersWithLiveJobs() {
@@ -60,7 +61,8 @@ public:
                 return Error{ErrorCode::Internal, userName(uid) + " has more than " + std::to_string(kMostReceipts) +
                                                       " receipts since " + formatUtc(since) +
                                                       ": too many to find out which job left which files"};
-            // Other jobs may have ended in the same microsecond, so we ask for it again, unless the page contains nothing else.
+            // Other jobs may have ended in the same microsecond, so we ask for this microsecond again, unless the page contains
+            // nothing else.
             filter.until = page->back().ended + (page->front().ended == page->back().ended ? 0 : 1);
         }
     }
@@ -116,7 +118,7 @@ Result<StrayPolicy> policyFor(const StraysOptions& options) {
     for (const auto& set : options.settings)
         set(config);
     auto policy = resolve(std::move(config));
-    // A misspelt key could be the one that keeps a file.
+    // A warning may be about a misspelt key, which could be the one that keeps a file.
     policy.problems.insert(policy.problems.end(), loaded->warnings.begin(), loaded->warnings.end());
     return policy;
 }

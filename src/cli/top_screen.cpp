@@ -85,7 +85,7 @@ void onStop(int signal) {
     errno = error;
 }
 
-/// This also runs after SIGSTOP, which nobody can catch: the shell has set the terminal as it likes it.
+/// After SIGSTOP, which nobody can catch, the terminal has the shell's settings, so this function enters the screen again.
 void onContinue(int /*signal*/) {
     const int error = errno;
     enter();

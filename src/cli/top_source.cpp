@@ -23,7 +23,7 @@ std::string batchPath() { return "/" + std::string(kBatchSlice); }
 
 bool isSettled(const JobInfo& job) { return job.state == "running" || job.state == "suspended"; }
 
-/// Raises the soft limit, which is low for programs that use select(2).
+/// Raises the soft limit, which is low only for the sake of programs that use select(2).
 std::uint64_t mostDescriptors() {
     rlimit limit{};
     if (::getrlimit(RLIMIT_NOFILE, &limit) != 0)

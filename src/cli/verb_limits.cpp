@@ -10,7 +10,7 @@ namespace {
 
 std::vector<std::string> notEnforced(const VerbContext& context, const ManagerClient& client) {
     auto names = client.limitsNotEnforced(context.line.job);
-    return names ? std::move(*names) : std::vector<std::string>(); // an older pinfoldd does not say
+    return names ? std::move(*names) : std::vector<std::string>(); // an older pinfoldd lacks this property
 }
 
 ExitStatus list(const VerbContext& context, const ManagerClient& client, const ResourceLimits& limits) {

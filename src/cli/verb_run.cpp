@@ -70,7 +70,7 @@ bool takesValue(std::string_view option) {
 
 ExitStatus verbRun(const VerbContext& context) {
     const auto& line = context.line;
-    if (!line.dryRun) // pinfold-run handles all other calls of `run`
+    if (!line.dryRun) // options stand before `run`: otherwise this process would be pinfold-run by now
         return fail({ErrorCode::InvalidArgument, "options stand before 'run': use pinfold run [LIMITS] -- COMMAND"});
     const auto key = line.job.empty() ? Result<JobKey>(JobKey::manual(1)) : JobKey::parse(line.job);
     if (!key)

@@ -96,7 +96,7 @@ ExitStatus verbStatus(const VerbContext& context) {
     auto key = context.line.job;
     if (key.empty())
         return nodeStatus(context, *client);
-    if (const auto pid = parseUnsigned(key)) { // a key contains a dot, so this is no key
+    if (const auto pid = parseUnsigned(key)) { // a key contains a dot, so this is a process id
         const auto job = client->jobOfProcess(static_cast<pid_t>(std::min<std::uint64_t>(*pid, INT32_MAX)));
         if (!job)
             return fail(job.error());

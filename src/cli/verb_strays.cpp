@@ -36,12 +36,12 @@ Result<StrayPolicy> policyFor(const StraysOptions& options) {
         return Error{ErrorCode::InvalidArgument,
                      "--min-uid is above --max-uid, so no user would be checked: lower --min-uid or raise --max-uid"};
     auto policy = resolve(std::move(config));
-    // A misspelt key could be the one that exempts somebody.
+    // A warning may be about a misspelt key, which could be the one that exempts somebody.
     policy.problems.insert(policy.problems.end(), loaded->warnings.begin(), loaded->warnings.end());
     return policy;
 }
 
-/// One run: it shows what was found and done to the caller, and logs it to the journal.
+/// Runs the verb once, and tells the caller and the journal what was found and done.
 class Run {
 public:
     Run(const VerbContext& context, const Lookout& lookout) : context_(context), lookout_(lookout), mode_(lookout.config().mode) {

@@ -13,7 +13,7 @@
 namespace pinfold {
 namespace {
 
-/// "within 30s", "within 300ms".
+/// Returns texts such as "within 30s" and "within 300ms".
 std::string inWords(std::chrono::steady_clock::duration waited) {
     if (waited == std::chrono::steady_clock::duration::zero())
         return "in time";

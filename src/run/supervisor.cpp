@@ -152,8 +152,8 @@ bool Supervisor::isFinal(const Result<WrapperReply>& answer) const {
     if (answer)
         return true;
     const auto code = answer.error().code;
-    // A pinfoldd that does not start or has too many requests must still be told how the job ended. With any other error we also
-    // wait for the processes: our caller takes our end for the end of all processes.
+    // A pinfoldd that does not start or has too many requests must still be told how the job ended. With any other error we wait
+    // until the job has no process: our caller takes our end for the end of all processes.
     return code != ErrorCode::Unreachable && code != ErrorCode::Busy && processes_->populated() != true;
 }
 

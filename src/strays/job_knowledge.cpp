@@ -62,7 +62,7 @@ void compare(const RecordStore::Loaded& loaded, const std::set<std::string>& pop
                                     printable(slice) + "` shows them");
 }
 
-/// An entry of `disagreements` may be over in a moment; a problem is not.
+/// A disagreement may disappear in a moment, but a problem stays.
 JobKnowledge learnOnce(const JobLister& list, const RecordStore& records, const CgroupTree& cgroups,
                        std::vector<std::string>& disagreements) {
     JobKnowledge known;

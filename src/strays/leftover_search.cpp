@@ -131,7 +131,7 @@ private:
                 found_[object.uid].emplace_back(userFile(object));
     }
 
-    /// Keeps only those of a user's candidates that a job left, and sorts them by name.
+    /// Keeps only those of a user's candidates that a job left, and sorts them by kind and name.
     void keepLeftovers(uid_t uid, std::vector<Candidate>& candidates) {
         auto oldest = UINT64_MAX;
         for (const auto& candidate : candidates)
