@@ -14,7 +14,7 @@ namespace {
 
 using Amount = std::optional<std::uint64_t>;
 
-/// What the job had at its start.
+/// Returns the values of the job at its start.
 TopJob atStart(const JobInfo& info) {
     TopJob start;
     start.info = info;

@@ -118,8 +118,7 @@ struct EventsWatch::Impl {
             return;
         try {
             heard.push_back(reader(signal));
-        } catch (
-            const std::exception&) { // NOLINT(bugprone-empty-catch): it must not fly through libsystemd; not a signal of ours
+        } catch (const std::exception&) { // NOLINT(bugprone-empty-catch): it must not pass libsystemd; the signal is not ours
         }
     }
 

@@ -45,7 +45,7 @@ Result<std::string> trusted(const GridEngineConfig& config, const std::string& n
 
 bool isNone(std::string_view method) { return method.empty() || sameIgnoringCase(method, "none"); }
 
-/// The facts in the directory's path, which only execd chooses.
+/// The parts of the directory's path, which only execd chooses.
 struct Place {
     std::string job;
     std::string task; ///< 1 if the job is not an array

@@ -58,8 +58,8 @@ Result<void> join(torque::Task& task) {
     return pinfold::mayRunUnconfined(error, task.key) ? Result<void>() : error;
 }
 
-/// pbs_mom calls us by the path in its configuration. The name must tell us about the login, because pbs_mom never says whether
-/// $source_login_batch is off.
+/// pbs_mom calls us by the path in its configuration. Our name tells us whether to start a login shell, because pbs_mom never
+/// says whether $source_login_batch is off.
 bool wantsLogin(std::string_view ownName) { return !ownName.ends_with("-nologin"); }
 
 /// Returns errno.
