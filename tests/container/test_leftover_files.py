@@ -348,7 +348,7 @@ def test_processes_whose_memory_is_locked_hold_up_nobody_elses_files(left):
 
 
 def test_nothing_is_removed_when_processes_cant_be_looked_into(left):
-    done = run("setpriv", "--bounding-set=-sys_ptrace", "pinfold", "strays", "--files", "--remove", check=False)
+    done = run("setpriv", "--inh-caps=-sys_ptrace", "--bounding-set=-sys_ptrace", "pinfold", "strays", "--files", "--remove", check=False)
     assert done.returncode == 1 and "/proc/" in done.stderr and "Permission denied" in done.stderr, done.stderr
     assert left.there() == KINDS
 
