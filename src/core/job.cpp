@@ -12,7 +12,7 @@ std::string slicePath(const JobKey& key) { return "/" + std::string(kBatchSlice)
 std::string scopePath(const JobKey& key, std::uint32_t task) { return slicePath(key) + "/" + key.scopeName(task); }
 
 std::optional<UnitIdentity> identifyPath(std::string_view path) {
-    // From the root on: below a user's own manager anybody makes slices of any name.
+    // The path must match from the root on: below a user's own manager that user can make slices of any name.
     static const std::string jobs = "/" + std::string(kBatchSlice) + "/";
     if (!path.starts_with(jobs))
         return std::nullopt;
@@ -23,7 +23,7 @@ std::optional<UnitIdentity> identifyPath(std::string_view path) {
         return std::nullopt;
     if (slice.size() == path.size())
         return job;
-    // The next component is the scope; whatever the job nests below it belongs to it.
+    // The next component is the scope. Cgroups that the job makes below the scope belong to the scope.
     path.remove_prefix(slice.size() + 1);
     auto scope = identifyUnit(path.substr(0, path.find('/')));
     return scope && scope->task && scope->key == job->key ? scope : job;
@@ -56,7 +56,7 @@ JobSummary summarize(const Job& job) {
 
 Usage lookAtUsage(Job& job) {
     auto usage = job.slice ? job.slice->usage() : Usage{};
-    // Of a peak that is 2 % away nobody knows more than of any other.
+    // The present figures describe the peak only if memory use is within 2 % of the peak.
     if (usage.memoryCurrent && usage.memoryPeak && usage.memoryAnon && usage.memoryFile &&
         *usage.memoryCurrent >= *usage.memoryPeak - *usage.memoryPeak / 50)
         job.peakSplit = PeakSplit{*usage.memoryPeak, *usage.memoryAnon, *usage.memoryFile};

@@ -14,7 +14,7 @@
 namespace pinfold {
 namespace {
 
-/// CPUs are either given or limited.
+/// A request may reserve CPUs or limit the job to CPUs, but not both.
 Result<void> compatible(const CreateRequest& request) {
     const auto& allocation = request.allocation;
     if ((allocation.cpus || allocation.cpuList || allocation.exclusive) && request.limits.allowedCpus)
@@ -30,7 +30,7 @@ ResourceLimits withAllocation(ResourceLimits limits, const Allocator::Grant& gra
     return limits;
 }
 
-/// What users may have at most for jobs of their own.
+/// The highest limits that users may set for jobs of their own.
 ResourceLimits ceilingOf(const Config& config) {
     auto ceiling = config.defaults;
     if (!ceiling.killGrace)
@@ -44,7 +44,7 @@ Error alreadyLive(const std::string& key) { return possible(Verb::CreateJob, Pha
 
 constexpr std::string_view kManual = "manual";
 constexpr std::uint64_t kMostSlots = 8192;
-constexpr std::uint64_t kUsecPerCpu = 1'000'000; // of CPU time a second
+constexpr std::uint64_t kUsecPerCpu = 1'000'000; // microseconds of CPU time in each second
 constexpr std::uint64_t kWeightPerSlot = 100;
 constexpr std::uint64_t kMostWeight = 10'000;
 
@@ -60,7 +60,7 @@ void JobCreator::create(const Caller& caller, CreateRequest request, Reply<JobSu
     auto leader = checkProcess(core_.context, std::move(request.leader));
     if (!leader)
         return reply(leader.error());
-    // A caller whose answer was lost asks again: with pinfoldd killed in between, this is how it finds its job.
+    // A caller whose answer was lost asks again. If pinfoldd was killed in between, the leader tells which job is the caller's.
     const auto known = core_.registry.findByLeader(leader->identity);
     if (known && (request.key.empty() || request.key == known->key().text()))
         return createAgain(caller, known, std::move(reply));
@@ -77,7 +77,8 @@ void JobCreator::create(const Caller& caller, CreateRequest request, Reply<JobSu
 }
 
 void JobCreator::createAgain(const Caller& caller, const JobPtr& known, Reply<JobSummary> reply) const {
-    // The answer has what was given to the job. Whoever sees its processes can name its leader.
+    // The answer shows what the job was given, so this needs permission: everyone who sees the job's processes can name its
+    // leader.
     if (auto allowed = decide(caller, Verb::CreateJobAgain, targetOf(known->key().text(), known.get())); !allowed)
         return reply(allowed.error());
     if (known->record.state == JobState::Creating)
@@ -100,7 +101,7 @@ void JobCreator::openAgain(const JobPtr& known, const Caller& caller, CreateRequ
     if (auto allowed = permitted(caller, request, nullptr); !allowed)
         return reply(allowed.error());
     if (!known->isLive()) {
-        auto kept = std::make_shared<CreateRequest>(std::move(request)); // callbacks are copied, descriptors are not
+        auto kept = std::make_shared<CreateRequest>(std::move(request)); // a callback must be copyable, and a descriptor is not
         known->waiters.push_back([this, caller, kept, reply = std::move(reply), ifLive](const Result<Receipt>&) {
             open(caller, std::move(*kept), reply, ifLive);
         });
@@ -118,7 +119,7 @@ void JobCreator::begin(const JobPtr& job, Reply<JobSummary> reply) {
     if (!core_.registry.add(job))
         return reply(alreadyLive(job->key().text()));
     job->creators.push_back(std::move(reply));
-    core_.save(*job); // before systemd hears of it, so that a restart finds whatever comes of the call
+    core_.save(*job); // before systemd hears of the job, so that a restart finds what the call has made
     share_.protect();
     start(job, false);
 }
@@ -132,7 +133,7 @@ void JobCreator::applySlots(CreateRequest& request) const {
     case Slots::None:
         return;
     case Slots::Weight: {
-        // Nobody has asked for it in so many words: where the kernel doesn't weigh, the job runs without.
+        // Nobody has asked for a CPU weight explicitly. If the kernel cannot weigh, the job runs without a weight.
         ResourceLimits weight;
         weight.cpuWeight = std::min(*request.slots * kWeightPerSlot, kMostWeight);
         if (!limits.cpuWeight && keeper_.controllersMissing(weight).empty())
@@ -182,7 +183,7 @@ Result<void> JobCreator::isFree(const JobKey& key) const {
 }
 
 void JobCreator::tookUp(const JobKey& key) {
-    constexpr std::uint64_t highest = INT64_MAX; // as the history counts
+    constexpr std::uint64_t highest = INT64_MAX; // the highest number that the history can store
     if (key.scheduler() != kManual)
         return;
     if (const auto number = parseUnsigned(key.text().substr(kManual.size() + 1)))
@@ -190,7 +191,7 @@ void JobCreator::tookUp(const JobKey& key) {
 }
 
 std::uint64_t JobCreator::nextManualNumber() const {
-    // Anybody may have named one of these, and after a restart the live ones are not in the history.
+    // Anybody may have named a job manual.<n>, and after a restart the live jobs are not in the history.
     auto number = lastManual_ + 1;
     while (!isFree(JobKey::manual(number)))
         ++number;
@@ -285,11 +286,12 @@ void JobCreator::resume(const JobPtr& job, bool isLoaded) {
     start(job, isLoaded);
 }
 
-/// Whoever asked need not wait for a PID 1 that hangs: as a rule the leader is ended then. Where it goes on without a scope, as
-/// the site allows, PID 1 may put it into one yet: then it is a job as any other, and nothing of it is stopped here.
+/// The caller does not wait for a PID 1 that hangs. As a rule the caller then ends the leader. If the site lets the leader go on
+/// without a scope, PID 1 may still put the leader into one. Then the job is like any other, so pinfoldd stops nothing here.
 void JobCreator::overdue(const JobPtr& job, const Error& why) {
     logWarning(core_.context, job->key(), "job not created yet: " + why.message, Trouble::Start);
-    // Its supervisor does not wait for this job's end, and how it ends says nothing; and a pipe that we hold has no end.
+    // The supervisor does not wait for the end of this job, so the supervisor's end says nothing. A pipe that pinfoldd keeps open
+    // never reaches its end.
     job->output = {};
     job->supervisor.reset();
     job->record.supervisor.reset();
@@ -317,7 +319,7 @@ void JobCreator::started(const JobPtr& job, const TaskStarter::Outcome& outcome)
     ender_.watch(job);
 }
 
-/// systemd has made nothing of this job. What there is of its name is somebody else's and stays as it is.
+/// systemd has made nothing for this job. Units of the job's name belong to somebody else and stay as they are.
 void JobCreator::drop(const JobPtr& job, const Error& why) {
     logWarning(core_.context, job->key(), "job not created: " + why.message, Trouble::Start);
     if (auto removed = core_.context.records.remove(job->key()); !removed)
@@ -332,8 +334,8 @@ void JobCreator::drop(const JobPtr& job, const Error& why) {
 void JobCreator::giveUp(const JobPtr& job, const Error& why) {
     logWarning(core_.context, job->key(), "job not created: " + why.message, Trouble::Start);
     answer(job, why);
-    // Whatever was started goes the way that a job's end goes, but there was no job: no receipt. The grace lets a caller that
-    // is the leader itself (--exec) say its own last word.
+    // What was started ends as a job does, but there was no job, so there is no receipt. The grace lets a caller that is the
+    // leader itself (--exec) print its own last message.
     job->record.neverRan = true;
     core_.enter(*job, JobState::Running);
     if (!job->slice)

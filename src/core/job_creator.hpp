@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// From a request to a running job.
+// JobCreator turns a request into a running job.
 #pragma once
 
 #include "core/allocator.hpp"
@@ -31,25 +31,25 @@ public:
 
     void create(const Caller& caller, CreateRequest request, Reply<JobSummary> reply);
 
-    /// What a live job of the request's key and owner means.
+    /// Which live job of the request's key and owner answers the request.
     enum class IfLive {
-        SameRequest, ///< it must have been opened: the request is made again
-        JoinAny,     ///< any will do
+        SameRequest, ///< only a job that was opened: the same request is made again
+        JoinAny,     ///< any job
     };
-    /// A job without a process. One of that key that is ending is waited for.
+    /// Opens a job without a process. If a job of that key is ending, open() waits for its end.
     void open(const Caller& caller, CreateRequest request, Reply<JobSummary> reply, IfLive ifLive = IfLive::SameRequest);
 
-    /// Goes on with a creation that an earlier pinfoldd began: the leader may be in its scope by now, or not. `isLoaded`: systemd
+    /// Goes on with a creation that an earlier pinfoldd began. The leader may be in its scope by now, or not. `isLoaded`: systemd
     /// has the job's slice loaded.
     void resume(const JobPtr& job, bool isLoaded);
 
-    /// A job that never came to run: what was started of it goes, without a receipt.
+    /// Ends a job that never ran. What was started for the job is stopped, and there is no receipt.
     void giveUp(const JobPtr& job, const Error& why);
 
-    /// The next manual.<n> is above this.
-    /// The highest number that is in the history. What this pinfoldd has given may be higher.
+    /// The next manual.<n> is above `number`, which is the highest in the history. This pinfoldd may have given a higher one.
     void setLastManualNumber(std::uint64_t number) { lastManual_ = std::max(lastManual_, number); }
-    /// A job of an earlier pinfoldd: if its key has a number, that is not given to another one, also when the job is over.
+    /// Call this for a job of an earlier pinfoldd. If its key is a manual.<n>, no other job gets that number, even if the job is
+    /// over.
     void tookUp(const JobKey& key);
 
 private:

@@ -14,15 +14,16 @@
 namespace pinfold {
 namespace {
 
-// The kernel takes milliseconds, but what hangs in it stops for nobody.
+// The kernel freezes a cgroup within milliseconds, but a process that hangs in the kernel never freezes.
 constexpr std::uint64_t kFreezeWait = 1'000'000;
 
-// A process that ends leaves its cgroup (cgroup_exit() in the kernel's do_exit()) a moment before its pidfd says that it has
-// ended (exit_notify()), and it may have to wait for a processor in between. Only a leader that lives longer than this has been
-// moved elsewhere.
+// A process that ends leaves its cgroup (cgroup_exit() in the kernel's do_exit()) a moment before its pidfd reports the end
+// (exit_notify()), and the process may have to wait for a processor in between. If a leader lives longer than this, somebody has
+// moved it to another cgroup.
 constexpr std::uint64_t kDyingWait = 1'000'000;
 
-/// Whoever is left now should have gone before. (At a stop request the job's own processes are about to end together.)
+/// True: the processes that are left now should have ended earlier. (At a stop request the job's own processes are about to end
+/// together.)
 bool leftBehind(const Job& job) {
     return job.record.linger && !job.record.tasks.contains(0) ? job.record.cause == JobResult::Exited : leaderEnded(job);
 }
@@ -60,7 +61,7 @@ void JobEnder::watch(const JobPtr& job) {
     if (!job->record.neverRan)
         accountant_.running(job);
     job->lacksBatchScript() || job->isStarting(0) ? check(job) : watchBatchScript(job);
-    if (core_.shutdownSince) // PID 1 may have started it before it began to stop all
+    if (core_.shutdownSince) // PID 1 may have started the job before PID 1 began to stop all units
         begin(job, {.cause = JobResult::NodeShutdown, .by = {}, .grace = {}});
 }
 
@@ -85,13 +86,13 @@ void JobEnder::check(const JobPtr& job) {
         job->leaderTimer.reset();
         if (job->record.state == JobState::Ending)
             Accountant::forgetNote(*job);
-        // It had run empty, and what came after that goes with it too.
+        // The job had run empty. Processes that have come since are stopped too.
         if (job->record.state == JobState::Ending && !job->graceTimer && !job->freezeTimer && !reports_.letsBe(job))
             stop(job);
         return;
     }
     if (job->record.state == JobState::Creating || job->isStartingTasks())
-        return; // what is being started is not over
+        return; // a start is under way, so the job is not over
     job->record.state == JobState::Running ? ranEmpty(job) : emptied(job);
 }
 
@@ -105,7 +106,7 @@ void JobEnder::ranEmpty(const JobPtr& job) {
         if (!live)
             return;
         live->leaderTimer.reset();
-        if (!populated(*live) && !live->isStartingTasks()) // the end of a start brings us back to check()
+        if (!populated(*live) && !live->isStartingTasks()) // check() is called again when a start ends
             begin(live, {.cause = leaderEnded(*live) ? JobResult::Exited : JobResult::Lost, .by = {}, .grace = {}});
     });
 }
@@ -125,12 +126,12 @@ void JobEnder::linger(const JobPtr& job) {
 
 void JobEnder::leaderGone(const JobPtr& job) {
     job->tasks[0].leaderWatch.reset();
-    // It was spared so that it could see its job's end. What it left behind itself has no further grace.
+    // The shepherd was spared so that it could see the end of its job. What the shepherd left behind gets no further grace.
     if (job->record.state == JobState::Ending && job->culled && !shepherdLives(*job))
         return kill(job);
-    if (job->record.state == JobState::Ending) // its empty slice was seen first
+    if (job->record.state == JobState::Ending) // the end has begun, for example because pinfoldd saw the empty slice first
         return;
-    // A shepherd that kills its process group takes leader and supervisor together, and either may be seen first.
+    // A shepherd that kills its process group kills the leader and the supervisor together. pinfoldd may see either end first.
     const bool supervisorGoneToo = job->record.supervisor && (!job->supervisor || hasEnded(job->supervisor.get()));
     begin(job, {.cause = supervisorGoneToo ? JobResult::SupervisorLost : JobResult::Exited, .by = {}, .grace = {}});
 }
@@ -167,24 +168,24 @@ void JobEnder::begin(const JobPtr& job, Request request) {
     record.grace = request.grace;
     job->lingerTimer.reset();
     job->leaderTimer.reset();
-    // 257 stops nothing that is frozen, and what is frozen acts on no signal but SIGKILL.
+    // systemd 257 stops no frozen unit, and a frozen process acts on no signal but SIGKILL.
     const bool frozen = endSuspension(record, core_.context.loop.bootTime());
     job->leftToPid1 = request.cause == JobResult::NodeShutdown && !frozen;
     if (frozen)
         core_.context.systemd.thaw(job->key().sliceName(), [](const SystemdOutcome&) {});
     if (!populated(*job) && !job->isStartingTasks()) {
         job->runTimer.reset();
-        core_.advance(*job, JobState::Ending); // a restart would see the same: the record can wait for what comes next
+        core_.advance(*job, JobState::Ending); // a restart would see the same, so the record is stored only with the next state
         return emptied(job);
     }
     core_.enter(*job, JobState::Ending);
-    if (reports_.letsBe(job)) // what its leader left behind has no more time than the job
+    if (reports_.letsBe(job)) // the run time limit stays in force for what the leader left behind
         return core_.observer->jobStateChanged(job->key());
     job->runTimer.reset();
     stop(job);
 }
 
-/// Else a user who stops the job again and again puts off its end.
+/// Only a sooner end counts. Otherwise a user who stops the job again and again would put off its end.
 bool JobEnder::isSooner(const Job& job, std::uint64_t asked) const {
     return job.killAt ? core_.context.loop.bootTime() + asked < *job.killAt : asked < grace(job);
 }
@@ -192,7 +193,7 @@ bool JobEnder::isSooner(const Job& job, std::uint64_t asked) const {
 void JobEnder::resume(const JobPtr& job) {
     if (job->record.state == JobState::Accounting)
         return accountant_.account(job);
-    watch(job); // which goes on with its end
+    watch(job); // watch() goes on with the end
 }
 
 void JobEnder::stop(const JobPtr& job) {
@@ -212,7 +213,7 @@ void JobEnder::stop(const JobPtr& job) {
 }
 
 void JobEnder::listLeftovers(const JobPtr& job) {
-    if (!std::exchange(job->record.leftoversListed, true)) // else done before, perhaps by an earlier pinfoldd
+    if (!std::exchange(job->record.leftoversListed, true)) // if true, they were listed before, perhaps by an earlier pinfoldd
         reportLeftovers(core_, job, 0);
 }
 
@@ -227,18 +228,18 @@ void JobEnder::terminate(const JobPtr& job) {
 }
 
 void JobEnder::terminateInTurn(const JobPtr& job) {
-    core_.observer->jobStateChanged(job->key()); // a clean end is over in a moment, and JobRemoved tells of it
+    core_.observer->jobStateChanged(job->key()); // not earlier: a clean end takes a moment, and JobRemoved tells of it
     const auto delay = grace(*job);
-    (void)lookAtUsage(*job); // the last moment at which the memory's peak may show what it is made of
-    if (job->leftToPid1)     // some programs take a second SIGTERM for impatience
+    (void)lookAtUsage(*job); // the last chance to see what the memory peak was made of
+    if (job->leftToPid1)     // PID 1 sends SIGTERM, and some programs take a second one as impatience
         return;
     if (delay == 0)
         return kill(job);
-    // A job that never ran has only its waiting leader in it, which has been told and ends by itself.
+    // A job that never ran has only its waiting leader in it. The leader has been told, and ends by itself.
     if (!job->record.neverRan) {
-        const auto ignore = [](const SystemdOutcome&) {}; // cgroup.kill follows whatever PID 1 made of it
+        const auto ignore = [](const SystemdOutcome&) {}; // cgroup.kill follows even if PID 1 fails
         const auto first = static_cast<int>(job->record.limits.killSignal.value_or(SIGTERM));
-        for (const int signal : {first, SIGCONT}) { // a stopped process acts on it only when it runs
+        for (const int signal : {first, SIGCONT}) { // a stopped process acts on the first signal only after SIGCONT
             if (!shepherdLives(*job))
                 core_.context.systemd.kill(job->key().sliceName(), signal, ignore);
             else if (auto sent = signalAllButShepherds(core_.context, *job, signal); !sent)
@@ -258,7 +259,7 @@ void JobEnder::kill(const JobPtr& job) {
         listLeftovers(job);
     if (!job->culled && shepherdLives(*job))
         return cull(job);
-    // Not by PID 1: under a storm of short-lived daemons it may take as long as the storm lasts.
+    // pinfoldd kills without PID 1: PID 1 may take as long as a storm of short-lived daemons lasts.
     if (auto killed = core_.killer.kill(slicePath(job->key()), job->killTimer); !killed) {
         logWarning(core_.context, job->key(), killed.error().message + "; pinfoldd asks systemd to kill instead", Trouble::Stop);
         core_.context.systemd.kill(job->key().sliceName(), SIGKILL, [](const SystemdOutcome&) {});
@@ -268,7 +269,7 @@ void JobEnder::kill(const JobPtr& job) {
 
 void JobEnder::cull(const JobPtr& job) {
     job->culled = true;
-    // Frozen, none of them can fork away from the list.
+    // A frozen process cannot fork, so no process escapes from the list of those to kill.
     if (auto frozen = job->slice->freeze(true); !frozen) {
         logWarning(core_.context, job->key(),
                    frozen.error().message + "; pinfoldd kills the job's shepherd together with the job", Trouble::Stop);
@@ -279,7 +280,7 @@ void JobEnder::cull(const JobPtr& job) {
         if (!live)
             return;
         live->freezeTimer.reset();
-        (void)live->slice->freeze(false); // cgroup.kill ends frozen ones too
+        (void)live->slice->freeze(false); // the freeze takes too long, and cgroup.kill ends frozen processes too
         kill(live);
     });
     check(job);
@@ -288,7 +289,7 @@ void JobEnder::cull(const JobPtr& job) {
 void JobEnder::killAround(const JobPtr& job) {
     job->freezeTimer.reset();
     const auto killed = signalAllButShepherds(core_.context, *job, SIGKILL);
-    (void)job->slice->freeze(false); // what was killed has died in the ice; this is for the shepherds
+    (void)job->slice->freeze(false); // the killed processes have died frozen; this is for the shepherds
     if (!killed) {
         logWarning(core_.context, job->key(),
                    killed.error().message + "; pinfoldd kills the job's shepherd together with the job", Trouble::Stop);
@@ -299,7 +300,7 @@ void JobEnder::killAround(const JobPtr& job) {
 
 void JobEnder::reportExit(const JobPtr& job, const ExitState& exit, bool byAdmin) {
     const bool believed = byAdmin || job->record.ownersBatch;
-    // A job that the batch system made is the batch system's to judge, and its supervisor's word is awaited.
+    // For a job that the batch system made, pinfoldd believes only the batch system, and waits for the supervisor's report.
     if (!job->record.exit.known() && believed)
         job->record.exit = exit;
     const bool wasLetBe = ReportWait::hasLetBe(*job);
@@ -326,18 +327,20 @@ void JobEnder::emptied(const JobPtr& job) {
     job->terminationDue = false;
     unkillable_.over(*job);
     if (job->isStartingTasks())
-        return; // PID 1 may put a process into it yet, and the end of that start brings us back here
+        return; // PID 1 may still put a process into the job; the end of that start calls emptied() again
     accountant_.note(*job);
     if (reports_.isAwaited(job)) {
-        // For a restart meanwhile. On a busy node the report is here before the loop is idle, and the next state is stored then.
+        // The record is stored in case pinfoldd restarts meanwhile. On a busy node the report comes before the loop is idle, and
+        // then the record is stored with the next state.
         job->idleSave = core_.context.loop.whenIdle([this, weak = WeakJob(job)] {
             if (const auto live = weak.lock())
                 core_.save(*live);
         });
         return;
     }
-    // Who kills a process group takes leader and supervisor. The empty slice, the leader or the supervisor may be seen first; a
-    // supervisor that lives would have been waited for. (Asked after that: it may end between the two questions.)
+    // A kill of the process group ends the leader and the supervisor. pinfoldd may see the empty slice, the leader's end or the
+    // supervisor's end first. isAwaited() has waited for a supervisor that lives. (This check comes after isAwaited(), because
+    // the supervisor may end between the two checks.)
     auto& record = job->record;
     const bool supervisorLives = job->supervisor && !hasEnded(job->supervisor.get());
     if (record.supervisor && !supervisorLives && record.cause == JobResult::Exited && !record.exit.known())
@@ -348,7 +351,7 @@ void JobEnder::emptied(const JobPtr& job) {
 void JobEnder::account(const JobPtr& job) {
     if (job->describing == 0)
         return accountant_.account(job);
-    job->onDescribed.push_back(onJob(job, &JobEnder::account)); // the receipt names the leftovers
+    job->onDescribed.push_back(onJob(job, &JobEnder::account)); // the receipt has to name the leftovers
 }
 
 std::uint64_t JobEnder::grace(const Job& job) const {

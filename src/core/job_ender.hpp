@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A running job's watches, and its end: leftovers named, SIGTERM, grace, cgroup.kill, and then over to the accountant.
+// JobEnder watches a running job and ends it: it names the leftovers, sends SIGTERM, waits for the grace, uses cgroup.kill, and
+// hands the job over to the accountant.
 #pragma once
 
 #include "core/accountant.hpp"
@@ -30,29 +31,29 @@ public:
     /// Watches the batch script of a job that was opened, and acts at once on what has happened already.
     void watchBatchScript(const JobPtr& job);
 
-    /// Sets the timer of the run time limit anew: it has been changed, or the job suspended or resumed.
+    /// Sets the timer of the run time limit anew, when the limit was changed, or the job suspended or resumed.
     void limitRunTime(const JobPtr& job);
 
     struct Request {
         JobResult cause = JobResult::Exited;
         std::optional<uid_t> by;
-        std::optional<std::uint64_t> grace; ///< microseconds; unset: the site's
+        std::optional<std::uint64_t> grace; ///< microseconds; unset: the job's own, else the site's
     };
-    /// Begins the end. For a job that is ending already only a shorter grace has an effect.
+    /// Begins the end. If the job is ending already, only a shorter grace has an effect.
     void begin(const JobPtr& job, Request request);
 
-    /// What the owner asked for, microseconds, but no more than the job's own kill_grace, else the site's: it would be time that
-    /// the job's limits do not give it.
+    /// The grace that the owner asked for, in microseconds, but at most the job's own kill_grace, else the site's. A longer grace
+    /// would be time that the job's limits do not give.
     std::optional<std::uint64_t> graceOfOwner(const Job& job, std::optional<std::uint64_t> asked) const;
 
-    /// EndJob's word on how the leader ended. The owner's ends the job and is not believed, unless the owner made the leader part
-    /// of it.
+    /// Takes EndJob's report on how the leader ended. A report by the owner ends the job, but is not believed unless the owner
+    /// made the leader part of the job.
     void reportExit(const JobPtr& job, const ExitState& exit, bool byAdmin);
 
     /// Goes on with an end that an earlier pinfoldd began.
     void resume(const JobPtr& job);
 
-    /// Looks at the slice: it may have run empty, or vanished.
+    /// Looks at the slice, which may have run empty, or vanished.
     void check(const JobPtr& job);
 
 private:

@@ -26,7 +26,7 @@ void JobFreezer::suspend(const JobPtr& job, const Caller& caller, Reply<void> re
             allowed = possible(Verb::SuspendJob, phaseOf(*job), job->key().text());
         if (!allowed || job->record.suspendedSince)
             return reply(std::move(allowed));
-        if (job->isStartingTasks()) // whose processes come after the freeze
+        if (job->isStartingTasks()) // its processes would come after the freeze
             return reply(Error{ErrorCode::Busy, "a task of job '" + job->key().text() + "' is being started: try again"});
         job->ownerSuspends = true;
         begin(job, by, reply);
@@ -53,17 +53,17 @@ void JobFreezer::begin(const JobPtr& job, uid_t by, Reply<void> reply) {
     core_.save(*job);
     freeze(job, [this, job, by, reply](const SystemdOutcome& outcome) {
         if (outcome) {
-            job->record.suspendedSince.reset(); // it ran
+            job->record.suspendedSince.reset(); // the job ran on
             failed(job);
             return reply(Error{ErrorCode::SystemdFailed, "systemd did not freeze the job: " + outcome->message});
         }
         if (!job->ownerSuspends)
             return suspended(job, by, reply);
-        // What is frozen stays as it is: this time nobody can come in behind the look.
+        // A frozen job does not change, so this second look misses no process.
         ask(job, [this, job, by, reply](const Result<void>& allowed) {
             if (allowed || !job->ownerSuspends)
                 return suspended(job, by, reply);
-            job->record.suspendedSince.reset(); // no time off the limit for who may not suspend
+            job->record.suspendedSince.reset(); // an owner who may not suspend gets no time off the run time limit
             failed(job);
             reply(allowed);
         });
@@ -72,7 +72,7 @@ void JobFreezer::begin(const JobPtr& job, uid_t by, Reply<void> reply) {
 
 void JobFreezer::suspended(const JobPtr& job, uid_t by, const Reply<void>& reply) {
     if (job->record.state == JobState::Running && job->record.suspendedSince) {
-        job->record.suspendedSince = core_.context.loop.bootTime(); // until now it ran
+        job->record.suspendedSince = core_.context.loop.bootTime(); // the job ran until now
         core_.save(*job);
         ender_.limitRunTime(job);
         logSuspension(core_.context, *job, true, by);
@@ -83,7 +83,7 @@ void JobFreezer::suspended(const JobPtr& job, uid_t by, const Reply<void>& reply
 
 void JobFreezer::freeze(const JobPtr& job, SystemdDone done) {
     job->turns.take(Turns::Kind::Hit, [this, job, done = std::move(done)] {
-        if (job->record.state != JobState::Running) { // its end has thawed it
+        if (job->record.state != JobState::Running) { // the end of the job has thawed it
             job->turns.over();
             return done({});
         }
@@ -94,7 +94,7 @@ void JobFreezer::freeze(const JobPtr& job, SystemdDone done) {
     });
 }
 
-/// In its turn too, since a freeze may wait for its own.
+/// The thaw takes a turn too, because a freeze may still wait for its own turn.
 void JobFreezer::thaw(const JobPtr& job, SystemdDone done) {
     job->turns.take(Turns::Kind::Hit, [this, job, done = std::move(done)] {
         job->turns.over();
@@ -104,10 +104,10 @@ void JobFreezer::thaw(const JobPtr& job, SystemdDone done) {
 
 void JobFreezer::failed(const JobPtr& job) {
     if (!core_.registry.has(*job))
-        return; // the unit of that name may be another job's by now
+        return; // the unit of that name may belong to another job by now
     endSuspension(job->record, core_.context.loop.bootTime());
     core_.save(*job);
-    core_.context.systemd.thaw(job->key().sliceName(), [](const SystemdOutcome&) {}); // it may be half frozen
+    core_.context.systemd.thaw(job->key().sliceName(), [](const SystemdOutcome&) {}); // the job may be half frozen
 }
 
 void JobFreezer::restore(const JobPtr& job) {
@@ -124,7 +124,8 @@ void JobFreezer::restore(const JobPtr& job) {
 }
 
 void JobFreezer::resume(const JobPtr& job, uid_t by, Reply<void> reply) {
-    // A freeze of an earlier pinfoldd may have been done after its answer, and the thaw that followed, were lost with the bus.
+    // PID 1 may have frozen the job for an earlier pinfoldd, although the answer and the thaw that followed were lost with the
+    // bus.
     const bool frozen = job->slice && job->slice->frozen().value_or(false);
     if (!job->record.suspendedSince && !frozen)
         return reply({});

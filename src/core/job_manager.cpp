@@ -30,7 +30,7 @@
 namespace pinfold {
 namespace {
 
-constexpr std::size_t kMaxAdopted = 16; // dbus-daemon passes no more descriptors in one message
+constexpr std::size_t kMaxAdopted = 16; // dbus-daemon passes at most 16 descriptors in one message
 
 } // namespace
 
@@ -59,7 +59,7 @@ struct JobManager::Impl {
         accountant.onForgotten = [this] { shutdown.jobIsOver(); };
     }
 
-    /// The job, if the caller may do this to it as it is. Null: there is none, and the verb needs none.
+    /// The job, if the caller may do this to it in its present phase. Null: there is no such job, and the verb needs none.
     Result<JobPtr> permitted(const Caller& caller, Verb verb, const std::string& key) const {
         auto job = core.registry.find(key);
         if (auto allowed = decide(caller, verb, targetOf(key, job.get())); !allowed)
@@ -79,7 +79,7 @@ struct JobManager::Impl {
     }
 
     void lookAtAll() {
-        const auto jobs = core.registry.all(); // a copy: a check may end the last of a job
+        const auto jobs = core.registry.all(); // a copy, because check() may end a job and remove it
         for (const auto& [key, job] : jobs) {
             ender.check(job);
             const auto tasks = job->record.tasks;
@@ -135,13 +135,13 @@ void JobManager::recover(std::function<void(Result<void>)> ready) {
 void JobManager::takeUp(std::function<void(Result<void>)> ready) {
     impl_->recovery.run([this, ready = std::move(ready)](Result<void> done) {
         if (done) {
-            impl_->unkillable.publish(); // an earlier pinfoldd may have left word of a job that is over by now
+            impl_->unkillable.publish(); // an earlier pinfoldd may have left a comment on a job that is over by now
             impl_->reconciler.run(false, [this](const Result<Reconciliation>& reconciled) {
                 if (!reconciled)
                     logNodeWarning(impl_->core.context, "cannot look for orphaned units: " + reconciled.error().message);
             });
         }
-        impl_->core.context.kernelLog.watch(impl_->core.context.loop); // not before: reports need the jobs that they are of
+        impl_->core.context.kernelLog.watch(impl_->core.context.loop); // not before: a report needs the job that it is about
         impl_->share.protect();
         ready(std::move(done));
     });
@@ -207,7 +207,7 @@ void JobManager::endJob(const Caller& caller, const std::string& key, EndReport 
     };
     if (!job || (report.leader && summarize(**job).leader != *report.leader))
         return impl_->past.newestReceipt(caller, Verb::EndJob, key, late);
-    // Its receipt may be on its way already.
+    // The receipt may be on its way already. Then this report amends it afterwards.
     (*job)->waiters.push_back((*job)->record.state == JobState::Accounting ? late : std::move(reply));
     impl_->ender.reportExit(*job, report.exit, caller.admin);
 }
@@ -299,7 +299,7 @@ std::vector<JobSummary> JobManager::jobsOfUser(uid_t uid) const {
     for (const auto& [key, job] : impl_->core.registry.all())
         if (job->record.uid == uid)
             theirs.push_back(job);
-    // By the clock that nobody sets back.
+    // The order is that of createdBoot, a clock that nobody sets back.
     const auto rank = [](const JobPtr& job) {
         return std::pair(job->record.state == JobState::Running, job->record.createdBoot);
     };
@@ -351,7 +351,7 @@ Result<Usage> JobManager::usage(const Caller& caller, const std::string& key) co
     const auto job = impl_->permitted(caller, Verb::GetUsage, key);
     if (!job)
         return job.error();
-    const auto& figures = (*job)->record.figures; // its slice may be gone
+    const auto& figures = (*job)->record.figures; // set when the job has ended, and then its slice may be gone
     return figures ? figures->usage : lookAtUsage(**job);
 }
 

@@ -34,55 +34,55 @@ struct CoreContext;
 template <class T> using Reply = std::function<void(Result<T>)>;
 
 struct CreateRequest {
-    std::string key;     ///< empty: manual.<n>; openJob() needs one
+    std::string key;     ///< empty: the key is manual.<n>; openJob() needs a key
     UniqueFd leader;     ///< pidfd; openJob(): none
     UniqueFd supervisor; ///< pidfd, or none
-    ForeignFd output;    ///< the job's standard error, for the one line on a kill for memory; or none
+    ForeignFd output;    ///< the job's standard error, for the one line about an out-of-memory kill; or none
     std::optional<uid_t> owner;
     ResourceLimits limits;
     AllocationRequest allocation = {};
-    std::optional<std::uint64_t> slots = {};        ///< 1 to 8192: Config::Jobs::slots says what follows
-    bool shepherd = false;                          ///< the leader is the batch system's own process above the job
-    std::optional<std::uint64_t> linger = {};       ///< openJob(): microseconds that it outlives its last task; unset: the site's
+    std::optional<std::uint64_t> slots = {};  ///< 1 to 8192; Config::Jobs::slots says what follows from it
+    bool shepherd = false;                    ///< the leader is the batch system's own process above the job
+    std::optional<std::uint64_t> linger = {}; ///< openJob(): microseconds from its last task's end to its own; unset: the site's
     std::optional<std::uint64_t> reportWithin = {}; ///< microseconds, see ReportWait; unset: openJob() 10 s, else 0
 };
 
-/// A further task of a job, or the batch script of one that was opened.
+/// A further task of a job, or the batch script of a job that was opened.
 struct TaskRequest {
     std::string key;
     UniqueFd leader;     ///< pidfd
     UniqueFd supervisor; ///< pidfd, or none
-    ForeignFd output;    ///< as in CreateRequest; of a batch script
+    ForeignFd output;    ///< as in CreateRequest; only for a batch script
     bool batch = false;
     bool shepherd = false;
-    std::optional<CreateRequest> open = {}; ///< the job to open where there is none of this key
+    std::optional<CreateRequest> open = {}; ///< the job to open if no job has this key
 };
 
-/// What a supervisor says when its child is gone.
+/// What a supervisor reports when its child has ended.
 struct EndReport {
     ExitState exit;
-    std::optional<pid_t> leader; ///< whose end it is: by then a later job may have the same key
+    std::optional<pid_t> leader; ///< the leader that has ended: by then a later job may have the same key
 };
 
 struct JobSummary {
     JobKey key;
     JobState state = JobState::Creating;
     uid_t uid = 0;
-    pid_t leader = 0;          ///< 0: it has no batch script
+    pid_t leader = 0;          ///< 0: the job has no batch script
     std::uint64_t created = 0; ///< CLOCK_REALTIME, microseconds
     bool suspended = false;
     ResourceLimits limits = {};
     std::vector<std::string> limitsNotEnforced = {}; ///< names
     std::vector<std::uint32_t> tasks = {};
     Allocation allocation = {};
-    std::optional<std::uint64_t> unkillableSince = {}; ///< CLOCK_REALTIME, microseconds: SIGKILL, which something has outlived
-    bool unkillableInFuse = false; ///< since it waits for a file server that users run themselves: no action is taken
+    std::optional<std::uint64_t> unkillableSince = {}; ///< CLOCK_REALTIME, microseconds: when SIGKILL was sent in vain
+    bool unkillableInFuse = false; ///< the job waits for a file server that users run themselves, so no action is taken
 };
 
 struct TaskAdded {
     JobKey key;
     std::uint32_t task = 0;
-    std::map<std::string, std::string> environment; ///< what tells the job's programs of its allocation
+    std::map<std::string, std::string> environment; ///< tells the job's programs about the allocation
 };
 
 struct JobProcess {
@@ -93,14 +93,14 @@ struct JobProcess {
     std::uint64_t cpu = 0;                ///< microseconds
     std::uint64_t rss = 0;                ///< bytes
     char state = '?';                     ///< as in /proc/PID/stat
-    std::optional<std::string> waitPoint; ///< kernel function that it hangs in; of what has outlived SIGKILL
+    std::optional<std::string> waitPoint; ///< kernel function in which it hangs; only if it has outlived SIGKILL
     std::string command;
 };
 
-/// "suspended" for a running job that is; else its state.
+/// "suspended" for a running job that is suspended, otherwise its state.
 std::string_view stateWord(const JobSummary& job);
 
-/// What happened, for the bus's signals and objects. Called after the record of it is stored.
+/// Learns what happened, for the bus's signals and objects. Called after the record of the event is stored.
 class JobObserver {
 public:
     virtual ~JobObserver() = default;
@@ -112,16 +112,16 @@ public:
     virtual void taskRemoved(const JobKey& key, std::uint32_t task) = 0;
     virtual void leftoversFound(const JobKey& key, std::uint32_t task, std::uint64_t count) = 0;
     virtual void unkillable(const JobKey& key, std::uint64_t count) = 0;
-    /// The job is gone from all queries by now.
+    /// By now no query finds the job.
     virtual void jobRemoved(const JobKey& key, const Receipt& receipt) = 0;
-    virtual void receiptAmended(const Receipt& receipt) = 0; ///< after jobRemoved() somebody told how the leader ended
-    /// JobManager::draining() has another answer now.
+    virtual void receiptAmended(const Receipt& receipt) = 0; ///< somebody reported the leader's end after jobRemoved()
+    /// The answer of JobManager::draining() has changed.
     virtual void drainChanged() = 0;
 };
 
 class JobManager {
 public:
-    // Users make lists as long as they like. What the loop does for a part of one takes less than 100 ms.
+    // Users can make lists of any length. The loop needs less than 100 ms for a part of this size.
     static constexpr std::size_t kMostJobsAtOnce = 2000;
     static constexpr std::size_t kMostProcessesAtOnce = 1000;
     static constexpr std::uint32_t kMostReceiptsAtOnce = 250;
@@ -131,32 +131,32 @@ public:
 
     void setObserver(JobObserver* observer);
 
-    /// Takes up every job that was live when the last pinfoldd ended. `ready` comes once the inventory is complete; nothing is
-    /// stopped and no call is to be let in before. Error: Internal or SystemdFailed: exit and let systemd start us again.
+    /// Takes up every job that was live when the last pinfoldd ended. `ready` is called once the inventory is complete. Before
+    /// that nothing is stopped, and no call may be let in. Error: Internal or SystemdFailed: exit and let systemd start us again.
     void recover(std::function<void(Result<void>)> ready);
 
-    /// PID 1 shuts the node down: the jobs' ends have begun.
+    /// True: PID 1 shuts the node down, and the ends of the jobs have begun.
     bool shuttingDown() const;
     /// At shutdown, when pinfoldd is to exit: `done` is called once all jobs have their receipts, or after 30 s.
     void finishShutdown(std::function<void()> done);
 
-    /// The context's configuration has other values now.
+    /// Call this when the context's configuration has changed.
     void configChanged();
 
-    /// The node takes no new jobs, across restarts and reboots, until undrain(); live jobs go on, with tasks that come to them.
-    /// An empty reason leaves a drain as it is. Errors: Denied, InvalidArgument, Busy, Internal.
+    /// The node takes no new jobs until undrain(), even after restarts and reboots. Live jobs go on, and take new tasks. An empty
+    /// reason leaves an existing drain as it is. Errors: Denied, InvalidArgument, Busy, Internal.
     void drain(const Caller& caller, const std::string& reason, Reply<void> reply);
-    /// Ends what drain() began, if it did. Errors: Denied, Busy, Internal.
+    /// Ends a drain that drain() began. Does nothing without one. Errors: Denied, Busy, Internal.
     void undrain(const Caller& caller, Reply<void> reply);
-    /// Unset: the node takes jobs. It may be pinfoldd itself that drains it, see unkillable.action.
+    /// Unset: the node takes jobs. pinfoldd itself may drain the node, see unkillable.action.
     std::optional<Drain> draining() const;
 
-    /// Looks for orphaned units, cgroups and records, and puts in order what has no processes. `dryRun`: only says what it would
-    /// do. Errors: Denied, Internal, SystemdFailed.
+    /// Looks for orphaned units, cgroups and records, and cleans up those that have no processes. `dryRun`: only says what it
+    /// would do. Errors: Denied, Internal, SystemdFailed.
     void reconcile(const Caller& caller, bool dryRun, Reply<Reconciliation> reply);
 
     void createJob(const Caller& caller, CreateRequest request, Reply<JobSummary> reply);
-    /// A job without batch script. The same request again is answered alike while that job is live.
+    /// Opens a job without a batch script. While that job is live, the same request again gets the same answer.
     void openJob(const Caller& caller, CreateRequest request, Reply<JobSummary> reply);
     void addTask(const Caller& caller, TaskRequest request, Reply<TaskAdded> reply);
     void adopt(const Caller& caller, const std::string& key, std::vector<UniqueFd> processes, Reply<TaskAdded> reply);
@@ -165,29 +165,29 @@ public:
     void killJob(const Caller& caller, const std::string& key, int signal, Reply<void> reply);
     void suspendJob(const Caller& caller, const std::string& key, Reply<void> reply);
     void resumeJob(const Caller& caller, const std::string& key, Reply<void> reply);
-    /// Only what is set changes, all or none. `force`: also below what is in use, which kills. The answer: what is in force then.
+    /// Changes the limits that are set, all or none. `force`: also below what is in use, which kills. Answers what is in force.
     void setLimits(const Caller& caller, const std::string& key, ResourceLimits change, bool force, Reply<ResourceLimits> reply);
     void waitJob(const Caller& caller, const std::string& key, Reply<Receipt> reply);
-    /// Until nothing of the task is left, which may be so already. `leader`: of that task; a later one may have its number.
+    /// Waits until the task is gone, which it may be already. `leader`: of that task, because a later task may have its number.
     void waitTask(const Caller& caller, const std::string& key, std::uint32_t task, std::optional<pid_t> leader,
                   Reply<void> reply);
 
     std::vector<JobSummary> jobs() const;
-    /// In the order of their keys, from the first that is greater, at most kMostJobsAtOnce.
+    /// At most kMostJobsAtOnce jobs in the order of their keys, from the first key that is greater than `key`.
     std::vector<JobSummary> jobsAfter(const std::string& key) const;
-    /// Those that run first, the newest of them first.
+    /// The running jobs come first. Among the running jobs, and among the others, the newest job comes first.
     std::vector<JobSummary> jobsOfUser(uid_t uid) const;
     std::size_t jobCount() const;
     HistoryFigures historyFigures() const;
     Result<JobSummary> job(const std::string& key) const;
     Result<std::pair<JobSummary, std::uint32_t>> jobOfProcess(pid_t pid) const;
     Result<JobSummary> jobOfUnit(const std::string& unit) const;
-    /// In the order of their numbers, from the first that is greater than `after`, at most kMostProcessesAtOnce. Within
-    /// Describer::kPatience.
+    /// Answers with at most kMostProcessesAtOnce processes in the order of their numbers, from the first that is greater than
+    /// `after`. The answer comes within Describer::kPatience.
     void processes(const Caller& caller, const std::string& key, pid_t after, Reply<std::vector<JobProcess>> reply);
     Result<Usage> usage(const Caller& caller, const std::string& key) const;
     void receipt(const Caller& caller, const std::string& key, Reply<Receipt> reply) const;
-    /// At most kMostReceiptsAtOnce.
+    /// Answers with at most kMostReceiptsAtOnce receipts.
     void receipts(const Caller& caller, ReceiptFilter filter, Reply<std::vector<Receipt>> reply) const;
 
 private:

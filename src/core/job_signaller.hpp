@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A signal that somebody sends to a job's processes, which is no end of the job.
+// JobSignaller sends a signal to the processes of a job. Such a signal is not the end of the job.
 #pragma once
 
 #include "core/core.hpp"
@@ -10,11 +10,11 @@ class JobSignaller {
 public:
     explicit JobSignaller(Core& core) : core_(core) {}
 
-    /// To all of the job's processes. Errors: JobEnding, SystemdFailed.
+    /// Sends the signal to all of the job's processes. Errors: JobEnding, SystemdFailed.
     void send(const JobPtr& job, int signal, Reply<void> reply);
 
-    /// The same for the job's owner, to those that the owner could reach by kill(2). Errors: Denied, none is; Busy, JobEnding,
-    /// Internal.
+    /// Sends the signal for the job's owner, to those processes that the owner could reach by kill(2). Errors: Denied, the owner
+    /// can reach no process; Busy, JobEnding, Internal.
     void sendAsOwner(const JobPtr& job, int signal, const Reply<void>& reply);
 
 private:

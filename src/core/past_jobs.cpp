@@ -10,13 +10,14 @@
 namespace pinfold {
 namespace {
 
-constexpr std::uint64_t kLateReport = 3'600'000'000; // microseconds from a job's end
+constexpr std::uint64_t kLateReport = 3'600'000'000; // microseconds after a job's end
 
 } // namespace
 
 void PastJobs::newestReceipt(const Caller& caller, Verb verb, const std::string& key, Reply<Receipt> reply) const {
     const auto answer = [caller, verb, key, reply = std::move(reply)](Result<std::vector<Receipt>> found) {
-        // A disk that is full or damaged is mended some time: an epilogue that asks again has its answer then.
+        // Somebody will mend a full or damaged disk. An epilogue that asks again then gets its answer, so this error is
+        // Busy.
         if (!found)
             return reply(Error{ErrorCode::Busy, "the history cannot be read for now, try again: " + found.error().message});
         if (found->empty())
@@ -28,7 +29,7 @@ void PastJobs::newestReceipt(const Caller& caller, Verb verb, const std::string&
             return reply(allowed.error());
         reply(std::move(found->front()));
     };
-    // A later job of this key may be another user's, whose end is not what this user asks for.
+    // A later job of this key may belong to another user, and this user does not ask for the end of that job.
     const auto owner = caller.admin ? std::nullopt : std::optional(caller.uid);
     if (auto receipt = historyWriter_.newest(key, owner))
         return answer(std::vector{*std::move(receipt)});

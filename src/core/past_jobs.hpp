@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Questions about jobs that are over, and what is told of them afterwards.
+// PastJobs answers questions about jobs that are over, and takes reports that come afterwards.
 #pragma once
 
 #include "core/authorizer.hpp"
@@ -14,12 +14,12 @@ class PastJobs {
 public:
     PastJobs(Core& core, HistoryWriter& historyWriter) : core_(core), historyWriter_(historyWriter) {}
 
-    /// Of the newest job of this key, or the caller's newest one if the caller is no admin. Errors: NoSuchJob; Denied; Busy, the
-    /// history cannot be read.
+    /// Answers with the receipt of the newest job of this key, or of the caller's newest one if the caller is no admin. Errors:
+    /// NoSuchJob; Denied; Busy, the history cannot be read.
     void newestReceipt(const Caller& caller, Verb verb, const std::string& key, Reply<Receipt> reply) const;
 
-    /// A batch system's word on an end that nobody had told when the receipt was written. A later run of the job may have the
-    /// same key, and no receipt yet if it never came here: so the word is for a receipt that is not old.
+    /// Takes a batch system's report on an end that nobody had reported when the receipt was written. A later run of the job may
+    /// have the same key, and no receipt yet if that run never came here. So the report changes only a receipt that is not old.
     void reportLate(const Caller& caller, const Receipt& receipt, const ExitState& exit, const Reply<Receipt>& reply);
 
 private:
