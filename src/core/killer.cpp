@@ -19,7 +19,7 @@ Result<void> Killer::kill(const std::string& cgroup, EventHandle& look) {
     auto opened = context_.cgroups.open(cgroup);
     if (!opened)
         return context_.cgroups.exists(cgroup) ? opened.error() : Result<void>();
-    // Held open, so that it is not taken for a later job's of the same name.
+    // The directory is kept open, so that a later job's cgroup of the same name is not mistaken for it.
     const auto directory = std::make_shared<const CgroupDir>(std::move(*opened));
     auto killed = directory->kill();
     look = context_.loop.after(kMoment, [this, cgroup, directory] {

@@ -24,11 +24,11 @@ Result<std::vector<pid_t>> processesOf(const Core& core, const Job& job, std::ui
         return job.slice->processes();
     auto scope = core.context.cgroups.open(scopePath(job.key(), task));
     if (!scope)
-        return std::vector<pid_t>{}; // it ran empty meanwhile, and systemd removed it
+        return std::vector<pid_t>{}; // the scope ran empty meanwhile, and systemd removed it
     return scope->processes();
 }
 
-/// Until there are leftovers.report_max of them, or as many as a record holds. Where they end.
+/// Adds command lines until there are leftovers.report_max of them, or as many as a record holds. Returns how many there are.
 std::size_t addCommands(const CoreContext& context, Leftovers& leftovers, const std::vector<ProcessInfo>& seen) {
     const auto& policy = context.config.leftovers;
     const auto most = std::min<std::size_t>(policy.reportMax, Leftovers::kMostCommands);
@@ -72,7 +72,7 @@ void reportLeftovers(Core& core, const JobPtr& job, std::uint32_t task) {
         leftovers.cpu += process.cpu;
     const auto first = leftovers.commands.size();
     const auto last = addCommands(core.context, leftovers, seen);
-    core.save(*job); // a restart before they are described tells of their names
+    core.save(*job); // after a restart before they are described, the record still has their names
     core.observer->leftoversFound(job->key(), task, pids->size());
 
     ++job->describing;

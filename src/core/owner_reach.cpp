@@ -7,7 +7,7 @@
 namespace pinfold {
 namespace {
 
-// Whoever forks while the list is read is in the next one; a job that forks for ever is its owner's to end by StopJob.
+// A process that is forked while the list is read is in the next list. If a job forks for ever, its owner can end it by StopJob.
 constexpr int kMostLooks = 16;
 
 } // namespace
@@ -19,14 +19,14 @@ Result<OwnerReach::Process> OwnerReach::look(pid_t pid) const {
         return place.error().code == ErrorCode::PidGone ? Result(Process::Elsewhere) : place.error();
     if (*place != slice_ && !place->starts_with(slice_ + "/"))
         return Process::Elsewhere;
-    // As kill(2) has it: a program that gained other rights by its set-user-ID bit is its caller's still.
+    // As for kill(2), a program that gained other rights by its set-user-ID bit still belongs to the user who called it.
     return owner_.has(info->realUid) || owner_.has(info->savedUid) ? Process::Owners : Process::Others;
 }
 
 Result<void> OwnerReach::signal(int number) const {
     const auto slice = cgroups_.open(slice_);
     if (!slice)
-        return {}; // nobody is in it
+        return {}; // no process is in the slice
     std::set<pid_t> seen;
     bool reached = false;
     bool spared = false;
@@ -38,7 +38,8 @@ Result<void> OwnerReach::signal(int number) const {
         for (const auto pid : *pids) {
             if (!seen.insert(pid).second)
                 continue;
-            // The pidfd comes first: when its process ends, /proc may speak of another one, which the signal does not reach.
+            // The pidfd is opened first. If its process ends, /proc may describe another process, but the signal does not reach
+            // that process.
             const auto pidfd = openPidfd(pid);
             const auto process = pidfd ? look(pid) : pidfd.error();
             if (!process && process.error().code != ErrorCode::PidGone)

@@ -20,7 +20,7 @@ Result<CheckedProcess> checkProcess(const CoreContext& context, UniqueFd pidfd) 
         return Error{ErrorCode::InvalidArgument,
                      "process " + std::to_string(*pid) + " is " + what + " and cannot be part of a job"};
     };
-    // pid 0 in PIDs= would mean pinfoldd itself to systemd.
+    // systemd would take pid 0 in PIDs= for pinfoldd itself.
     if (*pid <= 1)
         return refused("the system's init");
     if (*pid == ::getpid())
@@ -32,17 +32,17 @@ Result<CheckedProcess> checkProcess(const CoreContext& context, UniqueFd pidfd) 
     const auto cgroup = context.processes.cgroupOf(*pid);
     if (!cgroup)
         return cgroup.error();
-    // What /proc said is about this process only if it is still there: the number could have been another's meanwhile.
+    // If the process has ended, /proc may have described another process that got its number meanwhile.
     if (hasEnded(pidfd.get()))
         return Error{ErrorCode::PidGone, "process " + std::to_string(*pid) + " has ended"};
     if (info->kernelThread)
         return refused("a kernel thread");
-    // The kernel moves whole processes, the other threads of which may be another user's. (By a file handle of pidfs anybody gets
-    // a pidfd of a thread that looks like one of a process.)
+    // The kernel moves whole processes, and the other threads of the process may belong to another user. (Through a file handle
+    // of pidfs anybody gets a pidfd of a thread that looks like the pidfd of a process.)
     if (info->thread)
         return refused("a thread of another process");
 
-    // The kernel tells of such a process by where that thread was, and not by where the others are.
+    // For such a process the kernel shows where the first thread was, and not where the other threads are.
     if (info->state == kZombie)
         return refused("a process whose first thread has ended");
 
@@ -70,7 +70,7 @@ Result<CheckedProcess> checkSupervisor(const CoreContext& context, const Caller&
         return supervisor;
     if (!caller.admin && supervisor->soleUid != caller.uid)
         return Error{ErrorCode::Denied, "the supervisor must be a process of the caller"};
-    // Supervisors are moved into pinfold.slice: no process may leave a job in that way.
+    // pinfoldd moves supervisors into pinfold.slice, and no process may leave a job in that way.
     if (supervisor->inJob || supervisor->identity == leader)
         return Error{ErrorCode::Denied, "process " + std::to_string(supervisor->identity.pid) + " is " +
                                             (supervisor->inJob ? "in a job" : "the leader") + " and cannot be a supervisor"};
@@ -99,7 +99,8 @@ Result<UniqueFd> reopenProcess(const CoreContext& context, const ProcessIdentity
     const auto info = context.processes.read(identity.pid);
     if (!info && info.error().code != ErrorCode::PidGone)
         return info.error();
-    // The start time tells a later process of the same number; the pidfd tells that /proc spoke of the one it holds.
+    // A different start time means a later process of the same number. If the pidfd's process still lives, /proc described that
+    // process.
     if (!info || info->started != identity.started || hasEnded(pidfd->get()))
         return UniqueFd();
     return pidfd;

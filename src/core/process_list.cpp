@@ -15,7 +15,7 @@ void listProcesses(Core& core, const Job& job, pid_t after, Reply<std::vector<Jo
     std::ranges::sort(*pids);
     const auto& context = core.context;
     std::vector<ProcessInfo> seen;
-    std::vector<std::uint32_t> tasks; // in the same order
+    std::vector<std::uint32_t> tasks; // in the order of `seen`
     for (auto pid = std::ranges::upper_bound(*pids, after); pid != pids->end(); ++pid) {
         if (seen.size() == JobManager::kMostProcessesAtOnce)
             break;
@@ -23,7 +23,7 @@ void listProcesses(Core& core, const Job& job, pid_t after, Reply<std::vector<Jo
         const auto path = context.processes.cgroupOf(*pid);
         const auto identity = path ? identifyPath(*path) : std::nullopt;
         if (!info || !identity || !(identity->key == job.key()))
-            continue; // it ended meanwhile, or its number is another's by now
+            continue; // the process ended meanwhile, or its number belongs to another process by now
         seen.push_back(std::move(*info));
         tasks.push_back(identity->task.value_or(0));
     }

@@ -10,7 +10,7 @@ namespace {
 
 const std::vector<std::string> kPatterns{"batch-*.slice", "job-*.scope"};
 
-/// The cgroup that a unit of ours has where we made it. A scope of our name may be elsewhere.
+/// The cgroup that a unit has if pinfoldd made it. A scope that somebody else gave such a name may be elsewhere.
 std::string cgroupOf(const UnitIdentity& identity) {
     return identity.task ? scopePath(identity.key, *identity.task) : slicePath(identity.key);
 }
@@ -31,12 +31,12 @@ struct Reconciler::Run {
     Reply<Reconciliation> reply;
     Reconciliation found;
     std::set<std::string> known; ///< keys that a dry run would take up
-    std::size_t pending = 0;     ///< answers of systemd
+    std::size_t pending = 0;     ///< answers that systemd still owes
 };
 
-// Why it is safe beside jobs that come and go: a job is in the registry before systemd hears of it, and leaves it when its cgroup
-// is gone. So whatever systemd listed is looked up in the registry as it is *after* the answer; and what seems to be an orphan is
-// asked for a second time, since a job that has ended meanwhile was still in the first list.
+// This is safe while jobs come and go. A job is in the registry before systemd hears of the job, and leaves the registry when its
+// cgroup is gone. So each unit that systemd listed is looked up in the registry as the registry is *after* the answer. A unit
+// that seems to be an orphan is looked up in a second list, because a job that has ended meanwhile was still in the first list.
 void Reconciler::run(bool dryRun, Reply<Reconciliation> reply) {
     auto run = std::make_shared<Run>(dryRun, std::move(reply));
     core_.context.systemd.listUnits(kPatterns, [this, run](const auto& first) {
@@ -87,11 +87,11 @@ bool Reconciler::isOrphan(const Run& run, const std::string& unit) const {
     if (!identity || run.known.contains(identity->key.text()))
         return false;
     const auto job = core_.registry.find(identity->key.text());
-    // A job that is coming up or ending is others' work.
+    // Other parts of pinfoldd take care of a job that starts or ends.
     return !job || (identity->task && job->record.state == JobState::Running && !job->record.tasks.contains(*identity->task));
 }
 
-/// Names of units, of those that only a cgroup is left of too.
+/// The names of units that seem to be orphans, also of units of which only a cgroup is left.
 std::set<std::string> Reconciler::suspects(const Run& run, const std::vector<UnitStatus>& units) const {
     std::set<std::string> names;
     for (const auto& unit : units)
@@ -104,7 +104,7 @@ std::set<std::string> Reconciler::suspects(const Run& run, const std::vector<Uni
 }
 
 void Reconciler::act(const RunPtr& run, const std::set<std::string>& suspects, const std::vector<UnitStatus>& units) {
-    std::set<std::string> slices; // what is in them goes and stays with them
+    std::set<std::string> slices; // a scope in one of these slices goes or stays with its slice
     std::set<std::string> loaded;
     for (const auto& unit : units) {
         loaded.insert(unit.name);
@@ -112,13 +112,13 @@ void Reconciler::act(const RunPtr& run, const std::set<std::string>& suspects, c
         if (identity && !identity->task && suspects.contains(unit.name))
             slices.insert(identity->key.text());
     }
-    run->pending = 1; // ours, so that no answer is the last before all are asked for
+    run->pending = 1; // counts this function, so that no answer is the last before all calls are sent
     for (const auto& unit : units) {
         const auto identity = identifyUnit(unit.name);
         if (!suspects.contains(unit.name) || !isOrphan(*run, unit.name) ||
             (identity->task && slices.contains(identity->key.text())))
             continue;
-        if (unit.activeState != "inactive") // else systemd is about to forget it
+        if (unit.activeState != "inactive") // systemd is about to forget an inactive unit
             handleUnit(run, unit);
     }
     for (const auto& name : suspects)
@@ -131,7 +131,7 @@ void Reconciler::act(const RunPtr& run, const std::set<std::string>& suspects, c
 void Reconciler::handleUnit(const RunPtr& run, const UnitStatus& unit) {
     const auto identity = identifyUnit(unit.name);
     const auto cgroup = cgroupOf(*identity);
-    // A scope that lives has processes, wherever it is.
+    // A scope that lives has processes, wherever its cgroup is.
     const bool elsewhere = identity->task && unit.activeState != "failed" && !core_.context.cgroups.exists(cgroup);
     if (!run->found.recordsUnreadable.empty() || elsewhere || !core_.context.cgroups.isEmpty(cgroup)) {
         run->found.unitsLeft.push_back(unit.name);

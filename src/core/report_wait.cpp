@@ -6,7 +6,8 @@
 namespace pinfold {
 namespace {
 
-// Who reports does so within milliseconds. A supervisor that a terminal stopped may never, and a batch system that is not there.
+// A report usually comes within milliseconds. It may never come if a terminal stopped the supervisor, or if the batch system is
+// not there.
 constexpr std::uint64_t kUsual = 10'000'000;
 
 } // namespace
@@ -18,7 +19,7 @@ std::uint64_t ReportWait::patience(const Job& job) const {
         return 0;
     if (record.supervisor)
         return job.supervisor && !hasEnded(job.supervisor.get()) ? kUsual : 0;
-    if (record.cause != JobResult::Exited || core_.shutdownSince) // a report that comes later does as well
+    if (record.cause != JobResult::Exited || core_.shutdownSince) // a report that comes later will do
         return 0;
     const auto asked = record.reportWithin.value_or(record.linger ? kUsual : 0);
     return job.endMissed ? std::min(asked, kUsual) : asked;

@@ -21,9 +21,9 @@ std::vector<pid_t> shepherdsOf(const Job& job) {
     return shepherds;
 }
 
-/// The list that the number is from is older: by now it may be another process's, and that one must not get the signal. So the
-/// pidfd comes first, and then the kernel is asked where its process is. When that ends in between, /proc may speak of
-/// another one, but the pidfd doesn't.
+/// The number comes from an older list. By now the number may belong to another process, which must not get the signal. So the
+/// pidfd is opened first, and then the kernel is asked where its process is. If the process ends in between, /proc may describe
+/// another process, but the pidfd does not refer to that one.
 Result<void> signalInside(const CoreContext& context, const std::string& slice, pid_t pid, int signal) {
     const auto pidfd = openPidfd(pid);
     if (!pidfd)

@@ -13,20 +13,21 @@ namespace {
 
 constexpr std::uint64_t kMoment = 200'000;
 
-// Ships with pinfold: a slice, whose cgroup stays without any process in it.
+// This slice ships with pinfold. The cgroup of a slice stays even when no process is in it.
 constexpr std::string_view kHome = "/pinfold.slice";
 
-// No batch system's service is in it, and its limits are the site's for all that users do outside of jobs.
+// Supervisors stay in user.slice: no batch system's service is in it, and its limits are the site's for all that users do outside
+// of jobs.
 constexpr std::string_view kSessions = "/user.slice/";
 
-/// To be moved by a thread.
+/// A supervisor that a thread is to move.
 struct Supervisor {
     JobKey job;
     UserIds owner;
     Newcomer process;
 };
 
-/// Nullopt: the task has none, or it has ended, or there is no descriptor for it.
+/// Nullopt: the task has no supervisor, the supervisor has ended, or no descriptor is left for it.
 std::optional<Supervisor> supervisorOf(const CoreContext& context, const Job& job, std::uint32_t number) {
     const auto task = job.tasks.find(number);
     const auto record = job.record.tasks.find(number);
@@ -43,14 +44,14 @@ std::optional<Supervisor> supervisorOf(const CoreContext& context, const Job& jo
 }
 
 Result<void> takeIn(const ProcessMover& mover, const ProcessTable& processes, const Supervisor& supervisor) {
-    // It was in none when it was named, and its owner may have had it adopted since.
+    // The supervisor was in no job when it was named, but its owner may have had it adopted since.
     const auto place = processes.cgroupOf(supervisor.process.pid);
     if (!place || identifyPath(*place) || place->starts_with(kSessions))
         return {};
     const auto [moved, trouble] = mover.move(supervisor.process, std::string(kHome), supervisor.owner);
     if (!trouble.empty())
         return Error{ErrorCode::PidGone, trouble};
-    // Where it has ended there is nothing left to move.
+    // A supervisor that has ended need not be moved.
     return moved || moved.error().code == ErrorCode::PidGone ? Result<void>() : moved;
 }
 

@@ -11,7 +11,7 @@
 namespace pinfold {
 namespace {
 
-/// The task that this process is the leader of.
+/// The task whose leader this process is.
 std::optional<std::uint32_t> taskOf(const Job& job, const ProcessIdentity& leader) {
     for (const auto& [number, task] : job.record.tasks)
         if (task.leader == leader)
@@ -26,7 +26,7 @@ Result<void> takesBatchScript(const Job& job) {
     return {};
 }
 
-/// Each task costs two descriptors, and the record, which is written at the beginning and end of each, grows with all of them.
+/// Each task costs two descriptors. The record grows with every task, and is written when a task begins and when it ends.
 Result<void> hasRoom(const Core& core, const Job& job) {
     const auto& jobs = core.context.config.jobs;
     if (job.furtherTasks() >= jobs.maxTasks)
@@ -94,7 +94,7 @@ void TaskAdder::add(const Caller& caller, TaskRequest request, Reply<TaskAdded> 
 void TaskAdder::openFirst(const Caller& caller, TaskRequest request, Reply<TaskAdded> reply) {
     auto job = std::move(*request.open);
     request.open.reset();
-    auto kept = std::make_shared<TaskRequest>(std::move(request)); // callbacks are copied, descriptors are not
+    auto kept = std::make_shared<TaskRequest>(std::move(request)); // a callback must be copyable, and a descriptor is not
     parts_.creator.open(
         caller, std::move(job),
         [this, caller, kept, reply = std::move(reply)](const Result<JobSummary>& opened) {
@@ -192,7 +192,7 @@ void TaskAdder::start(const JobPtr& job, std::uint32_t number, bool mayBeThere) 
          .wanted = [job] { return job->record.state == JobState::Running; }});
 }
 
-/// As for a job that is being created: PID 1 may do it yet, and until it is known the job is not over.
+/// As in JobCreator::overdue(), PID 1 may still start the task. Until the outcome is known, the job is not over.
 void TaskAdder::overdue(const JobPtr& job, std::uint32_t number, const Error& why) {
     logWarning(core_.context, job->key(), "task " + std::to_string(number) + " not started yet: " + why.message, Trouble::Start);
     for (const auto& reply : std::exchange(job->tasks[number].adders, {}))
@@ -221,7 +221,7 @@ void TaskAdder::started(const JobPtr& job, std::uint32_t number, const Result<vo
     if (!outcome)
         return notStarted(job, number, outcome.error());
     const auto adders = std::exchange(job->tasks[number].adders, {});
-    // The job's end began meanwhile: it takes the process along, and whoever asked must not take it for started.
+    // If the job's end began meanwhile, that end takes the process along, and the caller must not take the task for started.
     const bool isOver = phaseOf(*job) == Phase::Ending;
     const auto takes = isOver ? possible(Verb::AddTask, Phase::Ending, job->key().text()) : Result<void>();
     for (const auto& reply : adders)

@@ -24,13 +24,13 @@ void TaskEnder::watch(const JobPtr& job, std::uint32_t number) {
     if (task.supervisor)
         task.supervisorWatch = core_.context.loop.onReadable(task.supervisor.get(), onTask(&TaskEnder::supervisorGone));
     if ((record.leader && !task.leader) || (record.supervisor && !task.supervisor))
-        end(job, number); // it went while pinfoldd was away
+        end(job, number); // the process ended while pinfoldd was away
     if (!job->tasks.contains(number))
         return;
     const auto events = core_.context.cgroups.eventsFile(scopePath(job->key(), number));
     if (auto watched = core_.context.cgroupWatch.watch(events, onTask(&TaskEnder::check)))
         task.scopeWatch = std::move(*watched);
-    check(job, number); // it may have run empty before the watch was there
+    check(job, number); // the scope may have run empty before the watch was there
 }
 
 void TaskEnder::check(const JobPtr& job, std::uint32_t number) {
@@ -65,9 +65,9 @@ void TaskEnder::end(const JobPtr& job, std::uint32_t number) {
     if (!scope || !scope->populated())
         return check(job, number);
     if (!job->isLive())
-        return; // the job's own end takes it along
+        return; // the end of the job takes the task along
 
-    if (!std::exchange(job->record.tasks[number].leftoversListed, true)) // else an earlier pinfoldd has done it
+    if (!std::exchange(job->record.tasks[number].leftoversListed, true)) // if true, an earlier pinfoldd has listed them
         reportLeftovers(core_, job, number);
     if (job->describing == 0)
         return terminate(job, number);
@@ -83,7 +83,7 @@ void TaskEnder::end(const JobPtr& job, std::uint32_t number) {
 
 void TaskEnder::terminate(const JobPtr& job, std::uint32_t number) {
     const auto unit = job->key().scopeName(number);
-    const auto ignore = [](const SystemdOutcome&) {}; // cgroup.kill follows whatever PID 1 made of it
+    const auto ignore = [](const SystemdOutcome&) {}; // cgroup.kill follows even if PID 1 fails
     core_.context.systemd.kill(unit, SIGTERM, ignore);
     core_.context.systemd.kill(unit, SIGCONT, ignore);
     job->tasks[number].graceTimer =

@@ -13,7 +13,7 @@
 namespace pinfold {
 namespace {
 
-// A reexec of PID 1 takes about 0.4 s, in which calls are lost, and another one may follow.
+// PID 1 loses calls while it re-executes itself. That takes about 0.4 s, and another re-execution may follow.
 constexpr TaskStarter::Patience kAnswerLost{300'000, 45'000'000, true};
 // A unit that just ended keeps its name until PID 1's next idle moment.
 constexpr TaskStarter::Patience kNameTaken{50'000, 1'000'000, false};
@@ -36,7 +36,7 @@ void append(std::vector<std::string>& all, std::vector<std::string> more) {
 
 struct TaskStarter::Moves {
     Result<void> result;               ///< why one of the processes was not moved
-    std::vector<std::string> troubles; ///< what became of others
+    std::vector<std::string> troubles; ///< what happened to other processes
 };
 
 struct TaskStarter::Attempt {
@@ -46,11 +46,11 @@ struct TaskStarter::Attempt {
     JobPtr job;
     Request request;
     Callbacks callbacks;
-    std::shared_ptr<const std::vector<Newcomer>> processes; ///< threads hold it too
+    std::shared_ptr<const std::vector<Newcomer>> processes; ///< threads hold the list, too
     std::uint64_t since;                                    ///< CLOCK_BOOTTIME, microseconds
-    bool begun = false;                                     ///< as in Outcome
-    bool lost = false;               ///< the answer to a call, which may wait for its turn with PID 1 still
-    std::vector<pid_t> placeholders; ///< earlier ones too: a call in PID 1's queue has their numbers
+    bool begun = false;                                     ///< see Outcome::begun
+    bool lost = false;                                      ///< an answer was lost, and its call may still wait in PID 1's queue
+    std::vector<pid_t> placeholders;                        ///< also earlier ones: a call in PID 1's queue has their numbers
 
     const JobKey& key() const { return job->key(); }
     std::string unit() const { return processes->empty() ? key().sliceName() : key().scopeName(request.task); }
@@ -62,10 +62,11 @@ struct TaskStarter::Attempt {
 
 void TaskStarter::start(const JobPtr& job, Request request, Callbacks callbacks) {
     if (request.withSlice && !request.mayBeThere) {
-        // systemd 252 leaks the slice's cgroup after an unkillable process, and would hand its counters to this job.
+        // systemd 252 leaves the slice's cgroup behind after an unkillable process. This job would inherit that cgroup's
+        // counters.
         const auto path = slicePath(job->key());
         if (context_.cgroups.exists(path) && context_.cgroups.children(path).empty())
-            (void)context_.cgroups.remove(path); // in use after all: the start below says so
+            (void)context_.cgroups.remove(path); // if the cgroup is in use after all, the start below says so
     }
     highest_ = std::max(highest_, ++inFlight_);
     const auto since = context_.loop.bootTime();
@@ -85,7 +86,7 @@ void TaskStarter::start(const JobPtr& job, Request request, Callbacks callbacks)
 void TaskStarter::finished() {
     if (--inFlight_ > 0)
         return;
-    // The messages of a burst leave holes between what lives on, which the allocator would keep for ever.
+    // The messages of a burst leave holes between objects that live on, and the allocator would keep these holes for ever.
     if (std::exchange(highest_, 0) >= kBurst)
         ::malloc_trim(0);
 }
@@ -106,7 +107,7 @@ void TaskStarter::tryOnce(AttemptPtr attempt) {
     }
     if (!attempt->processes->empty())
         start.scope = attempt->unit();
-    // Its scope ends with its placeholder, and the slice stays: made by an earlier try, it is not made again.
+    // The scope ends with its placeholder, and the slice stays. A slice that an earlier try made is not made again.
     if (request.withSlice && !(attempt->begun && context_.cgroups.exists(slicePath(attempt->key())))) {
         start.slice = attempt->key().sliceName();
         start.sliceProperties = sliceProperties(attempt->key(), request.properties);
@@ -132,7 +133,8 @@ void TaskStarter::decide(AttemptPtr attempt, const SystemdOutcome& outcome) {
         attempt->lost = false;
     else if (outcome->fault == SystemdFault::NoReply)
         attempt->lost = true;
-    // Whatever systemd says, the kernel knows: an answer may be lost, and "done" may be said of a scope that is dead already.
+    // The kernel knows, whatever systemd says: an answer may be lost, and systemd may report success for a scope that has ended
+    // already.
     if (lookAndTell(attempt))
         return;
 
@@ -160,14 +162,14 @@ void TaskStarter::decide(AttemptPtr attempt, const SystemdOutcome& outcome) {
 }
 
 /// A unit that failed keeps its name, and so does a scope that has never had a process. Such a scope comes from a pinfoldd that
-/// was killed: its placeholder is a zombie until PID 1 reaps it, and the kernel takes a zombie's number without moving anything.
-/// The scope never becomes empty then, so PID 1 keeps it.
+/// was killed. The scope's placeholder is a zombie until PID 1 reaps it, and the kernel accepts a zombie's number without moving
+/// anything. So the scope never becomes empty, and PID 1 keeps it.
 void TaskStarter::freeName(const AttemptPtr& attempt, const Error& taken) {
     context_.systemd.resetFailed(attempt->unit(), [](const SystemdOutcome&) {});
     if (!attempt->lost)
         return retry(attempt, kNameTaken, taken);
-    // An earlier call may be what has the name, with its start under way: the scope is empty only until PID 1 moves the job's
-    // process there. So PID 1 is asked first, whether that start is over, and nothing else is asked of it until the stop is sent.
+    // The name may belong to an earlier call whose start is under way: the scope is empty only until PID 1 moves the job's
+    // process there. So pinfoldd first asks PID 1 whether that start is over, and sends PID 1 nothing else before the stop.
     context_.systemd.listUnits({attempt->unit()}, [this, attempt, taken](const auto& answer) {
         const auto* units = std::get_if<std::vector<UnitStatus>>(&answer);
         const auto isStarted = [&](const UnitStatus& unit) {
@@ -200,7 +202,7 @@ bool TaskStarter::holdsPlace(const Attempt& attempt) const {
     return path && *path == scopePath(attempt.key(), attempt.request.task);
 }
 
-/// The scope is there, around its placeholder.
+/// Moves the processes into the scope, which exists and holds its placeholder.
 void TaskStarter::letIn(const AttemptPtr& attempt) {
     attempt->begun = true;
     attempt->job->turns.take(Turns::Kind::Move, [this, attempt] {
@@ -242,7 +244,7 @@ void TaskStarter::moved(const AttemptPtr& attempt, const Moves& moves) {
     finish(attempt, isThere ? Result<void>() : isThere.error());
 }
 
-/// Whoever waits for it finds none but the job's own processes there.
+/// Ends the placeholder first, so that the caller finds only the job's own processes in the scope.
 void TaskStarter::finish(const AttemptPtr& attempt, const Result<void>& result) {
     if (attempt->placeholders.empty())
         return tell(attempt, result);
@@ -258,7 +260,7 @@ void TaskStarter::tell(const AttemptPtr& attempt, Result<void> result) {
     releaseInDoubt();
     if (result || !attempt->begun || attempt->needsPlaceholder())
         return attempt->tell(std::move(result));
-    // Its own process ended before it was there. Whoever has its number may have come there in its place.
+    // The job's process ended before it was in the scope. PID 1 may have moved another process there that got its number.
     const auto putBack = [mover = context_.mover, processes = attempt->processes,
                           scope = scopePath(attempt->key(), attempt->request.task),
                           owner = context_.idsOf(attempt->job->record.uid)] {
@@ -282,7 +284,8 @@ void TaskStarter::warn(const JobKey& key, const std::vector<std::string>& troubl
         logWarning(context_, key, trouble);
 }
 
-/// A call with their numbers may lie in the queue of PID 1, which keeps the order. Until it answers nobody else may have these.
+/// A call with the placeholders' numbers may lie in the queue of PID 1, which keeps the order. Until PID 1 answers, no other
+/// process may get these numbers.
 void TaskStarter::releaseInDoubt() {
     if (inDoubt_.empty() || asksForDoubt_)
         return;
@@ -308,14 +311,14 @@ void TaskStarter::retry(AttemptPtr attempt, const Patience& patience, Error othe
     after(attempt, patience.interval, [this](const AttemptPtr& again) {
         if (lookAndTell(again))
             return;
-        // Repeated for a job that is over, it would make a slice without limits that nobody knows.
+        // If the start were repeated for a job that is over, it would make a slice without limits that no job owns.
         if (!again->callbacks.wanted())
             return finish(again, tooLate(again->key()));
         tryOnce(again);
     });
 }
 
-/// The calls may lie in the queue of a PID 1 that hangs, and be done when it goes on.
+/// A PID 1 that hangs may have the calls in its queue, and do them when it goes on.
 void TaskStarter::waitForSystemd(AttemptPtr attempt, Error otherwise) {
     if (auto overdue = std::exchange(attempt->callbacks.overdue, nullptr))
         overdue(otherwise);
@@ -324,7 +327,7 @@ void TaskStarter::waitForSystemd(AttemptPtr attempt, Error otherwise) {
 }
 
 void TaskStarter::after(const AttemptPtr& attempt, std::uint64_t delay, std::function<void(const AttemptPtr&)> act) {
-    // The timer does not have the attempt: as long as both have each other, neither goes when we do.
+    // The timer does not own the attempt: if both owned each other, neither would be freed together with this object.
     waiting_[attempt] = context_.loop.after(delay, [this, weak = std::weak_ptr(attempt), act = std::move(act)] {
         const auto fired = waiting_.extract(weak.lock());
         act(fired.key());
@@ -332,7 +335,7 @@ void TaskStarter::after(const AttemptPtr& attempt, std::uint64_t delay, std::fun
 }
 
 void TaskStarter::askSystemd(const AttemptPtr& attempt, const Error& otherwise) {
-    // The bus keeps the order: an answer tells that PID 1 has seen the earlier calls.
+    // The bus keeps the order, so the answer shows that PID 1 has seen the earlier calls.
     context_.systemd.listUnits({attempt->unit()}, [this, attempt, otherwise](const auto& answer) {
         if (std::holds_alternative<SystemdError>(answer))
             return waitForSystemd(attempt, otherwise);
@@ -352,7 +355,7 @@ Result<bool> TaskStarter::isDone(const Attempt& attempt) const {
     std::size_t living = 0;
     for (const auto& process : *attempt.processes) {
         const auto path = context_.processes.cgroupOf(process.pid);
-        if (hasEnded(process.pidfd.get())) // and /proc may speak of another one
+        if (hasEnded(process.pidfd.get())) // then /proc may describe another process
             continue;
         if (!path)
             return path.error();

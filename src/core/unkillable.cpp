@@ -16,12 +16,13 @@
 namespace pinfold {
 namespace {
 
-constexpr std::size_t kMostKeys = 10;  // in a line for people
-constexpr std::size_t kMostPids = 100; // in a command line
+constexpr std::size_t kMostKeys = 10;  // named in one line for people
+constexpr std::size_t kMostPids = 100; // passed in one command line
 
-/// One of them waits for the answer of a file server in FUSE, and the others may wait for what that one holds. The server is a
-/// user's if all of them are where only users mount, in namespaces that they have made themselves. It also is if the node's own
-/// servers answer: a file of a user's server can be handed to a process outside of these namespaces.
+/// True: a process waits for the answer of a FUSE file server that a user runs. The other processes may wait for what that
+/// process holds. The server is a user's if all processes are where only users mount, in namespaces that users have made
+/// themselves. The server is also a user's if the node's own servers answer: a file of a user's server can be handed to a process
+/// outside of these namespaces.
 bool waitForUsersFileServer(const std::vector<ProcessInfo>& stuck, const std::filesystem::path& root) {
     const auto waitsInFuse = [](const ProcessInfo& process) { return isInFuse(process.waitPoint.value_or("")); };
     const auto isUsers = [](const ProcessInfo& process) { return process.ownNamespace; };
@@ -32,11 +33,11 @@ bool waitForUsersFileServer(const std::vector<ProcessInfo>& stuck, const std::fi
             nodesFuseServersAnswer(root));
 }
 
-// From the second SIGKILL to the report. The kernel takes milliseconds.
+// The time from the second SIGKILL to the report. The kernel takes milliseconds to kill.
 constexpr std::uint64_t kSecondKill = 1'000'000;
 constexpr std::uint64_t kLookAgain = 1'000'000;
 
-/// Where it hung may not have been seen any more.
+/// True: the process has ended, and pinfoldd may have looked too late to see where it hung.
 bool hasGone(const ProcessTable& table, const ProcessInfo& process) {
     const auto now = table.read(process.pid);
     return now ? now->started != process.started : now.error().code == ErrorCode::PidGone;
@@ -110,7 +111,7 @@ void UnkillablePolicy::report(const JobPtr& job, std::uint64_t killedAt) {
     const bool looking = core_.describer.describeStuck(
         job->record.uid, glance(core_.context, left), [this, job, killedAt, left](std::vector<ProcessInfo> named) {
             if (job->record.state != JobState::Ending || !job->slice->populated())
-                return; // it has gone meanwhile
+                return; // its processes have ended meanwhile
             std::erase_if(named, [this](const ProcessInfo& process) { return hasGone(core_.context.processes, process); });
             if (named.empty() && !left.empty())
                 return reportLater(job, killedAt);
@@ -125,7 +126,7 @@ void UnkillablePolicy::report(const JobPtr& job, std::uint64_t killedAt) {
 
 void UnkillablePolicy::judge(Job& job, const std::vector<pid_t>& left, std::vector<ProcessInfo> named, bool first) {
     job.record.unkillableInFuse = waitForUsersFileServer(named, core_.context.root);
-    core_.save(job); // before the script runs: a restart doesn't run it again
+    core_.save(job); // before the script runs, so that a restart does not run it again
     keepToPolicy(core_.context, named);
     logUnkillable(core_.context, job, left.size(), named);
     core_.observer->unkillable(job.key(), left.size());
@@ -162,7 +163,7 @@ void UnkillablePolicy::runScript(const Job& job, const std::vector<pid_t>& pids)
     std::vector<std::string> arguments{job.key().text(), std::to_string(job.record.uid)};
     for (std::size_t i = 0; i < std::min(pids.size(), kMostPids); ++i)
         arguments.push_back(std::to_string(pids[i]));
-    // By PID 1: a child of pinfoldd would have its sandbox, and end with it.
+    // PID 1 runs the script: a child of pinfoldd would have pinfoldd's sandbox, and end with pinfoldd.
     auto start = [&systemd = core_.context.systemd, complain, arguments = std::move(arguments),
                   unit = "pinfold-unkillable-" + job.key().escaped() + ".service"](const Result<std::filesystem::path>& program) {
         if (!program)
@@ -175,7 +176,7 @@ void UnkillablePolicy::runScript(const Job& job, const std::vector<pid_t>& pids)
                                      complain(outcome->message);
                              });
     };
-    // The script may be on the very file server that hangs.
+    // The script may be on the very file server that hangs, so a thread looks at it.
     const bool asked = core_.context.background.ask(
         Lane::Script, [script = core_.context.config.unkillable.script] { return trustedProgram(script); }, std::move(start));
     if (!asked)
