@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint64_t kSliceRetry = 500'000;
 constexpr int kSliceTries = 20;
 
-/// The leader was killed with the rest, or was the one.
+/// True: the leader was the victim of the out-of-memory kill, or was killed with the rest of the job.
 bool endedForMemory(const JobRecord& record, JobResult result) {
     if (!record.oom || (result != JobResult::Exited && result != JobResult::Signaled && result != JobResult::Lost))
         return false;
@@ -25,7 +25,7 @@ bool endedForMemory(const JobRecord& record, JobResult result) {
     return victimWasLeader || record.limits.oomPolicy.value_or(OomPolicy::Job) == OomPolicy::Job;
 }
 
-/// Of a job that note() has seen.
+/// note() must have been called for this job before.
 Receipt makeReceipt(const Core& core, const Job& job) {
     const auto& record = job.record;
     Receipt receipt;
@@ -49,7 +49,7 @@ Receipt makeReceipt(const Core& core, const Job& job) {
     receipt.usage = record.figures->usage;
     receipt.oom = record.oom;
     receipt.oomSaid = record.oomSaid;
-    if (record.oom && record.oom->cause == OomCause::OwnLimit && record.oom->anon) { // at its limit it was at its peak
+    if (record.oom && record.oom->cause == OomCause::OwnLimit && record.oom->anon) { // a job at its own limit was at its peak
         receipt.usage.memoryPeakAnon = record.oom->anon;
         receipt.usage.memoryPeakFile = record.oom->file;
     }
@@ -65,11 +65,11 @@ struct Accountant::Closing {
     JobPtr job;
     bool recorded;                 ///< the record has all that the receipt needs, so a restart does not need the slice
     std::optional<Receipt> stored; ///< set when the receipt is durable or set aside
-    bool sliceGone = false;        ///< or pinfoldd has given up removing it
+    bool sliceGone = false;        ///< the slice is gone, or pinfoldd has given up removing it
 };
 
 void Accountant::note(Job& job) const {
-    if (job.record.figures) // before a restart of pinfoldd, perhaps
+    if (job.record.figures) // set already, perhaps by an earlier pinfoldd
         return;
     auto usage = lookAtUsage(job);
     dropCurrent(usage);
@@ -83,7 +83,7 @@ void Accountant::account(const JobPtr& job) {
         return;
     note(*job);
     auto closing = std::make_shared<Closing>(job, job->record.state == JobState::Accounting);
-    if (!closing->recorded) // else an earlier pinfoldd had come so far
+    if (!closing->recorded) // if true, an earlier pinfoldd has stored this state
         closing->recorded = core_.advance(*job, JobState::Accounting) && core_.save(*job);
     job->graceTimer.reset();
     job->reportTimer.reset();
@@ -128,12 +128,12 @@ void Accountant::removeSlice(const ClosingPtr& closing, int tries) {
         closing->sliceGone = true;
         forgetIfClosed(*closing);
     };
-    if (core_.shutdownSince) // PID 1 stops it as soon as pinfoldd has gone, and not before
+    if (core_.shutdownSince) // PID 1 stops the slice as soon as pinfoldd has exited, and not before
         return gone();
     core_.context.systemd.stop(closing->job->key().sliceName(), [this, closing, gone, tries](const SystemdOutcome& outcome) {
         const auto& job = closing->job;
         const auto path = slicePath(job->key());
-        // systemd 252 says done and leaves the cgroup behind when a process in it could not be killed in time.
+        // systemd 252 reports success, but leaves the cgroup behind, when a process in it could not be killed in time.
         if (!outcome && core_.context.cgroups.exists(path))
             (void)core_.context.cgroups.remove(path);
         if (!outcome && !core_.context.cgroups.exists(path))
@@ -143,7 +143,7 @@ void Accountant::removeSlice(const ClosingPtr& closing, int tries) {
                        "its slice cannot be removed: " + (outcome ? outcome->message : "cgroup in use"), Trouble::Stop);
             return gone();
         }
-        // 257 doesn't stop what somebody has frozen behind our back.
+        // systemd 257 does not stop a unit that somebody froze without pinfoldd.
         core_.context.systemd.thaw(job->key().sliceName(), [](const SystemdOutcome&) {});
         job->graceTimer = core_.context.loop.after(kSliceRetry, [this, closing, tries] { removeSlice(closing, tries + 1); });
     });

@@ -11,23 +11,23 @@
 namespace pinfold {
 namespace {
 
-/// Who may ask for it. Root and pinfold-admin may all.
+/// Who may make the request. Root and the members of pinfold-admin may make every request.
 enum class Who {
     Admin,
-    Owner,   ///< of the job
-    Creator, ///< decideCreate()
+    Owner,   ///< the owner of the job
+    Creator, ///< decideCreate() decides
     Everyone,
 };
 
-/// What becomes of it in one phase of the job.
+/// What happens to the request in one phase of the job.
 enum class Is {
     Done,
-    Needless, ///< answered at once: there is nothing to do, and nothing is told
+    Needless, ///< answered at once: there is nothing to do, and the answer discloses nothing
     NoJob,
     NoReceipt,
     Taken,
     Early,
-    Held, ///< systemd 257 starts nothing in what is frozen
+    Held, ///< systemd 257 starts no unit in a frozen slice
     Late,
 };
 
@@ -35,12 +35,12 @@ struct Rule {
     Verb verb;
     std::string_view method;
     Who who;
-    std::array<Is, 6> in; ///< by Phase
+    std::array<Is, 6> in; ///< one for each Phase
 };
 
 using enum Is;
 
-// In the order of Verb. tests/unit/lint compares it with docs/security.md.
+// The rows are in the order of Verb. tests/unit/lint compares the table with docs/security.md.
 // clang-format off
 constexpr Rule kRules[] = {
     //                                                           no job     starting   running    suspended  ending     over
@@ -117,7 +117,7 @@ Result<void> decideCreate(const Caller& caller, const Target& target) {
     return {};
 }
 
-/// What goes beyond whose job it is.
+/// Checks that the caller owns the job, and asks for no more than an owner may.
 Result<void> decideOwners(const Caller& caller, Verb verb, const Target& target) {
     if (target.owner != caller.uid)
         return denied("the job belongs to another user");
@@ -199,10 +199,11 @@ Result<void> decide(const Caller& caller, Verb verb, const Target& target) {
         return admitted;
     const auto& rule = *ruleOf(verb);
     const auto becomes = outcome(rule, target.phase);
-    // Whose job it is does not matter where it is to the request as if there were none: everyone may know which jobs are live.
+    // If the answer is the same as for a job that does not exist, the owner does not matter: everyone may know which jobs are
+    // live.
     if (becomes != Done && becomes == outcome(rule, Phase::NoJob))
         return possible(verb, target.phase, target.key);
-    // Nobody may move a process from one job into another: it would leave the first one's limits and its end.
+    // Nobody may move a process from one job into another: the process would escape the first job's limits and its end.
     if ((verb == Verb::CreateJob || verb == Verb::AddTask || verb == Verb::Adopt) && target.processesInJob)
         return denied("the process is in a job already, and a process cannot move to another job");
     if (!caller.admin && rule.who == Who::Creator)

@@ -15,27 +15,28 @@ namespace pinfold {
 namespace {
 
 struct Core {
-    CpuPlace place;               ///< of its lowest CPU
-    std::vector<unsigned> online; ///< its hyper-threads
-    std::vector<unsigned> usable; ///< those of them that are for jobs
+    CpuPlace place;               ///< the place of the core's lowest CPU
+    std::vector<unsigned> online; ///< the core's online hyper-threads
+    std::vector<unsigned> usable; ///< the online hyper-threads that are for jobs
     bool taken = false;
-    unsigned size = 0; ///< what it counts towards a request
+    unsigned size = 0; ///< how much the core counts towards a request
 };
 
-/// The part of the node at one place: the whole, a package in it, a NUMA node in that, an L3 in that.
-/// The tree is a strict one on any machine: what spans two parts (an L3 over sub-NUMA clusters) is in each with what is there.
+/// A part of the node: the whole node, a package in the node, a NUMA node in a package, or an L3 cache in a NUMA node. The parts
+/// form a strict tree on any machine: if an L3 spans two NUMA nodes (sub-NUMA clusters), each of them has an L3 part with its own
+/// share of the cores.
 struct Domain {
     unsigned number = 0;
     unsigned free = 0;
-    std::vector<Domain> parts;      ///< none in an L3
-    std::vector<const Core*> cores; ///< the free ones, ascending
+    std::vector<Domain> parts;      ///< an L3 has no parts
+    std::vector<const Core*> cores; ///< the free cores, ascending
 };
 
 struct Placement {
     std::vector<const Core*> cores;
     std::size_t nodes = 0;
     std::size_t l3s = 0;
-    std::vector<unsigned> room; ///< free in the smallest domain that holds all of the job, and in those around it
+    std::vector<unsigned> room; ///< what is free in the smallest domain that holds the whole job, and in the domains around it
 
     bool operator<(const Placement& other) const {
         return std::tie(nodes, l3s, room) < std::tie(other.nodes, other.l3s, other.room);
@@ -43,7 +44,7 @@ struct Placement {
     void add(const std::vector<const Core*>& more) { cores.insert(cores.end(), more.begin(), more.end()); }
 };
 
-/// The cores that jobs can have at all.
+/// All cores that jobs can ever have, free or taken.
 std::vector<Core> coresForJobs(const Topology& topology, const CpuList& usable, const CpuList& taken, HyperThreads hyperThreads) {
     std::map<unsigned, Core> all;
     for (const auto& place : topology.cpus) {
@@ -76,7 +77,7 @@ void insert(Domain& domain, std::span<const unsigned> way, const Core& core) {
     insert(*part, way.subspan(1), core);
 }
 
-/// `cores` must stay where they are.
+/// The tree points into `cores`, which must not move.
 Domain treeOfFree(const std::vector<Core>& cores) {
     Domain machine;
     for (const auto& core : cores)
@@ -85,8 +86,8 @@ Domain treeOfFree(const std::vector<Core>& cores) {
     return machine;
 }
 
-/// Of cores that all have the same L3. Where cores differ in size (hybrid processors, hyper-threads offline) a small one may
-/// close the gap that a large one would overfill.
+/// Picks from cores that all have the same L3. Where cores differ in size (hybrid processors, hyper-threads offline), a small
+/// core may fill a gap that a large core would overfill.
 std::vector<const Core*> pickCores(const std::vector<const Core*>& cores, unsigned wanted) {
     std::vector<const Core*> picked;
     const Core* larger = nullptr;
@@ -129,7 +130,7 @@ void measure(Placement& placement) {
     placement.l3s = l3s.size();
 }
 
-/// Whole parts, the roomiest first, until what remains fits one.
+/// Takes whole parts, the roomiest first, until the remainder fits into one part.
 Placement spread(const Domain& domain, std::vector<const Domain*> parts, unsigned wanted) {
     Placement placement;
     std::optional<Placement> rest;
@@ -146,7 +147,7 @@ Placement spread(const Domain& domain, std::vector<const Domain*> parts, unsigne
     return placement;
 }
 
-/// At least `wanted` of the domain, which must have as many free; `wanted` is at least 1.
+/// Takes at least `wanted` from the domain. The domain must have as many free, and `wanted` must be at least 1.
 Placement place(const Domain& domain, unsigned wanted) {
     if (domain.parts.empty()) {
         Placement placement{.cores = pickCores(domain.cores, wanted), .room = {domain.free}};

@@ -23,11 +23,11 @@ std::vector<ProcessInfo> lookWhereTheyHang(const ProcessTable& table, std::vecto
 
 } // namespace
 
-/// At most one thread hangs in one process, however often somebody asks for it.
+/// Lets at most one thread hang in one process, however often somebody asks for that process.
 struct Describer::Reading {
     explicit Reading(ProcessTable processTable) : table(std::move(processTable)) {}
 
-    /// False: another thread hangs there.
+    /// False: another thread hangs in this process.
     bool enter(pid_t pid) {
         std::unique_lock lock(mutex);
         const auto free = [&] { return !since.contains(pid); };
@@ -48,7 +48,7 @@ struct Describer::Reading {
     std::map<pid_t, Clock::time_point> since;
 };
 
-/// Shared by the loop and the threads that work on it.
+/// The loop and the threads that work on the batch share it.
 struct Describer::Batch {
     Batch(std::shared_ptr<Reading> readingArg, std::vector<ProcessInfo> infos)
         : reading(std::move(readingArg)), processes(std::move(infos)) {}
@@ -60,7 +60,7 @@ struct Describer::Batch {
                 continue;
             auto command = reading->table.commandOf(info);
             reading->leave(info.pid);
-            // It may have ended, and its number may be another's by now.
+            // The process may have ended, and its number may belong to another process by now.
             if (const auto again = reading->table.read(info.pid); again && again->started != info.started)
                 continue;
             info.command = std::move(command);
@@ -103,7 +103,7 @@ private:
 struct Describer::Request {
     std::shared_ptr<Batch> batch;
     Done done;
-    std::size_t working = 0; ///< threads that it has
+    std::size_t working = 0; ///< threads that work on this request
     EventHandle timer;
 };
 
@@ -129,7 +129,7 @@ void Describer::describe(uid_t owner, std::vector<ProcessInfo> processes, Done d
             finish(live);
     });
     serve();
-    // With too much that hangs there is nobody whose end would give it a thread.
+    // If no thread runs for any user, too many threads hang elsewhere, and no thread will come back and start this request.
     if (std::all_of(shares_.begin(), shares_.end(), [](const auto& entry) { return entry.second.threads == 0; }))
         finish(request);
 }
@@ -150,7 +150,7 @@ void Describer::serve() {
     for (auto& [user, share] : shares_)
         while (!share.waiting.empty() && share.threads < kThreadsPerUser) {
             if (!begin(user, share.waiting.front()))
-                break; // a thread that comes back asks again
+                break; // a thread that comes back calls serve() again
             share.waiting.pop_front();
         }
     std::erase_if(shares_, [](const auto& entry) { return entry.second.threads == 0 && entry.second.waiting.empty(); });
@@ -179,7 +179,7 @@ bool Describer::begin(uid_t user, const std::shared_ptr<Request>& request) {
 }
 
 void Describer::finish(const std::shared_ptr<Request>& request) {
-    const auto kept = request; // `request` may be the very one that is removed
+    const auto kept = request; // `request` may refer to the very element that is removed
     if (requests_.erase(kept) == 0)
         return;
     for (auto& [user, share] : shares_)

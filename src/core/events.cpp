@@ -17,7 +17,7 @@ std::string taskName(const JobKey& key, std::uint32_t task) {
     return task == 0 ? key.text() : key.text() + "-" + std::to_string(task);
 }
 
-/// The fields that every entry about a job has. OBJECT_SYSTEMD_UNIT makes `journalctl -u job-….scope` show it.
+/// The fields that every entry about a job has. With OBJECT_SYSTEMD_UNIT `journalctl -u job-….scope` shows the entry.
 JournalEvent jobEvent(int priority, const char* messageId, const char* name, const JobKey& key, std::uint32_t task) {
     JournalEvent event;
     event.priority = priority;
@@ -104,8 +104,8 @@ void logLeftovers(const CoreContext& context, const Job& job, std::uint32_t task
     const bool sayCommand = context.config.leftovers.commandLines != CommandLines::None;
     for (const auto& process : named) {
         auto rogue = jobEvent(LOG_INFO, kMessageLeftover, "leftover", job.key(), task);
-        // No OBJECT_PID=: journald reads the command line of such a process, and waits for as long as the lock of its memory is
-        // held.
+        // The entry has no OBJECT_PID=: for that field journald would read the command line of the process, and wait as long as
+        // the lock of the process's memory is held.
         rogue.message = "rogue: " + (sayCommand ? process.command : "pid " + std::to_string(process.pid));
         rogue.fields.emplace_back("PINFOLD_ROGUE_PID", std::to_string(process.pid));
         rogue.fields.emplace_back("PINFOLD_ROGUE_UID", std::to_string(process.realUid));
@@ -282,7 +282,7 @@ void logReconciled(const CoreContext& context, const Reconciliation& found) {
     forEachOrphanKind(found, [&](std::string_view kind, const std::vector<std::string>& names) {
         context.metrics.foundOrphans(kind, names.size());
         const bool left = kind.ends_with("_left");
-        // With a record that can't be read all else may be as it should be.
+        // If a record cannot be read, what seems to be left over may belong to the job of that record.
         if (kind == "records_unreadable" || (left && !found.recordsUnreadable.empty()))
             return;
         for (const auto& name : names) {

@@ -8,7 +8,7 @@
 namespace pinfold {
 namespace {
 
-// By then a node that came up has set its clock, by which receipts are too old, and has started its first jobs.
+// After this time a booted node has set its clock, which decides whether a receipt is too old, and has started its first jobs.
 constexpr std::uint64_t kFirstLook = 600'000'000;
 constexpr std::uint64_t kBetweenLooks = 3'600'000'000;
 constexpr std::uint64_t kBetweenSteps = 20'000;

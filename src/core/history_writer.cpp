@@ -95,7 +95,7 @@ void HistoryWriter::amend(const std::string& id, const ExitState& exit, const st
     }
     reports_.push_back({.report = {.id = id, .exit = exit}, .done = trouble_ ? nullptr : done});
     flushSoon();
-    if (trouble_) // the receipt has had its patience
+    if (trouble_) // the caller does not wait: the receipt has waited for the disk already
         done();
 }
 
@@ -173,7 +173,7 @@ void HistoryWriter::failed(const Error& why) {
     beginTrouble(why.message);
 }
 
-/// Once the trouble has lasted that long, one more job that waits learns nothing by it.
+/// Once the trouble has lasted as long as the patience, further jobs do not wait: waiting would tell nothing new.
 std::uint64_t HistoryWriter::patienceEnds(const Entry& entry) const {
     const auto patience = context_.config.history.patience;
     const auto own = entry.asked + patience;
@@ -237,7 +237,7 @@ void HistoryWriter::keep(Entry& entry) {
 void HistoryWriter::drop() {
     while (keptCount_ > kMostKept || keptBytes_ > kMostBytesKept) {
         const auto oldest = std::ranges::find_if(queue_, [](const Entry& entry) { return entry.size > 0; });
-        if (oldest == queue_.end()) // the rest of them is in the transaction that is under way
+        if (oldest == queue_.end()) // all other kept receipts are in the transaction that is under way
             return;
         if (dropped_++ == 0)
             logReceiptsDropped(context_, oldest->receipt);

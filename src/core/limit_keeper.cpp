@@ -29,7 +29,7 @@ std::uint64_t pageSize() { return static_cast<std::uint64_t>(::sysconf(_SC_PAGES
 
 Error invalid(std::string what) { return {ErrorCode::LimitInvalid, std::move(what)}; }
 
-/// A limit that goes back to what it was before it was ever set.
+/// Sets `limit` to what it was before it was ever set.
 void setUnset(const char* name, std::optional<std::uint64_t>& limit, const std::optional<std::uint64_t>&) {
     limit = limitRow(name).unset;
 }
@@ -41,7 +41,7 @@ void setUnset(const char*, std::optional<DeviceAmounts>& limit, const std::optio
 }
 template <class T> void setUnset(const char*, T&, const T&) {}
 
-/// What has to be set to bring everything that `change` names back to `old`.
+/// The limits that bring everything that `change` names back to `old`.
 ResourceLimits reversal(const ResourceLimits& change, const ResourceLimits& old) {
     ResourceLimits back;
     forEachLimit(back, [&](const char* name, auto& limit) {
@@ -70,7 +70,7 @@ std::string namesOf(const ResourceLimits& limits) {
 
 } // namespace
 
-/// A change on its way through systemd.
+/// A change that is on its way through systemd.
 struct LimitKeeper::Undertaking {
     JobPtr job;
     Change change;
@@ -91,7 +91,7 @@ std::string LimitKeeper::controllersMissing(const ResourceLimits& limits) const 
     std::string missing;
     forEachLimit(limits, [&](const char* name, const auto& limit) {
         const auto* controller = limitRow(name).controller;
-        // The out-of-memory policy limits nothing by itself.
+        // The out-of-memory policy needs its controller, but has no property and limits nothing by itself.
         if (limit && controller && limitRow(name).property && !hasWord(controllers, controller))
             missing += (missing.empty() ? "" : ", ") + std::string(name) + " (cgroup controller " + controller + ")";
     });
@@ -143,8 +143,9 @@ Result<void> LimitKeeper::existing(const ResourceLimits& limits) const {
     return {};
 }
 
-/// Notes the limits that the slice's files do not have, and says what is wrong with the first. The record need not be saved for
-/// that: a restart looks at running jobs again, and the end of a job saves it.
+/// Notes in the record which limits the slice's files do not have, and returns what is wrong with the first of these. The record
+/// need not be saved here: pinfoldd compares the limits of running jobs again after a restart, and saves the record at the end of
+/// a job.
 std::optional<std::string> LimitKeeper::compare(Job& job) {
     job.record.limitsNotEnforced.clear();
     if (!job.slice)
@@ -155,7 +156,7 @@ std::optional<std::string> LimitKeeper::compare(Job& job) {
         if (expected.holds(read))
             continue;
         auto& names = job.record.limitsNotEnforced;
-        if (names.empty() || names.back() != expected.limit) // one of several disks is enough
+        if (names.empty() || names.back() != expected.limit) // a limit is named once, even if several disks lack it
             names.emplace_back(expected.limit);
         if (!first)
             first = std::string(expected.limit) + " is not enforced: " + expected.file + " contains " +
@@ -217,7 +218,7 @@ void LimitKeeper::change(const JobPtr& job, Change change, Reply<ResourceLimits>
     job->record.limits = std::move(*limits);
     if (undertaking->change.force)
         job->record.limitsForcedBy = undertaking->change.by;
-    core_.save(*job); // a restart in between goes on from here
+    core_.save(*job); // a restart in between goes on with the new limits
     apply(undertaking);
 }
 
@@ -226,7 +227,7 @@ void LimitKeeper::apply(const std::shared_ptr<Undertaking>& undertaking) {
     if (properties.empty())
         return applied(undertaking);
     const auto& key = undertaking->job->key();
-    // First the slice, which is what binds. The scope says the same, and a raise has no effect before it does.
+    // The slice comes first, because its limits bind. The scope gets the same limits; before that a raise has no effect.
     core_.context.systemd.setProperties(key.sliceName(), properties, [=, this](const SystemdOutcome& slice) {
         if (slice)
             return undo(undertaking, {ErrorCode::SystemdFailed, "systemd did not change the limits: " + slice->message});
@@ -266,7 +267,7 @@ void LimitKeeper::undo(const std::shared_ptr<Undertaking>& undertaking, const Er
     undertaking->why = why;
     auto& back = undertaking->change.limits;
     back = reversal(back, undertaking->before);
-    // A list that was never set goes back to all there are: an empty one changes nothing (systemd 252).
+    // A list that was never set goes back to all CPUs or memory nodes: an empty list changes nothing (systemd 252).
     if (back.allowedCpus && back.allowedCpus->empty())
         back.allowedCpus = share_.available("cpuset.cpus.effective");
     if (back.allowedMemoryNodes && back.allowedMemoryNodes->empty())
@@ -282,7 +283,7 @@ void LimitKeeper::restore(const JobPtr& job) {
         return;
     logWarning(core_.context, job->key(), *wrong + "; setting " + namesOf(job->record.limits) + " again");
     const auto properties = limitProperties(job->record.limits);
-    // A failure is said above, and looked at again by the next restart.
+    // The warning above covers a failure, and the next restart compares the limits again.
     core_.context.systemd.setProperties(job->key().sliceName(), properties,
                                         [job](const SystemdOutcome&) { (void)compare(*job); });
     core_.context.systemd.setProperties(job->key().scopeName(0), properties, [](const SystemdOutcome&) {});

@@ -5,7 +5,7 @@ namespace pinfold {
 namespace {
 
 constexpr std::uint64_t kDue = 500'000;
-constexpr std::uint64_t kPatience = 250'000; // then together with the others that are due by then
+constexpr std::uint64_t kPatience = 250'000; // a row that is due waits this long, and is written with others
 
 LiveRow rowOf(const Job& job) {
     const auto& record = job.record;

@@ -13,7 +13,7 @@ namespace pinfold {
 namespace {
 
 void removeFile(const std::filesystem::path& file) {
-    std::error_code ignored; // it may never have been written
+    std::error_code ignored; // the file may never have been written
     std::filesystem::remove(file, ignored);
 }
 

@@ -67,11 +67,12 @@ std::optional<CpuList> NodeShare::available(const char* file) const {
     const auto list = CpuList::parse(text.value_or(""));
     if (!list)
         return std::nullopt;
-    // Before the first job there is no cgroup that would say so.
+    // Before the first job no cgroup shows that these CPUs are reserved.
     return std::string_view(file).starts_with("cpuset.cpus") ? list->without(reserved_) : *list;
 }
 
-/// systemd keeps what was set at run time here, also for a pinfoldd that knows nothing of its predecessor's configuration.
+/// systemd keeps properties that were set at run time in this directory. So a pinfoldd that knows nothing of its predecessor's
+/// configuration sees them, too.
 bool NodeShare::setEarlier(const char* property) const {
     std::error_code ignored;
     return std::filesystem::exists(
@@ -95,7 +96,7 @@ std::optional<UnitProperty> NodeShare::cpuProperty() {
     reserved_ = {};
     if (!reserve && !setEarlier("AllowedCPUs"))
         return std::nullopt;
-    // All of them, once there is no reserve any more: an empty list changes nothing (systemd 252).
+    // When there is no reserve any more, the list has all CPUs: an empty list changes nothing (systemd 252).
     const auto cpus = topology();
     const auto reserved = cpus ? reservedCores(*cpus, reserve.value_or(Config::Reserve{})) : Result<CpuList>(cpus.error());
     if (!reserved) {

@@ -12,9 +12,9 @@ namespace pinfold {
 namespace {
 
 constexpr std::uint64_t kPatience = 30'000'000;
-constexpr std::uint64_t kLateWord = 10'000'000; // PID 1 sends its signals first, and its word when it has time for the bus
+constexpr std::uint64_t kLateWord = 10'000'000; // PID 1 sends its signals first, and tells pinfoldd when it has time for the bus
 
-/// Nobody had asked for this end.
+/// True: nobody had asked for this end.
 bool isUnexplained(JobResult result) {
     return result == JobResult::Exited || result == JobResult::Signaled || result == JobResult::SupervisorLost ||
            result == JobResult::Lost;
@@ -27,7 +27,7 @@ void NodeShutdown::begin() {
         return;
     core_.shutdownSince = core_.context.loop.bootTime();
     logShutdown(core_.context, core_.registry.all().size());
-    const auto jobs = core_.registry.all(); // a copy: the end of an empty job is short
+    const auto jobs = core_.registry.all(); // a copy, because an empty job may end at once and be removed
     for (const auto& [key, job] : jobs)
         ender_.begin(job, {.cause = JobResult::NodeShutdown, .by = {}, .grace = {}});
 }
@@ -36,7 +36,7 @@ void NodeShutdown::finish(std::function<void()> done) {
     done_ = std::move(done);
     const auto jobs = core_.registry.all();
     for (const auto& [key, job] : jobs)
-        if (job->leftToPid1) // it has given up by now
+        if (job->leftToPid1) // PID 1 has given up on the job by now
             ender_.begin(job, {.cause = JobResult::NodeShutdown, .by = {}, .grace = 0});
     timer_ = core_.context.loop.after(kPatience, [this] {
         logNodeWarning(core_.context, "the shutdown goes on without the receipts of " +
@@ -56,7 +56,7 @@ void NodeShutdown::jobIsOver() {
 
 bool mayBeOfShutdown(const Core& core, const Job& job) {
     const auto cause = job.record.cause.value_or(JobResult::Lost);
-    // What ended well has ended by itself.
+    // A job whose leader ended with status 0 has ended by itself.
     return !core.shutdownSince && isUnexplained(cause) && !job.record.neverRan && job.record.exit.status != 0;
 }
 

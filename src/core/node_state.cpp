@@ -20,7 +20,7 @@ namespace {
 
 constexpr mode_t kMode = 0600;
 
-/// Unset: there is no drain. Error: Internal, the file can't be read.
+/// Unset: the node is not drained. Error: Internal, the file cannot be read.
 Result<std::optional<Drain>> readDrain(const std::filesystem::path& file) {
     const auto text = readFile(AT_FDCWD, file.c_str());
     if (!text && errno == ENOENT)
@@ -70,7 +70,7 @@ void NodeState::ask(Change change) {
     storeNext();
 }
 
-/// What became of a change on the disk.
+/// The outcome of storing a change on the disk.
 struct NodeState::Stored {
     Result<void> done;
     Result<std::optional<Drain>> now; ///< what a restart would read
@@ -103,7 +103,7 @@ void NodeState::storeNext() {
 }
 
 void NodeState::stored(const Change& change, const Stored& result) {
-    // Memory says what the disk says: it is changed already when only the directory's fsync fails.
+    // Memory follows the disk: if only the fsync of the directory fails, the file has changed already.
     const bool changed = result.done || (result.now && *result.now != drain_);
     if (changed) {
         drain_ = *result.now;

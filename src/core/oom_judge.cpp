@@ -13,10 +13,10 @@ namespace {
 
 // The kernel counts the kill before it writes its line about the victim.
 constexpr std::uint64_t kLineWait = 100'000;
-// The log's clock is not quite the one of a job's creation.
+// The clock of the kernel's log differs a little from the clock that times a job's creation.
 constexpr std::uint64_t kClockSlack = 1'000'000;
 
-/// A time of the kernel's log, which stands still while the node sleeps, as CLOCK_BOOTTIME.
+/// Turns a time of the kernel's log into CLOCK_BOOTTIME. The clock of the log stands still while the node sleeps.
 std::uint64_t bootTimeOf(std::uint64_t logTime) {
     timespec boot{};
     timespec monotonic{};
@@ -37,7 +37,7 @@ bool isJobsOwn(const Job& job, const std::string& cgroup) {
 
 void OomJudge::watch(const JobPtr& job) {
     const auto file = core_.context.cgroups.eventsFile(slicePath(job->key())).replace_filename("memory.events");
-    // Where memory isn't counted there is no such file, and nothing to see.
+    // If the kernel does not count memory, this file does not exist, and there is nothing to watch.
     if (auto watched = core_.context.cgroupWatch.watch(file, [this, weak = WeakJob(job)] {
             if (const auto live = weak.lock())
                 look(live, false);
@@ -65,7 +65,7 @@ void OomJudge::look(const JobPtr& job, bool final) {
 }
 
 void OomJudge::reported(const OomReport& report) {
-    // The log is rate-limited, and then says the victim only: a zombie still shows its cgroup.
+    // The kernel's log is rate-limited, and may name only the victim. A victim that is a zombie still shows its cgroup.
     const auto path =
         report.taskCgroup.empty() ? core_.context.processes.cgroupOf(report.pid) : Result<std::string>(report.taskCgroup);
     const auto identity = path ? identifyPath(*path) : std::nullopt;

@@ -11,7 +11,7 @@ constexpr std::size_t kMaxBuckets = 4096;
 } // namespace
 
 bool Quota::take(uid_t uid, std::uint64_t now) {
-    // A bucket that has had time to fill up is as good as none.
+    // A bucket that has had time to fill up is the same as a new one.
     if (buckets_.size() > kMaxBuckets)
         std::erase_if(buckets_, [now](const auto& entry) {
             return static_cast<double>(now - entry.second.filled) / 1e6 * kPerSecond >= kBurst;
@@ -26,7 +26,7 @@ bool Quota::take(uid_t uid, std::uint64_t now) {
 }
 
 void Quota::charge(uid_t uid, std::uint64_t spent) {
-    // Not below one burst: nobody is turned away for more than some seconds after what he did.
+    // The debt is at most one burst, so a user is not refused for more than some seconds after a request.
     if (const auto bucket = buckets_.find(uid); bucket != buckets_.end())
         bucket->second.tokens =
             std::max(-kBurst, bucket->second.tokens - static_cast<double>(spent) / 1e3 * kPerMillisecondSpent);
