@@ -147,7 +147,7 @@ Placement spread(const Domain& domain, std::vector<const Domain*> parts, unsigne
     return placement;
 }
 
-/// Takes at least `wanted` from the domain. The domain must have as many free, and `wanted` must be at least 1.
+/// Takes at least `wanted` from the domain. The domain must have that many free, and `wanted` must be at least 1.
 Placement place(const Domain& domain, unsigned wanted) {
     if (domain.parts.empty()) {
         Placement placement{.cores = pickCores(domain.cores, wanted), .room = {domain.free}};

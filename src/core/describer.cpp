@@ -23,11 +23,11 @@ std::vector<ProcessInfo> lookWhereTheyHang(const ProcessTable& table, std::vecto
 
 } // namespace
 
-/// Lets at most one thread hang in one process, however often somebody asks for that process.
+/// Lets at most one thread hang while it reads a process, however often somebody asks for that process.
 struct Describer::Reading {
     explicit Reading(ProcessTable processTable) : table(std::move(processTable)) {}
 
-    /// False: another thread hangs in this process.
+    /// False: another thread hangs while it reads this process.
     bool enter(pid_t pid) {
         std::unique_lock lock(mutex);
         const auto free = [&] { return !since.contains(pid); };

@@ -133,7 +133,7 @@ void JobCreator::applySlots(CreateRequest& request) const {
     case Slots::None:
         return;
     case Slots::Weight: {
-        // Nobody has asked for a CPU weight explicitly. If the kernel cannot weigh, the job runs without a weight.
+        // Nobody has asked for a CPU weight explicitly. If the kernel cannot enforce one, the job runs without a weight.
         ResourceLimits weight;
         weight.cpuWeight = std::min(*request.slots * kWeightPerSlot, kMostWeight);
         if (!limits.cpuWeight && keeper_.controllersMissing(weight).empty())

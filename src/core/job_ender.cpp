@@ -289,7 +289,7 @@ void JobEnder::cull(const JobPtr& job) {
 void JobEnder::killAround(const JobPtr& job) {
     job->freezeTimer.reset();
     const auto killed = signalAllButShepherds(core_.context, *job, SIGKILL);
-    (void)job->slice->freeze(false); // the killed processes have died frozen; this is for the shepherds
+    (void)job->slice->freeze(false); // the killed processes have died frozen; this thaws the shepherds
     if (!killed) {
         logWarning(core_.context, job->key(),
                    killed.error().message + "; pinfoldd kills the job's shepherd together with the job", Trouble::Stop);

@@ -70,7 +70,7 @@ void NodeState::ask(Change change) {
     storeNext();
 }
 
-/// The outcome of storing a change on the disk.
+/// What happened when a change was stored on the disk.
 struct NodeState::Stored {
     Result<void> done;
     Result<std::optional<Drain>> now; ///< what a restart would read
