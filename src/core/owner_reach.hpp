@@ -17,9 +17,10 @@ public:
         : cgroups_(context.cgroups), processes_(context.processes), slice_(slicePath(job.key())),
           owner_(context.idsOf(job.record.uid)) {}
 
-    /// Sends the signal to the owner's processes. Errors: Denied if the job has processes, but not one of the owner's; Internal.
+    /// Sends the signal to the owner's processes. Errors: Denied if all processes of the job
+    /// belong to other users; Internal.
     Result<void> signal(int number) const;
-    /// Success: all processes are the owner's. Errors: Denied, with a process that is not; Internal.
+    /// Success: all processes belong to the owner. Errors: Denied, which names a process that does not; Internal.
     Result<void> coversAll() const;
 
 private:

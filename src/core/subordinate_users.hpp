@@ -26,7 +26,7 @@ namespace pinfold {
 /// The file and the name service are asked in the background, and nobody waits. An answer depends on what is known at that time.
 class SubordinateUsers {
 public:
-    /// Microseconds between two looks whether the file has changed. It looks only when somebody asks about a user.
+    /// Microseconds after which a question about a user makes SubordinateUsers look again whether the file has changed.
     static constexpr std::uint64_t kLookAgain = 10'000'000;
     static constexpr std::size_t kMostBytes = 4 << 20; ///< the most that is read of the file: some 200,000 users
 

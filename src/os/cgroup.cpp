@@ -178,8 +178,8 @@ bool CgroupDir::populated() const {
     std::array<char, 256> text{};
     const auto length = events_ ? ::pread(events_.get(), text.data(), text.size(), 0) : -1;
     if (length < 0)
-        // After any other error (no free descriptor, say) nobody knows whether the cgroup is empty, so nothing may be ended for
-        // it.
+        // After any other error, for instance if no descriptor is free, the cgroup may have processes. It counts as populated, so
+        // that its job does not end.
         return !vanished(errno);
     return std::string_view(text.data(), static_cast<std::size_t>(length)).find("populated 1") != std::string_view::npos;
 }

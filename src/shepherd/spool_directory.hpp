@@ -20,8 +20,8 @@ public:
     ~EffectiveUser();
 };
 
-/// The shepherd's spool directory, which sge_execd makes its working directory. Files are read and written as the admin user,
-/// because they belong to that user, and on a file server root may be nobody.
+/// The shepherd's spool directory. sge_execd starts the shepherd with this directory as its working directory. SpoolDirectory
+/// reads and writes the files as the admin user, because they belong to that user, and on a file server root may be nobody.
 class SpoolDirectory {
 public:
     explicit SpoolDirectory(uid_t admin) : admin_(admin) {}

@@ -22,8 +22,8 @@ ShutdownWatch::ShutdownWatch(Parts parts, std::function<void()> begun) : parts_(
     auto call = bus::makeCall(*daemon, "org.freedesktop.DBus", "AddMatch");
     call << std::string(kRule);
     daemon->callMethod(call);
-    // libsystemd's own matches support no argument after one that is not a string, and a match of every JobNew would bring
-    // several signals for each of our jobs.
+    // The filter is our own since the match rule is about the third argument, and libsystemd's matches cannot look behind an
+    // argument that is not a string. A match rule for every JobNew would bring several signals for each of our jobs.
     const auto filter = [](sd_bus_message* message, void* self, sd_bus_error*) noexcept {
         static_cast<ShutdownWatch*>(self)->look(message);
         return 0;
