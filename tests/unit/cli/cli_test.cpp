@@ -253,7 +253,6 @@ TEST(CommandLine, mistakesAreOneLineAndStatusTwo) {
                                                                    {"stop"},
                                                                    {"stop", "a", ""},
                                                                    {"end", "a", "b"},
-                                                                   {"ps", "a", "b"},
                                                                    {"list", "--nonsense"},
                                                                    {"stop", "x", "--grace", "soon"},
                                                                    {"resume", ""},
