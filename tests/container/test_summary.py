@@ -3,24 +3,18 @@
 
 import os
 import subprocess
-from pathlib import Path
 
 import pytest
 
-from jobs import finish, run, start_job
+from jobs import finish, run, site, start_job
 
-DROP_IN = Path("/etc/pinfold/pinfold.toml.d/summary.toml")
 PIPE = 65536  # bytes that a pipe holds
 
 
 @pytest.fixture(params=["true"])
 def summaries(request):
-    DROP_IN.parent.mkdir(parents=True, exist_ok=True)
-    DROP_IN.write_text(f"[jobs]\nsummary = {request.param}\n")
-    run("systemctl", "reload", "pinfoldd")
-    yield
-    DROP_IN.unlink()
-    run("systemctl", "reload", "pinfoldd")
+    with site(f"[jobs]\nsummary = {request.param}\n"):
+        yield
 
 
 def test_comes_after_the_jobs_own_output(summaries):
@@ -35,7 +29,10 @@ def test_comes_only_of_a_job_that_failed(summaries):
     assert finish(start_job("summary.5", "sh", "-c", "echo own")) == (0, "own\n", "")
     status, out, err = finish(start_job("summary.6", "sh", "-c", "echo own; exit 3"))
     assert (status, out, err) == (3, "own\n" + run("pinfold", "why", "summary.6").stdout, "")
-    status, out, err = finish(start_job("summary.7", "sh", "-c", "trap 'exit 0' TERM; sleep 1000 & wait", options=["--run-time-max", "1s"]))
+    job = start_job("summary.7", "sh", "-c", "trap 'exit 0' TERM; echo ready; sleep 1000 & wait")
+    assert job.stdout.readline() == "ready\n"
+    run("pinfold", "limits", "--run-time-max", "1s", "summary.7")
+    status, out, err = finish(job)
     assert status == 0 and out == run("pinfold", "why", "summary.7").stdout, "it exited with 0, and not by itself"
     assert err.endswith(" was stopped: it reached its run time limit of 1s\n")
 
