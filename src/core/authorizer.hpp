@@ -71,7 +71,7 @@ enum class Phase {
 struct Target {
     std::string key;                   ///< the job's key, for the text of a refusal
     Phase phase = Phase::NoJob;        ///< NoJob for node-wide verbs, too
-    std::optional<uid_t> owner;        ///< the job's owner; unset if there is no job
+    std::optional<uid_t> owner;        ///< the owner of the job; unset if the job does not exist
     bool ownProcesses = false;         ///< all processes passed have the caller's user id as real, effective and saved one
     bool processesInJob = false;       ///< one of the processes passed is in a job already
     bool userJobsAllowed = false;      ///< jobs.allow_user_jobs

@@ -29,7 +29,7 @@ std::uint64_t pageSize() { return static_cast<std::uint64_t>(::sysconf(_SC_PAGES
 
 Error invalid(std::string what) { return {ErrorCode::LimitInvalid, std::move(what)}; }
 
-/// Sets `limit` to what it was before it was ever set.
+/// Sets `limit` to the value that an unset limit has in the kernel.
 void setUnset(const char* name, std::optional<std::uint64_t>& limit, const std::optional<std::uint64_t>&) {
     limit = limitRow(name).unset;
 }

@@ -379,9 +379,9 @@ Result<UniqueFd> openPidfd(pid_t pid) {
 bool isPidfd(int fd) {
     std::array<char, 32> link{};
     const auto length = ::readlink(("/proc/self/fd/" + std::to_string(fd)).c_str(), link.data(), link.size());
-    const std::string_view target(link.data(),
-                                  length > 0 ? static_cast<std::size_t>(length) : 0); // the link to a file begins with a slash
-    return target == "anon_inode:[pidfd]" || target.starts_with("pidfd:[");           // the second form is used since Linux 6.9
+    const std::string_view target(link.data(), length > 0 ? static_cast<std::size_t>(length) : 0);
+    // The path of a file begins with a slash. Linux writes the second form since 6.9.
+    return target == "anon_inode:[pidfd]" || target.starts_with("pidfd:[");
 }
 
 bool hasEnded(int pidfd) {

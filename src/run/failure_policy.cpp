@@ -33,8 +33,8 @@ bool siteAllowsUnconfined() {
     return length > 0 && std::string_view(text.data(), static_cast<std::size_t>(length)) == "run-unconfined\n";
 }
 
-/// Busy is no outage: pinfoldd says it to a user who has as many jobs as the site allows, or who asks for resources that other
-/// jobs have.
+/// Busy does not count as an outage. pinfoldd answers Busy if the user has as many jobs as the site allows, or if other jobs have
+/// the resources that the user asks for.
 bool isOutage(ErrorCode code) {
     return code == ErrorCode::Unreachable || code == ErrorCode::TimedOut || code == ErrorCode::SystemdFailed;
 }

@@ -23,7 +23,7 @@
 namespace pinfold {
 namespace {
 
-// pinfoldd accepts at most so many connections before it looks at everything else that goes on.
+// After this many new connections in a row, pinfoldd looks at its other events before it accepts more.
 constexpr int kAcceptedAtOnce = 16;
 constexpr std::uint64_t kPauseWithoutDescriptors = 100'000;
 /// An ordinary user's wrapper sends its request at once. A wrapper that is slower than this, on a busy node, connects again.
