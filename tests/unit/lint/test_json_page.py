@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""pinfold-json(5) describes the keys of all documents, and no others. The golden files have all documents."""
+
+import json
+import re
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[3]
+PAGE = (TOP / "docs/man/pinfold-json.5.scd").read_text().replace("\\_", "_")
+FREE = {"states", "environment", "properties"}  # objects whose keys are states of jobs, variables and properties of units
+
+
+def keys_of(value, name=None):
+    if isinstance(value, list):
+        return set().union(*(keys_of(entry) for entry in value))
+    if not isinstance(value, dict):
+        return set()
+    below = set().union(*(keys_of(entry, key) for key, entry in value.items()))
+    return below if name in FREE else below | set(value)
+
+
+def printed_keys():
+    return set().union(*(keys_of(json.loads(path.read_text())) for path in (TOP / "tests/unit/cli/golden").glob("*.json")))
+
+
+def test_every_printed_key_is_documented():
+    assert len(printed_keys()) > 150
+    assert sorted(key for key in printed_keys() if f"*{key}*" not in PAGE) == []
+
+
+def test_every_documented_key_is_printed():
+    headings = re.findall(r"^\*(?!pinfold ).*\)$", PAGE.split("\n# SEE ALSO\n")[0], re.M)
+    documented = {key for heading in headings for key in re.findall(r"\*(\w+)\*", heading)}
+    assert len(documented) > 120
+    assert sorted(documented - printed_keys()) == []
