@@ -43,6 +43,17 @@ def test_the_page_shows_the_examples_that_are_tested(example):
     assert f"\n{example.read_text()}```\n" in (TOP / "docs/schedulers/write-your-own.md").read_text()
 
 
+def test_every_page_is_installed():
+    pages = [path for pattern in ("*.md", "*.svg") for path in (TOP / "docs").rglob(pattern)]
+    installed = re.search(r"^pages = \[(.*?)^\]", (TOP / "docs/meson.build").read_text(), re.M | re.S)[1]
+    assert sorted(re.findall(r"'(\S+)'", installed)) == sorted(str(path.relative_to(TOP / "docs")) for path in pages)
+
+
+def test_every_man_page_is_installed():
+    installed = re.search(r"foreach page : \[(.*)\]", (TOP / "docs/meson.build").read_text())[1]
+    assert sorted(re.findall(r"'(\S+)'", installed)) == sorted(path.stem for path in (TOP / "docs/man").glob("*.scd"))
+
+
 def test_no_page_asks_the_journal_for_what_anybody_may_have_written():
     """journalctl -u asks for what systemd's own fields tell of a unit; any other field is the writer's own, without _UID=0."""
     pages = [TOP / "README.md", *(TOP / "docs").rglob("*.md"), *(TOP / "docs/man").glob("*.scd")]
