@@ -43,6 +43,13 @@ def test_the_page_shows_the_examples_that_are_tested(example):
     assert f"\n{example.read_text()}```\n" in (TOP / "docs/schedulers/write-your-own.md").read_text()
 
 
+def test_the_page_for_users_explains_all_advice():
+    source = re.sub(r'"\s*\n\s*"', "", (TOP / "src/text/advice.cpp").read_text())
+    advice = [text for text in re.findall(r'"((?:[^"\\]|\\.)*)"', source) if " " in text]
+    page = (TOP / "docs/for-users.md").read_text()
+    assert len(advice) > 15 and [text for text in advice if text not in page and text != "% of its time"] == []
+
+
 def test_every_page_is_installed():
     pages = [path for pattern in ("*.md", "*.svg") for path in (TOP / "docs").rglob(pattern)]
     installed = re.search(r"^pages = \[(.*?)^\]", (TOP / "docs/meson.build").read_text(), re.M | re.S)[1]
