@@ -43,6 +43,22 @@ def test_the_page_shows_the_examples_that_are_tested(example):
     assert f"\n{example.read_text()}```\n" in (TOP / "docs/schedulers/write-your-own.md").read_text()
 
 
+@pytest.mark.parametrize("page", ["README.md", "docs/for-users.md"])
+def test_the_still_of_why_is_what_pinfold_prints(page):
+    printed = (TOP / "tests/unit/cli/golden/why-oom.txt").read_text()
+    shown = "".join(f"    {line}\n" if line else "\n" for line in printed.splitlines())
+    assert f"    $ pinfold why slurm.123456_789\n{shown}" in (TOP / page).read_text()
+
+
+@pytest.mark.parametrize("index", ["README.md", "docs/README.md"])
+def test_every_page_is_in_the_index(index):
+    text = (TOP / index).read_text()
+    pages = [path for path in (TOP / "docs").rglob("*.md") if path != TOP / index and path.name != "README.md"]
+    linked = {(TOP / index).parent / link for link in re.findall(r"\]\(([^)#]+)", text)}
+    linked |= {path.parent / link for path in linked if path.name == "README.md" for link in re.findall(r"\]\(([^)#]+)", path.read_text())}
+    assert pages and sorted(str(path) for path in {page.resolve() for page in pages} - {path.resolve() for path in linked}) == []
+
+
 def test_the_page_for_users_explains_all_advice():
     source = re.sub(r'"\s*\n\s*"', "", (TOP / "src/text/advice.cpp").read_text())
     advice = [text for text in re.findall(r'"((?:[^"\\]|\\.)*)"', source) if " " in text]
