@@ -85,10 +85,29 @@ def test_no_page_asks_the_journal_for_what_anybody_may_have_written():
     assert [command for command in asked if not re.search(r"-u\b|_UID=0|_PID=1", command)] == []
 
 
+def test_every_configuration_key_is_in_the_example():
+    source = "".join((TOP / "src/config" / name).read_text() for name in ("config_loader.cpp", "strays_section.cpp"))
+    keys = set(re.findall(r'\{"(\w+)",\s*[a-z[]', source)) - {"defaults", "strays"}  # these are sections made by a function
+    example = (TOP / "docs/examples/pinfold.toml").read_text()
+    assert len(keys) > 40 and sorted(key for key in keys if f"\n#{key} = " not in example) == []
+
+
 def test_every_configuration_key_is_documented():
     keys = re.findall(r"^#?\s*(\w+)\s*=", (TOP / "docs/examples/pinfold.toml").read_text(), re.M)
     page = (TOP / "docs/man/pinfold.toml.5.scd").read_text()
     assert keys and [key for key in keys if f"*{key}*" not in page] == []
+
+
+@pytest.mark.parametrize("verb", sorted(path.stem[5:].replace("_", "-") for path in (TOP / "src/cli").glob("verb_*.cpp")))
+def test_every_verb_is_documented(verb):
+    commands = (TOP / "docs/man/pinfold.1.scd").read_text().split("\n# COMMANDS\n")[1].split("\n# ")[0]
+    assert re.search(rf"^\*{verb}\*", commands, re.M)
+
+
+def test_the_recipes_name_files_that_exist():
+    recipes = (TOP / "docs/hacking.md").read_text().split("\n## Recipes\n")[1].split("\n## ")[0]
+    named = {path for path in re.findall(r"`((?:src|tests|docs|dbus|tools)/[\w./-]+)`", recipes) if "NAME" not in path}
+    assert len(named) > 40 and sorted(path for path in named if not (TOP / path).exists()) == []
 
 
 def test_the_keys_of_strays_are_its_options():
