@@ -26,7 +26,7 @@ struct StrayRow {
     std::string unit;
     std::string cgroup;
     std::string command;
-    std::vector<std::string> actions; ///< what was done, or would be done: "warning", "SIGTERM", "SIGKILL"
+    std::vector<std::string> actions; ///< what was done, or would be done: "warn", "SIGTERM", "SIGKILL"
     std::optional<std::string> spared;
     std::optional<std::string> failure;
 };
