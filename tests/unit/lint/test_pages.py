@@ -15,20 +15,6 @@ def test_dbus_page_is_made_from_the_xml():
     assert done.returncode == 0, done.stderr
 
 
-def test_each_entry_of_a_dictionary_is_a_paragraph_of_the_dbus_page():
-    xml = "".join(path.read_text() for path in sorted((TOP / "dbus").glob("*.xml")))
-    entries = re.findall(r"^ *`(\w+)` \([a-z{}()]+\)(?:,|:)", xml, re.M)
-    page = (TOP / "docs/man/org.pinfold1.5.scd").read_text().replace("\\_", "_")
-    assert len(entries) > 60 and [name for name in entries if f"\n\t*{name}* (" not in page] == []
-
-
-def test_the_python_module_knows_which_errors_are_temporary():
-    table = (TOP / "docs/schedulers/write-your-own.md").read_text().split("\n## Errors\n")[1].split("\n## ")[0]
-    temporary = {name for names in re.findall(r"^\| (`.*?) \| temporary \|", table, re.M) for name in re.findall(r"`(\w+)`", names)}
-    listed = re.search(r"^TEMPORARY = \{(.*)\}$", (TOP / "src/python/pinfold.py").read_text(), re.M)[1]
-    assert temporary == set(re.findall(r"\w+", listed))
-
-
 @pytest.mark.parametrize("page", sorted((TOP / "docs/man").glob("*.scd")), ids=lambda p: p.name)
 def test_man_pages_render(page, tmp_path):
     made = subprocess.run(["scdoc"], input=page.read_bytes(), capture_output=True, timeout=60)
@@ -117,6 +103,20 @@ def test_the_keys_of_strays_are_its_options():
     completed = (TOP / "docs/completions/pinfold.bash").read_text()
     options = [f"--{key.replace('_', '-')}" for key in keys]
     assert len(options) > 10 and [o for o in options if f"*{o}*" not in page or f"{o} " not in completed] == []
+
+
+def test_each_entry_of_a_dictionary_is_a_paragraph_of_the_dbus_page():
+    xml = "".join(path.read_text() for path in sorted((TOP / "dbus").glob("*.xml")))
+    entries = re.findall(r"^ *`(\w+)` \([a-z{}()]+\)(?:,|:)", xml, re.M)
+    page = (TOP / "docs/man/org.pinfold1.5.scd").read_text().replace("\\_", "_")
+    assert len(entries) > 60 and [name for name in entries if f"\n\t*{name}* (" not in page] == []
+
+
+def test_the_python_module_knows_which_errors_are_temporary():
+    table = (TOP / "docs/schedulers/write-your-own.md").read_text().split("\n## Errors\n")[1].split("\n## ")[0]
+    temporary = {name for names in re.findall(r"^\| (`.*?) \| temporary \|", table, re.M) for name in re.findall(r"`(\w+)`", names)}
+    listed = re.search(r"^TEMPORARY = \{(.*)\}$", (TOP / "src/python/pinfold.py").read_text(), re.M)[1]
+    assert temporary == set(re.findall(r"\w+", listed))
 
 
 def test_the_bus_lets_every_method_through():
