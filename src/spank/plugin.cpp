@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
 #include <exception>
 #include <string>
 
@@ -105,13 +104,6 @@ int over(spank_t spank) {
     return 0;
 }
 
-int report(const char* hook, const std::string& key, const Result<void>& outcome) {
-    if (outcome)
-        return 0;
-    slurm_error("pinfold: %s of %s: %s", hook, key.c_str(), outcome.error().message.c_str());
-    return kFailed;
-}
-
 } // namespace
 
 extern "C" {
@@ -129,25 +121,5 @@ int slurm_spank_task_post_fork(spank_t spank, int, char*[]) {
 
 int slurm_spank_task_exit(spank_t spank, int, char*[]) {
     return guarded([&] { return over(spank); });
-}
-
-/// Slurm calls this on each node before the job's first task there. If the call fails, Slurm requeues the job and drains the
-/// node.
-int slurm_spank_job_prolog(spank_t spank, int, char*[]) {
-    return guarded([&] {
-        const auto key = slurmKey(item<std::uint32_t>(spank, S_JOB_ID, 0));
-        return report("prolog", key, checkDaemon(key));
-    });
-}
-
-/// Slurm calls this on each node when Slurm knows of no more task of the job there. Afterwards Slurm gives the node to the next
-/// job, or drains the node if the call fails.
-int slurm_spank_job_epilog(spank_t spank, int, char*[]) {
-    return guarded([&] {
-        const auto key = slurmKey(item<std::uint32_t>(spank, S_JOB_ID, 0));
-        // The environment is the one that slurmd makes for epilogues, and not the user's.
-        const char* exit = std::getenv("SLURM_JOB_EXIT_CODE");
-        return report("epilog", key, endJob(key, exit ? slurmJobExit(exit) : ExitState{}));
-    });
 }
 }

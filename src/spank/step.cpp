@@ -21,8 +21,6 @@ constexpr Patience kForStart{10'000'000, 10'000'000};
 // This is longer than the kill_grace of a site. A process that takes longer hangs in the kernel, and Slurm drains the node when
 // its epilogue fails.
 constexpr Patience kForEnd{10'000'000, 120'000'000};
-// No job has a task with this number. So pinfoldd answers at once whether the task is over, whatever other tasks there are.
-constexpr std::uint32_t kNoTask = UINT32_MAX;
 
 UniqueFd openPidfd(pid_t pid) { return UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))); }
 
@@ -60,10 +58,6 @@ Result<WrapperReply> end(const WrapperEnd& request, Patience patience) {
     return answerOf(link, patience);
 }
 
-Result<void> unlessUnconfined(const Error& failure, const std::string& key) {
-    return mayRunUnconfined(failure, key) ? Result<void>() : Result<void>(failure);
-}
-
 } // namespace
 
 Result<void> Step::join(int task, pid_t process, const SlurmTask& what) {
@@ -93,19 +87,11 @@ Result<std::string> Step::over(int task, ExitState exit) {
     return ended->notice + ended->summary;
 }
 
-Result<void> checkDaemon(const std::string& key) {
-    const WrapperEnd question{.key = key, .leader = 0, .exit = {.status = 0, .signal = {}}, .task = kNoTask};
-    const auto answer = end(question, kForStart);
-    if (answer || answer.error().code == ErrorCode::NoSuchJob)
-        return {};
-    return unlessUnconfined(answer.error(), key);
-}
-
 Result<void> endJob(const std::string& key, ExitState exit) {
     const auto ended = end({.key = key, .leader = 0, .exit = exit}, kForEnd);
     if (ended || ended.error().code == ErrorCode::NoSuchJob)
         return {};
-    return unlessUnconfined(ended.error(), key);
+    return mayRunUnconfined(ended.error(), key) ? Result<void>() : Result<void>(ended.error());
 }
 
 } // namespace pinfold

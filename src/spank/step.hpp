@@ -35,9 +35,6 @@ private:
     std::optional<Error> refused_;
 };
 
-/// Success: pinfoldd answers. As for join(), an outage may not be an error.
-Result<void> checkDaemon(const std::string& key);
-
 /// Ends what is left of the job on this node, and waits for that. It is not an error if there is no such job.
 Result<void> endJob(const std::string& key, ExitState exit);
 

@@ -48,8 +48,8 @@ def turn(file, submit):
     return Turn(JOBS / (time.monotonic() - begun), (cpu_time() - spent) / JOBS)
 
 
-def slurm_array(plugin):
-    slurm.start(plugin=plugin)
+def slurm_array(pinfold):
+    slurm.start(pinfold=pinfold)
     slurm.submit("true", "--output=/dev/null")  # the first job of a slurmd has more to do
     slurm.wait_idle()
     done = turn(slurm.COMPLETED, lambda: slurm.submit("true", f"--array=1-{JOBS}", "--output=/dev/null"))

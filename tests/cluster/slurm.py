@@ -14,6 +14,7 @@ PLUGINS = Path("/etc/slurm/plugstack.conf")
 COMPLETED = Path("/var/log/slurm/completed")
 LOG = Path("/var/log/slurm/slurmd.log")
 PLUGIN = "/usr/libexec/pinfold/pinfold_spank.so"
+EPILOGUE = "/usr/libexec/pinfold/slurm-epilogue"
 
 SETTINGS = {
     "ClusterName": "pinfold",
@@ -40,16 +41,16 @@ SETTINGS = {
 }
 
 
-def start(plugin=True, cgroup_plugin="cgroup/v1", **settings):
+def start(pinfold=True, cgroup_plugin="cgroup/v1", **settings):
     """With other settings than SETTINGS' where named."""
-    everything = {**SETTINGS, **settings}
+    everything = {**SETTINGS, **({"Epilog": EPILOGUE} if pinfold else {}), **settings}
     CONFIGURATION.write_text("".join(f"{name}={value}\n" for name, value in everything.items()))
     # Asked to find out, slurmd refuses a host kernel with both versions mounted, whatever its plugins need.
     CGROUPS.write_text(f"CgroupPlugin={cgroup_plugin}\n")
     # Slurm resolves names with AI_ADDRCONFIG, by which a host with nothing but 127.0.0.1 has no addresses.
     if not run("ip", "-4", "address", "show", "scope", "global").stdout:
         run("ip", "address", "add", "192.0.2.1/32", "dev", "lo")
-    PLUGINS.write_text(f"required {PLUGIN}\n" if plugin else "")
+    PLUGINS.write_text(f"required {PLUGIN}\n" if pinfold else "")
     for directory, owner in ((COMPLETED.parent, "slurm"), (Path("/var/lib/slurm/slurmctld"), "slurm"), (Path("/var/lib/slurm/slurmd"), "root")):
         run("install", "-d", "-o", owner, directory)
     run("systemctl", "restart", "munge", "slurmctld", "slurmd", timeout=300)
