@@ -3,10 +3,13 @@
 #include "config/config.hpp"
 #include "doctor/checks.hpp"
 
+#include <algorithm>
+
 namespace pinfold::doctor {
 namespace {
 
 constexpr const char* kPlugin = "pinfold_spank.so";
+constexpr const char* kEpilogue = "slurm-epilogue";
 
 /// Reads "include PATTERN", as in slurm.conf(5) and plugstack.conf(5).
 std::vector<std::filesystem::path> included(const std::string& line) {
@@ -15,17 +18,23 @@ std::vector<std::filesystem::path> included(const std::string& line) {
                                                                    : std::vector<std::filesystem::path>{};
 }
 
-/// Reads NAME=VALUE. Case does not matter in names, and the last value holds.
-std::string setting(const Files& files, const std::filesystem::path& file, const std::string& name) {
-    std::string value;
+/// The values of NAME=VALUE, from all lines. Case does not matter in names.
+std::vector<std::string> settings(const Files& files, const std::filesystem::path& file, const std::string& name) {
+    std::vector<std::string> values;
     for (const auto& [from, line] : files.linesWithIncludes(file, included)) {
         const auto equals = line.text.find('=');
         if (equals == std::string::npos || words(lowerCase(line.text.substr(0, equals))) != std::vector{name})
             continue;
         const auto given = words(line.text.substr(equals + 1));
-        value = given.empty() ? "" : given.front();
+        values.push_back(given.empty() ? "" : given.front());
     }
-    return value;
+    return values;
+}
+
+/// The last value holds.
+std::string setting(const Files& files, const std::filesystem::path& file, const std::string& name) {
+    const auto values = settings(files, file, name);
+    return values.empty() ? "" : values.back();
 }
 
 struct PluginLine {
@@ -63,6 +72,34 @@ void checkPlugin(const Host& host, const Files& files, const std::filesystem::pa
         findings.ok(id, "Slurm's jobs use pinfold", plugin->where);
 }
 
+/// True: this file is pinfold's epilogue, or a script of the site that calls it.
+bool isEpilogue(const Host& host, const Files& files, const std::filesystem::path& file) {
+    return files.exists(file) && (files.resolve(file) == files.resolve(host.libexec + "/" + kEpilogue) ||
+                                  files.text(file).find(kEpilogue) != std::string::npos);
+}
+
+/// Epilog is the path of a program, or a pattern for the paths of several. From Slurm 24.05 on, each line with Epilog counts.
+void checkEpilogue(const Host& host, const Files& files, const std::filesystem::path& conf, Findings& findings) {
+    const char* id = "slurm.epilogue";
+    const auto ours = host.libexec + "/" + kEpilogue;
+    const auto remedy = "Epilog=" + ours + " in " + conf.string() + ", then run `scontrol reconfigure`";
+    const auto set = settings(files, conf, "epilog");
+    const auto runsOurs = [&](const std::string& pattern) {
+        const auto programs = files.matching(pattern);
+        return std::any_of(programs.begin(), programs.end(), [&](const auto& file) { return isEpilogue(host, files, file); });
+    };
+    if (set.empty())
+        findings.warn(id, "Slurm does not tell pinfold when a job is over: there is no Epilog", remedy, conf.string());
+    else if (std::any_of(set.begin(), set.end(), runsOurs))
+        findings.ok(id, "Slurm tells pinfold when a job is over", conf.string());
+    else if (files.matching(set.back()).empty())
+        findings.fail(id, "Slurm drains the node at the end of a job: Epilog is " + set.back() + ", which does not exist", remedy,
+                      conf.string());
+    else
+        findings.warn(id, "Slurm does not tell pinfold when a job is over: Epilog is " + set.back(),
+                      "let Epilog also run " + ours, conf.string());
+}
+
 /// The plugin leaves GPUs to Slurm. On a node with [gpus], a job can open only the GPUs that pinfold has given to it.
 void checkGpus(const Host& host, Findings& findings) {
     const auto loaded = loadConfig(ConfigPaths::below(host.root));
@@ -95,6 +132,7 @@ void checkSlurm(const Host& host, const Files& files, Findings& findings) {
         return;
     }
     checkPlugin(host, files, *conf, findings);
+    checkEpilogue(host, files, *conf, findings);
     checkGpus(host, findings);
 }
 

@@ -402,8 +402,11 @@ def test_grid_engine():
 
 def test_slurm():
     plugin = LIBEXEC / "pinfold_spank.so"
+    epilogue = LIBEXEC / "slurm-epilogue"
     stack = "/etc/slurm/plugstack.conf.d/pinfold.conf"
     with file("/etc/slurm/slurm.conf", "ClusterName=c\nProctrackType=proctrack/linuxproc\n"):
+        assert new() == {"slurm.plugin": "warn", "slurm.epilogue": "warn"}
+    with file("/etc/slurm/slurm.conf", f"ClusterName=c\nProctrackType=proctrack/linuxproc\nEpilog={epilogue}\n"), file(epilogue, "", 0o755):
         assert new() == {"slurm.plugin": "warn"}
         with file(stack, f"required {plugin}\n"), file(plugin, ""):
             assert new() == {}

@@ -85,6 +85,34 @@ TEST_F(SchedulersTest, findsSlurmWithoutItsPlugin) {
     EXPECT_TRUE(state("slurm.plugin") == Warn && mentions("slurm.plugin", "optional"));
 }
 
+TEST_F(SchedulersTest, findsSlurmWithoutItsEpilogue) {
+    const auto epilog = [&](const std::string& set) {
+        slurm("ProctrackType=proctrack/linuxproc\n" + set, "");
+        return state("slurm.epilogue");
+    };
+    EXPECT_TRUE(epilog("") == Warn && mentions("slurm.epilogue", "there is no Epilog"));
+    EXPECT_EQ(epilog("Epilog=/usr/libexec/pinfold/slurm-epilogue\n"), Fail);
+    EXPECT_TRUE(mentions("slurm.epilogue", "which does not exist"));
+    program("usr/libexec/pinfold/slurm-epilogue");
+    EXPECT_EQ(epilog("Epilog=/usr/libexec/pinfold/slurm-epilogue\n"), Ok);
+    EXPECT_EQ(epilog("Epilog=/usr/libexec/pinfold/slurm-epilogue\nEpilog=/opt/site/epilogue\n"), Ok);
+}
+
+TEST_F(SchedulersTest, findsPinfoldsEpilogueBesideTheSitesOwn) {
+    link("etc/slurm/epilog.d/pinfold", "/usr/libexec/pinfold/slurm-epilogue");
+    slurm("ProctrackType=proctrack/linuxproc\nEpilog=/etc/slurm/epilog.d/*\n", "");
+    EXPECT_EQ(state("slurm.epilogue"), Warn) << "a link that leads nowhere";
+    program("usr/libexec/pinfold/slurm-epilogue");
+    EXPECT_EQ(state("slurm.epilogue"), Ok);
+    remove("etc/slurm/epilog.d/pinfold");
+    write("etc/slurm/epilog.d/site", "#!/bin/sh\nrm -rf /scratch/$SLURM_JOB_ID\n");
+    EXPECT_TRUE(state("slurm.epilogue") == Warn && mentions("slurm.epilogue", "Epilog is /etc/slurm/epilog.d/*"));
+    slurm("ProctrackType=proctrack/linuxproc\nEpilog=/etc/slurm/epilog.d/site\n", "");
+    EXPECT_EQ(state("slurm.epilogue"), Warn);
+    write("etc/slurm/epilog.d/site", "#!/bin/sh\n/usr/libexec/pinfold/slurm-epilogue || exit 1\n");
+    EXPECT_EQ(state("slurm.epilogue"), Ok);
+}
+
 TEST_F(SchedulersTest, looksWhereSlurmsConfigurationSays) {
     slurm("Include site.conf\n", "required /usr/libexec/pinfold/pinfold_spank.so\n");
     write("etc/slurm/site.conf", "PROCTRACKTYPE=proctrack/pgid\nPlugStackConfig=/etc/slurm/other.conf\n");
