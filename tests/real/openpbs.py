@@ -3,6 +3,8 @@
 
 import itertools
 import json
+import re
+from contextlib import contextmanager
 from pathlib import Path
 
 from jobs import run, wait_until
@@ -48,6 +50,13 @@ setsid sleep "$1" </dev/null >/dev/null 2>&1 &
 until [ "$(cat /proc/$!/comm)" = sleep ]; do sleep 0.1; done
 """
 
+# What release_nodes() returns is kept: it has no reference of its own to the job, which would be freed with it.
+PRUNE = """import pbs
+event = pbs.event()
+if event.job.in_ms_mom() and str(event.job.tolerate_node_failures) == "job_start":
+    rest = event.job.release_nodes(keep_select="{kept}")
+"""
+
 numbers = itertools.count(1)
 
 
@@ -74,6 +83,7 @@ def start():
         wait_until(lambda: vnode(node).get("state") == "free", f"{node} is free", 120)
         qmgr(f"set node {node} resources_available.ncpus = {CPUS}")
         qmgr(f"set node {node} resources_available.ngpus = {CPUS}")
+        qmgr(f"set node {node} resources_available.vmem = 64gb")
     for directive in INSTALL:
         qmgr(directive)
     leave = Path("/home/alice/leave")
@@ -88,6 +98,22 @@ def wait_back(node):
     next cycle, up to ten minutes later (scheduler_iteration): it is asked for one."""
     wait_until(lambda: vnode(node)["state"] == "free", f"{node} is back", 5 * PERIOD)
     qmgr("set server scheduling = true")
+
+
+@contextmanager
+def prune(kept):
+    """OpenPBS resizes a job at its start when the job tolerates the loss of nodes and a hook takes chunks from it: all but `kept`."""
+    hook = Path("/root/prune.py")
+    hook.write_text(PRUNE.format(kept=kept))
+    for directive in ("create hook prune", "set hook prune event = execjob_launch", "set hook prune order = 110",
+                      f"import hook prune application/x-python default {hook}", "set hook prune enabled = true"):
+        qmgr(directive)
+    for node in NODES:
+        wait_until(lambda: on(node, "test", "-s", f"{HOME}/mom_priv/hooks/prune.PY", check=False).returncode == 0, f"MoM of {node} has it")
+    try:
+        yield
+    finally:
+        qmgr("delete hook prune")
 
 
 def keep_logs():
@@ -108,6 +134,11 @@ def vnode(name):
 
 def mom_log(node):
     return on(node, "sh", "-c", f"cat {HOME}/mom_logs/*").stdout.splitlines()
+
+
+def events(node, event):
+    """How often pinfold's hook has run for this event."""
+    return sum(f"label=hook_{event}_pinfold_" in line and re.search("action=pbs_python .*profile_stop", line) is not None for line in mom_log(node))
 
 
 def delete_all():

@@ -12,6 +12,7 @@ import openpbs
 from jobs import processes_with, run, wait_until
 from nodes import NODES, ask, on, set_site
 from openpbs import Job, outcome, pbs, vnode
+from terminal import Terminal
 
 CLEANS_UP = """trap 'echo got term; sleep 4; echo cleaned up; exit 9' TERM
 touch $HOME/$PBS_JOBID.runs
@@ -251,9 +252,11 @@ def test_attach_takes_a_session_into_the_job():
 @pytest.fixture
 def unenforced():
     """A container box may have no memory controller."""
-    set_site("node1", '[jobs]\nunenforced_limits = "warn"\n')
+    for node in NODES:
+        set_site(node, '[jobs]\nunenforced_limits = "warn"\n')
     yield
-    set_site("node1", "")
+    for node in NODES:
+        set_site(node, "")
 
 
 def test_usage_is_of_all_processes_and_limits_are_what_pbs_allots(unenforced):
@@ -272,6 +275,93 @@ def test_usage_is_of_all_processes_and_limits_are_what_pbs_allots(unenforced):
     print(used)
     hours, minutes, seconds = map(int, used["cput"].split(":"))
     assert hours * 3600 + minutes * 60 + seconds == (receipt["cpu_user"] + receipt["cpu_system"]) // 1000000
+
+
+def limits(job, node="node1"):
+    return json.loads(on(node, "pinfold", "limits", job.key, "--json").stdout)["limits"]
+
+
+def test_a_job_that_loses_chunks_at_its_start_has_the_limits_of_its_new_share(unenforced):
+    with openpbs.prune("1:ncpus=1:mem=100mb+1:ncpus=1:mem=150mb"):
+        job = Job("touch $HOME/$PBS_JOBID.runs; sleep 1000", "-W", "tolerate_node_failures=job_start",
+                  "-l", "select=1:ncpus=1:mem=100mb:vnode=node1+1:ncpus=1:mem=150mb:vnode=node2+1:ncpus=1:mem=250mb:vnode=node2")
+        job.wait_file(f"{job.id}.runs")
+    wait_until(lambda: limits(job, "node2")["memory_max"] == 150 << 20, "the smaller share")
+    print(job.shown()["exec_vnode"], [openpbs.events(node, "execjob_resize") for node in NODES])
+    assert limits(job)["memory_max"] == 100 << 20
+    job.delete()
+    job.wait()
+
+
+@pytest.fixture
+def second_vnode():
+    """Another one of node2, with CPUs and memory of its own. PBS has it back whenever it is deleted."""
+    lines = ["$configversion 2", "second: resources_available.ncpus = 4", "second: resources_available.mem = 4gb"]
+    on("node2", "sh", "-c", "printf '%s\\n' \"$@\" >/root/second", "sh", *lines)
+    on("node2", f"{openpbs.PREFIX}/sbin/pbs_mom", "-s", "insert", "second", "/root/second")
+    on("node2", "sh", "-c", f"kill -HUP $(cat {openpbs.HOME}/mom_priv/mom.lock)")
+    wait_until(lambda: vnode("second").get("state") == "free", "the second vnode is free")
+    yield
+    openpbs.qmgr("set node second state = offline")
+
+
+def test_a_sister_host_that_gives_a_vnode_back_has_the_limits_of_the_rest(second_vnode, unenforced):
+    job = Job("touch $HOME/$PBS_JOBID.runs; sleep 1000",
+              "-l", "select=1:ncpus=1:mem=100mb:vnode=node1+1:ncpus=1:mem=150mb:vnode=node2+1:ncpus=1:mem=250mb:vnode=second")
+    job.wait_file(f"{job.id}.runs")
+    assert (limits(job)["memory_max"], limits(job, "node2")["memory_max"]) == (100 << 20, 400 << 20)
+    # The server hears of the job's start later than the job.
+    wait_until(lambda: pbs("pbs_release_nodes", "-j", job.id, "second", check=False).returncode == 0, "the vnode is given back")
+    wait_until(lambda: limits(job, "node2")["memory_max"] == 150 << 20, "the smaller share")
+    print(job.shown()["exec_vnode"], [openpbs.events(node, "execjob_resize") for node in NODES])
+    assert limits(job)["memory_max"] == 100 << 20
+    job.delete()
+    job.wait()
+
+
+def test_memory_and_swap_are_what_vmem_says(unenforced):
+    job = Job("touch $HOME/$PBS_JOBID.runs; sleep 1000", "-l", "select=1:ncpus=1:mem=300mb:vmem=500mb:vnode=node1")
+    job.wait_file(f"{job.id}.runs")
+    print(job.shown()["exec_vnode"], {name: value for name, value in limits(job).items() if value is not None})
+    assert (limits(job)["memory_max"], limits(job)["memory_swap_max"]) == (300 << 20, 200 << 20)
+    job.delete()
+    job.wait()
+
+
+class Interactive(Job):
+    def __init__(self, node):
+        self.terminal = Terminal("runuser", "-u", "alice", "--", f"{openpbs.PREFIX}/bin/qsub", "-I", "-l", f"select=1:ncpus=1:vnode={node}",
+                                 cwd="/home/alice")
+        self.terminal.read_until(" ready")
+        [self.id] = re.findall("qsub: job ([^ ]+) ready", self.terminal.seen)
+        self.key = f"pbs.{self.id}"
+
+
+@pytest.mark.parametrize("node", NODES)
+def test_an_interactive_job_is_in_its_scope_and_leaves_nothing(node):
+    job = Interactive(node)
+    job.terminal.type("tty; grep ^0: /proc/self/cgroup; sleep 4721 & kill %1; wait; $HOME/leave 4720; echo typed-$((40 + 2))")
+    job.terminal.read_until("typed-42")
+    unit = run("systemd-escape", job.key).stdout.strip()
+    assert "/dev/pts/" in job.terminal.seen and f"/batch-{unit}.slice/job-{unit}.scope" in job.terminal.seen, job.terminal.seen
+    job.terminal.type("exit 3")
+    job.terminal.status()
+    job.wait()
+    receipt = job.receipt()
+    print(job.terminal.seen, job.shown()["Exit_status"], outcome(receipt))
+    assert receipt["leftover_commands"] == ["sleep 4720"]
+    assert outcome(receipt) == ("exited", job.shown()["Exit_status"], None)
+
+
+def test_an_interactive_job_that_is_deleted_leaves_nothing():
+    job = Interactive("node1")
+    job.terminal.type("$HOME/leave 4722; echo typed-$((40 + 2))")
+    job.terminal.read_until("typed-42")
+    job.delete()
+    job.terminal.status()
+    job.wait()
+    print(job.terminal.seen, job.shown()["Exit_status"], outcome(job.receipt()), job.receipt()["leftover_commands"])
+    assert not processes_with("sleep\x004722")
 
 
 def test_fifty_jobs_while_the_daemon_is_restarted():
