@@ -83,6 +83,20 @@ def test_a_job_on_one_host(mom, job_id):
     expect_nothing_left()
 
 
+def test_a_mom_that_was_restarted_knows_no_exit_status(mom):
+    job = begin(mom, one_host("26.srv"))
+    child = mom.launch(job, "/bin/sh", "-c", "echo ready; sleep 1000")
+    wait_until(lambda: "ready" in output(mom, job), "it runs")
+    job["stime"] -= 60
+    mom.restart()
+    child.kill()
+    finished(mom, job, child)
+    assert job["Exit_status"] == 0, "so says MoM"
+    [receipt] = receipts("pbs.26.srv")
+    assert (receipt["result"], receipt["exit_status"], receipt["exit_signal"]) == ("exited", None, None)
+    expect_nothing_left()
+
+
 CLEANS_UP = """trap 'echo got term; sleep 2; echo cleaned up; exit 9' TERM
 echo ready
 while :; do sleep 0.1; done

@@ -116,6 +116,19 @@ def prune(kept):
         qmgr("delete hook prune")
 
 
+def end_mom(node, signal):
+    """Not by systemd, which would start no MoM with an option."""
+    pid = on(node, "cat", f"{HOME}/mom_priv/mom.lock").stdout.strip()
+    on(node, "kill", f"-{signal}", pid)
+    wait_until(lambda: on(node, "test", "-e", f"/proc/{pid}", check=False).returncode != 0, f"MoM of {node} has ended")
+
+
+def start_mom(node, *options):
+    on(node, "systemd-run", "--quiet", "-p", "Type=forking", "-p", "KillMode=process", f"{PREFIX}/sbin/pbs_mom", *options)
+    wait_until(lambda: vnode(node).get("state", "") in ("free", "job-busy"), f"{node} is free")
+    wait_until(lambda: has_hook(node), f"MoM of {node} has the hook", 120)
+
+
 def keep_logs():
     """With the other results of the box."""
     for node in NODES:
@@ -139,6 +152,12 @@ def mom_log(node):
 def events(node, event):
     """How often pinfold's hook has run for this event."""
     return sum(f"label=hook_{event}_pinfold_" in line and re.search("action=pbs_python .*profile_stop", line) is not None for line in mom_log(node))
+
+
+def wait_periodic(node):
+    """Until the hook has had a run of exechost_periodic from its start on."""
+    before = events(node, "exechost_periodic")
+    wait_until(lambda: events(node, "exechost_periodic") > before, "a run of exechost_periodic", 5 * PERIOD)
 
 
 def delete_all():

@@ -364,6 +364,73 @@ def test_an_interactive_job_that_is_deleted_leaves_nothing():
     assert not processes_with("sleep\x004722")
 
 
+WAITS = "$HOME/leave {} ; touch $HOME/$PBS_JOBID.runs; while [ ! -e $HOME/$PBS_JOBID.go ]; do sleep 0.1; done; exit 3"
+UNKNOWN = ("exited", None, None)
+
+
+def told(job, node="node1"):
+    """What PBS and pinfold say of its runs, the newest receipt first."""
+    shown = job.shown()
+    print(f"Exit_status {shown['Exit_status']}, run_count {shown['run_count']}, receipts {list(map(outcome, ask(node, 'receipts', job.key)))}")
+    return shown["Exit_status"], shown["run_count"], list(map(outcome, ask(node, "receipts", job.key)))
+
+
+def test_a_job_goes_on_while_mom_is_away_and_nobody_knows_its_status():
+    job = Job(WAITS.format(4723), node="node1")
+    job.wait_file(f"{job.id}.runs")
+    openpbs.end_mom("node1", "INT")
+    before = ask("node1", "live_jobs")[job.key]
+    openpbs.start_mom("node1", "-p")
+    openpbs.wait_periodic("node1")
+    assert ask("node1", "live_jobs")[job.key] == before and processes_with("sleep\x004723")
+    (job.home / f"{job.id}.go").touch()
+    job.wait()
+    assert told(job) == (0, 1, [UNKNOWN])
+    assert job.receipt()["leftover_commands"] == ["sleep 4723"] and not processes_with("sleep\x004723")
+    assert job.key in failed_jobs("--unknown") and job.key not in failed_jobs()
+
+
+def test_what_a_job_that_ends_while_mom_is_away_leaves_is_gone_when_mom_is_back():
+    job = Job(WAITS.format(4724), node="node1")
+    job.wait_file(f"{job.id}.runs")
+    openpbs.end_mom("node1", "KILL")
+    (job.home / f"{job.id}.go").touch()
+    wait_until(lambda: ask("node1", "live_jobs")[job.key]["state"] == "ending", "pinfoldd waits for the report")
+    openpbs.start_mom("node1", "-p")
+    job.wait()
+    assert told(job) == (0, 1, [UNKNOWN])
+    assert job.receipt()["leftover_commands"] == ["sleep 4724"] and not processes_with("sleep\x004724")
+
+
+RUN_AGAIN = """echo run >>$HOME/$PBS_JOBID.runs
+[ $(wc -l <$HOME/$PBS_JOBID.runs) -gt 1 ] && exit 5
+$HOME/leave 4725
+touch $HOME/$PBS_JOBID.left
+sleep 1000"""
+RAN_AGAIN = (5, 2, [("exited", 5, None), UNKNOWN])
+
+
+@pytest.mark.parametrize("signal, options, expected", [("INT", ["-r"], RAN_AGAIN), ("TERM", ["-r"], RAN_AGAIN), ("KILL", ["-r"], RAN_AGAIN),
+                                                       ("KILL", [], RAN_AGAIN), ("TERM", ["-p"], (0, 1, [UNKNOWN]))])
+def test_a_mom_that_gives_up_its_jobs_leaves_nothing_of_them(signal, options, expected):
+    job = Job(RUN_AGAIN, node="node1")
+    job.wait_file(f"{job.id}.left")
+    openpbs.end_mom("node1", signal)
+    openpbs.start_mom("node1", *options)
+    job.wait()
+    assert told(job) == expected
+    assert not processes_with("sleep\x004725")
+
+
+def test_a_restart_of_pbs_leaves_nothing_of_its_jobs():
+    job = Job(RUN_AGAIN, node="node2")
+    job.wait_file(f"{job.id}.left")
+    on("node2", "systemctl", "restart", "pbs")
+    job.wait()
+    assert told(job, "node2") == RAN_AGAIN
+    assert "sleep 4725" not in on("node2", "ps", "-eo", "args").stdout
+
+
 def test_fifty_jobs_while_the_daemon_is_restarted():
     jobs = [Job(f"$HOME/leave 4718; sleep 3; exit {index % 4}") for index in range(50)]
     restarts = 0

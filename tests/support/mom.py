@@ -8,8 +8,10 @@ rejection means), src/resmom/catch_child.c (the session is killed, then epilogue
 
 From a real OpenPBS of that commit: The leader of a batch job is a login shell that runs the script as its child, and is gone at MoM's first
 SIGTERM. MoM waits for the rest of the session as long as kill_delay says. The Exit_status of a job over a limit is a number of MoM's own, below
-0, and that of a sister host is always 0. A rejected task leaves the job running, and where the hook says rerun the job runs again after its
-end.
+0. It is always 0 on a sister host, for an interactive job, and for a job that was running when MoM was restarted with -p. A rejected task
+leaves the job running, and where the hook says rerun the job runs again after its end. execjob_resize comes on each host when a hook has taken
+chunks from the job at its start, after the launch on the primary host, and when pbs_release_nodes has taken vnodes of a sister host, on the
+sister hosts that stay.
 """
 
 import json
@@ -64,6 +66,12 @@ class Mom:
             (self.home / part).mkdir(parents=True, exist_ok=True)
         self.home.chmod(0o755)
         (self.home / "spool").chmod(0o1777)
+        self.restart()
+
+    def restart(self):
+        """With -p: the jobs go on, and are no longer MoM's children."""
+        self.orphans = set(self.jobs)
+        (self.home / "mom_priv/mom.lock").write_text(f"{os.getpid()}\n")
 
     def given(self, event, job=None, **more):
         given = {"event": event, "hook_name": "pinfold", "alarm": self.alarm, "node_name": self.host, "vnode_list": [self.host],
@@ -87,6 +95,7 @@ class Mom:
         return self.home / "spool" / f"{job['id']}.{suffix}"
 
     def begin(self, job):
+        job["stime"] = int(time.time())
         answer = self.event("execjob_begin", job)
         if answer.accepted:
             self.jobs[job["id"]] = job
@@ -136,7 +145,7 @@ class Mom:
             status = child.wait(timeout=60)
             job["Exit_status"] = over_limit or (status if status >= 0 else 256 - status)
             signal_session(child.pid, signal.SIGKILL)
-        if not job["_msmom"]:
+        if not job["_msmom"] or job["id"] in self.orphans:
             job["Exit_status"] = 0
         return self.event("execjob_epilogue", job)
 

@@ -102,10 +102,17 @@ def end_job(job, *options):
     return receipt if words.is_of_this_run(receipt, number(job.stime)) else None
 
 
+def known_exit(job):
+    """MoM says 0 also where it does not know: on a sister host, and of a job that it is not the parent of since it was restarted."""
+    status = number(job.Exit_status)
+    if not job.in_ms_mom() or (status == 0 and node.mom_began_after(number(job.stime))):
+        return []
+    return words.exit_status(status)
+
+
 def on_epilogue(event):
     job = event.job
-    # On a sister host MoM has a status too, which is always 0.
-    receipt = end_job(job, *(words.exit_status(number(job.Exit_status)) if job.in_ms_mom() else []))
+    receipt = end_job(job, *known_exit(job))
     if receipt is None:
         pbs.logjobmsg(job.id, "pinfold: the job had no scope on this host, so its usage is what MoM measured")
         return

@@ -13,6 +13,14 @@ def mom_home():
     return pbs.pbs_conf.get("PBS_MOM_HOME") or pbs.pbs_conf["PBS_HOME"]
 
 
+def mom_began_after(start):
+    """start: in whole seconds, as PBS has it. MoM writes mom.lock once, when it begins."""
+    try:
+        return start is not None and os.stat(os.path.join(mom_home(), "mom_priv", "mom.lock")).st_mtime > start + 1
+    except FileNotFoundError:
+        return False
+
+
 def unkillable_policy():
     """Of the hook's configuration."""
     path = os.environ.get("PBS_HOOK_CONFIG_FILE")
