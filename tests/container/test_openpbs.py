@@ -2,8 +2,10 @@
 """The OpenPBS hook as installed, under a stand-in for MoM (tests/support/mom.py): each event, and what may come between them."""
 
 import json
+import os
 import signal
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -80,6 +82,44 @@ def test_a_job_on_one_host(mom, job_id):
     assert receipt["leftovers"] == 1 and receipt["uid"] != 0
     assert (receipt["result"], receipt["exit_status"]) == ("exited", 3)
     assert answer.job["resources_used"]["cput"] == (receipt["cpu_user"] + receipt["cpu_system"]) // 1000000
+    expect_nothing_left()
+
+
+ENDINGS = [("exit 0", 0, ("exited", 0, None)), ("exit 3", 3, ("exited", 3, None)),
+           ("kill -KILL $$", 256 + signal.SIGKILL, ("signaled", None, signal.SIGKILL))]
+
+
+def seen_and_then_reported(mom, job, script, _):
+    child = mom.launch(job, "/bin/sh", "-c", script)
+    child.wait(60)
+    wait_until(lambda: live_jobs()[f"pbs.{job['id']}"]["state"] == "ending", "pinfoldd has seen the end")
+    finished(mom, job, child)
+
+
+def reported_and_then_seen(mom, job, _, status):
+    """As when pinfoldd has much else to do: its leader lives when MoM's word comes."""
+    child = started(mom, job, "sleep", "1000")
+    job["Exit_status"] = status
+    finished(mom, job)
+    child.wait(60)
+
+
+@pytest.mark.parametrize("order", [seen_and_then_reported, reported_and_then_seen])
+def test_each_receipt_says_how_its_job_ended(mom, order):
+    """PINFOLD_MOM_RUNS: how many jobs in each order."""
+    def one(number):
+        script, status, expected = ENDINGS[number % len(ENDINGS)]
+        order(mom, begin(mom, one_host(f"{number}.{order.__name__}")), script, status)
+        return f"pbs.{number}.{order.__name__}", expected
+
+    runs = int(os.environ.get("PINFOLD_MOM_RUNS", "6"))
+    with ThreadPoolExecutor(8) as pool:
+        wanted = dict(pool.map(one, range(runs)))
+    told = [(receipt["key"], (receipt["result"], receipt["exit_status"], receipt["exit_signal"])) for receipt in receipts()
+            if receipt["key"] in wanted]
+    wrong = [(key, outcome) for key, outcome in told if outcome != wanted[key]]
+    print(f"{order.__name__}: {len(wanted)} jobs, {len(told)} receipts, {len(wrong)} of them wrong")
+    assert (len(wanted), len(told), wrong) == (runs, runs, [])
     expect_nothing_left()
 
 

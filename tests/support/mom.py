@@ -37,7 +37,7 @@ Answer = namedtuple("Answer", "status accepted message log job job_list vnode_li
 
 def run_hook(hook, work, given):
     """work: a directory. The session of its own is why a hook can't be told by its session to whom it belongs."""
-    name = f"hook_{given['event']}_{os.getpid()}"
+    name = f"hook_{given['event']}_{given.get('job', {}).get('id')}_{os.getpid()}"
     source, target = Path(work, name + ".in"), Path(work, name + ".out")
     source.write_text(json.dumps(given))
     environment = {"PATH": "/bin:/usr/bin", "PYTHONPATH": str(SUPPORT), "PYTHONDONTWRITEBYTECODE": "1"}
