@@ -210,11 +210,13 @@ def test_each_event_starts_pinfold_once(mom, starts):
     assert mom.attach(job, attached.pid).accepted and starts() == ["open"], "it is there already"
     for event, verb in (("execjob_postsuspend", "suspend"), ("execjob_preresume", "resume")):
         assert mom.event(event, job).accepted and starts() == [verb]
+    assert mom.event("execjob_resize", job).accepted and starts() == ["limits"]
     assert mom.periodic().accepted and starts() == ["status"]
     child.kill()
     assert mom.epilogue(job, child).accepted and starts() == ["end"]
     assert mom.end(job).accepted and starts() == ["end"]
     attached.wait(30)
+    assert mom.abort(begin(mom, one_host("25.srv"))).accepted and starts() == ["open", "end"]
     expect_nothing_left()
 
 
