@@ -7,13 +7,16 @@
 
 #include <algorithm>
 #include <charconv>
+#include <csignal>
+#include <iterator>
 #include <limits>
 
 namespace pinfold::torque {
 namespace {
 
 constexpr std::size_t kCookieDigits = 32;
-constexpr std::uint64_t kWordBytes = 4; // sizeof(int), src/resmom/linux/mom_mach.c
+constexpr std::uint64_t kWordBytes = 4;                          // sizeof(int), src/resmom/linux/mom_mach.c
+constexpr std::string_view kOverLimit[] = {"-10", "-11", "-12"}; // JOB_EXEC_OVERLIMIT_*: memory, walltime, cput
 constexpr std::uint64_t kMaxProcessors = 1U << 20U;
 constexpr std::uint64_t kMaxSlots = 8192; // the maximum that OpenJob takes
 
@@ -177,7 +180,10 @@ Result<Words> endArguments(const Words& argv, const Environment& environment) {
     const bool sister = !value(environment, "PBS_NODENUM").empty() && value(environment, "PBS_NODENUM") != "0";
     if (sister || argv.size() <= kEpilogueExit)
         return words;
-    // The status is 256 plus a signal's number, or negative if pbs_mom itself gave the job up.
+    // The status is 256 plus a signal's number. It is negative if pbs_mom itself gave the job up. If a limit was the reason,
+    // pbs_mom ended the job by SIGTERM.
+    if (std::ranges::find(kOverLimit, argv[kEpilogueExit]) != std::end(kOverLimit))
+        words.push_back("--exit-signal=" + std::to_string(SIGTERM));
     const auto exit = parseUnsigned(argv[kEpilogueExit]);
     if (exit && *exit < 256)
         words.push_back("--exit-status=" + std::to_string(*exit));

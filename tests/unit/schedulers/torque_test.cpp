@@ -132,7 +132,9 @@ TEST(Torque, aPrologueWithoutJobOrUserSaysSo) {
 TEST(Torque, theEpilogueEndsTheJobWithItsExitStatus) {
     EXPECT_EQ(*endArguments(epilogue("3"), kMotherSuperior), (Words{"end", "torque.4711.srv", "--exit-status=3"}));
     EXPECT_EQ(*endArguments(epilogue("271"), kMotherSuperior), (Words{"end", "torque.4711.srv", "--exit-signal=15"}));
-    for (const char* given_up : {"-3", "-11", "256", "99999", "", "x"})
+    for (const char* overLimit : {"-10", "-11", "-12"})
+        EXPECT_EQ(*endArguments(epilogue(overLimit), kMotherSuperior), (Words{"end", "torque.4711.srv", "--exit-signal=15"}));
+    for (const char* given_up : {"-3", "-13", "256", "99999", "", "x"})
         EXPECT_EQ(*endArguments(epilogue(given_up), kMotherSuperior), (Words{"end", "torque.4711.srv"})) << given_up;
     EXPECT_FALSE(endArguments({"epilogue"}, {}));
 }
