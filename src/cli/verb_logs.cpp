@@ -11,11 +11,11 @@
 namespace pinfold {
 namespace {
 
-/// Matches what pinfoldd and systemd have said about the job, and what the job's own processes have said. Every user may write
+/// Matches what pinfoldd, root's other programs and systemd have said about the job, and what the job's own processes have said. Every user may write
 /// PINFOLD_JOB= and UNIT= into the journal, so we match the sender as well, by fields that journald writes itself.
 std::vector<std::string> matchesOf(const JobKey& key) {
     return {"PINFOLD_JOB=" + key.text(),
-            "_SYSTEMD_UNIT=pinfoldd.service",
+            "_UID=0",
             "+",
             "UNIT=" + key.sliceName(),
             "UNIT=" + key.scopeName(0),

@@ -113,10 +113,12 @@ void checkNodeCheck(const Host& host, const Files& files, const std::filesystem:
 
 /// pbs_mom runs these scripts as the job's user, but in pbs_mom's own cgroup, without the starter.
 void checkUserScripts(const Files& files, const std::filesystem::path& directory, Findings& findings) {
-    for (const char* name : {"prologue.user", "epilogue.user"})
+    for (const char* name :
+         {"prologue.user", "prologue.user.parallel", "epilogue.user", "epilogue.user.parallel", "epilogue.precancel"})
         if (files.exists(directory / name))
             findings.warn(
-                std::string("torque.") + name, "processes that this script leaves behind belong to no job, and outlive the job",
+                std::string("torque.") + name,
+                "this script runs as the job's user, but outside of the job: without the job's limits, and not in its receipt",
                 "do the work of this script in the prologue or the epilogue, as in docs/schedulers/torque.md", directory / name);
 }
 

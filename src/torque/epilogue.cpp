@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // This is pbs_mom's epilogue and epilogue.parallel, and it runs as root. It ends the job on this host, and waits until no process
-// of the job is left. pbs_mom decides how long that may take ($prologalarm): when pbs_mom kills us, pinfoldd continues.
+// of the job is left. What the user's own prologues and epilogues left behind in pbs_mom's cgroup ends first. pbs_mom decides how
+// long that may take ($prologalarm): when pbs_mom kills us, pinfoldd continues.
 #include "run/say.hpp"
 #include "torque/command.hpp"
+#include "torque/script_leftovers.hpp"
 
 #include <unistd.h>
 
@@ -14,11 +16,14 @@ namespace {
 namespace torque = pinfold::torque;
 
 int epilogue(char** argv) {
-    const auto arguments = torque::endArguments(torque::wordsOf(argv), torque::environmentOf(environ));
+    const auto words = torque::wordsOf(argv);
+    const auto arguments = torque::endArguments(words, torque::environmentOf(environ));
     if (!arguments) {
         pinfold::say(arguments.error().message);
         return 1;
     }
+    if (words.size() > 2)
+        torque::endScriptLeftovers((*arguments)[1], words[2]);
     const auto ended = torque::runPinfold(*arguments);
     // A job that was never opened counts as over too: its prologue failed, or ran before pinfold was installed.
     if (ended.status == 0 || ended.status == static_cast<int>(pinfold::ExitStatus::NoSuchJob))

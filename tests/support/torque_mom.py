@@ -53,10 +53,25 @@ class Mom:
 
 
 def kill_session(session, number):
-    """kill_task(), pelogalm()"""
+    """pelogalm()"""
     for pid in session_members(session):
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, number)
+
+
+def kill_task(session, number, told):
+    """kill_task(). `told`: who has had SIGTERM, which nobody gets twice. SIGTERM goes to process groups: to those whose leader is in the
+    session. Before SIGKILL comes SIGTERM, without any time in between."""
+    for pid in session_members(session):
+        with contextlib.suppress(ProcessLookupError):
+            if number == signal.SIGKILL and pid not in told:
+                told.add(pid)
+                os.kill(pid, signal.SIGTERM)
+            if number != signal.SIGTERM:
+                os.kill(pid, number)
+            elif pid not in told:
+                told.add(pid)
+                os.killpg(pid, number)
 
 
 def session_members(session):
@@ -78,6 +93,7 @@ class Server:
 
     def __init__(self, home, starter, privileged, alarm):
         self.home, self.starter, self.privileged, self.alarm = Path(home), starter, privileged, alarm
+        self.sessions, self.told = {}, {}  # of the leaders that are children of this process; kill_task()'s, by session
         for folder in ("mom_priv/jobs", "aux", "spool"):
             (self.home / folder).mkdir(parents=True, exist_ok=True)
         os.chmod(self.home / "mom_priv" / "jobs", 0o751)
@@ -133,13 +149,14 @@ class Server:
             if files != "as they are":
                 os.dup2(os.open(path if files == "job" and path.exists() else "/dev/null", os.O_WRONLY | os.O_APPEND), number)
 
-    def run_script(self, name, job, words, files):
-        """run_pelog()"""
+    def run_script(self, name, job, words, files, user=None):
+        """run_pelog(). `user`: it runs as this one. A name with a path is of a file of the user's own."""
         script = self.home / "mom_priv" / name
         if not script.exists():
             return 0
         status = script.stat()  # check_pelog_permissions(): stat, not lstat
-        if status.st_uid != 0 or not stat.S_ISREG(status.st_mode) or status.st_mode & 0o500 != 0o500 or status.st_mode & 0o022:
+        owner = user.pw_uid if user and Path(name).is_absolute() else 0
+        if status.st_uid != owner or not stat.S_ISREG(status.st_mode) or status.st_mode & 0o500 != 0o500 or status.st_mode & 0o022:
             return -1
         reading, writing = os.pipe()
         child = os.fork()
@@ -158,6 +175,8 @@ class Server:
                 environment["PBS_NODEFILE"] = str(self.path(job, "aux", ""))
             if "PBS_O_WORKDIR" in job["variables"]:
                 environment["PBS_O_WORKDIR"] = job["variables"]["PBS_O_WORKDIR"]
+            if user:
+                self.become_user(user)
             os.execve(script, [str(script), *words], environment)
         os.close(writing)
         session = struct.unpack("i", os.read(reading, 4))[0]
@@ -181,34 +200,42 @@ class Server:
         return os.waitstatus_to_exitcode(status) if os.WIFEXITED(status) else 0
 
     def prologue(self, name, job, files="as they are"):
-        """setup_pelog_arguments()"""
-        return self.run_script(name, job, [job["id"], job["user"], "users", job["name"], job["resources"], "batch", "",
-                                           str(self.path(job, "mom_priv/jobs", ".SC"))], files)
+        """setup_pelog_arguments(), handle_prologs(): pbs_mom's own, then those that run as the user, up to one that fails."""
+        words = [job["id"], job["user"], "users", job["name"], job["resources"], "batch", "",
+                 str(self.path(job, "mom_priv/jobs", ".SC"))]
+        code = self.run_script(name, job, words, files)
+        for script in (name.replace("prologue", "prologue.user"), job["node"] == 0 and job.get("prologue")):
+            if code == 0 and script:
+                code = self.run_script(script, job, words, files, pwd.getpwnam(job["user"]))
+        return code
 
     def epilogue(self, name, job, session, exit_status):
-        """setup_pelog_arguments(), run_epilogues()"""
+        """setup_pelog_arguments(), run_epilogues(): those that run as the user, then pbs_mom's own."""
         files = "none" if "typed" in job else "job"
-        return self.run_script(name, job, [job["id"], job["user"], "users", job["name"], str(session), job["resources"],
-                                           "cput=00:00:01,mem=0kb", "batch", "", str(exit_status),
-                                           str(self.path(job, "mom_priv/jobs", ".SC"))], files)
+        words = [job["id"], job["user"], "users", job["name"], str(session), job["resources"], "cput=00:00:01,mem=0kb", "batch", "",
+                 str(exit_status), str(self.path(job, "mom_priv/jobs", ".SC"))]
+        for script in (job["node"] == 0 and job.get("epilogue"), name.replace("epilogue", "epilogue.user")):
+            if script:
+                self.run_script(script, job, words, files, pwd.getpwnam(job["user"]))
+        return self.run_script(name, job, words, files)
 
     # Processes of the job.
 
     def become_user(self, user):
-        """become_the_user(): not with a privileged starter."""
-        if not self.privileged:
-            os.setgroups(os.getgrouplist(user.pw_name, user.pw_gid))
-            os.setgid(user.pw_gid)
-            os.setuid(user.pw_uid)
+        """become_the_user()"""
+        os.setgroups(os.getgrouplist(user.pw_name, user.pw_gid))
+        os.setgid(user.pw_gid)
+        os.setuid(user.pw_uid)
 
     def batch_files(self, job, user):
-        """open_std_out_err(), set_job_script_as_stdin() with SHELL_INVOKE: the shell reads the script's name."""
+        """open_std_out_err(), set_job_script_as_stdin() with SHELL_INVOKE: the shell reads the script's name. `exec_with_exec` is
+        $exec_with_exec."""
         script = self.path(job, "mom_priv/jobs", ".SC")
         script.write_text(job["script"])
         os.chmod(script, 0o700)
         os.chown(script, user.pw_uid, user.pw_gid)
         reading, writing = os.pipe()
-        os.write(writing, f"{script}\n".encode())
+        os.write(writing, f"{'exec ' if job.get('exec_with_exec') else ''}{script}\n".encode())
         os.close(writing)
         os.dup2(reading, 0)
         for number, suffix in ((1, ".OU"), (2, ".ER")):
@@ -267,7 +294,8 @@ class Server:
                 code = self.prologue("prologue", job)
                 if code != 0:  # handle_prologs()
                     report(JOB_EXEC_RETRY if code != 1 else JOB_EXEC_FAIL2)
-            self.become_user(user)
+            if not self.privileged:
+                self.become_user(user)
             os.chdir(job["variables"].get("PBS_O_INITDIR", user.pw_dir))  # go_to_init_dir()
             report(JOB_EXEC_OK)
             os.closerange(3, 256)
@@ -280,6 +308,7 @@ class Server:
             os.close(descriptor)
         if code == JOB_EXEC_OK:
             self.save_job(job)  # after the job was let go
+        self.sessions[child] = session
         return {"code": code, "pid": child, "session": session}
 
     def spawn(self, job, words, environment, vnode):
@@ -295,11 +324,20 @@ class Server:
             os.dup2(out, 1)  # in place of the sockets to the mother superior's pbs_demux
             os.dup2(out, 2)
             os.setsid()
-            self.become_user(user)
+            if not self.privileged:
+                self.become_user(user)
             os.chdir(user.pw_dir)
             os.closerange(3, 256)
             os.execve(self.starter, [self.starter, *words], values)
+        self.sessions[child] = child
         return {"pid": child, "session": child}
+
+    def wait(self, pid):
+        """scan_for_terminated(): what is still in the session of a script or task that has ended is killed."""
+        _, status = os.waitpid(pid, 0)
+        session = self.sessions.pop(pid)
+        kill_task(session, signal.SIGKILL, self.told.pop(session, set()))
+        return {"status": os.WEXITSTATUS(status) if os.WIFEXITED(status) else 256 + os.WTERMSIG(status)}
 
     def answer(self, request, job=None, **values):
         if request == "start":
@@ -309,11 +347,10 @@ class Server:
             return {"code": self.prologue("prologue.parallel", job, "none")}
         if request == "spawn":
             return self.spawn(job, **values)
-        if request == "wait":  # scan_for_terminated()
-            _, status = os.waitpid(values["pid"], 0)
-            return {"status": os.WEXITSTATUS(status) if os.WIFEXITED(status) else 256 + os.WTERMSIG(status)}
-        if request == "kill":
-            kill_session(values["session"], values["signal"])
+        if request == "wait":
+            return self.wait(values["pid"])
+        if request == "kill":  # kill_job()
+            kill_task(values["session"], values["signal"], self.told.setdefault(values["session"], set()))
             return {}
         if request == "epilogue":
             return {"code": self.epilogue("epilogue", job, values["session"], values["status"])}

@@ -29,7 +29,7 @@ ALLOWED = {
     "shepherd": {"base", "model", "os", "run", "schedulers"},
     "spank": {"base", "model", "os", "run", "schedulers"},
     "pam": {"base", "model", "os", "run"},
-    "torque": {"base", "model", "run", "schedulers", "client"},
+    "torque": {"base", "model", "os", "run", "schedulers", "client"},
 }
 OWNERS = {
     "sdbus-c++": {"systemd", "bus", "client"},
