@@ -12,11 +12,12 @@ namespace pinfold {
 namespace {
 
 constexpr int kSayMs = 300;
+const char* speaker = "pinfold-run";
 
 } // namespace
 
 void say(const std::string& line) {
-    const auto text = "pinfold-run: " + line + "\n";
+    const auto text = std::string(speaker) + ": " + line + "\n";
     // A pipe that nobody reads must not delay the job's end, or a signal that asks us to end.
     pollfd room{STDERR_FILENO, POLLOUT, 0};
     if (::poll(&room, 1, kSayMs) <= 0)
@@ -24,6 +25,8 @@ void say(const std::string& line) {
     // Use one write, so that the line does not mix with the job's output. We have nobody to tell about a failure.
     (void)!::write(STDERR_FILENO, text.data(), std::min<std::size_t>(text.size(), PIPE_BUF));
 }
+
+void sayAs(const char* program) { speaker = program; }
 
 void writeInTime(int fd, std::string_view text, const Deadline& deadline) {
     while (!text.empty()) {

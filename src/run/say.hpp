@@ -12,6 +12,9 @@ namespace pinfold {
 /// cut after 4096 bytes.
 void say(const std::string& line);
 
+/// The lines of say() begin with this name from now on, and no longer with pinfold-run's. The text must stay valid.
+void sayAs(const char* program);
+
 /// Writes as much of the text as its reader takes in time. The job's end must not hang on a full pipe that nobody reads, or on a
 /// stopped terminal.
 void writeInTime(int fd, std::string_view text, const Deadline& deadline);

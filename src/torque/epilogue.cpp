@@ -35,6 +35,7 @@ int epilogue(char** argv) {
 } // namespace
 
 int main(int, char** argv) {
+    pinfold::sayAs("torque-epilogue");
     try {
         return epilogue(argv);
     } catch (const std::exception& error) {

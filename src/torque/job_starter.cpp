@@ -95,6 +95,7 @@ int start(std::string_view ownName, char** command) {
 } // namespace
 
 int main(int argc, char** argv) {
+    pinfold::sayAs("torque-job-starter");
     try {
         return argc > 0 ? start(argv[0], argv + 1) : pinfold::kRunFailed;
     } catch (const std::exception& error) {

@@ -70,6 +70,7 @@ int prologue(char** argv) {
 } // namespace
 
 int main(int, char** argv) {
+    pinfold::sayAs("torque-prologue");
     try {
         return prologue(argv);
     } catch (const std::exception& error) {

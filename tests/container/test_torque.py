@@ -263,7 +263,7 @@ def test_a_job_without_prologue_does_not_run(make_mom):
     it = job("4719.server", "echo ran")
     assert run_to_end(mom, it) == REFUSED
     assert output(mom, it) == ""
-    assert "job torque.4719.server is not open on this node" in output(mom, it, ".ER")
+    assert output(mom, it, ".ER").startswith("torque-job-starter: job torque.4719.server is not open on this node")
 
 
 def test_beside_a_sites_own_scripts(make_mom):
