@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A real Torque on the nodes of a cluster, set up as docs/schedulers/torque.md says: server and scheduler on node1, a pbs_mom on each. And its
+jobs."""
+
+import itertools
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+from jobs import run, wait_until
+from nodes import NODES, ask, on
+
+PREFIX = "/opt/torque"
+HOME = "/var/spool/torque"
+PROGRAMS = "/usr/libexec/pinfold"
+SERVER = "node1.example.org"
+CPUS = 8  # of each node
+
+# The server takes no manager from a host without a domain.
+SET_UP = """set -e
+printf '%s\\n' '127.0.0.1 localhost' '10.11.12.1 node1.example.org node1' '10.11.12.2 node2.example.org node2' >/etc/hosts
+echo {prefix}/lib >/etc/ld.so.conf.d/torque.conf
+ldconfig
+echo {server} >{home}/server_name
+cd {home}/mom_priv
+ln -s {programs}/torque-prologue prologue
+ln -s {programs}/torque-prologue prologue.parallel
+ln -s {programs}/torque-epilogue epilogue
+ln -s {programs}/torque-epilogue epilogue.parallel
+printf '%s\\n' '$pbsserver {server}' '$usecp *:/home/ /home/' '$logevent 0x1ff' '$loglevel 4' >config
+echo '$job_starter {programs}/torque-job-starter' >>config
+echo '$node_check_script {programs}/torque-node-check' >>config
+echo '$node_check_interval 1,jobstart,jobend' >>config
+for program in trqauthd pbs_server pbs_mom; do
+    printf '%s\\n' '[Service]' "ExecStart={prefix}/sbin/$program -F" KillMode=process >/etc/systemd/system/$program.service
+done
+systemctl daemon-reload
+"""
+
+# leave SECONDS: leaves a daemon behind, when it is one: pbs_mom kills what is still in the session of a script or task that has ended.
+LEAVE = """#!/bin/sh
+setsid sleep "$1" </dev/null >/dev/null 2>&1 &
+until [ "$(cat /proc/$!/comm)" = sleep ]; do sleep 0.1; done
+"""
+
+numbers = itertools.count(1)
+
+
+def torque(program, *arguments, user=None, **options):
+    """A command of Torque's, on node1."""
+    command = [f"{PREFIX}/bin/{program}", *arguments]
+    return run(*(["runuser", "-u", user, "--", *command] if user else command), **options)
+
+
+def qmgr(directive, check=True):
+    return torque("qmgr", "-c", directive, check=check)
+
+
+def start():
+    for node in NODES:
+        on(node, "sh", "-c", SET_UP.format(prefix=PREFIX, home=HOME, programs=PROGRAMS, server=SERVER))
+    run("systemctl", "start", "trqauthd")
+    run("sh", "-c", f"echo y | {PREFIX}/sbin/pbs_server -t create -f")
+    wait_until(lambda: qmgr("list server", check=False).returncode == 0, "the server answers")
+    for directive in ("create queue batch queue_type=Execution,enabled=true,started=true,resources_default.walltime=3600",
+                      "set server default_queue=batch,scheduling=true,keep_completed=3600,scheduler_iteration=5,mom_job_sync=true",
+                      f"set server managers=root@{SERVER}", f"set server operators=root@{SERVER}"):
+        qmgr(directive)
+    torque("qterm", "-t", "quick")
+    Path(HOME, "server_priv/nodes").write_text("".join(f"{node} np={CPUS}\n" for node in NODES))  # the new server has removed it
+    run("systemctl", "start", "pbs_server")
+    run("systemd-run", "--unit=pbs_sched", "--property=Type=forking", f"{PREFIX}/sbin/pbs_sched")
+    leave = Path("/home/alice/leave")
+    leave.write_text(LEAVE)
+    leave.chmod(0o755)
+    for name in NODES:
+        on(name, "systemctl", "start", "pbs_mom")
+        wait_state(name, "free")
+
+
+def node(name):
+    done = torque("pbsnodes", "-x", name, check=False)
+    return {part.tag: part.text for part in ElementTree.fromstring(done.stdout).find("Node")} if done.returncode == 0 else {}
+
+
+def wait_state(name, state, deadline=180):
+    """The server hears from each pbs_mom every 45 s."""
+    wait_until(lambda: node(name).get("state") == state, f"{name} is {state}: {node(name)}", deadline)
+
+
+def mom_log(name):
+    return on(name, "sh", "-c", f"cat {HOME}/mom_logs/*").stdout.splitlines()
+
+
+def keep_logs():
+    """With the other results of the box."""
+    for name in NODES:
+        on(name, "sh", "-c", f"cp -r {HOME}/mom_logs /results")
+    run("sh", "-c", f"cp -r {HOME}/server_logs {HOME}/sched_logs /results")
+
+
+def delete_all():
+    torque("qdel", "all", check=False)
+
+
+class Job:
+    """A batch job with its own file for output and errors. `nodes`: as in -l nodes=."""
+
+    def __init__(self, script, *options, nodes=None, user="alice"):
+        self.home = Path("/home", user)
+        self.out = self.home / f"out.{next(numbers)}"
+        file = self.home / "script"  # Torque takes a copy
+        file.write_text(f"#!/bin/sh\n{script}\n")
+        where = ["-l", f"nodes={nodes}"] if nodes else []
+        self.id = torque("qsub", "-j", "oe", "-o", f"{SERVER}:{self.out}", *where, *options, file, user=user, cwd=self.home).stdout.strip()
+        self.key = f"torque.{self.id}"
+
+    def shown(self):
+        job = ElementTree.fromstring(torque("qstat", "-x", "-f", self.id).stdout).find("Job")
+        return {part.tag: part.text for part in job}
+
+    def state(self):
+        return self.shown()["job_state"]
+
+    def status(self):
+        """The exit status that Torque has."""
+        return int(self.shown()["exit_status"])
+
+    def starts(self):
+        return int(self.shown().get("start_count", 0))
+
+    def wait_state(self, *states, deadline=120):
+        wait_until(lambda: self.state() in states, f"{self.id} in a state of {states}: {self.shown()}", deadline)
+        return self
+
+    def wait(self, deadline=180):
+        """Until Torque holds it to be over."""
+        return self.wait_state("C", deadline=deadline)
+
+    def wait_file(self, name, deadline=120):
+        """Until the job has made this file in its home."""
+        wait_until((self.home / name).exists, f"{name} of {self.id}: {self.shown()}", deadline)
+
+    def delete(self):
+        torque("qdel", self.id)
+
+    def output(self):
+        return self.out.read_text()
+
+    def node(self):
+        """The mother superior."""
+        return self.shown()["exec_host"].partition("/")[0]
+
+    def receipt(self, name=None):
+        """The newest one on this node; it must be there."""
+        return ask(name or self.node(), "receipts", self.key)[0]
+
+
+def outcome(receipt):
+    return receipt["result"], receipt["exit_status"], receipt["exit_signal"]
