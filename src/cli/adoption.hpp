@@ -15,7 +15,7 @@ namespace pinfold {
 /// number that the caller has looked at may be another process's by now.
 Result<std::vector<UniqueFd>> openProcesses(const std::vector<std::string>& pids, const std::optional<std::string>& owner);
 
-/// Those of the processes that have not ended and are not in this slice.
+/// The processes that have not ended and are not in this slice.
 std::vector<UniqueFd> outsideOf(const std::string& slice, std::vector<UniqueFd> processes);
 
 } // namespace pinfold

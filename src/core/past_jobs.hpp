@@ -14,8 +14,8 @@ class PastJobs {
 public:
     PastJobs(Core& core, HistoryWriter& historyWriter) : core_(core), historyWriter_(historyWriter) {}
 
-    /// Answers with the receipt of the newest job of this key, or of the caller's newest one if the caller is no admin. Errors:
-    /// NoSuchJob; Denied; Busy, the history cannot be read.
+    /// Answers with the receipt of the newest job of this key, or of the caller's newest one if the caller is not an admin.
+    /// Errors: NoSuchJob; Denied; Busy, the history cannot be read.
     void newestReceipt(const Caller& caller, Verb verb, const std::string& key, Reply<Receipt> reply) const;
 
     /// Takes a batch system's report on an end that nobody had reported when the receipt was written. A later run of the job may

@@ -75,7 +75,7 @@ struct JobRecord {
     /// For a job that was opened: for how many microseconds it outlives its last task while it has no batch script. kInfinity:
     /// for ever.
     std::optional<std::uint64_t> linger;
-    /// Microseconds. Whoever made the job will call EndJob within this time after the leader has ended. Unset: ReportWait
+    /// Microseconds. The caller that made the job will call EndJob within this time after the leader has ended. Unset: ReportWait
     /// decides.
     std::optional<std::uint64_t> reportWithin;
     std::uint32_t nextTask = 1;

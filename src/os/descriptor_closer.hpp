@@ -15,8 +15,8 @@
 namespace pinfold {
 
 /// Closes descriptors that other users' programs made. close(2) of such a descriptor may flush a file to a server that hangs, or
-/// linger on a socket. (Lingering is switched off first, but whoever has another descriptor of the socket can switch it on
-/// again.) So threads close them in the background. Threads and descriptors are counted by user: a user who hands over
+/// linger on a socket. (Lingering is switched off first, but a process that has another descriptor of the socket can switch
+/// it on again.) So threads close them in the background. Threads and descriptors are counted by user: a user who hands over
 /// descriptors that do not close delays nobody else's.
 class DescriptorCloser {
 public:
@@ -86,7 +86,7 @@ public:
             closer_->close(owner_, std::move(fd_));
         fd_.reset();
     }
-    /// From now on the descriptor counts as this user's, whoever has handed it over.
+    /// From now on the descriptor counts as this user's, no matter who has handed it over.
     void belongsTo(uid_t owner) { owner_ = owner; }
     uid_t owner() const { return owner_; }
     /// Another descriptor of the same file; empty when no descriptor is left.

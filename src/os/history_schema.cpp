@@ -157,7 +157,7 @@ Result<void> migrate(HistoryDatabase& history) {
     if (auto committed = transaction->commit(); !committed)
         return committed;
     history.schema = kHistorySchema;
-    // After a migration from schema 1, the log contains the whole file. A reader that blocks the checkpoint is no reason to fail.
+    // After a migration from schema 1, the log contains the whole file. A reader may block the checkpoint, which is not an error.
     (void)run(history.db.get(), "PRAGMA wal_checkpoint(TRUNCATE)");
     return {};
 }

@@ -32,7 +32,8 @@ private:
 class JobOutput {
 public:
     JobOutput() = default;
-    /// `writers` must outlive this object. `owner`: the job's owner, whoever has handed the descriptor over.
+    /// `writers` must outlive this object. `owner`: the job's owner, no matter who has handed the descriptor
+    /// over.
     JobOutput(OutputWriters& writers, uid_t owner, ForeignFd descriptor)
         : writers_(&writers), descriptor_(std::move(descriptor)) {
         descriptor_.belongsTo(owner);

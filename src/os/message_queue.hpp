@@ -11,7 +11,7 @@
 namespace pinfold {
 
 /// A queue of messages for people, which a thread writes in their order. When journald stands still (with its disk, for
-/// instance), it blocks whoever writes to it, and it must not block the loop. Messages that do not fit are dropped and counted,
+/// instance), it blocks its writers, and it must not block the loop. Messages that do not fit are dropped and counted,
 /// and the count is reported when there is room again.
 class MessageQueue {
 public:

@@ -15,7 +15,7 @@
 namespace pinfold {
 namespace {
 
-constexpr std::size_t kMostBytes = 4 << 20; // at most so much of /etc/subuid is read, which is enough for about 200,000 users
+constexpr std::size_t kMostBytes = 4 << 20; // of /etc/subuid; enough for about 200,000 users
 
 std::string inSeconds(std::chrono::milliseconds time) {
     auto text = std::to_string(time.count() / 1000);

@@ -28,7 +28,7 @@ public:
     Lookout(const std::filesystem::path& root, JobLister jobs, StrayPolicy policy);
 
     Findings look(Pidfds pidfds) const;
-    /// Those of the strays that still exist, and are still strays by what is known now. Their pidfds must be open.
+    /// The strays that still exist, and are still strays by what is known now. Their pidfds must be open.
     Findings lookAgain(std::vector<Stray> strays) const;
     /// Call this right before a signal. Success: it is still the same process in the same cgroup. Errors: PidGone, with what has
     /// changed; Internal.

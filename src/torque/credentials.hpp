@@ -10,8 +10,8 @@
 
 namespace pinfold::torque {
 
-/// The user whose job has this cookie, by pbs_mom's own job files. The cookie is a secret of the job. Whoever has it can have
-/// pbs_mom spawn tasks in the job as its user anyway. Waits for a file that pbs_mom is about to write. Error: Denied.
+/// The user whose job has this cookie, by pbs_mom's own job files. The cookie is a secret of the job. A process that has it can
+/// have pbs_mom spawn tasks in the job as its user anyway. Waits for a file that pbs_mom is about to write. Error: Denied.
 Result<Identity> identify(std::string_view cookie);
 
 /// Becomes this user for good: user, group, the user's supplementary groups, and a working directory that the user may enter.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """A process whose command line can't be read, as one that hangs with the lock of its memory: a FIFO that nobody writes to stands in
-for /proc/PID/cmdline. Whoever opens it hangs."""
+for /proc/PID/cmdline. Every process that opens it hangs."""
 
 import os
 import signal

@@ -17,7 +17,7 @@ def add(world, key="bus.1"):
     return process, world.manager().AddTask(key, pidfd(process), NONE)[0]
 
 
-def test_a_job_takes_so_many_tasks_whoever_brings_them(world):
+def test_a_job_has_at_most_this_many_tasks_no_matter_who_adds_them(world):
     world.configure("[jobs]\nmax_tasks = 2\n")
     open_job(world)
     batch_script = world.process(**owned(True))

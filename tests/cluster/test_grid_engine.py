@@ -205,7 +205,7 @@ def test_interactive_command_on_a_terminal():
 def test_interactive_login():
     terminal = Terminal("runuser", "-u", "alice", "--", "qlogin", "-now", "no", "-l", "hostname=node1", cwd="/home/alice")
     terminal.read_until("$ ")
-    # Whoever has the terminal open holds the session up, here as under Grid Engine alone.
+    # A process that has the terminal open holds the session up, here as under Grid Engine alone.
     terminal.type("cat /proc/self/cgroup; setsid sleep 1000 </dev/null >/dev/null 2>&1 & exit 5")
     terminal.read_until("/batch-sge.")
     assert terminal.status() == 5

@@ -19,7 +19,7 @@ def loop_that_never_waits(tmp_path_factory):
         subprocess.run([*command, "-n", "0"], check=False, capture_output=True)
     yield
     said = subprocess.run(command, check=False, capture_output=True, text=True, errors="replace").stdout.splitlines()
-    # Whoever has the kernel's lock that is waited for may himself wait for a processor, the longer the more want one.
+    # The process that has the kernel's lock may itself wait for a processor: the more processes want one, the longer.
     most = 100 * max(1, os.getloadavg()[0] / os.cpu_count())
     waited = [line for line in said if WAITED in line and int(line.partition(WAITED)[2].split()[0]) > most]
     assert not waited, "\n".join(waited)

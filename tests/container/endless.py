@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A process whose /proc/PID/maps is longer than whoever looks for files in use will read: as a script it is that process."""
+"""A process whose /proc/PID/maps is longer than a search for files in use will read. As a script, this file is that process."""
 
 import contextlib
 import ctypes

@@ -91,7 +91,7 @@ def test_vacuum_leaves_the_newest_of_each_user():
     assert sum(map(len, left.values())) == len(kept) - done["removed"]
     assert all(keys == theirs[uid][-len(keys):] for uid, keys in left.items())
     assert len(left[0]) < len(theirs[0]), "root has the most"
-    assert all(len(left[uid]) == len(keys) for uid, keys in theirs.items() if len(keys) <= len(left[0])), "whoever has fewer loses none"
+    assert all(len(left[uid]) == len(keys) for uid, keys in theirs.items() if len(keys) <= len(left[0])), "a user who has fewer loses none"
     assert [int(entry["PINFOLD_REMOVED"]) for entry in removals()] == [100, done["removed"]]
     assert removals()[0]["PINFOLD_BY_UID"] == "0" and "MESSAGE_ID" in removals()[0]
 

@@ -62,7 +62,7 @@ def test_nor_by_a_tracer_that_waits_for_it():
     expect_nothing_left()
 
 
-# Hands a file of the server to whoever connects, from within the namespaces where it is mounted.
+# Hands a file of the server to every process that connects, from within the namespaces where it is mounted.
 GIVES = """
 import os, socket, sys
 with socket.socket(socket.AF_UNIX) as listener:

@@ -538,14 +538,14 @@ def least_cost(runs, *command):
 ALL = ("--max-kills", "100000")
 
 
-# Whoever reads these of all processes cannot do with much less than this takes.
+# A program that reads these files of all processes takes at least about as long as this command.
 READ_ALL = ("sh", "-c", "cat /proc/[0-9]*/stat /proc/[0-9]*/status /proc/[0-9]*/cgroup >/dev/null 2>&1 || true")
 
 
 @pytest.mark.parametrize("options, most, runs", [((), 8, 3), (("--json",), 8, 3), (("--mode=kill", *ALL, "--dry-run"), 8, 3),
                                                  (("--mode=warn", *ALL), 12, 1), (("--mode=kill", *ALL), 12, 1)])
 def test_a_run_with_5000_processes_is_cheap(node, options, most, runs):
-    """At most so many times what it takes to read three files of each process. With a line in the journal and another look for each of
+    """A run takes at most `most` times as long as reading three files of each process. With a line in the journal and another look for each of
     them it may be more."""
     crowd = subprocess.Popen(["systemd-run", "--quiet", "--scope", "--unit=strays-crowd", "--uid=alice", ESCAPIST, "many", str(PROCESSES)],
                              stdin=subprocess.PIPE, stdout=subprocess.PIPE)

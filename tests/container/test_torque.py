@@ -538,7 +538,7 @@ def test_pbs_moms_alarm_kills_the_epilogue_and_not_the_end(make_mom):
 
 @pytest.fixture
 def preload(tmp_path_factory):
-    """A library that leaves the user id of whoever loads it."""
+    """A library that writes down the user id of each process that loads it."""
     folder = tmp_path_factory.mktemp("preload")
     let_in(folder)
     os.chmod(folder, 0o1777)

@@ -72,7 +72,7 @@ def forged_signals(number, key):
 
 
 def lingering_sockets(number):
-    """A socket whose close() waits for a reader that does not read, left to whoever takes the packet. (Where that is closed already, ours
+    """A socket whose close() waits for a reader that does not read, left to the process that takes the packet. (Where that is closed already, ours
     is the last, and it is we who wait.)"""
     server = socket.create_server(("127.0.0.1", 0))
     for _ in range(int(number)):
@@ -95,7 +95,7 @@ def lingering_sockets(number):
 
 
 def files_that_never_close(path, number):
-    """Of a file server of one's own, which answers to no close(): left to whoever takes the packets."""
+    """Of a file server of one's own, which answers to no close(): left to the process that takes the packets."""
     for _ in range(int(number)):
         if os.fork() == 0:
             for stream in (0, 1, 2):

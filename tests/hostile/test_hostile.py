@@ -172,7 +172,7 @@ def test_04_a_socket_that_lingers():
 
 
 def test_04_a_file_that_never_closes(crowd):
-    """Whoever has a copy of pinfoldd's descriptors waits for it at his end."""
+    """A process that has a copy of pinfoldd's descriptors waits for it at its own end."""
     with alices_server() as server:
         words, _ = command("alice", "files_that_never_close", f"{MOUNT}/unclosed", 12)
         assert run(*in_namespaces_of(server), *words).stdout == '"sent"\n'
@@ -256,7 +256,7 @@ def test_12_connections_that_say_nothing(node):
 
 
 def test_12_connections_of_many_subordinate_ids(node):
-    """As a user of rootless containers has them. The kernel tells their numbers, whoever has made them."""
+    """As a user of rootless containers has them. The kernel tells their numbers, no matter who has made them."""
     first, last = os.pipe()
     words = [sys.executable, ATTACKS, "flood_of_ids", str(SUBORDINATES), "66", "300", str(first)]
     with subprocess.Popen(list(map(str, words)), stdout=subprocess.PIPE, text=True, pass_fds=[first]) as flood:

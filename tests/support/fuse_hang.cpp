@@ -2,7 +2,7 @@
 // A file server that hangs. `fuse_hang serve DIRECTORY` mounts it there and says "mounted": a file "f", of which the first read
 // fails and no other is ever answered, for which it says "asked"; and a file "unclosed", of which no close is answered.
 // `fuse_hang victim FILE` is a process that hangs in it with the lock of its memory: one thread waits for a page of the file,
-// another one for the lock, and whoever reads /proc/PID/cmdline waits behind it.
+// another one for the lock, and a process that reads /proc/PID/cmdline waits behind it.
 #include <fcntl.h>
 #include <linux/fuse.h>
 #include <sys/mman.h>

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """A stand-in for pbs_mom: runs the hook at the events, in the order and from the processes that MoM does, and acts on its answers.
 
-From OpenPBS at cd7ab5eda: src/resmom/start_exec.c (begin by MoM herself; launch by the forked child that becomes the job, the leader of a
+From OpenPBS at cd7ab5eda: src/resmom/start_exec.c (begin by MoM itself; launch by the forked child that becomes the job, the leader of a
 session, still root, which then gives up its rights and executes what the hook left of progname, argv and env),
 src/resmom/mom_hook_func.c (run_hook: the hook has a session of its own, MoM's environment and PBS_HOOK_CONFIG_FILE; post_run_hook: what a
 rejection means), src/resmom/catch_child.c (the session is killed, then epilogue; one that is rejected deletes the job).

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Offers pinfoldd a process whose number is another's a moment later. `recycler serve SOCKET` stands for sshd: whoever connects
-// gets a child of it forked, which says its number and lives until the connection ends. With `serve SOCKET forks` a child that
+// Offers pinfoldd a process whose number is another's a moment later. `recycler serve SOCKET` stands for sshd: for each
+// connection it forks a child, which says its number and lives until the connection ends. With `serve SOCKET forks` a child that
 // sees itself moved forks at once, and says the number of its own child, too, else 0. `recycler attack SOCKET KEY TRIES` has a
 // process of its own adopted into the job KEY, whose number comes next when it has ended: it ends it while pinfoldd is at it, and
 // makes the server fork. It says of each try whether the server's child got the number, in which cgroup it is then, pinfoldd's

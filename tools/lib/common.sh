@@ -32,7 +32,7 @@ isHostRelease() { [[ $release == "$hostRelease" ]]; }
 # The root tree of a box: ours, or one that was made from it (tools/lib/real-tree).
 rootTree() { echo "${PINFOLD_TREE:-$("$lib/image" tree)}"; }
 
-# Print why a box of the given kind ("container", "cluster" or "vm") can't be had here; nothing when it can.
+# Print why a box of the given kind ("container", "cluster" or "vm") is not available here; nothing when it is.
 missingNeed() {
     isRoot || { echo "not root"; return; }
     have mmdebstrap || { echo "no mmdebstrap"; return; }

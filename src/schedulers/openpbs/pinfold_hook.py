@@ -11,7 +11,7 @@ import pbs
 
 
 def without_pinfold(event, error):
-    """Here is no pinfold: no job starts, and nothing else is held up."""
+    """pinfold is not installed here: no job starts, and nothing else is held up."""
     pbs.logmsg(pbs.EVENT_ERROR, "pinfold: its part for OpenPBS is not installed on this host: %s" % error)
     if event.type in (pbs.EXECJOB_BEGIN, pbs.EXECJOB_LAUNCH):
         event.job.rerun()

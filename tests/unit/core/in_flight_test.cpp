@@ -250,7 +250,7 @@ TEST_F(InFlightTest, aTaskThatIsBeingStartedIsOneTaskOverARestart) {
     loop.advance(2'000'000);
     node.spawnInside(task.pid(), kSlice + "/" + kTaskScope);
     loop.advance(2'000'000);
-    add(task); // whoever asked has lost the connection, and asks again
+    add(task); // the caller has lost the connection, and asks again
     ASSERT_TRUE(added);
     ASSERT_TRUE(*added) << added->error().message;
     EXPECT_EQ((*added)->task, 1U);

@@ -71,7 +71,7 @@ def test_in_the_foreground_the_status_is_the_commands():
     assert (done.returncode, done.stdout) == (0, "7 0\n")
 
 
-def test_whoever_has_ended_is_told_with_its_status(tmp_path):
+def test_a_command_that_has_ended_is_told_with_its_status(tmp_path):
     script = f"""
 source {BACKGROUND}
 inBackground killed sh -c 'kill -9 $$'

@@ -161,7 +161,7 @@ def test_only_what_nobody_knows_is_forgotten():
     assert left(known={"pbs.1.srv": None}) == []
     assert left(on_disk={"pbs.1.srv"}) == []
     assert left(known={"pbs.11.srv": None}, on_disk={"pbs.1[].srv"}) == ["pbs.1.srv"], "ids are whole"
-    assert left(created=(now - 299) * 1e6) == [], "it may have begun after MoM had made her list"
+    assert left(created=(now - 299) * 1e6) == [], "it may have begun after MoM had made its list"
     assert left(state="creating") == left(state="ending") == left(state="accounting") == []
 
 

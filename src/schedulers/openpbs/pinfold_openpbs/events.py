@@ -150,7 +150,7 @@ def on_periodic(event):
     status = pinfold_json("status", "--jobs")
     jobs = {job["key"]: job for job in status["live"] if job["key"].startswith("pbs.")}
     known = {key_of(job_id): event.job_list[job_id] for job_id in event.job_list.keys()}
-    # What waits for a file server that a user runs is that user's doing, and no reason to take the node from the others.
+    # If a process waits for a file server that a user runs, that user has caused it, and the other users keep the node.
     if not status["draining"]:
         node.tell_state(event, sorted(key for key, job in jobs.items() if job["unkillable_since"] is not None and not job["unkillable_in_fuse"]))
     for key in sorted(jobs.keys() & known.keys()):
@@ -201,7 +201,7 @@ def give_up(event, failure):
         refusal = refusal_of_node()
         if refusal:  # else the scheduler sends the job here again at once, until PBS holds it
             node.go_offline(event, refusal)
-    # A task that does not start is no reason to run the job again, which goes on.
+    # If only a further task does not start, the job goes on, and is not run again.
     if event.type == pbs.EXECJOB_BEGIN or (event.type == pbs.EXECJOB_LAUNCH and starts_script(event)):
         event.job.rerun()
     if starts or event.type == pbs.EXECJOB_PRERESUME:  # still frozen: PBS shall not count it as running

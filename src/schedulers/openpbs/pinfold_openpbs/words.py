@@ -64,7 +64,7 @@ def same_host(one, other):
 
 def chunks_here(exec_vnode, exec_host, host):
     """MoM takes the n-th host for the n-th chunk. That vnodes are named after their host is custom only, and helps where
-    PBS_MOM_NODE_NAME is no host's name."""
+    PBS_MOM_NODE_NAME is not the name of a host."""
     chunks, hosts = parse_chunks(exec_vnode), parse_hosts(exec_host)
     if len(hosts) != len(chunks):
         hosts = [""] * len(chunks)
