@@ -4,12 +4,12 @@
 
 # In the order in which they are started: what computes first, the longest of all at the head, then what mostly waits.
 # shellcheck disable=SC2034  # used by those who source this
-suites=(vm unit cluster container chaos hostile bus batch reboot)
+suites=(vm unit cluster container chaos hostile static bus batch reboot)
 
 # placeOf SUITE: "host", or the kind of box. The tests are in tests/SUITE.
 placeOf() {
     case $1 in
-    unit | bus) echo host ;;
+    unit | bus | static) echo host ;;
     cluster | vm) echo "$1" ;;
     batch | reboot) echo vm ;;
     *) echo container ;;
@@ -24,6 +24,16 @@ boxesOf() {
     done | sort -u | grep -vx host || true
 }
 
+# toolsOf SUITE…: the groups of tools/lib/install-deps that these suites need on the host, besides build and test; one a line.
+toolsOf() {
+    local suite
+    for suite in "$@"; do
+        case $suite in
+        static) echo static ;;
+        esac
+    done | sort -u
+}
+
 # The junit files of a suite in the directory $results, one a line.
 filesOf() { find "${results:?}/$1" -name '*.xml' -not -path '*/skip/*' 2>/dev/null | sort; }
 
@@ -33,8 +43,8 @@ counts() {
     for suite in "$@"; do
         mapfile -t -O "${#files[@]}" files < <(filesOf "$suite")
     done
-    "$lib/junit" count "${files[@]}"
+    "${lib:?}/junit" count "${files[@]}"
 }
 
 # note SUITE skipped|failed REASON: a result that no test runner wrote
-note() { "$lib/junit" note "$results/$1" "$2" "$1" "$3"; }
+note() { "${lib:?}/junit" note "$results/$1" "$2" "$1" "$3"; }

@@ -15,15 +15,6 @@ def test_dbus_page_is_made_from_the_xml():
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("page", sorted((TOP / "docs/man").glob("*.scd")), ids=lambda p: p.name)
-def test_man_pages_render(page, tmp_path):
-    made = subprocess.run(["scdoc"], input=page.read_bytes(), capture_output=True, timeout=60)
-    assert made.returncode == 0, made.stderr
-    (tmp_path / page.stem).write_bytes(made.stdout)
-    checked = subprocess.run(["mandoc", "-T", "lint", "-W", "error", tmp_path / page.stem], capture_output=True, text=True, timeout=60)
-    assert checked.returncode == 0, checked.stdout
-
-
 @pytest.mark.parametrize("example", sorted((TOP / "docs/examples/write-your-own").iterdir()), ids=lambda p: p.name)
 def test_the_page_shows_the_examples_that_are_tested(example):
     assert f"\n{example.read_text()}```\n" in (TOP / "docs/schedulers/write-your-own.md").read_text()
@@ -149,11 +140,3 @@ def test_xml_is_valid():
     for xml in (TOP / "dbus").glob("*.xml"):
         done = subprocess.run(["xmllint", "--nonet", "--noout", xml], capture_output=True, text=True, timeout=60)
         assert done.returncode == 0, done.stderr
-
-
-@pytest.mark.parametrize("script", [p for p in [*(TOP / "tools").rglob("*"), *(TOP / "docs/examples").rglob("*"), TOP / ".ci/run"]
-                                    if p.is_file() and p.read_bytes().startswith((b"#!/bin/bash", b"#!/usr/bin/env bash", b"#!/bin/sh"))],
-                         ids=lambda p: str(p.relative_to(TOP)))
-def test_shell_scripts(script):
-    done = subprocess.run(["shellcheck", "-x", script], capture_output=True, text=True, timeout=60, cwd=TOP)
-    assert done.returncode == 0, done.stdout

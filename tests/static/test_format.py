@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The C++ sources have the format of .clang-format."""
+
+import re
+import subprocess
+
+import pytest
+
+from project_files import TOP, name, with_suffix
+
+SOURCES = with_suffix(".cpp", ".hpp")
+
+
+@pytest.fixture(scope="module")
+def wrong():
+    """The lines of each file that are not formatted, from one run for all files."""
+    done = subprocess.run(["clang-format", "--dry-run", *SOURCES], cwd=TOP, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    lines = {}
+    for file, line in re.findall(r"^(\S+?):(\d+):\d+: \w+: code should be clang-formatted", done.stderr, re.M):
+        lines.setdefault(file, set()).add(int(line))
+    return lines
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=name)
+def test_format(source, wrong):
+    assert sorted(wrong.get(str(source), ())) == [], f"these lines are not formatted: clang-format -i {name(source)}"
