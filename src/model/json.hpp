@@ -16,6 +16,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 namespace pinfold {
 
@@ -107,10 +108,26 @@ inline void takeUsage(const Json& json, Usage& usage) {
                                    io.at("io_writes").get<std::uint64_t>()});
 }
 
+/// Throws if a number is a fraction or does not fit into 64 bits. No document of ours has such a number, and the behaviour of
+/// get<T>() with one is undefined. (This does not recurse, because a document may be nested as deep as it is long.)
+inline void requireWholeNumbers(const Json& document) {
+    for (std::vector<const Json*> left{&document}; !left.empty();) {
+        const Json& json = *left.back();
+        left.pop_back();
+        if (json.is_number_float())
+            throw std::invalid_argument("it has a number that is not a whole number of at most 64 bits");
+        if (json.is_structured())
+            for (const auto& member : json)
+                left.push_back(&member);
+    }
+}
+
 /// The one place that catches nlohmann's exceptions. `what`: what the text is, for the error. Error: InvalidArgument.
 template <class T, class F> Result<T> decode(std::string_view text, const char* what, F&& fromJson) {
     try {
-        return fromJson(Json::parse(text));
+        const auto document = Json::parse(text);
+        requireWholeNumbers(document);
+        return fromJson(document);
     } catch (const std::exception& error) {
         return Error{ErrorCode::InvalidArgument, std::string(what) + " cannot be read: " + printable(error.what(), 300)};
     }

@@ -191,6 +191,15 @@ TEST(Receipt, anOlderOneLacksWhatWasAddedSince) {
     EXPECT_EQ(decoded->usage.oomKills, std::nullopt);
 }
 
+TEST(Receipt, aNumberThatIsNotOfOursIsRefused) {
+    for (const char* number : {"1e300", "-1e300", "1.5", "18446744073709551616"}) {
+        EXPECT_FALSE(decodeReceipt(replaced(encode(fullReceipt()), "\"wall\":3", "\"wall\":" + std::string(number)))) << number;
+        expectRefused(replaced(encode(fullRecord()), "\"stopped_by\":0", "\"stopped_by\":" + std::string(number)));
+    }
+    const std::string deep(60'000, '[');
+    EXPECT_FALSE(decodeReceipt(deep + "1.5" + std::string(60'000, ']')));
+}
+
 TEST(Receipt, damageNeverThrows) {
     Mutator mutator;
     const auto text = encode(fullReceipt());
