@@ -82,7 +82,8 @@ void Accountant::account(const JobPtr& job) {
     if (std::exchange(job->accountDue, true))
         return;
     note(*job);
-    auto closing = std::make_shared<Closing>(job, job->record.state == JobState::Accounting);
+    auto closing =
+        std::make_shared<Closing>(Closing{.job = job, .recorded = job->record.state == JobState::Accounting, .stored = {}});
     if (!closing->recorded) // if true, an earlier pinfoldd has stored this state
         closing->recorded = core_.advance(*job, JobState::Accounting) && core_.save(*job);
     job->graceTimer.reset();

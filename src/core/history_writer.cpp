@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <ranges>
 #include <utility>
 
 namespace pinfold {
@@ -150,8 +149,8 @@ void HistoryWriter::written(const std::vector<Receipt>& known) {
 }
 
 void HistoryWriter::answerReports() {
-    for (auto& waiting : reports_ | std::views::take(reportsInFlight_))
-        if (const auto done = std::exchange(waiting.done, nullptr))
+    for (std::size_t i = 0; i < std::min(reportsInFlight_, reports_.size()); ++i)
+        if (const auto done = std::exchange(reports_[i].done, nullptr))
             done();
 }
 
