@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Each target takes its corpus, and then mutations of it for some seconds (PINFOLD_FUZZ_SECONDS). What it finds on the way is kept in the
+build directory for the next run, and an input that fails in build/results/fuzz."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+TARGETS = sorted(source.stem for source in HERE.glob("*.cpp"))
+BUILD = Path(os.environ["PINFOLD_BUILD"]) / "fuzz"
+SECONDS = int(os.environ.get("PINFOLD_FUZZ_SECONDS", "5"))
+
+
+def run(target, *arguments, tmp_path, seconds=0):
+    failed = BUILD.parent / "results/fuzz" / target
+    failed.mkdir(parents=True, exist_ok=True)
+    # Longer inputs would only cost time. A busy node must not make an input time out.
+    options = ["-timeout=60", "-rss_limit_mb=2048", "-max_len=16384", f"-artifact_prefix={failed}/"]
+    done = subprocess.run([BUILD / "tests/fuzz" / target, *options, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          timeout=seconds + 300, env=dict(os.environ, TMPDIR=str(tmp_path)), check=False)
+    assert done.returncode == 0, done.stdout.decode(errors="replace")[-8000:]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_corpus(target, tmp_path):
+    corpus = HERE / "corpus" / target
+    assert any(corpus.iterdir())
+    run(target, "-runs=0", corpus, tmp_path=tmp_path)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_mutations(target, tmp_path):
+    found = BUILD / "corpus" / target
+    found.mkdir(parents=True, exist_ok=True)
+    run(target, f"-max_total_time={SECONDS}", found, HERE / "corpus" / target, tmp_path=tmp_path, seconds=SECONDS)
