@@ -3,6 +3,7 @@
 
 #include "base/escape.hpp"
 #include "model/limit_table.hpp"
+#include "model/set_limit.hpp"
 
 #include <fcntl.h>
 
@@ -155,7 +156,7 @@ void addAllocationReaders(std::map<std::string, EntryReader>& readers, Allocatio
 }
 
 void addLimitReaders(std::map<std::string, EntryReader>& readers, ResourceLimits& limits) {
-    forEachLimit(limits, [&readers](const char* name, auto& limit) { readers[name] = readerOf(name, limit); });
+    forEachLimit(limits, [&readers](const LimitRow& row, auto& limit) { readers[row.name] = readerOf(row.name, limit); });
 }
 
 /// Adds the readers that CreateJob and OpenJob share.
@@ -288,11 +289,11 @@ Result<Retention> decodeRetention(const Dict& options) {
 
 Dict encodeLimits(const ResourceLimits& limits) {
     Dict dict;
-    forEachLimit(limits, [&dict](const char* name, const auto& limit) {
+    forEachLimit(limits, [&dict](const LimitRow& row, const auto& limit) {
         if constexpr (kIsNumber<decltype(limit)>)
-            put(dict, name, limit);
+            put(dict, row.name, limit);
         else if (limit)
-            put(dict, name, limitText(*limit));
+            put(dict, row.name, limitText(*limit));
     });
     return dict;
 }

@@ -3,6 +3,7 @@
 
 #include "bus/codec.hpp"
 #include "model/limit_table.hpp"
+#include "model/set_limit.hpp"
 
 namespace pinfold {
 
@@ -70,7 +71,7 @@ std::size_t JobObject::bytesOf(const JobSummary& job) {
     bytes += job.allocation.cpus.toString().size() + job.allocation.gpus.toString().size();
     for (const auto& name : job.limitsNotEnforced)
         bytes += entry + name.size();
-    forEachLimit(job.limits, [&bytes](const char*, const auto& limit) {
+    forEachLimit(job.limits, [&bytes](const LimitRow&, const auto& limit) {
         bytes += limit ? entry : 0;
         if constexpr (!kIsNumber<decltype(limit)>)
             bytes += limit ? limitText(*limit).size() : 0;

@@ -12,6 +12,7 @@
 #include "model/job_key.hpp"
 #include "model/limit_table.hpp"
 #include "model/receipt.hpp"
+#include "model/set_limit.hpp"
 
 #include <CLI/CLI.hpp>
 

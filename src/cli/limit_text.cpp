@@ -3,6 +3,7 @@
 
 #include "base/parse.hpp"
 #include "model/limit_table.hpp"
+#include "model/set_limit.hpp"
 
 #include <algorithm>
 #include <map>
@@ -27,15 +28,15 @@ template <class T> std::string text(const LimitRow& row, const std::optional<T>&
 
 std::map<std::string, std::string> textsOf(const ResourceLimits& limits, const Amounts& amounts) {
     std::map<std::string, std::string> texts;
-    forEachLimit(limits, [&](const char* name, const auto& limit) { texts[name] = text(limitRow(name), limit, amounts); });
+    forEachLimit(limits, [&](const LimitRow& row, const auto& limit) { texts[row.name] = text(row, limit, amounts); });
     return texts;
 }
 
-/// Calls f(name) for each limit that is set.
+/// Calls f(row) for each limit that is set.
 template <class F> void forEachSet(const ResourceLimits& limits, F&& f) {
-    forEachLimit(limits, [&f](const char* name, const auto& limit) {
+    forEachLimit(limits, [&f](const LimitRow& row, const auto& limit) {
         if (limit)
-            f(std::string(name));
+            f(row);
     });
 }
 
@@ -57,12 +58,11 @@ std::string limitsTable(const ResourceLimits& limits, const std::vector<std::str
     if (!notEnforced.empty())
         columns.insert(columns.begin() + 2, {.name = "note"});
     std::vector<std::vector<std::string>> rows;
-    forEachLimit(limits, [&](const char* name, const auto& limit) {
-        const auto& row = limitRow(name);
+    forEachLimit(limits, [&](const LimitRow& row, const auto& limit) {
         auto& cells = rows.emplace_back();
-        cells = {name, text(row, limit, amounts), row.property ? row.property : "-"};
+        cells = {row.name, text(row, limit, amounts), row.property ? row.property : "-"};
         if (!notEnforced.empty())
-            cells.insert(cells.begin() + 2, isOneOf(notEnforced, name) ? "(not enforced)" : "");
+            cells.insert(cells.begin() + 2, isOneOf(notEnforced, row.name) ? "(not enforced)" : "");
     });
     return formatTable(columns, rows, style);
 }
@@ -72,8 +72,8 @@ std::string changeLines(const ResourceLimits& change, const ResourceLimits& befo
     auto old = textsOf(before, amounts);
     auto now = textsOf(after, amounts);
     std::string lines;
-    forEachSet(change, [&](const std::string& name) {
-        lines.append(name).append(": ").append(old[name]).append(" -> ").append(now[name]).append("\n");
+    forEachSet(change, [&](const LimitRow& row) {
+        lines.append(row.name).append(": ").append(old[row.name]).append(" -> ").append(now[row.name]).append("\n");
     });
     return lines;
 }
@@ -82,13 +82,13 @@ std::string enforcementWarnings(const ResourceLimits& change, const ResourceLimi
                                 const std::vector<std::string>& notEnforced) {
     auto now = textsOf(after, Amounts{});
     std::string lines;
-    forEachSet(change, [&](const std::string& name) {
-        const bool leftOut = now[name] == "-";
-        if (leftOut || isOneOf(notEnforced, name))
+    forEachSet(change, [&](const LimitRow& row) {
+        const bool leftOut = now[row.name] == "-";
+        if (leftOut || isOneOf(notEnforced, row.name))
             lines.append("pinfold: warning: ")
-                .append(name)
+                .append(row.name)
                 .append(" is not enforced on this node: ")
-                .append(leftOut ? "its systemd is too old" : reasonOf(limitRow(name)))
+                .append(leftOut ? "its systemd is too old" : reasonOf(row))
                 .append("\n");
     });
     return lines;

@@ -4,6 +4,7 @@
 #include "cli/suggestion.hpp"
 #include "cli/verbs.hpp"
 #include "model/limit_table.hpp"
+#include "model/set_limit.hpp"
 
 #include <algorithm>
 #include <type_traits>
@@ -43,7 +44,7 @@ Pairs pairsOf(const JobDetail& detail) {
                 {"slice", job.slice},
                 {"unit", job.unit},
                 {"created", std::to_string(job.created)}};
-    forEachLimit(detail.limits, [&pairs](const char* name, const auto& value) { pairs.emplace_back(name, text(value)); });
+    forEachLimit(detail.limits, [&pairs](const LimitRow& row, const auto& value) { pairs.emplace_back(row.name, text(value)); });
     pairs.emplace_back("limits_not_enforced", joined(detail.limitsNotEnforced));
     pairs.emplace_back("allocated_cpus", detail.allocation.cpus.toString());
     pairs.emplace_back("allocated_gpus", detail.allocation.gpus.toString());

@@ -4,6 +4,7 @@
 #include "base/escape.hpp"
 #include "base/parse.hpp"
 #include "model/limit_table.hpp"
+#include "model/set_limit.hpp"
 
 #include <algorithm>
 #include <array>
@@ -132,12 +133,12 @@ Allocation decodeAllocation(const bus::Dict& dict) {
 
 ResourceLimits decodeLimits(const bus::Dict& dict) {
     ResourceLimits limits;
-    forEachLimit(limits, [&dict](const char* name, auto& member) {
+    forEachLimit(limits, [&dict](const LimitRow& row, auto& member) {
         if constexpr (kIsNumber<decltype(member)>) {
-            take(dict, name, member);
+            take(dict, row.name, member);
         } else {
             std::optional<std::string> text;
-            take(dict, name, text);
+            take(dict, row.name, text);
             if (text)
                 (void)setLimitText(*text, member); // a word of a newer pinfoldd is left out
         }
@@ -160,7 +161,7 @@ template <class T> void put(bus::Dict& dict, const char* name, const std::option
 
 bus::Dict encodeLimits(const ResourceLimits& limits) {
     bus::Dict dict;
-    forEachLimit(limits, [&dict](const char* name, const auto& limit) { put(dict, name, limit); });
+    forEachLimit(limits, [&dict](const LimitRow& row, const auto& limit) { put(dict, row.name, limit); });
     return dict;
 }
 

@@ -48,9 +48,9 @@ struct Config {
         Summary summary = Summary::Never;
     } jobs;
 
-    /// [defaults]: the limits of a job that does not set them; for users' own jobs they are also the ceiling. The keys are those
-    /// of forEachLimit(), and values are written the way people write them: memory_max = "4G", cpu_quota = "200%", run_time_max =
-    /// "12h".
+    /// [defaults]: the limits of a job that does not set them; for users' own jobs they are also the ceiling. The keys are the
+    /// names of limitTable(), and values are written the way people write them: memory_max = "4G", cpu_quota = "200%",
+    /// run_time_max = "12h".
     ResourceLimits defaults;
 
     /// [devices.NAME] allow = ["/dev/fuse rw"]: the devices that a job with device_profile = "NAME" may open besides the harmless

@@ -7,6 +7,7 @@
 #include "config/setters.hpp"
 #include "config/strays_section.hpp"
 #include "model/limit_table.hpp"
+#include "model/set_limit.hpp"
 
 #include <algorithm>
 #include <array>

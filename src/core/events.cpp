@@ -4,6 +4,7 @@
 #include "base/message_ids.hpp"
 #include "base/parse.hpp"
 #include "model/limit_table.hpp"
+#include "model/set_limit.hpp"
 
 #include <syslog.h>
 
@@ -32,12 +33,12 @@ JournalEvent jobEvent(int priority, const char* messageId, const char* name, con
 
 std::map<std::string, std::string> limitTexts(const ResourceLimits& limits) {
     std::map<std::string, std::string> texts;
-    forEachLimit(limits, [&texts](const char* name, const auto& limit) {
+    forEachLimit(limits, [&texts](const LimitRow& row, const auto& limit) {
         if constexpr (kIsNumber<decltype(limit)>) {
             if (limit)
-                texts[name] = *limit == kInfinity ? "infinity" : std::to_string(*limit);
+                texts[row.name] = *limit == kInfinity ? "infinity" : std::to_string(*limit);
         } else if (limit) {
-            texts[name] = limitText(*limit);
+            texts[row.name] = limitText(*limit);
         }
     });
     return texts;

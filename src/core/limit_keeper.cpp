@@ -10,7 +10,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
+#include <variant>
 
 namespace pinfold {
 namespace {
@@ -29,43 +31,52 @@ std::uint64_t pageSize() { return static_cast<std::uint64_t>(::sysconf(_SC_PAGES
 
 Error invalid(std::string what) { return {ErrorCode::LimitInvalid, std::move(what)}; }
 
-/// Sets `limit` to the value that an unset limit has in the kernel.
-void setUnset(const char* name, std::optional<std::uint64_t>& limit, const std::optional<std::uint64_t>&) {
-    limit = limitRow(name).unset;
+// These return the value that an unset limit has in the kernel. For devices, it is that of those in `changed`.
+std::uint64_t unsetValue(const LimitRow& row, std::uint64_t) { return row.unset; }
+CpuList unsetValue(const LimitRow&, const CpuList&) { return {}; }
+DeviceAmounts unsetValue(const LimitRow& row, const DeviceAmounts& changed) {
+    DeviceAmounts unset;
+    for (const auto& [device, amount] : changed.amounts)
+        unset.amounts[device] = row.unset;
+    return unset;
 }
-void setUnset(const char*, std::optional<CpuList>& limit, const std::optional<CpuList>&) { limit = CpuList(); }
-void setUnset(const char*, std::optional<DeviceAmounts>& limit, const std::optional<DeviceAmounts>& changed) {
-    limit.emplace();
-    for (const auto& [device, amount] : changed->amounts)
-        limit->amounts[device] = kInfinity;
-}
-template <class T> void setUnset(const char*, T&, const T&) {}
+template <class T> std::optional<T> unsetValue(const LimitRow&, const T&) { return std::nullopt; }
 
 /// The limits that bring everything that `change` names back to `old`.
 ResourceLimits reversal(const ResourceLimits& change, const ResourceLimits& old) {
     ResourceLimits back;
-    forEachLimit(back, [&](const char* name, auto& limit) {
-        forEachLimit(change, [&](const char* changedName, const auto& changed) {
-            if constexpr (std::is_same_v<std::decay_t<decltype(limit)>, std::decay_t<decltype(changed)>>)
-                if (std::string_view(name) == changedName && changed)
-                    setUnset(name, limit, changed);
-        });
-        forEachLimit(old, [&](const char* oldName, const auto& before) {
-            if constexpr (std::is_same_v<std::decay_t<decltype(limit)>, std::decay_t<decltype(before)>>)
-                if (std::string_view(name) == oldName && limit && before)
-                    limit = before;
-        });
-    });
+    for (const auto& row : limitTable())
+        std::visit(
+            [&](auto member) {
+                if (!(change.*member))
+                    return;
+                back.*member = old.*member;
+                if (!(back.*member))
+                    back.*member = unsetValue(row, *(change.*member));
+            },
+            row.member);
     return back;
 }
 
 std::string namesOf(const ResourceLimits& limits) {
     std::string names;
-    forEachLimit(limits, [&names](const char* name, const auto& limit) {
+    forEachLimit(limits, [&names](const LimitRow& row, const auto& limit) {
         if (limit)
-            names += (names.empty() ? "" : ", ") + std::string(name);
+            names += (names.empty() ? "" : ", ") + std::string(row.name);
     });
     return names;
+}
+
+/// The first device of a limit that is no block device of this node. Empty: there is none.
+std::string missingDevice(const ResourceLimits& limits) {
+    std::string missing;
+    forEachLimit(limits, [&missing](const LimitRow&, const auto& limit) {
+        if constexpr (std::is_same_v<decltype(limit), const std::optional<DeviceAmounts>&>)
+            for (const auto& [device, amount] : limit.value_or(DeviceAmounts{}).amounts)
+                if (missing.empty() && !wholeDisk(device))
+                    missing = device;
+    });
+    return missing;
 }
 
 } // namespace
@@ -89,11 +100,10 @@ std::string LimitKeeper::controllersMissing(const ResourceLimits& limits) const 
     const auto root = core_.context.cgroups.open("/");
     const auto controllers = root ? root->read("cgroup.controllers").value_or("") : std::string();
     std::string missing;
-    forEachLimit(limits, [&](const char* name, const auto& limit) {
-        const auto* controller = limitRow(name).controller;
+    forEachLimit(limits, [&](const LimitRow& row, const auto& limit) {
         // The out-of-memory policy needs its controller, but has no property and limits nothing by itself.
-        if (limit && controller && limitRow(name).property && !hasWord(controllers, controller))
-            missing += (missing.empty() ? "" : ", ") + std::string(name) + " (cgroup controller " + controller + ")";
+        if (limit && row.controller && row.property && !hasWord(controllers, row.controller))
+            missing += (missing.empty() ? "" : ", ") + std::string(row.name) + " (cgroup controller " + row.controller + ")";
     });
     return missing;
 }
@@ -131,12 +141,8 @@ Result<void> LimitKeeper::existing(const ResourceLimits& limits) const {
             return invalid(std::string(what) + " " + (*limit)->toString() + " are not all available: jobs on this node may use " +
                            there->toString());
     }
-    for (const auto* list :
-         {&limits.ioReadBandwidthMax, &limits.ioWriteBandwidthMax, &limits.ioReadIopsMax, &limits.ioWriteIopsMax})
-        if (*list)
-            for (const auto& [device, amount] : (*list)->amounts)
-                if (!wholeDisk(device))
-                    return invalid(device + " is not a block device of this node: name one that `lsblk` shows");
+    if (const auto device = missingDevice(limits); !device.empty())
+        return invalid(device + " is not a block device of this node: name one that `lsblk` shows");
     if (limits.deviceProfile && !core_.context.config.devices.contains(*limits.deviceProfile))
         return invalid("device profile '" + *limits.deviceProfile + "' is not in this node's configuration: add [devices." +
                        *limits.deviceProfile + "] to pinfold.toml(5), or use another profile");
@@ -177,9 +183,9 @@ Result<void> LimitKeeper::inForce(Job& job) const {
 
 Result<ResourceLimits> LimitKeeper::merged(const ResourceLimits& limits, const ResourceLimits& change) {
     const char* fixed = nullptr;
-    forEachLimit(change, [&fixed](const char* name, const auto& limit) {
-        if (limit && limitRow(name).change == LimitChange::AtStart)
-            fixed = name;
+    forEachLimit(change, [&fixed](const LimitRow& row, const auto& limit) {
+        if (limit && row.change == LimitChange::AtStart)
+            fixed = row.name;
     });
     if (fixed)
         return invalid(std::string(fixed) + " cannot be changed while a job runs: set it when the job starts");

@@ -6,6 +6,7 @@
 #include "base/result.hpp"
 #include "model/allocation.hpp"
 #include "model/limit_table.hpp"
+#include "model/set_limit.hpp"
 #include "model/usage.hpp"
 
 #include <nlohmann/json.hpp>
@@ -63,11 +64,11 @@ template <class T> void limitFromJson(const Json& json, const char* name, std::o
 }
 
 inline void putLimits(Json& json, const ResourceLimits& limits) {
-    forEachLimit(limits, [&json](const char* name, const auto& limit) { put(json, name, limitToJson(limit)); });
+    forEachLimit(limits, [&json](const LimitRow& row, const auto& limit) { put(json, row.name, limitToJson(limit)); });
 }
 
 inline void takeLimits(const Json& json, ResourceLimits& limits) {
-    forEachLimit(limits, [&json](const char* name, auto& limit) { limitFromJson(json, name, limit); });
+    forEachLimit(limits, [&json](const LimitRow& row, auto& limit) { limitFromJson(json, row.name, limit); });
 }
 
 inline Json numbersToJson(const CpuList& numbers) { return numbers.empty() ? Json(nullptr) : Json(numbers.toString()); }

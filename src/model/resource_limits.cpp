@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <string>
 #include <utility>
+#include <variant>
 
 namespace pinfold {
 namespace {
@@ -61,21 +62,16 @@ bool looser(const LimitRow&, const std::optional<std::string>& limit, const std:
 
 bool looser(const LimitRow&, const std::optional<OomPolicy>&, const std::optional<OomPolicy>&) { return false; }
 
-/// Calls f(name, the limit in `one`, the limit in `other`).
-template <class One, class F> void forEachPair(One& one, const ResourceLimits& other, F&& f) {
-    forEachLimit(one, [&](const char* name, auto& limit) {
-        forEachLimit(other, [&](const char* otherName, const auto& otherLimit) {
-            if constexpr (std::is_same_v<std::decay_t<decltype(limit)>, std::decay_t<decltype(otherLimit)>>)
-                if (std::string_view(name) == otherName)
-                    f(name, limit, otherLimit);
-        });
-    });
+/// Calls f(row, the limit in `one`, the limit in `other`).
+template <class F> void forEachPair(ResourceLimits& one, const ResourceLimits& other, F&& f) {
+    for (const auto& row : limitTable())
+        std::visit([&](auto member) { f(row, one.*member, other.*member); }, row.member);
 }
 
 /// Replaces the names of devices by numbers. For a disk that is listed more than once, only the largest amount stays, because the
 /// order of the entries decides which amount systemd sets.
 ResourceLimits byNumber(ResourceLimits limits, const DeviceNumbers& numbers) {
-    forEachLimit(limits, [&numbers](const char*, auto& limit) {
+    forEachLimit(limits, [&numbers](const LimitRow&, auto& limit) {
         if constexpr (std::is_same_v<std::decay_t<decltype(limit)>, std::optional<DeviceAmounts>>) {
             if (!limit)
                 return;
@@ -94,15 +90,15 @@ ResourceLimits byNumber(ResourceLimits limits, const DeviceNumbers& numbers) {
 
 Result<void> validate(const ResourceLimits& limits) {
     Result<void> result;
-    forEachLimit(limits, [&result](const char* name, const auto& limit) {
+    forEachLimit(limits, [&result](const LimitRow& row, const auto& limit) {
         if (limit && result)
-            result = check(limitRow(name), *limit);
+            result = check(row, *limit);
     });
     return result;
 }
 
 ResourceLimits withDefaults(ResourceLimits limits, const ResourceLimits& defaults) {
-    forEachPair(limits, defaults, [](const char*, auto& limit, const auto& fallback) {
+    forEachPair(limits, defaults, [](const LimitRow&, auto& limit, const auto& fallback) {
         if (!limit)
             limit = fallback;
     });
@@ -111,10 +107,10 @@ ResourceLimits withDefaults(ResourceLimits limits, const ResourceLimits& default
 
 const char* looserThan(const ResourceLimits& limits, const ResourceLimits& ceiling, const DeviceNumbers& numbers) {
     const char* found = nullptr;
-    const auto numbered = byNumber(limits, numbers);
-    forEachPair(numbered, byNumber(ceiling, numbers), [&found](const char* name, const auto& limit, const auto& allowed) {
-        if (!found && looser(limitRow(name), limit, allowed))
-            found = name;
+    auto numbered = byNumber(limits, numbers);
+    forEachPair(numbered, byNumber(ceiling, numbers), [&found](const LimitRow& row, const auto& limit, const auto& allowed) {
+        if (!found && looser(row, limit, allowed))
+            found = row.name;
     });
     return found;
 }

@@ -18,8 +18,8 @@ enum class OomPolicy {
     Process, ///< one process, which the kernel picks
 };
 
-/// A job's limits. Unset: the kernel's default, or the site's default. kInfinity: explicitly no limit. The table in
-/// limit_table.hpp has the range and unit of each limit, and the property of systemd that it becomes.
+/// A job's limits. Unset: the kernel's default, or the site's default. kInfinity: explicitly no limit. Each member has a row in
+/// the table of limit_table.cpp, which says all else about it: its name, its range, and what systemd and the kernel make of it.
 struct ResourceLimits {
     std::optional<std::uint64_t> memoryMax = {};      ///< bytes
     std::optional<std::uint64_t> memoryHigh = {};     ///< bytes above which the job is throttled
@@ -45,32 +45,6 @@ struct ResourceLimits {
 
     bool operator==(const ResourceLimits&) const = default;
 };
-
-/// Calls f(name, member) for each limit. From this one list the forms for D-Bus, JSON, the configuration and the command line are
-/// made. A member is an optional number (std::uint64_t) or one of the types that have text (limit_table.hpp).
-template <class Limits, class F> void forEachLimit(Limits& limits, F&& f) {
-    f("memory_max", limits.memoryMax);
-    f("memory_high", limits.memoryHigh);
-    f("memory_low", limits.memoryLow);
-    f("memory_swap_max", limits.memorySwapMax);
-    f("memory_zswap_max", limits.memoryZswapMax);
-    f("oom_policy", limits.oomPolicy);
-    f("cpu_quota", limits.cpuQuota);
-    f("cpu_weight", limits.cpuWeight);
-    f("allowed_cpus", limits.allowedCpus);
-    f("allowed_memory_nodes", limits.allowedMemoryNodes);
-    f("tasks_max", limits.tasksMax);
-    f("io_weight", limits.ioWeight);
-    f("io_read_bandwidth_max", limits.ioReadBandwidthMax);
-    f("io_write_bandwidth_max", limits.ioWriteBandwidthMax);
-    f("io_read_iops_max", limits.ioReadIopsMax);
-    f("io_write_iops_max", limits.ioWriteIopsMax);
-    f("device_profile", limits.deviceProfile);
-    f("run_time_max", limits.runTimeMax);
-    f("run_time_grace", limits.runTimeGrace);
-    f("kill_signal", limits.killSignal);
-    f("kill_grace", limits.killGrace);
-}
 
 /// True: the limit's member is a number.
 template <class Member> constexpr bool kIsNumber = std::is_same_v<std::decay_t<Member>, std::optional<std::uint64_t>>;

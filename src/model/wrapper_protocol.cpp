@@ -26,9 +26,9 @@ template <class T> void putIfSet(Json& json, const char* name, const std::option
 
 Json toJson(const WrapperCreate& request) {
     Json json{{"version", kVersion}, {"call", "create"}, {"key", request.key}, {"limits", Json::object()}};
-    forEachLimit(request.limits, [&](const char* name, const auto& limit) {
+    forEachLimit(request.limits, [&](const LimitRow& row, const auto& limit) {
         if (limit)
-            json["limits"][name] = limitToJson(limit);
+            json["limits"][row.name] = limitToJson(limit);
     });
     forEachAllocationRequest(request.allocation, [&](const char* name, const auto& member) {
         if (member)

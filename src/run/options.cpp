@@ -4,6 +4,7 @@
 #include "base/escape.hpp"
 #include "base/parse.hpp"
 #include "model/limit_table.hpp"
+#include "model/set_limit.hpp"
 
 #include <getopt.h>
 

@@ -3,6 +3,7 @@
 
 #include "base/parse.hpp"
 #include "model/limit_table.hpp"
+#include "model/set_limit.hpp"
 
 #include <algorithm>
 
@@ -18,6 +19,9 @@ constexpr std::uint64_t kDefaultPeriod = 100'000;
 constexpr std::uint64_t kMaxPeriod = 1'000'000; // the kernel's limit, see sched-bwc.rst
 constexpr std::uint64_t kMinQuota = 1'000;      // the kernel's limit, too
 
+constexpr std::string_view kIoWeight = "io.weight";
+constexpr const char* kBfqWeight = "io.bfq.weight";
+
 using Properties = std::vector<UnitProperty>;
 
 // These return the form in which systemd takes a value.
@@ -28,9 +32,9 @@ std::string valueOf(const std::string& text) { return text; }
 std::string valueOf(OomPolicy policy) { return policy == OomPolicy::Job ? "kill" : "continue"; }
 
 void appendLimits(Properties& properties, const ResourceLimits& limits) {
-    forEachLimit(limits, [&properties](const char* name, const auto& limit) {
-        if (limit && limitRow(name).property)
-            properties.push_back({limitRow(name).property, valueOf(*limit)});
+    forEachLimit(limits, [&properties](const LimitRow& row, const auto& limit) {
+        if (limit && row.property)
+            properties.push_back({row.property, valueOf(*limit)});
     });
 }
 
@@ -81,20 +85,49 @@ std::string pages(std::uint64_t bytes, std::uint64_t pageSize) {
     return maxOr(bytes == kInfinity ? bytes : bytes / pageSize * pageSize);
 }
 
-/// Converts IOWeight= to io.bfq.weight like systemd (src/basic/cgroup-util.h, BFQ_WEIGHT): the result is 1 to 1000, and 100 stays
-/// 100.
+/// Converts IOWeight= to the weight of the BFQ scheduler like systemd (src/basic/cgroup-util.h, BFQ_WEIGHT). The two scales have
+/// the same least and usual weight, so only weights above the usual one differ.
 std::uint64_t bfqWeight(std::uint64_t weight) {
-    return weight <= 100 ? 100 - (100 - weight) * 99 / 99 : 100 + (weight - 100) * 900 / 9900;
+    constexpr std::uint64_t usual = 100;
+    constexpr std::uint64_t most = 10'000;
+    constexpr std::uint64_t mostOfBfq = 1'000;
+    return weight <= usual ? weight : usual + (weight - usual) * (mostOfBfq - usual) / (most - usual);
 }
 
-/// `word` begins one word of a device's line in io.max, "8:0 rbps=1048576 wbps=max riops=max wiops=max".
-void expectIoMax(std::vector<ExpectedCgroupValue>& expected, const char* limit, const char* word,
-                 const std::optional<DeviceAmounts>& list, const DeviceNumbers& numbers) {
-    if (!list)
-        return;
-    for (const auto& [device, amount] : list->amounts)
-        expected.push_back({limit, "io.max", word + maxOr(amount), numbers(device).value_or("no number of " + device)});
-}
+/// What the files of a cgroup show for limits, each in the form of its row.
+class Expectations {
+public:
+    Expectations(std::uint64_t pageSize, const DeviceNumbers& numbers) : pageSize_(pageSize), numbers_(numbers) {}
+
+    void expect(const LimitRow& row, std::uint64_t amount) {
+        auto& expected = add(row, row.cgroupWord + text(row.form, amount));
+        if (expected.file == kIoWeight) { // the kernel's own controller or the BFQ scheduler applies the weight
+            expected.fallbackFile = kBfqWeight;
+            expected.fallbackValue = std::to_string(bfqWeight(amount));
+        }
+    }
+    void expect(const LimitRow& row, const CpuList& numbers) { add(row, numbers.toString()); }
+    void expect(const LimitRow& row, const DeviceAmounts& list) {
+        for (const auto& [device, amount] : list.amounts)
+            add(row, row.cgroupWord + maxOr(amount)).device = numbers_(device).value_or("no number of " + device);
+    }
+    void expect(const LimitRow& row, const auto& text) { add(row, limitText(text)); }
+
+    std::vector<ExpectedCgroupValue> values;
+
+private:
+    ExpectedCgroupValue& add(const LimitRow& row, std::string value) {
+        return values.emplace_back(ExpectedCgroupValue{row.name, row.cgroupFile, std::move(value)});
+    }
+    std::string text(LimitForm form, std::uint64_t amount) const {
+        if (form == LimitForm::Quota)
+            return cpuMax(amount);
+        return form == LimitForm::Size ? pages(amount, pageSize_) : maxOr(amount);
+    }
+
+    std::uint64_t pageSize_;
+    const DeviceNumbers& numbers_;
+};
 
 } // namespace
 
@@ -156,31 +189,12 @@ bool ExpectedCgroupValue::holds(const CgroupReader& read) const {
 
 std::vector<ExpectedCgroupValue> expectedCgroupValues(const ResourceLimits& limits, std::uint64_t pageSize,
                                                       const DeviceNumbers& numbers) {
-    std::vector<ExpectedCgroupValue> expected;
-    const auto expect = [&expected](const char* limit, const char* file, const auto& value, auto&& text) {
-        if (value)
-            expected.push_back({limit, file, text(*value)});
-    };
-    const auto bytes = [pageSize](std::uint64_t value) { return pages(value, pageSize); };
-    const auto numbersText = [](const CpuList& list) { return list.toString(); };
-    expect("memory_max", "memory.max", limits.memoryMax, bytes);
-    expect("memory_high", "memory.high", limits.memoryHigh, bytes);
-    expect("memory_low", "memory.low", limits.memoryLow, bytes);
-    expect("memory_swap_max", "memory.swap.max", limits.memorySwapMax, bytes);
-    expect("memory_zswap_max", "memory.zswap.max", limits.memoryZswapMax, bytes);
-    expect("cpu_quota", "cpu.max", limits.cpuQuota, cpuMax);
-    expect("cpu_weight", "cpu.weight", limits.cpuWeight, maxOr);
-    expect("allowed_cpus", "cpuset.cpus", limits.allowedCpus, numbersText);
-    expect("allowed_memory_nodes", "cpuset.mems", limits.allowedMemoryNodes, numbersText);
-    expect("tasks_max", "pids.max", limits.tasksMax, maxOr);
-    if (limits.ioWeight) // the kernel's own controller or the BFQ scheduler applies the weight
-        expected.push_back({"io_weight", "io.weight", "default " + std::to_string(*limits.ioWeight), "", "io.bfq.weight",
-                            std::to_string(bfqWeight(*limits.ioWeight))});
-    expectIoMax(expected, "io_read_bandwidth_max", "rbps=", limits.ioReadBandwidthMax, numbers);
-    expectIoMax(expected, "io_write_bandwidth_max", "wbps=", limits.ioWriteBandwidthMax, numbers);
-    expectIoMax(expected, "io_read_iops_max", "riops=", limits.ioReadIopsMax, numbers);
-    expectIoMax(expected, "io_write_iops_max", "wiops=", limits.ioWriteIopsMax, numbers);
-    return expected;
+    Expectations expectations(pageSize, numbers);
+    forEachLimit(limits, [&expectations](const LimitRow& row, const auto& limit) {
+        if (limit && row.cgroupFile)
+            expectations.expect(row, *limit);
+    });
+    return std::move(expectations.values);
 }
 
 } // namespace pinfold

@@ -42,7 +42,7 @@ using CgroupReader = std::function<std::optional<std::string>(const char* file)>
 
 /// What the cgroup shows for one limit when systemd has set it.
 struct ExpectedCgroupValue {
-    const char* limit; ///< its name, as in forEachLimit()
+    const char* limit; ///< its name
     const char* file;  ///< the file's name in the slice's cgroup
     std::string value; ///< the file's text, or a word of the device's line
     std::string device = {};

@@ -2,6 +2,7 @@
 #include "../mutation.hpp"
 #include "base/parse.hpp"
 #include "config/config.hpp"
+#include "model/limit_table.hpp"
 
 #include <gtest/gtest.h>
 
@@ -409,7 +410,8 @@ TEST_F(ConfigTest, theExampleShowsEveryDefault) {
     EXPECT_EQ(config.config.metrics.perJob, standard.metrics.perJob);
     EXPECT_EQ(config.config.unkillable.after, standard.unkillable.after);
     EXPECT_EQ(config.config.unkillable.action, standard.unkillable.action);
-    forEachLimit(config.config.defaults, [](const char* name, const auto& limit) { EXPECT_TRUE(limit.has_value()) << name; });
+    forEachLimit(config.config.defaults,
+                 [](const LimitRow& row, const auto& limit) { EXPECT_TRUE(limit.has_value()) << row.name; });
     for (const char* key :
          {"log_level",    "kill_grace",    "on_failure", "allow_user_jobs", "unenforced_limits", "max_per_user",
           "report_max",   "command_lines", "max_age",    "max_size",        "textfile",          "per_job",

@@ -77,7 +77,7 @@ def test_the_wrapper(tmp_path, run):
 
 
 def test_every_limit_is_offered():
-    limits = {name.replace("_", "-") for name in re.findall(r'LimitRow\{"(\w+)"', (TOP / "src/model/limit_table.cpp").read_text())}
+    limits = {name.replace("_", "-") for name in re.findall(r'LimitRow\{\.name = "(\w+)"', (TOP / "src/model/limit_table.cpp").read_text())}
     for script in ("pinfold.bash", "_pinfold", "pinfold.fish", "pinfold-run.fish"):
         words = set(re.findall(r"[a-z]+(?:-[a-z]+)+", (TOP / "docs/completions" / script).read_text()))
         assert limits and limits - words == set(), script

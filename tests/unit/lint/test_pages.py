@@ -117,7 +117,7 @@ def test_the_bus_lets_every_method_through():
 
 
 def limits():
-    return re.findall(r'LimitRow\{"(\w+)"', (TOP / "src/model/limit_table.cpp").read_text())
+    return re.findall(r'LimitRow\{\.name = "(\w+)"', (TOP / "src/model/limit_table.cpp").read_text())
 
 
 @pytest.mark.parametrize("page, form", [("docs/man/pinfold-run.1.scd", "*--{option}*"), ("docs/man/pinfold.toml.5.scd", "*{name}*"),

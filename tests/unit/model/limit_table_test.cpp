@@ -2,6 +2,7 @@
 #include "model/limit_table.hpp"
 
 #include "base/parse.hpp"
+#include "model/set_limit.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,13 +12,6 @@
 namespace pinfold {
 namespace {
 
-std::set<std::string> namesOfLimits() {
-    std::set<std::string> names;
-    const ResourceLimits limits;
-    forEachLimit(limits, [&names](const char* name, const auto&) { names.insert(name); });
-    return names;
-}
-
 /// What `text` sets.
 ResourceLimits with(const char* name, const char* text) {
     ResourceLimits limits;
@@ -26,12 +20,25 @@ ResourceLimits with(const char* name, const char* text) {
     return limits;
 }
 
-TEST(LimitTable, hasOneRowForEachLimit) {
-    std::set<std::string> rows;
-    for (const auto& row : limitTable())
-        EXPECT_TRUE(rows.insert(std::string(row.name)).second) << row.name << " is there twice";
-    EXPECT_EQ(rows, namesOfLimits());
-    EXPECT_EQ(findLimit("memory"), nullptr);
+TEST(LimitTable, hasEachNameOnce) {
+    std::set<std::string> names;
+    for (const auto& row : limitTable()) {
+        EXPECT_TRUE(names.insert(row.name).second) << row.name;
+        EXPECT_EQ(findLimit(row.name), &row);
+    }
+    for (const char* name : {"memory", "memory_maximum", "MEMORY_MAX", ""})
+        EXPECT_EQ(findLimit(name), nullptr) << name;
+}
+
+TEST(LimitTable, givesEachMemberToItsRow) {
+    auto limits = with("memory_max", "1G");
+    limits.tasksMax = 7;
+    std::set<std::string> set;
+    forEachLimit(limits, [&set](const LimitRow& row, const auto& limit) {
+        if (limit)
+            set.insert(row.name);
+    });
+    EXPECT_EQ(set, (std::set<std::string>{"memory_max", "tasks_max"}));
 }
 
 TEST(LimitTable, hasEachPropertyOnce) {

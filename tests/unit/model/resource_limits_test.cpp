@@ -3,6 +3,7 @@
 
 #include "base/parse.hpp"
 #include "model/limit_table.hpp"
+#include "model/set_limit.hpp"
 
 #include <gtest/gtest.h>
 
@@ -99,12 +100,12 @@ TEST(Limits, looserIsFoundForEachLimit) {
         auto unset = someLimits();
         auto higher = someLimits();
         auto lower = someLimits();
-        forEachLimit(unset, [&](const char* name, auto& limit) {
-            if (name == wanted)
+        forEachLimit(unset, [&](const LimitRow& row, auto& limit) {
+            if (row.name == wanted)
                 limit.reset();
         });
-        forEachLimit(higher, [&](const char* name, auto& limit) { change(wanted == name, limit, kInfinity, "0-4"); });
-        forEachLimit(lower, [&](const char* name, auto& limit) { change(wanted == name, limit, 1, "1-2"); });
+        forEachLimit(higher, [&](const LimitRow& row, auto& limit) { change(wanted == row.name, limit, kInfinity, "0-4"); });
+        forEachLimit(lower, [&](const LimitRow& row, auto& limit) { change(wanted == row.name, limit, 1, "1-2"); });
         EXPECT_STREQ(looser(unset, someLimits()), wanted.data());
         EXPECT_STREQ(looser(higher, someLimits()), wanted.data());
         EXPECT_EQ(looser(lower, someLimits()), nullptr) << wanted;

@@ -3,6 +3,7 @@
 
 #include "base/parse.hpp"
 #include "model/limit_table.hpp"
+#include "model/set_limit.hpp"
 
 #include <gtest/gtest.h>
 
@@ -45,6 +46,29 @@ std::string value(const std::vector<ExpectedCgroupValue>& values, const std::str
         if (each.file == file)
             return each.value;
     return "none";
+}
+
+/// A value that any limit of this form takes.
+const char* sampleOf(LimitForm form) {
+    switch (form) {
+    case LimitForm::Size:
+        return "4M";
+    case LimitForm::Duration:
+        return "10s";
+    case LimitForm::Quota:
+        return "150%";
+    case LimitForm::Signal:
+        return "TERM";
+    case LimitForm::Devices:
+        return "/dev/sda 100";
+    case LimitForm::Word:
+        return "job";
+    case LimitForm::Number:
+    case LimitForm::Numbers:
+    case LimitForm::Name:
+        break;
+    }
+    return "7";
 }
 
 TEST(UnitProperties, ofAProgram) {
@@ -251,6 +275,26 @@ TEST(ExpectedCgroupValues, ofAnIoWeightAreEitherSchedulers) {
     EXPECT_TRUE(holds(std::nullopt, "190"));
     EXPECT_FALSE(holds(std::nullopt, "100"));
     EXPECT_FALSE(holds(std::nullopt, std::nullopt));
+}
+
+// systemd accepts a property and then does nothing if the kernel has no such file. A limit that is not read back would fail
+// silently.
+TEST(ExpectedCgroupValues, existForEachLimitThatTheKernelEnforces) {
+    for (const auto& row : limitTable()) {
+        const bool byKernel = row.property != nullptr;
+        if (byKernel) {
+            ASSERT_TRUE(row.controller) << row.name << " is a cgroup's business, so it has a controller";
+            EXPECT_GT(row.since, 0U) << row.name << " is not for every systemd";
+        }
+        ResourceLimits limits;
+        ASSERT_TRUE(setLimit(limits, row.name, sampleOf(row.form))) << row.name;
+        const auto values = expectedCgroupValues(limits, 4096, [](const std::string&) { return "8:0"; });
+        EXPECT_EQ(values.size(), byKernel ? 1U : 0U) << row.name << " is not read back";
+        for (const auto& expected : values) {
+            EXPECT_STREQ(expected.limit, row.name);
+            EXPECT_TRUE(std::string_view(expected.file).starts_with(row.controller)) << row.name << " in " << expected.file;
+        }
+    }
 }
 
 TEST(ExpectedCgroupValues, ofNoLimitsAreNone) { EXPECT_TRUE(expectedCgroupValues({}, 4096, noDevice).empty()); }

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Limits as people write them. limit_table.hpp says what each limit is.
+#pragma once
+
+#include "model/resource_limits.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace pinfold {
+
+/// Sets one limit from what people write: "4G", "150%", "2h 30min", "0-3,8", "/dev/sda 10M", "TERM", "job".
+/// Errors: InvalidArgument, LimitInvalid.
+Result<void> setLimit(ResourceLimits& limits, std::string_view name, std::string_view text);
+
+// The text, in D-Bus, in JSON and on screen, of limits that are not numbers.
+inline std::string limitText(const CpuList& value) { return value.toString(); }
+inline std::string limitText(const DeviceAmounts& value) { return value.toString(); }
+inline std::string limitText(const std::string& value) { return value; }
+inline std::string limitText(OomPolicy value) { return value == OomPolicy::Job ? "job" : "process"; }
+
+// Set a limit from the text that limitText() gives. Error: InvalidArgument.
+Result<void> setLimitText(std::string_view text, std::optional<CpuList>& limit);
+Result<void> setLimitText(std::string_view text, std::optional<DeviceAmounts>& limit);
+Result<void> setLimitText(std::string_view text, std::optional<std::string>& limit);
+Result<void> setLimitText(std::string_view text, std::optional<OomPolicy>& limit);
+
+} // namespace pinfold
