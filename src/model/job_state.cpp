@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "model/job_state.hpp"
 
+#include "base/enum_names.hpp"
+
 #include <array>
 #include <utility>
 
 namespace pinfold {
 namespace {
 
-constexpr std::array kNames{
-    std::pair{JobState::Creating, std::string_view("creating")},
-    std::pair{JobState::Running, std::string_view("running")},
-    std::pair{JobState::Ending, std::string_view("ending")},
-    std::pair{JobState::Accounting, std::string_view("accounting")},
-};
+constexpr auto kNames = enumNames<JobState>({
+    {JobState::Creating, "creating"},
+    {JobState::Running, "running"},
+    {JobState::Ending, "ending"},
+    {JobState::Accounting, "accounting"},
+});
 
 constexpr std::array kTransitions{
     std::pair{JobState::Creating, JobState::Running},
@@ -23,19 +25,9 @@ constexpr std::array kTransitions{
 
 } // namespace
 
-std::string_view toString(JobState state) {
-    for (const auto& [known, name] : kNames)
-        if (known == state)
-            return name;
-    return "?";
-}
+std::string_view toString(JobState state) { return kNames[state]; }
 
-std::optional<JobState> jobStateFromString(std::string_view text) {
-    for (const auto& [state, name] : kNames)
-        if (name == text)
-            return state;
-    return std::nullopt;
-}
+std::optional<JobState> jobStateFromString(std::string_view text) { return kNames.find(text); }
 
 bool mayFollow(JobState from, JobState to) {
     for (const auto& [before, after] : kTransitions)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "model/metrics.hpp"
 
+#include "base/enum_names.hpp"
 #include "base/parse.hpp"
 #include "model/reconciliation.hpp"
 
@@ -13,22 +14,15 @@ namespace {
 
 using Labels = Exposition::Labels;
 
-constexpr std::array kResults{JobResult::Exited,       JobResult::Signaled,    JobResult::Stopped,
-                              JobResult::Timeout,      JobResult::OutOfMemory, JobResult::SupervisorLost,
-                              JobResult::NodeShutdown, JobResult::NodeLost,    JobResult::Lost};
-constexpr std::array kTroubles{
-    std::pair{Trouble::Config, std::string_view("config")},   std::pair{Trouble::Limit, std::string_view("limit")},
-    std::pair{Trouble::Receipt, std::string_view("receipt")}, std::pair{Trouble::Record, std::string_view("record")},
-    std::pair{Trouble::Start, std::string_view("start")},     std::pair{Trouble::Stop, std::string_view("stop")},
-    std::pair{Trouble::Other, std::string_view("other")},
-};
-
-std::string_view toString(Trouble trouble) {
-    for (const auto& [known, name] : kTroubles)
-        if (known == trouble)
-            return name;
-    return "?";
-}
+constexpr auto kTroubles = enumNames<Trouble>({
+    {Trouble::Config, "config"},
+    {Trouble::Limit, "limit"},
+    {Trouble::Receipt, "receipt"},
+    {Trouble::Record, "record"},
+    {Trouble::Start, "start"},
+    {Trouble::Stop, "stop"},
+    {Trouble::Other, "other"},
+});
 
 void addNode(Exposition& out, const NodeMetrics& node) {
     const auto& counts = node.counts;
@@ -65,7 +59,7 @@ void addNode(Exposition& out, const NodeMetrics& node) {
         out.sample({{"kind", kind}}, count);
     out.metric("pinfold_errors_total", "counter", "Warnings and errors that pinfoldd logged, by subject.");
     for (const auto& [trouble, count] : counts.errors)
-        out.sample({{"kind", std::string(toString(trouble))}}, count);
+        out.sample({{"kind", std::string(kTroubles[trouble])}}, count);
 }
 
 std::optional<std::uint64_t> sum(const std::optional<std::uint64_t>& a, const std::optional<std::uint64_t>& b) {
@@ -135,10 +129,10 @@ void addJobs(Exposition& out, const std::vector<JobFigures>& jobs) {
 
 NodeCounts::NodeCounts() {
     // All series exist from the start with 0: rate() and increase() do not see a rise if the series begins with 1.
-    for (const auto result : kResults)
-        jobsEnded[result] = 0;
-    for (const auto& [trouble, name] : kTroubles)
-        errors[trouble] = 0;
+    for (const auto& name : jobResultNames())
+        jobsEnded[*jobResultFromString(name)] = 0;
+    for (const auto& name : kTroubles.all())
+        errors[*kTroubles.find(name)] = 0;
     forEachOrphanKind(Reconciliation{}, [this](const char* kind, const auto&) { orphans[kind] = 0; });
 }
 

@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "model/oom.hpp"
 
+#include "base/enum_names.hpp"
 #include "base/parse.hpp"
-
-#include <array>
-#include <utility>
 
 namespace pinfold {
 namespace {
 
-constexpr std::array kNames{
-    std::pair{OomCause::OwnLimit, std::string_view("own-limit")},
-    std::pair{OomCause::Node, std::string_view("node")},
-    std::pair{OomCause::Oomd, std::string_view("oomd")},
-    std::pair{OomCause::Administrator, std::string_view("administrator")},
-};
+constexpr auto kNames = enumNames<OomCause>({
+    {OomCause::OwnLimit, "own-limit"},
+    {OomCause::Node, "node"},
+    {OomCause::Oomd, "oomd"},
+    {OomCause::Administrator, "administrator"},
+});
 
 const char* beginning(OomCause cause) {
     switch (cause) {
@@ -32,19 +30,9 @@ const char* beginning(OomCause cause) {
 
 } // namespace
 
-std::string_view toString(OomCause cause) {
-    for (const auto& [known, name] : kNames)
-        if (known == cause)
-            return name;
-    return "?";
-}
+std::string_view toString(OomCause cause) { return kNames[cause]; }
 
-std::optional<OomCause> oomCauseFromString(std::string_view text) {
-    for (const auto& [cause, name] : kNames)
-        if (name == text)
-            return cause;
-    return std::nullopt;
-}
+std::optional<OomCause> oomCauseFromString(std::string_view text) { return kNames.find(text); }
 
 std::string oomLine(const OomVerdict& verdict, std::optional<std::uint64_t> peak) {
     std::string line = beginning(verdict.cause);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "model/wrapper_protocol.hpp"
 
+#include "base/enum_names.hpp"
 #include "model/job_record.hpp"
 #include "model/json.hpp"
 
-#include <array>
 #include <utility>
 
 namespace pinfold {
@@ -13,11 +13,12 @@ namespace {
 // A supervisor may be older than the pinfoldd to which it reports. So members are only ever added, and are written only when set.
 constexpr int kVersion = 1;
 
-constexpr std::array<std::pair<WrapperRole, const char*>, 3> kRoles{{
+constexpr auto kRoles = enumNames<WrapperRole>({
+    {WrapperRole::Job, "job"}, // never written
     {WrapperRole::Batch, "batch"},
     {WrapperRole::Task, "task"},
     {WrapperRole::TaskOfOpen, "task-of-open"},
-}};
+});
 
 template <class T> void putIfSet(Json& json, const char* name, const std::optional<T>& value) {
     if (value)
@@ -40,9 +41,8 @@ Json toJson(const WrapperCreate& request) {
         json["supervised"] = true;
     if (request.output)
         json["output"] = true;
-    for (const auto& [role, name] : kRoles)
-        if (request.role == role)
-            json["role"] = name;
+    if (request.role != WrapperRole::Job)
+        json["role"] = kRoles[request.role];
     putIfSet(json, "owner", request.owner);
     putIfSet(json, "slots", request.slots);
     if (request.shepherd)
@@ -76,9 +76,8 @@ WrapperRole roleFromJson(const Json& json) {
     const auto name = json.find("role");
     if (name == json.end())
         return WrapperRole::Job;
-    for (const auto& [role, known] : kRoles)
-        if (*name == known)
-            return role;
+    if (const auto role = kRoles.find(name->get<std::string>()))
+        return *role;
     throw std::invalid_argument("unknown role");
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "strays/leftover_files.hpp"
 
+#include "base/enum_names.hpp"
 #include "base/escape.hpp"
 
 #include <algorithm>
@@ -15,36 +16,49 @@ namespace {
 constexpr std::uint64_t kSecond = 1'000'000; // microseconds
 constexpr std::string_view kSharedMemory = "/dev/shm";
 
-struct KeptRow {
-    std::string_view word;
-    std::string_view reason;
-};
+constexpr auto kKinds = enumNames<LeftoverKind>({
+    {LeftoverKind::ShmFile, "shm-file"},
+    {LeftoverKind::ShmDirectory, "shm-directory"},
+    {LeftoverKind::TmpFile, "tmp-file"},
+    {LeftoverKind::TmpDirectory, "tmp-directory"},
+    {LeftoverKind::SysvShm, "sysv-shm"},
+    {LeftoverKind::SysvSem, "sysv-sem"},
+    {LeftoverKind::SysvMsg, "sysv-msg"},
+});
 
-constexpr std::array kKept{
-    KeptRow{"live-job", "its user has a live job"},
-    KeptRow{"processes", "its user has processes on this node"},
-    KeptRow{"birth-unknown", "its file system keeps no birth times"},
-    KeptRow{"older", "it contains files that are older than the job"},
-    KeptRow{"changed", "it was changed after the job's end"},
-    KeptRow{"in-use", "a process uses it"},
-    KeptRow{"young", "the job has just ended"},
-    KeptRow{"unseen", "pinfold could not examine it"},
-    KeptRow{"unknown", "pinfold could not find out all it needs to know"},
-    KeptRow{"not-root", "only root can tell whether it is in use"},
-};
-static_assert(kKept.size() == static_cast<std::size_t>(Kept::NotRoot) + 1);
+constexpr auto kKept = enumNames<Kept>({
+    {Kept::LiveJob, "live-job"},
+    {Kept::Processes, "processes"},
+    {Kept::BirthUnknown, "birth-unknown"},
+    {Kept::Older, "older"},
+    {Kept::Changed, "changed"},
+    {Kept::InUse, "in-use"},
+    {Kept::Young, "young"},
+    {Kept::Unseen, "unseen"},
+    {Kept::Unknown, "unknown"},
+    {Kept::NotRoot, "not-root"},
+});
+
+constexpr auto kReasons = enumNames<Kept>({
+    {Kept::LiveJob, "its user has a live job"},
+    {Kept::Processes, "its user has processes on this node"},
+    {Kept::BirthUnknown, "its file system keeps no birth times"},
+    {Kept::Older, "it contains files that are older than the job"},
+    {Kept::Changed, "it was changed after the job's end"},
+    {Kept::InUse, "a process uses it"},
+    {Kept::Young, "the job has just ended"},
+    {Kept::Unseen, "pinfold could not examine it"},
+    {Kept::Unknown, "pinfold could not find out all it needs to know"},
+    {Kept::NotRoot, "only root can tell whether it is in use"},
+});
 
 } // namespace
 
-std::string_view toString(LeftoverKind kind) {
-    static constexpr std::array<std::string_view, 7> names{"shm-file", "shm-directory", "tmp-file", "tmp-directory",
-                                                           "sysv-shm", "sysv-sem",      "sysv-msg"};
-    return names[static_cast<std::size_t>(kind)];
-}
+std::string_view toString(LeftoverKind kind) { return kKinds[kind]; }
 
-std::string_view toString(Kept kept) { return kKept[static_cast<std::size_t>(kept)].word; }
+std::string_view toString(Kept kept) { return kKept[kept]; }
 
-std::string_view reason(Kept kept) { return kKept[static_cast<std::size_t>(kept)].reason; }
+std::string_view reason(Kept kept) { return kReasons[kept]; }
 
 UserFile userFile(const std::string& directory, const DirectoryEntry& entry) {
     const bool memory = directory == kSharedMemory;

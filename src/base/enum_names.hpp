@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace pinfold {
+
+/// True: this value of an enumeration has a name in the source. The compiler writes a value without a name as "(pinfold::E)4".
+template <auto value> consteval bool isEnumerator() {
+    return std::string_view(__PRETTY_FUNCTION__).find("= (") == std::string_view::npos;
+}
+
+/// The words for the values of an enumeration that counts from 0. It does not compile if a value has no word.
+template <class Enum, std::size_t N> class EnumNames {
+public:
+    consteval explicit EnumNames(const std::pair<Enum, std::string_view> (&rows)[N]) {
+        static_assert(!isEnumerator<static_cast<Enum>(N)>(), "a value of the enumeration has no name here");
+        for (std::size_t i = 0; i < N; ++i) {
+            if (rows[i].first != static_cast<Enum>(i))
+                throw "the names are not in the order of the enumeration";
+            names_[i] = rows[i].second;
+        }
+    }
+
+    constexpr std::string_view operator[](Enum value) const { return names_[static_cast<std::size_t>(value)]; }
+
+    /// nullopt: no value has this name.
+    constexpr std::optional<Enum> find(std::string_view text) const {
+        for (std::size_t i = 0; i < N; ++i)
+            if (names_[i] == text)
+                return static_cast<Enum>(i);
+        return std::nullopt;
+    }
+
+    /// All names, in the order of the enumeration.
+    std::vector<std::string> all() const { return {names_.begin(), names_.end()}; }
+
+private:
+    std::array<std::string_view, N> names_{};
+};
+
+template <class Enum, std::size_t N> consteval EnumNames<Enum, N> enumNames(const std::pair<Enum, std::string_view> (&rows)[N]) {
+    return EnumNames<Enum, N>(rows);
+}
+
+} // namespace pinfold
