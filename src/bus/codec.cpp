@@ -337,7 +337,7 @@ Dict encodeSummary(const JobSummary& job) {
     Dict dict;
     put(dict, "key", job.key.text());
     put(dict, "job", sdbus::ObjectPath(job.key.objectPath()));
-    put(dict, "state", std::string(stateWord(job)));
+    put(dict, "state", std::string(toString(shownState(job))));
     put(dict, "uid", static_cast<std::uint32_t>(job.uid));
     put(dict, "slice", job.key.sliceName());
     put(dict, "unit", job.key.scopeName(0));

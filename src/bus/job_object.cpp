@@ -29,7 +29,7 @@ void JobObject::changed(std::initializer_list<const char*> properties) {
 
 std::string JobObject::State() {
     const auto job = manager_.job(key_.text());
-    return std::string(job ? stateWord(*job) : toString(JobState::Accounting));
+    return std::string(toString(job ? shownState(*job) : ShownState::Accounting));
 }
 
 std::uint32_t JobObject::Leader() {

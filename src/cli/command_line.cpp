@@ -138,7 +138,7 @@ void addQueries(CLI::App& app, CommandLine& line) {
     auto* list = app.add_subcommand("list", "list live jobs");
     list->add_option("-u,--user", line.user, "show only jobs of this user (name or id)")->type_name("");
     list->add_option("--state", line.state, "show only jobs in this state")
-        ->check(CLI::IsMember({"creating", "running", "suspended", "ending", "accounting"}))
+        ->check(CLI::IsMember(shownStateNames()))
         ->type_name("");
     list->add_option("-o,--columns", line.columns, "show these columns, in this order")->delimiter(',')->type_name("");
     list->add_option("--sort", line.sort, "sort by this column")->type_name("");

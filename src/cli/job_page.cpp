@@ -90,8 +90,9 @@ std::string processTable(const std::vector<ProcessEntry>& processes, const Amoun
 
 std::string jobPage(const JobDetail& detail, const Terminal& terminal, const Amounts& amounts, const TableStyle& style) {
     const auto& job = detail.job;
-    const auto tone = job.state == "running" ? Tone::Good : Tone::Warning;
-    std::string text = "Job " + job.key + " of user " + userName(job.uid) + ": " + terminal.colored(tone, job.state) + "\n\n";
+    const auto tone = job.state == ShownState::Running ? Tone::Good : Tone::Warning;
+    std::string text = "Job " + job.key + " of user " + userName(job.uid) + ": " +
+                       terminal.colored(tone, std::string(toString(job.state))) + "\n\n";
     text += row("since", formatUtc(job.created));
     if (job.unkillableSince)
         text += row("unkillable", "SIGKILL of " + formatUtc(*job.unkillableSince) +

@@ -26,7 +26,7 @@ Json job(const JobInfo& info) {
     return {{"key", info.key},
             {"user", userName(info.uid)},
             {"uid", info.uid},
-            {"state", info.state},
+            {"state", toString(info.state)},
             {"tasks", info.tasks},
             {"leader", optionalToJson(info.leader)},
             {"slice", info.slice},
@@ -200,8 +200,10 @@ std::string jsonLeftoverFiles(const LeftoverListing& listing) {
 std::string jsonNode(const std::string& version, const std::vector<JobInfo>& jobs, const std::optional<Drain>& drain,
                      const std::optional<std::vector<JobDetail>>& details) {
     Json states = Json::object();
-    for (const auto& info : jobs)
-        states[info.state] = states.value(info.state, 0) + 1;
+    for (const auto& info : jobs) {
+        const std::string state(toString(info.state));
+        states[state] = states.value(state, 0) + 1;
+    }
     Json why = nullptr;
     if (drain)
         why = {{"reason", drain->reason},

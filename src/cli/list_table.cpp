@@ -18,7 +18,9 @@ std::vector<ListColumn> allColumns(const Amounts& amounts, const TableStyle& sty
     return {
         {{.name = "key", .least = 24}, [](const JobInfo& job) { return printable(job.key); }, byText(&JobInfo::key)},
         {{.name = "user", .least = 8}, [](const JobInfo& job) { return userName(job.uid); }, byText(&JobInfo::uid)},
-        {{.name = "state"}, [](const JobInfo& job) { return job.state; }, byText(&JobInfo::state)},
+        {{.name = "state"},
+         [](const JobInfo& job) { return std::string(toString(job.state)); },
+         [](const JobInfo& a, const JobInfo& b) { return toString(a.state) < toString(b.state); }},
         {{.name = "tasks", .number = true},
          [](const JobInfo& job) { return std::to_string(job.tasks); },
          byText(&JobInfo::tasks)},

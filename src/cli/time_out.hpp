@@ -3,6 +3,7 @@
 
 #include "base/error_code.hpp"
 #include "base/result.hpp"
+#include "model/job_state.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -16,7 +17,7 @@ Error explained(Error error, const std::string& key, std::uint64_t timeout);
 
 /// "job sge.1 is still ending after 300ms: 1 process is left". `processes` unset: not known, since only the job's owner and
 /// admins may see it.
-std::string stillThere(const std::string& key, const std::string& state, std::optional<std::size_t> processes,
+std::string stillThere(const std::string& key, std::optional<ShownState> state, std::optional<std::size_t> processes,
                        std::uint64_t timeout);
 
 } // namespace pinfold

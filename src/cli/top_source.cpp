@@ -21,7 +21,7 @@ std::uint64_t nowUsec() {
 
 std::string batchPath() { return "/" + std::string(kBatchSlice); }
 
-bool isSettled(const JobInfo& job) { return job.state == "running" || job.state == "suspended"; }
+bool isSettled(const JobInfo& job) { return job.state == ShownState::Running || job.state == ShownState::Suspended; }
 
 /// Raises the soft limit, which is low only for the sake of programs that use select(2).
 std::uint64_t mostDescriptors() {
@@ -106,7 +106,7 @@ TopJob TopSource::read(const Watched& job) {
     read.usage = job.cgroup->briefUsage();
     read.bounds = job.cgroup->bounds();
     if (const auto frozen = job.cgroup->frozen(); frozen && isSettled(job.info))
-        read.info.state = *frozen ? "suspended" : "running";
+        read.info.state = *frozen ? ShownState::Suspended : ShownState::Running;
     return read;
 }
 

@@ -31,7 +31,7 @@ const std::vector<TopColumn>& allColumns() {
     static const std::vector<TopColumn> columns{
         {{.name = "key", .least = 16}, [](const TopRow& row, const Amounts&) { return printable(row.job.key); }},
         {{.name = "user", .leaves = 1}, [](const TopRow& row, const Amounts&) { return userName(row.job.uid); }},
-        {{.name = "state"}, [](const TopRow& row, const Amounts&) { return row.job.state; }},
+        {{.name = "state"}, [](const TopRow& row, const Amounts&) { return std::string(toString(row.job.state)); }},
         {{.name = "cpu%", .number = true}, [](const TopRow& row, const Amounts&) { return percent(row.cpu); }},
         {{.name = "used%", .number = true, .leaves = 6},
          [](const TopRow& row, const Amounts&) { return percent(row.cpuOfAllowed); }},
@@ -77,12 +77,12 @@ template <class T> std::optional<T> sum(const std::vector<TopRow>& rows, std::op
 }
 
 std::string sums(const std::vector<TopRow>& rows, std::uint64_t at, const TopStyle& style) {
-    std::map<std::string, std::size_t> states;
+    std::map<std::string_view, std::size_t> states;
     for (const auto& row : rows)
-        ++states[row.job.state];
+        ++states[toString(row.job.state)];
     auto text = formatUtc(at) + "  " + counted(rows.size(), "job", "jobs");
     for (const auto& [state, count] : states)
-        text += ", " + std::to_string(count) + " " + state;
+        text += ", " + std::to_string(count) + " " + std::string(state);
     text += "; CPU " + percent(sum(rows, &TopRow::cpu)) + "%, memory " + style.amounts.size(sum(rows, &TopRow::memory));
     return text + "; by " + style.sort + "\n";
 }

@@ -16,7 +16,7 @@ Result<void> narrow(std::vector<JobInfo>& jobs, const CommandLine& line) {
         std::erase_if(jobs, [&](const JobInfo& job) { return job.uid != *uid; });
     }
     if (line.state)
-        std::erase_if(jobs, [&](const JobInfo& job) { return job.state != *line.state; });
+        std::erase_if(jobs, [&](const JobInfo& job) { return toString(job.state) != *line.state; });
     return {};
 }
 

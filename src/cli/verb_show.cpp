@@ -38,7 +38,7 @@ Pairs pairsOf(const JobDetail& detail) {
     Pairs pairs{{"key", job.key},
                 {"user", userName(job.uid)},
                 {"uid", std::to_string(job.uid)},
-                {"state", job.state},
+                {"state", std::string(toString(job.state))},
                 {"tasks", std::to_string(job.tasks)},
                 {"leader", job.leader ? std::to_string(*job.leader) : ""},
                 {"slice", job.slice},

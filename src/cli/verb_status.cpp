@@ -64,12 +64,12 @@ ExitStatus nodeStatus(const VerbContext& context, const ManagerClient& client) {
         context.terminal.print(jsonNode(*version, *jobs, *drain, details));
         return ExitStatus::Ok;
     }
-    std::map<std::string, std::size_t> states;
+    std::map<std::string_view, std::size_t> states;
     for (const auto& job : *jobs)
-        ++states[job.state];
+        ++states[toString(job.state)];
     std::string text = "pinfoldd " + *version + " is running, " + counted(jobs->size(), "live job", "live jobs");
     for (const auto& [state, count] : states)
-        text += ", " + std::to_string(count) + " " + state;
+        text += ", " + std::to_string(count) + " " + std::string(state);
     text += "\n";
     if (*drain)
         text += drainLine(**drain, context.terminal);

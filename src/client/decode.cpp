@@ -39,7 +39,7 @@ template <class T> T value(const bus::Dict& dict, const char* name) {
 JobInfo decodeJob(const bus::Dict& dict) {
     JobInfo job;
     job.key = value<std::string>(dict, "key");
-    job.state = value<std::string>(dict, "state");
+    job.state = shownStateFromString(value<std::string>(dict, "state"));
     job.uid = value<std::uint32_t>(dict, "uid");
     job.slice = value<std::string>(dict, "slice");
     job.unit = value<std::string>(dict, "unit");

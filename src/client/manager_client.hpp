@@ -6,6 +6,7 @@
 #include "base/unique_fd.hpp"
 #include "model/allocation.hpp"
 #include "model/drain.hpp"
+#include "model/job_state.hpp"
 #include "model/receipt.hpp"
 #include "model/reconciliation.hpp"
 #include "model/resource_limits.hpp"
@@ -24,7 +25,7 @@ namespace pinfold {
 
 struct JobInfo {
     std::string key;
-    std::string state;
+    std::optional<ShownState> state; ///< unset: a state of a newer pinfoldd
     std::uint32_t uid = 0;
     std::string slice;
     std::string unit;

@@ -99,10 +99,6 @@ Target targetOf(const std::string& key, const Job* job) {
     return target;
 }
 
-std::string_view stateWord(const JobSummary& job) {
-    return job.suspended && job.state == JobState::Running ? "suspended" : toString(job.state);
-}
-
 JobPtr Registry::find(std::string_view key) const {
     const auto it = jobs_.find(key);
     return it == jobs_.end() ? nullptr : it->second;

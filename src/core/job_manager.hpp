@@ -97,8 +97,7 @@ struct JobProcess {
     std::string command;
 };
 
-/// "suspended" for a running job that is suspended, otherwise its state.
-std::string_view stateWord(const JobSummary& job);
+inline ShownState shownState(const JobSummary& job) { return shownState(job.state, job.suspended); }
 
 /// Learns what happened, for the bus's signals and objects. Called after the record of the event is stored.
 class JobObserver {

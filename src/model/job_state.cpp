@@ -16,6 +16,14 @@ constexpr auto kNames = enumNames<JobState>({
     {JobState::Accounting, "accounting"},
 });
 
+constexpr auto kShownNames = enumNames<ShownState>({
+    {ShownState::Creating, "creating"},
+    {ShownState::Running, "running"},
+    {ShownState::Suspended, "suspended"},
+    {ShownState::Ending, "ending"},
+    {ShownState::Accounting, "accounting"},
+});
+
 constexpr std::array kTransitions{
     std::pair{JobState::Creating, JobState::Running},
     std::pair{JobState::Creating, JobState::Ending}, // a job that was started and then fails a check ends without having run
@@ -28,6 +36,26 @@ constexpr std::array kTransitions{
 std::string_view toString(JobState state) { return kNames[state]; }
 
 std::optional<JobState> jobStateFromString(std::string_view text) { return kNames.find(text); }
+
+std::string_view toString(std::optional<ShownState> state) { return state ? kShownNames[*state] : "?"; }
+
+std::optional<ShownState> shownStateFromString(std::string_view text) { return kShownNames.find(text); }
+
+std::vector<std::string> shownStateNames() { return kShownNames.all(); }
+
+ShownState shownState(JobState state, bool suspended) {
+    switch (state) {
+    case JobState::Creating:
+        return ShownState::Creating;
+    case JobState::Running:
+        return suspended ? ShownState::Suspended : ShownState::Running;
+    case JobState::Ending:
+        return ShownState::Ending;
+    case JobState::Accounting:
+        break;
+    }
+    return ShownState::Accounting;
+}
 
 bool mayFollow(JobState from, JobState to) {
     for (const auto& [before, after] : kTransitions)

@@ -141,7 +141,8 @@ Result<WrapperReply> replyFromJson(const Json& json) {
         if (const auto jobs = json.find("jobs"); jobs != json.end()) {
             reply.jobs.emplace();
             for (const auto& job : *jobs)
-                reply.jobs->push_back({job.at("key").get<std::string>(), job.at("state").get<std::string>()});
+                reply.jobs->push_back(
+                    {job.at("key").get<std::string>(), shownStateFromString(job.at("state").get<std::string>())});
         }
         return reply;
     }
@@ -173,7 +174,7 @@ Json replyToJson(const Result<WrapperReply>& reply) {
     if (reply->jobs) {
         json["jobs"] = Json::array();
         for (const auto& job : *reply->jobs)
-            json["jobs"].push_back({{"key", job.key}, {"state", job.state}});
+            json["jobs"].push_back({{"key", job.key}, {"state", toString(job.state)}});
     }
     return json;
 }

@@ -6,6 +6,7 @@
 
 #include "base/result.hpp"
 #include "model/allocation.hpp"
+#include "model/job_state.hpp"
 #include "model/receipt.hpp"
 #include "model/resource_limits.hpp"
 
@@ -95,7 +96,7 @@ Result<WrapperRequest> decodeWrapperRequest(std::string_view packet);
 /// A job in the answer to WrapperList.
 struct WrapperJob {
     std::string key;
-    std::string state; ///< as stateWord()
+    std::optional<ShownState> state; ///< unset: a state of a newer pinfoldd
 
     bool operator==(const WrapperJob&) const = default;
 };

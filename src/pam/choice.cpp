@@ -13,10 +13,8 @@ namespace {
 // A message cannot name all keys of a user who has a thousand jobs.
 constexpr std::size_t kMostNamed = 5;
 
-bool isIn(const WrapperJob& job, std::string_view state) { return job.state == state; }
-
-const WrapperJob* firstIn(const Jobs& jobs, std::string_view state) {
-    const auto found = std::find_if(jobs.begin(), jobs.end(), [&](const auto& job) { return isIn(job, state); });
+const WrapperJob* firstIn(const Jobs& jobs, ShownState state) {
+    const auto found = std::find_if(jobs.begin(), jobs.end(), [&](const auto& job) { return job.state == state; });
     return found == jobs.end() ? nullptr : &*found;
 }
 
@@ -32,9 +30,9 @@ std::string listed(const Jobs& jobs) {
 } // namespace
 
 Result<void> mayLogIn(const Jobs& jobs, const std::string& node) {
-    if (firstIn(jobs, "running") || firstIn(jobs, "suspended"))
+    if (firstIn(jobs, ShownState::Running) || firstIn(jobs, ShownState::Suspended))
         return {};
-    if (const auto* job = firstIn(jobs, "creating"))
+    if (const auto* job = firstIn(jobs, ShownState::Creating))
         return Error{ErrorCode::NoSuchJob,
                      "Your job " + shown(job->key) + " is just starting on " + node + ": try again in a moment."};
     if (!jobs.empty())
@@ -47,7 +45,8 @@ Result<void> mayLogIn(const Jobs& jobs, const std::string& node) {
 
 Jobs openTo(const Jobs& jobs) {
     Jobs open;
-    std::copy_if(jobs.begin(), jobs.end(), std::back_inserter(open), [](const auto& job) { return isIn(job, "running"); });
+    std::copy_if(jobs.begin(), jobs.end(), std::back_inserter(open),
+                 [](const auto& job) { return job.state == ShownState::Running; });
     return open;
 }
 
@@ -57,7 +56,7 @@ Result<std::string> chooseJob(const Jobs& jobs, const std::optional<std::string>
         return allowed.error();
     const auto open = openTo(jobs);
     if (open.empty())
-        return Error{ErrorCode::Busy, "Your job " + shown(firstIn(jobs, "suspended")->key) + " on " + node +
+        return Error{ErrorCode::Busy, "Your job " + shown(firstIn(jobs, ShownState::Suspended)->key) + " on " + node +
                                           " is suspended: you can log in when the job has been resumed."};
     if (origin && std::any_of(open.begin(), open.end(), [&](const auto& job) { return job.key == *origin; }))
         return *origin;

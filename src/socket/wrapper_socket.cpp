@@ -328,7 +328,7 @@ void WrapperSocket::act(const ConnectionPtr& connection, const WrapperList& list
     reply.jobs.emplace();
     for (const auto& job : parts_.jobs.jobsOfUser(list.uid))
         if (reply.jobs->size() < kMostJobsListed)
-            reply.jobs->push_back({job.key.text(), std::string(stateWord(job))});
+            reply.jobs->push_back({job.key.text(), shownState(job)});
     connection->answer(reply);
 }
 

@@ -313,9 +313,9 @@ TEST(Json, aReceiptHasTheLineThatTheJobReads) {
 }
 
 TEST(TimeOut, saysWhatIsLeft) {
-    EXPECT_EQ(stillThere("sge.1", "ending", 1, 300'000), "job sge.1 is still ending after 300ms: 1 process is left");
-    EXPECT_EQ(stillThere("sge.1", "ending", 2, 1'000'000), "job sge.1 is still ending after 1s: 2 processes are left");
-    EXPECT_EQ(stillThere("sge.1", "running", {}, 1'000'000), "job sge.1 is still running after 1s");
+    EXPECT_EQ(stillThere("sge.1", ShownState::Ending, 1, 300'000), "job sge.1 is still ending after 300ms: 1 process is left");
+    EXPECT_EQ(stillThere("sge.1", ShownState::Ending, 2, 1'000'000), "job sge.1 is still ending after 1s: 2 processes are left");
+    EXPECT_EQ(stillThere("sge.1", ShownState::Running, {}, 1'000'000), "job sge.1 is still running after 1s");
 }
 
 TEST(Limits, aChangeIsSaidInALineForEach) {

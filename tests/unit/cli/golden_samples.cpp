@@ -6,7 +6,7 @@
 namespace pinfold::golden {
 namespace {
 
-JobInfo job(const std::string& key, const std::string& state, uid_t uid, std::uint64_t age) {
+JobInfo job(const std::string& key, ShownState state, uid_t uid, std::uint64_t age) {
     const auto parsed = *JobKey::parse(key);
     JobInfo info;
     info.key = key;
@@ -51,12 +51,12 @@ StrayRow stray(pid_t pid, uid_t uid, StrayKind kind, const std::string& unit, co
 } // namespace
 
 std::vector<JobInfo> jobs() {
-    auto array = job("slurm.123456_789", "suspended", kUser, 90'061 * kSecond);
+    auto array = job("slurm.123456_789", ShownState::Suspended, kUser, 90'061 * kSecond);
     array.tasks = 16;
-    auto opened = job("pbs.1234567[89].server-of-the-site.example.org", "ending", 0, 61 * kSecond);
+    auto opened = job("pbs.1234567[89].server-of-the-site.example.org", ShownState::Ending, 0, 61 * kSecond);
     opened.leader.reset();
     opened.unkillableSince = kNow - 30 * kSecond;
-    return {job("sge.4711", "running", 0, 5 * kSecond), array, opened};
+    return {job("sge.4711", ShownState::Running, 0, 5 * kSecond), array, opened};
 }
 
 std::vector<ProcessEntry> processes() {

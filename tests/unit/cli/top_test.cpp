@@ -20,7 +20,7 @@ constexpr std::uint64_t kMiB = 1 << 20;
 TopJob job(const std::string& key, std::uint64_t at, std::uint64_t cpu) {
     TopJob job;
     job.info.key = key;
-    job.info.state = "running";
+    job.info.state = ShownState::Running;
     job.info.created = kStart;
     job.at = at;
     job.usage.cpuUser = cpu / 2;
@@ -31,7 +31,7 @@ TopJob job(const std::string& key, std::uint64_t at, std::uint64_t cpu) {
 TopRow named(const std::string& key) {
     TopRow row;
     row.job.key = key;
-    row.job.state = "running";
+    row.job.state = ShownState::Running;
     return row;
 }
 
@@ -116,7 +116,7 @@ TEST(TopRows, sortedByEveryName) {
 TopRow full() {
     auto row = named("sge.4711");
     row.job.uid = 0;
-    row.job.state = "suspended";
+    row.job.state = ShownState::Suspended;
     row.age = 3661 * kSecond;
     row.cpu = 199.96;
     row.cpuOfAllowed = 50;

@@ -276,14 +276,14 @@ TEST_F(FreezerTest, suspendedTimeIsNoRunTime) {
     ASSERT_TRUE(change(limits));
     loop.advance(4'000'000);
     ASSERT_TRUE(ask(&JobManager::suspendJob));
-    EXPECT_EQ(stateWord(*manager->job("sge.1")), "suspended");
+    EXPECT_EQ(shownState(*manager->job("sge.1")), ShownState::Suspended);
     EXPECT_TRUE(node.frozen.contains(kSlice));
     loop.advance(60'000'000);
     ASSERT_TRUE(ask(&JobManager::suspendJob)) << "twice is no error";
     EXPECT_EQ(manager->job("sge.1")->state, JobState::Running);
     ASSERT_TRUE(ask(&JobManager::resumeJob));
     EXPECT_TRUE(node.frozen.empty());
-    EXPECT_EQ(stateWord(*manager->job("sge.1")), "running");
+    EXPECT_EQ(shownState(*manager->job("sge.1")), ShownState::Running);
     loop.advance(5'900'000);
     EXPECT_EQ(manager->job("sge.1")->state, JobState::Running);
     loop.advance(200'000);
@@ -334,7 +334,7 @@ TEST_F(FreezerTest, aSuspendedJobTakesNoTaskAndSurvivesARestart) {
     crash();
     loop.advance(5'000'000);
     restart();
-    EXPECT_EQ(stateWord(*manager->job("sge.1")), "suspended");
+    EXPECT_EQ(shownState(*manager->job("sge.1")), ShownState::Suspended);
     auto other = child();
     std::optional<Result<TaskAdded>> added;
     manager->addTask(root, taskOf("sge.1", other), [&](Result<TaskAdded> result) { added = std::move(result); });
@@ -349,7 +349,7 @@ TEST_F(FreezerTest, aJobThatCanNotBeFrozenRunsOn) {
     const auto failed = ask(&JobManager::suspendJob);
     ASSERT_FALSE(failed);
     EXPECT_NE(failed.error().message.find("no freezer here"), std::string::npos);
-    EXPECT_EQ(stateWord(*manager->job("sge.1")), "running");
+    EXPECT_EQ(shownState(*manager->job("sge.1")), ShownState::Running);
 }
 
 } // namespace

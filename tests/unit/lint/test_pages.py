@@ -127,6 +127,22 @@ def test_every_limit_is_documented(page, form):
     assert limits() and [name for name in limits() if form.format(name=name, option=name.replace("_", "-")) not in text] == []
 
 
+def shown_states():
+    return re.findall(r'\{ShownState::\w+, "(\w+)"\}', (TOP / "src/model/job_state.cpp").read_text())
+
+
+def test_the_states_on_the_bus_are_those_that_the_page_lists():
+    states = shown_states()
+    page = (TOP / "dbus/org.pinfold1.Manager.xml").read_text()
+    assert len(states) > 4 and f"`state` (s): {', '.join(states[:-1])} or {states[-1]}." in page
+
+
+def test_the_hook_of_openpbs_asks_for_states_that_exist():
+    source = (TOP / "src/schedulers/openpbs/pinfold_openpbs/words.py").read_text()
+    words = [word for group in re.findall(r'\["state"\] in \(([^)]*)\)', source) for word in re.findall(r'"(\w+)"', group)]
+    assert words and set(words) <= set(shown_states())
+
+
 def test_every_metric_is_documented():
     source = (TOP / "src/model/metrics.cpp").read_text()
     names = re.findall(r'"((?:pinfold|cgroup)_\w+)"', source)

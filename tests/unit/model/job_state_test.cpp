@@ -39,6 +39,24 @@ TEST(JobState, namesComeBack) {
         EXPECT_EQ(jobStateFromString(text), std::nullopt) << text;
 }
 
+TEST(ShownState, namesComeBack) {
+    const std::vector<std::string> names{"creating", "running", "suspended", "ending", "accounting"};
+    EXPECT_EQ(shownStateNames(), names);
+    for (const auto& name : names)
+        EXPECT_EQ(toString(shownStateFromString(name)), name);
+    for (const char* text : {"", "runing", "Running", "?"})
+        EXPECT_EQ(shownStateFromString(text), std::nullopt) << text;
+    EXPECT_EQ(toString(std::nullopt), "?") << "a state of a newer pinfoldd";
+}
+
+TEST(ShownState, ofARunningJobSaysWhetherItIsSuspended) {
+    for (const auto state : kStates)
+        for (const bool suspended : {false, true}) {
+            const bool shown = suspended && state == JobState::Running;
+            EXPECT_EQ(toString(shownState(state, suspended)), shown ? "suspended" : toString(state));
+        }
+}
+
 TEST(JobResult, namesComeBack) {
     std::set<std::string_view> names;
     for (const auto result :

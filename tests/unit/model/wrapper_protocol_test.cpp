@@ -97,7 +97,7 @@ TEST(WrapperProtocol, answers) {
     for (const auto& reply :
          {WrapperReply{"sge.1", {}, {}, {}}, WrapperReply{"sge.1", {{"A", "b=c"}}, "line\n", "a\nb\n"},
           WrapperReply{"sge.1", {}, {}, {}, 3}, WrapperReply{"", {}, {}, {}, {}, {}, std::vector<WrapperJob>()},
-          WrapperReply{"", {}, {}, {}, {}, {}, {{{"sge.2", "running"}, {"sge.1", "ending"}}}}})
+          WrapperReply{"", {}, {}, {}, {}, {}, {{{"sge.2", ShownState::Running}, {"sge.1", ShownState::Ending}}}}})
         EXPECT_EQ(*decodeWrapperReply(encodeWrapperReply(reply)), reply);
     EXPECT_EQ(encodeWrapperReply(WrapperReply{"sge.1", {}, {}, {}}), R"({"key":"sge.1"})");
     for (const auto& row : errorTable()) {
@@ -149,7 +149,8 @@ TEST(WrapperProtocol, whatIsDamagedIsRefusedOrReadAsItIsWrittenNow) {
             ++refused;
     }
     EXPECT_GT(refused, 15'000U);
-    const auto jobs = encodeWrapperReply(WrapperReply{"", {}, {}, {}, {}, {}, {{{"sge.2", "running"}, {"sge.1", "ending"}}}});
+    const auto jobs = encodeWrapperReply(
+        WrapperReply{"", {}, {}, {}, {}, {}, {{{"sge.2", ShownState::Running}, {"sge.1", ShownState::Ending}}}});
     for (int i = 0; i < 20'000; ++i)
         (void)decodeWrapperReply(mutator.mutate(jobs)); // of no packet does an exception come
 }

@@ -7,9 +7,12 @@ namespace pinfold {
 namespace {
 
 const Jobs kNone;
-const Jobs kRunning{{"sge.1", "running"}};
-const Jobs kSuspended{{"sge.2", "suspended"}};
-const Jobs kSeveral{{"sge.4", "suspended"}, {"sge.3", "running"}, {"sge.2", "running"}, {"sge.1", "ending"}};
+const Jobs kRunning{{"sge.1", ShownState::Running}};
+const Jobs kSuspended{{"sge.2", ShownState::Suspended}};
+const Jobs kSeveral{{"sge.4", ShownState::Suspended},
+                    {"sge.3", ShownState::Running},
+                    {"sge.2", ShownState::Running},
+                    {"sge.1", ShownState::Ending}};
 
 ErrorCode refusal(const Jobs& jobs) { return mayLogIn(jobs, "node7").error().code; }
 
@@ -22,13 +25,14 @@ TEST(Choice, whoHasAJobMayLogIn) {
 TEST(Choice, whoHasNoneIsToldWhy) {
     EXPECT_EQ(refusal(kNone), ErrorCode::NoSuchJob);
     EXPECT_TRUE(mayLogIn(kNone, "node7").error().message.starts_with("You have no job on node7, so you cannot log in here. "));
-    for (const char* state : {"ending", "accounting", "from-the-future"}) {
+    for (const auto state :
+         {std::optional(ShownState::Ending), std::optional(ShownState::Accounting), shownStateFromString("from-the-future")}) {
         EXPECT_EQ(refusal({{"sge.1", state}}), ErrorCode::JobEnding);
         EXPECT_EQ(mayLogIn({{"sge.1", state}}, "node7").error().message,
                   "Your job sge.1 on node7 is ending, so you cannot log in here any more.");
     }
-    EXPECT_EQ(refusal({{"sge.1", "ending"}, {"sge.2", "creating"}}), ErrorCode::NoSuchJob);
-    EXPECT_EQ(mayLogIn({{"sge.2", "creating"}}, "node7").error().message,
+    EXPECT_EQ(refusal({{"sge.1", ShownState::Ending}, {"sge.2", ShownState::Creating}}), ErrorCode::NoSuchJob);
+    EXPECT_EQ(mayLogIn({{"sge.2", ShownState::Creating}}, "node7").error().message,
               "Your job sge.2 is just starting on node7: try again in a moment.");
 }
 
@@ -45,7 +49,7 @@ TEST(Choice, noneOfSeveralWhereTheSiteSaysSo) {
     EXPECT_EQ(refused.error().code, ErrorCode::Denied);
     EXPECT_TRUE(refused.error().message.starts_with("You have several jobs on node7 (sge.3, sge.2), "))
         << refused.error().message;
-    const auto many = chooseJob(Jobs(100, {"sge.1", "running"}), {}, true, "node7");
+    const auto many = chooseJob(Jobs(100, {"sge.1", ShownState::Running}), {}, true, "node7");
     EXPECT_NE(many.error().message.find("(sge.1, sge.1, sge.1, sge.1, sge.1, ...)"), std::string::npos);
 }
 
@@ -57,7 +61,10 @@ TEST(Choice, noneThatTakesNobody) {
 }
 
 TEST(Choice, aCgroupIsOfTheJobWhoseSliceItIsIn) {
-    const Jobs jobs{{"sge.1", "running"}, {"sge.11", "running"}, {"no key", "running"}, {"pbs.1[2]", "running"}};
+    const Jobs jobs{{"sge.1", ShownState::Running},
+                    {"sge.11", ShownState::Running},
+                    {"no key", ShownState::Running},
+                    {"pbs.1[2]", ShownState::Running}};
     EXPECT_EQ(jobOf("/batch.slice/batch-sge.1.slice/job-sge.1-3.scope", jobs), "sge.1");
     EXPECT_EQ(jobOf("/batch.slice/batch-sge.11.slice/job-sge.11.scope/below", jobs), "sge.11");
     EXPECT_EQ(jobOf(R"(/batch.slice/batch-pbs.1\x5b2\x5d.slice/x)", jobs), "pbs.1[2]");

@@ -82,7 +82,7 @@ TEST_F(LoginTest, rootIsLetInWithoutAsking) {
 TEST_F(LoginTest, membersOfTheGroupsAreLetInWithoutAsking) { EXPECT_EQ(accountOf(staff).pamCode, kPamSuccess); }
 
 TEST_F(LoginTest, whoHasAJobIsLetIn) {
-    answer({listOf({{"sge.1", "running"}})});
+    answer({listOf({{"sge.1", ShownState::Running}})});
     const auto outcome = accountOf(alice);
     EXPECT_EQ(outcome.pamCode, kPamSuccess);
     EXPECT_EQ(outcome.toUser, "");
@@ -140,7 +140,7 @@ TEST_F(LoginTest, aPinfolddThatDoesNotAnswerIsWaitedForNoLongerThanAPhaseTakes) 
 }
 
 TEST_F(LoginTest, pinfolddsWordForAnAdoptionIsNotTaken) {
-    answer({listOf({{"sge.1", "running"}}), WrapperReply{"sge.1", {}, {}, {}, 3}});
+    answer({listOf({{"sge.1", ShownState::Running}}), WrapperReply{"sge.1", {}, {}, {}, 3}});
     const auto outcome = sessionOf(alice);
     EXPECT_EQ(outcome.pamCode, kPamSessionErr);
     EXPECT_NE(outcome.toLog.find("pinfoldd says that the login is in task 3 of job sge.1, but the login is in /"),
@@ -152,9 +152,9 @@ TEST_F(LoginTest, pinfolddsWordForAnAdoptionIsNotTaken) {
 
 TEST_F(LoginTest, whatTheSiteAdmitsOnFailureIsNotARefusalOfPinfoldds) {
     options.admitOnFailure = true;
-    answer({listOf({}), listOf({{"sge.1", "running"}}), Error{ErrorCode::JobEnding, "job 'sge.1' is ending"},
-            listOf({{"sge.1", "running"}}), Error{ErrorCode::Busy, "job 'sge.1' has 1000 live tasks already"},
-            listOf({{"sge.1", "running"}}), Error{ErrorCode::SystemdFailed, "no"}});
+    answer({listOf({}), listOf({{"sge.1", ShownState::Running}}), Error{ErrorCode::JobEnding, "job 'sge.1' is ending"},
+            listOf({{"sge.1", ShownState::Running}}), Error{ErrorCode::Busy, "job 'sge.1' has 1000 live tasks already"},
+            listOf({{"sge.1", ShownState::Running}}), Error{ErrorCode::SystemdFailed, "no"}});
     EXPECT_EQ(sessionOf(alice).pamCode, kPamSessionErr);
     EXPECT_EQ(sessionOf(alice).pamCode, kPamSessionErr);
     EXPECT_EQ(sessionOf(alice).pamCode, kPamSessionErr);
@@ -162,7 +162,7 @@ TEST_F(LoginTest, whatTheSiteAdmitsOnFailureIsNotARefusalOfPinfoldds) {
 }
 
 TEST_F(LoginTest, membersOfTheGroupsNeedNoJobAndNoAdoption) {
-    answer({listOf({}), listOf({{"sge.1", "running"}}), Error{ErrorCode::JobEnding, "job 'sge.1' is ending"}});
+    answer({listOf({}), listOf({{"sge.1", ShownState::Running}}), Error{ErrorCode::JobEnding, "job 'sge.1' is ending"}});
     EXPECT_EQ(sessionOf(staff).pamCode, kPamSuccess);
     EXPECT_EQ(sessionOf(staff).pamCode, kPamSuccess);
 }

@@ -95,7 +95,7 @@ protected:
     std::optional<std::string> origin(std::uint64_t time = 60'000'000) const {
         return originOf(kFromHere, jobs, Deadline(time), top());
     }
-    const Jobs jobs{{"sge.1", "running"}, {"sge.2", "running"}, {"sge.3", "running"}};
+    const Jobs jobs{{"sge.1", ShownState::Running}, {"sge.2", ShownState::Running}, {"sge.3", ShownState::Running}};
 };
 
 TEST_F(OriginOf, isTheJobOfWhoHoldsTheSocket) {
