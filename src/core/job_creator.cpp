@@ -337,7 +337,6 @@ void JobCreator::giveUp(const JobPtr& job, const Error& why) {
     // What was started ends as a job does, but there was no job, so there is no receipt. The grace lets a caller that is the
     // leader itself (--exec) print its own last message.
     job->record.neverRan = true;
-    core_.enter(*job, JobState::Running);
     if (!job->slice)
         if (auto slice = core_.context.cgroups.open(slicePath(job->key())))
             job->slice = std::move(*slice);

@@ -160,7 +160,8 @@ void JobEnder::begin(const JobPtr& job, Request request) {
         core_.save(*job);
         return terminate(job);
     }
-    if (record.state != JobState::Running)
+    const bool givenUp = record.state == JobState::Creating && record.neverRan;
+    if (record.state != JobState::Running && !givenUp)
         return;
     job->endBegan = core_.context.loop.bootTime();
     record.cause = request.cause;

@@ -142,7 +142,8 @@ void Recovery::takeUp(const JobPtr& job, const std::set<std::string>& loaded) {
         return;
     case JobState::Ending:
     case JobState::Accounting:
-        core_.observer->jobAdded(summarize(*job));
+        if (!job->record.neverRan) // its creator was told that there is no such job
+            core_.observer->jobAdded(summarize(*job));
         parts_.ender.resume(job);
         return;
     }

@@ -208,7 +208,7 @@ TEST_F(IdentityTest, whatSystemdHasBegunOfAFailedCreationIsEnded) {
     EXPECT_EQ(recordFiles(), 0U);
 }
 
-TEST_F(IdentityTest, aJobThatNeverRanHasNoReceiptAfterARestartEither) {
+TEST_F(IdentityTest, aJobThatNeverRanLeavesNoTraceAfterARestartEither) {
     ResourceLimits limits;
     limits.memoryMax = 1 << 30;
     node.ignoreProperties = true; // the read-back fails after the start
@@ -217,6 +217,7 @@ TEST_F(IdentityTest, aJobThatNeverRanHasNoReceiptAfterARestartEither) {
     ASSERT_TRUE(created);
     ASSERT_FALSE(*created);
     ASSERT_EQ(recordFiles(), 1U) << "its waiting leader is still there";
+    EXPECT_EQ(records.load()->records.front().state, JobState::Ending);
     crash();
     restart();
     loop.advance(config.jobs.killGrace);
@@ -224,6 +225,8 @@ TEST_F(IdentityTest, aJobThatNeverRanHasNoReceiptAfterARestartEither) {
     loop.waitForEvent(1000);
     EXPECT_EQ(manager->jobCount(), 0U);
     EXPECT_TRUE(receipts().empty());
+    EXPECT_TRUE(observer.log.empty()) << "its creator was told that there is no such job, but others heard: "
+                                      << observer.log.front();
 }
 
 TEST_F(IdentityTest, aLateFailureOfASuspensionWritesNoRecordOfAJobThatIsOver) {
