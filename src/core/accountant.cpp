@@ -86,7 +86,9 @@ void Accountant::account(const JobPtr& job) {
         std::make_shared<Closing>(Closing{.job = job, .recorded = job->record.state == JobState::Accounting, .stored = {}});
     if (!closing->recorded) // if true, an earlier pinfoldd has stored this state
         closing->recorded = core_.advance(*job, JobState::Accounting) && core_.save(*job);
+    job->describeTimer.reset();
     job->graceTimer.reset();
+    job->unkillableTimer.reset();
     job->reportTimer.reset();
     job->idleSave.reset();
     job->sliceWatch.reset();
@@ -146,7 +148,7 @@ void Accountant::removeSlice(const ClosingPtr& closing, int tries) {
         }
         // systemd 257 does not stop a unit that somebody froze without pinfoldd.
         core_.context.systemd.thaw(job->key().sliceName(), [](const SystemdOutcome&) {});
-        job->graceTimer = core_.context.loop.after(kSliceRetry, [this, closing, tries] { removeSlice(closing, tries + 1); });
+        job->removalTimer = core_.context.loop.after(kSliceRetry, [this, closing, tries] { removeSlice(closing, tries + 1); });
     });
 }
 
@@ -156,7 +158,7 @@ void Accountant::forgetIfClosed(const Closing& closing) {
 }
 
 void Accountant::forget(const JobPtr& job, const Receipt& receipt) {
-    job->graceTimer.reset();
+    job->removalTimer.reset();
     if (auto removed = core_.context.records.remove(job->key()); !removed)
         logWarning(core_.context, job->key(), "its record cannot be removed: " + removed.error().message, Trouble::Record);
     core_.registry.remove(*job);

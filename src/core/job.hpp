@@ -35,8 +35,9 @@ struct Task {
     std::vector<Reply<TaskAdded>> adders; ///< replies that wait for the start
     std::vector<Reply<void>> waiters;     ///< replies that wait for the end of the task
     EventHandle scopeWatch;               ///< cgroup.events of the scope; tasks from 1 only, task 0 is watched by the slice
+    EventHandle describeTimer;            ///< this and the next two: as in Job
     EventHandle graceTimer;
-    EventHandle killTimer; ///< as in Job
+    EventHandle killTimer;
     bool ending = false;
     bool terminationDue = false; ///< as in Job
 };
@@ -59,8 +60,11 @@ struct Job {
     UniqueFd supervisor; ///< pidfd
     EventHandle supervisorWatch;
     EventHandle runTimer;
-    EventHandle graceTimer;
+    EventHandle describeTimer;           ///< bounds the wait of SIGTERM for the reports on leftovers
+    EventHandle graceTimer;              ///< SIGKILL follows when this time is over
     EventHandle killTimer;               ///< Killer's
+    EventHandle unkillableTimer;         ///< UnkillablePolicy's: the next step for processes that outlive SIGKILL
+    EventHandle removalTimer;            ///< Accountant's: the next try to remove the slice
     std::optional<std::uint64_t> killAt; ///< CLOCK_BOOTTIME, microseconds: when SIGKILL follows; never moved to a later time
     EventHandle memoryWatch;             ///< memory.events of the slice
     EventHandle oomTimer;                ///< bounds the wait for the kernel's log line about the victim

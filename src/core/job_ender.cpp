@@ -30,6 +30,9 @@ bool leftBehind(const Job& job) {
 
 bool populated(const Job& job) { return job.slice && job.slice->populated(); }
 
+/// True: the job's processes are being stopped, and a timer drives the next step.
+bool isBeingStopped(const Job& job) { return job.describeTimer || job.graceTimer || job.freezeTimer || job.unkillableTimer; }
+
 } // namespace
 
 std::function<void()> JobEnder::onJob(const JobPtr& job, void (JobEnder::*handler)(const JobPtr&)) {
@@ -87,7 +90,7 @@ void JobEnder::check(const JobPtr& job) {
         if (job->record.state == JobState::Ending)
             Accountant::forgetNote(*job);
         // The job had run empty. Processes that have come since are stopped too.
-        if (job->record.state == JobState::Ending && !job->graceTimer && !job->freezeTimer && !reports_.letsBe(job))
+        if (job->record.state == JobState::Ending && !isBeingStopped(*job) && !reports_.letsBe(job))
             stop(job);
         return;
     }
@@ -210,7 +213,7 @@ void JobEnder::stop(const JobPtr& job) {
             terminate(live);
     };
     job->onDescribed.push_back(due);
-    job->graceTimer = core_.context.loop.after(kDescriptionWait, due);
+    job->describeTimer = core_.context.loop.after(kDescriptionWait, due);
 }
 
 void JobEnder::listLeftovers(const JobPtr& job) {
@@ -255,6 +258,7 @@ void JobEnder::terminateInTurn(const JobPtr& job) {
 void JobEnder::kill(const JobPtr& job) {
     if (!populated(*job))
         return emptied(job);
+    job->graceTimer.reset();
     job->killAt = core_.context.loop.bootTime();
     if (leaderEnded(*job))
         listLeftovers(job);
@@ -322,6 +326,7 @@ void JobEnder::reportExit(const JobPtr& job, const ExitState& exit, bool byAdmin
 void JobEnder::emptied(const JobPtr& job) {
     if (job->record.state != JobState::Ending)
         return;
+    job->describeTimer.reset();
     job->graceTimer.reset();
     job->killTimer.reset();
     job->freezeTimer.reset();

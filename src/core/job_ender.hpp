@@ -14,6 +14,32 @@
 
 namespace pinfold {
 
+// clang-format off
+// What JobEnder does at each event, by the job's state. In Creating it does nothing: JobCreator lets the job run, drops it, or gives
+// it up, and then the job ends from Creating (JobRecord::neverRan). In Accounting only Accountant acts.
+//
+//                                      | Running                                | Ending
+// -------------------------------------|----------------------------------------|-----------------------------------------------------
+// the leader ends                      | begin: exited, or supervisor-lost      | kill, if a shepherd was spared and is gone now
+// the supervisor ends                  | begin: supervisor-lost                 | emptied, if the slice is empty
+// the slice has run empty, or is gone  | begin: exited; if the leader lives,    | emptied: note the figures, wait for a report that is
+//                                      | wait 1 s, then begin: exited or lost   | due (reportTimer), then hand over to Accountant
+//   of a job without a batch script    | lingerTimer begins; gone: begin: lost  | the same
+// the slice has processes again        | stop waiting                           | stop, unless isBeingStopped() or a report is awaited
+// the slice is frozen                  | -                                      | killAround, if cull() has frozen it
+// the run time is over (runTimer)      | begin: timeout                         | stop, if a report was awaited; otherwise nothing
+// lingerTimer                          | begin: exited                          | -
+// somebody asks for the end            | begin: the cause that was given        | stop, if a report was awaited; terminate, if the new
+//                                      |                                        | grace ends sooner
+// EndJob's report                      | begin: exited                          | emptied, stop, or begin with the usual grace
+// the leftovers are described, or      | -                                      | terminate: SIGTERM, and graceTimer begins
+//   describeTimer                      |                                        |
+// graceTimer                           | -                                      | kill: SIGKILL; around a shepherd cull, which freezes
+// freezeTimer                          | -                                      | thaw and kill
+// unkillableTimer                      | -                                      | UnkillablePolicy: SIGKILL again, then report
+//
+// begin() stores the cause, then calls stop(): stop -> terminate -> kill, each at once if there is nothing to wait for.
+// clang-format on
 class JobEnder {
 public:
     struct Parts {

@@ -78,7 +78,7 @@ void TaskEnder::end(const JobPtr& job, std::uint32_t number) {
             terminate(live, number);
     };
     job->onDescribed.push_back(due);
-    task.graceTimer = core_.context.loop.after(kDescriptionWait, due);
+    task.describeTimer = core_.context.loop.after(kDescriptionWait, due);
 }
 
 void TaskEnder::terminate(const JobPtr& job, std::uint32_t number) {

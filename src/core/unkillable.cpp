@@ -65,7 +65,7 @@ void UnkillablePolicy::watch(const JobPtr& job) {
     const auto after = core_.context.config.unkillable.after;
     const auto last = std::min(kSecondKill, after / 2);
     const auto killedAt = core_.context.loop.realTime();
-    job->graceTimer = core_.context.loop.after(after - last, [this, last, killedAt, weak = WeakJob(job)] {
+    job->unkillableTimer = core_.context.loop.after(after - last, [this, last, killedAt, weak = WeakJob(job)] {
         if (const auto live = weak.lock())
             killAgain(live, last, killedAt);
     });
@@ -77,7 +77,7 @@ void UnkillablePolicy::killAgain(const JobPtr& job, std::uint64_t last, std::uin
     const auto done = std::make_shared<bool>(false);
     if (core_.killer.killStubborn(job->key(), job->record.uid, [done] { *done = true; }))
         return reportAfter(job, done, last, killedAt);
-    job->graceTimer = core_.context.loop.after(kLookAgain, [this, last, killedAt, weak = WeakJob(job)] {
+    job->unkillableTimer = core_.context.loop.after(kLookAgain, [this, last, killedAt, weak = WeakJob(job)] {
         if (const auto live = weak.lock())
             killAgain(live, last, killedAt);
     });
@@ -85,7 +85,7 @@ void UnkillablePolicy::killAgain(const JobPtr& job, std::uint64_t last, std::uin
 
 void UnkillablePolicy::reportAfter(const JobPtr& job, const std::shared_ptr<const bool>& done, std::uint64_t wait,
                                    std::uint64_t killedAt) {
-    job->graceTimer = core_.context.loop.after(wait, [this, done, killedAt, weak = WeakJob(job)] {
+    job->unkillableTimer = core_.context.loop.after(wait, [this, done, killedAt, weak = WeakJob(job)] {
         const auto live = weak.lock();
         if (live && *done)
             report(live, killedAt);
@@ -95,7 +95,7 @@ void UnkillablePolicy::reportAfter(const JobPtr& job, const std::shared_ptr<cons
 }
 
 void UnkillablePolicy::reportLater(const JobPtr& job, std::uint64_t killedAt) {
-    job->graceTimer = core_.context.loop.after(kLookAgain, [this, killedAt, weak = WeakJob(job)] {
+    job->unkillableTimer = core_.context.loop.after(kLookAgain, [this, killedAt, weak = WeakJob(job)] {
         if (const auto live = weak.lock())
             report(live, killedAt);
     });
@@ -136,6 +136,7 @@ void UnkillablePolicy::judge(Job& job, const std::vector<pid_t>& left, std::vect
 }
 
 void UnkillablePolicy::over(Job& job) {
+    job.unkillableTimer.reset();
     job.record.unkillableInFuse = false;
     if (std::exchange(job.record.unkillableSince, std::nullopt))
         publish();

@@ -85,6 +85,21 @@ TEST_F(UnkillableTest, whatHangsIsNamedWithItsPlaceInTheKernel) {
     EXPECT_FALSE(comment()) << "nobody asked for one";
 }
 
+TEST_F(UnkillableTest, aGraceThatASoonerStopCutShortDelaysNoReport) {
+    auto leader = child();
+    create("sge.1", leader);
+    node.hang(leader.pid(), "rpc_wait_bit_killable");
+    const auto stop = [this](std::uint64_t grace) {
+        manager->stopJob(root, "sge.1", grace, [](const Result<void>& done) { EXPECT_TRUE(done); });
+        loop.settle();
+    };
+    stop(config.unkillable.after / 2);
+    stop(0);
+    passBound();
+    EXPECT_EQ(events("unkillable").size(), 1U);
+    EXPECT_EQ(loop.timers(), 0U);
+}
+
 TEST_F(UnkillableTest, theJobEndsByItselfAndNobodyAsksForThat) {
     auto leader = stuckJob("sge.1");
     passBound();
