@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cli/doctor_host.hpp"
 
+#include "base/clock.hpp"
 #include "build_config.hpp"
 #include "client/node_client.hpp"
 #include "doctor/files.hpp"
@@ -109,8 +110,7 @@ void askGridEngine(Host& host, const Asking& asking) {
 }
 
 void lookAtClock(Host& host) {
-    host.now = static_cast<std::uint64_t>(
-        std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch()).count());
+    host.now = realTimeNow();
     timex clock{};
     if (::adjtimex(&clock) >= 0)
         host.clockSet = (clock.status & STA_UNSYNC) == 0;

@@ -7,7 +7,6 @@
 #include <pwd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <ctime>
 #include <optional>
 #include <unordered_map>
@@ -51,11 +50,6 @@ std::string formatShortUtc(std::uint64_t realtimeUsec, std::uint64_t now) {
     const auto full = formatUtc(realtimeUsec); // 2026-11-20T12:00:00Z
     const auto distance = std::max(realtimeUsec, now) - std::min(realtimeUsec, now);
     return full.size() < 16 || distance > 180 * kDay ? full.substr(0, 10) : full.substr(5, 5) + " " + full.substr(11, 5);
-}
-
-std::uint64_t realTimeNow() {
-    return static_cast<std::uint64_t>(
-        std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch()).count());
 }
 
 Result<std::uint64_t> parseWhen(const std::string& text, std::uint64_t now) {

@@ -19,9 +19,6 @@ Result<std::uint32_t> userId(const std::string& text);
 /// "11-20 12:00" (UTC), or "2025-11-20" for a time that is more than half a year away from `now`.
 std::string formatShortUtc(std::uint64_t realtimeUsec, std::uint64_t now);
 
-/// CLOCK_REALTIME, microseconds.
-std::uint64_t realTimeNow();
-
 /// "2026-11-20", "2026-11-20 12:00[:30]", "2026-11-20T12:00:00Z" (all UTC), "-1h", "today", "now" → CLOCK_REALTIME microseconds.
 /// Error: InvalidArgument.
 Result<std::uint64_t> parseWhen(const std::string& text, std::uint64_t now);

@@ -1,23 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cli/top_source.hpp"
 
+#include "base/clock.hpp"
 #include "model/job_key.hpp"
 
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <chrono>
 
 namespace pinfold {
 namespace {
 
 constexpr std::uint64_t kAskAgain = 10'000'000; // microseconds
 constexpr std::uint64_t kOtherDescriptors = 64; // for everything but the cgroups
-
-std::uint64_t nowUsec() {
-    return static_cast<std::uint64_t>(
-        std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch()).count());
-}
 
 std::string batchPath() { return "/" + std::string(kBatchSlice); }
 
@@ -38,7 +33,7 @@ std::uint64_t mostDescriptors() {
 Result<TopSample> TopSource::look() {
     auto slices = tree_.children(batchPath());
     std::sort(slices.begin(), slices.end());
-    if (const auto now = nowUsec(); mustAsk(slices, now)) {
+    if (const auto now = realTimeNow(); mustAsk(slices, now)) {
         auto jobs = ask();
         if (!jobs && asked_ == 0)
             return jobs.error();
@@ -53,7 +48,7 @@ Result<TopSample> TopSource::look() {
     std::erase_if(jobs_, [&slices](const auto& entry) {
         return entry.second.cgroup && !std::binary_search(slices.begin(), slices.end(), entry.first);
     });
-    TopSample sample{nowUsec(), {}};
+    TopSample sample{realTimeNow(), {}};
     for (const auto& [slice, job] : jobs_)
         sample.jobs.push_back(read(job));
     return sample;
@@ -100,7 +95,7 @@ std::optional<CgroupDir> TopSource::open(const std::string& slice) const {
 }
 
 TopJob TopSource::read(const Watched& job) {
-    TopJob read{job.info, nowUsec(), {}, {}};
+    TopJob read{job.info, realTimeNow(), {}, {}};
     if (!job.cgroup)
         return read;
     read.usage = job.cgroup->briefUsage();

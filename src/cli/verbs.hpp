@@ -3,6 +3,7 @@
 // standard error, and return the exit status.
 #pragma once
 
+#include "base/clock.hpp"
 #include "base/error_code.hpp"
 #include "base/result.hpp"
 #include "cli/command_line.hpp"

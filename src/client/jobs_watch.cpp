@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "client/jobs_watch.hpp"
 
+#include "base/clock.hpp"
 #include "client/converted.hpp"
 
 #include <poll.h>
 
 #include <algorithm>
-#include <chrono>
 #include <optional>
 #include <set>
 
@@ -15,11 +15,6 @@ namespace {
 
 constexpr std::size_t kMostWaits = 64; // dbus-daemon refuses the 129th unanswered call of a connection
 constexpr std::uint64_t kForEver = UINT64_MAX;
-
-std::uint64_t nowUsec() {
-    return static_cast<std::uint64_t>(
-        std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now().time_since_epoch()).count());
-}
 
 } // namespace
 
@@ -42,14 +37,14 @@ struct JobsWatch::Impl {
     /// Returns false at the deadline.
     bool waitForMessage(std::uint64_t deadline) const {
         const auto data = connection->getEventLoopPollData();
-        const auto now = nowUsec();
+        const auto now = monotonicNow();
         const auto until = std::min(deadline, bus::pollTimeout(data));
         const auto left = until == UINT64_MAX ? -1
                           : until > now       ? static_cast<int>(std::min((until - now) / 1000 + 1, kMostMs))
                                               : 0;
         pollfd wait{data.fd, static_cast<short>(data.events), 0};
         ::poll(&wait, 1, left);
-        return nowUsec() < deadline;
+        return monotonicNow() < deadline;
     }
 
     static constexpr std::uint64_t kMostMs = 3'600'000;
@@ -72,7 +67,7 @@ Result<JobsWatch> JobsWatch::connect() {
 }
 
 Result<void> JobsWatch::untilOneEnds(const std::vector<std::string>& keys, std::uint64_t timeout) {
-    const auto now = nowUsec();
+    const auto now = monotonicNow();
     const auto deadline = timeout > UINT64_MAX - now ? UINT64_MAX : now + timeout;
     auto waited = converted([&]() -> bool {
         for (const auto& key : keys)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "core/oom_judge.hpp"
 
+#include "base/clock.hpp"
 #include "core/events.hpp"
 
 #include <time.h>
@@ -18,14 +19,8 @@ constexpr std::uint64_t kClockSlack = 1'000'000;
 
 /// Turns a time of the kernel's log into CLOCK_BOOTTIME. The clock of the log stands still while the node sleeps.
 std::uint64_t bootTimeOf(std::uint64_t logTime) {
-    timespec boot{};
-    timespec monotonic{};
-    ::clock_gettime(CLOCK_BOOTTIME, &boot);
-    ::clock_gettime(CLOCK_MONOTONIC, &monotonic);
-    const auto usec = [](const timespec& time) {
-        return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000 + static_cast<std::uint64_t>(time.tv_nsec) / 1000;
-    };
-    return logTime + (usec(boot) - std::min(usec(boot), usec(monotonic)));
+    const auto boot = bootTimeNow();
+    return logTime + (boot - std::min(boot, monotonicNow()));
 }
 
 bool isJobsOwn(const Job& job, const std::string& cgroup) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "os/loop_meter.hpp"
 
+#include "base/clock.hpp"
+
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -13,12 +15,6 @@
 
 namespace pinfold {
 namespace {
-
-std::uint64_t clockUsec(clockid_t clock) {
-    timespec now{};
-    ::clock_gettime(clock, &now);
-    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000 + static_cast<std::uint64_t>(now.tv_nsec) / 1000;
-}
 
 /// Reads the second number of schedstat: nanoseconds that the thread was ready to run but had no processor
 /// (Documentation/scheduler/sched-stats.rst).
@@ -51,7 +47,7 @@ std::uint64_t LoopMeter::slept() const {
 LoopMeter::Times LoopMeter::now() const {
     rusage usage{};
     ::getrusage(RUSAGE_THREAD, &usage);
-    return {clockUsec(CLOCK_MONOTONIC), clockUsec(CLOCK_THREAD_CPUTIME_ID), runDelayUsec(schedstat_.get()), usage.ru_majflt};
+    return {clockNow(CLOCK_MONOTONIC), clockNow(CLOCK_THREAD_CPUTIME_ID), runDelayUsec(schedstat_.get()), usage.ru_majflt};
 }
 
 } // namespace pinfold

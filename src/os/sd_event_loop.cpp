@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "os/sd_event_loop.hpp"
 
+#include "base/clock.hpp"
+
 #include <systemd/sd-event.h>
 
 #include <cxxabi.h>
@@ -23,12 +25,6 @@ constexpr std::uint64_t kTimerAccuracy = 1000;
 // enough that many jobs which end together share the idle work.
 constexpr int kTurnsUntilIdle = 256;
 constexpr std::uint64_t kLongestDelay = UINT64_MAX / 2; // sd-event refuses a time beyond 64 bits
-
-std::uint64_t clockUsec(clockid_t clock) {
-    timespec now{};
-    ::clock_gettime(clock, &now);
-    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000 + static_cast<std::uint64_t>(now.tv_nsec) / 1000;
-}
 
 /// Returns the names of the class and function that contain a lambda.
 std::string readable(const std::type_info& type) {
@@ -129,11 +125,11 @@ EventHandle SdEventLoop::onSignal(int signal, Handler handler) {
     return source;
 }
 
-std::uint64_t SdEventLoop::bootTime() const { return clockUsec(CLOCK_BOOTTIME); }
+std::uint64_t SdEventLoop::bootTime() const { return clockNow(CLOCK_BOOTTIME); }
 
-std::uint64_t SdEventLoop::realTime() const { return clockUsec(CLOCK_REALTIME); }
+std::uint64_t SdEventLoop::realTime() const { return clockNow(CLOCK_REALTIME); }
 
-std::uint64_t SdEventLoop::cpuTime() const { return clockUsec(CLOCK_THREAD_CPUTIME_ID); }
+std::uint64_t SdEventLoop::cpuTime() const { return clockNow(CLOCK_THREAD_CPUTIME_ID); }
 
 void SdEventLoop::enableWatchdog() { check(sd_event_set_watchdog(event_, 1), "sd_event_set_watchdog"); }
 

@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "base/clock.hpp"
+
 #include <algorithm>
 #include <cstdint>
-#include <ctime>
 
 namespace pinfold {
 
-/// CLOCK_MONOTONIC, microseconds.
-inline std::uint64_t monotonicNow() {
-    timespec time{};
-    ::clock_gettime(CLOCK_MONOTONIC, &time);
-    return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000 + static_cast<std::uint64_t>(time.tv_nsec) / 1000;
-}
-
 class Deadline {
 public:
-    explicit Deadline(std::uint64_t fromNowUsec) : at_(monotonicNow() + fromNowUsec) {}
+    /// UINT64_MAX: never.
+    explicit Deadline(std::uint64_t fromNowUsec) {
+        const auto now = monotonicNow();
+        at_ = now + std::min(fromNowUsec, UINT64_MAX - now);
+    }
 
     bool passed() const { return monotonicNow() >= at_; }
     /// The microseconds that are left.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "strays/leftover_search.hpp"
 
+#include "base/clock.hpp"
 #include "base/message_ids.hpp"
 #include "os/open_files.hpp"
 
@@ -17,11 +18,6 @@ namespace {
 // The time that a process may take to show all files that it has open or mapped: this suffices on a busy node, for a process with
 // the usual maximum of 65,530 mappings.
 constexpr std::chrono::seconds kPatience{5};
-
-std::uint64_t realTime() {
-    const auto now = std::chrono::system_clock::now().time_since_epoch();
-    return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(now).count());
-}
 
 void logRemoval(Journal& journal, const LeftoverFile& leftover) {
     const auto& file = leftover.file;
@@ -174,7 +170,7 @@ private:
                                  .seen = static_cast<bool>(seen),
                                  .complete = allIsKnownFor(uid),
                                  .root = rules_.root,
-                                 .now = realTime(),
+                                 .now = realTimeNow(),
                                  .minAge = rules_.minAge});
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "strays/lookout.hpp"
 
+#include "base/clock.hpp"
 #include "base/escape.hpp"
 
 #include <poll.h>
@@ -8,17 +9,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <ctime>
 #include <utility>
 
 namespace pinfold {
 namespace {
-
-std::uint64_t bootTime() {
-    timespec now{};
-    ::clock_gettime(CLOCK_BOOTTIME, &now);
-    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000 + static_cast<std::uint64_t>(now.tv_nsec) / 1000;
-}
 
 constexpr std::chrono::seconds kLastWords{10};
 constexpr std::chrono::seconds kPatience{1}; // for one command line
@@ -84,7 +78,7 @@ Findings Lookout::judge(std::vector<SeenProcess> processes, const Describe& desc
     const auto jobs = learnJobs(jobs_, records_, cgroups_);
     Findings findings;
     findings.jobsKnown = jobs.jobsKnown;
-    findings.strays = findStrays(std::move(processes), jobs, readLogins(), policy_, bootTime(), describe);
+    findings.strays = findStrays(std::move(processes), jobs, readLogins(), policy_, bootTimeNow(), describe);
     // An orphan may have ended with its job while we asked for the jobs.
     std::erase_if(findings.strays, [this](const Stray& stray) {
         if (stray.kind != StrayKind::Orphan)
