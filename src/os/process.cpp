@@ -2,6 +2,7 @@
 #include "os/process.hpp"
 
 #include "base/escape.hpp"
+#include "base/pidfd.hpp"
 #include "os/read_file.hpp"
 
 #include <fcntl.h>
@@ -367,7 +368,7 @@ Result<void> sendSignalTo(int pidfd, int signal) {
 }
 
 Result<UniqueFd> openPidfd(pid_t pid) {
-    UniqueFd fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+    auto fd = pidfdOf(pid);
     if (fd)
         return fd;
     // For the number of a thread, the kernel returns EINVAL or ENOENT. Then the process that had this number has ended.

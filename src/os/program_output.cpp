@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "os/program_output.hpp"
 
-#include "base/unique_fd.hpp"
+#include "base/pidfd.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -89,7 +88,7 @@ Result<std::string> programOutput(const std::filesystem::path& program, const st
     writing.reset();
     if (pid == 0)
         return Error{ErrorCode::Internal, program.string() + " cannot be started"};
-    const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+    const auto process = pidfdOf(pid);
     const auto deadline = Clock::now() + time;
     std::string text;
     const bool ended = readUntil(reading.get(), deadline, text) && waitFor(process.get(), deadline);

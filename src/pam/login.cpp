@@ -9,7 +9,6 @@
 #include "run/daemon_link.hpp"
 #include "run/deadline.hpp"
 
-#include <poll.h>
 #include <unistd.h>
 
 #include <optional>
@@ -24,19 +23,10 @@ int codeFor(Phase phase, ErrorCode code) { return phase == Phase::Account ? erro
 
 std::string who(const Login& login) { return "user " + printable(login.user, 100); }
 
-Result<WrapperReply> answerOf(DaemonLink& link) {
-    for (;;) {
-        if (auto outcome = link.advance())
-            return *std::move(outcome);
-        auto wait = link.waitFor();
-        ::poll(&wait, 1, link.timeoutMs());
-    }
-}
-
 Result<Jobs> jobsOf(uid_t uid, const Deadline& deadline, const std::string& socket) {
     DaemonLink link(socket);
     link.list({uid}, deadline.remaining());
-    auto answer = answerOf(link);
+    auto answer = link.wait();
     if (!answer)
         return answer.error();
     if (!answer->jobs)
@@ -56,7 +46,7 @@ Result<WrapperReply> adopt(const std::string& key, uid_t owner, const Deadline& 
         return self.error();
     DaemonLink link(socket);
     link.adopt({key, owner}, self->get(), deadline.remaining());
-    auto answer = answerOf(link);
+    auto answer = link.wait();
     const auto cgroup = ownCgroup();
     if (cgroup.starts_with(cgroupsOf(key)))
         return answer ? std::move(answer) : Result<WrapperReply>(WrapperReply{key, {}, {}, {}});

@@ -2,6 +2,7 @@
 #include "run/child.hpp"
 
 #include "base/error_code.hpp"
+#include "base/pidfd.hpp"
 #include "run/command.hpp"
 
 #include <fcntl.h>
@@ -62,7 +63,7 @@ bool Child::fork(const char* program, char** command, const sigset_t& mask, cons
     }
     if (pid_ < 0)
         return false;
-    pidfd_.reset(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
+    pidfd_ = pidfdOf(pid_);
     return static_cast<bool>(pidfd_);
 }
 

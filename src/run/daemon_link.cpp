@@ -83,6 +83,13 @@ bool send(int socket, const std::string& packet, const std::array<int, 3>& descr
     return ::sendmsg(socket, &message, MSG_NOSIGNAL) >= 0;
 }
 
+/// Returns the error for an administrator.
+Error silence(bool away) {
+    if (away)
+        return {ErrorCode::Unreachable, "pinfoldd is not reachable; look at `systemctl status pinfoldd.socket pinfoldd`"};
+    return {ErrorCode::TimedOut, "pinfoldd did not answer in time; look at `systemctl status pinfoldd`"};
+}
+
 } // namespace
 
 void DaemonLink::create(WrapperCreate request, Descriptors descriptors) {
@@ -177,6 +184,22 @@ std::optional<Result<WrapperReply>> DaemonLink::advance() {
     if (socket_ && patience_ != UINT64_MAX && monotonicNow() - begun_ >= patience_)
         lost(unreachable("it does not answer"), false);
     return outcome_;
+}
+
+Result<WrapperReply> DaemonLink::wait(const Patience& patience) {
+    const Deadline read(patience.untilRead);
+    const Deadline answered(patience.untilAnswered);
+    for (;;) {
+        if (auto outcome = advance())
+            return *std::move(outcome);
+        const auto isAway = away();
+        if (answered.passed() || (isAway && read.passed()))
+            return silence(isAway);
+        auto wait = waitFor();
+        const auto mine = (isAway ? read : answered).remainingMs();
+        const auto its = timeoutMs();
+        ::poll(&wait, 1, its < 0 ? mine : std::min(its, mine));
+    }
 }
 
 bool DaemonLink::away() const {

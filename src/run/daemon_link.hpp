@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Sends pinfoldd one request at a time, for a caller that watches other things meanwhile.
+// Sends pinfoldd one request at a time. The caller may watch other things meanwhile.
 #pragma once
 
 #include "base/result.hpp"
@@ -14,6 +14,12 @@
 #include <string>
 
 namespace pinfold {
+
+/// Time limits of a wait, in microseconds, for a caller that must not hang.
+struct Patience {
+    std::uint64_t untilRead = UINT64_MAX;     ///< for the time in which no pinfoldd reads the request
+    std::uint64_t untilAnswered = UINT64_MAX; ///< in all
+};
 
 /// Repeats a request whose answer was lost because pinfoldd went away. pinfoldd recognizes the repetition.
 class DaemonLink {
@@ -41,6 +47,10 @@ public:
     /// Does what can be done now. Returns the outcome, once there is one: pinfoldd's answer, Unreachable, or why pinfoldd
     /// refuses.
     std::optional<Result<WrapperReply>> advance();
+
+    /// Waits for the outcome, for a caller that watches nothing else. Errors: also Unreachable or TimedOut when a time limit is
+    /// over.
+    Result<WrapperReply> wait(const Patience& patience = {});
 
     /// What to wait for before advance() has something to do. The descriptor is -1 when there is only the time-out.
     pollfd waitFor() const { return {socket_.get(), POLLIN, 0}; }

@@ -2,13 +2,12 @@
 #include "run/in_place.hpp"
 
 #include "base/error_code.hpp"
-#include "base/unique_fd.hpp"
+#include "base/pidfd.hpp"
 #include "run/command.hpp"
 #include "run/daemon_link.hpp"
 #include "run/failure_policy.hpp"
 #include "run/say.hpp"
 
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -18,21 +17,16 @@
 namespace pinfold {
 
 Result<void> enterScope(const WrapperCreate& request) {
-    const UniqueFd self(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
+    const auto self = pidfdOf(::getpid());
     if (!self)
         return Error{ErrorCode::Internal,
                      std::string("pidfd_open: ") + std::strerror(errno) + "; pinfold needs Linux 5.14 or later"};
     DaemonLink link;
     link.create(request, {.leader = self.get(), .supervisor = -1, .output = openStderr()});
-    auto outcome = link.advance();
-    while (!outcome) {
-        auto wait = link.waitFor();
-        ::poll(&wait, 1, link.timeoutMs());
-        outcome = link.advance();
-    }
-    if (!*outcome)
-        return outcome->error();
-    for (const auto& [name, value] : (*outcome)->environment)
+    const auto created = link.wait();
+    if (!created)
+        return created.error();
+    for (const auto& [name, value] : created->environment)
         ::setenv(name.c_str(), value.c_str(), 1);
     return {};
 }

@@ -3,7 +3,7 @@
 
 #include "base/error_code.hpp"
 #include "base/parse.hpp"
-#include "base/unique_fd.hpp"
+#include "base/pidfd.hpp"
 #include "run/command.hpp"
 #include "run/deadline.hpp"
 #include "run/failure_policy.hpp"
@@ -11,7 +11,6 @@
 
 #include <poll.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -91,7 +90,7 @@ int Supervisor::run() {
 }
 
 std::optional<int> Supervisor::create() {
-    const UniqueFd self(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
+    const auto self = pidfdOf(::getpid());
     link_.create(createRequest(options_), {child_.pidfd(), self.get(), duties_.hasJobsOutput ? openStderr() : -1});
     auto outcome = link_.advance();
     while (!outcome && !shallGiveUpWaiting()) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "shepherd/jobs_output.hpp"
 
-#include "base/unique_fd.hpp"
+#include "base/pidfd.hpp"
 #include "run/deadline.hpp"
 #include "run/say.hpp"
 
@@ -9,7 +9,6 @@
 #include <grp.h>
 #include <poll.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -41,7 +40,7 @@ void addToJobsOutput(const JobOwner& owner, const GridEngineOutput& output, std:
     const pid_t writer = ::fork();
     if (writer == 0)
         writeAsOwner(owner, output, text);
-    const UniqueFd pidfd(writer > 0 ? static_cast<int>(::syscall(SYS_pidfd_open, writer, 0)) : -1);
+    const auto pidfd = writer > 0 ? pidfdOf(writer) : UniqueFd();
     if (!pidfd)
         return;
     pollfd over{pidfd.get(), POLLIN, 0};

@@ -4,8 +4,6 @@
 #include "base/parse.hpp"
 #include "run/daemon_link.hpp"
 
-#include <poll.h>
-
 #include <csignal>
 
 namespace pinfold {
@@ -14,13 +12,7 @@ namespace {
 bool ask(const std::string& key, bool resume) {
     DaemonLink link;
     link.suspend({key, resume});
-    auto outcome = link.advance();
-    while (!outcome) {
-        auto wait = link.waitFor();
-        ::poll(&wait, 1, link.timeoutMs());
-        outcome = link.advance();
-    }
-    return static_cast<bool>(*outcome);
+    return static_cast<bool>(link.wait());
 }
 
 } // namespace

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "spank/step.hpp"
 
-#include "base/unique_fd.hpp"
+#include "base/pidfd.hpp"
+#include "run/daemon_link.hpp"
 #include "run/failure_policy.hpp"
-#include "spank/ask.hpp"
 
 #include <sched.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -21,8 +20,6 @@ constexpr Patience kForStart{10'000'000, 10'000'000};
 // This is longer than the kill_grace of a site. A process that takes longer hangs in the kernel, and Slurm drains the node when
 // its epilogue fails.
 constexpr Patience kForEnd{10'000'000, 120'000'000};
-
-UniqueFd openPidfd(pid_t pid) { return UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))); }
 
 /// Slurm's plugins have already bound the process to CPUs. Before Linux 6.2, a move to a cgroup with cpuset undoes that.
 class KeptAffinity {
@@ -42,20 +39,20 @@ private:
 };
 
 Result<WrapperReply> create(const WrapperCreate& request, pid_t process) {
-    const auto leader = openPidfd(process);
-    const auto stepd = openPidfd(::getpid());
+    const auto leader = pidfdOf(process);
+    const auto stepd = pidfdOf(::getpid());
     if (!leader || !stepd)
         return Error{ErrorCode::PidGone, std::string("pidfd_open: ") + std::strerror(errno)};
     const KeptAffinity affinity(process);
     DaemonLink link;
     link.create(request, {.leader = leader.get(), .supervisor = stepd.get(), .output = -1});
-    return answerOf(link, kForStart);
+    return link.wait(kForStart);
 }
 
 Result<WrapperReply> end(const WrapperEnd& request, Patience patience) {
     DaemonLink link;
     link.end(request);
-    return answerOf(link, patience);
+    return link.wait(patience);
 }
 
 } // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "spank/ask.hpp"
+#include "run/daemon_link.hpp"
 
 #include "tests/unit/os/temporary_directory.hpp"
 
@@ -19,9 +19,9 @@ constexpr std::uint64_t kShort = 50'000;
 constexpr std::uint64_t kLong = 60'000'000;
 const WrapperEnd kQuestion{.key = "slurm.1", .leader = 0, .exit = {}};
 
-class AnswerOf : public test::TemporaryDirectory {
+class DaemonWait : public test::TemporaryDirectory {
 protected:
-    AnswerOf() {
+    DaemonWait() {
         sockaddr_un address{};
         address.sun_family = AF_UNIX;
         std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
@@ -44,35 +44,35 @@ protected:
     DaemonLink link{path};
 };
 
-TEST_F(AnswerOf, isPinfolddsAnswer) {
+TEST_F(DaemonWait, isPinfolddsAnswer) {
     link.end(kQuestion);
     const auto connection = read();
     const auto packet = encodeWrapperReply(WrapperReply{"slurm.1", {}, {}, {}});
     ASSERT_EQ(::send(connection.get(), packet.data(), packet.size(), 0), static_cast<ssize_t>(packet.size()));
-    const auto answer = answerOf(link, {kLong, kLong});
+    const auto answer = link.wait({kLong, kLong});
     ASSERT_TRUE(answer) << answer.error().message;
     EXPECT_EQ(answer->key, "slurm.1");
 }
 
-TEST_F(AnswerOf, whoHasReadTheRequestHasUntilTheLaterTime) {
+TEST_F(DaemonWait, whoHasReadTheRequestHasUntilTheLaterTime) {
     link.end(kQuestion);
     const auto connection = read();
-    const auto answer = answerOf(link, {0, kShort});
+    const auto answer = link.wait({0, kShort});
     ASSERT_FALSE(answer);
     EXPECT_EQ(answer.error().code, ErrorCode::TimedOut);
 }
 
-TEST_F(AnswerOf, whoReadsNothingHasUntilTheEarlierTime) {
+TEST_F(DaemonWait, whoReadsNothingHasUntilTheEarlierTime) {
     link.end(kQuestion);
-    const auto answer = answerOf(link, {kShort, kLong});
+    const auto answer = link.wait({kShort, kLong});
     ASSERT_FALSE(answer);
     EXPECT_EQ(answer.error().code, ErrorCode::Unreachable);
 }
 
-TEST(AnswerOfNobody, isUnreachable) {
+TEST(DaemonWaitForNobody, isUnreachable) {
     DaemonLink link("/nonexistent/socket");
     link.end(kQuestion);
-    const auto answer = answerOf(link, {kShort, kLong});
+    const auto answer = link.wait({kShort, kLong});
     ASSERT_FALSE(answer);
     EXPECT_EQ(answer.error().code, ErrorCode::Unreachable);
 }
