@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "core/cpu_allocator.hpp"
 
+#include "base/parse.hpp"
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -192,8 +194,8 @@ CpuAllocation allocationOf(const Topology& topology, const std::vector<const Cor
     return allocation;
 }
 
-std::string counted(std::size_t number, HyperThreads hyperThreads) {
-    return std::to_string(number) + (hyperThreads == HyperThreads::Count ? " CPU" : " core") + (number == 1 ? "" : "s");
+std::string countedUnits(std::size_t number, HyperThreads hyperThreads) {
+    return hyperThreads == HyperThreads::Count ? counted(number, "CPU", "CPUs") : counted(number, "core", "cores");
 }
 
 } // namespace
@@ -208,13 +210,13 @@ Result<CpuAllocation> allocateCpus(const Topology& topology, const CpuList& usab
     if (request.cpus == 0 && !request.exclusive)
         return Error{ErrorCode::LimitInvalid, "0 CPUs requested: request at least 1"};
     if (request.cpus > total || total == 0)
-        return Error{ErrorCode::LimitInvalid, (request.cpus == 0 ? "all CPUs" : counted(request.cpus, hyperThreads)) +
-                                                  " requested, but jobs can have at most " + counted(total, hyperThreads) +
+        return Error{ErrorCode::LimitInvalid, (request.cpus == 0 ? "all CPUs" : countedUnits(request.cpus, hyperThreads)) +
+                                                  " requested, but jobs can have at most " + countedUnits(total, hyperThreads) +
                                                   " on this node"};
     const auto ours = usable.intersected(onlineOf(topology));
     const auto wanted = request.exclusive ? total : request.cpus;
     if (wanted > machine.free || (request.exclusive && !taken.intersected(ours).empty()))
-        return Error{ErrorCode::Busy, (request.exclusive ? "all " : "") + counted(wanted, hyperThreads) +
+        return Error{ErrorCode::Busy, (request.exclusive ? "all " : "") + countedUnits(wanted, hyperThreads) +
                                           " requested, but only " + std::to_string(machine.free) + " of " +
                                           std::to_string(total) + " are free now: try again when jobs have ended"};
     auto allocation = allocationOf(topology, place(machine, wanted).cores, hyperThreads);
