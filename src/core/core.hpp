@@ -4,6 +4,7 @@
 #include "core/context.hpp"
 #include "core/describer.hpp"
 #include "core/job.hpp"
+#include "core/job_observer.hpp"
 #include "core/killer.hpp"
 #include "core/leftover_log.hpp"
 #include "core/owners_turns.hpp"

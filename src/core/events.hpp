@@ -5,6 +5,7 @@
 
 #include "core/context.hpp"
 #include "core/job.hpp"
+#include "model/drain.hpp"
 #include "model/reconciliation.hpp"
 #include "os/process.hpp"
 

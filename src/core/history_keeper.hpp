@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "core/authorizer.hpp"
 #include "core/context.hpp"
-#include "core/job_manager.hpp"
+#include "core/requests.hpp"
 
 namespace pinfold {
 

@@ -2,7 +2,8 @@
 // A live job: its record, and what watches it.
 #pragma once
 
-#include "core/job_manager.hpp"
+#include "core/authorizer.hpp"
+#include "core/requests.hpp"
 #include "core/turns.hpp"
 #include "model/job_record.hpp"
 #include "os/cgroup.hpp"

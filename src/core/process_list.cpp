@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "core/process_list.hpp"
 
+#include "core/job_manager.hpp"
+
 #include <algorithm>
 #include <utility>
 

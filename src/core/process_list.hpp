@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/core.hpp"
-#include "core/job_manager.hpp"
+#include "core/requests.hpp"
 
 #include <sys/types.h>
 
