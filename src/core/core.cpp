@@ -6,25 +6,13 @@
 namespace pinfold {
 namespace {
 
-class NullObserver : public JobObserver {
-    void jobAdded(const JobSummary&) override {}
-    void jobStateChanged(const JobKey&) override {}
-    void outOfMemory(const JobKey&, const OomVerdict&) override {}
-    void limitsChanged(const JobKey&) override {}
-    void taskAdded(const JobKey&, std::uint32_t) override {}
-    void taskRemoved(const JobKey&, std::uint32_t) override {}
-    void leftoversFound(const JobKey&, std::uint32_t, std::uint64_t) override {}
-    void unkillable(const JobKey&, std::uint64_t) override {}
-    void jobRemoved(const JobKey&, const Receipt&) override {}
-    void receiptAmended(const Receipt&) override {}
-    void drainChanged() override {}
-} nullObserver;
+JobObserver nobody;
 
 } // namespace
 
 Core::Core(CoreContext& coreContext)
     : context(coreContext), describer(coreContext), killer(coreContext), leftoverLog(coreContext),
-      outputs(coreContext.background), observer(&nullObserver) {}
+      outputs(coreContext.background), observer(&nobody) {}
 
 bool Core::save(const Job& job) {
     if (!registry.has(job))

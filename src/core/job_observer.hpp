@@ -14,19 +14,20 @@ namespace pinfold {
 class JobObserver {
 public:
     virtual ~JobObserver() = default;
-    virtual void jobAdded(const JobSummary& job) = 0;
-    virtual void jobStateChanged(const JobKey& key) = 0;
-    virtual void outOfMemory(const JobKey& key, const OomVerdict& verdict) = 0;
-    virtual void limitsChanged(const JobKey& key) = 0;
-    virtual void taskAdded(const JobKey& key, std::uint32_t task) = 0;
-    virtual void taskRemoved(const JobKey& key, std::uint32_t task) = 0;
-    virtual void leftoversFound(const JobKey& key, std::uint32_t task, std::uint64_t count) = 0;
-    virtual void unkillable(const JobKey& key, std::uint64_t count) = 0;
+    virtual void jobAdded(const JobSummary& /*job*/) {}
+    virtual void jobStateChanged(const JobKey& /*key*/) {}
+    virtual void outOfMemory(const JobKey& /*key*/, const OomVerdict& /*verdict*/) {}
+    virtual void limitsChanged(const JobKey& /*key*/) {}
+    virtual void taskAdded(const JobKey& /*key*/, std::uint32_t /*task*/) {}
+    virtual void taskRemoved(const JobKey& /*key*/, std::uint32_t /*task*/) {}
+    virtual void leftoversFound(const JobKey& /*key*/, std::uint32_t /*task*/, std::uint64_t /*count*/) {}
+    virtual void unkillable(const JobKey& /*key*/, std::uint64_t /*count*/) {}
     /// By now no query finds the job.
-    virtual void jobRemoved(const JobKey& key, const Receipt& receipt) = 0;
-    virtual void receiptAmended(const Receipt& receipt) = 0; ///< somebody reported the leader's end after jobRemoved()
+    virtual void jobRemoved(const JobKey& /*key*/, const Receipt& /*receipt*/) {}
+    /// Somebody reported the leader's end after jobRemoved().
+    virtual void receiptAmended(const Receipt& /*receipt*/) {}
     /// The answer of JobManager::draining() has changed.
-    virtual void drainChanged() = 0;
+    virtual void drainChanged() {}
 };
 
 } // namespace pinfold

@@ -32,7 +32,6 @@ struct RecordingJournal : Journal {
 
 struct RecordingObserver : JobObserver {
     void jobAdded(const JobSummary& job) override { log.push_back("added " + job.key.text()); }
-    void jobStateChanged(const JobKey&) override {}
     void outOfMemory(const JobKey& key, const OomVerdict& verdict) override {
         log.push_back("oom " + key.text() + " " + std::string(toString(verdict.cause)));
     }
