@@ -44,7 +44,7 @@ bool JobObject::Unkillable() {
 
 std::map<std::string, sdbus::Variant> JobObject::Limits() {
     const auto job = manager_.job(key_.text());
-    return job ? encodeLimits(job->limits) : bus::Dict();
+    return job ? toDict(job->limits) : bus::Dict();
 }
 
 std::vector<std::string> JobObject::LimitsNotEnforced() {
@@ -56,7 +56,7 @@ std::map<std::string, sdbus::Variant> JobObject::Allocation() {
     const auto job = manager_.job(key_.text());
     if (!job)
         return {};
-    auto allocation = encodeAllocation(job->allocation);
+    auto allocation = toDict(job->allocation);
     allocation.emplace("environment", sdbus::Variant(job->allocation.environment));
     return allocation;
 }

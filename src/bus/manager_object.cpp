@@ -29,8 +29,7 @@ Reply<void> replyNothing(const Answer<>& answer) {
 
 /// The reply keeps `wait` until the answer is given.
 template <class Dict> Reply<Receipt> replyReceipt(const Answer<Dict>& answer, std::shared_ptr<void> wait) {
-    return replyWith<Receipt>(answer,
-                              [answer, wait = std::move(wait)](const Receipt& receipt) { answer.give(encodeReceipt(receipt)); });
+    return replyWith<Receipt>(answer, [answer, wait = std::move(wait)](const Receipt& receipt) { answer.give(toDict(receipt)); });
 }
 
 } // namespace
@@ -197,16 +196,15 @@ void ManagerObject::ResumeJob(sdbus::Result<>&& result, std::string key) {
 void ManagerObject::SetLimits(sdbus::Result<Dict>&& result, std::string key, Dict limits, Dict options) {
     handle(std::move(result), key,
            [this, key, limits = std::move(limits), options = std::move(options)](const Caller& caller, const auto& answer) {
-               auto change = decodeLimits(limits);
+               auto change = readLimits(limits);
                if (!change)
                    return answer.fail(change.error());
                const auto force = decodeFlag(options, "force");
                if (!force)
                    return answer.fail(force.error());
-               parts_.jobs.setLimits(caller, key, std::move(*change), *force,
-                                     replyWith<ResourceLimits>(answer, [answer](const ResourceLimits& inForce) {
-                                         answer.give(encodeLimits(inForce));
-                                     }));
+               parts_.jobs.setLimits(
+                   caller, key, std::move(*change), *force,
+                   replyWith<ResourceLimits>(answer, [answer](const ResourceLimits& inForce) { answer.give(toDict(inForce)); }));
            });
 }
 
@@ -235,7 +233,8 @@ void ManagerObject::ListMoreJobs(sdbus::Result<Dicts>&& result, std::string afte
 
 void ManagerObject::listJobs(sdbus::Result<Dicts>&& result, const std::string& after) {
     handle(std::move(result), after, [this, after](const Caller&, const auto& answer) {
-        givePage(freed_, answer, parts_.jobs.jobsAfter(after), JobManager::kMostJobsAtOnce, encodeSummary);
+        givePage(freed_, answer, parts_.jobs.jobsAfter(after), JobManager::kMostJobsAtOnce,
+                 [](const JobSummary& job) { return toDict(infoOf(job)); });
     });
 }
 
@@ -275,7 +274,8 @@ void ManagerObject::listProcesses(sdbus::Result<Dicts>&& result, const std::stri
         parts_.jobs.processes(
             caller, key, after,
             charged<std::vector<JobProcess>>(caller, answer, [this, answer](const std::vector<JobProcess>& processes) {
-                givePage(freed_, answer, processes, JobManager::kMostProcessesAtOnce, encodeProcess);
+                givePage(freed_, answer, processes, JobManager::kMostProcessesAtOnce,
+                         [](const JobProcess& process) { return toDict(process); });
             }));
     });
 }
@@ -283,7 +283,7 @@ void ManagerObject::listProcesses(sdbus::Result<Dicts>&& result, const std::stri
 void ManagerObject::GetUsage(sdbus::Result<Dict>&& result, std::string key) {
     handle(std::move(result), key, [this, key](const Caller& caller, const auto& answer) {
         const auto usage = parts_.jobs.usage(caller, key);
-        usage ? answer.give(encodeUsage(*usage)) : answer.fail(usage.error());
+        usage ? answer.give(toDict(*usage)) : answer.fail(usage.error());
     });
 }
 
@@ -298,7 +298,7 @@ void ManagerObject::GetReceipt(sdbus::Result<Dict>&& result, std::string key) {
 
 void ManagerObject::ListReceipts(sdbus::Result<Dicts>&& result, Dict filter) {
     handle(std::move(result), {}, [this, filter = std::move(filter)](const Caller& caller, const auto& answer) {
-        const auto decoded = decodeReceiptFilter(filter);
+        const auto decoded = readReceiptFilter(filter);
         if (!decoded)
             return answer.fail(decoded.error());
         auto query = parts_.clients.enterQuery(caller);
@@ -308,16 +308,16 @@ void ManagerObject::ListReceipts(sdbus::Result<Dicts>&& result, Dict filter) {
         const std::size_t most = decoded->limit > JobManager::kMostReceiptsAtOnce ? JobManager::kMostReceiptsAtOnce : SIZE_MAX;
         parts_.jobs.receipts(
             caller, *decoded,
-            charged<std::vector<Receipt>>(caller, answer,
-                                          [this, answer, most, held = std::move(*query)](const std::vector<Receipt>& receipts) {
-                                              givePage(freed_, answer, receipts, most, encodeReceipt);
-                                          }));
+            charged<std::vector<Receipt>>(
+                caller, answer, [this, answer, most, held = std::move(*query)](const std::vector<Receipt>& receipts) {
+                    givePage(freed_, answer, receipts, most, [](const Receipt& receipt) { return toDict(receipt); });
+                }));
     });
 }
 
 void ManagerObject::VacuumHistory(sdbus::Result<std::uint64_t, std::uint64_t>&& result, Dict options) {
     handle(std::move(result), {}, [this, options = std::move(options)](const Caller& caller, const auto& answer) {
-        const auto retention = decodeRetention(options);
+        const auto retention = readRetention(options);
         if (!retention)
             return answer.fail(retention.error());
         parts_.historyKeeper.vacuum(caller, *retention, replyWith<Vacuumed>(answer, [answer](const Vacuumed& done) {
@@ -349,11 +349,7 @@ void ManagerObject::Reconcile(sdbus::Result<Dict>&& result, Dict options) {
         if (!dryRun)
             return answer.fail(dryRun.error());
         parts_.jobs.reconcile(caller, *dryRun, replyWith<Reconciliation>(answer, [answer](const Reconciliation& found) {
-                                  Dict dict;
-                                  forEachOrphanKind(found, [&dict](const char* kind, const std::vector<std::string>& names) {
-                                      dict.emplace(kind, sdbus::Variant(names));
-                                  });
-                                  answer.give(dict);
+                                  answer.give(toDict(found));
                               }));
     });
 }
@@ -365,15 +361,7 @@ std::string ManagerObject::DrainReason() {
     return drain ? drain->reason : "";
 }
 
-std::map<std::string, sdbus::Variant> ManagerObject::DrainDetails() {
-    Dict details;
-    const auto drain = parts_.jobs.draining();
-    if (drain && drain->since)
-        details.emplace("since", sdbus::Variant(*drain->since));
-    if (drain && drain->by)
-        details.emplace("by", sdbus::Variant(std::uint32_t{*drain->by}));
-    return details;
-}
+std::map<std::string, sdbus::Variant> ManagerObject::DrainDetails() { return drainDetails(parts_.jobs.draining()); }
 
 std::string ManagerObject::Version() { return PINFOLD_VERSION; }
 

@@ -22,7 +22,7 @@ void ManagerObject::jobStateChanged(const JobKey& key) {
 }
 
 void ManagerObject::outOfMemory(const JobKey& key, const OomVerdict& verdict) {
-    guarded("OutOfMemory", [&] { emitOutOfMemory(key.text(), encodeOomNews(verdict)); });
+    guarded("OutOfMemory", [&] { emitOutOfMemory(key.text(), oomNews(verdict)); });
 }
 
 void ManagerObject::limitsChanged(const JobKey& key) {

@@ -70,7 +70,7 @@ Result<JobDetail> askDetail(const ManagerClient& client, const std::string& key)
     return detail;
 }
 
-std::string processTable(const std::vector<ProcessEntry>& processes, const Amounts& amounts, const TableStyle& style) {
+std::string processTable(const std::vector<JobProcess>& processes, const Amounts& amounts, const TableStyle& style) {
     const std::vector<Column> columns{{.name = "pid", .number = true},
                                       {.name = "task", .number = true},
                                       {.name = "user", .least = 8, .leaves = 3},

@@ -13,6 +13,6 @@ Result<JobDetail> askDetail(const ManagerClient& client, const std::string& key)
 /// The page of a live job in `pinfold status`, without the lines of the journal.
 std::string jobPage(const JobDetail& detail, const Terminal& terminal, const Amounts& amounts, const TableStyle& style);
 
-std::string processTable(const std::vector<ProcessEntry>& processes, const Amounts& amounts, const TableStyle& style);
+std::string processTable(const std::vector<JobProcess>& processes, const Amounts& amounts, const TableStyle& style);
 
 } // namespace pinfold

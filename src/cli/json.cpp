@@ -4,8 +4,8 @@
 #include "base/parse.hpp"
 #include "build_config.hpp"
 #include "cli/format.hpp"
-#include "model/job_record.hpp"
-#include "model/json.hpp"
+#include "model/json_parts.hpp"
+#include "model/receipt_json.hpp"
 
 #include <algorithm>
 
@@ -37,7 +37,7 @@ Json job(const JobInfo& info) {
             {"unkillable_in_fuse", info.unkillableInFuse}};
 }
 
-Json process(const ProcessEntry& entry) {
+Json process(const JobProcess& entry) {
     return {{"pid", entry.pid},
             {"task", entry.task},
             {"uid", entry.uid},
@@ -162,7 +162,7 @@ std::string jsonLimits(const std::string& key, const ResourceLimits& values, con
     return document({{"job", key}, {"limits", limits(values)}, {"limits_not_enforced", notEnforced}});
 }
 
-std::string jsonProcesses(const std::vector<ProcessEntry>& processes) {
+std::string jsonProcesses(const std::vector<JobProcess>& processes) {
     Json list = Json::array();
     for (const auto& entry : processes)
         list.push_back(process(entry));

@@ -24,13 +24,13 @@ struct JobDetail {
     std::vector<std::string> limitsNotEnforced; ///< the limits' names
     Allocation allocation;
     std::optional<Usage> usage;                         ///< set if the caller may see it
-    std::optional<std::vector<ProcessEntry>> processes; ///< set if the caller may see them
+    std::optional<std::vector<JobProcess>> processes; ///< set if the caller may see them
 };
 
 std::string jsonJobs(const std::vector<JobInfo>& jobs);
 std::string jsonJob(const JobDetail& detail);
 std::string jsonLimits(const std::string& job, const ResourceLimits& limits, const std::vector<std::string>& notEnforced);
-std::string jsonProcesses(const std::vector<ProcessEntry>& processes);
+std::string jsonProcesses(const std::vector<JobProcess>& processes);
 std::string jsonReceipts(const std::vector<Receipt>& receipts);
 std::string jsonReceipt(const Receipt& receipt);
 std::string jsonReconciliation(const Reconciliation& found);

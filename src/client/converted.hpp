@@ -3,8 +3,8 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "client/bus_error.hpp"
 #include "client/daemon_state.hpp"
-#include "client/decode.hpp"
 
 #include <chrono>
 #include <memory>

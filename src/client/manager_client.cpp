@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "client/manager_client.hpp"
 
+#include "bus_values/job_dict.hpp"
+#include "bus_values/receipt_dict.hpp"
+#include "bus_values/request_dict.hpp"
 #include "client/converted.hpp"
 
 #include <chrono>
@@ -39,7 +42,7 @@ template <class T, class... Args> T ask(sdbus::IProxy& manager, const char* meth
 }
 
 /// Repeats the call while pinfoldd says that it has no time for this user.
-template <class F> std::vector<bus::Dict> patiently(F&& ask) {
+template <class F> std::vector<Dict> patiently(F&& ask) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::microseconds(kTimeout);
     while (true) {
         try {
@@ -66,7 +69,7 @@ template <class T, class Ask, class Decode> std::vector<T> allPages(Ask&& ask, D
     return all;
 }
 
-template <class T = bus::Dict>
+template <class T = Dict>
 T jobProperty(sdbus::IConnection& connection, sdbus::IProxy& manager, const std::string& key, const char* property) {
     const auto path = ask<sdbus::ObjectPath>(manager, "GetJob", key);
     return bus::makeProxy(connection, kService, path)->getProperty(property).onInterface(kJob).template get<T>();
@@ -93,18 +96,18 @@ Result<std::string> ManagerClient::version() const {
 Result<std::optional<Drain>> ManagerClient::draining() const {
     return converted([this] {
         // Read all properties at once: read one by one, they could belong to two drains.
-        bus::Dict properties;
+        Dict properties;
         impl_->manager->callMethod("GetAll")
             .onInterface("org.freedesktop.DBus.Properties")
             .withTimeout(kTimeout)
             .withArguments(std::string(kManager))
             .storeResultsTo(properties);
-        return decodeDrainProperties(properties);
+        return drainFrom(properties);
     });
 }
 
 Result<void> ManagerClient::drain(const std::string& reason) const {
-    return converted([&] { invoke(*impl_->manager, "Drain", kTimeout, std::tie(), reason, bus::Dict()); });
+    return converted([&] { invoke(*impl_->manager, "Drain", kTimeout, std::tie(), reason, Dict()); });
 }
 
 Result<void> ManagerClient::undrain() const {
@@ -113,10 +116,10 @@ Result<void> ManagerClient::undrain() const {
 
 Result<Reconciliation> ManagerClient::reconcile(bool dryRun) const {
     return converted([&] {
-        bus::Dict options;
+        Dict options;
         if (dryRun)
-            options.emplace("dry_run", sdbus::Variant(true));
-        return decodeReconciliation(ask<bus::Dict>(*impl_->manager, "Reconcile", options));
+            put(options, "dry_run", true);
+        return reconciliationFrom(ask<Dict>(*impl_->manager, "Reconcile", options));
     });
 }
 
@@ -127,14 +130,14 @@ Result<void> ManagerClient::reload() const {
 Result<std::vector<JobInfo>> ManagerClient::listJobs(std::uint64_t timeout) const {
     return converted([this, timeout] {
         const auto page = [this, timeout](const std::vector<JobInfo>& before) {
-            std::vector<bus::Dict> dicts;
+            std::vector<Dict> dicts;
             if (before.empty())
                 invoke(*impl_->manager, "ListJobs", timeout, std::tie(dicts));
             else
                 invoke(*impl_->manager, "ListMoreJobs", timeout, std::tie(dicts), before.back().key);
             return dicts;
         };
-        return allPages<JobInfo>(page, decodeJob);
+        return allPages<JobInfo>(page, jobFrom);
     });
 }
 
@@ -161,7 +164,7 @@ Result<std::pair<std::string, std::uint32_t>> ManagerClient::jobOfProcess(pid_t 
 }
 
 Result<ResourceLimits> ManagerClient::limits(const std::string& key) const {
-    return converted([&] { return decodeLimits(jobProperty(*impl_->connection, *impl_->manager, key, "Limits")); });
+    return converted([&] { return limitsFrom(jobProperty(*impl_->connection, *impl_->manager, key, "Limits")); });
 }
 
 Result<std::vector<std::string>> ManagerClient::limitsNotEnforced(const std::string& key) const {
@@ -170,26 +173,26 @@ Result<std::vector<std::string>> ManagerClient::limitsNotEnforced(const std::str
 }
 
 Result<Allocation> ManagerClient::allocation(const std::string& key) const {
-    return converted([&] { return decodeAllocation(jobProperty(*impl_->connection, *impl_->manager, key, "Allocation")); });
+    return converted([&] { return allocationFrom(jobProperty(*impl_->connection, *impl_->manager, key, "Allocation")); });
 }
 
 Result<Usage> ManagerClient::usage(const std::string& key) const {
-    return converted([&] { return decodeUsage(ask<bus::Dict>(*impl_->manager, "GetUsage", key)); });
+    return converted([&] { return usageFrom(ask<Dict>(*impl_->manager, "GetUsage", key)); });
 }
 
-Result<std::vector<ProcessEntry>> ManagerClient::processes(const std::string& key) const {
+Result<std::vector<JobProcess>> ManagerClient::processes(const std::string& key) const {
     return converted([&] {
-        using Dicts = std::vector<bus::Dict>;
-        const auto page = [&](const std::vector<ProcessEntry>& before) {
+        using Dicts = std::vector<Dict>;
+        const auto page = [&](const std::vector<JobProcess>& before) {
             return before.empty() ? ask<Dicts>(*impl_->manager, "ListProcesses", key)
                                   : ask<Dicts>(*impl_->manager, "ListMoreProcesses", key, before.back().pid);
         };
-        return allPages<ProcessEntry>(page, decodeProcess);
+        return allPages<JobProcess>(page, processFrom);
     });
 }
 
 Result<Receipt> ManagerClient::receipt(const std::string& key) const {
-    return converted([&] { return decodeReceipt(ask<bus::Dict>(*impl_->manager, "GetReceipt", key)); });
+    return converted([&] { return receiptFrom(ask<Dict>(*impl_->manager, "GetReceipt", key)); });
 }
 
 Result<std::vector<Receipt>> ManagerClient::receipts(const ReceiptFilter& filter) const {
@@ -199,24 +202,23 @@ Result<std::vector<Receipt>> ManagerClient::receipts(const ReceiptFilter& filter
             rest.limit -= static_cast<std::uint32_t>(newer.size());
             if (!newer.empty())
                 rest.before = newer.back().id;
-            return ask<std::vector<bus::Dict>>(*impl_->manager, "ListReceipts", encodeFilter(rest));
+            return ask<std::vector<Dict>>(*impl_->manager, "ListReceipts", toDict(rest));
         };
-        return allPages<Receipt>(page, [](const bus::Dict& dict) { return decodeReceipt(dict); });
+        return allPages<Receipt>(page, receiptFrom);
     });
 }
 
 Result<Vacuumed> ManagerClient::vacuum(const Retention& retention) const {
     return converted([&] {
         Vacuumed done;
-        invoke(*impl_->manager, "VacuumHistory", kVacuumTimeout, std::tie(done.removed, done.bytes), encodeRetention(retention));
+        invoke(*impl_->manager, "VacuumHistory", kVacuumTimeout, std::tie(done.removed, done.bytes), toDict(retention));
         return done;
     });
 }
 
 Result<void> ManagerClient::stop(const std::string& key, std::optional<std::uint64_t> grace) const {
-    bus::Dict options;
-    if (grace)
-        options.emplace("grace", sdbus::Variant(*grace));
+    Dict options;
+    put(options, "grace", grace);
     return converted([&] { invoke(*impl_->manager, "StopJob", kTimeout, std::tie(), key, options); });
 }
 
@@ -229,11 +231,10 @@ Result<void> ManagerClient::resume(const std::string& key) const {
 }
 
 Result<ResourceLimits> ManagerClient::setLimits(const std::string& key, const ResourceLimits& change, bool force) const {
-    bus::Dict options;
+    Dict options;
     if (force)
-        options.emplace("force", sdbus::Variant(true));
-    return converted(
-        [&] { return decodeLimits(ask<bus::Dict>(*impl_->manager, "SetLimits", key, encodeLimits(change), options)); });
+        put(options, "force", true);
+    return converted([&] { return limitsFrom(ask<Dict>(*impl_->manager, "SetLimits", key, toDict(change), options)); });
 }
 
 Result<void> ManagerClient::kill(const std::string& key, int signal) const {
@@ -242,13 +243,12 @@ Result<void> ManagerClient::kill(const std::string& key, int signal) const {
 
 Result<std::string> ManagerClient::open(const std::string& key, const JobOpening& opening) const {
     return converted([&] {
-        auto options = encodeLimits(opening.limits);
-        options.merge(encodeAllocation(opening.allocation));
-        options.emplace("uid", sdbus::Variant(opening.uid));
-        for (const auto& [name, value] : {std::pair("slots", opening.slots), std::pair("linger", opening.linger),
-                                          std::pair("report_within", opening.reportWithin)})
-            if (value)
-                options.emplace(name, sdbus::Variant(*value));
+        auto options = toDict(opening.limits);
+        options.merge(toDict(opening.allocation));
+        put(options, "uid", opening.uid);
+        put(options, "slots", opening.slots);
+        put(options, "linger", opening.linger);
+        put(options, "report_within", opening.reportWithin);
         std::string opened;
         sdbus::ObjectPath path;
         std::string slice;
@@ -259,14 +259,9 @@ Result<std::string> ManagerClient::open(const std::string& key, const JobOpening
 
 Result<Receipt> ManagerClient::end(const std::string& key, const ExitState& exit, std::uint64_t timeout) const {
     return converted([&] {
-        bus::Dict options;
-        if (exit.status)
-            options.emplace("exit_status", sdbus::Variant(static_cast<std::int32_t>(*exit.status)));
-        if (exit.signal)
-            options.emplace("exit_signal", sdbus::Variant(static_cast<std::int32_t>(*exit.signal)));
-        bus::Dict dict;
-        invoke(*impl_->manager, "EndJob", timeout, std::tie(dict), key, options);
-        return decodeReceipt(dict);
+        Dict dict;
+        invoke(*impl_->manager, "EndJob", timeout, std::tie(dict), key, toDict(exit));
+        return receiptFrom(dict);
     });
 }
 
@@ -276,7 +271,7 @@ Result<std::pair<std::uint32_t, std::string>> ManagerClient::addBatchScript(cons
         std::uint32_t task = 0;
         std::string unit;
         invoke(*impl_->manager, "AddTask", kTimeout, std::tie(task, unit), key, sdbus::UnixFd(leader.get()),
-               bus::Dict{{"batch", sdbus::Variant(true)}});
+               Dict{{"batch", sdbus::Variant(true)}});
         return std::pair(task, unit);
     });
 }
@@ -296,9 +291,9 @@ Result<std::pair<std::uint32_t, std::string>> ManagerClient::adopt(const std::st
 
 Result<Receipt> ManagerClient::wait(const std::string& key, std::uint64_t timeout) const {
     return converted([&] {
-        bus::Dict dict;
+        Dict dict;
         invoke(*impl_->manager, "WaitJob", timeout, std::tie(dict), key);
-        return decodeReceipt(dict);
+        return receiptFrom(dict);
     });
 }
 

@@ -6,7 +6,7 @@
 #include "base/unique_fd.hpp"
 #include "model/allocation.hpp"
 #include "model/drain.hpp"
-#include "model/job_state.hpp"
+#include "model/job_info.hpp"
 #include "model/receipt.hpp"
 #include "model/reconciliation.hpp"
 #include "model/resource_limits.hpp"
@@ -22,31 +22,6 @@
 #include <vector>
 
 namespace pinfold {
-
-struct JobInfo {
-    std::string key;
-    std::optional<ShownState> state; ///< unset: a state of a newer pinfoldd
-    std::uint32_t uid = 0;
-    std::string slice;
-    std::string unit;
-    std::optional<std::uint32_t> leader; ///< unset: the job has no batch script
-    std::uint64_t created = 0;           ///< CLOCK_REALTIME, microseconds
-    std::uint32_t tasks = 0;
-    std::optional<std::uint64_t> unkillableSince = {}; ///< CLOCK_REALTIME, microseconds
-    bool unkillableInFuse = false;                     ///< the unkillable process waits for a file server that users run
-};
-
-struct ProcessEntry {
-    std::uint32_t pid = 0;
-    std::uint32_t task = 0;
-    std::uint32_t uid = 0;
-    std::uint64_t started = 0;            ///< CLOCK_REALTIME, microseconds
-    std::uint64_t cpu = 0;                ///< microseconds
-    std::uint64_t rss = 0;                ///< bytes
-    std::string state;                    ///< a letter, as in /proc/PID/stat
-    std::optional<std::string> waitPoint; ///< kernel function in which the process hangs
-    std::string command;
-};
 
 /// The request to open a job, before the job has a process.
 struct JobOpening {
@@ -88,7 +63,7 @@ public:
     Result<std::vector<std::string>> limitsNotEnforced(const std::string& key) const;
     Result<Allocation> allocation(const std::string& key) const;
     Result<Usage> usage(const std::string& key) const;
-    Result<std::vector<ProcessEntry>> processes(const std::string& key) const;
+    Result<std::vector<JobProcess>> processes(const std::string& key) const;
     Result<Receipt> receipt(const std::string& key) const;
     Result<std::vector<Receipt>> receipts(const ReceiptFilter& filter) const;
     /// Removes receipts. What is set in `retention` replaces the configured limits. Returns when it is done, after an hour at

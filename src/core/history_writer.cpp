@@ -3,7 +3,7 @@
 
 #include "base/parse.hpp"
 #include "core/events.hpp"
-#include "model/job_record.hpp"
+#include "model/receipt_json.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -67,7 +67,7 @@ void reportLeftovers(Core& core, const JobPtr& job, std::uint32_t task) {
         return;
     auto seen = glance(core.context, *pids);
     auto& leftovers = job->record.leftovers;
-    leftovers.count += pids->size();
+    leftovers.count += static_cast<std::uint32_t>(pids->size());
     for (const auto& process : seen)
         leftovers.cpu += process.cpu;
     const auto first = leftovers.commands.size();

@@ -37,8 +37,8 @@ void listProcesses(Core& core, const Job& job, pid_t after, Reply<std::vector<Jo
         std::vector<JobProcess> list;
         for (std::size_t i = 0; i < described.size(); ++i) {
             const auto& info = described[i];
-            list.push_back({info.pid, tasks[i], info.realUid, bootedAt + info.started, info.cpu, info.rss, info.state,
-                            info.waitPoint, info.command});
+            list.push_back({static_cast<std::uint32_t>(info.pid), tasks[i], info.realUid, bootedAt + info.started, info.cpu,
+                            info.rss, std::string(1, info.state), info.waitPoint, info.command});
         }
         reply(std::move(list));
     };

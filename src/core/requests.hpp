@@ -5,6 +5,7 @@
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
 #include "model/allocation.hpp"
+#include "model/job_info.hpp"
 #include "model/job_key.hpp"
 #include "model/job_state.hpp"
 #include "model/receipt.hpp"
@@ -75,18 +76,6 @@ struct TaskAdded {
     JobKey key;
     std::uint32_t task = 0;
     std::map<std::string, std::string> environment; ///< tells the job's programs about the allocation
-};
-
-struct JobProcess {
-    pid_t pid = 0;
-    std::uint32_t task = 0;
-    uid_t uid = 0;
-    std::uint64_t started = 0;            ///< CLOCK_REALTIME, microseconds
-    std::uint64_t cpu = 0;                ///< microseconds
-    std::uint64_t rss = 0;                ///< bytes
-    char state = '?';                     ///< as in /proc/PID/stat
-    std::optional<std::string> waitPoint; ///< kernel function in which it hangs; only if it has outlived SIGKILL
-    std::string command;
 };
 
 inline ShownState shownState(const JobSummary& job) { return shownState(job.state, job.suspended); }

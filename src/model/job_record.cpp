@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Records and receipts as JSON.
 #include "model/job_record.hpp"
 
-#include "model/json.hpp"
+#include "model/json_parts.hpp"
 
 #include <algorithm>
 
@@ -10,12 +9,6 @@ namespace pinfold {
 namespace {
 
 constexpr int kRecordVersion = 1;
-
-template <class T> T required(std::optional<T> value, const char* what) {
-    if (!value)
-        throw std::invalid_argument(std::string("unknown ") + what);
-    return *value;
-}
 
 Json toJson(const std::optional<ProcessIdentity>& process) {
     if (!process)
@@ -47,56 +40,6 @@ TaskRecord taskFromJson(const Json& json) {
             json.contains("supervisor") ? processFromJson(json.at("supervisor")) : std::nullopt, json.value("shepherd", false),
             json.value("leftovers_listed", false)};
 }
-
-void putOom(Json& json, const std::optional<OomVerdict>& oom) {
-    put(json, "oom_cause", oom ? Json(toString(oom->cause)) : Json(nullptr));
-    put(json, "oom_at", oom ? Json(oom->at) : Json(nullptr));
-    const auto verdict = oom.value_or(OomVerdict{});
-    forEachOomDetail(verdict, [&json](const char* name, const auto& value) { put(json, name, optionalToJson(value)); });
-}
-
-void takeOom(const Json& json, std::optional<OomVerdict>& oom) {
-    std::optional<std::string> cause;
-    optionalFromJson(json, "oom_cause", cause);
-    if (!cause)
-        return;
-    oom.emplace();
-    oom->cause = required(oomCauseFromString(*cause), "cause");
-    oom->at = json.at("oom_at").get<std::uint64_t>();
-    forEachOomDetail(*oom, [&json](const char* name, auto& value) { optionalFromJson(json, name, value); });
-}
-
-CpuList numbersFromJson(const Json& json, const char* name) {
-    std::optional<CpuList> numbers;
-    limitFromJson(json, name, numbers);
-    return numbers.value_or(CpuList());
-}
-
-void takeAllocation(const Json& json, Allocation& allocation) {
-    allocation.cpus = numbersFromJson(json, "allocated_cpus");
-    allocation.gpus = numbersFromJson(json, "allocated_gpus");
-    allocation.exclusive = json.value("exclusive", false);
-}
-
-void putEnd(Json& json, const ExitState& exit, const std::optional<std::uint32_t>& stoppedBy, const Leftovers& leftovers) {
-    put(json, "exit_status", optionalToJson(exit.status));
-    put(json, "exit_signal", optionalToJson(exit.signal));
-    put(json, "stopped_by", optionalToJson(stoppedBy));
-    put(json, "leftovers", leftovers.count);
-    put(json, "leftover_cpu", leftovers.cpu);
-    put(json, "leftover_commands", leftovers.commands);
-}
-
-void takeEnd(const Json& json, ExitState& exit, std::optional<std::uint32_t>& stoppedBy, Leftovers& leftovers) {
-    optionalFromJson(json, "exit_status", exit.status);
-    optionalFromJson(json, "exit_signal", exit.signal);
-    optionalFromJson(json, "stopped_by", stoppedBy);
-    leftovers.count = json.at("leftovers").get<std::uint64_t>();
-    leftovers.cpu = json.at("leftover_cpu").get<std::uint64_t>();
-    leftovers.commands = json.at("leftover_commands").get<std::vector<std::string>>();
-}
-
-bool isOfReceipts(const char* name) { return !isLiveOnly(name); }
 
 void putFigures(Json& json, const std::optional<FinalFigures>& figures) {
     if (!figures)
@@ -149,7 +92,7 @@ JobRecord recordFromJson(const Json& json) {
     if (const auto& cause = json.at("cause"); !cause.is_null())
         record.cause = required(jobResultFromString(cause.get<std::string>()), "cause");
     optionalFromJson(json, "grace", record.grace);
-    takeEnd(json, record.exit, record.stoppedBy, record.leftovers);
+    takeEnd(json, record);
     record.leftoversListed = json.value("leftovers_listed", false);
     optionalFromJson(json, "unkillable_since", record.unkillableSince);
     record.unkillableInFuse = json.value("unkillable_in_fuse", false);
@@ -165,28 +108,6 @@ bool saysTheSame(const Json& written, const Json& understood) {
         if (!understood.contains(name) || !saysTheSame(value, understood.at(name)))
             return false;
     return true;
-}
-
-Receipt receiptFromJson(const Json& json) {
-    Receipt receipt;
-    receipt.id = json.at("id").get<std::string>();
-    receipt.key = json.at("key").get<std::string>();
-    receipt.uid = json.at("uid").get<std::uint32_t>();
-    receipt.started = json.at("started").get<std::uint64_t>();
-    receipt.ended = json.at("ended").get<std::uint64_t>();
-    receipt.wall = json.at("wall").get<std::uint64_t>();
-    receipt.suspended = json.value("suspended", std::uint64_t{0});
-    receipt.result = required(jobResultFromString(json.at("result").get<std::string>()), "result");
-    receipt.tasks = json.at("tasks").get<std::uint64_t>();
-    takeEnd(json, receipt.exit, receipt.stoppedBy, receipt.leftovers);
-    receipt.leftovers.boundCommands(); // an earlier pinfold did not limit them
-    takeUsage(json, receipt.usage);
-    takeOom(json, receipt.oom);
-    takeLimits(json, receipt.limits);
-    receipt.limitsNotEnforced =
-        json.value("limits_not_enforced", receipt.limitsNotEnforced); // an earlier pinfold did not write this member
-    takeAllocation(json, receipt.allocation);
-    return receipt;
 }
 
 } // namespace
@@ -238,7 +159,7 @@ std::string encode(const JobRecord& record) {
         put(json, "never_ran", true);
     put(json, "cause", record.cause ? Json(toString(*record.cause)) : Json(nullptr));
     put(json, "grace", optionalToJson(record.grace));
-    putEnd(json, record.exit, record.stoppedBy, record.leftovers);
+    putEnd(json, record);
     put(json, "leftovers_listed", record.leftoversListed);
     put(json, "unkillable_since", optionalToJson(record.unkillableSince));
     if (record.unkillableInFuse) // this is rare, and an earlier pinfoldd does not know this member
@@ -258,27 +179,5 @@ Result<JobRecord> decodeJobRecord(std::string_view text) {
         return Error{ErrorCode::InvalidArgument, "the record cannot be read: pinfoldd did not write it in this form"};
     return record;
 }
-
-std::string encode(const Receipt& receipt) {
-    Json json;
-    put(json, "id", receipt.id);
-    put(json, "key", receipt.key);
-    put(json, "uid", receipt.uid);
-    put(json, "started", receipt.started);
-    put(json, "ended", receipt.ended);
-    put(json, "wall", receipt.wall);
-    put(json, "suspended", receipt.suspended);
-    put(json, "result", toString(receipt.result));
-    put(json, "tasks", receipt.tasks);
-    putEnd(json, receipt.exit, receipt.stoppedBy, receipt.leftovers);
-    putUsage(json, receipt.usage, isOfReceipts);
-    putOom(json, receipt.oom);
-    putLimits(json, receipt.limits);
-    put(json, "limits_not_enforced", receipt.limitsNotEnforced);
-    putAllocation(json, receipt.allocation);
-    return dump(json);
-}
-
-Result<Receipt> decodeReceipt(std::string_view text) { return decode<Receipt>(text, "receipt", receiptFromJson); }
 
 } // namespace pinfold

@@ -104,9 +104,4 @@ std::string encode(const JobRecord& record);
 /// Reads what encode() wrote. Error: InvalidArgument for any other text, also for newer versions.
 Result<JobRecord> decodeJobRecord(std::string_view text);
 
-/// Receipts as JSON, for the history and for people. The keys are the names of org.pinfold1.Manager.GetReceipt; what is unknown
-/// is null.
-std::string encode(const Receipt& receipt);
-Result<Receipt> decodeReceipt(std::string_view text);
-
 } // namespace pinfold

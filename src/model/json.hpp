@@ -4,10 +4,6 @@
 
 #include "base/escape.hpp"
 #include "base/result.hpp"
-#include "model/allocation.hpp"
-#include "model/limit_table.hpp"
-#include "model/set_limit.hpp"
-#include "model/usage.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -16,7 +12,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace pinfold {
@@ -43,70 +39,29 @@ template <class T> void optionalFromJson(const Json& json, const char* name, std
     value = it->template get<T>();
 }
 
-template <class T> Json limitToJson(const std::optional<T>& limit) {
-    if constexpr (kIsNumber<std::optional<T>>)
-        return optionalToJson(limit);
-    else
-        return limit ? Json(limitText(*limit)) : Json(nullptr);
+/// Puts a member that is null if its value is unset.
+template <class T> void putMember(Json& json, const char* name, const T& value) { put(json, name, Json(value)); }
+template <class T> void putMember(Json& json, const char* name, const std::optional<T>& value) {
+    put(json, name, optionalToJson(value));
 }
 
-template <class T> void limitFromJson(const Json& json, const char* name, std::optional<T>& limit) {
-    if constexpr (kIsNumber<std::optional<T>>) {
-        optionalFromJson(json, name, limit);
-    } else {
-        std::optional<std::string> text;
-        optionalFromJson(json, name, text);
-        if (!text)
-            return;
-        if (auto set = setLimitText(*text, limit); !set)
-            throw std::invalid_argument(set.error().message);
-    }
+/// Leaves `value` as it is if the member does not exist.
+template <class T> void takeMember(const Json& json, const char* name, T& value) {
+    if (const auto it = json.find(name); it != json.end())
+        value = it->template get<T>();
 }
-
-inline void putLimits(Json& json, const ResourceLimits& limits) {
-    forEachLimit(limits, [&json](const LimitRow& row, const auto& limit) { put(json, row.name, limitToJson(limit)); });
-}
-
-inline void takeLimits(const Json& json, ResourceLimits& limits) {
-    forEachLimit(limits, [&json](const LimitRow& row, auto& limit) { limitFromJson(json, row.name, limit); });
-}
-
-inline Json numbersToJson(const CpuList& numbers) { return numbers.empty() ? Json(nullptr) : Json(numbers.toString()); }
-
-inline void putAllocation(Json& json, const Allocation& allocation) {
-    put(json, "allocated_cpus", numbersToJson(allocation.cpus));
-    put(json, "allocated_gpus", numbersToJson(allocation.gpus));
-    put(json, "exclusive", allocation.exclusive);
+template <class T> void takeMember(const Json& json, const char* name, std::optional<T>& value) {
+    optionalFromJson(json, name, value);
 }
 
 // A text that is not UTF-8 must not make dump() throw.
 inline std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
-/// Puts those figures for which `wanted(name)` is true, and the devices.
-template <class F> void putUsage(Json& json, const Usage& usage, F&& wanted) {
-    forEachUsage(usage, [&](const char* name, const auto& value) {
-        if (wanted(name))
-            put(json, name, optionalToJson(value));
-    });
-    auto devices = Json::array();
-    for (const auto& io : usage.ioDevices)
-        devices.push_back({{"device", io.device},
-                           {"io_read", io.read},
-                           {"io_written", io.written},
-                           {"io_reads", io.reads},
-                           {"io_writes", io.writes}});
-    put(json, "io_devices", std::move(devices));
-}
-
-inline void takeUsage(const Json& json, Usage& usage) {
-    forEachUsage(usage, [&json](const char* name, auto& value) { optionalFromJson(json, name, value); });
-    const auto devices = json.find("io_devices"); // an earlier pinfold wrote none
-    if (devices == json.end())
-        return;
-    for (const auto& io : *devices)
-        usage.ioDevices.push_back({io.at("device").get<std::string>(), io.at("io_read").get<std::uint64_t>(),
-                                   io.at("io_written").get<std::uint64_t>(), io.at("io_reads").get<std::uint64_t>(),
-                                   io.at("io_writes").get<std::uint64_t>()});
+/// Throws std::invalid_argument if there is no value. `what` names it for the error.
+template <class T> T required(std::optional<T> value, const char* what) {
+    if (!value)
+        throw std::invalid_argument(std::string("unknown ") + what);
+    return *value;
 }
 
 /// Throws if a number is a fraction or does not fit into 64 bits. No document of ours has such a number, and the behaviour of

@@ -49,7 +49,7 @@ struct Leftovers {
     static constexpr std::size_t kMostCommands = 256;
     static constexpr std::size_t kMostCommandBytes = 8192;
 
-    std::uint64_t count = 0;
+    std::uint32_t count = 0;
     std::uint64_t cpu = 0; ///< microseconds, user and system, of all processes that could be read
     std::vector<std::string> commands;
 
@@ -59,6 +59,16 @@ struct Leftovers {
 
     bool operator==(const Leftovers&) const = default;
 };
+
+/// Calls f(name, member) for each member of a receipt or record that says how the job ended.
+template <class R, class F> void forEachEndField(R& ended, F&& f) {
+    f("exit_status", ended.exit.status);
+    f("exit_signal", ended.exit.signal);
+    f("stopped_by", ended.stoppedBy);
+    f("leftovers", ended.leftovers.count);
+    f("leftover_cpu", ended.leftovers.cpu);
+    f("leftover_commands", ended.leftovers.commands);
+}
 
 /// What is kept of a job that is over. Times are CLOCK_REALTIME microseconds.
 struct Receipt {
@@ -72,7 +82,7 @@ struct Receipt {
     JobResult result = JobResult::Exited;
     ExitState exit;
     std::optional<std::uint32_t> stoppedBy;
-    std::uint64_t tasks = 1;
+    std::uint32_t tasks = 1;
     Leftovers leftovers;
     Usage usage;
     std::optional<OomVerdict> oom;
@@ -84,6 +94,22 @@ struct Receipt {
 
     bool operator==(const Receipt&) const = default;
 };
+
+/// Calls f(name, member) for each member of its own; usage, verdict, limits and allocation have functions of this kind
+/// themselves. D-Bus and JSON have the same names.
+template <class R, class F> void forEachReceiptField(R& receipt, F&& f) {
+    f("id", receipt.id);
+    f("key", receipt.key);
+    f("uid", receipt.uid);
+    f("started", receipt.started);
+    f("ended", receipt.ended);
+    f("wall", receipt.wall);
+    f("suspended", receipt.suspended);
+    f("result", receipt.result);
+    f("tasks", receipt.tasks);
+    forEachEndField(receipt, f);
+    f("limits_not_enforced", receipt.limitsNotEnforced);
+}
 
 /// Whether a job succeeded.
 enum class JobOutcome {

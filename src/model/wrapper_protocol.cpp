@@ -2,8 +2,8 @@
 #include "model/wrapper_protocol.hpp"
 
 #include "base/enum_names.hpp"
-#include "model/job_record.hpp"
-#include "model/json.hpp"
+#include "model/json_parts.hpp"
+#include "model/receipt_json.hpp"
 
 #include <utility>
 

@@ -2,7 +2,7 @@
 #include "os/history.hpp"
 
 #include "base/parse.hpp"
-#include "model/job_record.hpp"
+#include "model/receipt_json.hpp"
 #include "os/history_clock.hpp"
 #include "os/history_query.hpp"
 #include "os/history_schema.hpp"

@@ -29,6 +29,8 @@ struct ReceiptFilter {
     std::optional<std::string> scheduler = {}; ///< the whole part of the key before its first dot
     bool leftoversOnly = false;                ///< only jobs that left processes behind
     std::vector<JobOutcome> outcomes = {};     ///< only these; empty: all
+
+    bool operator==(const ReceiptFilter&) const = default;
 };
 
 /// What the clocks show. It serves to check CLOCK_REALTIME.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "os/history_query.hpp"
 
-#include "model/job_record.hpp"
+#include "model/receipt_json.hpp"
 
 #include <tuple>
 

@@ -2,7 +2,7 @@
 #include "os/receipt_spool.hpp"
 
 #include "base/escape.hpp"
-#include "model/job_record.hpp"
+#include "model/receipt_json.hpp"
 #include "os/read_file.hpp"
 #include "os/replace_file.hpp"
 

@@ -22,15 +22,15 @@ void decodeAll(const Dict& options) {
     requireAnswer(decodeTaskOptions(options, task));
     requireAnswer(decodeEndOptions(options));
     requireAnswer(decodeStopOptions(options));
-    requireAnswer(decodeReceiptFilter(options));
-    requireAnswer(decodeRetention(options));
+    requireAnswer(readReceiptFilter(options));
+    requireAnswer(readRetention(options));
     requireAnswer(decodeFlag(options, "force"));
     requireAnswer(decodeNoOptions(options));
-    const auto limits = decodeLimits(options);
+    const auto limits = readLimits(options);
     requireAnswer(limits);
     if (!limits)
         return;
-    const auto again = decodeLimits(encodeLimits(*limits));
+    const auto again = readLimits(toDict(*limits));
     fuzz::require(again && *again == *limits, "limits that are encoded again are the same limits");
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Receipts, as the history has them, and the pages that people see of them.
 #include "fuzz.hpp"
-#include "model/job_record.hpp"
+#include "model/receipt_json.hpp"
 #include "text/receipt_text.hpp"
 
 using namespace pinfold;

@@ -59,7 +59,7 @@ std::vector<JobInfo> jobs() {
     return {job("sge.4711", ShownState::Running, 0, 5 * kSecond), array, opened};
 }
 
-std::vector<ProcessEntry> processes() {
+std::vector<JobProcess> processes() {
     return {
         {4711, 0, 0, kNow - 3600 * kSecond, 61 * kSecond, 20 * kMiB, "S", {}, "/bin/bash /var/spool/sge/node7/job_scripts/4711"},
         {4712, 0, kUser, kNow - 200ULL * 86'400 * kSecond, 123 * kSecond + 456'000, 1536 * kMiB, "D", "fuse_dentry_revalidate",

@@ -19,7 +19,7 @@ constexpr std::uint64_t kMiB = 1 << 20;
 constexpr uid_t kUser = 4'000'000;
 
 std::vector<JobInfo> jobs();
-std::vector<ProcessEntry> processes();
+std::vector<JobProcess> processes();
 JobDetail detail();
 ResourceLimits limits();
 std::vector<Receipt> receipts();

@@ -80,7 +80,7 @@ TEST_F(UnkillableTest, whatHangsIsNamedWithItsPlaceInTheKernel) {
     EXPECT_EQ(manager->job("sge.1")->unkillableSince, killedAt);
     const auto listed = listProcesses("sge.1");
     ASSERT_TRUE(listed && listed->size() == 1);
-    EXPECT_EQ((*listed)[0].state, 'D');
+    EXPECT_EQ((*listed)[0].state, "D");
     EXPECT_EQ((*listed)[0].waitPoint, "rpc_wait_bit_killable");
     EXPECT_FALSE(comment()) << "nobody asked for one";
 }

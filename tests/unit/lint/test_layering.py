@@ -17,10 +17,11 @@ ALLOWED = {
     "os": {"base", "model"},
     "systemd": {"base", "model", "os"},
     "core": {"base", "model", "config", "os", "systemd"},
-    "bus": {"base", "model", "config", "os", "systemd", "core"},
+    "bus_values": {"base", "model", "os", "systemd"},
+    "bus": {"base", "model", "config", "os", "systemd", "core", "bus_values"},
     "socket": {"base", "model", "text", "config", "os", "core"},
     "strays": {"base", "model", "config", "os"},
-    "client": {"base", "model", "os", "systemd"},
+    "client": {"base", "model", "os", "systemd", "bus_values"},
     "doctor": {"base", "model", "config", "os"},
     "daemon": {"base", "model", "config", "os", "systemd", "core", "bus", "socket"},
     "cli": {"base", "model", "text", "config", "os", "systemd", "strays", "client", "doctor"},
@@ -32,7 +33,7 @@ ALLOWED = {
     "torque": {"base", "model", "os", "run", "schedulers", "client"},
 }
 OWNERS = {
-    "sdbus-c++": {"systemd", "bus", "client"},
+    "sdbus-c++": {"systemd", "bus_values", "bus", "client"},
     "toml++": {"config"},
     "CLI/": {"cli"},
     "sqlite3": {"os"},

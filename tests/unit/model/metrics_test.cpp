@@ -18,7 +18,7 @@
 namespace pinfold {
 namespace {
 
-Receipt receipt(JobResult result, std::uint64_t leftovers = 0, std::optional<std::uint64_t> oomKills = {}) {
+Receipt receipt(JobResult result, std::uint32_t leftovers = 0, std::optional<std::uint64_t> oomKills = {}) {
     Receipt made;
     made.result = result;
     made.leftovers.count = leftovers;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "model/receipt.hpp"
 
-#include "model/job_record.hpp"
+#include "model/receipt_json.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ namespace {
 using Commands = std::vector<std::string>;
 
 Commands bounded(Commands commands) {
-    Leftovers leftovers{.count = commands.size(), .cpu = 0, .commands = std::move(commands)};
+    Leftovers leftovers{.count = static_cast<std::uint32_t>(commands.size()), .cpu = 0, .commands = std::move(commands)};
     leftovers.boundCommands();
     return leftovers.commands;
 }

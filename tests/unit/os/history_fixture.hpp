@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include "model/job_record.hpp"
+#include "model/receipt_json.hpp"
 #include "os/history.hpp"
 #include "temporary_directory.hpp"
 
@@ -48,7 +48,7 @@ inline ReceiptFilter of(std::uint32_t uid, ReceiptFilter made) {
     return made;
 }
 
-inline Receipt ended(Receipt made, JobResult result, std::optional<int> status, std::uint64_t leftovers = 0) {
+inline Receipt ended(Receipt made, JobResult result, std::optional<int> status, std::uint32_t leftovers = 0) {
     made.result = result;
     made.exit.status = status;
     made.leftovers = {leftovers, 0, {}};

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Entries of the dictionaries (a{sv}) of org.pinfold1. A value that is not known has no entry.
+#pragma once
+
+#include "systemd/sdbus_compat.hpp"
+
+#include <optional>
+
+namespace pinfold {
+
+using bus::Dict;
+
+template <class T> void put(Dict& dict, const char* name, const T& value) { dict.emplace(name, sdbus::Variant(value)); }
+
+template <class T> void put(Dict& dict, const char* name, const std::optional<T>& value) {
+    if (value)
+        put(dict, name, *value);
+}
+
+/// Leaves `value` as it is if the dictionary has no entry of this name. Throws sdbus::Error for an entry of another type.
+template <class T> void take(const Dict& dict, const char* name, T& value) {
+    if (const auto entry = dict.find(name); entry != dict.end())
+        value = entry->second.get<T>();
+}
+
+template <class T> void take(const Dict& dict, const char* name, std::optional<T>& value) {
+    if (dict.contains(name))
+        take(dict, name, value.emplace());
+}
+
+} // namespace pinfold

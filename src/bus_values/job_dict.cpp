@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "bus_values/job_dict.hpp"
+
+namespace pinfold {
+
+Dict toDict(const JobInfo& job) {
+    Dict dict;
+    put(dict, "key", job.key);
+    put(dict, "job", sdbus::ObjectPath(job.object));
+    put(dict, "state", std::string(toString(job.state)));
+    put(dict, "uid", job.uid);
+    put(dict, "slice", job.slice);
+    put(dict, "unit", job.unit);
+    put(dict, "leader", job.leader.value_or(0));
+    put(dict, "created", job.created);
+    put(dict, "tasks", job.tasks);
+    put(dict, "unkillable_since", job.unkillableSince);
+    if (job.unkillableSince)
+        put(dict, "unkillable_in_fuse", job.unkillableInFuse);
+    return dict;
+}
+
+JobInfo jobFrom(const Dict& dict) {
+    JobInfo job;
+    take(dict, "key", job.key);
+    sdbus::ObjectPath object;
+    take(dict, "job", object);
+    job.object = object;
+    std::string state;
+    take(dict, "state", state);
+    job.state = shownStateFromString(state);
+    take(dict, "uid", job.uid);
+    take(dict, "slice", job.slice);
+    take(dict, "unit", job.unit);
+    take(dict, "leader", job.leader);
+    if (job.leader == 0U)
+        job.leader.reset();
+    take(dict, "created", job.created);
+    take(dict, "tasks", job.tasks);
+    take(dict, "unkillable_since", job.unkillableSince);
+    take(dict, "unkillable_in_fuse", job.unkillableInFuse);
+    return job;
+}
+
+Dict toDict(const JobProcess& process) {
+    Dict dict;
+    put(dict, "pid", process.pid);
+    put(dict, "task", process.task);
+    put(dict, "uid", process.uid);
+    put(dict, "started", process.started);
+    put(dict, "cpu", process.cpu);
+    put(dict, "rss", process.rss);
+    put(dict, "state", process.state);
+    put(dict, "wait_point", process.waitPoint);
+    put(dict, "command", process.command);
+    return dict;
+}
+
+JobProcess processFrom(const Dict& dict) {
+    JobProcess process;
+    take(dict, "pid", process.pid);
+    take(dict, "task", process.task);
+    take(dict, "uid", process.uid);
+    take(dict, "started", process.started);
+    take(dict, "cpu", process.cpu);
+    take(dict, "rss", process.rss);
+    take(dict, "state", process.state);
+    take(dict, "wait_point", process.waitPoint);
+    take(dict, "command", process.command);
+    return process;
+}
+
+Dict toDict(const Reconciliation& found) {
+    Dict dict;
+    forEachOrphanKind(found, [&dict](const char* kind, const auto& names) { put(dict, kind, names); });
+    return dict;
+}
+
+Reconciliation reconciliationFrom(const Dict& dict) {
+    Reconciliation found;
+    forEachOrphanKind(found, [&dict](const char* kind, auto& names) { take(dict, kind, names); });
+    return found;
+}
+
+Dict drainDetails(const std::optional<Drain>& drain) {
+    Dict details;
+    if (drain) {
+        put(details, "since", drain->since);
+        put(details, "by", drain->by);
+    }
+    return details;
+}
+
+std::optional<Drain> drainFrom(const Dict& properties) {
+    bool draining = false;
+    take(properties, "Draining", draining);
+    if (!draining)
+        return std::nullopt;
+    Drain drain;
+    take(properties, "DrainReason", drain.reason);
+    Dict details;
+    take(properties, "DrainDetails", details);
+    take(details, "since", drain.since);
+    take(details, "by", drain.by);
+    return drain;
+}
+
+} // namespace pinfold

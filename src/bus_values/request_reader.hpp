@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Reads the options of a request entry by entry. Every entry is checked, and an entry without a reader is refused. All errors are
+// InvalidArgument and name the entry.
+#pragma once
+
+#include "base/result.hpp"
+#include "base/unique_fd.hpp"
+#include "bus_values/dict.hpp"
+#include "model/set_limit.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace pinfold {
+
+using EntryReader = std::function<Result<void>(const sdbus::Variant&)>;
+using EntryReaders = std::map<std::string, EntryReader>;
+
+/// Passes each entry to its reader.
+Result<void> readEntries(const Dict& dict, const EntryReaders& readers);
+
+/// Accepts every integer type that a client's language makes of a number.
+Result<std::uint64_t> toNumber(const std::string& name, const sdbus::Variant& value);
+Result<std::uint64_t> toNumber(const std::string& name, const sdbus::Variant& value, std::uint64_t least, std::uint64_t most);
+/// At most 64 KiB.
+Result<std::string> toText(const std::string& name, const sdbus::Variant& value);
+Result<void> readFlag(const std::string& name, const sdbus::Variant& value, bool& flag);
+Result<UniqueFd> toDescriptor(const std::string& name, const sdbus::Variant& value);
+/// Makes a descriptor from a message our own, closed on exec (which sdbus-c++ does not do).
+UniqueFd takeFd(const sdbus::UnixFd& fd);
+
+template <class T> Result<void> assign(Result<std::uint64_t> number, std::optional<T>& member) {
+    if (!number)
+        return number.error();
+    member = static_cast<T>(*number);
+    return {};
+}
+
+inline Result<void> assign(Result<std::string> text, std::optional<std::string>& member) {
+    if (!text)
+        return text.error();
+    member = std::move(*text);
+    return {};
+}
+
+/// The reader of a limit or of a number.
+template <class T> EntryReader readerOf(const char* name, std::optional<T>& member) {
+    return [name, &member](const sdbus::Variant& value) -> Result<void> {
+        if constexpr (kIsNumber<std::optional<T>>) {
+            return assign(toNumber(name, value), member);
+        } else {
+            const auto text = toText(name, value);
+            return text ? setLimitText(*text, member) : Result<void>(text.error());
+        }
+    };
+}
+
+inline EntryReader readerOf(const char* name, bool& member) {
+    return [name, &member](const sdbus::Variant& value) { return readFlag(name, value, member); };
+}
+
+template <class Fd>
+requires std::is_constructible_v<Fd, UniqueFd> EntryReader readerOf(const char* name, Fd& member) {
+    return [name, &member](const sdbus::Variant& value) -> Result<void> {
+        auto fd = toDescriptor(name, value);
+        if (!fd)
+            return fd.error();
+        member = Fd(std::move(*fd));
+        return {};
+    };
+}
+
+} // namespace pinfold

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The parts that records, receipts, the wrapper's packets and the command line's JSON have in common. Only sources include this
+// file, as json.hpp.
+#pragma once
+
+#include "model/allocation.hpp"
+#include "model/json.hpp"
+#include "model/limit_table.hpp"
+#include "model/receipt.hpp"
+#include "model/set_limit.hpp"
+
+namespace pinfold {
+
+template <class T> Json limitToJson(const std::optional<T>& limit) {
+    if constexpr (kIsNumber<std::optional<T>>)
+        return optionalToJson(limit);
+    else
+        return limit ? Json(limitText(*limit)) : Json(nullptr);
+}
+
+template <class T> void limitFromJson(const Json& json, const char* name, std::optional<T>& limit) {
+    if constexpr (kIsNumber<std::optional<T>>) {
+        optionalFromJson(json, name, limit);
+    } else {
+        std::optional<std::string> text;
+        optionalFromJson(json, name, text);
+        if (!text)
+            return;
+        if (auto set = setLimitText(*text, limit); !set)
+            throw std::invalid_argument(set.error().message);
+    }
+}
+
+inline void putLimits(Json& json, const ResourceLimits& limits) {
+    forEachLimit(limits, [&json](const LimitRow& row, const auto& limit) { put(json, row.name, limitToJson(limit)); });
+}
+
+inline void takeLimits(const Json& json, ResourceLimits& limits) {
+    forEachLimit(limits, [&json](const LimitRow& row, auto& limit) { limitFromJson(json, row.name, limit); });
+}
+
+inline Json numbersToJson(const CpuList& numbers) { return numbers.empty() ? Json(nullptr) : Json(numbers.toString()); }
+
+inline void putAllocation(Json& json, const Allocation& allocation) {
+    put(json, "allocated_cpus", numbersToJson(allocation.cpus));
+    put(json, "allocated_gpus", numbersToJson(allocation.gpus));
+    put(json, "exclusive", allocation.exclusive);
+}
+
+/// Puts those figures for which `wanted(name)` is true, and the devices.
+template <class F> void putUsage(Json& json, const Usage& usage, F&& wanted) {
+    forEachUsage(usage, [&](const char* name, const auto& value) {
+        if (wanted(name))
+            put(json, name, optionalToJson(value));
+    });
+    auto devices = Json::array();
+    for (const auto& io : usage.ioDevices)
+        devices.push_back({{"device", io.device},
+                           {"io_read", io.read},
+                           {"io_written", io.written},
+                           {"io_reads", io.reads},
+                           {"io_writes", io.writes}});
+    put(json, "io_devices", std::move(devices));
+}
+
+inline void takeUsage(const Json& json, Usage& usage) {
+    forEachUsage(usage, [&json](const char* name, auto& value) { optionalFromJson(json, name, value); });
+    const auto devices = json.find("io_devices"); // an earlier pinfold wrote none
+    if (devices == json.end())
+        return;
+    for (const auto& io : *devices)
+        usage.ioDevices.push_back({io.at("device").get<std::string>(), io.at("io_read").get<std::uint64_t>(),
+                                   io.at("io_written").get<std::uint64_t>(), io.at("io_reads").get<std::uint64_t>(),
+                                   io.at("io_writes").get<std::uint64_t>()});
+}
+
+inline void putMember(Json& json, const char* name, JobResult result) { put(json, name, toString(result)); }
+
+inline void takeMember(const Json& json, const char* name, JobResult& result) {
+    result = required(jobResultFromString(json.at(name).get<std::string>()), "result");
+}
+
+/// How a job ended: the end fields of a receipt or record.
+template <class R> void putEnd(Json& json, const R& ended) {
+    forEachEndField(ended, [&json](const char* name, const auto& value) { putMember(json, name, value); });
+}
+
+template <class R> void takeEnd(const Json& json, R& ended) {
+    forEachEndField(ended, [&json](const char* name, auto& value) { takeMember(json, name, value); });
+}
+
+inline void putOom(Json& json, const std::optional<OomVerdict>& oom) {
+    put(json, "oom_cause", oom ? Json(toString(oom->cause)) : Json(nullptr));
+    put(json, "oom_at", oom ? Json(oom->at) : Json(nullptr));
+    const auto verdict = oom.value_or(OomVerdict{});
+    forEachOomDetail(verdict, [&json](const char* name, const auto& value) { put(json, name, optionalToJson(value)); });
+}
+
+inline void takeOom(const Json& json, std::optional<OomVerdict>& oom) {
+    std::optional<std::string> cause;
+    optionalFromJson(json, "oom_cause", cause);
+    if (!cause)
+        return;
+    oom.emplace();
+    oom->cause = required(oomCauseFromString(*cause), "cause");
+    oom->at = json.at("oom_at").get<std::uint64_t>();
+    forEachOomDetail(*oom, [&json](const char* name, auto& value) { optionalFromJson(json, name, value); });
+}
+
+inline CpuList numbersFromJson(const Json& json, const char* name) {
+    std::optional<CpuList> numbers;
+    limitFromJson(json, name, numbers);
+    return numbers.value_or(CpuList());
+}
+
+inline void takeAllocation(const Json& json, Allocation& allocation) {
+    allocation.cpus = numbersFromJson(json, "allocated_cpus");
+    allocation.gpus = numbersFromJson(json, "allocated_gpus");
+    allocation.exclusive = json.value("exclusive", false);
+}
+
+inline bool isOfReceipts(const char* name) { return !isLiveOnly(name); }
+
+} // namespace pinfold

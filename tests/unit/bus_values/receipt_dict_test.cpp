@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "bus_values/receipt_dict.hpp"
+
+#include "base/parse.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <type_traits>
+
+namespace pinfold {
+namespace {
+
+// Values that differ from those of an empty receipt, so that a member which gets lost on the way is noticed.
+void fill(std::string& value, std::uint64_t number) { value = "text " + std::to_string(number); }
+void fill(std::vector<std::string>& value, std::uint64_t number) { value = {"one", std::to_string(number)}; }
+void fill(JobResult& value, std::uint64_t) { value = JobResult::NodeLost; }
+template <class T>
+requires std::is_integral_v<T>
+void fill(T& value, std::uint64_t number) { value = static_cast<T>(100 + number); }
+template <class T> void fill(std::optional<T>& value, std::uint64_t number) { fill(value.emplace(), number); }
+
+Usage fullUsage() {
+    Usage usage;
+    std::uint64_t number = 0;
+    forEachUsage(usage, [&number](const char*, auto& value) { fill(value, ++number); });
+    usage.ioDevices = {{"8:0", 1, 2, 3, 4}, {"259:1", 5, 6, 7, UINT64_MAX}};
+    return usage;
+}
+
+OomVerdict fullVerdict() {
+    OomVerdict verdict;
+    verdict.cause = OomCause::OwnLimit;
+    verdict.at = 5;
+    std::uint64_t number = 0;
+    forEachOomDetail(verdict, [&number](const char*, auto& value) { fill(value, ++number); });
+    return verdict;
+}
+
+ResourceLimits someLimits() {
+    ResourceLimits limits;
+    limits.memoryMax = kInfinity;
+    limits.cpuQuota = 10'000;
+    limits.allowedCpus = *CpuList::parse("0,8191");
+    limits.oomPolicy = OomPolicy::Process;
+    return limits;
+}
+
+Receipt fullReceipt() {
+    Receipt receipt;
+    std::uint64_t number = 0;
+    forEachReceiptField(receipt, [&number](const char*, auto& value) { fill(value, ++number); });
+    receipt.usage = fullUsage();
+    receipt.oom = fullVerdict();
+    receipt.limits = someLimits();
+    receipt.allocation.cpus = *CpuList::parse("2-3");
+    receipt.allocation.gpus = *CpuList::parse("1");
+    receipt.allocation.exclusive = true;
+    return receipt;
+}
+
+TEST(ReceiptDict, aReceiptComesBackWhole) {
+    for (const auto& receipt : {Receipt{}, fullReceipt()})
+        EXPECT_EQ(receiptFrom(toDict(receipt)), receipt);
+}
+
+// A new member of a receipt must be added here and in forEachReceiptField(), or to the parts that have a function of their own.
+TEST(ReceiptDict, everyMemberOfAReceiptIsAFieldOrAPart) {
+    const auto& [id, key, uid, started, ended, wall, suspended, result, exit, stoppedBy, tasks, leftovers, usage, oom, oomSaid,
+                 unwritten, limits, limitsNotEnforced, allocation] = Receipt{};
+    std::size_t fields = 0;
+    const Receipt receipt;
+    forEachReceiptField(receipt, [&fields](const char*, const auto&) { ++fields; });
+    constexpr std::size_t ofExit = 2;
+    constexpr std::size_t ofLeftovers = 3;
+    EXPECT_EQ(fields, 11 + ofExit + ofLeftovers)
+        << "19 members, without exit, leftovers, the 4 parts, and oomSaid and unwritten, which are not stored";
+}
+
+TEST(ReceiptDict, onlyWhatIsKnownHasAnEntry) {
+    EXPECT_TRUE(toDict(ResourceLimits{}).empty());
+    EXPECT_TRUE(toDict(Usage{}).empty());
+    const auto limits = toDict(someLimits());
+    EXPECT_EQ(limits.size(), 4U);
+    EXPECT_EQ(limits.at("memory_max").get<std::uint64_t>(), kInfinity);
+    EXPECT_EQ(limits.at("allowed_cpus").get<std::string>(), "0,8191");
+
+    Usage usage;
+    usage.cpuUser = 0;
+    EXPECT_EQ(toDict(usage).size(), 1U) << "zero is known";
+
+    const auto receipt = toDict(Receipt{});
+    for (const char* name : {"exit_status", "exit_signal", "stopped_by", "oom_cause", "memory_max"})
+        EXPECT_FALSE(receipt.contains(name)) << name;
+}
+
+TEST(ReceiptDict, typesAreThoseOfTheInterface) {
+    const auto dict = toDict(fullReceipt());
+    for (const auto& [name, type] : {std::pair{"id", "s"},
+                                     {"uid", "u"},
+                                     {"started", "t"},
+                                     {"result", "s"},
+                                     {"tasks", "u"},
+                                     {"exit_status", "i"},
+                                     {"exit_signal", "i"},
+                                     {"stopped_by", "u"},
+                                     {"leftovers", "u"},
+                                     {"leftover_cpu", "t"},
+                                     {"leftover_commands", "as"},
+                                     {"limits_not_enforced", "as"},
+                                     {"cpu_user", "t"},
+                                     {"io_devices", "a(stttt)"},
+                                     {"oom_cause", "s"},
+                                     {"exclusive", "b"}})
+        EXPECT_EQ(std::string(dict.at(name).peekValueType()), type) << name;
+}
+
+TEST(ReceiptDict, everybodyIsToldLessOfAKillThanTheReceiptSays) {
+    const auto news = oomNews(fullVerdict());
+    EXPECT_EQ(news.size(), 2U);
+    EXPECT_EQ(news.at("oom_cause").get<std::string>(), "own-limit");
+    EXPECT_EQ(news.at("oom_at").get<std::uint64_t>(), 5U);
+    EXPECT_GT(toDict(fullVerdict()).size(), 2U);
+}
+
+TEST(ReceiptDict, whatANewerPinfolddAddsIsLeftOut) {
+    auto dict = toDict(fullReceipt());
+    put(dict, "colour", std::string("blue"));
+    dict["oom_policy"] = sdbus::Variant(std::string("newer"));
+    dict["oom_cause"] = sdbus::Variant(std::string("newer"));
+    auto expected = fullReceipt();
+    expected.limits.oomPolicy.reset();
+    expected.oom.reset();
+    EXPECT_EQ(receiptFrom(dict), expected);
+}
+
+TEST(ReceiptDict, anEntryOfAnotherTypeIsAnError) {
+    EXPECT_THROW(receiptFrom({{"uid", sdbus::Variant(std::string("root"))}}), sdbus::Error);
+}
+
+TEST(ReceiptDict, theAllocationOfALiveJobHasItsEnvironment) {
+    Allocation allocation;
+    allocation.cpus = *CpuList::parse("4");
+    allocation.environment = {{"OMP_NUM_THREADS", "1"}};
+    auto dict = toDict(allocation);
+    EXPECT_FALSE(dict.contains("environment"));
+    put(dict, "environment", allocation.environment);
+    const auto back = allocationFrom(dict);
+    EXPECT_EQ(back.cpus, allocation.cpus);
+    EXPECT_EQ(back.environment, allocation.environment);
+}
+
+} // namespace
+} // namespace pinfold

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "bus_values/request_dict.hpp"
+
+#include "base/parse.hpp"
+#include "bus_values/receipt_dict.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace pinfold {
+namespace {
+
+using sdbus::Variant;
+
+/// The message of the error that a reader must end with.
+template <class R> std::string refusal(const R& result) {
+    if (result)
+        return "accepted";
+    EXPECT_EQ(result.error().code, ErrorCode::InvalidArgument);
+    return result.error().message;
+}
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+TEST(RequestDict, limitsComeBack) {
+    ResourceLimits limits;
+    limits.memoryMax = 1 << 20;
+    limits.cpuQuota = 10'000;
+    limits.allowedCpus = *CpuList::parse("0,8191");
+    limits.tasksMax = kInfinity;
+    const auto read = readLimits(toDict(limits));
+    ASSERT_TRUE(read);
+    EXPECT_EQ(*read, limits);
+    EXPECT_TRUE(has(refusal(readLimits({{"memory", Variant(std::uint64_t{1})}})), "unknown entry 'memory'"));
+}
+
+TEST(RequestDict, anAllocationComesBack) {
+    AllocationRequest request;
+    request.cpus = 4;
+    request.gpuList = *CpuList::parse("0-1");
+    request.exclusive = true;
+    AllocationRequest read;
+    EntryReaders readers;
+    addAllocationReaders(readers, read);
+    ASSERT_TRUE(readEntries(toDict(request), readers));
+    EXPECT_EQ(toDict(read).size(), 3U);
+    EXPECT_EQ(read.cpus, request.cpus);
+    EXPECT_EQ(read.gpuList, request.gpuList);
+    EXPECT_TRUE(read.exclusive);
+}
+
+TEST(RequestDict, anExitComesBack) {
+    for (const auto& exit : {ExitState{}, ExitState{.status = 255, .signal = {}}, ExitState{.status = {}, .signal = 9}}) {
+        ExitState read;
+        EntryReaders readers;
+        addExitReaders(readers, read);
+        ASSERT_TRUE(readEntries(toDict(exit), readers));
+        EXPECT_EQ(read, exit);
+    }
+}
+
+TEST(RequestDict, aFilterComesBack) {
+    const ReceiptFilter filter{.key = "sge.1",
+                               .uid = 0,
+                               .since = 1,
+                               .until = 2,
+                               .before = "id-3",
+                               .limit = 10'000,
+                               .result = "lost",
+                               .scheduler = "sge",
+                               .leftoversOnly = true,
+                               .outcomes = {JobOutcome::Failed, JobOutcome::Unknown}};
+    for (const auto& sent : {filter, ReceiptFilter{}}) {
+        const auto read = readReceiptFilter(toDict(sent));
+        ASSERT_TRUE(read) << read.error().message;
+        EXPECT_EQ(*read, sent);
+    }
+}
+
+TEST(RequestDict, textIsBounded) {
+    EXPECT_TRUE(has(refusal(readReceiptFilter({{"key", Variant(std::string(65'537, 'k'))}})), "longer than 64 KiB"));
+    EXPECT_TRUE(readReceiptFilter({{"key", Variant(std::string(65'536, 'k'))}}));
+}
+
+TEST(RequestDict, aRetentionComesBack) {
+    for (const auto& sent : {Retention{.maxAge = 0, .maxBytes = 7, .clock = {}}, Retention{}}) {
+        const auto read = readRetention(toDict(sent));
+        ASSERT_TRUE(read);
+        EXPECT_EQ(read->maxAge, sent.maxAge);
+        EXPECT_EQ(read->maxBytes, sent.maxBytes);
+    }
+}
+
+TEST(RequestDict, readsTheFilterOfReceipts) {
+    const auto filter = readReceiptFilter({{"key", Variant(std::string("sge.1"))},
+                                           {"uid", Variant(std::uint32_t{0})},
+                                           {"since", Variant(std::uint64_t{1})},
+                                           {"until", Variant(std::uint64_t{2})},
+                                           {"limit", Variant(std::uint32_t{10'000})}});
+    ASSERT_TRUE(filter);
+    EXPECT_EQ(filter->key, "sge.1");
+    EXPECT_EQ(filter->uid, 0U);
+    EXPECT_EQ(filter->since, 1U);
+    EXPECT_EQ(filter->until, 2U);
+    EXPECT_EQ(filter->limit, 10'000U);
+    EXPECT_EQ(readReceiptFilter({})->limit, 100U);
+    EXPECT_TRUE(has(refusal(readReceiptFilter({{"limit", Variant(std::uint32_t{0})}})), "1 to 10000"));
+    EXPECT_TRUE(has(refusal(readReceiptFilter({{"limit", Variant(std::uint32_t{10'001})}})), "1 to 10000"));
+}
+
+TEST(RequestDict, readsWhichKindsOfReceipts) {
+    const auto filter = readReceiptFilter({{"result", Variant(std::string("out-of-memory"))},
+                                           {"scheduler", Variant(std::string("sge2"))},
+                                           {"failed", Variant(true)},
+                                           {"leftovers", Variant(true)}});
+    ASSERT_TRUE(filter);
+    EXPECT_EQ(filter->result, "out-of-memory");
+    EXPECT_EQ(filter->scheduler, "sge2");
+    EXPECT_EQ(filter->outcomes, std::vector{JobOutcome::Failed});
+    EXPECT_TRUE(filter->leftoversOnly);
+    EXPECT_TRUE(readReceiptFilter({{"failed", Variant(false)}})->outcomes.empty());
+    EXPECT_EQ(readReceiptFilter({{"failed", Variant(true)}, {"unknown", Variant(true)}})->outcomes,
+              (std::vector{JobOutcome::Failed, JobOutcome::Unknown}));
+    const auto none = readReceiptFilter({});
+    EXPECT_FALSE(none->result || none->scheduler || !none->outcomes.empty() || none->leftoversOnly);
+
+    EXPECT_TRUE(has(refusal(readReceiptFilter({{"result", Variant(std::string("exit\n"))}})),
+                    "'result' is 'exit\\x0a': use one of exited, signaled, stopped, timeout, out-of-memory, supervisor-lost, "
+                    "node-shutdown, node-lost, lost"));
+    EXPECT_TRUE(has(refusal(readReceiptFilter({{"result", Variant(std::uint32_t{1})}})), "'result' has type u"));
+    for (const char* name : {"", "sge.1", "SGE", "sge' OR 1"})
+        EXPECT_TRUE(has(refusal(readReceiptFilter({{"scheduler", Variant(std::string(name))}})), "'scheduler' is '")) << name;
+    for (const char* name : {"failed", "unknown", "leftovers"})
+        EXPECT_TRUE(has(refusal(readReceiptFilter({{name, Variant(std::uint32_t{1})}})), "has type u: a boolean is expected"));
+}
+
+TEST(RequestDict, readsWhatMayBeKept) {
+    const auto retention = readRetention({{"max_age", Variant(std::uint64_t{0})}, {"max_size", Variant(std::uint32_t{7})}});
+    ASSERT_TRUE(retention);
+    EXPECT_EQ(retention->maxAge, 0U);
+    EXPECT_EQ(retention->maxBytes, 7U);
+    EXPECT_FALSE(readRetention({})->maxAge || readRetention({})->maxBytes);
+    EXPECT_TRUE(has(refusal(readRetention({{"max_age", Variant(std::string("1d"))}})), "'max_age' has type s"));
+    EXPECT_TRUE(has(refusal(readRetention({{"max_rows", Variant(std::uint32_t{7})}})), "unknown entry 'max_rows'"));
+}
+
+TEST(RequestReader, closesDescriptorsOnExec) {
+    const UniqueFd pipeEnd(::dup(STDERR_FILENO));
+    const auto taken = takeFd(sdbus::UnixFd(pipeEnd.get()));
+    ASSERT_TRUE(taken);
+    EXPECT_NE(taken.get(), pipeEnd.get());
+    EXPECT_NE(::fcntl(taken.get(), F_GETFD) & FD_CLOEXEC, 0);
+}
+
+} // namespace
+} // namespace pinfold

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "model/receipt_json.hpp"
+
+#include "../mutation.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+
+namespace pinfold {
+namespace {
+
+Receipt fullReceipt() {
+    Receipt receipt;
+    receipt.id = "id-3";
+    receipt.key = "sge.1";
+    receipt.uid = 1000;
+    receipt.started = 1;
+    receipt.ended = 2;
+    receipt.wall = 3;
+    receipt.result = JobResult::Timeout;
+    receipt.exit.signal = 15;
+    receipt.stoppedBy = 1001;
+    receipt.tasks = 4;
+    receipt.leftovers = {.count = 1, .cpu = 2, .commands = {"a b"}};
+    receipt.usage.cpuUser = 0;
+    receipt.usage.memoryPeak = UINT64_MAX;
+    receipt.usage.oomKills = 1;
+    receipt.usage.ioDevices = {{"8:0", 1, 2, 3, 4}};
+    receipt.suspended = 9;
+    receipt.limits.allowedCpus = *CpuList::parse("5");
+    receipt.limitsNotEnforced = {"allowed_cpus"};
+    return receipt;
+}
+
+/// `text` with the first `from` replaced.
+std::string replaced(std::string text, std::string_view from, std::string_view to) {
+    const auto position = text.find(from);
+    EXPECT_NE(position, std::string::npos) << from;
+    return position == std::string::npos ? text : text.replace(position, from.size(), to);
+}
+
+TEST(ReceiptJson, comesBack) {
+    for (const auto& receipt : {Receipt{}, fullReceipt()}) {
+        const auto decoded = decodeReceipt(encode(receipt));
+        ASSERT_TRUE(decoded) << decoded.error().message;
+        EXPECT_EQ(*decoded, receipt);
+    }
+}
+
+TEST(ReceiptJson, unknownIsNull) {
+    const auto text = encode(Receipt{});
+    for (const char* name : {"exit_status", "exit_signal", "stopped_by", "cpu_user", "memory_peak", "memory_max", "allowed_cpus"})
+        EXPECT_NE(text.find("\"" + std::string(name) + "\":null"), std::string::npos) << text;
+}
+
+TEST(ReceiptJson, anOlderOneLacksWhatWasAddedSince) {
+    const auto decoded = decodeReceipt(replaced(encode(fullReceipt()), "\"oom_kills\":1,", ""));
+    ASSERT_TRUE(decoded) << decoded.error().message;
+    EXPECT_EQ(decoded->usage.oomKills, std::nullopt);
+}
+
+TEST(ReceiptJson, whatEveryPinfoldHasWrittenIsNeeded) {
+    for (const char* member : {R"("id":"id-3",)", R"("result":"timeout",)", R"("leftovers":1,)"})
+        EXPECT_FALSE(decodeReceipt(replaced(encode(fullReceipt()), member, ""))) << member;
+    const auto older = decodeReceipt(replaced(encode(fullReceipt()), R"("suspended":9,)", ""));
+    ASSERT_TRUE(older) << older.error().message;
+    EXPECT_EQ(older->suspended, 0U);
+}
+
+TEST(ReceiptJson, aNumberThatIsNotOfOursIsRefused) {
+    for (const char* number : {"1e300", "-1e300", "1.5", "18446744073709551616"})
+        EXPECT_FALSE(decodeReceipt(replaced(encode(fullReceipt()), "\"wall\":3", "\"wall\":" + std::string(number)))) << number;
+    const std::string deep(60'000, '[');
+    EXPECT_FALSE(decodeReceipt(deep + "1.5" + std::string(60'000, ']')));
+}
+
+TEST(ReceiptJson, damageNeverThrows) {
+    Mutator mutator;
+    const auto text = encode(fullReceipt());
+    int refused = 0;
+    for (int i = 0; i < 5000; ++i)
+        refused += decodeReceipt(mutator.mutate(text)) ? 0 : 1;
+    EXPECT_GT(refused, 2500);
+}
+
+} // namespace
+} // namespace pinfold
