@@ -6,7 +6,6 @@
 #include "client/manager_client.hpp"
 #include "model/job_key.hpp"
 
-#include <algorithm>
 #include <set>
 #include <string>
 
@@ -18,9 +17,6 @@ namespace {
 constexpr const char* kSchedulers[] = {"sge", "slurm", "manual", "user"};
 
 std::string idOf(const std::string& key) { return key.substr(key.find('.') + 1); }
-
-constexpr std::string_view kVerbs[] = {"status", "show", "ps",     "why",     "logs",  "stop",
-                                       "wait",   "kill", "limits", "suspend", "resume"};
 
 enum class Among { Live, All };
 
@@ -69,30 +65,19 @@ Result<std::string> onlyOne(const std::set<std::string>& keys, const std::string
 
 } // namespace
 
-Result<void> nameJobByKey(CommandLine& line) {
-    const bool unit = isUnit(line.job);
-    if (line.job.empty() || (!unit && line.job.find('.') != std::string::npos) ||
-        std::ranges::find(kVerbs, line.verb) == std::end(kVerbs))
-        return {};
-    if (unit) {
-        auto key = keyOfUnit(line.job);
-        if (key)
-            line.job = *std::move(key);
-        return key ? Result<void>() : key.error();
-    }
+Result<std::string> keyOf(const std::string& name, bool orProcess) {
+    if (isUnit(name))
+        return keyOfUnit(name);
+    if (name.find('.') != std::string::npos)
+        return name;
     const auto client = ManagerClient::connect();
     if (!client)
         return client.error();
-    const bool orProcess = line.verb == "status" && parseUnsigned(line.job);
-    const auto keys = keysWith(*client, line.job, orProcess ? Among::Live : Among::All);
+    const bool process = orProcess && parseUnsigned(name);
+    const auto keys = keysWith(*client, name, process ? Among::Live : Among::All);
     if (!keys)
         return keys.error();
-    if (orProcess && keys->empty())
-        return {};
-    auto key = onlyOne(*keys, line.job);
-    if (key)
-        line.job = *std::move(key);
-    return key ? Result<void>() : key.error();
+    return process && keys->empty() ? name : onlyOne(*keys, name);
 }
 
 } // namespace pinfold

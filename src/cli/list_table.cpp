@@ -3,7 +3,7 @@
 
 #include "base/escape.hpp"
 #include "cli/format.hpp"
-#include "cli/suggestion.hpp"
+#include "options/words.hpp"
 
 namespace pinfold {
 namespace {
@@ -63,6 +63,13 @@ Result<std::vector<ListColumn>> listColumns(std::vector<std::string> names, cons
         columns.push_back(std::move(*column));
     }
     return columns;
+}
+
+std::vector<std::string> listColumnNames() {
+    std::vector<std::string> names;
+    for (const auto& column : allColumns({}, {}))
+        names.push_back(column.column.name);
+    return names;
 }
 
 std::string listTable(const std::vector<ListColumn>& columns, const std::vector<JobInfo>& jobs, const TableStyle& style) {

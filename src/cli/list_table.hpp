@@ -22,6 +22,9 @@ struct ListColumn {
 /// The columns with these names; without names, the usual columns. Error: InvalidArgument.
 Result<std::vector<ListColumn>> listColumns(std::vector<std::string> names, const Amounts& amounts, const TableStyle& style);
 
+/// The names that listColumns() takes.
+std::vector<std::string> listColumnNames();
+
 std::string listTable(const std::vector<ListColumn>& columns, const std::vector<JobInfo>& jobs, const TableStyle& style);
 
 } // namespace pinfold

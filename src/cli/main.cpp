@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "cli/each_job.hpp"
-#include "cli/verbs.hpp"
+#include "cli/become_run.hpp"
+#include "cli/command_line.hpp"
 
 #include <cerrno>
 #include <clocale>
@@ -30,7 +30,8 @@ int main(int argc, char** argv) {
             std::fputs(early->text.c_str(), early->status == 0 ? stdout : stderr);
             return endWith(early->status);
         }
-        return endWith(static_cast<int>(pinfold::doForEachJob(std::get<pinfold::CommandLine>(parsed))));
+        const auto& line = std::get<pinfold::CommandLine>(parsed);
+        return endWith(static_cast<int>(line.verb.run(pinfold::VerbContext(line.output))));
     } catch (const std::exception& error) {
         std::fprintf(stderr, "pinfold: unexpected error: %s\n", error.what());
         return static_cast<int>(pinfold::ExitStatus::Failed);

@@ -3,8 +3,11 @@
 
 #include "base/escape.hpp"
 #include "base/parse.hpp"
-#include "cli/suggestion.hpp"
+#include "cli/common_options.hpp"
+#include "config/config.hpp"
+#include "options/words.hpp"
 
+#include <algorithm>
 #include <array>
 #include <sstream>
 
@@ -18,35 +21,17 @@ Error invalid(const std::string& text, const std::string& what) {
     return {ErrorCode::InvalidArgument, "'" + printable(text, 100) + "' is not valid: use " + what};
 }
 
-Result<std::uint32_t> number(const std::string& text, std::uint32_t most) {
-    const auto value = parseUnsigned(text);
-    if (!value || *value == 0 || *value > most)
-        return invalid(text, "a number from 1 to " + std::to_string(most));
-    return static_cast<std::uint32_t>(*value);
-}
-
-Result<std::uint64_t> duration(const std::string& text, std::uint64_t most, const char* form) {
+Result<std::uint64_t> parseLeast(const std::string& text) {
     const auto value = parseDuration(text);
-    if (!value || *value > most)
-        return invalid(text, form);
-    return *value;
+    return value && *value < kInfinity ? value : invalid(text, "a duration such as 90s");
 }
 
-std::string actionableKinds() {
-    std::string words;
-    for (const auto& name : strayKindNames())
-        if (strayKindFromString(name) != StrayKind::Orphan)
-            words += (words.empty() ? "" : ", ") + name;
-    return words;
+Result<std::uint64_t> parseGrace(const std::string& text) {
+    const auto value = parseDuration(text);
+    return value && *value <= StraysConfig::kMostGrace ? value : invalid(text, "0 to 1h");
 }
 
-} // namespace
-
-Result<std::uint32_t> parseUserId(const std::string& text) { return number(text, StraysConfig::kMostUid); }
-Result<std::uint32_t> parseKills(const std::string& text) { return number(text, StraysConfig::kMostKills); }
-Result<std::uint64_t> parseLeast(const std::string& text) { return duration(text, kInfinity - 1, "a duration such as 90s"); }
-Result<std::uint64_t> parseStrayGrace(const std::string& text) { return duration(text, StraysConfig::kMostGrace, "0 to 1h"); }
-
+/// Splits "a,b" into its names.
 Result<std::vector<std::string>> parseNames(const std::string& text) {
     std::vector<std::string> names;
     std::istringstream words(text);
@@ -55,6 +40,12 @@ Result<std::vector<std::string>> parseNames(const std::string& text) {
             names.push_back(word);
     if (names.empty())
         return invalid(text, "names separated by commas");
+    return names;
+}
+
+std::vector<std::string> actionableKinds() {
+    auto names = strayKindNames();
+    std::erase(names, toString(StrayKind::Orphan));
     return names;
 }
 
@@ -68,19 +59,162 @@ Result<StrayKinds> parseKinds(const std::string& text) {
         if (!kind || *kind == StrayKind::Orphan)
             return Error{ErrorCode::InvalidArgument, "'" + printable(name, 100) + "' is not a kind that pinfold can act on" +
                                                          (kind ? "" : suggestion(name, strayKindNames())) + "; use " +
-                                                         actionableKinds()};
+                                                         enumerated(actionableKinds())};
         kinds.insert(*kind);
     }
     return kinds;
 }
 
-Result<std::optional<StraysMode>> parseStraysMode(const std::string& text) {
-    if (text == "configured")
-        return std::optional<StraysMode>();
-    for (std::size_t i = 0; i < kModes.size(); ++i)
-        if (kModes[i] == text)
-            return std::optional(static_cast<StraysMode>(i));
-    return invalid(text, "report, warn, stop, kill or configured");
+std::vector<std::string> modeWords() {
+    std::vector<std::string> words{kModes.begin(), kModes.end()};
+    words.emplace_back("configured");
+    return words;
+}
+
+OptionSetter intoMode(std::optional<StraysMode>& mode) {
+    return [&mode](const std::string& word) -> Result<void> {
+        const auto* const known = std::ranges::find(kModes, word);
+        mode = known == kModes.end() ? std::nullopt : std::optional(static_cast<StraysMode>(known - kModes.begin()));
+        return {};
+    };
+}
+
+/// Sets a member of StraysConfig.
+template <class T, class Parse> OptionSetter setting(StraysOptions& options, T StraysConfig::*member, Parse parse) {
+    return [&options, member, parse](const std::string& text) -> Result<void> {
+        auto value = parse(text);
+        if (!value)
+            return value.error();
+        options.settings.emplace_back(
+            [member, value = static_cast<T>(*std::move(value))](StraysConfig& config) { config.*member = value; });
+        return {};
+    };
+}
+
+/// Extends a list: users whom the site exempts stay exempt.
+OptionSetter exemption(StraysOptions& options, std::vector<std::string> StraysConfig::*member) {
+    return [&options, member](const std::string& name) -> Result<void> {
+        options.settings.emplace_back([member, name](StraysConfig& config) { (config.*member).push_back(name); });
+        return {};
+    };
+}
+
+OptionSetter withoutJob(StraysOptions& options) {
+    return [&options](const std::string&) -> Result<void> {
+        options.settings.emplace_back([](StraysConfig& config) { config.withoutJob = true; });
+        return {};
+    };
+}
+
+OptionSet filters(StraysOptions& options) {
+    const auto userIds = numberFrom(1, StraysConfig::kMostUid);
+    return {{.name = "--min-uid",
+             .value = "UID",
+             .help = "show only processes of users from this id on (default 1000)",
+             .set = setting(options, &StraysConfig::minUid, userIds)},
+            {.name = "--max-uid",
+             .value = "UID",
+             .help = "show only processes of users up to this id",
+             .set = setting(options, &StraysConfig::maxUid, userIds)},
+            {.name = "--users",
+             .value = "USER,...",
+             .help = "show only processes of these users (names or ids)",
+             .set = setting(options, &StraysConfig::users, parseNames),
+             .separator = ',',
+             .offer = Offer::Users},
+            {.name = "--exempt-users",
+             .value = "USER,...",
+             .help = "leave out processes of these users (names or ids)",
+             .set = exemption(options, &StraysConfig::exemptUsers),
+             .values = Values::Several,
+             .separator = ',',
+             .offer = Offer::Users},
+            {.name = "--exempt-groups",
+             .value = "GROUP,...",
+             .help = "leave out processes of members of these groups (names or ids)",
+             .set = exemption(options, &StraysConfig::exemptGroups),
+             .values = Values::Several,
+             .separator = ',',
+             .offer = Offer::Groups},
+            {.name = "--exempt-units",
+             .value = "PATTERN,...",
+             .help = "leave out processes in these units or slices (shell patterns)",
+             .set = exemption(options, &StraysConfig::exemptUnits),
+             .values = Values::Several,
+             .separator = ','},
+            {.name = "--min-age",
+             .value = "TIME",
+             .help = "show only processes that are older than this (default 60s)",
+             .set = setting(options, &StraysConfig::minAge, parseLeast)},
+            {.name = "--min-cpu",
+             .value = "TIME",
+             .help = "show only processes that have used at least this CPU time",
+             .set = setting(options, &StraysConfig::minCpu, parseLeast)},
+            {.name = "--commands",
+             .value = "PATTERN",
+             .help = "show only processes whose command line matches this pattern; may be repeated",
+             .set = into(options.commands),
+             .values = Values::Several},
+            {.name = "--without-job", .help = "show only processes of users who have no live job", .set = withoutJob(options)}};
+}
+
+} // namespace
+
+StraysConfig StraysOptions::applied(StraysConfig config) const {
+    if (mode)
+        config.mode = *mode;
+    for (const auto& set : settings)
+        set(config);
+    if (!commands.empty())
+        config.commands = commands;
+    return config;
+}
+
+OptionSet straysOptions(StraysOptions& options) {
+    OptionSet set{{.name = "--mode",
+                   .value = "MODE",
+                   .help = "what is done to them (default report; configured is the mode of pinfold.toml)",
+                   .set = intoMode(options.mode),
+                   .words = modeWords()}};
+    append(set, filters(options));
+    append(set, {{.name = "--kinds",
+                  .value = "KIND,...",
+                  .help = "act only on strays of these kinds: " + enumerated(actionableKinds()),
+                  .set = setting(options, &StraysConfig::kinds, parseKinds),
+                  .separator = ',',
+                  .samples = actionableKinds()},
+                 {.name = "--max-kills",
+                  .value = "N",
+                  .help = "act on at most this many strays (default 1000)",
+                  .set = setting(options, &StraysConfig::maxKills, numberFrom(1, StraysConfig::kMostKills))},
+                 {.name = "--grace",
+                  .value = "TIME",
+                  .help = "with --mode=stop: the time between SIGTERM and SIGKILL (default 10s)",
+                  .set = setting(options, &StraysConfig::grace, parseGrace)},
+                 dryRunOption(options.dryRun),
+                 {.name = "--files",
+                  .help = "list files and System V IPC that ended jobs left, not processes",
+                  .set = into(options.files)},
+                 {.name = "--remove",
+                  .help = "with --files: remove what may be removed",
+                  .set = into(options.remove),
+                  .needs = "--files"},
+                 parsableOption(options.parsable)});
+    return set;
+}
+
+Result<StrayPolicy> policyFor(const StraysOptions& options) {
+    const auto loaded = loadConfig(ConfigPaths{});
+    if (!loaded)
+        return loaded.error();
+    auto config = options.applied(loaded->config.strays);
+    if (config.minUid > config.maxUid)
+        return Error{ErrorCode::InvalidArgument,
+                     "--min-uid is above --max-uid, so no user would be checked: lower --min-uid or raise --max-uid"};
+    auto policy = resolve(std::move(config));
+    // A warning may be about a misspelt key, which could be the one that exempts somebody or keeps a file.
+    policy.problems.insert(policy.problems.end(), loaded->warnings.begin(), loaded->warnings.end());
+    return policy;
 }
 
 std::string_view toString(StraysMode mode) { return kModes[static_cast<std::size_t>(mode)]; }

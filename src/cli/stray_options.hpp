@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Read the texts of the options of `pinfold strays`, which have the ranges of [strays]. Each may give the error InvalidArgument.
+// The options of `pinfold strays`.
 #pragma once
 
 #include "base/result.hpp"
 #include "config/strays_config.hpp"
+#include "options/option.hpp"
+#include "strays/policy.hpp"
 
-#include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,15 +15,23 @@
 
 namespace pinfold {
 
-Result<std::uint32_t> parseUserId(const std::string& text);
-Result<std::uint32_t> parseKills(const std::string& text);
-Result<std::uint64_t> parseLeast(const std::string& text);
-Result<std::uint64_t> parseStrayGrace(const std::string& text);
-/// Splits "a,b" into its names.
-Result<std::vector<std::string>> parseNames(const std::string& text);
-Result<StrayKinds> parseKinds(const std::string& text);
-/// Reads a mode. Unset: the text is "configured".
-Result<std::optional<StraysMode>> parseStraysMode(const std::string& text);
+struct StraysOptions {
+    std::optional<StraysMode> mode = StraysMode::Report;      ///< unset: "configured", which is the site's mode
+    std::vector<std::function<void(StraysConfig&)>> settings; ///< values of other options, which replace the site's [strays]
+    std::vector<std::string> commands;                        ///< patterns, which replace the site's; empty: the site's
+    bool files = false;                                       ///< look for files, not for processes
+    bool remove = false;                                      ///< remove files
+    bool dryRun = false;
+    bool parsable = false;
+
+    /// The site's settings with those of the options in their place.
+    StraysConfig applied(StraysConfig config) const;
+};
+
+OptionSet straysOptions(StraysOptions& options);
+
+/// Which processes are strays, and whose files are leftovers. Errors: InvalidArgument; those of the configuration.
+Result<StrayPolicy> policyFor(const StraysOptions& options);
 
 std::string_view toString(StraysMode mode);
 

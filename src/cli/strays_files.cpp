@@ -99,28 +99,10 @@ private:
     std::optional<Error> failed_;
 };
 
-LeftoverAction actionOf(const CommandLine& line, LeftoverFilesPolicy policy) {
-    const bool configured = !line.strays.mode;
-    const bool remove = line.strays.remove || (configured && policy == LeftoverFilesPolicy::Remove);
-    return !remove ? LeftoverAction::List : line.dryRun ? LeftoverAction::DryRun : LeftoverAction::Remove;
-}
-
-/// Returns the policy that selects users: files of a user whose processes would be no strays are not leftover files either.
-Result<StrayPolicy> policyFor(const StraysOptions& options) {
-    if (options.mode && *options.mode != StraysMode::Report)
-        return Error{ErrorCode::InvalidArgument,
-                     "--mode=" + std::string(toString(*options.mode)) +
-                         " acts on processes only: use --files with --remove, or with --mode=configured"};
-    const auto loaded = loadConfig(ConfigPaths{});
-    if (!loaded)
-        return loaded.error();
-    auto config = loaded->config.strays;
-    for (const auto& set : options.settings)
-        set(config);
-    auto policy = resolve(std::move(config));
-    // A warning may be about a misspelt key, which could be the one that keeps a file.
-    policy.problems.insert(policy.problems.end(), loaded->warnings.begin(), loaded->warnings.end());
-    return policy;
+LeftoverAction actionOf(const StraysOptions& options, LeftoverFilesPolicy policy) {
+    const bool configured = !options.mode;
+    const bool remove = options.remove || (configured && policy == LeftoverFilesPolicy::Remove);
+    return !remove ? LeftoverAction::List : options.dryRun ? LeftoverAction::DryRun : LeftoverAction::Remove;
 }
 
 /// Asks the user database, because files do not tell the groups of their owner.
@@ -142,12 +124,17 @@ bool isCandidate(uid_t uid, const StrayPolicy& policy) {
 
 } // namespace
 
-ExitStatus straysFiles(const VerbContext& context) {
-    const auto policy = policyFor(context.line.strays);
+ExitStatus straysFiles(const VerbContext& context, const StraysOptions& options) {
+    if (options.mode && *options.mode != StraysMode::Report)
+        return fail(
+            {ErrorCode::InvalidArgument, "--mode=" + std::string(toString(*options.mode)) +
+                                             " acts on processes only: use --files with --remove, or with --mode=configured"});
+    // Files of a user whose processes would be no strays are not leftover files either.
+    const auto policy = policyFor(options);
     if (!policy)
         return fail(policy.error());
     const auto& files = policy->config.files;
-    const auto action = actionOf(context.line, files.policy);
+    const auto action = actionOf(options, files.policy);
     const auto self = ::geteuid();
     if (action == LeftoverAction::Remove && self != 0)
         return fail({ErrorCode::Denied, "only root may remove what jobs left behind"});
@@ -170,8 +157,8 @@ ExitStatus straysFiles(const VerbContext& context) {
                               .doubts = policy->problems};
     SdJournal journal("pinfold-strays");
     const auto listing = searchLeftovers(rules, sources, action == LeftoverAction::Remove ? &journal : nullptr);
-    context.terminal.print(context.line.json ? jsonLeftoverFiles(listing)
-                                             : leftoverTable(listing, action, context.amounts, context.tableStyle()));
+    context.terminal.print(context.json ? jsonLeftoverFiles(listing)
+                                        : leftoverTable(listing, action, context.amounts, context.tableStyle(options.parsable)));
     for (const auto& gap : listing.gaps)
         std::fprintf(stderr, "pinfold: no file%s is removed, because pinfold could not find out all it needs to know: %s\n",
                      gap.user ? (" of " + userName(*gap.user)).c_str() : "", gap.what.c_str());

@@ -1,36 +1,62 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "base/parse.hpp"
 #include "cli/adoption.hpp"
+#include "cli/common_options.hpp"
+#include "cli/each_job.hpp"
 #include "cli/json.hpp"
 #include "cli/verbs.hpp"
 
 namespace pinfold {
+namespace {
 
-ExitStatus verbAdopt(const VerbContext& context) {
-    const auto processes = openProcesses(context.line.arguments, context.line.owner);
+struct Options {
+    std::string job;
+    std::vector<std::string> processes;
+    std::optional<std::string> owner;
+    bool batch = false;
+    bool dryRun = false;
+};
+
+OptionSet describe(Options& options) {
+    return {jobArgument(options.job),
+            {.name = "PID",
+             .help = "the ids of the processes",
+             .set = into(options.processes),
+             .values = Values::Several,
+             .offer = Offer::Processes,
+             .required = true},
+            ownerOption(options.owner),
+            {.name = "--batch",
+             .help = "the process is the batch script of a job that `pinfold open` created",
+             .set = into(options.batch)},
+            dryRunOption(options.dryRun)};
+}
+
+ExitStatus adopt(const VerbContext& context, const Options& options) {
+    const auto processes = openProcesses(options.processes, options.owner);
     if (!processes)
         return fail(processes.error());
-    if (context.line.batch && processes->size() != 1)
+    if (options.batch && processes->size() != 1)
         return fail({ErrorCode::InvalidArgument, "--batch takes one PID: a job has one batch script"});
     const auto client = ManagerClient::connect();
     if (!client)
         return fail(client.error());
-    const auto& key = context.line.job;
-    if (context.line.dryRun) {
-        const auto job = client->job(key);
-        if (!job)
-            return fail(job.error());
-        context.terminal.print("would move " + counted(processes->size(), "process", "processes") + " into a new scope in " +
-                               job->slice + "\n");
-        return ExitStatus::Ok;
-    }
-    const auto added = context.line.batch ? client->addBatchScript(key, processes->front()) : client->adopt(key, *processes);
+    const auto& key = options.job;
+    if (options.dryRun)
+        return sayWhatWouldBeDone(context, *client, key, [&](const JobInfo& job) {
+            return "would move " + counted(processes->size(), "process", "processes") + " into a new scope in " + job.slice;
+        });
+    const auto added = options.batch ? client->addBatchScript(key, processes->front()) : client->adopt(key, *processes);
     if (!added)
         return fail(added.error());
-    context.terminal.print(context.line.json
+    context.terminal.print(context.json
                                ? jsonTask(key, added->first, added->second)
                                : "task " + std::to_string(added->first) + " of job " + key + ": " + added->second + "\n");
     return ExitStatus::Ok;
 }
+
+} // namespace
+
+Verb adoptVerb() { return makeVerb("adopt", "move processes into a job, as a new task", describe, adopt); }
 
 } // namespace pinfold

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cli/common_options.hpp"
 #include "cli/json.hpp"
 #include "cli/verbs.hpp"
 #include "config/config.hpp"
@@ -6,10 +7,17 @@
 #include <cstdio>
 
 namespace pinfold {
+namespace {
 
-ExitStatus verbCheckConfig(const VerbContext& context) {
-    const auto loaded = loadConfig(ConfigPaths::below(context.line.root));
-    if (context.line.json) {
+struct Options {
+    std::string root = "/";
+};
+
+OptionSet describe(Options& options) { return {rootOption(options.root)}; }
+
+ExitStatus checkConfig(const VerbContext& context, const Options& options) {
+    const auto loaded = loadConfig(ConfigPaths::below(options.root));
+    if (context.json) {
         context.terminal.print(jsonConfigCheck(loaded));
         return loaded && loaded->warnings.empty() ? ExitStatus::Ok : ExitStatus::Failed;
     }
@@ -26,5 +34,9 @@ ExitStatus verbCheckConfig(const VerbContext& context) {
         text + (loaded->files.empty() ? "there is no configuration file: the defaults apply\n" : "the configuration is valid\n"));
     return ExitStatus::Ok;
 }
+
+} // namespace
+
+Verb checkConfigVerb() { return makeVerb("check-config", "check the configuration", describe, checkConfig); }
 
 } // namespace pinfold

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "base/escape.hpp"
+#include "cli/common_options.hpp"
 #include "cli/json.hpp"
 #include "cli/verbs.hpp"
 #include "config/config_values.hpp"
@@ -9,6 +10,12 @@
 
 namespace pinfold {
 namespace {
+
+struct Options {
+    std::string root = "/";
+};
+
+OptionSet describe(Options& options) { return {rootOption(options.root)}; }
 
 /// Writes the configuration as one file. In TOML, numbers, texts and lists look the same as in JSON.
 std::string asToml(const std::vector<ConfigValue>& values) {
@@ -24,10 +31,8 @@ std::string asToml(const std::vector<ConfigValue>& values) {
     return text + (values.empty() ? "" : "\n") + "# Settings that are not listed have their defaults, see pinfold.toml(5).\n";
 }
 
-} // namespace
-
-ExitStatus verbConfig(const VerbContext& context) {
-    const auto paths = ConfigPaths::below(context.line.root);
+ExitStatus config(const VerbContext& context, const Options& options) {
+    const auto paths = ConfigPaths::below(options.root);
     const auto loaded = loadConfig(paths);
     if (!loaded)
         return fail(loaded.error());
@@ -36,8 +41,12 @@ ExitStatus verbConfig(const VerbContext& context) {
         return fail(values.error());
     for (const auto& warning : loaded->warnings)
         std::fprintf(stderr, "pinfold: %s\n", warning.c_str());
-    context.terminal.print(context.line.json ? jsonConfigValues(*values) : asToml(*values));
+    context.terminal.print(context.json ? jsonConfigValues(*values) : asToml(*values));
     return loaded->warnings.empty() ? ExitStatus::Ok : ExitStatus::Failed;
 }
+
+} // namespace
+
+Verb configVerb() { return makeVerb("config", "show what the configuration sets, and where", describe, config); }
 
 } // namespace pinfold

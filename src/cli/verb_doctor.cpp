@@ -54,20 +54,22 @@ private:
     std::jthread thread_;
 };
 
-} // namespace
-
-ExitStatus verbDoctor(const VerbContext& context) {
+ExitStatus examineNode(const VerbContext& context) {
     doctor::Host host;
     {
         Progress progress;
         host = lookAtHost([&progress](const char* whom) { progress.asking(whom); });
     }
     const auto findings = doctor::examine(host);
-    context.terminal.print(context.line.json ? jsonFindings(findings)
-                                             : doctorPage(findings, context.terminal, context.terminal.width()));
+    context.terminal.print(context.json ? jsonFindings(findings)
+                                        : doctorPage(findings, context.terminal, context.terminal.width()));
     const bool failed =
         std::any_of(findings.begin(), findings.end(), [](const auto& finding) { return finding.state == FindingState::Fail; });
     return failed ? ExitStatus::Failed : ExitStatus::Ok;
 }
+
+} // namespace
+
+Verb doctorVerb() { return makeVerb("doctor", "check this node, and say how to fix what is wrong", examineNode); }
 
 } // namespace pinfold

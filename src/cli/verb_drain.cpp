@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "base/parse.hpp"
+#include "cli/common_options.hpp"
 #include "cli/countdown.hpp"
 #include "cli/patience.hpp"
 #include "cli/verbs.hpp"
@@ -119,29 +120,53 @@ void announceInterrupt() {
     ::sigaction(SIGINT, &action, nullptr);
 }
 
-} // namespace
+struct DrainOptions {
+    std::string reason;
+    bool wait = false;
+    std::optional<std::uint64_t> timeout; ///< microseconds
+};
 
-ExitStatus verbDrain(const VerbContext& context) {
-    const auto& line = context.line;
-    if (line.timeout && !line.wait)
+OptionSet describeDrain(DrainOptions& options) {
+    return {{.name = "--reason", .value = "TEXT", .help = "a text for people, at most 500 bytes", .set = into(options.reason)},
+            {.name = "--wait", .help = "wait until no job is live", .set = into(options.wait)},
+            {.name = "--timeout",
+             .value = "TIME",
+             .help = "with --wait: exit with status 124 after this time (default: never)",
+             .set = into(options.timeout, parseDuration)}};
+}
+
+ExitStatus drain(const VerbContext&, const DrainOptions& options) {
+    if (options.timeout && !options.wait)
         return fail({ErrorCode::InvalidArgument, "--timeout needs --wait: a drain does not end by itself"});
-    const Countdown countdown(line.timeout);
-    const auto drained = insist<void>([&](const ManagerClient& client) { return client.drain(line.reason); });
+    const Countdown countdown(options.timeout);
+    const auto drained = insist<void>([&](const ManagerClient& client) { return client.drain(options.reason); });
     if (!drained)
         return fail(drained.error());
-    if (!line.wait)
+    if (!options.wait)
         return ExitStatus::Ok;
     announceInterrupt();
     return waitUntilEmpty(countdown);
 }
 
-ExitStatus verbUndrain(const VerbContext& context) {
-    if (context.line.dryRun) {
+struct UndrainOptions {
+    bool dryRun = false;
+};
+
+OptionSet describeUndrain(UndrainOptions& options) { return {dryRunOption(options.dryRun)}; }
+
+ExitStatus undrain(const VerbContext& context, const UndrainOptions& options) {
+    if (options.dryRun) {
         context.terminal.print("would let the node take jobs again\n");
         return ExitStatus::Ok;
     }
     const auto done = insist<void>([](const ManagerClient& client) { return client.undrain(); });
     return done ? ExitStatus::Ok : fail(done.error());
 }
+
+} // namespace
+
+Verb drainVerb() { return makeVerb("drain", "take no new jobs until `pinfold undrain`", describeDrain, drain); }
+
+Verb undrainVerb() { return makeVerb("undrain", "take new jobs again: end the drain", describeUndrain, undrain); }
 
 } // namespace pinfold

@@ -1,14 +1,44 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "base/parse.hpp"
+#include "cli/common_options.hpp"
+#include "cli/each_job.hpp"
 #include "cli/patience.hpp"
 #include "cli/verbs.hpp"
 
 namespace pinfold {
+namespace {
 
-ExitStatus verbEnd(const VerbContext& context) {
-    const auto& line = context.line;
-    const auto timeout = line.timeout.value_or(CommandLine::kDefaultTimeout);
-    const auto receipt = insist<Receipt>([&](const ManagerClient& client) { return client.end(line.job, line.exit, timeout); });
-    return endWithReceipt(context, receipt);
+struct Options {
+    std::string job;
+    ExitState exit;
+    std::uint64_t timeout = kDefaultTimeout; ///< microseconds
+};
+
+OptionSet describe(Options& options) {
+    return {jobArgument(options.job),
+            {.name = "--exit-status",
+             .value = "N",
+             .help = "report the exit status of the batch script",
+             .set = into(options.exit.status, numberFrom(0, 255))},
+            {.name = "--exit-signal",
+             .value = "SIGNAL",
+             .help = "report the signal that ended the batch script (name or number)",
+             .set = into(options.exit.signal, parseSignal),
+             .excludes = "--exit-status"},
+            {.name = "--timeout",
+             .value = "TIME",
+             .help = "exit with status 124 after this time (default 5min)",
+             .set = into(options.timeout, parseDuration)}};
 }
+
+ExitStatus end(const VerbContext& context, const Options& options) {
+    const auto receipt =
+        insist<Receipt>([&](const ManagerClient& client) { return client.end(options.job, options.exit, options.timeout); });
+    return endWithReceipt(context, options.job, options.timeout, receipt);
+}
+
+} // namespace
+
+Verb endVerb() { return makeVerb("end", "end a job: stop its processes, wait until it is over", describe, end); }
 
 } // namespace pinfold

@@ -6,18 +6,37 @@
 #include <cstdio>
 
 namespace pinfold {
+namespace {
 
-ExitStatus verbEvents(const VerbContext& context) {
+struct Options {
+    bool json = false;
+};
+
+/// This --json may have a value, in contrast to that of the other verbs.
+OptionSet describe(Options& options) {
+    return {{.name = "--json",
+             .value = "FORM",
+             .help = "print one JSON document per line",
+             .set = into(options.json),
+             .values = Values::Optional,
+             .words = {"lines"}}};
+}
+
+ExitStatus events(const VerbContext& context, const Options& options) {
     auto watch = EventsWatch::connect();
     if (!watch)
         return fail(watch.error());
     // Bypass the pager: the reader wants each line as soon as it comes.
-    const auto heard = watch->listen([&context](const Event& event) {
+    const auto heard = watch->listen([json = context.json || options.json](const Event& event) {
         const auto time = realTimeNow();
-        std::fputs((context.line.json ? jsonEvent(event, time) : eventLine(event, time)).c_str(), stdout);
+        std::fputs((json ? jsonEvent(event, time) : eventLine(event, time)).c_str(), stdout);
         return std::fflush(stdout) == 0;
     });
     return heard ? ExitStatus::Ok : fail(heard.error());
 }
+
+} // namespace
+
+Verb eventsVerb() { return makeVerb("events", "print events of jobs as they happen, until interrupted", describe, events); }
 
 } // namespace pinfold

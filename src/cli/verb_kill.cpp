@@ -1,25 +1,60 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "base/parse.hpp"
+#include "cli/common_options.hpp"
+#include "cli/each_job.hpp"
 #include "cli/verbs.hpp"
 
 namespace pinfold {
+namespace {
 
-ExitStatus verbKill(const VerbContext& context) {
-    const auto signal = parseSignal(context.line.signal);
+struct Options {
+    std::vector<std::string> jobs;
+    std::string signal = "TERM";
+    bool dryRun = false;
+};
+
+OptionSet describe(Options& options) {
+    return {jobsArgument(options.jobs),
+            {.name = "--signal",
+             .letter = 's',
+             .value = "SIGNAL",
+             .help = "the signal's name or number (default TERM)",
+             .set = into(options.signal),
+             .samples = {"TERM", "KILL", "INT", "HUP", "STOP", "CONT", "USR1", "USR2"}},
+            dryRunOption(options.dryRun)};
+}
+
+/// `kill -9` and `kill -KILL`, which kill(1) takes, too.
+std::string signalAsOption(const std::string& word) {
+    return word.size() > 1 && word[0] == '-' && parseSignal(word.substr(1)) ? "--signal=" + word.substr(1) : word;
+}
+
+ExitStatus killJob(const VerbContext& context, const Options& options, const std::string& key) {
+    const auto signal = parseSignal(options.signal);
     if (!signal)
         return fail(signal.error());
     const auto client = ManagerClient::connect();
     if (!client)
         return fail(client.error());
-    if (context.line.dryRun) {
-        const auto job = client->job(context.line.job);
-        if (!job)
-            return fail(job.error());
-        context.terminal.print("would send " + signalName(*signal) + " to all processes of " + job->slice + "\n");
-        return ExitStatus::Ok;
-    }
-    const auto sent = client->kill(context.line.job, *signal);
+    if (options.dryRun)
+        return sayWhatWouldBeDone(context, *client, key, [&](const JobInfo& job) {
+            return "would send " + signalName(*signal) + " to all processes of " + job.slice;
+        });
+    const auto sent = client->kill(key, *signal);
     return sent ? ExitStatus::Ok : fail(sent.error());
+}
+
+ExitStatus kill(const VerbContext& context, const Options& options) {
+    return forEachJob(context, options.jobs, {},
+                      [&](const VerbContext& one, const std::string& key) { return killJob(one, options, key); });
+}
+
+} // namespace
+
+Verb killVerb() {
+    auto verb = makeVerb("kill", "send a signal to all processes of jobs", describe, kill);
+    verb.reword = signalAsOption;
+    return verb;
 }
 
 } // namespace pinfold

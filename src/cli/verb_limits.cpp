@@ -1,57 +1,83 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cli/common_options.hpp"
+#include "cli/each_job.hpp"
 #include "cli/json.hpp"
 #include "cli/limit_text.hpp"
 #include "cli/verbs.hpp"
+#include "options/job_options.hpp"
 
 #include <cstdio>
 
 namespace pinfold {
 namespace {
 
-std::vector<std::string> notEnforced(const VerbContext& context, const ManagerClient& client) {
-    auto names = client.limitsNotEnforced(context.line.job);
+struct Options {
+    std::vector<std::string> jobs;
+    ResourceLimits limits;
+    bool force = false;
+    bool dryRun = false;
+};
+
+OptionSet describe(Options& options) {
+    OptionSet set{jobsArgument(options.jobs)};
+    append(set, limitOptions(options.limits));
+    append(set, {{.name = "--force",
+                  .help = "allow a memory-max below what the job uses: the kernel kills it",
+                  .set = into(options.force)},
+                 dryRunOption(options.dryRun)});
+    return set;
+}
+
+std::vector<std::string> notEnforced(const ManagerClient& client, const std::string& key) {
+    auto names = client.limitsNotEnforced(key);
     return names ? std::move(*names) : std::vector<std::string>(); // an older pinfoldd lacks this property
 }
 
-ExitStatus list(const VerbContext& context, const ManagerClient& client, const ResourceLimits& limits) {
-    const auto names = notEnforced(context, client);
-    const auto& line = context.line;
-    context.terminal.print(line.json ? jsonLimits(line.job, limits, names)
-                                     : titleOf(line) + limitsTable(limits, names, context.amounts, context.tableStyle()));
+ExitStatus list(const VerbContext& context, const ManagerClient& client, const std::string& key, const ResourceLimits& limits) {
+    const auto names = notEnforced(client, key);
+    context.terminal.print(context.json ? jsonLimits(key, limits, names)
+                                        : context.title + limitsTable(limits, names, context.amounts, context.tableStyle()));
     return ExitStatus::Ok;
 }
 
-ExitStatus sayWhatWouldBeDone(const VerbContext& context, const ResourceLimits& now) {
-    const auto& change = context.line.limits;
-    context.terminal.print(titleOf(context.line) + "Dry run; nothing was changed:\n" +
+ExitStatus sayWhatWouldChange(const VerbContext& context, const ResourceLimits& change, const ResourceLimits& now) {
+    context.terminal.print(context.title + "Dry run; nothing was changed:\n" +
                            changeLines(change, now, withDefaults(change, now), context.amounts));
     return ExitStatus::Ok;
 }
 
-ExitStatus change(const VerbContext& context, const ManagerClient& client, const ResourceLimits& before) {
-    const auto& line = context.line;
-    const auto after = client.setLimits(line.job, line.limits, line.force);
+ExitStatus change(const VerbContext& context, const ManagerClient& client, const std::string& key, const Options& options,
+                  const ResourceLimits& before) {
+    const auto after = client.setLimits(key, options.limits, options.force);
     if (!after)
         return fail(after.error());
-    const auto names = notEnforced(context, client);
-    context.terminal.print(line.json ? jsonLimits(line.job, *after, names)
-                                     : titleOf(line) + changeLines(line.limits, before, *after, context.amounts));
-    std::fputs(enforcementWarnings(line.limits, *after, names).c_str(), stderr);
+    const auto names = notEnforced(client, key);
+    context.terminal.print(context.json ? jsonLimits(key, *after, names)
+                                        : context.title + changeLines(options.limits, before, *after, context.amounts));
+    std::fputs(enforcementWarnings(options.limits, *after, names).c_str(), stderr);
     return ExitStatus::Ok;
+}
+
+ExitStatus limitsOfJob(const VerbContext& context, const Options& options, const std::string& key) {
+    const auto client = ManagerClient::connect();
+    if (!client)
+        return fail(client.error());
+    const auto limits = client->limits(key);
+    if (!limits)
+        return fail(limits.error());
+    if (options.limits == ResourceLimits{})
+        return list(context, *client, key, *limits);
+    return options.dryRun ? sayWhatWouldChange(context, options.limits, *limits)
+                          : change(context, *client, key, options, *limits);
+}
+
+ExitStatus limits(const VerbContext& context, const Options& options) {
+    return forEachJob(context, options.jobs, {.pages = true},
+                      [&](const VerbContext& one, const std::string& key) { return limitsOfJob(one, options, key); });
 }
 
 } // namespace
 
-ExitStatus verbLimits(const VerbContext& context) {
-    const auto client = ManagerClient::connect();
-    if (!client)
-        return fail(client.error());
-    const auto limits = client->limits(context.line.job);
-    if (!limits)
-        return fail(limits.error());
-    if (context.line.limits == ResourceLimits{})
-        return list(context, *client, *limits);
-    return context.line.dryRun ? sayWhatWouldBeDone(context, *limits) : change(context, *client, *limits);
-}
+Verb limitsVerb() { return makeVerb("limits", "show the limits of live jobs, or change them", describe, limits); }
 
 } // namespace pinfold

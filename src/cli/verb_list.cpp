@@ -1,32 +1,61 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cli/common_options.hpp"
 #include "cli/json.hpp"
 #include "cli/list_table.hpp"
 #include "cli/verbs.hpp"
+#include "client/manager_client.hpp"
 
 #include <algorithm>
 
 namespace pinfold {
 namespace {
 
-Result<void> narrow(std::vector<JobInfo>& jobs, const CommandLine& line) {
-    if (line.user) {
-        const auto uid = userId(*line.user);
+struct Options {
+    std::optional<std::string> user;
+    std::optional<std::string> state;
+    std::vector<std::string> columns;
+    std::string sort = "key";
+};
+
+OptionSet describe(Options& options) {
+    return {userOption(options.user),
+            {.name = "--state",
+             .value = "STATE",
+             .help = "show only jobs in this state",
+             .set = into(options.state),
+             .words = {"creating", "running", "suspended", "ending", "accounting"}},
+            {.name = "--columns",
+             .letter = 'o',
+             .value = "COLUMN,...",
+             .help = "show these columns, in this order",
+             .set = into(options.columns),
+             .values = Values::Several,
+             .separator = ',',
+             .samples = listColumnNames()},
+            {.name = "--sort",
+             .value = "COLUMN",
+             .help = "sort by this column",
+             .set = into(options.sort),
+             .samples = listColumnNames()}};
+}
+
+Result<void> narrow(std::vector<JobInfo>& jobs, const Options& options) {
+    if (options.user) {
+        const auto uid = userId(*options.user);
         if (!uid)
             return uid.error();
         std::erase_if(jobs, [&](const JobInfo& job) { return job.uid != *uid; });
     }
-    if (line.state)
-        std::erase_if(jobs, [&](const JobInfo& job) { return toString(job.state) != *line.state; });
+    if (options.state)
+        std::erase_if(jobs, [&](const JobInfo& job) { return toString(job.state) != *options.state; });
     return {};
 }
 
-} // namespace
-
-ExitStatus verbList(const VerbContext& context) {
-    const auto columns = listColumns(context.line.columns, context.amounts, context.tableStyle());
+ExitStatus list(const VerbContext& context, const Options& options) {
+    const auto columns = listColumns(options.columns, context.amounts, context.tableStyle());
     if (!columns)
         return fail(columns.error());
-    const auto sort = listColumns({context.line.sort}, context.amounts, context.tableStyle());
+    const auto sort = listColumns({options.sort}, context.amounts, context.tableStyle());
     if (!sort)
         return fail(sort.error());
 
@@ -36,15 +65,19 @@ ExitStatus verbList(const VerbContext& context) {
     auto jobs = client->listJobs();
     if (!jobs)
         return fail(jobs.error());
-    if (auto narrowed = narrow(*jobs, context.line); !narrowed)
+    if (auto narrowed = narrow(*jobs, options); !narrowed)
         return fail(narrowed.error());
     std::stable_sort(jobs->begin(), jobs->end(), sort->front().before);
-    if (context.line.json) {
+    if (context.json) {
         context.terminal.print(jsonJobs(*jobs));
         return ExitStatus::Ok;
     }
     context.terminal.print(listTable(*columns, *jobs, context.tableStyle()));
     return ExitStatus::Ok;
 }
+
+} // namespace
+
+Verb listVerb() { return makeVerb("list", "list live jobs", describe, list); }
 
 } // namespace pinfold

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cli/common_options.hpp"
+#include "cli/job_name.hpp"
 #include "cli/verbs.hpp"
 #include "model/job_key.hpp"
 
@@ -10,6 +12,22 @@
 
 namespace pinfold {
 namespace {
+
+struct Options {
+    std::string job;
+    bool follow = false;
+    std::optional<std::uint32_t> lines;
+};
+
+OptionSet describe(Options& options) {
+    return {jobArgument(options.job, Offer::AllJobs),
+            {.name = "--follow", .letter = 'f', .help = "wait for new messages and show them", .set = into(options.follow)},
+            {.name = "--lines",
+             .letter = 'n',
+             .value = "N",
+             .help = "show only this many of the newest messages",
+             .set = into(options.lines, numberFrom(0, UINT32_MAX))}};
+}
 
 /// Matches what pinfoldd, root's other programs and systemd have said about the job, and what the job's own processes have said. Every user may write
 /// PINFOLD_JOB= and UNIT= into the journal, so we match the sender as well, by fields that journald writes itself.
@@ -24,21 +42,21 @@ std::vector<std::string> matchesOf(const JobKey& key) {
             "_SYSTEMD_SLICE=" + key.sliceName()};
 }
 
-} // namespace
-
 /// Replaces this process with journalctl.
-ExitStatus verbLogs(const VerbContext& context) {
-    const auto& line = context.line;
-    const auto key = JobKey::parse(line.job);
+ExitStatus logs(const VerbContext& context, const Options& options) {
+    const auto name = keyOf(options.job);
+    if (!name)
+        return fail(name.error());
+    const auto key = JobKey::parse(*name);
     if (!key)
         return fail(key.error());
-    std::vector<std::string> words{"journalctl", line.json ? "--output=json" : "--output=short-iso"};
-    if (!line.terminal.pager)
+    std::vector<std::string> words{"journalctl", context.json ? "--output=json" : "--output=short-iso"};
+    if (!context.output.terminal.pager)
         words.emplace_back("--no-pager");
-    if (line.follow)
+    if (options.follow)
         words.emplace_back("--follow");
-    if (line.lines)
-        words.push_back("--lines=" + std::to_string(*line.lines));
+    if (options.lines)
+        words.push_back("--lines=" + std::to_string(*options.lines));
     for (auto& match : matchesOf(*key))
         words.push_back(std::move(match));
     std::vector<char*> arguments;
@@ -48,5 +66,9 @@ ExitStatus verbLogs(const VerbContext& context) {
     ::execvp(arguments[0], arguments.data());
     return fail({ErrorCode::Internal, std::string("cannot run journalctl: ") + std::strerror(errno)});
 }
+
+} // namespace
+
+Verb logsVerb() { return makeVerb("logs", "show the journal's messages about a job", describe, logs); }
 
 } // namespace pinfold

@@ -1,36 +1,90 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "base/parse.hpp"
 #include "cli/adoption.hpp"
+#include "cli/common_options.hpp"
+#include "cli/each_job.hpp"
 #include "cli/json.hpp"
 #include "cli/patience.hpp"
 #include "cli/verbs.hpp"
+#include "options/job_options.hpp"
 
 namespace pinfold {
 namespace {
 
+constexpr std::uint64_t kMostSlots = 8192;
+
+struct Options {
+    std::string job;
+    std::string user;
+    std::optional<std::uint64_t> slots;
+    std::optional<std::uint64_t> linger;       ///< microseconds
+    std::optional<std::uint64_t> reportWithin; ///< microseconds
+    AllocationRequest allocation;
+    ResourceLimits limits;
+    bool replace = false;
+    std::vector<std::string> adopted; ///< process ids
+    std::optional<std::string> owner;
+    bool batch = false;
+};
+
+OptionSet describe(Options& options) {
+    OptionSet set{
+        jobArgument(options.job, Offer::Nothing),
+        {.name = "--uid",
+         .value = "USER",
+         .help = "the user who owns the job (name or id)",
+         .set = into(options.user),
+         .offer = Offer::Users,
+         .required = true},
+        {.name = "--slots",
+         .value = "N",
+         .help = "the number of slots that the batch system gave the job",
+         .set = into(options.slots, numberFrom(1, kMostSlots))},
+        {.name = "--linger",
+         .value = "TIME",
+         .help = "how long the job outlives its last task (default: as configured)",
+         .set = into(options.linger, parseDuration)},
+        {.name = "--report-within",
+         .value = "TIME",
+         .help = "how long to wait for `pinfold end` after the batch script's end (default 10s)",
+         .set = into(options.reportWithin, parseDuration)},
+        {.name = "--replace", .help = "first end an earlier run of the job that is still live", .set = into(options.replace)},
+        {.name = "--adopt",
+         .value = "PID",
+         .help = "move these processes into the job",
+         .set = into(options.adopted),
+         .values = Values::Several,
+         .offer = Offer::Processes},
+        ownerOption(options.owner),
+        {.name = "--batch", .help = "the process is the job's batch script", .set = into(options.batch)}};
+    append(set, allocationOptions(options.allocation));
+    append(set, limitOptions(options.limits));
+    return set;
+}
+
 /// Ends a former run of the job, which its batch system had no time to end.
 Result<void> endFormerRun(const std::string& key) {
-    const auto ended =
-        insist<Receipt>([&](const ManagerClient& client) { return client.end(key, {}, CommandLine::kDefaultTimeout); });
+    const auto ended = insist<Receipt>([&](const ManagerClient& client) { return client.end(key, {}, kDefaultTimeout); });
     if (!ended && ended.error().code != ErrorCode::NoSuchJob)
         return ended.error();
     return {};
 }
 
 /// This call may be repeated: processes that are in the job by then stay there.
-Result<void> adoptInto(const ManagerClient& client, const CommandLine& line, const std::string& slice,
+Result<void> adoptInto(const ManagerClient& client, const Options& options, const std::string& slice,
                        std::vector<UniqueFd>& processes) {
     processes = outsideOf(slice, std::move(processes));
     if (processes.empty())
         return {};
-    const auto added = line.batch ? client.addBatchScript(line.job, processes.front()) : client.adopt(line.job, processes);
+    const auto added =
+        options.batch ? client.addBatchScript(options.job, processes.front()) : client.adopt(options.job, processes);
     if (!added)
         return added.error();
     return {};
 }
 
-ExitStatus printOpened(const VerbContext& context, const std::string& slice) {
-    const auto& key = context.line.job;
-    if (!context.line.json) {
+ExitStatus printOpened(const VerbContext& context, const std::string& key, const std::string& slice) {
+    if (!context.json) {
         context.terminal.print("job " + key + ": " + slice + "\n");
         return ExitStatus::Ok;
     }
@@ -41,37 +95,38 @@ ExitStatus printOpened(const VerbContext& context, const std::string& slice) {
     return ExitStatus::Ok;
 }
 
-} // namespace
-
-ExitStatus verbOpen(const VerbContext& context) {
-    const auto& line = context.line;
-    const auto uid = userId(*line.user);
+ExitStatus open(const VerbContext& context, const Options& options) {
+    const auto uid = userId(options.user);
     if (!uid)
         return fail(uid.error());
-    auto processes = openProcesses(line.arguments, line.owner);
+    auto processes = openProcesses(options.adopted, options.owner);
     if (!processes)
         return fail(processes.error());
-    if (line.batch && processes->size() != 1)
+    if (options.batch && processes->size() != 1)
         return fail({ErrorCode::InvalidArgument, "--batch takes one --adopt PID: a job has one batch script"});
-    if (line.replace)
-        if (const auto ended = endFormerRun(line.job); !ended)
+    if (options.replace)
+        if (const auto ended = endFormerRun(options.job); !ended)
             return fail(ended.error());
     const JobOpening opening{.uid = *uid,
-                             .limits = line.limits,
-                             .allocation = line.allocation,
-                             .slots = line.slots,
-                             .linger = line.linger,
-                             .reportWithin = line.reportWithin};
-    const auto slice = insist<std::string>([&](const ManagerClient& client) { return client.open(line.job, opening); });
+                             .limits = options.limits,
+                             .allocation = options.allocation,
+                             .slots = options.slots,
+                             .linger = options.linger,
+                             .reportWithin = options.reportWithin};
+    const auto slice = insist<std::string>([&](const ManagerClient& client) { return client.open(options.job, opening); });
     if (!slice)
         return fail(slice.error());
     if (!processes->empty()) {
         const auto adopted =
-            insist<void>([&](const ManagerClient& client) { return adoptInto(client, line, *slice, *processes); });
+            insist<void>([&](const ManagerClient& client) { return adoptInto(client, options, *slice, *processes); });
         if (!adopted)
             return fail(adopted.error());
     }
-    return printOpened(context, *slice);
+    return printOpened(context, options.job, *slice);
 }
+
+} // namespace
+
+Verb openVerb() { return makeVerb("open", "create a job that has no process yet", describe, open); }
 
 } // namespace pinfold

@@ -1,20 +1,36 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cli/common_options.hpp"
+#include "cli/each_job.hpp"
 #include "cli/job_page.hpp"
 #include "cli/verbs.hpp"
 
 namespace pinfold {
+namespace {
 
-ExitStatus verbPs(const VerbContext& context) {
+struct Options {
+    std::vector<std::string> jobs;
+};
+
+OptionSet describe(Options& options) { return {jobsArgument(options.jobs)}; }
+
+ExitStatus processesOf(const VerbContext& context, const std::string& key) {
     const auto client = ManagerClient::connect();
     if (!client)
         return fail(client.error());
-    const auto processes = client->processes(context.line.job);
+    const auto processes = client->processes(key);
     if (!processes)
         return fail(processes.error());
-    context.terminal.print(context.line.json
-                               ? jsonProcesses(*processes)
-                               : titleOf(context.line) + processTable(*processes, context.amounts, context.tableStyle()));
+    context.terminal.print(context.json ? jsonProcesses(*processes)
+                                        : context.title + processTable(*processes, context.amounts, context.tableStyle()));
     return ExitStatus::Ok;
 }
+
+ExitStatus ps(const VerbContext& context, const Options& options) {
+    return forEachJob(context, options.jobs, {.pages = true}, processesOf);
+}
+
+} // namespace
+
+Verb psVerb() { return makeVerb("ps", "list the processes of live jobs", describe, ps); }
 
 } // namespace pinfold

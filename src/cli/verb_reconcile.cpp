@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cli/common_options.hpp"
 #include "cli/json.hpp"
 #include "cli/verbs.hpp"
+#include "client/manager_client.hpp"
 
 namespace pinfold {
 namespace {
+
+struct Options {
+    bool dryRun = false;
+};
+
+OptionSet describe(Options& options) { return {dryRunOption(options.dryRun)}; }
 
 std::string inWords(const Reconciliation& found) {
     std::string lines;
@@ -20,20 +28,22 @@ std::string inWords(const Reconciliation& found) {
     return lines + std::to_string(all - left) + " put in order, " + std::to_string(left) + " left alone\n";
 }
 
-} // namespace
-
-ExitStatus verbReconcile(const VerbContext& context) {
+ExitStatus reconcile(const VerbContext& context, const Options& options) {
     const auto client = ManagerClient::connect();
     if (!client)
         return fail(client.error());
-    const auto found = client->reconcile(context.line.dryRun);
+    const auto found = client->reconcile(options.dryRun);
     if (!found)
         return fail(found.error());
-    if (context.line.json)
+    if (context.json)
         context.terminal.print(jsonReconciliation(*found));
     else
-        context.terminal.print((context.line.dryRun ? "Dry run; nothing was changed:\n" : "") + inWords(*found));
+        context.terminal.print((options.dryRun ? "Dry run; nothing was changed:\n" : "") + inWords(*found));
     return found->clean() ? ExitStatus::Ok : ExitStatus::Failed;
 }
+
+} // namespace
+
+Verb reconcileVerb() { return makeVerb("reconcile", "repair units, cgroups and records after a crash", describe, reconcile); }
 
 } // namespace pinfold

@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "build_config.hpp"
+#include "cli/common_options.hpp"
 #include "cli/json.hpp"
 #include "cli/verbs.hpp"
 #include "model/job_key.hpp"
+#include "options/job_options.hpp"
 #include "systemd/unit_properties.hpp"
-
-#include <unistd.h>
-
-#include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <iterator>
-#include <string_view>
 
 namespace pinfold {
 namespace {
@@ -56,62 +48,49 @@ std::string unitText(const std::string& unit, const std::vector<UnitProperty>& p
     return out;
 }
 
-/// Says whether an option before the command has its value in the next word.
-bool takesValue(std::string_view option) {
-    if (option == "-j")
-        return true;
-    static constexpr std::string_view kFlags[] = {"--exec",  "--exclusive", "--dry-run",  "--json", "--full",
-                                                  "--bytes", "--no-legend", "--no-pager", "--help"};
-    return option.starts_with("--") && option.find('=') == option.npos &&
-           std::find(std::begin(kFlags), std::end(kFlags), option) == std::end(kFlags);
+struct Options : JobOptions {
+    bool dryRun = false;
+    std::vector<std::string> command;
+};
+
+OptionSet describe(Options& options) {
+    OptionSet set{{.name = "COMMAND",
+                   .help = "the command and its arguments, after --",
+                   .set = into(options.command),
+                   .values = Values::Several,
+                   .offer = Offer::Commands},
+                  dryRunOption(options.dryRun)};
+    append(set, jobOptions(options));
+    return set;
+}
+
+/// Does `pinfold run --dry-run`.
+ExitStatus run(const VerbContext& context, const Options& options) {
+    if (!options.dryRun) // options stand before `run`: otherwise this process would be pinfold-run by now
+        return fail({ErrorCode::InvalidArgument, "options stand before 'run': use pinfold run [LIMITS] -- COMMAND"});
+    if (options.role != WrapperRole::Job)
+        return fail({ErrorCode::InvalidArgument, "--dry-run shows the units of a new job: leave out --task and --batch"});
+    const auto key = options.key.empty() ? Result<JobKey>(JobKey::manual(1)) : JobKey::parse(options.key);
+    if (!key)
+        return fail(key.error());
+    if (auto valid = validate(options.limits); !valid)
+        return fail(valid.error());
+    if (auto valid = validate(options.allocation); !valid)
+        return fail(valid.error());
+    StartRequest request;
+    request.slice = key->sliceName();
+    request.sliceProperties = sliceProperties(*key, {options.limits, {}});
+    request.scope = key->scopeName(0);
+    request.scopeProperties = scopeProperties(*key, 0, {options.limits, {}}, {});
+    context.terminal.print(context.json ? jsonUnits(request)
+                                        : unitText(request.slice, request.sliceProperties) + "\n" +
+                                              unitText(request.scope, request.scopeProperties) +
+                                              (options.allocation.empty() ? "" : kChosenLater));
+    return ExitStatus::Ok;
 }
 
 } // namespace
 
-ExitStatus verbRun(const VerbContext& context) {
-    const auto& line = context.line;
-    if (!line.dryRun) // options stand before `run`: otherwise this process would be pinfold-run by now
-        return fail({ErrorCode::InvalidArgument, "options stand before 'run': use pinfold run [LIMITS] -- COMMAND"});
-    const auto key = line.job.empty() ? Result<JobKey>(JobKey::manual(1)) : JobKey::parse(line.job);
-    if (!key)
-        return fail(key.error());
-    if (auto valid = validate(line.limits); !valid)
-        return fail(valid.error());
-    if (auto valid = validate(line.allocation); !valid)
-        return fail(valid.error());
-    StartRequest request;
-    request.slice = key->sliceName();
-    request.sliceProperties = sliceProperties(*key, {line.limits, {}});
-    request.scope = key->scopeName(0);
-    request.scopeProperties = scopeProperties(*key, 0, {line.limits, {}}, {});
-    context.terminal.print(line.json ? jsonUnits(request)
-                                     : unitText(request.slice, request.sliceProperties) + "\n" +
-                                           unitText(request.scope, request.scopeProperties) +
-                                           (line.allocation.empty() ? "" : kChosenLater));
-    return ExitStatus::Ok;
-}
-
-std::optional<int> wordsOfDryRun(int argc, char** argv) {
-    bool dryRun = false;
-    int command = 2;
-    for (; command < argc && *argv[command] == '-' && std::string_view(argv[command]) != "--"; ++command) {
-        dryRun = dryRun || std::string_view(argv[command]) == "--dry-run";
-        if (takesValue(argv[command]))
-            ++command;
-    }
-    return dryRun ? std::optional(std::min(command, argc)) : std::nullopt;
-}
-
-int becomePinfoldRun(int argc, char** argv) {
-    if (argc < 2 || std::string_view(argv[1]) != "run")
-        return argc;
-    if (const auto words = wordsOfDryRun(argc, argv))
-        return *words;
-    std::string name = "pinfold-run";
-    argv[1] = name.data();
-    ::execv(PINFOLD_RUN, argv + 1);
-    std::fprintf(stderr, "pinfold: %s: %s\n", PINFOLD_RUN, std::strerror(errno));
-    ::_exit(kRunFailed);
-}
+Verb runVerb() { return makeVerb("run", "run a command as a job; see pinfold-run(1)", describe, run); }
 
 } // namespace pinfold

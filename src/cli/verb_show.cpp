@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "base/escape.hpp"
+#include "cli/common_options.hpp"
+#include "cli/each_job.hpp"
 #include "cli/job_page.hpp"
-#include "cli/suggestion.hpp"
 #include "cli/verbs.hpp"
 #include "model/limit_table.hpp"
 #include "model/set_limit.hpp"
@@ -33,10 +33,11 @@ std::string joined(const std::vector<std::string>& names) {
     return text;
 }
 
-Pairs pairsOf(const JobDetail& detail) {
+/// `user`: the name of the job's owner.
+Pairs pairsOf(const JobDetail& detail, const std::string& user) {
     const auto& job = detail.job;
     Pairs pairs{{"key", job.key},
-                {"user", userName(job.uid)},
+                {"user", user},
                 {"uid", std::to_string(job.uid)},
                 {"state", std::string(toString(job.state))},
                 {"tasks", std::to_string(job.tasks)},
@@ -54,38 +55,62 @@ Pairs pairsOf(const JobDetail& detail) {
     return pairs;
 }
 
-} // namespace
+/// All properties that there are.
+std::vector<std::string> propertyNames() {
+    std::vector<std::string> names;
+    for (const auto& pair : pairsOf({}, {}))
+        names.push_back(pair.first);
+    return names;
+}
 
-ExitStatus verbShow(const VerbContext& context) {
+struct Options {
+    std::vector<std::string> jobs;
+    std::vector<std::string> properties;
+    bool valueOnly = false;
+};
+
+OptionSet describe(Options& options) {
+    return {jobsArgument(options.jobs),
+            {.name = "--property",
+             .letter = 'p',
+             .value = "NAME",
+             .help = "show only this property; may be repeated",
+             .set = into(options.properties),
+             .values = Values::Repeated,
+             .separator = ',',
+             .words = propertyNames()},
+            {.name = "--value", .help = "print only the values", .set = into(options.valueOnly)}};
+}
+
+ExitStatus showJob(const VerbContext& context, const Options& options, const std::string& key) {
     const auto client = ManagerClient::connect();
     if (!client)
         return fail(client.error());
-    const auto detail = askDetail(*client, context.line.job);
+    const auto detail = askDetail(*client, key);
     if (!detail)
         return fail(detail.error());
-    if (context.line.json) {
+    if (context.json) {
         context.terminal.print(jsonJob(*detail));
         return ExitStatus::Ok;
     }
-    const auto pairs = pairsOf(*detail);
+    const auto pairs = pairsOf(*detail, userName(detail->job.uid));
     std::string out;
-    const auto add = [&](const auto& pair) { out += (context.line.valueOnly ? "" : pair.first + "=") + pair.second + "\n"; };
-    for (const auto& wanted : context.line.properties) {
-        const auto found = std::find_if(pairs.begin(), pairs.end(), [&](const auto& pair) { return pair.first == wanted; });
-        if (found == pairs.end()) {
-            std::vector<std::string> names;
-            for (const auto& pair : pairs)
-                names.push_back(pair.first);
-            return fail(
-                {ErrorCode::InvalidArgument, "unknown property '" + printable(wanted, 100) + "'" + suggestion(wanted, names)});
-        }
-        add(*found);
-    }
-    if (context.line.properties.empty())
-        for (const auto& pair : pairs)
-            add(pair);
+    const auto add = [&](const auto& pair) { out += (options.valueOnly ? "" : pair.first + "=") + pair.second + "\n"; };
+    for (const auto& wanted : options.properties)
+        add(*std::ranges::find(pairs, wanted, &Pairs::value_type::first));
+    if (options.properties.empty())
+        std::ranges::for_each(pairs, add);
     context.terminal.print(out);
     return ExitStatus::Ok;
 }
+
+ExitStatus show(const VerbContext& context, const Options& options) {
+    return forEachJob(context, options.jobs, {.pages = true},
+                      [&](const VerbContext& one, const std::string& key) { return showJob(one, options, key); });
+}
+
+} // namespace
+
+Verb showVerb() { return makeVerb("show", "show a job as name=value lines", describe, show); }
 
 } // namespace pinfold

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "base/parse.hpp"
+#include "cli/common_options.hpp"
+#include "cli/each_job.hpp"
 #include "cli/job_page.hpp"
 #include "cli/journal_lines.hpp"
 #include "cli/verbs.hpp"
@@ -12,6 +14,19 @@
 namespace pinfold {
 namespace {
 
+struct Options {
+    std::vector<std::string> jobs; ///< empty: the node
+    bool withJobs = false;
+};
+
+OptionSet describe(Options& options) {
+    auto jobs = jobsArgument(options.jobs, Offer::AllJobs);
+    jobs.help = "the jobs' keys, or ids of processes of the jobs (default: the node)";
+    jobs.required = false;
+    return {std::move(jobs),
+            {.name = "--jobs", .help = "show the node, and each live job", .set = into(options.withJobs), .excludes = "JOB"}};
+}
+
 std::string drainLine(const Drain& drain, const Terminal& terminal) {
     return terminal.colored(Tone::Warning, "draining") + (drain.since ? " since " + formatUtc(*drain.since) : "") + " by " +
            (drain.by ? userName(*drain.by) : "pinfoldd itself") + ": " +
@@ -19,7 +34,7 @@ std::string drainLine(const Drain& drain, const Terminal& terminal) {
 }
 
 ExitStatus liveStatus(const VerbContext& context, const JobDetail& detail) {
-    if (context.line.json) {
+    if (context.json) {
         context.terminal.print(jsonJob(detail));
         return ExitStatus::Ok;
     }
@@ -43,7 +58,11 @@ Result<std::vector<JobDetail>> askDetails(const ManagerClient& client, const std
     return details;
 }
 
-ExitStatus nodeStatus(const VerbContext& context, const ManagerClient& client) {
+ExitStatus nodeStatus(const VerbContext& context, bool withJobs) {
+    const auto connected = ManagerClient::connect();
+    if (!connected)
+        return fail(connected.error());
+    const auto& client = *connected;
     const auto version = client.version();
     if (!version)
         return fail(version.error());
@@ -54,13 +73,13 @@ ExitStatus nodeStatus(const VerbContext& context, const ManagerClient& client) {
     if (!drain)
         return fail(drain.error());
     std::optional<std::vector<JobDetail>> details;
-    if (context.line.withJobs) {
+    if (withJobs) {
         auto asked = askDetails(client, *jobs);
         if (!asked)
             return fail(asked.error());
         details = std::move(*asked);
     }
-    if (context.line.json) {
+    if (context.json) {
         context.terminal.print(jsonNode(*version, *jobs, *drain, details));
         return ExitStatus::Ok;
     }
@@ -82,20 +101,15 @@ ExitStatus nodeStatus(const VerbContext& context, const ManagerClient& client) {
 }
 
 ExitStatus endedStatus(const VerbContext& context, const Receipt& receipt) {
-    context.terminal.print(context.line.json ? jsonReceipt(receipt)
-                                             : receiptPage(receipt, userName, context.amounts, context.terminal.width()));
+    context.terminal.print(context.json ? jsonReceipt(receipt)
+                                        : receiptPage(receipt, userName, context.amounts, context.terminal.width()));
     return ExitStatus::NotRunning;
 }
 
-} // namespace
-
-ExitStatus verbStatus(const VerbContext& context) {
+ExitStatus jobStatus(const VerbContext& context, std::string key) {
     const auto client = ManagerClient::connect();
     if (!client)
         return fail(client.error());
-    auto key = context.line.job;
-    if (key.empty())
-        return nodeStatus(context, *client);
     if (const auto pid = parseUnsigned(key)) { // a key contains a dot, so this is a process id
         const auto job = client->jobOfProcess(static_cast<pid_t>(std::min<std::uint64_t>(*pid, INT32_MAX)));
         if (!job)
@@ -110,5 +124,15 @@ ExitStatus verbStatus(const VerbContext& context) {
     const auto receipt = client->receipt(key);
     return receipt ? endedStatus(context, *receipt) : fail(receipt.error());
 }
+
+ExitStatus status(const VerbContext& context, const Options& options) {
+    if (options.jobs.empty())
+        return nodeStatus(context, options.withJobs);
+    return forEachJob(context, options.jobs, {.pages = true, .orProcess = true}, jobStatus);
+}
+
+} // namespace
+
+Verb statusVerb() { return makeVerb("status", "show the node, or jobs by key or by a process's id", describe, status); }
 
 } // namespace pinfold

@@ -1,37 +1,73 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "base/parse.hpp"
+#include "cli/common_options.hpp"
+#include "cli/each_job.hpp"
 #include "cli/time_out.hpp"
 #include "cli/verbs.hpp"
-#include "model/job_key.hpp"
 
 namespace pinfold {
 namespace {
 
-ExitStatus sayWhatWouldBeDone(const VerbContext& context, const JobInfo& job) {
-    const auto grace = context.line.grace ? formatDuration(*context.line.grace) : "the configured jobs.kill_grace";
-    context.terminal.print("would send SIGTERM to all processes of " + job.slice + ", after " + grace +
-                           " SIGKILL, and remove the slice\n");
-    return ExitStatus::Ok;
+struct Options {
+    std::vector<std::string> jobs;
+    std::optional<std::uint64_t> grace; ///< microseconds
+    bool wait = false;
+    std::uint64_t timeout = kDefaultTimeout; ///< microseconds
+    bool dryRun = false;
+};
+
+OptionSet describe(Options& options) {
+    return {jobsArgument(options.jobs),
+            {.name = "--grace",
+             .value = "TIME",
+             .help = "the time between SIGTERM and SIGKILL (default: as configured)",
+             .set = into(options.grace, parseDuration)},
+            {.name = "--wait", .help = "wait until the jobs are over", .set = into(options.wait)},
+            {.name = "--timeout",
+             .value = "TIME",
+             .help = "with --wait: exit with status 124 after this time (default 5min)",
+             .set = into(options.timeout, parseDuration)},
+            dryRunOption(options.dryRun)};
+}
+
+ExitStatus stopJob(const VerbContext& context, const Options& options, const std::string& key) {
+    const auto client = ManagerClient::connect();
+    if (!client)
+        return fail(client.error());
+    if (options.dryRun)
+        return sayWhatWouldBeDone(context, *client, key, [&](const JobInfo& job) {
+            const auto grace = options.grace ? formatDuration(*options.grace) : "the configured jobs.kill_grace";
+            return "would send SIGTERM to all processes of " + job.slice + ", after " + grace + " SIGKILL, and remove the slice";
+        });
+    const auto stopped = client->stop(key, options.grace);
+    return stopped ? ExitStatus::Ok : fail(stopped.error());
+}
+
+ExitStatus waitForJob(const std::string& key, std::uint64_t timeout) {
+    const auto client = ManagerClient::connect();
+    const auto receipt = client ? client->wait(key, timeout) : Result<Receipt>(client.error());
+    return receipt ? ExitStatus::Ok : fail(explained(receipt.error(), key, timeout));
+}
+
+/// Asks all jobs to stop before it waits for the first, so that their grace times run at the same time.
+ExitStatus stop(const VerbContext& context, const Options& options) {
+    std::vector<std::string> stopped;
+    const auto asked = forEachJob(context, options.jobs, {}, [&](const VerbContext& one, const std::string& key) {
+        const auto status = stopJob(one, options, key);
+        if (status == ExitStatus::Ok)
+            stopped.push_back(key);
+        return status;
+    });
+    if (!options.wait || options.dryRun)
+        return asked;
+    const SharedTimeout timeout(options.timeout, options.jobs.size());
+    const auto waited = forEachJob(context, stopped, {.several = options.jobs.size() > 1},
+                                   [&](const VerbContext&, const std::string& key) { return waitForJob(key, *timeout.left()); });
+    return asked == ExitStatus::Ok ? waited : asked;
 }
 
 } // namespace
 
-ExitStatus verbStop(const VerbContext& context) {
-    const auto client = ManagerClient::connect();
-    if (!client)
-        return fail(client.error());
-    const auto& key = context.line.job;
-    if (context.line.dryRun) {
-        const auto job = client->job(key);
-        return job ? sayWhatWouldBeDone(context, *job) : fail(job.error());
-    }
-    if (auto stopped = client->stop(key, context.line.grace); !stopped)
-        return fail(stopped.error());
-    if (!context.line.wait)
-        return ExitStatus::Ok;
-    const auto timeout = context.line.timeout.value_or(CommandLine::kDefaultTimeout);
-    const auto receipt = client->wait(key, timeout);
-    return receipt ? ExitStatus::Ok : fail(explained(receipt.error(), key, timeout));
-}
+Verb stopVerb() { return makeVerb("stop", "end jobs: SIGTERM, then SIGKILL after the grace time", describe, stop); }
 
 } // namespace pinfold

@@ -4,7 +4,6 @@
 #include "cli/stray_options.hpp"
 #include "cli/strays_files.hpp"
 #include "cli/verbs.hpp"
-#include "config/config.hpp"
 #include "strays/report.hpp"
 
 #include <unistd.h>
@@ -23,30 +22,13 @@ Result<std::vector<LiveJob>> liveJobs() {
     return askLiveJobs(*client);
 }
 
-Result<StrayPolicy> policyFor(const StraysOptions& options) {
-    const auto loaded = loadConfig(ConfigPaths{});
-    if (!loaded)
-        return loaded.error();
-    auto config = loaded->config.strays;
-    if (options.mode)
-        config.mode = *options.mode;
-    for (const auto& set : options.settings)
-        set(config);
-    if (config.minUid > config.maxUid)
-        return Error{ErrorCode::InvalidArgument,
-                     "--min-uid is above --max-uid, so no user would be checked: lower --min-uid or raise --max-uid"};
-    auto policy = resolve(std::move(config));
-    // A warning may be about a misspelt key, which could be the one that exempts somebody.
-    policy.problems.insert(policy.problems.end(), loaded->warnings.begin(), loaded->warnings.end());
-    return policy;
-}
-
 /// Runs the verb once, and tells the caller and the journal what was found and done.
 class Run {
 public:
-    Run(const VerbContext& context, const Lookout& lookout) : context_(context), lookout_(lookout), mode_(lookout.config().mode) {
+    Run(const VerbContext& context, const StraysOptions& options, const Lookout& lookout)
+        : context_(context), options_(options), lookout_(lookout), mode_(lookout.config().mode) {
         run_.mode = toString(mode_);
-        run_.dryRun = context.line.dryRun;
+        run_.dryRun = options.dryRun;
     }
 
     ExitStatus go() {
@@ -89,7 +71,7 @@ private:
             run_.reasons.push_back(done.error().message);
             journal_.event(straysRefusedEvent(run_.reasons));
         }
-        if (context_.line.json)
+        if (context_.json)
             context_.terminal.print(jsonStrays(run_));
         sayReasons();
         return done && !failed_ ? ExitStatus::Ok : ExitStatus::Failed;
@@ -107,15 +89,15 @@ private:
     void tell(const Stray& stray, const Deed& deed) {
         addDeed(run_.rows[rows_[stray.process.info.pid]], deed);
         failed_ = failed_ || deed.kind == Deed::Kind::Failure;
-        if (!context_.line.json)
+        if (!context_.json)
             std::fputs(deedLine(stray, deed, run_.dryRun).c_str(), stdout);
         if (journals())
             journal_.event(strayEvent(stray, deed));
     }
 
     void list() const {
-        context_.terminal.print(context_.line.json ? jsonStrays(run_)
-                                                   : strayTable(run_.rows, context_.amounts, context_.tableStyle()));
+        context_.terminal.print(context_.json ? jsonStrays(run_)
+                                              : strayTable(run_.rows, context_.amounts, context_.tableStyle(options_.parsable)));
     }
 
     void sayReasons() const {
@@ -126,9 +108,10 @@ private:
     }
 
     /// A run in which the caller only looks is not logged.
-    bool journals() const { return !context_.line.strays.mode || run_.acted; }
+    bool journals() const { return !options_.mode || run_.acted; }
 
     const VerbContext& context_;
+    const StraysOptions& options_;
     const Lookout& lookout_;
     StraysMode mode_;
     SdJournal journal_{"pinfold-strays"};
@@ -137,19 +120,21 @@ private:
     bool failed_ = false;
 };
 
-} // namespace
-
-ExitStatus verbStrays(const VerbContext& context) {
-    if (context.line.strays.files)
-        return straysFiles(context);
-    auto policy = policyFor(context.line.strays);
+ExitStatus strays(const VerbContext& context, const StraysOptions& options) {
+    if (options.files)
+        return straysFiles(context, options);
+    auto policy = policyFor(options);
     if (!policy)
         return fail(policy.error());
     if (policy->config.mode != StraysMode::Report && ::geteuid() != 0)
         return fail({ErrorCode::Denied, "--mode=" + std::string(toString(policy->config.mode)) +
                                             " is for root only: without --mode, pinfold lists all strays"});
     const Lookout lookout("/", liveJobs, std::move(*policy));
-    return Run(context, lookout).go();
+    return Run(context, options, lookout).go();
 }
+
+} // namespace
+
+Verb straysVerb() { return makeVerb("strays", "list processes of users that belong to no job", straysOptions, strays); }
 
 } // namespace pinfold

@@ -1,31 +1,45 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cli/common_options.hpp"
+#include "cli/each_job.hpp"
 #include "cli/verbs.hpp"
 
 namespace pinfold {
 namespace {
 
+struct Options {
+    std::vector<std::string> jobs;
+    bool dryRun = false;
+};
+
+OptionSet describe(Options& options) { return {jobsArgument(options.jobs), dryRunOption(options.dryRun)}; }
+
 using Call = Result<void> (ManagerClient::*)(const std::string&) const;
 
-ExitStatus ask(const VerbContext& context, Call call, const char* what) {
-    const auto client = ManagerClient::connect();
-    if (!client)
-        return fail(client.error());
-    const auto& key = context.line.job;
-    if (context.line.dryRun) {
-        const auto job = client->job(key);
-        if (!job)
-            return fail(job.error());
-        context.terminal.print(std::string("would ") + what + " all processes of " + job->slice + "\n");
-        return ExitStatus::Ok;
-    }
-    const auto done = ((*client).*call)(key);
-    return done ? ExitStatus::Ok : fail(done.error());
+ExitStatus ask(const VerbContext& context, const Options& options, Call call, const std::string& what) {
+    return forEachJob(context, options.jobs, {}, [&](const VerbContext& one, const std::string& key) {
+        const auto client = ManagerClient::connect();
+        if (!client)
+            return fail(client.error());
+        if (options.dryRun)
+            return sayWhatWouldBeDone(one, *client, key,
+                                      [&](const JobInfo& job) { return "would " + what + " all processes of " + job.slice; });
+        const auto done = ((*client).*call)(key);
+        return done ? ExitStatus::Ok : fail(done.error());
+    });
+}
+
+ExitStatus suspend(const VerbContext& context, const Options& options) {
+    return ask(context, options, &ManagerClient::suspend, "freeze");
+}
+
+ExitStatus resume(const VerbContext& context, const Options& options) {
+    return ask(context, options, &ManagerClient::resume, "thaw");
 }
 
 } // namespace
 
-ExitStatus verbSuspend(const VerbContext& context) { return ask(context, &ManagerClient::suspend, "freeze"); }
+Verb suspendVerb() { return makeVerb("suspend", "freeze all processes of jobs", describe, suspend); }
 
-ExitStatus verbResume(const VerbContext& context) { return ask(context, &ManagerClient::resume, "thaw"); }
+Verb resumeVerb() { return makeVerb("resume", "let the processes of suspended jobs continue", describe, resume); }
 
 } // namespace pinfold

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "base/escape.hpp"
+#include "base/parse.hpp"
+#include "cli/common_options.hpp"
 #include "cli/json.hpp"
 #include "cli/top_screen.hpp"
 #include "cli/top_source.hpp"
@@ -15,6 +18,49 @@
 
 namespace pinfold {
 namespace {
+
+constexpr std::uint64_t kLeastDelay = 100'000;
+constexpr std::uint64_t kMostDelay = 3'600'000'000;
+constexpr std::uint64_t kMostIterations = 1'000'000'000;
+
+struct Options {
+    std::string sort = "cpu"; ///< one of sortNames()
+    std::optional<std::string> user;
+    bool batch = false;
+    std::uint64_t iterations = 0;    ///< 0: until it is ended
+    std::uint64_t delay = 1'000'000; ///< microseconds, kLeastDelay to kMostDelay
+};
+
+Result<std::uint64_t> parseDelay(const std::string& text) {
+    const auto value = parseDuration(text);
+    if (value && *value >= kLeastDelay && *value <= kMostDelay)
+        return value;
+    return Error{ErrorCode::InvalidArgument, "delay '" + printable(text, 100) + "' is not valid: use 0.1 to 3600 seconds"};
+}
+
+OptionSet describe(Options& options) {
+    return {{.name = "--sort",
+             .letter = 's',
+             .value = "COLUMN",
+             .help = "sort by this column (default cpu)",
+             .set = into(options.sort),
+             .words = sortNames()},
+            userOption(options.user),
+            {.name = "--batch",
+             .letter = 'b',
+             .help = "print plain lines (the default when the output is not a terminal)",
+             .set = into(options.batch)},
+            {.name = "--iterations",
+             .letter = 'n',
+             .value = "N",
+             .help = "show the list this many times, then exit (default: no limit)",
+             .set = into(options.iterations, numberFrom(1, kMostIterations))},
+            {.name = "--delay",
+             .letter = 'd',
+             .value = "SECONDS",
+             .help = "update after this many seconds, 0.1 to 3600 (default 1)",
+             .set = into(options.delay, parseDelay)}};
+}
 
 using Clock = std::chrono::steady_clock;
 
@@ -48,10 +94,10 @@ void sleepFor(std::uint64_t usec) {
     ::nanosleep(&time, nullptr);
 }
 
-ExitStatus batch(const VerbContext& context, TopSource& source, const TopStyle& style) {
+ExitStatus batch(const VerbContext& context, const Options& options, TopSource& source, const TopStyle& style) {
     TopSample before;
-    Pace pace(context.line.top.delay);
-    for (std::uint64_t i = 0; i < context.line.top.iterations || context.line.top.iterations == 0; ++i) {
+    Pace pace(options.delay);
+    for (std::uint64_t i = 0; i < options.iterations || options.iterations == 0; ++i) {
         if (i > 0) {
             pace.next();
             sleepFor(pace.remainingUsec());
@@ -61,8 +107,8 @@ ExitStatus batch(const VerbContext& context, TopSource& source, const TopStyle& 
             return fail(sample.error());
         auto rows = topRows(before, *sample);
         sortRows(rows, style.sort);
-        const auto text = context.line.json ? jsonTop(rows, sample->at)
-                                            : (i > 0 ? "\n" : "") + topText(rows, sample->at, source.trouble(), style);
+        const auto text =
+            context.json ? jsonTop(rows, sample->at) : (i > 0 ? "\n" : "") + topText(rows, sample->at, source.trouble(), style);
         if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0)
             return fail({ErrorCode::Internal, "cannot write to the standard output"});
         before = std::move(*sample);
@@ -76,7 +122,7 @@ public:
     Live(TopSource& source, TopSample first, TopStyle style)
         : source_(source), sample_(std::move(first)), rows_(topRows({}, sample_)), style_(std::move(style)) {}
 
-    void run(const TopOptions& options) {
+    void run(const Options& options) {
         Pace pace(options.delay);
         for (std::uint64_t i = 1;; ++i) {
             draw();
@@ -125,26 +171,27 @@ private:
     TopScreen screen_;
 };
 
-} // namespace
-
-ExitStatus verbTop(const VerbContext& context) {
-    const auto& line = context.line;
+ExitStatus top(const VerbContext& context, const Options& options) {
     std::optional<std::uint32_t> uid;
-    if (line.user) {
-        const auto user = userId(*line.user);
+    if (options.user) {
+        const auto user = userId(*options.user);
         if (!user)
             return fail(user.error());
         uid = *user;
     }
     TopSource source(uid);
-    TopStyle style{line.top.sort, line.legend, context.amounts, 0, 0};
-    if (line.top.batch || line.json || !TopScreen::possible())
-        return batch(context, source, style);
+    TopStyle style{options.sort, context.output.legend, context.amounts, 0, 0};
+    if (options.batch || context.json || !TopScreen::possible())
+        return batch(context, options, source, style);
     auto first = source.look(); // take the first look before the screen is taken: its errors are then readable
     if (!first)
         return fail(first.error());
-    Live(source, std::move(*first), std::move(style)).run(line.top);
+    Live(source, std::move(*first), std::move(style)).run(options);
     return ExitStatus::Ok;
 }
+
+} // namespace
+
+Verb topVerb() { return makeVerb("top", "show live jobs and what they use; update the list", describe, top); }
 
 } // namespace pinfold

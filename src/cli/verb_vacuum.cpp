@@ -4,19 +4,40 @@
 #include "cli/verbs.hpp"
 
 namespace pinfold {
+namespace {
 
-ExitStatus verbVacuum(const VerbContext& context) {
+struct Options {
+    std::optional<std::uint64_t> maxAge;  ///< microseconds
+    std::optional<std::uint64_t> maxSize; ///< bytes
+};
+
+OptionSet describe(Options& options) {
+    return {{.name = "--max-age",
+             .value = "TIME",
+             .help = "remove receipts that are older than this (default: as configured)",
+             .set = into(options.maxAge, parseDuration)},
+            {.name = "--max-size",
+             .value = "SIZE",
+             .help = "remove the oldest receipts beyond this size (default: as configured)",
+             .set = into(options.maxSize, parseSize)}};
+}
+
+ExitStatus vacuum(const VerbContext& context, const Options& options) {
     const auto client = ManagerClient::connect();
     if (!client)
         return fail(client.error());
-    const auto done = client->vacuum({.maxAge = context.line.maxAge, .maxBytes = context.line.maxSize});
+    const auto done = client->vacuum({.maxAge = options.maxAge, .maxBytes = options.maxSize});
     if (!done)
         return fail(done.error());
-    context.terminal.print(context.line.json
+    context.terminal.print(context.json
                                ? jsonVacuumed(*done)
                                : counted(done->removed, "receipt", "receipts") + " removed; the remaining receipts take " +
                                      context.amounts.size(done->bytes) + "\n");
     return ExitStatus::Ok;
 }
+
+} // namespace
+
+Verb vacuumVerb() { return makeVerb("vacuum", "remove the oldest receipts", describe, vacuum); }
 
 } // namespace pinfold

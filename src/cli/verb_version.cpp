@@ -4,16 +4,20 @@
 #include "cli/verbs.hpp"
 
 namespace pinfold {
+namespace {
 
-ExitStatus verbVersion(const VerbContext& context) {
+ExitStatus version(const VerbContext& context) {
     std::optional<std::string> daemon;
     if (const auto client = ManagerClient::connect())
-        if (auto version = client->version())
-            daemon = std::move(*version);
-    context.terminal.print(context.line.json
-                               ? jsonVersions(daemon)
-                               : "pinfold " PINFOLD_VERSION "\npinfoldd " + daemon.value_or("is not reachable") + "\n");
+        if (auto answer = client->version())
+            daemon = std::move(*answer);
+    context.terminal.print(context.json ? jsonVersions(daemon)
+                                        : "pinfold " PINFOLD_VERSION "\npinfoldd " + daemon.value_or("is not reachable") + "\n");
     return ExitStatus::Ok;
 }
+
+} // namespace
+
+Verb versionVerb() { return makeVerb("version", "show the versions of pinfold and pinfoldd", version); }
 
 } // namespace pinfold

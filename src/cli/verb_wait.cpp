@@ -1,15 +1,37 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "base/parse.hpp"
+#include "cli/common_options.hpp"
+#include "cli/each_job.hpp"
 #include "cli/patience.hpp"
 #include "cli/verbs.hpp"
 
 namespace pinfold {
+namespace {
 
-ExitStatus verbWait(const VerbContext& context) {
-    const auto& line = context.line;
-    const auto receipt =
-        insist<Receipt>([&](const ManagerClient& client) { return client.wait(line.job, line.timeout.value_or(kInfinity)); });
-    return endWithReceipt(context, receipt);
+struct Options {
+    std::vector<std::string> jobs;
+    std::optional<std::uint64_t> timeout; ///< microseconds
+};
+
+OptionSet describe(Options& options) {
+    return {jobsArgument(options.jobs, Offer::AllJobs),
+            {.name = "--timeout",
+             .value = "TIME",
+             .help = "exit with status 124 after this time (default: never)",
+             .set = into(options.timeout, parseDuration)}};
 }
+
+ExitStatus wait(const VerbContext& context, const Options& options) {
+    const SharedTimeout timeout(options.timeout, options.jobs.size());
+    return forEachJob(context, options.jobs, {}, [&](const VerbContext& one, const std::string& key) {
+        const auto left = timeout.left().value_or(kInfinity);
+        const auto receipt = insist<Receipt>([&](const ManagerClient& client) { return client.wait(key, left); });
+        return endWithReceipt(one, key, left, receipt);
+    });
+}
+
+} // namespace
+
+Verb waitVerb() { return makeVerb("wait", "wait until jobs are over", describe, wait); }
 
 } // namespace pinfold

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "base/escape.hpp"
+#include "cli/common_options.hpp"
+#include "cli/each_job.hpp"
 #include "cli/json.hpp"
 #include "cli/receipts.hpp"
 #include "cli/verbs.hpp"
@@ -8,17 +10,20 @@
 namespace pinfold {
 namespace {
 
+struct Options {
+    std::vector<std::string> jobs;
+};
+
+OptionSet describe(Options& options) { return {jobsArgument(options.jobs, Offer::AllJobs)}; }
+
 bool isLive(const std::string& key) {
     const auto client = ManagerClient::connect();
     return client && client->job(key);
 }
 
-} // namespace
-
-ExitStatus verbWhy(const VerbContext& context) {
-    const auto& key = context.line.job;
+ExitStatus explain(const VerbContext& context, const std::string& key) {
     if (isLive(key)) {
-        if (context.line.json)
+        if (context.json)
             context.terminal.print(jsonNotOver(key));
         else
             context.terminal.print("Job " + key + " is not over yet: `pinfold status " + key + "` shows it.\n");
@@ -34,9 +39,17 @@ ExitStatus verbWhy(const VerbContext& context) {
         return fail({ErrorCode::NoSuchReceipt,
                      "no receipt of a job '" + printable(key, 300) + "' that you may see: `pinfold history` lists the receipts"});
     const auto& receipt = receipts->front();
-    context.terminal.print(context.line.json ? jsonReceipt(receipt)
-                                             : receiptPage(receipt, userName, context.amounts, context.terminal.width()));
+    context.terminal.print(context.json ? jsonReceipt(receipt)
+                                        : receiptPage(receipt, userName, context.amounts, context.terminal.width()));
     return ExitStatus::Ok;
 }
+
+ExitStatus why(const VerbContext& context, const Options& options) {
+    return forEachJob(context, options.jobs, {.pages = true}, explain);
+}
+
+} // namespace
+
+Verb whyVerb() { return makeVerb("why", "explain how a job ended, what it used and left behind", describe, why); }
 
 } // namespace pinfold

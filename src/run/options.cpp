@@ -2,116 +2,46 @@
 #include "run/options.hpp"
 
 #include "base/escape.hpp"
-#include "base/parse.hpp"
-#include "model/limit_table.hpp"
-#include "model/set_limit.hpp"
+#include "options/help.hpp"
+#include "options/words.hpp"
 
 #include <getopt.h>
 
-#include <cstring>
+#include <array>
 #include <string_view>
 #include <vector>
 
 namespace pinfold {
 namespace {
 
-enum Option {
-    kJob = 'j',
-    kExec = 256,
-    kTask,
-    kBatch,
-    kHelp,
-    kVersion,
-    kCpus,
-    kGpus,
-    kCpuList,
-    kGpuList,
-    kExclusive,
-    kFirstLimit
-};
+constexpr int kFirstLong = 256; // above all letters
 
-/// The table for getopt_long(3). It contains our own options first, and then one option for each limit, in the order of
-/// limitTable().
-class OptionTable {
+/// The options in the form of getopt_long(3).
+class GetoptTable {
 public:
-    OptionTable() {
-        for (const auto& row : limitTable())
-            names_.push_back(limitOption(row.name).substr(2));
-        options_ = {{"job", required_argument, nullptr, kJob},
-                    {"exec", no_argument, nullptr, kExec},
-                    {"task", no_argument, nullptr, kTask},
-                    {"batch", no_argument, nullptr, kBatch},
-                    {"help", no_argument, nullptr, kHelp},
-                    {"version", no_argument, nullptr, kVersion},
-                    {"cpus", required_argument, nullptr, kCpus},
-                    {"gpus", required_argument, nullptr, kGpus},
-                    {"cpu-list", required_argument, nullptr, kCpuList},
-                    {"gpu-list", required_argument, nullptr, kGpuList},
-                    {"exclusive", no_argument, nullptr, kExclusive}};
-        for (std::size_t i = 0; i < names_.size(); ++i)
-            options_.push_back({names_[i].c_str(), required_argument, nullptr, kFirstLimit + static_cast<int>(i)});
-        options_.push_back({nullptr, 0, nullptr, 0});
+    explicit GetoptTable(const OptionSet& options) : options_(options) {
+        for (const auto& option : options) {
+            const int value = option.isFlag() ? no_argument : required_argument;
+            long_.push_back({option.name.c_str() + 2, value, nullptr, kFirstLong + static_cast<int>(long_.size())});
+            if (option.letter != 0)
+                letters_ += option.letter + std::string(option.isFlag() ? "" : ":");
+        }
+        long_.push_back({nullptr, 0, nullptr, 0});
     }
-    const option* data() const { return options_.data(); }
+
+    int next(int argc, char** argv) const { return getopt_long(argc, argv, letters_.c_str(), long_.data(), nullptr); }
+
+    const Option& found(int code) const {
+        if (code >= kFirstLong)
+            return options_[static_cast<std::size_t>(code - kFirstLong)];
+        return *findOption(options_, {std::array{'-', static_cast<char>(code)}.data(), 2});
+    }
 
 private:
-    std::vector<std::string> names_;
-    std::vector<option> options_;
+    const OptionSet& options_;
+    std::vector<option> long_;
+    std::string letters_ = "+:"; // stop at the command, and tell a missing value from an unknown option
 };
-
-Result<void> count(const char* option, std::optional<std::uint64_t>& member) {
-    const auto number = parseUnsigned(optarg);
-    if (!number || *number == 0)
-        return Error{ErrorCode::InvalidArgument,
-                     std::string(option) + ": '" + printable(optarg, 100) + "' is not valid: use a number from 1 on"};
-    member = *number;
-    return {};
-}
-
-Result<void> list(const char* option, std::optional<CpuList>& member) {
-    auto set = setLimitText(optarg, member);
-    return set ? set : Error{ErrorCode::InvalidArgument, std::string(option) + ": " + set.error().message};
-}
-
-Result<void> apply(int option, RunOptions& options) {
-    switch (option) {
-    case kJob:
-        options.key = optarg;
-        return {};
-    case kExec:
-        options.inPlace = true;
-        return {};
-    case kTask:
-        options.role = WrapperRole::Task;
-        return {};
-    case kBatch:
-        options.role = WrapperRole::Batch;
-        return {};
-    case kHelp:
-        options.help = true;
-        return {};
-    case kVersion:
-        options.version = true;
-        return {};
-    case kCpus:
-        return count("--cpus", options.allocation.cpus);
-    case kGpus:
-        return count("--gpus", options.allocation.gpus);
-    case kCpuList:
-        return list("--cpu-list", options.allocation.cpuList);
-    case kGpuList:
-        return list("--gpu-list", options.allocation.gpuList);
-    case kExclusive:
-        options.allocation.exclusive = true;
-        return {};
-    default:
-        break;
-    }
-    const auto& row = limitTable()[static_cast<std::size_t>(option - kFirstLimit)];
-    if (auto set = setLimit(options.limits, row.name, optarg); !set)
-        return Error{ErrorCode::InvalidArgument, limitOption(row.name) + ": " + set.error().message};
-    return {};
-}
 
 bool underOurName(const char* name) {
     const std::string_view path(name);
@@ -143,53 +73,44 @@ WrapperCreate createRequest(const RunOptions& options) {
             .shepherd = options.shepherd};
 }
 
+OptionSet runOptions(RunOptions& options) {
+    auto set = jobOptions(options);
+    append(set, {{.name = "--help", .help = "show this help", .set = into(options.help)},
+                 {.name = "--version", .help = "show the version", .set = into(options.version)}});
+    return set;
+}
+
 std::string runUsage() {
-    std::string text = "Usage: pinfold-run [--job KEY] [OPTIONS] [LIMITS] [--exec] -- COMMAND [ARGS...]\n"
-                       "\n"
-                       "Runs a command as a batch job in its own systemd scope. Exits when the command\n"
-                       "and all processes that it left behind have ended.\n"
-                       "\n"
-                       "  pinfold-run --job sge.4711 --memory-max 4G -- ./job.sh\n"
-                       "\n"
-                       "  -j, --job KEY   the job's key <scheduler>.<id> (default: manual.<n>)\n"
-                       "      --exec      become the job itself, in place of staying as its supervisor\n"
-                       "      --batch     run the batch script of job KEY, which was opened before\n"
-                       "      --task      run another task of job KEY, which is live\n"
-                       "      --help      show this help\n"
-                       "      --version   show the version\n"
-                       "\n"
-                       "CPUs and GPUs that no other job gets:\n"
-                       "  --cpus N                  reserve whole cores with at least N CPUs\n"
-                       "  --gpus N                  reserve N GPUs\n"
-                       "  --cpu-list LIST           reserve these CPUs, which the batch system has chosen\n"
-                       "  --gpu-list LIST           reserve these GPUs, numbered from 0\n"
-                       "  --exclusive               reserve all CPUs, and allow no other job on the node\n"
-                       "\n"
-                       "Limits:\n";
-    for (const auto& row : limitTable()) {
-        const auto name = limitOption(row.name);
-        text += "  " + name + std::string(26 - name.size(), ' ') + row.help + "\n";
-    }
-    return text + "\n"
-                  "Exit status: the command's own; 125 pinfold-run failed, 126 the command cannot\n"
-                  "be executed, 127 it was not found. See pinfold-run(1).\n";
+    RunOptions options;
+    return "Usage: pinfold-run [OPTIONS] -- COMMAND [ARGS...]\n"
+           "\n"
+           "Runs a command as a batch job in its own systemd scope. Exits when the command\n"
+           "and all processes that it left behind have ended.\n"
+           "\n"
+           "  pinfold-run --job sge.4711 --memory-max 4G -- ./job.sh\n" +
+           optionsHelp(runOptions(options)) +
+           "\n"
+           "Exit status: the command's own; 125 pinfold-run failed, 126 the command cannot\n"
+           "be executed, 127 it was not found. See pinfold-run(1).\n";
 }
 
 Result<RunOptions> parseRunOptions(int argc, char** argv) {
     RunOptions options;
-    const OptionTable table;
+    const auto set = runOptions(options);
+    const GetoptTable table(set);
     int first = 1;
     if (argc > 0 && underOurName(argv[0])) {
         opterr = 0;
-        for (int c = 0; (c = getopt_long(argc, argv, "+:j:", table.data(), nullptr)) != -1;) {
+        for (int c = 0; (c = table.next(argc, argv)) != -1;) {
             // optopt is 0 for an unknown long option, so the message quotes the word itself.
             if (c == ':')
                 return Error{ErrorCode::InvalidArgument,
                              "option '" + printable(argv[optind - 1], 100) + "' needs a value; see pinfold-run --help"};
             if (c == '?')
-                return Error{ErrorCode::InvalidArgument,
-                             "unknown option '" + printable(argv[optind - 1], 100) + "'; see pinfold-run --help"};
-            if (auto applied = apply(c, options); !applied)
+                return Error{ErrorCode::InvalidArgument, "unknown option '" + printable(argv[optind - 1], 100) + "'" +
+                                                             suggestion(argv[optind - 1], namesOf(set)) +
+                                                             "; see pinfold-run --help"};
+            if (auto applied = apply(table.found(c), optarg ? optarg : ""); !applied)
                 return applied.error();
         }
         first = optind;

@@ -2,9 +2,7 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "model/allocation.hpp"
-#include "model/resource_limits.hpp"
-#include "model/wrapper_protocol.hpp"
+#include "options/job_options.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -12,14 +10,9 @@
 
 namespace pinfold {
 
-struct RunOptions {
-    std::string key; ///< empty: pinfoldd picks one
-    bool inPlace = false;
+struct RunOptions : JobOptions {
     bool help = false;
     bool version = false;
-    ResourceLimits limits;
-    AllocationRequest allocation;
-    WrapperRole role = WrapperRole::Job;
     std::optional<std::uint32_t> owner;
     std::optional<std::uint64_t> slots;
     bool shepherd = false;         ///< the command is a batch system's own process above the job
@@ -33,6 +26,9 @@ WrapperCreate createRequest(const RunOptions& options);
 /// If argv[0] has another name than pinfold-run, no argument is read as an option, and all of them are the command. Error:
 /// InvalidArgument, with a message of one line.
 Result<RunOptions> parseRunOptions(int argc, char** argv);
+
+/// The options that pinfold-run reads.
+OptionSet runOptions(RunOptions& options);
 
 std::string runUsage();
 

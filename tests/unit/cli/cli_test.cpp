@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "base/parse.hpp"
-#include "cli/command_line.hpp"
 #include "cli/event_line.hpp"
 #include "cli/format.hpp"
 #include "cli/json.hpp"
 #include "cli/limit_text.hpp"
 #include "cli/list_table.hpp"
-#include "cli/suggestion.hpp"
 #include "cli/table.hpp"
 #include "cli/terminal.hpp"
 #include "cli/time_out.hpp"
-#include "cli/verbs.hpp"
+#include "options/words.hpp"
 #include "text/amounts.hpp"
 
 #include <gtest/gtest.h>
@@ -25,15 +23,6 @@
 
 namespace pinfold {
 namespace {
-
-std::variant<CommandLine, EarlyExit> parse(std::vector<std::string> words) {
-    words.insert(words.begin(), "pinfold");
-    std::vector<char*> argv;
-    for (auto& word : words)
-        argv.push_back(word.data());
-    argv.push_back(nullptr);
-    return parseCommandLine(static_cast<int>(words.size()), argv.data());
-}
 
 Receipt sample() {
     Receipt receipt;
@@ -90,23 +79,6 @@ TEST(Table, parsableHasNothingButTheFields) {
               "a|x\\x7croot\\x7c0\n");
 }
 
-TEST(Run, dryRunIsAnOptionOnlyBeforeTheCommand) {
-    const auto words = [](std::vector<std::string> line) {
-        std::vector<char*> argv;
-        for (auto& word : line)
-            argv.push_back(word.data());
-        argv.push_back(nullptr);
-        return wordsOfDryRun(static_cast<int>(line.size()), argv.data());
-    };
-    EXPECT_EQ(words({"pinfold", "run", "make", "--dry-run"}), std::nullopt);
-    EXPECT_EQ(words({"pinfold", "run", "--", "make", "--dry-run"}), std::nullopt);
-    EXPECT_EQ(words({"pinfold", "run", "--job", "--dry-run", "make"}), std::nullopt);
-    EXPECT_EQ(words({"pinfold", "run", "--exec", "make", "--dry-run"}), std::nullopt);
-    EXPECT_EQ(words({"pinfold", "run", "-j", "a.1", "--memory-max=1G", "--dry-run", "make", "-j4"}), 6);
-    EXPECT_EQ(words({"pinfold", "run", "--tasks-max", "7", "--json", "--dry-run", "--", "make"}), 6);
-    EXPECT_EQ(words({"pinfold", "run", "--dry-run", "--job"}), 4);
-}
-
 /// What a terminal shows of `text`, printed with that pager.
 std::string shown(const std::string& text, const char* pager) {
     int terminal = -1;
@@ -148,47 +120,6 @@ TEST(Json, aVacuumsOutcome) {
     EXPECT_EQ(document["bytes"], 4096);
 }
 
-TEST(CommandLine, verbsAndTheirOptions) {
-    const auto stop = std::get<CommandLine>(parse({"stop", "--grace", "2s", "--wait", "sge.1", "--json"}));
-    EXPECT_EQ(stop.verb, "stop");
-    EXPECT_EQ(stop.jobs, (std::vector<std::string>{"sge.1"}));
-    EXPECT_EQ(stop.grace, 2'000'000U);
-    EXPECT_TRUE(stop.wait && stop.json);
-    const auto adopt = std::get<CommandLine>(parse({"adopt", "sge.1", "12", "13", "--dry-run"}));
-    EXPECT_EQ(adopt.arguments, (std::vector<std::string>{"12", "13"}));
-    EXPECT_TRUE(adopt.dryRun);
-    const auto open =
-        std::get<CommandLine>(parse({"open", "sge.1", "--adopt=12", "--adopt=13", "--uid=1000", "--owner=1001", "--replace"}));
-    EXPECT_EQ(open.arguments, (std::vector<std::string>{"12", "13"}));
-    EXPECT_EQ(open.job, "sge.1");
-    EXPECT_EQ(open.user, "1000");
-    EXPECT_EQ(open.owner, "1001");
-    EXPECT_TRUE(open.replace);
-    const auto list = std::get<CommandLine>(parse({"--no-legend", "list", "-o", "key,user"}));
-    EXPECT_EQ(list.columns, (std::vector<std::string>{"key", "user"}));
-    EXPECT_FALSE(list.legend);
-    const auto run = std::get<CommandLine>(parse({"run", "--dry-run", "--memory-max", "1G", "--", "x", "--not-ours"}));
-    EXPECT_EQ(run.limits.memoryMax, 1U << 30);
-    const auto history =
-        std::get<CommandLine>(parse({"history", "--result", "timeout", "--scheduler", "sge", "--failed", "--leftovers"}));
-    EXPECT_EQ(history.result, "timeout");
-    EXPECT_EQ(history.scheduler, "sge");
-    EXPECT_TRUE(history.failed && history.leftovers);
-    const auto vacuum = std::get<CommandLine>(parse({"vacuum", "--max-age", "30d", "--max-size", "0"}));
-    EXPECT_EQ(vacuum.maxAge, 2'592'000'000'000U);
-    EXPECT_EQ(vacuum.maxSize, 0U);
-    EXPECT_FALSE(std::get<CommandLine>(parse({"vacuum"})).maxAge) << "unset: the site's";
-}
-
-TEST(CommandLine, drainOfTheNodeAndItsEnd) {
-    const auto drain = std::get<CommandLine>(parse({"drain", "--reason", "new disk", "--wait", "--timeout", "2h"}));
-    EXPECT_EQ(drain.reason, "new disk");
-    EXPECT_TRUE(drain.wait);
-    EXPECT_EQ(drain.timeout, 7'200'000'000U);
-    EXPECT_FALSE(std::get<CommandLine>(parse({"drain"})).timeout) << "without end";
-    EXPECT_EQ(std::get<CommandLine>(parse({"undrain"})).verb, "undrain");
-}
-
 TEST(Json, aDrain) {
     const auto none = nlohmann::json::parse(jsonNode("1.2.3", {}, std::nullopt));
     EXPECT_FALSE(none["draining"]);
@@ -203,81 +134,6 @@ TEST(Json, aDrain) {
                                                 {"by", "root"}}));
     const auto itself = nlohmann::json::parse(jsonNode("1.2.3", {}, Drain{.reason = "job", .since = {}, .by = {}}));
     EXPECT_TRUE(itself["draining"] && itself["drain"]["by"].is_null() && itself["drain"]["since_iso"].is_null());
-}
-
-TEST(CommandLine, everyVerbIsDone) {
-    for (const char* verb : {"list", "status", "history", "drain", "undrain", "vacuum", "version"})
-        EXPECT_NE(findVerb(std::get<CommandLine>(parse({verb})).verb), nullptr) << verb;
-}
-
-TEST(CommandLine, anUnknownResultIsToldWhichThereAre) {
-    const auto text = std::get<EarlyExit>(parse({"history", "--result", "crashed"})).text;
-    for (const auto& name : jobResultNames())
-        EXPECT_NE(text.find(name), std::string::npos) << text;
-}
-
-TEST(CommandLine, wordsOfAClosedSetAreToldWhenOneIsWrong) {
-    for (const auto& [words, known] : std::vector<std::pair<std::vector<std::string>, std::string>>{
-             {{"list", "--state", "runing"}, "running"},
-             {{"top", "--sort", "beauty"}, "memory"},
-             {{"list", "--color", "green"}, "never"},
-             {{"strays", "--mode", "murder"}, "report"},
-             {{"strays", "--kinds", "cat"}, "session"},
-             {{"run", "--oom-policy", "both", "--", "true"}, "process"}}) {
-        const auto result = parse(words);
-        ASSERT_TRUE(std::holds_alternative<EarlyExit>(result)) << words.back();
-        EXPECT_NE(std::get<EarlyExit>(result).text.find(known), std::string::npos) << std::get<EarlyExit>(result).text;
-    }
-    EXPECT_NE(listColumns({"kee"}, {}, {}).error().message.find("key, user"), std::string::npos);
-}
-
-TEST(CommandLine, top) {
-    const auto line = std::get<CommandLine>(parse({"top"}));
-    EXPECT_EQ(line.top.sort, "cpu");
-    EXPECT_EQ(line.top.delay, 1'000'000U);
-    EXPECT_EQ(line.top.iterations, 0U);
-    EXPECT_FALSE(line.top.batch);
-    const auto all = std::get<CommandLine>(parse({"top", "-s", "io", "-b", "-n", "3", "-d", "0.1", "-u", "alice"}));
-    EXPECT_EQ(all.top.sort, "io");
-    EXPECT_EQ(all.top.delay, 100'000U);
-    EXPECT_EQ(all.top.iterations, 3U);
-    EXPECT_TRUE(all.top.batch);
-    EXPECT_EQ(all.user, "alice");
-    for (const auto& words : std::vector<std::vector<std::string>>{
-             {"top", "-s", "beauty"}, {"top", "-d", "0.09"}, {"top", "-d", "3601"}, {"top", "-d", "soon"}, {"top", "-n", "0"}})
-        EXPECT_TRUE(std::holds_alternative<EarlyExit>(parse(words))) << words.back();
-}
-
-TEST(CommandLine, mistakesAreOneLineAndStatusTwo) {
-    for (const auto& words : std::vector<std::vector<std::string>>{{"lsit"},
-                                                                   {"stop"},
-                                                                   {"stop", "a", ""},
-                                                                   {"end", "a", "b"},
-                                                                   {"list", "--nonsense"},
-                                                                   {"stop", "x", "--grace", "soon"},
-                                                                   {"resume", ""},
-                                                                   {"resume"},
-                                                                   {"undrain", "sge.1"},
-                                                                   {"list", "--state", "runing"},
-                                                                   {"suspend"},
-                                                                   {"history", "-n", "0"},
-                                                                   {"history", "--result", "crashed"},
-                                                                   {"history", "--scheduler", "sge.1"},
-                                                                   {"vacuum", "--max-age", "old"}}) {
-        const auto result = parse(words);
-        ASSERT_TRUE(std::holds_alternative<EarlyExit>(result)) << words.front();
-        EXPECT_EQ(std::get<EarlyExit>(result).status, 2);
-        EXPECT_EQ(std::count(std::get<EarlyExit>(result).text.begin(), std::get<EarlyExit>(result).text.end(), '\n'), 1);
-    }
-    EXPECT_NE(std::get<EarlyExit>(parse({"lsit"})).text.find("did you mean 'list'"), std::string::npos);
-}
-
-TEST(CommandLine, helpLeadsWithExamplesAndFitsATerminal) {
-    const auto help = std::get<EarlyExit>(parse({"--help"}));
-    EXPECT_EQ(help.status, 0);
-    EXPECT_LT(help.text.find("Examples:"), help.text.find("Options:"));
-    for (std::size_t start = 0, end = 0; (end = help.text.find('\n', start)) != std::string::npos; start = end + 1)
-        EXPECT_LE(end - start, 80U) << help.text.substr(start, end - start);
 }
 
 TEST(Suggestion, onlyWhatIsNear) {
@@ -341,24 +197,6 @@ TEST(Json, aLiveJobHasTheEnvironmentForItsPrograms) {
     EXPECT_EQ(nlohmann::json::parse(jsonJob(detail))["job"]["environment"]["CUDA_VISIBLE_DEVICES"], "0,1");
 }
 
-TEST(CommandLineTest, takesTheSignalOfKillAsKillDoes) {
-    for (const char* word : {"-9", "-KILL", "-SIGKILL"})
-        EXPECT_EQ(std::get<CommandLine>(parse({"kill", word, "sge.1"})).signal, std::string(word + 1)) << word;
-    EXPECT_EQ(std::get<CommandLine>(parse({"kill", "-s", "9", "sge.1"})).signal, "9");
-    EXPECT_EQ(std::get<EarlyExit>(parse({"kill", "-nonsense", "sge.1"})).status, 2);
-}
-
-TEST(CommandLineTest, logsAndEvents) {
-    const auto logs = std::get<CommandLine>(parse({"logs", "sge.1", "-f", "-n", "20"}));
-    EXPECT_EQ(logs.job, "sge.1");
-    EXPECT_TRUE(logs.follow);
-    EXPECT_EQ(logs.lines, 20U);
-    EXPECT_FALSE(std::get<CommandLine>(parse({"events"})).json);
-    for (const char* word : {"--json", "--json=lines"})
-        EXPECT_TRUE(std::get<CommandLine>(parse({"events", word})).json) << word;
-    EXPECT_EQ(std::get<EarlyExit>(parse({"events", "--json=pages"})).status, 2);
-}
-
 TEST(EventLine, isForPeopleAndForPrograms) {
     const Event event{.name = "leftovers-found", .job = "sge.1", .task = 0, .count = 3};
     EXPECT_EQ(eventLine(event, 1'700'000'010'000'000), "2023-11-14T22:13:30Z leftovers-found sge.1 task=0 count=3\n");
@@ -375,30 +213,6 @@ TEST(EventLine, isForPeopleAndForPrograms) {
                                                            {"oom_cause", nullptr},
                                                            {"reason", nullptr}}));
     EXPECT_EQ(eventLine({.name = "drained", .reason = "new disk"}, 0), "1970-01-01T00:00:00Z drained reason=new disk\n");
-}
-
-TEST(CommandLineTest, takesSeveralJobs) {
-    const std::vector<std::string> both{"sge.1", "sge.2"};
-    for (const char* verb : {"status", "show", "why", "stop", "wait", "kill", "limits", "suspend", "resume"})
-        EXPECT_EQ(std::get<CommandLine>(parse({verb, "sge.1", "sge.2"})).jobs, both) << verb;
-    EXPECT_EQ(std::get<CommandLine>(parse({"kill", "sge.1", "-9", "sge.2"})).jobs, both);
-    EXPECT_EQ(std::get<CommandLine>(parse({"limits", "--tasks-max", "7", "sge.1", "sge.2"})).jobs, both);
-    const auto show = std::get<CommandLine>(parse({"show", "-p", "key,uid", "-p", "state", "sge.1", "sge.2"}));
-    EXPECT_EQ(show.jobs, both);
-    EXPECT_EQ(show.properties, (std::vector<std::string>{"key", "uid", "state"}));
-    EXPECT_TRUE(std::get<CommandLine>(parse({"status"})).jobs.empty()) << "the node";
-}
-
-TEST(CommandLineTest, saysItsVersion) {
-    const auto said = std::get<EarlyExit>(parse({"--version"}));
-    EXPECT_EQ(said.status, 0);
-    EXPECT_TRUE(said.text.starts_with("pinfold ")) << said.text;
-}
-
-TEST(CommandLineTest, takesTheSignalThatEndedAJobByNameOrNumber) {
-    EXPECT_EQ(std::get<CommandLine>(parse({"end", "pbs.1", "--exit-signal", "KILL"})).exit.signal, 9);
-    EXPECT_EQ(std::get<CommandLine>(parse({"end", "pbs.1", "--exit-signal", "15"})).exit.signal, 15);
-    EXPECT_EQ(std::get<EarlyExit>(parse({"end", "pbs.1", "--exit-signal", "15", "--exit-status", "3"})).status, 2);
 }
 
 } // namespace

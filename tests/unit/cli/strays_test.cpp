@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "cli/command_line.hpp"
+#include "parse_words.hpp"
+
 #include "cli/json.hpp"
+#include "cli/stray_options.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -8,25 +10,32 @@
 namespace pinfold {
 namespace {
 
-std::variant<CommandLine, EarlyExit> parse(std::vector<std::string> words) {
-    words.insert(words.begin(), {"pinfold", "strays"});
-    std::vector<char*> argv;
-    for (auto& word : words)
-        argv.push_back(word.data());
-    argv.push_back(nullptr);
-    return parseCommandLine(static_cast<int>(words.size()), argv.data());
+using Words = std::vector<std::string>;
+
+/// The options after `pinfold strays`, or what pinfold says about them.
+std::variant<StraysOptions, EarlyExit> parsed(Words words) {
+    StraysOptions seen;
+    const auto verb = makeVerb("strays", "", straysOptions, [&seen](const VerbContext&, const StraysOptions& options) {
+        seen = options;
+        return ExitStatus::Ok;
+    });
+    words.insert(words.begin(), "strays");
+    const auto result = parse(words, {verb});
+    if (const auto* early = std::get_if<EarlyExit>(&result))
+        return *early;
+    const auto& line = std::get<CommandLine>(result);
+    line.verb.run(VerbContext(line.output));
+    return seen;
 }
 
 /// A site's [strays] with the options set in it.
-StraysConfig applied(const std::vector<std::string>& words, StraysConfig config = {}) {
-    const auto parsed = parse(words);
-    if (const auto* early = std::get_if<EarlyExit>(&parsed)) {
+StraysConfig applied(const Words& words, const StraysConfig& config = {}) {
+    const auto options = parsed(words);
+    if (const auto* early = std::get_if<EarlyExit>(&options)) {
         ADD_FAILURE() << early->text;
         return config;
     }
-    for (const auto& set : std::get<CommandLine>(parsed).strays.settings)
-        set(config);
-    return config;
+    return std::get<StraysOptions>(options).applied(config);
 }
 
 Stray sample() {
@@ -87,7 +96,7 @@ TEST(Strays, optionsTakeTheSitesPlaceButForExemptions) {
 }
 
 TEST(Strays, theModeByHandIsReportWhateverTheSiteHas) {
-    const auto mode = [](const std::vector<std::string>& words) { return std::get<CommandLine>(parse(words)).strays.mode; };
+    const auto mode = [](const std::vector<std::string>& words) { return std::get<StraysOptions>(parsed(words)).mode; };
     EXPECT_EQ(mode({}), StraysMode::Report);
     EXPECT_EQ(mode({"--mode=kill"}), StraysMode::Kill);
     EXPECT_EQ(mode({"--mode", "configured"}), std::nullopt);
@@ -104,11 +113,20 @@ TEST(Strays, whatIsWrongIsAUsageError) {
                                                   {"--max-kills", "0"},
                                                   {"--users", ","},
                                                   {"surplus"}}) {
-        const auto parsed = parse(words);
-        ASSERT_TRUE(std::holds_alternative<EarlyExit>(parsed)) << words.front();
-        EXPECT_EQ(std::get<EarlyExit>(parsed).status, 2);
+        const auto result = parsed(words);
+        ASSERT_TRUE(std::holds_alternative<EarlyExit>(result)) << words.front();
+        EXPECT_EQ(std::get<EarlyExit>(result).status, 2);
     }
-    EXPECT_NE(std::get<EarlyExit>(parse({"--kinds", "sesion"})).text.find("did you mean 'session'"), std::string::npos);
+    EXPECT_NE(std::get<EarlyExit>(parsed({"--kinds", "sesion"})).text.find("did you mean 'session'"), std::string::npos);
+}
+
+TEST(Strays, aRangeWithoutUsersIsAMistake) {
+    for (const auto& kind : {Words{}, Words{"--files"}}) {
+        Words words{"strays", "--min-uid", "5000", "--max-uid", "2000"};
+        words.insert(words.end(), kind.begin(), kind.end());
+        const auto line = std::get<CommandLine>(parse(words));
+        EXPECT_EQ(line.verb.run(VerbContext(line.output)), ExitStatus::Usage);
+    }
 }
 
 TEST(Strays, aLineSaysWhatIsDoneOrWouldBe) {

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What is written twice says the same."""
 
+import os
 import re
 import subprocess
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 TOP = Path(__file__).resolve().parents[3]
+BUILD = Path(os.environ.get("PINFOLD_BUILD", TOP / "build"))
 
 
 def test_dbus_page_is_made_from_the_xml():
@@ -91,9 +93,36 @@ def test_the_keys_of_strays_are_its_options():
     section = (TOP / "docs/examples/pinfold.toml").read_text().split("[strays]\n")[1].split("\n[")[0]
     keys = [key for key in re.findall(r"^#(\w+) = ", section, re.M) if not key.startswith("file")]  # those are of --files
     page = (TOP / "docs/man/pinfold.1.scd").read_text()
-    completed = (TOP / "docs/completions/pinfold.bash").read_text()
+    table = (TOP / "src/cli/stray_options.cpp").read_text()
     options = [f"--{key.replace('_', '-')}" for key in keys]
-    assert len(options) > 10 and [o for o in options if f"*{o}*" not in page or f"{o} " not in completed] == []
+    assert len(options) > 10 and [o for o in options if f"*{o}*" not in page or f'"{o}"' not in table] == []
+
+
+def help_of(*words):
+    return subprocess.run([BUILD / "src/cli/pinfold", *words, "--help"], capture_output=True, text=True, timeout=60, check=True).stdout
+
+
+def verbs():
+    return re.findall(r"^  ([a-z-]+) ", help_of().split("\nCommands:\n")[1].split("\n\n")[0], re.M)
+
+
+def test_every_verb_is_in_the_table():
+    sources = sorted((TOP / "src/cli").glob("verb_*.cpp"))
+    made = {name for path in sources for name in re.findall(r"^Verb (\w+Verb)\(", path.read_text(), re.M)}
+    table = (TOP / "src/cli/verbs.cpp").read_text()
+    assert len(made) == len(verbs()) and {name for name in made if f"{name}()" not in table} == set()
+    built = (TOP / "src/cli/meson.build").read_text()
+    assert [path.name for path in sources if f"'{path.name}'" not in built] == []
+
+
+def test_every_verb_and_option_is_documented():
+    page = (TOP / "docs/man/pinfold.1.scd").read_text()
+    limits = (TOP / "docs/man/pinfold-run.1.scd").read_text()  # those of pinfold run, open and limits, too
+    assert len(verbs()) > 25 and [verb for verb in verbs() if not re.search(rf"^(?:.*, )?\*{verb}\*", page, re.M)] == []
+    options = {option for verb in verbs() if verb != "run" for option in re.findall(r"^  (?:(-\w), |    )(--[\w-]+)", help_of(verb), re.M)}
+    assert len(options) > 80
+    missing = [name for letter, name in options if not (f"*{name}" in page or letter and f"*{letter}*" in page or f"*{name}*" in limits)]
+    assert missing == []
 
 
 def test_each_entry_of_a_dictionary_is_a_paragraph_of_the_dbus_page():

@@ -5,6 +5,7 @@
 
 #include <getopt.h>
 
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -77,6 +78,7 @@ TEST(RunOptions, mistakesNameTheWord) {
          std::vector<std::pair<Words, std::string>>{{{"pinfold-run"}, "no command"},
                                                     {{"starter"}, "no command"},
                                                     {{"pinfold-run", "--nope", "x"}, "'--nope'"},
+                                                    {{"pinfold-run", "--memory-mix", "1", "x"}, "did you mean '--memory-max'"},
                                                     {{"pinfold-run", "--job"}, "'--job' needs a value"},
                                                     {{"pinfold-run", "--tasks-max", "-1", "x"}, "'-1'"},
                                                     {{"pinfold-run", "--task", "x"}, "--job KEY"},
@@ -86,6 +88,15 @@ TEST(RunOptions, mistakesNameTheWord) {
         ASSERT_FALSE(*parsed.options) << named;
         EXPECT_NE(parsed.options->error().message.find(named), std::string::npos) << parsed.options->error().message;
     }
+}
+
+TEST(RunOptions, theHelpHasEveryOptionAndFitsATerminal) {
+    RunOptions options;
+    for (const auto& option : runOptions(options))
+        EXPECT_NE(runUsage().find(option.name), std::string::npos) << option.name;
+    std::istringstream lines(runUsage());
+    for (std::string line; std::getline(lines, line);)
+        EXPECT_LE(line.size(), 80U) << line;
 }
 
 } // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "cli/suggestion.hpp"
+#include "options/words.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -34,11 +34,11 @@ std::string suggestion(const std::string& typed, const std::vector<std::string>&
     return ", did you mean '" + *nearest + "'?";
 }
 
-std::string firstWord(int argc, char** argv) {
-    for (int i = 1; i < argc; ++i)
-        if (argv[i][0] != '-')
-            return argv[i];
-    return "";
+std::string enumerated(const std::vector<std::string>& words) {
+    std::string text;
+    for (std::size_t i = 0; i < words.size(); ++i)
+        text += (i == 0 ? "" : i + 1 < words.size() ? ", " : " or ") + words[i];
+    return text;
 }
 
 } // namespace pinfold

@@ -9,7 +9,7 @@ namespace pinfold {
 /// ", did you mean 'list'?" if a known word is similar, else "".
 std::string suggestion(const std::string& typed, const std::vector<std::string>& known);
 
-/// The first argument that is not an option.
-std::string firstWord(int argc, char** argv);
+/// "report, warn or kill"
+std::string enumerated(const std::vector<std::string>& words);
 
 } // namespace pinfold

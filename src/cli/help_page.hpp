@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What `pinfold --help` and `pinfold VERB --help` print.
+#pragma once
+
+#include "cli/verb.hpp"
+
+#include <string>
+#include <vector>
+
+namespace pinfold {
+
+std::string helpPage(const std::vector<Verb>& verbs);
+std::string helpPage(const Verb& verb);
+
+} // namespace pinfold

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cli/output.hpp"
+
+#include "base/escape.hpp"
+
+#include <cstdio>
+
+namespace pinfold {
+namespace {
+
+std::string failingJob; // printable; it ends with the separator
+
+OptionSetter off(bool& target) {
+    return [&target](const std::string&) -> Result<void> {
+        target = false;
+        return {};
+    };
+}
+
+OptionSetter intoColor(ColorMode& target) {
+    return [&target](const std::string& mode) -> Result<void> {
+        target = mode == "always" ? ColorMode::Always : mode == "never" ? ColorMode::Never : ColorMode::Auto;
+        return {};
+    };
+}
+
+} // namespace
+
+OptionSet outputOptions(OutputOptions& options) {
+    return {{.name = "--json", .help = "print one JSON document", .set = into(options.json)},
+            {.name = "--no-legend", .help = "print no column headers", .set = off(options.legend)},
+            {.name = "--no-pager", .help = "do not use a pager", .set = off(options.terminal.pager)},
+            {.name = "--full", .help = "do not cut long lines", .set = into(options.terminal.full)},
+            {.name = "--bytes", .help = "print sizes in bytes and times in microseconds", .set = into(options.rawBytes)},
+            {.name = "--color",
+             .value = "WHEN",
+             .help = "use colors",
+             .set = intoColor(options.terminal.color),
+             .words = {"auto", "always", "never"}},
+            {.name = "--help", .letter = 'h', .help = "show this help"}};
+}
+
+void nameErrorsAfter(const std::string& job) { failingJob = printable(job, 300) + ": "; }
+
+ExitStatus fail(const Error& error) {
+    std::fprintf(stderr, "pinfold: %s%s\n", failingJob.c_str(), error.message.c_str());
+    return errorRow(error.code).exitStatus;
+}
+
+} // namespace pinfold

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// A verb of the command line: its name, its options, its help and its action. Each verb has a file of its own (verb_*.cpp).
+#pragma once
+
+#include "base/error_code.hpp"
+#include "cli/output.hpp"
+#include "options/option.hpp"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace pinfold {
+
+struct Verb {
+    std::string name;
+    std::string summary; ///< one line for the help and for the shells
+    OptionSet options;
+    /// Prints results to standard output and messages to standard error, and returns the exit status.
+    std::function<ExitStatus(const VerbContext&)> run;
+    /// Turns a word that no option looks like into an option: `kill -9`. Unset for most verbs.
+    std::function<std::string(const std::string&)> reword = {};
+};
+
+/// Makes a verb of the functions that describe its options and that act. The options have a struct of their own, which lives as
+/// long as the verb.
+template <class Options, class Run>
+Verb makeVerb(std::string name, std::string summary, OptionSet (*describe)(Options&), Run run) {
+    auto options = std::make_shared<Options>();
+    auto set = describe(*options);
+    return {std::move(name), std::move(summary), std::move(set),
+            [options, run](const VerbContext& context) { return run(context, *options); }};
+}
+
+/// For a verb without options.
+template <class Run> Verb makeVerb(std::string name, std::string summary, Run run) {
+    return {std::move(name), std::move(summary), {}, run};
+}
+
+} // namespace pinfold

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "options/job_options.hpp"
+
+#include "model/limit_table.hpp"
+
+namespace pinfold {
+namespace {
+
+const char* valueOf(LimitForm form) {
+    switch (form) {
+    case LimitForm::Size:
+        return "SIZE";
+    case LimitForm::Duration:
+        return "TIME";
+    case LimitForm::Quota:
+        return "PERCENT";
+    case LimitForm::Number:
+        return "N";
+    case LimitForm::Signal:
+        return "SIGNAL";
+    case LimitForm::Numbers:
+        return "LIST";
+    case LimitForm::Devices:
+        return "AMOUNTS";
+    case LimitForm::Word:
+        return "WORD";
+    case LimitForm::Name:
+        return "NAME";
+    }
+    return "";
+}
+
+std::vector<std::string> samplesOf(LimitForm form) {
+    if (form == LimitForm::Word)
+        return {limitText(OomPolicy::Job), limitText(OomPolicy::Process)};
+    if (form == LimitForm::Signal)
+        return {"TERM", "KILL", "INT", "HUP", "QUIT", "USR1", "USR2"};
+    return {};
+}
+
+OptionSetter intoRole(WrapperRole& target, WrapperRole role) {
+    return [&target, role](const std::string&) -> Result<void> {
+        target = role;
+        return {};
+    };
+}
+
+OptionSetter intoList(std::optional<CpuList>& target) {
+    return [&target](const std::string& text) { return setLimitText(text, target); };
+}
+
+} // namespace
+
+OptionSet limitOptions(ResourceLimits& limits) {
+    OptionSet options;
+    for (const auto& row : limitTable())
+        options.push_back({.name = limitOption(row.name),
+                           .value = valueOf(row.form),
+                           .help = row.help,
+                           .set = [&limits, name = row.name](const std::string& text) { return setLimit(limits, name, text); },
+                           .samples = samplesOf(row.form),
+                           .group = "Limits"});
+    return options;
+}
+
+OptionSet allocationOptions(AllocationRequest& request) {
+    const std::string group = "CPUs and GPUs that no other job gets";
+    return {{.name = "--cpus",
+             .value = "N",
+             .help = "reserve whole cores with at least N CPUs",
+             .set = into(request.cpus, numberFrom(1)),
+             .group = group},
+            {.name = "--gpus", .value = "N", .help = "reserve N GPUs", .set = into(request.gpus, numberFrom(1)), .group = group},
+            {.name = "--cpu-list",
+             .value = "LIST",
+             .help = "reserve these CPUs, which the batch system has chosen",
+             .set = intoList(request.cpuList),
+             .group = group},
+            {.name = "--gpu-list",
+             .value = "LIST",
+             .help = "reserve these GPUs, numbered from 0",
+             .set = intoList(request.gpuList),
+             .group = group},
+            {.name = "--exclusive",
+             .help = "reserve all CPUs, and allow no other job on the node",
+             .set = into(request.exclusive),
+             .group = group}};
+}
+
+OptionSet jobOptions(JobOptions& options) {
+    OptionSet set{
+        {.name = "--job",
+         .letter = 'j',
+         .value = "KEY",
+         .help = "the job's key <scheduler>.<id> (default: manual.<n>)",
+         .set = into(options.key),
+         .offer = Offer::LiveJobs},
+        {.name = "--exec", .help = "become the job itself, in place of staying as its supervisor", .set = into(options.inPlace)},
+        {.name = "--batch",
+         .help = "run the batch script of job KEY, which was opened before",
+         .set = intoRole(options.role, WrapperRole::Batch)},
+        {.name = "--task",
+         .help = "run another task of job KEY, which is live",
+         .set = intoRole(options.role, WrapperRole::Task)}};
+    append(set, allocationOptions(options.allocation));
+    append(set, limitOptions(options.limits));
+    return set;
+}
+
+} // namespace pinfold
