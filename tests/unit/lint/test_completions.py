@@ -2,6 +2,7 @@
 """What the shells offer at TAB. Job keys are other users' text."""
 
 import json
+import os
 import re
 import subprocess
 from pathlib import Path
@@ -9,9 +10,11 @@ from pathlib import Path
 import pytest
 
 TOP = Path(__file__).resolve().parents[3]
+MADE = Path(os.environ.get("PINFOLD_BUILD", TOP / "build")) / "src/completions"
+SCRIPTS = {"bash": "pinfold", "zsh": "_pinfold", "fish": "pinfold.fish"}
 
 COMPLETE = """
-source "$1/docs/completions/pinfold.bash"
+source "$1/pinfold"
 pinfold() { if [[ $1 == history ]]; then cat "$ENDED"; else cat "$KEYS"; fi; }
 shift
 COMP_WORDS=("$@")
@@ -24,7 +27,7 @@ case $1 in pinfold-run) _pinfold_run ;; *) _pinfold ;; esac
 def offered(tmp_path, keys, *words, ended=()):
     (tmp_path / "keys").write_text("".join(f"{key}\n" for key in keys))
     (tmp_path / "ended").write_text(json.dumps({"schema": 1, "receipts": [{"id": "x", "key": key, "uid": 0} for key in ended]}, indent=2))
-    done = subprocess.run(["bash", "-uc", COMPLETE, "bash", TOP, *words], cwd=tmp_path, capture_output=True, text=True, timeout=60,
+    done = subprocess.run(["bash", "-uc", COMPLETE, "bash", MADE, *words], cwd=tmp_path, capture_output=True, text=True, timeout=60,
                           env={"KEYS": str(tmp_path / "keys"), "ENDED": str(tmp_path / "ended"), "PATH": "/usr/bin:/bin"})
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout.split("\n")[:-1]
@@ -76,14 +79,83 @@ def test_the_wrapper(tmp_path, run):
         assert offered(tmp_path, [], *run, *options, "sh", "--exec", "jo") == ["job.sh"], "the command's own words"
 
 
-def test_every_limit_is_offered():
-    limits = {name.replace("_", "-") for name in re.findall(r'LimitRow\{\.name = "(\w+)"', (TOP / "src/model/limit_table.cpp").read_text())}
-    for script in ("pinfold.bash", "_pinfold", "pinfold.fish", "pinfold-run.fish"):
-        words = set(re.findall(r"[a-z]+(?:-[a-z]+)+", (TOP / "docs/completions" / script).read_text()))
-        assert limits and limits - words == set(), script
+def test_the_value_of_an_option_is_no_verb(tmp_path):
+    assert offered(tmp_path, [], "pinfold", "--color", "never", "list", "--st") == ["--state"]
 
 
-@pytest.mark.parametrize("shell, script", [("bash", "pinfold.bash"), ("zsh", "_pinfold"), ("fish", "pinfold.fish"), ("fish", "pinfold-run.fish")])
-def test_the_shell_can_read_it(shell, script):
-    done = subprocess.run([shell, "-n", TOP / "docs/completions" / script], capture_output=True, text=True, timeout=60)
+def test_a_list_of_words(tmp_path):
+    assert offered(tmp_path, [], "pinfold", "strays", "--kinds", "session,us") == ["session,user-manager"]
+    assert offered(tmp_path, [], "pinfold", "list", "-o", "key,s") == ["key,state", "key,slice"]
+
+
+def test_words_of_users_are_not_run(tmp_path):
+    for word in ("$(touch trapped)", "a[$(touch trapped)]"):
+        offered(tmp_path, [], "pinfold", word, "")
+        offered(tmp_path, [], "pinfold", "run", word, "")
+    assert not (tmp_path / "trapped").exists()
+
+
+def verbs():
+    return re.findall(r'^Verb (\w+)Verb\(\);', (TOP / "src/cli/verbs.hpp").read_text(), re.M)
+
+
+@pytest.mark.parametrize("shell", SCRIPTS)
+def test_every_verb_limit_and_word_is_offered(shell):
+    script = (MADE / SCRIPTS[shell]).read_text()
+    words = set(re.findall(r"[a-z]+(?:-[a-z]+)*", script))
+    limits = {name.replace("_", "-") for name in re.findall(r'LimitRow\{"(\w+)"', (TOP / "src/model/limit_table.cpp").read_text())}
+    assert len(limits) > 20 and limits - words == set()
+    assert len(verbs()) > 25 and {re.sub("[A-Z]", lambda c: "-" + c[0].lower(), verb) for verb in verbs()} - words == set()
+    assert {"creating", "node-shutdown", "user-manager", "report", "always", "USR1"} - set(re.findall(r"[\w-]+", script)) == set()
+
+
+@pytest.mark.parametrize("shell", SCRIPTS)
+def test_the_shell_can_read_it(shell):
+    done = subprocess.run([shell, "-n", MADE / SCRIPTS[shell]], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_shellcheck_finds_nothing():
+    done = subprocess.run(["shellcheck", MADE / SCRIPTS["bash"]], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stdout
+
+
+def in_fish(tmp_path, line):
+    (tmp_path / "pinfold").write_text("#!/bin/sh\necho sge.1\n")
+    (tmp_path / "pinfold").chmod(0o755)
+    done = subprocess.run(["fish", "--no-config", "-c", 'source $argv[1]; complete -C $argv[2]', MADE / SCRIPTS["fish"], line],
+                          capture_output=True, text=True, timeout=60, env={"PATH": f"{tmp_path}:/usr/bin:/bin", "HOME": str(tmp_path)})
+    assert (done.returncode, done.stderr) == (0, "")
+    return {row.split("\t")[0] for row in done.stdout.splitlines()}
+
+
+def test_fish(tmp_path):
+    assert in_fish(tmp_path, "pinfold st") == {"status", "strays", "stop"}
+    assert in_fish(tmp_path, "pinfold list --state r") == {"running"}
+    assert in_fish(tmp_path, "pinfold stop s") == {"sge.1"}
+    assert in_fish(tmp_path, "pinfold stop --gr") == {"--grace"}
+    assert in_fish(tmp_path, "pinfold-run --memory-m") == {"--memory-max"}
+    assert in_fish(tmp_path, "pinfold-run --oom-policy p") == {"process"}
+
+
+# The line editor is ready when it has printed its prompt, whose text the line that sets it must not have.
+ZSH = """
+zmodload zsh/zpty
+zpty shell 'zsh -f -i'
+zpty -w shell "fpath=($1 \\$fpath); autoload -U compinit; compinit -u -d $2; PS1='rea''dy> '"
+zpty -r shell answer '*ready> *'
+zpty -w -n shell "$3"$'\\t'
+zpty -r shell answer "*$4*"
+zpty -d shell
+"""
+
+
+@pytest.mark.parametrize("line, whole", [("pinfold vac", "pinfold vacuum "), ("pinfold list --stat", "--state="), ("pinfold stop --gr", "--grace="),
+                                         ("pinfold list --state run", "running "), ("pinfold-run --memory-m", "--memory-max="),
+                                         ("pinfold top -s ti", "time "), ("pinfold stop s", "sge.1 ")])
+def test_zsh(tmp_path, line, whole):
+    (tmp_path / "pinfold").write_text("#!/bin/sh\necho sge.1\n")
+    (tmp_path / "pinfold").chmod(0o755)
+    done = subprocess.run(["zsh", "-f", "-c", ZSH, "zsh", MADE, tmp_path / "dump", line, whole], capture_output=True, text=True, timeout=60,
+                          env={"PATH": f"{tmp_path}:/usr/bin:/bin", "HOME": str(tmp_path), "TERM": "dumb"})
     assert (done.returncode, done.stderr) == (0, "")
