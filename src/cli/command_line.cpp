@@ -28,16 +28,21 @@ void addFlag(CLI::App& app, const std::string& names, const Option& option) {
     app.add_flag_callback(names, [&option] { set(option, ""); });
 }
 
+/// The setters take the texts as they are: CLI11's conversion to a list would read "{}" as an empty list.
 void addValue(CLI::App& app, const std::string& names, const Option& option) {
-    const auto setAll = [&option](const Texts& texts) {
+    const CLI::callback_t setAll = [&option](const CLI::results_t& texts) {
         for (const auto& text : texts)
             set(option, text);
+        return true;
     };
-    auto* added = app.add_option_function<Texts>(names, setAll)->type_name(option.value)->required(option.required);
+    constexpr int unlimited = -1;
+    auto* added = app.add_option(names, setAll)->type_name(option.value)->required(option.required);
     if (option.values == Values::One)
         added->expected(1);
     else if (option.values == Values::Optional)
         added->expected(0, 1);
+    else
+        added->expected(1, unlimited);
     added->allow_extra_args(option.values == Values::Several);
     if (option.separator != 0 && (option.values == Values::Several || option.values == Values::Repeated))
         added->delimiter(option.separator);

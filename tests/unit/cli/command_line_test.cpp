@@ -82,6 +82,8 @@ TEST(CommandLine, optionsOfEachKindReachTheVerb) {
     EXPECT_EQ(seen.number, 9U);
     EXPECT_EQ(seen.columns, (Words{"u", "v"}));
     EXPECT_EQ(seen.repeated, (Words{"x", "y"}));
+    EXPECT_EQ(run({"try", "{}", "--each", "[x]"}), "pinfold text");
+    EXPECT_TRUE(seen.jobs == Words{"{}"} && seen.repeated == Words{"[x]"}) << "CLI11 has lists of its own";
     EXPECT_EQ(run({"try", "--form=pages"}), "pinfold: --form: 'pages' is not valid: use a; see pinfold try --help\n");
     EXPECT_EQ(run({"try", "-n", "10"}),
               "pinfold: --number: '10' is not valid: use a number from 1 to 9; see pinfold try --help\n");
@@ -132,6 +134,7 @@ TEST(CommandLine, wordsOfAClosedSetAreToldWhenOneIsWrong) {
     for (const auto& [words, known] : std::vector<std::pair<Words, Words>>{
              {{"list", "--state", "runing"}, {"did you mean 'running'", "creating", "accounting"}},
              {{"history", "--result", "crashed"}, jobResultNames()},
+             {{"list", "--state", "{}"}, {"creating"}},
              {{"top", "--sort", "beauty"}, {"cpu", "memory", "key"}},
              {{"list", "--color", "green"}, {"auto, always or never"}},
              {{"strays", "--mode", "murder"}, {"report, warn, stop, kill or configured"}},
