@@ -2,6 +2,7 @@
 #include "base/parse.hpp"
 #include "cli/common_options.hpp"
 #include "cli/each_job.hpp"
+#include "cli/patience.hpp"
 #include "cli/time_out.hpp"
 #include "cli/verbs.hpp"
 
@@ -30,6 +31,10 @@ OptionSet describe(Options& options) {
             dryRunOption(options.dryRun)};
 }
 
+ExitStatus waited(const Result<Receipt>& receipt, const std::string& key, std::uint64_t timeout) {
+    return receipt ? ExitStatus::Ok : fail(explained(receipt.error(), key, timeout));
+}
+
 ExitStatus stopJob(const VerbContext& context, const Options& options, const std::string& key) {
     const auto client = ManagerClient::connect();
     if (!client)
@@ -40,13 +45,12 @@ ExitStatus stopJob(const VerbContext& context, const Options& options, const std
             return "would send SIGTERM to all processes of " + job.slice + ", after " + grace + " SIGKILL, and remove the slice";
         });
     const auto stopped = client->stop(key, options.grace);
-    return stopped ? ExitStatus::Ok : fail(stopped.error());
-}
-
-ExitStatus waitForJob(const std::string& key, std::uint64_t timeout) {
-    const auto client = ManagerClient::connect();
-    const auto receipt = client ? client->wait(key, timeout) : Result<Receipt>(client.error());
-    return receipt ? ExitStatus::Ok : fail(explained(receipt.error(), key, timeout));
+    if (!stopped)
+        return fail(stopped.error());
+    // A connection of its own would take time in which pinfoldd may forget a job that has no receipt.
+    if (options.wait && options.jobs.size() == 1)
+        return waited(client->wait(key, options.timeout), key, options.timeout);
+    return ExitStatus::Ok;
 }
 
 /// Asks all jobs to stop before it waits for the first, so that their grace times run at the same time.
@@ -58,12 +62,14 @@ ExitStatus stop(const VerbContext& context, const Options& options) {
             stopped.push_back(key);
         return status;
     });
-    if (!options.wait || options.dryRun)
+    if (!options.wait || options.dryRun || options.jobs.size() == 1)
         return asked;
     const SharedTimeout timeout(options.timeout, options.jobs.size());
-    const auto waited = forEachJob(context, stopped, {.several = options.jobs.size() > 1},
-                                   [&](const VerbContext&, const std::string& key) { return waitForJob(key, *timeout.left()); });
-    return asked == ExitStatus::Ok ? waited : asked;
+    const auto over = forEachJob(context, stopped, {.several = true}, [&](const VerbContext&, const std::string& key) {
+        const auto left = *timeout.left();
+        return waited(insist<Receipt>([&](const ManagerClient& client) { return client.wait(key, left); }), key, left);
+    });
+    return asked == ExitStatus::Ok ? over : asked;
 }
 
 } // namespace
