@@ -2,6 +2,7 @@
 // What the options that all verbs have say about the output.
 #pragma once
 
+#include "base/clock.hpp"
 #include "base/result.hpp"
 #include "cli/format.hpp"
 #include "cli/table.hpp"

@@ -4,6 +4,7 @@
 #include "cli/list_table.hpp"
 #include "cli/verbs.hpp"
 #include "client/manager_client.hpp"
+#include "model/job_state.hpp"
 
 #include <algorithm>
 
@@ -23,7 +24,7 @@ OptionSet describe(Options& options) {
              .value = "STATE",
              .help = "show only jobs in this state",
              .set = into(options.state),
-             .words = {"creating", "running", "suspended", "ending", "accounting"}},
+             .words = shownStateNames()},
             {.name = "--columns",
              .letter = 'o',
              .value = "COLUMN,...",

@@ -2,6 +2,7 @@
 #include "options/job_options.hpp"
 
 #include "model/limit_table.hpp"
+#include "model/set_limit.hpp"
 
 namespace pinfold {
 namespace {
