@@ -99,28 +99,29 @@ void logLeftovers(const CoreContext& context, const Job& job, std::uint32_t task
     auto event = jobEvent(LOG_WARNING, kMessageLeftovers, "leftovers", job.key(), task);
     event.message = "rogue process(es) found for task " + taskName(job.key(), task);
     event.fields.emplace_back("PINFOLD_UID", std::to_string(job.record.uid));
-    event.fields.emplace_back("PINFOLD_ROGUE_COUNT", std::to_string(count));
+    event.fields.emplace_back("PINFOLD_LEFTOVER_COUNT", std::to_string(count));
     context.journal.event(event);
 
     const bool sayCommand = context.config.leftovers.commandLines != CommandLines::None;
     for (const auto& process : named) {
-        auto rogue = jobEvent(LOG_INFO, kMessageLeftover, "leftover", job.key(), task);
+        auto leftover = jobEvent(LOG_INFO, kMessageLeftover, "leftover", job.key(), task);
         // The entry has no OBJECT_PID=: for that field journald would read the command line of the process, and wait as long as
         // the lock of the process's memory is held.
-        rogue.message = "rogue: " + (sayCommand ? process.command : "pid " + std::to_string(process.pid));
-        rogue.fields.emplace_back("PINFOLD_ROGUE_PID", std::to_string(process.pid));
-        rogue.fields.emplace_back("PINFOLD_ROGUE_UID", std::to_string(process.realUid));
+        leftover.message = "leftover: " + (sayCommand ? process.command : "pid " + std::to_string(process.pid));
+        leftover.fields.emplace_back("PINFOLD_LEFTOVER_PID", std::to_string(process.pid));
+        leftover.fields.emplace_back("PINFOLD_LEFTOVER_UID", std::to_string(process.realUid));
         if (sayCommand)
-            rogue.fields.emplace_back("PINFOLD_ROGUE_COMMAND", process.command);
-        rogue.fields.emplace_back("PINFOLD_ROGUE_CPU_USEC", std::to_string(process.cpu));
-        rogue.fields.emplace_back("PINFOLD_ROGUE_RSS_BYTES", std::to_string(process.rss));
+            leftover.fields.emplace_back("PINFOLD_LEFTOVER_COMMAND", process.command);
+        leftover.fields.emplace_back("PINFOLD_LEFTOVER_CPU_USEC", std::to_string(process.cpu));
+        leftover.fields.emplace_back("PINFOLD_LEFTOVER_RSS_BYTES", std::to_string(process.rss));
         const auto now = context.loop.bootTime();
-        rogue.fields.emplace_back("PINFOLD_ROGUE_AGE_USEC", std::to_string(now > process.started ? now - process.started : 0));
-        context.journal.event(rogue);
+        leftover.fields.emplace_back("PINFOLD_LEFTOVER_AGE_USEC",
+                                     std::to_string(now > process.started ? now - process.started : 0));
+        context.journal.event(leftover);
     }
     if (count > named.size()) {
         auto rest = jobEvent(LOG_INFO, kMessageLeftover, "leftover", job.key(), task);
-        rest.message = "rogue: and " + std::to_string(count - named.size()) + " more";
+        rest.message = "leftover: and " + std::to_string(count - named.size()) + " more";
         context.journal.event(rest);
     }
 }
@@ -132,7 +133,7 @@ void logLeftoversUnsaid(const CoreContext& context, uid_t user, std::uint64_t pr
                     " behind that are not named here. The receipts count them";
     event.fields = {{"PINFOLD_EVENT", "leftovers-unsaid"},
                     {"PINFOLD_UID", std::to_string(user)},
-                    {"PINFOLD_ROGUE_COUNT", std::to_string(processes)}};
+                    {"PINFOLD_LEFTOVER_COUNT", std::to_string(processes)}};
     context.journal.event(event);
 }
 

@@ -45,10 +45,10 @@ void addNode(Exposition& out, const NodeMetrics& node) {
     out.metric("pinfold_jobs_ended_total", "counter", "Jobs that have ended, by their result.");
     for (const auto& [result, count] : counts.jobsEnded)
         out.sample({{"result", std::string(toString(result))}}, count);
-    out.metric("pinfold_rogue_processes_total", "counter", "Processes that jobs left behind.");
-    out.sample({}, counts.rogueProcesses);
-    out.metric("pinfold_rogue_jobs_total", "counter", "Jobs that left processes behind.");
-    out.sample({}, counts.rogueJobs);
+    out.metric("pinfold_leftover_processes_total", "counter", "Processes that jobs left behind.");
+    out.sample({}, counts.leftoverProcesses);
+    out.metric("pinfold_leftover_jobs_total", "counter", "Jobs that left processes behind.");
+    out.sample({}, counts.leftoverJobs);
     out.metric("pinfold_oom_kills_total", "counter", "Processes of jobs that were killed because they were out of memory.");
     out.sample({}, counts.oomKills);
     out.metric("pinfold_scope_start_seconds", "histogram", "Time that it took to move processes into a scope of their job.");
@@ -138,8 +138,8 @@ NodeCounts::NodeCounts() {
 
 void NodeCounts::add(const Receipt& receipt) {
     ++jobsEnded[receipt.result];
-    rogueProcesses += receipt.leftovers.count;
-    rogueJobs += receipt.leftovers.count > 0;
+    leftoverProcesses += receipt.leftovers.count;
+    leftoverJobs += receipt.leftovers.count > 0;
     oomKills += receipt.usage.oomKills.value_or(0);
 }
 

@@ -37,8 +37,8 @@ struct NodeCounts {
 
     std::map<JobResult, std::uint64_t> jobsEnded; ///< every result is in it
     std::map<Trouble, std::uint64_t> errors;      ///< every kind is in it
-    std::uint64_t rogueProcesses = 0;
-    std::uint64_t rogueJobs = 0;                               ///< jobs that left processes behind
+    std::uint64_t leftoverProcesses = 0;
+    std::uint64_t leftoverJobs = 0;                            ///< jobs that left processes behind
     std::uint64_t oomKills = 0;                                ///< killed processes; 0 where memory is not counted
     std::map<std::string, std::uint64_t, std::less<>> orphans; ///< by the names of forEachOrphanKind(); every name is in it
     DurationHistogram scopeStart;

@@ -29,12 +29,12 @@ void logRemoval(Journal& journal, const LeftoverFile& leftover) {
                     (leftover.error ? ": " + *leftover.error : "") +
                     (leftover.others > 0 ? "; " + std::to_string(leftover.others) + " entries of other users stay" : "");
     event.fields = {{"PINFOLD_EVENT", leftover.removed ? "leftover-removed" : "leftover-not-removed"},
-                    {"PINFOLD_LEFTOVER_KIND", std::string(toString(file.kind))},
-                    {"PINFOLD_LEFTOVER_NAME", nameOf(file)},
-                    {"PINFOLD_LEFTOVER_UID", std::to_string(file.uid)},
-                    {"PINFOLD_LEFTOVER_SIZE", std::to_string(file.tree.size)},
-                    {"PINFOLD_LEFTOVER_ENTRIES", std::to_string(file.tree.entries)}};
-    event.fields.emplace_back("PINFOLD_LEFTOVER_JOBS", std::to_string(leftover.jobs.count));
+                    {"PINFOLD_LEFTOVER_FILE_KIND", std::string(toString(file.kind))},
+                    {"PINFOLD_LEFTOVER_FILE_NAME", nameOf(file)},
+                    {"PINFOLD_LEFTOVER_FILE_UID", std::to_string(file.uid)},
+                    {"PINFOLD_LEFTOVER_FILE_SIZE", std::to_string(file.tree.size)},
+                    {"PINFOLD_LEFTOVER_FILE_ENTRIES", std::to_string(file.tree.entries)}};
+    event.fields.emplace_back("PINFOLD_LEFTOVER_FILE_JOBS", std::to_string(leftover.jobs.count));
     for (const auto& job : leftover.jobs.keys)
         event.fields.emplace_back("PINFOLD_JOB", job);
     journal.event(event);

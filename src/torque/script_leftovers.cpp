@@ -91,7 +91,7 @@ void sayKilled(const std::string& key, uid_t user, const std::vector<ProcessInfo
                     {"PINFOLD_JOB", key},
                     {"PINFOLD_SCHEDULER", "torque"},
                     {"PINFOLD_UID", std::to_string(user)},
-                    {"PINFOLD_ROGUE_COUNT", std::to_string(killed.size())}};
+                    {"PINFOLD_LEFTOVER_COUNT", std::to_string(killed.size())}};
     SdJournal("torque-epilogue").event(event);
 }
 

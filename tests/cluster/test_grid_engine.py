@@ -78,7 +78,7 @@ def test_nothing_survives(name):
     warning, = ask(escape.node, "journal", job.key(), "leftovers")
     assert (warning["MESSAGE"], warning["PRIORITY"]) == (f"rogue process(es) found for task {job.key()}", "4")
     named = [entry["MESSAGE"] for entry in ask(escape.node, "journal", job.key(), "leftover")]
-    assert any(message.startswith("rogue: ") and "escapist" in message for message in named), named
+    assert any(message.startswith("leftover: ") and "escapist" in message for message in named), named
     failed, status = ("100", "137") if escape.kills_shepherd else ("0", "0")
     assert outcome(job.account()) == (status, failed)
 

@@ -117,8 +117,8 @@ def test_what_a_job_leaves_is_killed_named_and_in_the_receipt(cluster):
     assert not processes_with("7201"), "Slurm hears of the end when nothing is left"
     [receipt] = receipts(f"slurm.{number}")
     assert (receipt["exit_status"], receipt["result"], receipt["uid"], receipt["leftovers"]) == (5, "exited", 1000, 2)
-    [rogue] = journal(f"slurm.{number}", "leftovers")
-    assert rogue["MESSAGE"] == f"rogue process(es) found for task slurm.{number}"
+    [leftover] = journal(f"slurm.{number}", "leftovers")
+    assert leftover["MESSAGE"] == f"rogue process(es) found for task slurm.{number}"
     assert f"{ESCAPIST} set-sid 7201" in receipt["leftover_commands"]
     expect_nothing_left()
 

@@ -42,9 +42,9 @@ def test_caught_at_job_end(way, mode):
     named = journal(key, "leftover")
     assert any("escapist" in entry["MESSAGE"] for entry in named), named
     if way not in ("storm",):
-        assert str(pid) in [entry["PINFOLD_ROGUE_PID"] for entry in named]
+        assert str(pid) in [entry["PINFOLD_LEFTOVER_PID"] for entry in named]
     if way == "other-user":
-        assert "65534" in [entry["PINFOLD_ROGUE_UID"] for entry in named]
+        assert "65534" in [entry["PINFOLD_LEFTOVER_UID"] for entry in named]
     expect_nothing_left()
 
 
@@ -55,7 +55,7 @@ def test_odd_names_are_named_escaped(name):
     assert status == 3
     assert gone(left_pid(out))
     messages = [entry["MESSAGE"] for entry in journal(key, "leftover")]
-    assert len(messages) == 1 and messages[0].startswith("rogue: ")
+    assert len(messages) == 1 and messages[0].startswith("leftover: ")
     assert all(ord(c) >= 0x20 and ord(c) != 0x7f for c in messages[0])
     expected = {"blanks": "a  b c", "newline": "a\\x0ab", "parenthesis": "x) S 1 1 (y", "terminal": "\\x1b[31mred\\x07",
                 "bytes": "\\xff\\xfe\\x80"}[name]

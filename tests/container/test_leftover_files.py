@@ -143,11 +143,11 @@ def test_removed_by_hand(left):
     assert {kind for kind, file in files.items() if file["removed"]} == KINDS, files
     assert left.there() == set() and not left.paths["tmp-directory"].exists()
     assert sorted(Path("/etc").iterdir()) == etc
-    entries = {entry["PINFOLD_LEFTOVER_KIND"]: entry for entry in removals(left)}
+    entries = {entry["PINFOLD_LEFTOVER_FILE_KIND"]: entry for entry in removals(left)}
     assert set(entries) == KINDS
-    assert entries["tmp-directory"]["PINFOLD_LEFTOVER_NAME"] == str(left.paths["tmp-directory"])
-    assert entries["sysv-sem"]["PINFOLD_LEFTOVER_NAME"].startswith(f"{left.ipc['sysv-sem']} (key 0x")
-    assert all(entry["PINFOLD_LEFTOVER_UID"] == str(UID) and entry["MESSAGE_ID"] and entry["SYSLOG_IDENTIFIER"] == "pinfold-strays"
+    assert entries["tmp-directory"]["PINFOLD_LEFTOVER_FILE_NAME"] == str(left.paths["tmp-directory"])
+    assert entries["sysv-sem"]["PINFOLD_LEFTOVER_FILE_NAME"].startswith(f"{left.ipc['sysv-sem']} (key 0x")
+    assert all(entry["PINFOLD_LEFTOVER_FILE_UID"] == str(UID) and entry["MESSAGE_ID"] and entry["SYSLOG_IDENTIFIER"] == "pinfold-strays"
                for entry in entries.values())
     assert left.listed() == {}
 

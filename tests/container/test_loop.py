@@ -113,6 +113,6 @@ def test_a_leftover_whose_memory_is_locked_is_killed_all_the_same(file_server):
     receipt = wait_until(lambda: receipts("locked.1"), "receipt")[0]
     assert (receipt["result"], receipt["exit_status"], receipt["leftovers"]) == ("exited", 3, 1)
     # SIGTERM may free the lock in time for its command line to be read.
-    [rogue] = [entry["MESSAGE"] for entry in journal("locked.1", "leftover")]
-    assert rogue == "rogue: [fuse_hang]" or rogue.startswith(f"rogue: {FUSE_HANG} victim")
+    [leftover] = [entry["MESSAGE"] for entry in journal("locked.1", "leftover")]
+    assert leftover == "leftover: [fuse_hang]" or leftover.startswith(f"leftover: {FUSE_HANG} victim")
     expect_nothing_left()

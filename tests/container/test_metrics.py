@@ -70,7 +70,7 @@ def test_the_figures_are_what_happened(textfile):
     for result in {receipt["result"] for receipt in told}:
         assert seen[ended(result)] == len([receipt for receipt in told if receipt["result"] == result])
     assert sum(value for name, value in seen.items() if name.startswith("pinfold_jobs_ended_total")) == len(told) == 5
-    assert (seen["pinfold_rogue_jobs_total"], seen["pinfold_rogue_processes_total"]) == (1, 1)
+    assert (seen["pinfold_leftover_jobs_total"], seen["pinfold_leftover_processes_total"]) == (1, 1)
     assert seen["pinfold_scope_start_seconds_count"] == seen['pinfold_scope_start_seconds_bucket{le="+Inf"}'] == 5
     assert 0 < seen["pinfold_scope_start_seconds_sum"] < took
     assert seen["pinfold_jobs"] == 0

@@ -55,7 +55,7 @@ def test_a_leftover_is_named_killed_and_accounted_for():
     assert not Path(f"/proc/{out.strip()}").exists()
     assert [entry["MESSAGE"] for entry in journal(key, "leftovers")] == [f"rogue process(es) found for task {key}"]
     named = journal(key, "leftover")
-    assert [(entry["MESSAGE"], entry["PINFOLD_ROGUE_PID"]) for entry in named] == [("rogue: sleep 4711", out.strip())]
-    assert "rogue: sleep 4711" in read_journal("-o", "cat", "-u", "job-smoke.leftover.scope")
+    assert [(entry["MESSAGE"], entry["PINFOLD_LEFTOVER_PID"]) for entry in named] == [("leftover: sleep 4711", out.strip())]
+    assert "leftover: sleep 4711" in read_journal("-o", "cat", "-u", "job-smoke.leftover.scope")
     assert [receipt["leftovers"] for receipt in receipts(key)] == [1]
     expect_nothing_left()

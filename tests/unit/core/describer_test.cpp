@@ -25,9 +25,9 @@ protected:
         end(leader);
         return leftover;
     }
-    std::string rogueLine() const {
+    std::string leftoverLine() const {
         for (const auto& line : journal.messages())
-            if (line.starts_with("rogue: "))
+            if (line.starts_with("leftover: "))
                 return line;
         return "";
     }
@@ -44,7 +44,7 @@ TEST_F(DescriberTest, theSignalsGoOutWhileTheCommandLineHangs) {
     ASSERT_EQ(receipts().size(), 1U);
     EXPECT_EQ(receipts()[0].leftovers.count, 1U);
     EXPECT_EQ(receipts()[0].leftovers.commands, std::vector<std::string>{"[odd) name]"});
-    EXPECT_EQ(rogueLine(), "rogue: [odd) name]");
+    EXPECT_EQ(leftoverLine(), "leftover: [odd) name]");
 }
 
 TEST_F(DescriberTest, theSignalsGoOutAsSoonAsTheCommandLineIsThere) {
@@ -76,7 +76,7 @@ TEST_F(DescriberTest, aDescriptionThatComesLaterIsInTheReceipt) {
     loop.waitForEvent(1000);
     ASSERT_EQ(receipts().size(), 1U);
     EXPECT_EQ(receipts()[0].leftovers.commands, std::vector<std::string>{"left behind"});
-    EXPECT_EQ(rogueLine(), "rogue: left behind");
+    EXPECT_EQ(leftoverLine(), "leftover: left behind");
 }
 
 TEST_F(DescriberTest, aRestartBeforeItTellsOfThemByTheirNames) {
@@ -120,7 +120,7 @@ TEST_F(DescriberTest, aTasksLeftoversAreSignalledToo) {
     EXPECT_EQ(node.signals,
               (std::vector<std::pair<std::string, int>>{{"job-sge.1-1.scope", SIGTERM}, {"job-sge.1-1.scope", SIGCONT}}));
     loop.advance(Describer::kPatience);
-    EXPECT_EQ(rogueLine(), "rogue: [odd) name]");
+    EXPECT_EQ(leftoverLine(), "leftover: [odd) name]");
 }
 
 TEST_F(DescriberTest, aListIsAnsweredWithWhatIsKnownInTime) {

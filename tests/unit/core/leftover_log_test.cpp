@@ -27,7 +27,7 @@ TEST_F(CoreTest, aUsersLeftoversHaveAShareOfTheJournal) {
     leave("sge.3", 1001, 'c', 3);
     leave("sge.4", 0, 'd', 125);
     EXPECT_EQ(lines("aaaa"), 121) << "in 1 MiB, twice the command line and 600 bytes each";
-    EXPECT_EQ(lines("rogue: and 4 more"), 1);
+    EXPECT_EQ(lines("leftover: and 4 more"), 1);
     EXPECT_EQ(lines("bbbb"), 0);
     EXPECT_EQ(lines("cccc"), 3);
     EXPECT_EQ(lines("dddd"), 125) << "root's";

@@ -55,7 +55,7 @@ TEST_F(CoreTest, leftoversAreNamedTerminatedAndKilledAfterTheGrace) {
     EXPECT_EQ(node.signals[0], (std::pair<std::string, int>("batch-sge.1.slice", SIGTERM)));
     EXPECT_EQ(node.signals[1].second, SIGCONT);
     EXPECT_TRUE(contains(journal.messages(), "rogue process(es) found for task sge.1"));
-    EXPECT_TRUE(contains(journal.messages(), "rogue: sneaky\\x0a)daemon"));
+    EXPECT_TRUE(contains(journal.messages(), "leftover: sneaky\\x0a)daemon"));
 
     loop.advance(config.jobs.killGrace);
     EXPECT_TRUE(node.applyCgroupKills());

@@ -70,8 +70,8 @@ TEST_F(MetricsTest, jobsAndWhatTheyLeaveAreCounted) {
     EXPECT_TRUE(says("pinfold_build_info{version=\"1.2.3\"} 1")) << text();
     EXPECT_TRUE(says("pinfold_jobs 1")) << text();
     EXPECT_TRUE(says("pinfold_jobs_ended_total{result=\"exited\"} 2")) << text();
-    EXPECT_TRUE(says("pinfold_rogue_processes_total 2")) << text();
-    EXPECT_TRUE(says("pinfold_rogue_jobs_total 1")) << text();
+    EXPECT_TRUE(says("pinfold_leftover_processes_total 2")) << text();
+    EXPECT_TRUE(says("pinfold_leftover_jobs_total 1")) << text();
     EXPECT_TRUE(says("pinfold_scope_start_seconds_count 3")) << text();
     EXPECT_EQ(text().find("cgroup_"), std::string::npos) << "jobs have no series of their own unless asked for";
 }

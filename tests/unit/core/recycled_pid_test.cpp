@@ -71,7 +71,7 @@ TEST_F(RecycledPidTest, thePlaceholderOfAFailedCreationIsNoLeftover) {
     loop.settle();
     EXPECT_FALSE(lived);
     const auto said = journal.messages();
-    EXPECT_TRUE(std::none_of(said.begin(), said.end(), [](const auto& line) { return line.starts_with("rogue"); }));
+    EXPECT_TRUE(std::none_of(said.begin(), said.end(), [](const auto& line) { return line.starts_with("leftover"); }));
 }
 
 TEST_F(RecycledPidTest, signalsWaitUntilAMoveIsOver) {

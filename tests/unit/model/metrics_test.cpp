@@ -91,8 +91,8 @@ pinfold_jobs_ended_total{result="supervisor-lost"} 0
 pinfold_jobs_ended_total{result="node-shutdown"} 0
 pinfold_jobs_ended_total{result="node-lost"} 0
 pinfold_jobs_ended_total{result="lost"} 0
-pinfold_rogue_processes_total 0
-pinfold_rogue_jobs_total 0
+pinfold_leftover_processes_total 0
+pinfold_leftover_jobs_total 0
 pinfold_oom_kills_total 0
 pinfold_scope_start_seconds_sum 0
 pinfold_scope_start_seconds_count 0
@@ -117,7 +117,7 @@ TEST(Metrics, jobsCountFromTheirReceipts) {
     const auto text = samples(someNode());
     for (const char* line : {"pinfold_jobs 2\n", "pinfold_draining 1\n", "_ended_total{result=\"exited\"} 2\n",
                              "_ended_total{result=\"out-of-memory\"} 1\n", "_ended_total{result=\"lost\"} 0\n",
-                             "rogue_processes_total 4\n", "rogue_jobs_total 2\n", "oom_kills_total 4\n",
+                             "leftover_processes_total 4\n", "leftover_jobs_total 2\n", "oom_kills_total 4\n",
                              "start_seconds_sum 0.0015\n", "start_seconds_count 1\n", "errors_total{kind=\"receipt\"} 1\n"})
         EXPECT_NE(text.find(line), std::string::npos) << line << text;
 }
