@@ -150,7 +150,7 @@ TEST_F(SchedulersTest, findsThatTorqueDoesNotHearOfANodeThatTakesNoJobs) {
 TEST_F(SchedulersTest, findsWhatTorqueRunsAsTheUserOutsideOfTheJob) {
     torque();
     write(kMom / "epilogue.user", "#!/bin/sh\n");
-    EXPECT_TRUE(state("torque.epilogue.user") == Warn && mentions("torque.epilogue.user", "outlive the job"));
+    EXPECT_TRUE(state("torque.epilogue.user") == Warn && mentions("torque.epilogue.user", "outside of the job"));
 }
 
 TEST_F(SchedulersTest, looksAtTorquesScriptsAsPbsMomDoes) {
