@@ -21,7 +21,7 @@ Reconciliation reconciliationFrom(const Dict& dict);
 
 /// The property DrainDetails: since, by.
 Dict drainDetails(const std::optional<Drain>& drain);
-/// The drain from the manager's properties. Unset: the node is not drained.
+/// The drain, as the manager's properties give it. Unset: the node is not drained.
 std::optional<Drain> drainFrom(const Dict& properties);
 
 } // namespace pinfold

@@ -24,7 +24,8 @@ struct Caller {
     uid_t countsAs = uid; ///< the user whose share of pinfoldd the call takes: for a subordinate id its owner (SubordinateUsers)
 };
 
-/// The methods of org.pinfold1.Manager, with the same names. A request by the wrapper's socket is one of these, too.
+/// The methods of org.pinfold1.Manager, with the same names. A request through the wrapper's socket counts as one of these
+/// methods, too.
 enum class Verb {
     CreateJob,
     CreateJobAgain, ///< repeated by the leader of the job, because the answer was lost

@@ -16,7 +16,7 @@
 
 namespace pinfold {
 
-/// The limits of each user, which hold for calls by the bus and by the wrapper's socket together. Admins have no limits.
+/// The limits of each user. Calls through the bus and through the wrapper's socket are counted together. Admins have no limits.
 class Clients {
 public:
     /// The most calls of one user that may wait. A user may well have 10,000 jobs with a supervisor each.

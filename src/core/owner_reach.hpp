@@ -34,8 +34,8 @@ private:
     UserIds owner_;
 };
 
-/// The requests of a job's owner about the job's processes are done one after the other. The request that gets the turn gives it
-/// back by Job::ownersTurn. Error: Busy, because an earlier request of the owner is under way.
+/// The requests of a job's owner about the job's processes are done one after the other. This marks in Job::ownersTurn that a
+/// request is under way; the request removes the mark when it is done. Error: Busy, because an earlier request is under way.
 Result<void> takeOwnersTurn(Job& job);
 
 } // namespace pinfold

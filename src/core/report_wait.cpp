@@ -6,8 +6,8 @@
 namespace pinfold {
 namespace {
 
-// A report usually comes within milliseconds. It may never come if a terminal stopped the supervisor, or if the batch system is
-// not there.
+// A report usually comes within milliseconds. The report may never come if somebody has stopped the supervisor at a terminal
+// (Ctrl-Z), or if the batch system does not run.
 constexpr std::uint64_t kUsual = 10'000'000;
 
 } // namespace

@@ -63,7 +63,7 @@ int refuse(const Error& error) {
              {ErrorCode::Unreachable, "pinfoldd does not start: " + error.message +
                                           "; an administrator must fix this and run `systemctl restart pinfoldd`"});
     logErrorLine(error.message);
-    // systemd cannot tell which unit a process belonged to after its end, so wait until systemd has read this message.
+    // When a process has ended, systemd cannot tell which unit sent its message. So pinfoldd waits until systemd has read it.
     sd_notifyf(0, "STATUS=%s", error.message.c_str());
     sd_notify_barrier(0, kBarrier);
     return kExitConfig;

@@ -47,7 +47,7 @@ struct FinalFigures {
     bool operator==(const FinalFigures&) const = default;
 };
 
-/// All that a restarted pinfoldd needs to know of a job. Each job has one small file with it in the runtime directory.
+/// All that a restarted pinfoldd needs to know of a job. For each job, a small file in the runtime directory has the record.
 struct JobRecord {
     JobRecord(std::string jobId, std::string boot, JobKey jobKey)
         : id(std::move(jobId)), bootId(std::move(boot)), key(std::move(jobKey)) {}

@@ -57,8 +57,8 @@ Result<void> validate(const ResourceLimits& limits);
 ResourceLimits withDefaults(ResourceLimits limits, const ResourceLimits& defaults);
 
 /// The name of the first limit of `limits` that is looser than `ceiling` allows (unset is the kernel's default), or nullptr.
-/// A limit that takes something from others counts as looser: more protection, more weight, another device profile. Disks are
-/// compared by their numbers, because one disk has many names.
+/// More protection of memory, more weight and another device profile count as looser, because they take something from others.
+/// Disks are compared by their numbers, because one disk has many names.
 const char* looserThan(const ResourceLimits& limits, const ResourceLimits& ceiling, const DeviceNumbers& numbers);
 
 } // namespace pinfold

@@ -51,7 +51,7 @@ public:
     /// The entries directly in the directory, of all users. Mount points, and entries that cannot be looked at (a user's FUSE
     /// mount), are left out. Error: Internal.
     Result<std::vector<DirectoryEntry>> entries() const;
-    /// Directories that are nested deeper are not looked into: survey() and remove() give an Error.
+    /// If directories are nested deeper than this, survey() and remove() return an Error.
     static constexpr unsigned kMostDepth = 200;
     /// Looks at an entry and everything in it. `inUse`: tells whether a file is in use. Error: Internal when a part could not be
     /// looked at.

@@ -30,8 +30,8 @@ std::string_view jobSliceOf(const Place& place);
 /// True: the place is pinfold.slice, the home of supervisors.
 bool isSupervisorsHome(const Place& place);
 
-/// The name, for people, of the innermost unit of a path, also one of a user's own manager; the path itself if it is in no unit.
-/// printable().
+/// The name of the innermost unit of a cgroup's path, for people. Units of a user's own systemd count, too. If the path is in no
+/// unit, this is the path itself. The text is printable().
 std::string unitForPeople(std::string_view cgroup);
 
 /// True: one of the system's units around the place matches one of the globs. Names below the unit do not count, because users

@@ -35,7 +35,8 @@ Error failed(const char* call) {
     return denied(std::string("cannot become the job's user: ") + call + ": " + std::strerror(errno));
 }
 
-/// pbs_mom's working directory is its mom_priv. Each of its processes works there too until it becomes a user's process.
+/// pbs_mom's working directory is its mom_priv. A child of pbs_mom has the same working directory until the child becomes a
+/// user's process.
 std::string jobsDirectory() { return "/proc/" + std::to_string(::getppid()) + "/cwd/jobs"; }
 
 std::string readJobFile(int directory, const char* name) {
