@@ -23,7 +23,7 @@ struct JobDetail {
     ResourceLimits limits;
     std::vector<std::string> limitsNotEnforced; ///< the limits' names
     Allocation allocation;
-    std::optional<Usage> usage;                         ///< set if the caller may see it
+    std::optional<Usage> usage;                       ///< set if the caller may see it
     std::optional<std::vector<JobProcess>> processes; ///< set if the caller may see them
 };
 

@@ -29,17 +29,14 @@ OptionSet describe(Options& options) {
              .set = into(options.lines, numberFrom(0, UINT32_MAX))}};
 }
 
-/// Matches what pinfoldd, root's other programs and systemd have said about the job, and what the job's own processes have said. Every user may write
-/// PINFOLD_JOB= and UNIT= into the journal, so we match the sender as well, by fields that journald writes itself.
+/// Matches what pinfoldd, root's other programs and systemd have said about the job, and what the job's own processes have said.
+/// Every user may write PINFOLD_JOB= and UNIT= into the journal, so we match the sender as well, by fields that journald writes
+/// itself.
 std::vector<std::string> matchesOf(const JobKey& key) {
-    return {"PINFOLD_JOB=" + key.text(),
-            "_UID=0",
-            "+",
-            "UNIT=" + key.sliceName(),
-            "UNIT=" + key.scopeName(0),
-            "_PID=1",
-            "+",
-            "_SYSTEMD_SLICE=" + key.sliceName()};
+    return {
+        "PINFOLD_JOB=" + key.text(), "_UID=0", "+", "UNIT=" + key.sliceName(),
+        "UNIT=" + key.scopeName(0),  "_PID=1", "+", "_SYSTEMD_SLICE=" + key.sliceName(),
+    };
 }
 
 /// Replaces this process with journalctl.

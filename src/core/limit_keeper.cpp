@@ -67,7 +67,7 @@ std::string namesOf(const ResourceLimits& limits) {
     return names;
 }
 
-/// The first device of a limit that is no block device of this node. Empty: there is none.
+/// The first device of a limit that is not a block device of this node. Empty: there is no such device.
 std::string missingDevice(const ResourceLimits& limits) {
     std::string missing;
     forEachLimit(limits, [&missing](const LimitRow&, const auto& limit) {

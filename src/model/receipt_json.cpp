@@ -7,7 +7,7 @@ namespace pinfold {
 namespace {
 
 Receipt receiptFromJson(const Json& json) {
-    // Every pinfold has written these members, and without them the text is no receipt.
+    // Every pinfold has written these members, and a text without them is not a receipt.
     for (const char* name :
          {"id", "key", "uid", "started", "ended", "wall", "result", "tasks", "leftovers", "leftover_cpu", "leftover_commands"})
         (void)json.at(name);
