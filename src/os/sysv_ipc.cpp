@@ -141,7 +141,7 @@ template <class F> Result<void> removeAsOwner(const IpcObject& object, F&& remov
     const auto before = ::geteuid();
     if (!setEffectiveUid(object.uid))
         return failed(object, "seteuid to the owner");
-    const auto removed = remove() == 0 ? Result<void>() : failed(object, "IPC_RMID");
+    auto removed = remove() == 0 ? Result<void>() : failed(object, "IPC_RMID");
     if (!setEffectiveUid(before)) // permitted, because this is the saved user id
         return failed(object, "seteuid back");
     return removed;

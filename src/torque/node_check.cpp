@@ -12,7 +12,6 @@
 
 namespace {
 
-using pinfold::Error;
 
 std::string reasonOf(const pinfold::Drain& drain) { return drain.reason.empty() ? "the node is drained" : drain.reason; }
 
