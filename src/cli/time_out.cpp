@@ -15,7 +15,7 @@ constexpr std::uint64_t kPatience = 5'000'000; ///< for a pinfoldd that may hang
 
 std::string stillThere(const std::string& key, std::optional<ShownState> state, std::optional<std::size_t> processes,
                        std::uint64_t timeout) {
-    const auto words = "job " + key + " is still " + std::string(toString(state)) + " after " + formatDuration(timeout);
+    auto words = "job " + key + " is still " + std::string(toString(state)) + " after " + formatDuration(timeout);
     if (!processes)
         return words;
     return words + ": " + counted(*processes, "process is", "processes are") + " left";

@@ -32,7 +32,7 @@ struct Options {
 };
 
 Result<std::uint64_t> parseDelay(const std::string& text) {
-    const auto value = parseDuration(text);
+    auto value = parseDuration(text);
     if (value && *value >= kLeastDelay && *value <= kMostDelay)
         return value;
     return Error{ErrorCode::InvalidArgument, "delay '" + printable(text, 100) + "' is not valid: use 0.1 to 3600 seconds"};

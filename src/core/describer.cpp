@@ -179,7 +179,8 @@ bool Describer::begin(uid_t user, const std::shared_ptr<Request>& request) {
 }
 
 void Describer::finish(const std::shared_ptr<Request>& request) {
-    const auto kept = request; // `request` may refer to the very element that is removed
+    // `request` may refer to the very element that is removed.
+    const auto kept = request; // NOLINT(performance-unnecessary-copy-initialization)
     if (requests_.erase(kept) == 0)
         return;
     for (auto& [user, share] : shares_)

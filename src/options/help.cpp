@@ -18,7 +18,7 @@ constexpr std::size_t kMostWords = 12; ///< of more words, only an error has the
 std::string nameInHelp(const Option& option) {
     if (option.isArgument())
         return option.name;
-    const std::string name = option.letter == 0 ? "    " + option.name : std::string("-") + option.letter + ", " + option.name;
+    std::string name = option.letter == 0 ? "    " + option.name : std::string("-") + option.letter + ", " + option.name;
     if (option.isFlag())
         return name;
     return name + (option.values == Values::Optional ? "[=" + option.value + "]" : " " + option.value);

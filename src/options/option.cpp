@@ -67,7 +67,7 @@ OptionSetter into(std::vector<std::string>& target) {
 
 std::function<Result<std::uint64_t>(const std::string&)> numberFrom(std::uint64_t least, std::uint64_t most) {
     return [least, most](const std::string& text) -> Result<std::uint64_t> {
-        const auto number = parseUnsigned(text);
+        auto number = parseUnsigned(text);
         if (number && *number >= least && *number <= most)
             return number;
         return Error{ErrorCode::InvalidArgument, "'" + printable(text, 100) + "' is not valid: use a number from " +

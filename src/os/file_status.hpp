@@ -14,7 +14,7 @@ struct FileId {
     std::uint64_t device = 0; ///< major number in the upper 32 bits, minor in the lower
     std::uint64_t inode = 0;
 
-    auto operator<=>(const FileId&) const = default;
+    auto operator<=>(const FileId&) const = default; // NOLINT(modernize-use-nullptr): clang-tidy 14 misreads the operator
 };
 
 /// The status of a file, as statx(2) gives it. Times are CLOCK_REALTIME microseconds.

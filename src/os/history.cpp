@@ -230,7 +230,7 @@ Result<std::uint64_t> History::Impl::removeTooOld(std::uint64_t until, std::uint
 }
 
 Result<std::uint64_t> History::Impl::removeTooMany(std::uint64_t limit) const {
-    const auto uid = sqlite::queryNumber(db(), kUserWithMost);
+    auto uid = sqlite::queryNumber(db(), kUserWithMost);
     if (!uid)
         return uid;
     removeOfUser.bind(":uid", *uid);

@@ -63,7 +63,6 @@ Background::Bound Background::boundOf(Lane lane) {
     case Lane::Moves:
         return {1, 1024};
     case Lane::Owners:
-        return {2, 1024};
     case Lane::Kills:
         return {2, 1024};
     }

@@ -44,7 +44,7 @@ struct EndedJob {
     std::uint64_t ended = 0;
     std::string key;
 
-    auto operator<=>(const EndedJob&) const = default;
+    auto operator<=>(const EndedJob&) const = default; // NOLINT(modernize-use-nullptr): clang-tidy 14 misreads the operator
 };
 
 /// The ended jobs that ran when a file was born. There may be thousands of files with thousands of jobs each.

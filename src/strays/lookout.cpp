@@ -96,7 +96,9 @@ Result<std::string> Lookout::commandOf(ProcessLooks& looks, const ProcessInfo& i
         auto command = table.commandOf(info);
         // The process may have ended, and its number may belong to another process by now.
         const auto again = table.read(info.pid);
-        return again && again->started == info.started ? std::move(command) : info.command;
+        if (again && again->started == info.started)
+            return command;
+        return info.command;
     });
 }
 

@@ -12,7 +12,6 @@
 
 namespace {
 
-
 std::string reasonOf(const pinfold::Drain& drain) { return drain.reason.empty() ? "the node is drained" : drain.reason; }
 
 /// Unset means that the node takes jobs.
