@@ -248,7 +248,8 @@ struct AnyMember {
     template <class T> operator std::optional<T>() const; // NOLINT(google-explicit-constructor): that is its purpose
 };
 
-/// The number of members of ResourceLimits: of so many values, and not of one more, it can be made.
+/// The number of members of ResourceLimits. An aggregate can be initialized with as many values as it has members, but not with
+/// more.
 template <class... Members> consteval std::size_t countMembers() {
     if constexpr (requires { ResourceLimits{Members{}..., AnyMember{}}; })
         return countMembers<Members..., AnyMember>();
