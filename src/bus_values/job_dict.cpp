@@ -44,29 +44,13 @@ JobInfo jobFrom(const Dict& dict) {
 
 Dict toDict(const JobProcess& process) {
     Dict dict;
-    put(dict, "pid", process.pid);
-    put(dict, "task", process.task);
-    put(dict, "uid", process.uid);
-    put(dict, "started", process.started);
-    put(dict, "cpu", process.cpu);
-    put(dict, "rss", process.rss);
-    put(dict, "state", process.state);
-    put(dict, "wait_point", process.waitPoint);
-    put(dict, "command", process.command);
+    forEachProcessField(process, [&dict](const char* name, const auto& value) { put(dict, name, value); });
     return dict;
 }
 
 JobProcess processFrom(const Dict& dict) {
     JobProcess process;
-    take(dict, "pid", process.pid);
-    take(dict, "task", process.task);
-    take(dict, "uid", process.uid);
-    take(dict, "started", process.started);
-    take(dict, "cpu", process.cpu);
-    take(dict, "rss", process.rss);
-    take(dict, "state", process.state);
-    take(dict, "wait_point", process.waitPoint);
-    take(dict, "command", process.command);
+    forEachProcessField(process, [&dict](const char* name, auto& value) { take(dict, name, value); });
     return process;
 }
 

@@ -40,4 +40,17 @@ struct JobProcess {
     bool operator==(const JobProcess&) const = default;
 };
 
+/// Calls f(name, member) for each member. D-Bus has the same names.
+template <class P, class F> void forEachProcessField(P& process, F&& f) {
+    f("pid", process.pid);
+    f("task", process.task);
+    f("uid", process.uid);
+    f("started", process.started);
+    f("cpu", process.cpu);
+    f("rss", process.rss);
+    f("state", process.state);
+    f("wait_point", process.waitPoint);
+    f("command", process.command);
+}
+
 } // namespace pinfold
