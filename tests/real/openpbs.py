@@ -9,6 +9,7 @@ from pathlib import Path
 
 from jobs import run, wait_until
 from nodes import NODES, ask, on
+from two_hosts import put_leave
 
 PREFIX = "/opt/pbs"
 HOME = "/var/spool/pbs"
@@ -45,11 +46,6 @@ INSTALL = [
 ]
 
 # leave SECONDS: leaves a daemon behind, when it is one: MoM kills what is still in the session of a script or task that has ended.
-LEAVE = """#!/bin/sh
-setsid sleep "$1" </dev/null >/dev/null 2>&1 &
-until [ "$(cat /proc/$!/comm)" = sleep ]; do sleep 0.1; done
-"""
-
 # What release_nodes() returns is kept: it has no reference of its own to the job, which would be freed with it.
 PRUNE = """import pbs
 event = pbs.event()
@@ -86,9 +82,7 @@ def start():
         qmgr(f"set node {node} resources_available.vmem = 64gb")
     for directive in INSTALL:
         qmgr(directive)
-    leave = Path("/home/alice/leave")
-    leave.write_text(LEAVE)
-    leave.chmod(0o755)
+    put_leave()
     for node in NODES:
         wait_until(lambda: has_hook(node), f"MoM of {node} has the hook", 120)
 
@@ -209,7 +203,3 @@ class Job:
     def receipt(self, node=None):
         """The newest one on this node; it must be there."""
         return ask(node or self.node(), "receipts", self.key)[0]
-
-
-def outcome(receipt):
-    return receipt["result"], receipt["exit_status"], receipt["exit_signal"]

@@ -11,12 +11,9 @@ import pytest
 import openpbs
 from jobs import processes_with, run, wait_until
 from nodes import NODES, ask, on, set_site
-from openpbs import Job, outcome, pbs, vnode
+from openpbs import Job, pbs, vnode
 from terminal import Terminal
-
-CLEANS_UP = """trap 'echo got term; sleep 4; echo cleaned up; exit 9' TERM
-touch $HOME/$PBS_JOBID.runs
-while :; do sleep 0.2; done"""
+from two_hosts import CLEANS_UP, ENDS, drain, failed_jobs, outcome, undrain
 
 
 @pytest.fixture(scope="module")
@@ -26,18 +23,7 @@ def batch_system():
     openpbs.keep_logs()
 
 
-def failed_jobs(option="--failed"):
-    return {receipt["key"] for node in NODES
-            for receipt in json.loads(on(node, "pinfold", "history", option, "--json", "-n", 10000).stdout)["receipts"]}
-
-
-@pytest.mark.parametrize("script, status, expected", [
-    ("exit 0", 0, ("exited", 0, None)),
-    ("exit 3", 3, ("exited", 3, None)),
-    ("exit 255", 255, ("exited", 255, None)),
-    ("kill -9 $$", 128 + 9, ("exited", 128 + 9, None)),  # a child of the login shell, which says so
-    ("kill -9 $PPID", 256 + 9, ("signaled", None, 9)),
-])
+@pytest.mark.parametrize("script, status, expected", ENDS)
 def test_the_exit_status_is_the_same_in_pbs_and_in_the_receipt(script, status, expected):
     job = Job(script, node="node1").wait()
     shown = job.shown()
@@ -81,14 +67,6 @@ def test_a_job_that_ignores_sigterm_is_killed_after_kill_delay():
     job.delete()
     job.wait()
     assert job.receipt()["result"] == "signaled", job.receipt()
-
-
-def drain(node):
-    on(node, "pinfold", "drain", "--reason", "new disk")
-
-
-def undrain(node):
-    on(node, "pinfold", "undrain")
 
 
 def held(jobs):

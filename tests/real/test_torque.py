@@ -14,11 +14,8 @@ import pytest
 import torque
 from jobs import processes_with, read_journal, run, wait_until
 from nodes import NODES, ask, on, set_site
-from torque import Job, outcome
-
-CLEANS_UP = """trap 'echo got term; sleep 4; echo cleaned up; exit 9' TERM
-touch $HOME/$PBS_JOBID.runs
-while :; do sleep 0.2; done"""
+from torque import Job
+from two_hosts import CLEANS_UP, ENDS, drain, failed_jobs, outcome, undrain
 
 
 @pytest.fixture(scope="module")
@@ -28,22 +25,11 @@ def batch_system():
     torque.keep_logs()
 
 
-def failed_jobs(option="--failed"):
-    return {receipt["key"] for node in NODES
-            for receipt in json.loads(on(node, "pinfold", "history", option, "--json", "-n", 10000).stdout)["receipts"]}
-
-
 def alive(command):
     return [node for node in NODES if command in on(node, "ps", "-eo", "args").stdout]
 
 
-@pytest.mark.parametrize("script, status, expected", [
-    ("exit 0", 0, ("exited", 0, None)),
-    ("exit 3", 3, ("exited", 3, None)),
-    ("exit 255", 255, ("exited", 255, None)),
-    ("kill -9 $$", 128 + 9, ("exited", 128 + 9, None)),  # a child of the login shell, which says so
-    ("kill -9 $PPID", 256 + 9, ("signaled", None, 9)),
-])
+@pytest.mark.parametrize("script, status, expected", ENDS)
 def test_the_exit_status_is_the_same_in_torque_and_in_the_receipt(script, status, expected):
     job = Job(script, nodes="node1").wait()
     seen = f"{job.status()} in Torque, receipt {outcome(job.receipt())}"
@@ -99,14 +85,6 @@ def test_what_the_users_prologues_and_epilogues_leave_ends_with_the_job(users_sc
     assert {"sleep 4721", "sleep 4723"} <= set(job.output().splitlines()), "those of the prologues run while the job does"
     assert not processes_with("sleep\x0047")
     assert outcome(job.receipt()) == ("exited", 3, None)
-
-
-def drain(node):
-    on(node, "pinfold", "drain", "--reason", "new disk")
-
-
-def undrain(node):
-    on(node, "pinfold", "undrain")
 
 
 def wait_back(node):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from jobs import run, wait_until
 from nodes import NODES, ask, on
+from two_hosts import put_leave
 
 PREFIX = "/opt/torque"
 HOME = "/var/spool/torque"
@@ -37,11 +38,6 @@ systemctl daemon-reload
 """
 
 # leave SECONDS: leaves a daemon behind, when it is one: pbs_mom kills what is still in the session of a script or task that has ended.
-LEAVE = """#!/bin/sh
-setsid sleep "$1" </dev/null >/dev/null 2>&1 &
-until [ "$(cat /proc/$!/comm)" = sleep ]; do sleep 0.1; done
-"""
-
 numbers = itertools.count(1)
 
 
@@ -69,9 +65,7 @@ def start():
     Path(HOME, "server_priv/nodes").write_text("".join(f"{node} np={CPUS}\n" for node in NODES))  # the new server has removed it
     run("systemctl", "start", "pbs_server")
     run("systemd-run", "--unit=pbs_sched", "--property=Type=forking", f"{PREFIX}/sbin/pbs_sched")
-    leave = Path("/home/alice/leave")
-    leave.write_text(LEAVE)
-    leave.chmod(0o755)
+    put_leave()
     for name in NODES:
         on(name, "systemctl", "start", "pbs_mom")
         wait_state(name, "free")
@@ -153,7 +147,3 @@ class Job:
     def receipt(self, name=None):
         """The newest one on this node; it must be there."""
         return ask(name or self.node(), "receipts", self.key)[0]
-
-
-def outcome(receipt):
-    return receipt["result"], receipt["exit_status"], receipt["exit_signal"]

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What the tests of every real batch system do on its two hosts."""
+
+import json
+from pathlib import Path
+
+from nodes import NODES, on
+
+LEAVE = """#!/bin/sh
+setsid sleep "$1" </dev/null >/dev/null 2>&1 &
+until [ "$(cat /proc/$!/comm)" = sleep ]; do sleep 0.1; done
+"""
+
+CLEANS_UP = """trap 'echo got term; sleep 4; echo cleaned up; exit 9' TERM
+touch $HOME/$PBS_JOBID.runs
+while :; do sleep 0.2; done"""
+
+# A script, the status that the batch system has for it, and its outcome().
+ENDS = [
+    ("exit 0", 0, ("exited", 0, None)),
+    ("exit 3", 3, ("exited", 3, None)),
+    ("exit 255", 255, ("exited", 255, None)),
+    ("kill -9 $$", 128 + 9, ("exited", 128 + 9, None)),  # a child of the login shell, which says so
+    ("kill -9 $PPID", 256 + 9, ("signaled", None, 9)),
+]
+
+
+def put_leave():
+    """A program in alice's home for jobs that leave a daemon behind: `leave SECONDS`."""
+    leave = Path("/home/alice/leave")
+    leave.write_text(LEAVE)
+    leave.chmod(0o755)
+
+
+def outcome(receipt):
+    return receipt["result"], receipt["exit_status"], receipt["exit_signal"]
+
+
+def failed_jobs(option="--failed"):
+    return {receipt["key"] for node in NODES
+            for receipt in json.loads(on(node, "pinfold", "history", option, "--json", "-n", 10000).stdout)["receipts"]}
+
+
+def drain(node):
+    on(node, "pinfold", "drain", "--reason", "new disk")
+
+
+def undrain(node):
+    on(node, "pinfold", "undrain")
