@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "core/clients.hpp"
+#include "core/access/clients.hpp"
 #include "systemd/sdbus_compat.hpp"
 
 #include <functional>

@@ -3,7 +3,7 @@
 
 #include "bus/caller.hpp"
 #include "bus/foreign_descriptors.hpp"
-#include "core/clients.hpp"
+#include "core/access/clients.hpp"
 #include "os/event_loop.hpp"
 
 #include <cstddef>

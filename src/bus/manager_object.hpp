@@ -6,7 +6,7 @@
 #include "bus/caller.hpp"
 #include "bus/gate.hpp"
 #include "bus/job_object.hpp"
-#include "core/history_keeper.hpp"
+#include "core/history/history_keeper.hpp"
 #include "core/job_manager.hpp"
 #include "dbus/org.pinfold1.Manager_adaptor.hpp"
 #include "os/event_loop.hpp"

@@ -5,7 +5,7 @@
 
 #include "bus_values/request_reader.hpp"
 #include "model/allocation.hpp"
-#include "os/history.hpp"
+#include "store/history.hpp"
 
 namespace pinfold {
 

@@ -3,11 +3,11 @@
 
 #include "base/clock.hpp"
 #include "build_config.hpp"
-#include "client/node_client.hpp"
+#include "bus_client/node_client.hpp"
 #include "doctor/files.hpp"
-#include "os/history.hpp"
 #include "os/program_output.hpp"
 #include "os/trusted_program.hpp"
+#include "store/history.hpp"
 
 #include <sys/statvfs.h>
 #include <sys/timex.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cli/doctor_page.hpp"
 
-#include "text/wrap.hpp"
+#include "wording/wrap.hpp"
 
 #include <algorithm>
 

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "base/error_code.hpp"
+#include "bus_client/manager_client.hpp"
 #include "cli/countdown.hpp"
 #include "cli/output.hpp"
-#include "client/manager_client.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include "client/events_watch.hpp"
+#include "bus_client/events_watch.hpp"
 
 #include <cstdint>
 #include <string>

@@ -3,7 +3,7 @@
 
 #include "base/escape.hpp"
 #include "base/parse.hpp"
-#include "client/manager_client.hpp"
+#include "bus_client/manager_client.hpp"
 #include "model/job_key.hpp"
 
 #include <set>

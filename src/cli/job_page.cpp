@@ -3,9 +3,9 @@
 
 #include "base/escape.hpp"
 #include "base/parse.hpp"
-#include "text/enforcement.hpp"
-#include "text/receipt_text.hpp"
-#include "text/wrap.hpp"
+#include "wording/enforcement.hpp"
+#include "wording/receipt_text.hpp"
+#include "wording/wrap.hpp"
 
 namespace pinfold {
 namespace {

@@ -2,9 +2,9 @@
 // The output of --json: one document with a schema number. Keys never change their meaning; what is unknown is null.
 #pragma once
 
+#include "bus_client/manager_client.hpp"
 #include "cli/stray_rows.hpp"
 #include "cli/top_rows.hpp"
-#include "client/manager_client.hpp"
 #include "config/config.hpp"
 #include "config/config_values.hpp"
 #include "doctor/finding.hpp"

@@ -3,7 +3,7 @@
 
 #include "cli/table.hpp"
 #include "strays/leftover_search.hpp"
-#include "text/amounts.hpp"
+#include "wording/amounts.hpp"
 
 #include <string>
 

@@ -4,7 +4,7 @@
 
 #include "cli/table.hpp"
 #include "model/resource_limits.hpp"
-#include "text/amounts.hpp"
+#include "wording/amounts.hpp"
 
 #include <string>
 #include <vector>

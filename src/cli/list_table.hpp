@@ -3,9 +3,9 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "bus_client/manager_client.hpp"
 #include "cli/table.hpp"
-#include "client/manager_client.hpp"
-#include "text/amounts.hpp"
+#include "wording/amounts.hpp"
 
 #include <functional>
 #include <string>

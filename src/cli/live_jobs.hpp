@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include "client/manager_client.hpp"
+#include "bus_client/manager_client.hpp"
 #include "strays/job_knowledge.hpp"
 
 #include <cstdint>

@@ -8,7 +8,7 @@
 #include "cli/table.hpp"
 #include "cli/terminal.hpp"
 #include "options/option.hpp"
-#include "text/amounts.hpp"
+#include "wording/amounts.hpp"
 
 #include <string>
 

@@ -3,7 +3,7 @@
 // job.
 #pragma once
 
-#include "client/manager_client.hpp"
+#include "bus_client/manager_client.hpp"
 
 #include <chrono>
 #include <thread>

@@ -3,7 +3,7 @@
 
 #include "cli/table.hpp"
 #include "model/receipt.hpp"
-#include "text/amounts.hpp"
+#include "wording/amounts.hpp"
 
 #include <string>
 #include <vector>

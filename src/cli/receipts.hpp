@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "os/history.hpp"
+#include "store/history.hpp"
 
 #include <vector>
 

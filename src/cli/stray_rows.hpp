@@ -4,7 +4,7 @@
 
 #include "cli/table.hpp"
 #include "strays/sweep.hpp"
-#include "text/amounts.hpp"
+#include "wording/amounts.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -6,7 +6,7 @@
 #include "cli/leftover_table.hpp"
 #include "cli/live_jobs.hpp"
 #include "cli/stray_options.hpp"
-#include "os/record_store.hpp"
+#include "store/record_store.hpp"
 #include "strays/job_knowledge.hpp"
 #include "strays/leftover_search.hpp"
 #include "strays/policy.hpp"

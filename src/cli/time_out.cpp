@@ -2,7 +2,7 @@
 #include "cli/time_out.hpp"
 
 #include "base/parse.hpp"
-#include "client/manager_client.hpp"
+#include "bus_client/manager_client.hpp"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cli/top_rows.hpp"
 
-#include "text/efficiency.hpp"
+#include "wording/efficiency.hpp"
 
 #include <algorithm>
 #include <array>

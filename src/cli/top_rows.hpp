@@ -2,7 +2,7 @@
 // What `pinfold top` shows of a job, computed from two looks at the job.
 #pragma once
 
-#include "client/manager_client.hpp"
+#include "bus_client/manager_client.hpp"
 #include "model/usage.hpp"
 #include "os/cgroup.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "bus_client/manager_client.hpp"
 #include "cli/top_rows.hpp"
-#include "client/manager_client.hpp"
 #include "os/cgroup.hpp"
 
 #include <cstdint>

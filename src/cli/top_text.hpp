@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli/top_rows.hpp"
-#include "text/amounts.hpp"
+#include "wording/amounts.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "base/parse.hpp"
+#include "bus_client/jobs_watch.hpp"
 #include "cli/common_options.hpp"
 #include "cli/countdown.hpp"
 #include "cli/patience.hpp"
 #include "cli/verbs.hpp"
-#include "client/jobs_watch.hpp"
 
 #include <sys/ioctl.h>
 #include <unistd.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "bus_client/manager_client.hpp"
 #include "cli/common_options.hpp"
 #include "cli/json.hpp"
 #include "cli/verbs.hpp"
-#include "client/manager_client.hpp"
 
 namespace pinfold {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "bus_client/manager_client.hpp"
 #include "cli/verbs.hpp"
-#include "client/manager_client.hpp"
 
 namespace pinfold {
 namespace {

@@ -6,7 +6,7 @@
 #include "cli/journal_lines.hpp"
 #include "cli/verbs.hpp"
 #include "os/process.hpp"
-#include "text/receipt_text.hpp"
+#include "wording/receipt_text.hpp"
 
 #include <algorithm>
 #include <map>

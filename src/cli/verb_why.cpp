@@ -5,7 +5,7 @@
 #include "cli/json.hpp"
 #include "cli/receipts.hpp"
 #include "cli/verbs.hpp"
-#include "text/receipt_text.hpp"
+#include "wording/receipt_text.hpp"
 
 namespace pinfold {
 namespace {

@@ -2,19 +2,19 @@
 #pragma once
 
 #include "config/config.hpp"
-#include "core/metrics_counter.hpp"
+#include "core/report/metrics_counter.hpp"
 #include "os/background.hpp"
 #include "os/cgroup.hpp"
 #include "os/cgroup_watch.hpp"
 #include "os/event_loop.hpp"
-#include "os/history_store.hpp"
 #include "os/journal.hpp"
 #include "os/kernel_log.hpp"
 #include "os/placeholders.hpp"
 #include "os/process.hpp"
 #include "os/process_killer.hpp"
 #include "os/process_mover.hpp"
-#include "os/record_store.hpp"
+#include "store/history_store.hpp"
+#include "store/record_store.hpp"
 #include "systemd/systemd_manager.hpp"
 
 #include <filesystem>

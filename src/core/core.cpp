@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "core/core.hpp"
 
-#include "core/events.hpp"
+#include "core/report/events.hpp"
 
 namespace pinfold {
 namespace {

@@ -2,12 +2,12 @@
 #pragma once
 
 #include "core/context.hpp"
-#include "core/describer.hpp"
+#include "core/control/owners_turns.hpp"
+#include "core/end/killer.hpp"
 #include "core/job.hpp"
 #include "core/job_observer.hpp"
-#include "core/killer.hpp"
-#include "core/leftover_log.hpp"
-#include "core/owners_turns.hpp"
+#include "core/report/describer.hpp"
+#include "core/report/leftover_log.hpp"
 
 #include <cstdint>
 #include <optional>

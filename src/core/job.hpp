@@ -2,7 +2,7 @@
 // A live job: its record, and what watches it.
 #pragma once
 
-#include "core/authorizer.hpp"
+#include "core/access/authorizer.hpp"
 #include "core/requests.hpp"
 #include "core/turns.hpp"
 #include "model/job_record.hpp"

@@ -2,13 +2,13 @@
 // The use cases of org.pinfold1.Manager, without D-Bus. The bus layer decodes, calls, and encodes.
 #pragma once
 
-#include "core/authorizer.hpp"
+#include "core/access/authorizer.hpp"
 #include "core/job_observer.hpp"
 #include "core/requests.hpp"
 #include "model/drain.hpp"
 #include "model/metrics.hpp"
 #include "model/reconciliation.hpp"
-#include "os/history.hpp"
+#include "store/history.hpp"
 
 #include <sys/types.h>
 

@@ -3,8 +3,8 @@
 
 #include "base/escape.hpp"
 #include "base/parse.hpp"
-#include "core/events.hpp"
-#include "core/unkillable.hpp"
+#include "core/end/unkillable.hpp"
+#include "core/report/events.hpp"
 #include "os/read_file.hpp"
 #include "os/replace_file.hpp"
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "core/core.hpp"
-#include "core/history_writer.hpp"
+#include "core/history/history_writer.hpp"
 #include "model/drain.hpp"
 
 #include <deque>

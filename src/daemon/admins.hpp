@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include "core/clients.hpp"
+#include "core/access/clients.hpp"
 #include "os/background.hpp"
 #include "os/event_loop.hpp"
 

@@ -2,7 +2,7 @@
 #include "options/help.hpp"
 
 #include "options/words.hpp"
-#include "text/wrap.hpp"
+#include "wording/wrap.hpp"
 
 #include <algorithm>
 #include <cstddef>

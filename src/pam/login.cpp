@@ -6,8 +6,8 @@
 #include "os/process.hpp"
 #include "pam/choice.hpp"
 #include "pam/origin.hpp"
-#include "run/daemon_link.hpp"
-#include "run/deadline.hpp"
+#include "socket_client/daemon_link.hpp"
+#include "socket_client/deadline.hpp"
 
 #include <unistd.h>
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "pam/choice.hpp"
-#include "run/deadline.hpp"
+#include "socket_client/deadline.hpp"
 
 #include <cstdint>
 #include <filesystem>

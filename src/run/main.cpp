@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "base/error_code.hpp"
 #include "build_config.hpp"
-#include "run/in_place.hpp"
-#include "run/options.hpp"
-#include "run/say.hpp"
-#include "run/standard_streams.hpp"
-#include "run/supervisor.hpp"
+#include "socket_client/say.hpp"
+#include "wrapper/in_place.hpp"
+#include "wrapper/options.hpp"
+#include "wrapper/standard_streams.hpp"
+#include "wrapper/supervisor.hpp"
 
 #include <cstdio>
 #include <exception>

@@ -5,7 +5,7 @@
 #include "model/wrapper_protocol.hpp"
 #include "os/descriptor_reserve.hpp"
 #include "os/process.hpp"
-#include "text/receipt_text.hpp"
+#include "wording/receipt_text.hpp"
 
 #include <sys/socket.h>
 #include <unistd.h>

@@ -5,7 +5,7 @@
 
 #include "base/unique_fd.hpp"
 #include "config/config.hpp"
-#include "core/clients.hpp"
+#include "core/access/clients.hpp"
 #include "core/job_manager.hpp"
 #include "model/wrapper_protocol.hpp"
 #include "os/descriptor_closer.hpp"

@@ -4,7 +4,7 @@
 #include "base/result.hpp"
 #include "model/job_record.hpp"
 #include "os/cgroup.hpp"
-#include "os/record_store.hpp"
+#include "store/record_store.hpp"
 
 #include <sys/types.h>
 

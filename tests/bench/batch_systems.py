@@ -11,7 +11,7 @@ import sys
 import time
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).resolve().parents[1] / part) for part in ("support", "container", "cluster")]
+sys.path[:0] = [str(Path(__file__).resolve().parents[1] / part) for part in ("support/python", "container", "cluster")]
 import disposable
 import grid_engine
 import slurm

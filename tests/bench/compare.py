@@ -13,7 +13,7 @@ from pathlib import Path
 
 import dbus
 
-sys.path[:0] = [str(Path(__file__).resolve().parents[1] / part) for part in ("support", "container")]
+sys.path[:0] = [str(Path(__file__).resolve().parents[1] / part) for part in ("support/python", "container")]
 import disposable
 from jobs import ESCAPIST, expect_nothing_left, live_jobs, main_pid, run, start_job, wait_running, wait_until
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // What History::list() takes among PINFOLD_BENCH_RECEIPTS (1,000,000) receipts, and what else pinfoldd waits for.
 // Exit status 1: a query took more than 50 ms.
-#include "os/history.hpp"
+#include "store/history.hpp"
 
 #include <unistd.h>
 

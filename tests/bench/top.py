@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).resolve().parents[1] / part) for part in ("support", "container")]
+sys.path[:0] = [str(Path(__file__).resolve().parents[1] / part) for part in ("support/python", "container")]
 import disposable
 from jobs import BATCH, live_jobs, main_pid, run, wait_until
 

@@ -153,7 +153,7 @@ def site(text, accepted=True):
 
 @contextlib.contextmanager
 def preloaded(library, **environment):
-    """pinfoldd runs with a library of tests/support that stands before libc."""
+    """pinfoldd runs with a library of tests/support/guest that stands before libc."""
     file = Path("/run/systemd/system/pinfoldd.service.d/preloaded.conf")
     file.parent.mkdir(parents=True, exist_ok=True)
     words = [f"{name}={value}" for name, value in {"LD_PRELOAD": f"/usr/libexec/pinfold-tests/{library}", **environment}.items()]

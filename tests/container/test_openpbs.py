@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The OpenPBS hook as installed, under a stand-in for MoM (tests/support/mom.py): each event, and what may come between them."""
+"""The OpenPBS hook as installed, under a stand-in for MoM (tests/support/python/mom.py): each event, and what may come between them."""
 
 import json
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Torque's scripts and job starter, called by a stand-in that does what pbs_mom does (support/torque_mom.py)."""
+"""Torque's scripts and job starter, called by a stand-in that does what pbs_mom does (support/python/torque_mom.py)."""
 
 import json
 import os

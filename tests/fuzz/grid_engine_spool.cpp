@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The files of Grid Engine's spool directory. Users can add lines to them. Sections: config, usage, directory (its path).
+#include "adapters/grid_engine/outcome.hpp"
+#include "adapters/grid_engine/translate.hpp"
 #include "fuzz.hpp"
-#include "schedulers/grid_engine.hpp"
-#include "schedulers/grid_engine_outcome.hpp"
 
 using namespace pinfold;
 

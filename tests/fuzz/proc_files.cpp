@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Files of /proc and of /sys. Users choose the names of processes and cgroups. The names of the sections are below.
+#include "adapters/slurm/translate.hpp"
 #include "fuzz.hpp"
 #include "os/fuse_mounts.hpp"
 #include "os/process.hpp"
 #include "os/sysv_ipc.hpp"
 #include "os/topology.hpp"
-#include "schedulers/slurm.hpp"
 
 #include <array>
 

@@ -2,7 +2,7 @@
 // Receipts, as the history has them, and the pages that people see of them.
 #include "fuzz.hpp"
 #include "model/receipt_json.hpp"
-#include "text/receipt_text.hpp"
+#include "wording/receipt_text.hpp"
 
 using namespace pinfold;
 

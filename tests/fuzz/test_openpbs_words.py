@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parents[1] / "src/schedulers/openpbs"))
+sys.path.insert(0, str(HERE.parents[1] / "src/adapters/openpbs"))
 
 from pinfold_openpbs import words  # noqa: E402
 from pinfold_openpbs.failure import Failure  # noqa: E402

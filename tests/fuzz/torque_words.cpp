@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // What Torque's pbs_mom tells its scripts. Users write the resource list and a task's environment.
 // Sections: words (one argument a line), environment (NAME=VALUE lines), nodefile, jobfile.
+#include "adapters/torque/translate.hpp"
 #include "fuzz.hpp"
-#include "schedulers/torque.hpp"
 
 using namespace pinfold;
 

@@ -9,7 +9,7 @@
 #include "cli/terminal.hpp"
 #include "cli/time_out.hpp"
 #include "options/words.hpp"
-#include "text/amounts.hpp"
+#include "wording/amounts.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

@@ -2,10 +2,10 @@
 // What the golden files show. Users are root and one whom no host knows.
 #pragma once
 
+#include "bus_client/manager_client.hpp"
 #include "cli/json.hpp"
 #include "cli/stray_rows.hpp"
 #include "cli/top_rows.hpp"
-#include "client/manager_client.hpp"
 #include "doctor/finding.hpp"
 #include "strays/leftover_search.hpp"
 

@@ -12,7 +12,7 @@
 #include "cli/list_table.hpp"
 #include "cli/receipt_table.hpp"
 #include "cli/top_text.hpp"
-#include "text/receipt_text.hpp"
+#include "wording/receipt_text.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "../mutation.hpp"
 #include "base/parse.hpp"
 #include "config/config.hpp"
 #include "model/limit_table.hpp"
+#include "tests/support/cpp/mutation.hpp"
 
 #include <gtest/gtest.h>
 

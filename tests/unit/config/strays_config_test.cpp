@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "../os/temporary_directory.hpp"
 #include "config/config.hpp"
+#include "tests/support/cpp/temporary_directory.hpp"
 
 #include <algorithm>
 #include <fstream>

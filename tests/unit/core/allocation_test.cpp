@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // CPUs, memory nodes and GPUs that one job has alone, and the node's share for all jobs.
 #include "base/parse.hpp"
-#include "tests/support/fake_topology.hpp"
+#include "tests/support/cpp/fake_topology.hpp"
 #include "tests/unit/core/core_fixture.hpp"
 
 #include <fstream>

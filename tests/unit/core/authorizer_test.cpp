@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "core/authorizer.hpp"
+#include "core/access/authorizer.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,9 +3,9 @@
 
 #include "core/context.hpp"
 #include "core/job_manager.hpp"
-#include "tests/support/fake_node.hpp"
-#include "tests/support/manual_background.hpp"
-#include "tests/support/manual_event_loop.hpp"
+#include "tests/support/cpp/fake_node.hpp"
+#include "tests/support/cpp/manual_background.hpp"
+#include "tests/support/cpp/manual_event_loop.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "core/cpu_allocator.hpp"
+#include "core/resources/cpu_allocator.hpp"
 
-#include "tests/support/fake_topology.hpp"
+#include "tests/support/cpp/fake_topology.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Killing never waits for the description of who is killed: /proc/PID/cmdline hangs with the memory of its process.
-#include "core/describer.hpp"
 #include "core/job.hpp"
+#include "core/report/describer.hpp"
 #include "tests/unit/core/core_fixture.hpp"
 
 #include <csignal>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "core/history_keeper.hpp"
+#include "core/history/history_keeper.hpp"
 
 #include "base/message_ids.hpp"
 #include "base/parse.hpp"

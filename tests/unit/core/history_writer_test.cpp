@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Storage that is slow, full or damaged.
-#include "core/history_writer.hpp"
+#include "core/history/history_writer.hpp"
 
 #include "tests/unit/core/core_fixture.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "core/leftover_log.hpp"
+#include "core/report/leftover_log.hpp"
 #include "tests/unit/core/core_fixture.hpp"
 
 #include <algorithm>

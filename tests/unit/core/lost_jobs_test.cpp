@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "core/lost_jobs.hpp"
+#include "core/restart/lost_jobs.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // What is counted of a node's life, and when it is in the file.
-#include "core/events.hpp"
-#include "core/metrics_file.hpp"
+#include "core/report/events.hpp"
+#include "core/report/metrics_file.hpp"
 #include "tests/unit/core/core_fixture.hpp"
 
 #include <fstream>

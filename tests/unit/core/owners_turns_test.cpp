@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "core/owners_turns.hpp"
+#include "core/control/owners_turns.hpp"
 
 #include <gtest/gtest.h>
 

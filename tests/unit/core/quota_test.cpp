@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "base/per_user_limit.hpp"
-#include "core/quota.hpp"
+#include "core/access/quota.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "core/subordinate_users.hpp"
+#include "core/access/subordinate_users.hpp"
 
-#include "tests/support/manual_background.hpp"
-#include "tests/unit/os/temporary_directory.hpp"
+#include "tests/support/cpp/manual_background.hpp"
+#include "tests/support/cpp/temporary_directory.hpp"
 
 #include <gtest/gtest.h>
 

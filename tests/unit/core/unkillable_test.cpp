@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "core/describer.hpp"
+#include "core/report/describer.hpp"
 #include "os/read_file.hpp"
 #include "tests/unit/core/core_fixture.hpp"
 

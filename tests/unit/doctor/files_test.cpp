@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "../mutation.hpp"
 #include "healthy_host.hpp"
+#include "tests/support/cpp/mutation.hpp"
 
 namespace pinfold::test {
 namespace {

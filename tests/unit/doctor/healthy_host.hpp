@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include "../os/temporary_directory.hpp"
 #include "doctor/checks.hpp"
+#include "tests/support/cpp/temporary_directory.hpp"
 
 #include <algorithm>
 #include <string>

@@ -39,7 +39,7 @@ def test_every_page_is_in_the_index(index):
 
 
 def test_the_page_for_users_explains_all_advice():
-    source = re.sub(r'"\s*\n\s*"', "", (TOP / "src/text/advice.cpp").read_text())
+    source = re.sub(r'"\s*\n\s*"', "", (TOP / "src/wording/advice.cpp").read_text())
     advice = [text for text in re.findall(r'"((?:[^"\\]|\\.)*)"', source) if " " in text]
     page = (TOP / "docs/for-users.md").read_text()
     assert len(advice) > 15 and [text for text in advice if text not in page and text != "% of its time"] == []
@@ -167,7 +167,7 @@ def test_the_states_on_the_bus_are_those_that_the_page_lists():
 
 
 def test_the_hook_of_openpbs_asks_for_states_that_exist():
-    source = (TOP / "src/schedulers/openpbs/pinfold_openpbs/words.py").read_text()
+    source = (TOP / "src/adapters/openpbs/pinfold_openpbs/words.py").read_text()
     words = [word for group in re.findall(r'\["state"\] in \(([^)]*)\)', source) for word in re.findall(r'"(\w+)"', group)]
     assert words and set(words) <= set(shown_states())
 

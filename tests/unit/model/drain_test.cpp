@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "model/drain.hpp"
 
-#include "../mutation.hpp"
+#include "tests/support/cpp/mutation.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "../mutation.hpp"
 #include "model/wrapper_protocol.hpp"
+#include "tests/support/cpp/mutation.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 #include "os/cgroup.hpp"
 
 #include "os/read_file.hpp"
-#include "temporary_directory.hpp"
+#include "tests/support/cpp/temporary_directory.hpp"
 
 #include <fcntl.h>
 #include <linux/magic.h>

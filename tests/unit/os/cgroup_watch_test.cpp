@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "os/cgroup_watch.hpp"
 
-#include "temporary_directory.hpp"
-#include "tests/support/manual_event_loop.hpp"
+#include "tests/support/cpp/manual_event_loop.hpp"
+#include "tests/support/cpp/temporary_directory.hpp"
 
 #include <cerrno>
 #include <optional>

@@ -3,8 +3,8 @@
 #include "os/descriptor_closer.hpp"
 
 #include "os/process.hpp"
-#include "tests/support/manual_background.hpp"
-#include "tests/support/pipe.hpp"
+#include "tests/support/cpp/manual_background.hpp"
+#include "tests/support/cpp/pipe.hpp"
 
 #include <gtest/gtest.h>
 

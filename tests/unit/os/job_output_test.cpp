@@ -3,8 +3,8 @@
 #include "os/job_output.hpp"
 
 #include "os/thread_background.hpp"
-#include "tests/support/manual_event_loop.hpp"
-#include "tests/support/pipe.hpp"
+#include "tests/support/cpp/manual_event_loop.hpp"
+#include "tests/support/cpp/pipe.hpp"
 
 #include <gtest/gtest.h>
 

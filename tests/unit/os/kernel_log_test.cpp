@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "os/kernel_log.hpp"
 
-#include "tests/support/manual_event_loop.hpp"
+#include "tests/support/cpp/manual_event_loop.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,8 +3,8 @@
 
 #include "os/sd_event_loop.hpp"
 #include "os/thread_background.hpp"
-#include "tests/support/manual_background.hpp"
-#include "tests/support/manual_event_loop.hpp"
+#include "tests/support/cpp/manual_background.hpp"
+#include "tests/support/cpp/manual_event_loop.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "os/process_mover.hpp"
 
-#include "tests/unit/os/child.hpp"
-#include "tests/unit/os/temporary_directory.hpp"
+#include "tests/support/cpp/child.hpp"
+#include "tests/support/cpp/temporary_directory.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,9 +2,9 @@
 #include "os/process.hpp"
 
 #include "base/escape.hpp"
-#include "child.hpp"
 #include "os/read_file.hpp"
-#include "temporary_directory.hpp"
+#include "tests/support/cpp/child.hpp"
+#include "tests/support/cpp/temporary_directory.hpp"
 
 #include <pthread.h>
 #include <sys/prctl.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "os/replace_file.hpp"
 
-#include "temporary_directory.hpp"
+#include "tests/support/cpp/temporary_directory.hpp"
 
 #include <sys/resource.h>
 #include <sys/stat.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "os/shared_directory.hpp"
 
-#include "temporary_directory.hpp"
+#include "tests/support/cpp/temporary_directory.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "os/topology.hpp"
 
-#include "temporary_directory.hpp"
-#include "tests/support/fake_topology.hpp"
+#include "tests/support/cpp/fake_topology.hpp"
+#include "tests/support/cpp/temporary_directory.hpp"
 
 #include <set>
 

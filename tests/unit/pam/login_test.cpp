@@ -3,8 +3,8 @@
 
 #include "base/error_code.hpp"
 #include "base/unique_fd.hpp"
-#include "run/deadline.hpp"
-#include "tests/unit/os/temporary_directory.hpp"
+#include "socket_client/deadline.hpp"
+#include "tests/support/cpp/temporary_directory.hpp"
 
 #include <sys/socket.h>
 #include <sys/un.h>

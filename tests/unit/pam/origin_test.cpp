@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "../mutation.hpp"
 #include "pam/origin.hpp"
+#include "tests/support/cpp/mutation.hpp"
 
 #include "base/unique_fd.hpp"
 #include "os/read_file.hpp"
-#include "tests/unit/os/temporary_directory.hpp"
+#include "tests/support/cpp/temporary_directory.hpp"
 
 #include <arpa/inet.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "strays/job_knowledge.hpp"
 
-#include "../os/temporary_directory.hpp"
+#include "tests/support/cpp/temporary_directory.hpp"
 
 namespace pinfold::test {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "strays/leftover_search.hpp"
 
-#include "tests/unit/os/temporary_directory.hpp"
+#include "tests/support/cpp/temporary_directory.hpp"
 
 #include <unistd.h>
 

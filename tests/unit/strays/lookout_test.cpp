@@ -2,8 +2,8 @@
 // Real children, which a fake /proc shows as it likes.
 #include "strays/sweep.hpp"
 
-#include "../os/child.hpp"
-#include "../os/temporary_directory.hpp"
+#include "tests/support/cpp/child.hpp"
+#include "tests/support/cpp/temporary_directory.hpp"
 
 #include <sys/resource.h>
 #include <sys/stat.h>

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "adapters/grid_engine/shepherd.hpp"
+
+#include "adapters/grid_engine/node.hpp"
+#include "base/parse.hpp"
+#include "base/unique_fd.hpp"
+#include "os/topology.hpp"
+
+#include <sys/inotify.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <array>
+#include <ctime>
+#include <string_view>
+
+namespace pinfold {
+namespace {
+
+std::uint64_t secondsNow() { return static_cast<std::uint64_t>(::time(nullptr)); }
+
+/// Tells us when a file in the working directory was written and closed.
+int watchWorkingDirectory() {
+    const int fd = ::inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    if (fd >= 0)
+        (void)::inotify_add_watch(fd, ".", IN_CLOSE_WRITE | IN_ONLYDIR);
+    return fd;
+}
+
+bool wroteFile(int watch, std::string_view name) {
+    alignas(inotify_event) std::array<char, 4096> buffer; // NOLINT(cppcoreguidelines-pro-type-member-init): read fills it
+    bool wrote = false;
+    for (ssize_t length = 0; (length = ::read(watch, buffer.data(), buffer.size())) > 0;)
+        for (ssize_t at = 0; at < length;) {
+            const auto* event = reinterpret_cast<const inotify_event*>(buffer.data() + at);
+            wrote = wrote || (event->len > 0 && event->name == name);
+            at += static_cast<ssize_t>(sizeof(inotify_event) + event->len);
+        }
+    return wrote;
+}
+
+} // namespace
+
+Shepherd::Shepherd(int argc, char** argv)
+    : admin_(::geteuid()), command_(argv, argv + argc), started_(secondsNow()), spool_(admin_), suspension_(job_, spool_) {
+    // A restarted sge_execd recognizes a shepherd in the list of processes by this name.
+    ::prctl(PR_SET_NAME, "sge_shepherd");
+}
+
+int Shepherd::run() {
+    if (::seteuid(0) != 0)
+        return static_cast<int>(GridEngineVerdict::NodeFailed); // root's sge_execd has not started us: we can do nothing here
+    if (auto read = readJob(); !read)
+        return putBack(verdictOn(read.error().code), read.error().message);
+    makeCommand();
+    const int status = Supervisor(options_, duties()).run();
+    if (status >= kRunFailed && spool_.read("exit_status").value_or("").empty())
+        return putBack(GridEngineVerdict::NodeFailed, program_ + " cannot be run as a process of its own");
+    return status;
+}
+
+Result<void> Shepherd::readJob() {
+    const auto config = spool_.read("config");
+    if (!config)
+        return Error{ErrorCode::Internal, "there is no file 'config' in " + spool_.path()};
+    auto job = readGridEngineJob(spool_.path(), GridEngineConfig::parse(*config));
+    if (!job)
+        return job.error();
+    job_ = *std::move(job);
+    auto owner = findOwner(job_.owner);
+    if (!owner)
+        return owner.error();
+    owner_ = *std::move(owner);
+    auto program = findRealShepherd();
+    if (!program)
+        return program.error();
+    program_ = *std::move(program);
+    return {};
+}
+
+void Shepherd::makeCommand() {
+    // sge_execd passes none of its own arguments to a shepherd_cmd. Without this argument the shepherd writes to standard error.
+    static std::string background = "-bg";
+    if (command_.size() == 1)
+        command_.push_back(background.data());
+    command_.push_back(nullptr);
+    options_.command = command_.data();
+    options_.program = program_.c_str();
+    options_.key = job_.key;
+    options_.role = job_.slaveTask ? WrapperRole::TaskOfOpen : WrapperRole::Job;
+    options_.owner = owner_.uid;
+    options_.slots = job_.slots;
+    options_.limits = job_.limits;
+    options_.shepherd = true;
+    if (job_.cores.empty())
+        return;
+    // If the cores cannot be found, only the shepherd's own binding applies.
+    if (const auto topology = readTopology())
+        if (auto cpus = cpusOf(job_.cores, *topology); !cpus.empty())
+            options_.allocation.cpuList = std::move(cpus);
+}
+
+SupervisorDuties Shepherd::duties() {
+    SupervisorDuties duties;
+    duties.inChild = [this] { becomeAdmin(); };
+    duties.passOn = [this](int signal) { return suspension_.passOn(signal); };
+    duties.notStarted = [this](const Error& why) { return putBack(verdictOn(why.code), why.message); };
+    duties.exitOfJob = [this](const ExitState& own) { return exitFromUsage(spool_.read("usage").value_or("")).value_or(own); };
+    duties.over = [this](const WrapperReply& words, const ExitState& exit) { report(words, exit); };
+    duties.wantsReceipt = true;
+    duties.hasJobsOutput = false;
+    duties.watch = watchWorkingDirectory();
+    duties.watched = [this, watch = duties.watch] { return !wroteFile(watch, "pid") || !nameUsAsTheShepherd(); };
+    return duties;
+}
+
+void Shepherd::becomeAdmin() const {
+    if (::seteuid(admin_) != 0)
+        ::_exit(kRunFailed);
+}
+
+/// A restarted sge_execd sends signals to the process in the file "pid", and waits for its end. If that process were the real
+/// shepherd, it could be frozen, and its end would free the slot before the job's end.
+bool Shepherd::nameUsAsTheShepherd() {
+    if (spool_.read("pid").value_or("").empty())
+        return false;
+    (void)spool_.write("pid", std::to_string(::getpid()) + "\n"); // if this fails, sge_execd behaves as without us
+    return true;
+}
+
+void Shepherd::report(const WrapperReply& words, const ExitState& exit) {
+    const auto receipt = words.receipt.value_or(Receipt{});
+    // The shepherd writes exit_status last. If the file is missing, the shepherd could not finish.
+    if (exit.signal && spool_.read("exit_status").value_or("").empty()) {
+        (void)spool_.write("error", "pinfold: " + causeOfKilled(*exit.signal, receipt) + "\n");
+        if (spool_.read("usage").value_or("").empty())
+            (void)spool_.write("usage", usageOfKilled(*exit.signal, started_, secondsNow()));
+        (void)spool_.write("exit_status", std::to_string(static_cast<int>(GridEngineVerdict::AfterJob)) + "\n");
+    }
+    if (const auto usage = spool_.read("usage"); usage && words.receipt)
+        if (const auto better = usageWithReceipt(*usage, receipt); better != *usage)
+            (void)spool_.write("usage", better);
+    addToJobsOutput(owner_, job_.output, words.notice);
+}
+
+/// Writes exit_status last: sge_execd trusts this file most. If the file cannot be written, sge_execd trusts our own exit status.
+int Shepherd::putBack(GridEngineVerdict verdict, const std::string& why) {
+    const auto status = static_cast<int>(verdict);
+    (void)spool_.write("error", "pinfold: " + why + "\n");
+    (void)spool_.write("exit_status", std::to_string(status) + "\n");
+    return status;
+}
+
+} // namespace pinfold

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Runs in the place of sge_shepherd (shepherd_cmd in sge_conf(5)). It runs the real sge_shepherd in the job's scope, stays until
+// nothing of the job is left, and leaves the files for sge_execd that say how the job went.
+#pragma once
+
+#include "adapters/grid_engine/jobs_output.hpp"
+#include "adapters/grid_engine/outcome.hpp"
+#include "adapters/grid_engine/spool_directory.hpp"
+#include "adapters/grid_engine/suspension.hpp"
+#include "adapters/grid_engine/translate.hpp"
+#include "base/result.hpp"
+#include "wrapper/options.hpp"
+#include "wrapper/supervisor.hpp"
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace pinfold {
+
+class Shepherd {
+public:
+    /// `argc`, `argv`: main()'s arguments. sge_execd calls the program with real user root, and the admin user as effective user.
+    Shepherd(int argc, char** argv);
+
+    /// Returns the exit status. Does not return if a signal ended the shepherd.
+    int run();
+
+private:
+    Result<void> readJob();
+    void makeCommand();
+    SupervisorDuties duties();
+    void becomeAdmin() const;
+    bool nameUsAsTheShepherd();
+    void report(const WrapperReply& words, const ExitState& exit);
+    int putBack(GridEngineVerdict verdict, const std::string& why);
+
+    uid_t admin_;
+    std::vector<char*> command_; ///< ended by a null pointer
+    std::uint64_t started_;      ///< CLOCK_REALTIME, seconds
+    SpoolDirectory spool_;
+    GridEngineJob job_;
+    JobOwner owner_;
+    std::string program_;
+    RunOptions options_;
+    Suspension suspension_;
+};
+
+} // namespace pinfold

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Asks pinfoldd, by the command pinfold: in the interpreter of a hook there is no D-Bus."""
+
+import json
+import os
+import re
+import socket
+import stat
+import subprocess
+import time
+
+from .failure import TIMED_OUT, UNREACHABLE, Failure
+from .processes import run
+
+PINFOLD = "@bindir@/pinfold"
+POLICY_FILE = "/run/pinfold/on-failure"
+JOURNAL = "/run/systemd/journal/socket"
+RUN_UNCONFINED = "c7022423c2614349afc3df64d57013d2"  # as in src/base/message_ids.hpp
+
+# Seconds for one event. The alarm of the page's qmgr lines is 90: by then MoM kills the hook, and takes that for an error of it.
+BUDGET = 80
+STARTED = time.monotonic()
+
+
+def key_of(job_id):
+    return "pbs.%s" % job_id
+
+
+def pinfold(*arguments):
+    left = BUDGET - (time.monotonic() - STARTED)
+    if left <= 0:
+        raise Failure("the hook's time limit has passed", TIMED_OUT)
+    try:
+        status, out, err = run([PINFOLD, *arguments], left, env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"})
+    except subprocess.TimeoutExpired:
+        raise Failure("pinfold %s did not answer within %d s" % (arguments[0], left), TIMED_OUT)
+    except OSError as error:
+        raise Failure("%s: %s" % (PINFOLD, error.strerror), UNREACHABLE)
+    if status != 0:
+        words = err.decode(errors="replace").strip().replace("pinfold: ", "", 1).replace("\n", "; ")
+        raise Failure(words[:500] or "pinfold %s ended with %d" % (arguments[0], status), status)
+    return out
+
+
+def pinfold_json(*arguments):
+    return json.loads(pinfold(*arguments, "--json"))
+
+
+def may_run_unconfined(key, failure):
+    """As pinfold-run decides (src/socket_client/failure_policy.cpp): never when pinfoldd said no, and with a warning each time."""
+    if not failure.outage or not site_allows_unconfined():
+        return False
+    warn_in_journal(key, str(failure))
+    return True
+
+
+def site_allows_unconfined():
+    try:
+        descriptor = os.open(POLICY_FILE, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return False
+    with os.fdopen(descriptor, "rb") as policy:
+        status = os.fstat(descriptor)
+        return (stat.S_ISREG(status.st_mode) and status.st_uid == 0 and not status.st_mode & 0o022
+                and policy.read(32) == b"run-unconfined\n")
+
+
+def warn_in_journal(key, message):
+    fields = {"MESSAGE": "job %s runs unconfined: %s" % (key, message), "PRIORITY": "4", "SYSLOG_IDENTIFIER": "pinfold-openpbs",
+              "MESSAGE_ID": RUN_UNCONFINED, "PINFOLD_EVENT": "run-unconfined", "PINFOLD_JOB": key}
+    text = "".join("%s=%s\n" % (name, re.sub("[^ -~]", "?", value)) for name, value in fields.items())
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as journal:
+        try:
+            journal.sendto(text.encode(), JOURNAL)
+        except OSError:
+            pass  # MoM's log has it

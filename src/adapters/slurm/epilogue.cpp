@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// slurmd runs this program as its epilogue (Epilog= in slurm.conf), as root, on each node of a job when it knows of no more task
+// of the job there. Afterwards Slurm gives the node to the next job, or drains the node if this program fails. The plugin could
+// have a hook for this. But slurmd starts a slurmstepd for such a hook, which takes several times as long as this program.
+#include "adapters/slurm/step.hpp"
+#include "base/parse.hpp"
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <string_view>
+
+namespace {
+
+using namespace pinfold;
+
+std::string_view variable(const char* name) {
+    const char* value = std::getenv(name);
+    return value ? value : "";
+}
+
+int epilogue() {
+    // The environment is the one that slurmd makes for epilogues, and not the user's.
+    const auto id = parseUnsigned(variable("SLURM_JOB_ID"));
+    if (!id || *id > UINT32_MAX) {
+        std::fputs("slurm-epilogue: SLURM_JOB_ID is not the number of a job: only slurmd calls this program, as Epilog\n",
+                   stderr);
+        return 1;
+    }
+    const auto key = slurmKey(static_cast<std::uint32_t>(*id));
+    const auto ended = endJob(key, slurmJobExit(variable("SLURM_JOB_EXIT_CODE")));
+    if (ended)
+        return 0;
+    std::fprintf(stderr, "slurm-epilogue: %s: %s\n", key.c_str(), ended.error().message.c_str());
+    return 1;
+}
+
+} // namespace
+
+int main() {
+    try {
+        return epilogue();
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "slurm-epilogue: unexpected error: %s\n", error.what());
+        return 1;
+    }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "adapters/slurm/step.hpp"
+
+#include "base/pidfd.hpp"
+#include "socket_client/daemon_link.hpp"
+#include "socket_client/failure_policy.hpp"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+namespace pinfold {
+namespace {
+
+// srun gives up a launch some time after BatchStartTimeout, which is 10 s by default.
+constexpr Patience kForStart{10'000'000, 10'000'000};
+// This is longer than the kill_grace of a site. A process that takes longer hangs in the kernel, and Slurm drains the node when
+// its epilogue fails.
+constexpr Patience kForEnd{10'000'000, 120'000'000};
+
+/// Slurm's plugins have already bound the process to CPUs. Before Linux 6.2, a move to a cgroup with cpuset undoes that.
+class KeptAffinity {
+public:
+    explicit KeptAffinity(pid_t pid) : pid_(pid), known_(::sched_getaffinity(pid, sizeof cpus_, &cpus_) == 0) {}
+    ~KeptAffinity() {
+        if (known_)
+            ::sched_setaffinity(pid_, sizeof cpus_, &cpus_);
+    }
+    KeptAffinity(const KeptAffinity&) = delete;
+    KeptAffinity& operator=(const KeptAffinity&) = delete;
+
+private:
+    pid_t pid_;
+    cpu_set_t cpus_{};
+    bool known_;
+};
+
+Result<WrapperReply> create(const WrapperCreate& request, pid_t process) {
+    const auto leader = pidfdOf(process);
+    const auto stepd = pidfdOf(::getpid());
+    if (!leader || !stepd)
+        return Error{ErrorCode::PidGone, std::string("pidfd_open: ") + std::strerror(errno)};
+    const KeptAffinity affinity(process);
+    DaemonLink link;
+    link.create(request, {.leader = leader.get(), .supervisor = stepd.get(), .output = -1});
+    return link.wait(kForStart);
+}
+
+Result<WrapperReply> end(const WrapperEnd& request, Patience patience) {
+    DaemonLink link;
+    link.end(request);
+    return link.wait(patience);
+}
+
+} // namespace
+
+Result<void> Step::join(int task, pid_t process, const SlurmTask& what) {
+    const auto request = slurmRequest(what);
+    const auto joined = refused_ ? Result<WrapperReply>(*refused_) : create(request, process);
+    if (joined) {
+        contained_.insert_or_assign(task, Contained{request.key, process, joined->task});
+        return {};
+    }
+    if (!refused_ && mayRunUnconfined(joined.error(), request.key))
+        return {};
+    refused_ = joined.error();
+    // All these tasks still wait to be started, and nobody has waited for their processes, so the process ids are still theirs.
+    for (const auto& [number, earlier] : contained_)
+        ::kill(earlier.leader, SIGKILL);
+    return *refused_;
+}
+
+Result<std::string> Step::over(int task, ExitState exit) {
+    const auto known = contained_.extract(task);
+    if (!known)
+        return std::string();
+    const auto& [key, leader, number] = known.mapped();
+    const auto ended = end({.key = key, .leader = leader, .exit = exit, .task = number}, kForEnd);
+    if (!ended)
+        return ended.error();
+    return ended->notice + ended->summary;
+}
+
+Result<void> endJob(const std::string& key, ExitState exit) {
+    const auto ended = end({.key = key, .leader = 0, .exit = exit}, kForEnd);
+    if (ended || ended.error().code == ErrorCode::NoSuchJob)
+        return {};
+    return mayRunUnconfined(ended.error(), key) ? Result<void>() : Result<void>(ended.error());
+}
+
+} // namespace pinfold

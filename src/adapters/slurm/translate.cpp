@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "adapters/slurm/translate.hpp"
+
+#include "base/cpu_list.hpp"
+#include "base/parse.hpp"
+
+#include <sys/wait.h>
+
+#include <algorithm>
+
+namespace pinfold {
+namespace {
+
+constexpr std::uint64_t kMiB = 1 << 20;
+// Slurm's values for "none" are the highest numbers (NO_VAL64, INFINITE64). No node has an exbibyte.
+constexpr std::uint64_t kNoNodeHas = std::uint64_t{1} << 40; // MiB
+
+/// With cgroups of version 2, the name is "slurmstepd.scope", or "<node>_slurmstepd.scope" if several slurmd run on a host. With
+/// version 1, the name is "slurm" or "slurm_<node>", above "uid_<n>".
+bool isSlurms(std::string_view path) {
+    if (path.find("slurmstepd.scope/") != std::string_view::npos || path.ends_with("slurmstepd.scope"))
+        return true;
+    const auto user = path.find("/uid_");
+    if (user == std::string_view::npos)
+        return false;
+    const auto above = path.substr(0, user);
+    const auto name = above.substr(above.rfind('/') + 1);
+    return name == "slurm" || name.starts_with("slurm_");
+}
+
+} // namespace
+
+std::string slurmKey(std::uint32_t jobId) { return "slurm." + std::to_string(jobId); }
+
+WrapperCreate slurmRequest(const SlurmTask& task) {
+    WrapperCreate request;
+    request.key = slurmKey(task.jobId);
+    request.role = task.stepId == kSlurmBatchStep ? WrapperRole::Job : WrapperRole::TaskOfOpen;
+    request.owner = task.owner;
+    if (task.memory > 0 && task.memory < kNoNodeHas)
+        request.limits.memoryMax = task.memory * kMiB;
+    if (const auto cores = CpuList::parse(task.cores))
+        request.slots = cores->count();
+    return request;
+}
+
+bool slurmContains(std::string_view cgroups) {
+    while (!cgroups.empty()) {
+        const auto end = std::min(cgroups.find('\n'), cgroups.size());
+        if (isSlurms(cgroups.substr(0, end)))
+            return true;
+        cgroups.remove_prefix(std::min(end + 1, cgroups.size()));
+    }
+    return false;
+}
+
+ExitState exitFromWaitStatus(std::uint32_t status) {
+    if (status > 0xffff)
+        return {};
+    const auto waited = static_cast<int>(status);
+    if (WIFEXITED(waited))
+        return {.status = WEXITSTATUS(waited), .signal = {}};
+    if (WIFSIGNALED(waited) && WTERMSIG(waited) <= 64)
+        return {.status = {}, .signal = WTERMSIG(waited)};
+    return {};
+}
+
+ExitState slurmJobExit(std::string_view text) {
+    const auto status = parseUnsigned(text);
+    return status && *status <= UINT32_MAX ? exitFromWaitStatus(static_cast<std::uint32_t>(*status)) : ExitState{};
+}
+
+} // namespace pinfold

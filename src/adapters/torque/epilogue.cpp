@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// This is pbs_mom's epilogue and epilogue.parallel, and it runs as root. It ends the job on this host, and waits until no process
+// of the job is left. What the user's own prologues and epilogues left behind in pbs_mom's cgroup ends first. pbs_mom decides how
+// long that may take ($prologalarm): when pbs_mom kills us, pinfoldd continues.
+#include "adapters/torque/command.hpp"
+#include "adapters/torque/script_leftovers.hpp"
+#include "socket_client/say.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <exception>
+
+namespace {
+
+namespace torque = pinfold::torque;
+
+int epilogue(char** argv) {
+    const auto words = torque::wordsOf(argv);
+    const auto arguments = torque::endArguments(words, torque::environmentOf(environ));
+    if (!arguments) {
+        pinfold::say(arguments.error().message);
+        return 1;
+    }
+    if (words.size() > 2)
+        torque::endScriptLeftovers((*arguments)[1], words[2]);
+    const auto ended = torque::runPinfold(*arguments);
+    // A job that was never opened counts as over too: its prologue failed, or ran before pinfold was installed.
+    if (ended.status == 0 || ended.status == static_cast<int>(pinfold::ExitStatus::NoSuchJob))
+        return 0;
+    std::fputs(ended.printed.c_str(), stderr);
+    return 1;
+}
+
+} // namespace
+
+int main(int, char** argv) {
+    pinfold::sayAs("torque-epilogue");
+    try {
+        return epilogue(argv);
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "torque-epilogue: unexpected error: %s\n", error.what());
+        return 1;
+    }
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "adapters/torque/script_leftovers.hpp"
+
+#include "base/message_ids.hpp"
+#include "os/accounts.hpp"
+#include "os/journal.hpp"
+#include "os/process.hpp"
+#include "socket_client/failure_policy.hpp"
+#include "store/record_store.hpp"
+
+#include <poll.h>
+#include <syslog.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace pinfold::torque {
+namespace {
+
+constexpr const char* kRecords = "/run/pinfold/jobs";
+constexpr int kRounds = 20;             // a process may fork while it is looked for
+constexpr int kDeathWait = 1000;        // milliseconds for what SIGKILL has hit
+constexpr std::uint64_t kTick = 10'000; // microseconds: the start of a process is rounded down to this
+constexpr std::size_t kMostNamed = 20;
+
+struct Found {
+    ProcessInfo info;
+    UniqueFd pidfd;
+};
+
+/// What one search needs to know.
+struct Search {
+    ProcessTable table;
+    std::string cgroup; ///< pbs_mom's
+    uid_t user = 0;
+    std::optional<std::uint64_t> othersSince; ///< CLOCK_BOOTTIME: when the oldest of the user's other live jobs began
+
+    bool mayBeOfAnotherJob(const ProcessInfo& info) const { return othersSince && *othersSince <= info.started + kTick; }
+};
+
+/// True: neither pbs_mom nor a script that still runs is an ancestor of the process.
+bool isOrphan(const ProcessTable& table, const ProcessInfo& info) {
+    for (auto parent = info.parent; parent > 1;) {
+        const auto next = table.read(parent);
+        if (!next || next->realUid == 0)
+            return false;
+        parent = next->parent;
+    }
+    return info.parent != 0;
+}
+
+std::optional<Found> leftBehind(const Search& search, pid_t pid) {
+    auto pidfd = openPidfd(pid);
+    auto info = pidfd ? search.table.read(pid) : Result<ProcessInfo>(pidfd.error());
+    if (!info || info->realUid != search.user || info->state == kZombie || search.mayBeOfAnotherJob(*info) ||
+        !isOrphan(search.table, *info))
+        return std::nullopt;
+    const auto cgroup = search.table.cgroupOf(*info);
+    if (!cgroup || *cgroup != search.cgroup || hasEnded(pidfd->get()))
+        return std::nullopt;
+    return Found{std::move(*info), std::move(*pidfd)};
+}
+
+std::vector<Found> killRound(const Search& search) {
+    std::vector<Found> found;
+    const auto pids = search.table.pids();
+    for (const auto pid : pids ? *pids : std::vector<pid_t>())
+        if (auto process = leftBehind(search, pid); process && sendSignalTo(process->pidfd.get(), SIGKILL))
+            found.push_back(std::move(*process));
+    for (const auto& process : found) {
+        pollfd ended{.fd = process.pidfd.get(), .events = POLLIN, .revents = 0};
+        (void)::poll(&ended, 1, kDeathWait);
+    }
+    return found;
+}
+
+void sayKilled(const std::string& key, uid_t user, const std::vector<ProcessInfo>& killed) {
+    JournalEvent event;
+    event.priority = LOG_WARNING;
+    event.messageId = kMessageLeftovers;
+    event.message = "job " + key + ": killed what a prologue or epilogue of its user left behind:";
+    for (std::size_t i = 0; i < std::min(killed.size(), kMostNamed); ++i)
+        event.message += ' ' + killed[i].command + ' ' + std::to_string(killed[i].pid);
+    if (killed.size() > kMostNamed)
+        event.message += " and " + std::to_string(killed.size() - kMostNamed) + " more";
+    event.fields = {{"PINFOLD_EVENT", "leftovers"},
+                    {"PINFOLD_JOB", key},
+                    {"PINFOLD_SCHEDULER", "torque"},
+                    {"PINFOLD_UID", std::to_string(user)},
+                    {"PINFOLD_LEFTOVER_COUNT", std::to_string(killed.size())}};
+    SdJournal("torque-epilogue").event(event);
+}
+
+/// Unset: not everything is known that must be known.
+std::optional<Search> search(const std::string& key, const std::string& user) {
+    Search search;
+    const auto uid = findUser(user);
+    const auto cgroup = search.table.cgroupOf(::getpid());
+    const auto records = RecordStore(kRecords).read();
+    if (!uid || *uid == 0 || !cgroup || !records || !records->unreadable.empty())
+        return std::nullopt;
+    search.user = *uid;
+    search.cgroup = *cgroup;
+    for (const auto& record : records->records)
+        if (record.uid == *uid && record.key.text() != key)
+            search.othersSince = std::min(search.othersSince.value_or(record.createdBoot), record.createdBoot);
+    return search;
+}
+
+} // namespace
+
+void endScriptLeftovers(const std::string& key, const std::string& user) {
+    // Where jobs may run without a scope, orphans in pbs_mom's cgroup may be a running job's.
+    if (siteRunsUnconfined({ErrorCode::Unreachable, ""}))
+        return;
+    const auto wanted = search(key, user);
+    std::vector<ProcessInfo> killed;
+    for (int round = 0; wanted && round < kRounds; ++round) {
+        auto found = killRound(*wanted);
+        if (found.empty())
+            break;
+        for (auto& process : found)
+            killed.push_back(std::move(process.info));
+    }
+    if (!killed.empty())
+        sayKilled(key, wanted->user, killed);
+}
+
+} // namespace pinfold::torque

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "adapters/torque/translate.hpp"
+
+#include "base/escape.hpp"
+#include "base/parse.hpp"
+#include "model/job_key.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <csignal>
+#include <iterator>
+#include <limits>
+
+namespace pinfold::torque {
+namespace {
+
+constexpr std::size_t kCookieDigits = 32;
+constexpr std::uint64_t kWordBytes = 4;                          // sizeof(int), src/resmom/linux/mom_mach.c
+constexpr std::string_view kOverLimit[] = {"-10", "-11", "-12"}; // JOB_EXEC_OVERLIMIT_*: memory, walltime, cput
+constexpr std::uint64_t kMaxProcessors = 1U << 20U;
+constexpr std::uint64_t kMaxSlots = 8192; // the maximum that OpenJob takes
+
+/// The arguments of prologue and epilogue, by position (the manual's appendix "Prologue and Epilogue Scripts").
+enum Argument { kJobId = 1, kUser = 2, kPrologueResources = 5, kEpilogueExit = 10 };
+
+std::string_view value(const Environment& environment, std::string_view name) {
+    const auto found = environment.find(name);
+    return found == environment.end() ? std::string_view{} : std::string_view(found->second);
+}
+
+template <class Each> void forEachPart(std::string_view text, char separator, const Each& each) {
+    while (!text.empty()) {
+        const auto end = text.find(separator);
+        each(text.substr(0, end));
+        text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    }
+}
+
+std::optional<std::uint64_t> count(std::string_view text) {
+    const auto number = parseUnsigned(text);
+    return number && *number >= 1 && *number <= kMaxProcessors ? std::optional(*number) : std::nullopt;
+}
+
+std::uint64_t saturated(std::uint64_t amount, std::uint64_t factor) {
+    return amount > std::numeric_limits<std::uint64_t>::max() / factor ? kInfinity : amount * factor;
+}
+
+/// Parses Torque's sizes, such as "1024", "4gb" and "100MW". Units are powers of 1024; b means bytes, w means words.
+std::optional<std::uint64_t> parseTorqueSize(std::string_view text) {
+    std::uint64_t number = 0;
+    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc{})
+        return std::nullopt;
+    text.remove_prefix(static_cast<std::size_t>(rest - text.data()));
+    const auto lower = [&](std::size_t i) { return i < text.size() ? static_cast<char>(text[i] | 0x20) : '\0'; };
+    const auto power = std::string_view("kmgtpe").find(lower(0));
+    if (!text.empty() && power != std::string_view::npos) {
+        for (std::size_t i = 0; i <= power; ++i)
+            number = saturated(number, 1024);
+        text.remove_prefix(1);
+    }
+    if (text.empty() || (text.size() == 1 && lower(0) == 'b'))
+        return number;
+    return text.size() == 1 && lower(0) == 'w' ? std::optional(saturated(number, kWordBytes)) : std::nullopt;
+}
+
+/// Returns the smallest amount if a resource is named twice. So a user who puts a comma into a quoted value cannot get more.
+template <class Parse>
+std::optional<std::uint64_t> smallest(std::string_view resources, std::string_view name, const Parse& parse) {
+    std::optional<std::uint64_t> found;
+    forEachPart(resources, ',', [&](std::string_view part) {
+        if (!part.starts_with(name) || part.substr(name.size(), 1) != "=")
+            return;
+        const auto amount = parse(part.substr(name.size() + 1));
+        if (amount && *amount > 0 && (!found || *amount < *found))
+            found = amount;
+    });
+    return found;
+}
+
+std::optional<std::uint64_t> smallerOf(std::optional<std::uint64_t> a, std::optional<std::uint64_t> b) {
+    return a && b ? std::min(*a, *b) : a ? a : b;
+}
+
+Error missing(const char* what) {
+    return {ErrorCode::InvalidArgument,
+            std::string(what) + ": only pbs_mom calls this program; see pinfold's documentation for Torque"};
+}
+
+/// Returns the text of an element that exists exactly once. libxml2 writes a user's '<' as "&lt;", so no value can pass for an
+/// element.
+std::optional<std::string_view> element(std::string_view xml, const std::string& name) {
+    const auto open = '<' + name;
+    std::optional<std::string_view> found;
+    for (auto at = xml.find(open); at != std::string_view::npos; at = xml.find(open, at + 1)) {
+        const auto rest = xml.substr(at + open.size());
+        if (!rest.starts_with('>') && !rest.starts_with(' '))
+            continue;
+        const auto begin = rest.find('>') + 1;
+        const auto end = rest.find('<');
+        if (found || begin == 0 || end == std::string_view::npos || end < begin ||
+            !rest.substr(end).starts_with("</" + name + '>'))
+            return std::nullopt;
+        found = rest.substr(begin, end - begin);
+    }
+    return found;
+}
+
+std::optional<std::uint32_t> numericId(std::optional<std::string_view> text) {
+    const auto number = text ? parseUnsigned(*text) : Result<std::uint64_t>(Error{});
+    // setresuid(2) takes -1 for "do not change".
+    return number && *number < UINT32_MAX ? std::optional(static_cast<std::uint32_t>(*number)) : std::nullopt;
+}
+
+} // namespace
+
+Result<std::string> jobKey(std::string_view jobId) {
+    auto key = JobKey::parse("torque." + std::string(jobId));
+    return key ? Result(key->text()) : Result<std::string>(key.error());
+}
+
+Processors processors(const Environment& environment, std::string_view resources, std::string_view nodeFile) {
+    const auto perNode = count(value(environment, "PBS_NUM_PPN")).value_or(1);
+    const auto nodes = count(value(environment, "PBS_NUM_NODES")).value_or(1);
+    const auto alone = smallest(resources, "ncpus", count).value_or(1);
+    Processors found{.here = std::max(perNode, alone), .whole = 1, .sure = nodes == 1};
+    found.whole = std::max(count(value(environment, "PBS_NP")).value_or(perNode * nodes), found.here);
+
+    // The file has one line for each processor. Only the mother superior has the file, and the mother superior is the first host.
+    const auto host = value(environment, "PBS_MSHOST");
+    if (host.empty() || value(environment, "PBS_NODENUM") != "0")
+        return found;
+    std::uint64_t lines = 0;
+    std::uint64_t ours = 0;
+    forEachPart(nodeFile, '\n', [&](std::string_view line) {
+        lines += line.empty() ? 0 : 1;
+        ours += line == host ? 1 : 0;
+    });
+    return ours == 0 || alone > 1 ? found : Processors{.here = ours, .whole = lines, .sure = true};
+}
+
+std::optional<std::uint64_t> memoryHere(std::string_view resources, const Processors& processors) {
+    const auto part = processors.sure ? processors.here : processors.whole;
+    // This does not overflow, and rounds up.
+    const auto ofWhole = [&](std::uint64_t bytes) {
+        return bytes / processors.whole * part + (bytes % processors.whole * part + processors.whole - 1) / processors.whole;
+    };
+    const auto limit = [&](const char* whole, const char* each) {
+        auto job = smallest(resources, whole, parseTorqueSize);
+        auto processes = smallest(resources, each, parseTorqueSize);
+        return smallerOf(job ? std::optional(ofWhole(*job)) : std::nullopt,
+                         processes ? std::optional(saturated(*processes, part)) : std::nullopt);
+    };
+    auto physical = limit("mem", "pmem");
+    return physical ? physical : limit("vmem", "pvmem");
+}
+
+Result<Words> openArguments(const Words& argv, const Environment& environment, std::string_view nodeFile) {
+    if (argv.size() <= kUser || argv[kUser].empty())
+        return missing("the prologue's arguments lack the job and the user");
+    auto key = jobKey(argv[kJobId]);
+    if (!key)
+        return key.error();
+    const std::string_view resources = argv.size() > kPrologueResources ? std::string_view(argv[kPrologueResources]) : "";
+    const auto counted = processors(environment, resources, nodeFile);
+    Words words{"open", *key, "--uid=" + argv[kUser], "--slots=" + std::to_string(std::min(counted.here, kMaxSlots)),
+                "--linger=infinity"};
+    if (const auto memory = memoryHere(resources, counted); memory && *memory != kInfinity)
+        words.push_back("--memory-max=" + std::to_string(*memory));
+    return words;
+}
+
+Result<Words> endArguments(const Words& argv, const Environment& environment) {
+    if (argv.size() <= kJobId)
+        return missing("the epilogue's arguments lack the job");
+    auto key = jobKey(argv[kJobId]);
+    if (!key)
+        return key.error();
+    Words words{"end", *key};
+    const bool sister = !value(environment, "PBS_NODENUM").empty() && value(environment, "PBS_NODENUM") != "0";
+    if (sister || argv.size() <= kEpilogueExit)
+        return words;
+    // The status is 256 plus a signal's number. It is negative if pbs_mom itself gave the job up. If a limit was the reason,
+    // pbs_mom ended the job by SIGTERM.
+    if (std::ranges::find(kOverLimit, argv[kEpilogueExit]) != std::end(kOverLimit))
+        words.push_back("--exit-signal=" + std::to_string(SIGTERM));
+    const auto exit = parseUnsigned(argv[kEpilogueExit]);
+    if (exit && *exit < 256)
+        words.push_back("--exit-status=" + std::to_string(*exit));
+    else if (exit && *exit > 256 && *exit <= 256 + 64)
+        words.push_back("--exit-signal=" + std::to_string(*exit - 256));
+    return words;
+}
+
+Result<Task> startedTask(const Environment& environment) {
+    if (value(environment, "PBS_JOBID").empty())
+        return missing("the environment lacks PBS_JOBID");
+    auto key = jobKey(value(environment, "PBS_JOBID"));
+    if (!key)
+        return key.error();
+    // PBS_VNODENUM is the only variable that pbs_mom adds after the variables of the spawning program. PBS_TASKNUM and
+    // PBS_NODENUM say nothing, because they may be copies of the batch script's variables. Virtual node 0 is on the mother
+    // superior.
+    const bool first = value(environment, "PBS_VNODENUM") == "0";
+    return Task{*std::move(key), first ? WrapperRole::Batch : WrapperRole::Task};
+}
+
+std::string loginName(std::string_view shell) { return '-' + std::string(shell.substr(shell.rfind('/') + 1)); }
+
+bool isCookie(std::string_view text) {
+    return text.size() == kCookieDigits && text.find_first_not_of("0123456789ABCDEFabcdef") == std::string_view::npos;
+}
+
+std::optional<Identity> identity(std::string_view jobFile, std::string_view cookie) {
+    if (!isCookie(cookie) || element(jobFile, "cookie") != cookie)
+        return std::nullopt;
+    const auto jobId = element(jobFile, "jobid");
+    const auto uid = numericId(element(jobFile, "execution_uid"));
+    const auto gid = numericId(element(jobFile, "execution_gid"));
+    if (!jobId || jobId->empty() || !uid || !gid)
+        return std::nullopt;
+    return Identity{std::string(*jobId), *uid, *gid};
+}
+
+} // namespace pinfold::torque

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "bus_client/bus_error.hpp"
+
+#include "base/escape.hpp"
+#include "base/parse.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace pinfold {
+namespace {
+
+/// Returns texts such as "within 30s" and "within 300ms".
+std::string inWords(std::chrono::steady_clock::duration waited) {
+    if (waited == std::chrono::steady_clock::duration::zero())
+        return "in time";
+    const auto milliseconds = std::chrono::round<std::chrono::milliseconds>(waited);
+    const auto rounded = milliseconds < std::chrono::seconds(1) ? milliseconds : std::chrono::round<std::chrono::seconds>(waited);
+    return "within " + formatDuration(static_cast<std::uint64_t>(std::chrono::microseconds(rounded).count()));
+}
+
+} // namespace
+
+Error fromBusError(const sdbus::Error& error, std::chrono::steady_clock::duration waited) {
+    const auto name = bus::errorName(error);
+    const std::string& message = error.getMessage();
+    if (const auto code = errorCodeFromDbusName(name))
+        return {*code, message};
+    const auto words = printable(message.empty() ? name : message, 500);
+    // TimedOut is not in this list: the bus uses it for a pinfoldd that cannot be started.
+    constexpr std::array<std::string_view, 3> slow{"org.freedesktop.DBus.Error.Timeout", "System.Error.ETIMEDOUT",
+                                                   "org.freedesktop.DBus.Error.NoReply"};
+    if (name == "org.freedesktop.DBus.Error.AccessDenied")
+        return {ErrorCode::Denied, words};
+    if (std::find(slow.begin(), slow.end(), name) != slow.end() && message.find("disconnected") == std::string::npos)
+        return {ErrorCode::TimedOut, "pinfoldd did not answer " + inWords(waited) + "; look at `systemctl status pinfoldd`"};
+    return {ErrorCode::Unreachable, "pinfoldd is not reachable: " + words + "; look at `systemctl status pinfoldd`"};
+}
+
+} // namespace pinfold

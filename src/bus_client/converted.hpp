@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What all connections to pinfoldd have in common, for the sources of this folder.
+#pragma once
+
+#include "base/result.hpp"
+#include "bus_client/bus_error.hpp"
+#include "bus_client/daemon_state.hpp"
+
+#include <chrono>
+#include <memory>
+#include <type_traits>
+
+namespace pinfold {
+
+constexpr const char* kService = "org.pinfold1";
+constexpr const char* kPath = "/org/pinfold1";
+constexpr const char* kManager = "org.pinfold1.Manager";
+
+/// Makes the call, and turns exceptions of the library into errors.
+template <class F> auto converted(F&& call) -> Result<decltype(call())> {
+    const auto begun = std::chrono::steady_clock::now();
+    try {
+        if constexpr (std::is_void_v<decltype(call())>) {
+            call();
+            return {};
+        } else {
+            return call();
+        }
+    } catch (const sdbus::Error& error) {
+        return fromBusError(error, std::chrono::steady_clock::now() - begun);
+    }
+}
+
+/// An Impl with `connection` to the system bus and `manager`, the proxy of pinfoldd's manager object. Error: Unreachable.
+template <class Impl> Result<std::unique_ptr<Impl>> connected() {
+    Result<void> checked;
+    auto impl = converted([&checked] {
+        auto made = std::make_unique<Impl>();
+        made->connection = bus::systemBus();
+        checked = checkDaemon(*made->connection);
+        made->manager = bus::makeProxy(*made->connection, kService, kPath);
+        return made;
+    });
+    if (!checked)
+        return checked.error();
+    return impl ? std::move(impl) : Result<std::unique_ptr<Impl>>(Error{ErrorCode::Unreachable, impl.error().message});
+}
+
+} // namespace pinfold

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "bus_client/daemon_state.hpp"
+
+#include "base/escape.hpp"
+#include "bus_client/ask.hpp"
+
+#include <map>
+#include <string>
+
+namespace pinfold {
+namespace {
+
+constexpr const char* kSystemd = "org.freedesktop.systemd1";
+
+bool runs(sdbus::IConnection& connection) {
+    const auto bus = bus::makeProxy(connection, "org.freedesktop.DBus", "/org/freedesktop/DBus");
+    return askInShort<bool>(*bus, "org.freedesktop.DBus", "NameHasOwner", std::string("org.pinfold1"));
+}
+
+std::map<std::string, sdbus::Variant> unitProperties(sdbus::IConnection& connection) {
+    const auto manager = bus::makeProxy(connection, kSystemd, "/org/freedesktop/systemd1");
+    const auto unit =
+        askInShort<sdbus::ObjectPath>(*manager, std::string(kSystemd) + ".Manager", "GetUnit", std::string("pinfoldd.service"));
+    const auto proxy = bus::makeProxy(connection, kSystemd, unit);
+    return askInShort<std::map<std::string, sdbus::Variant>>(*proxy, "org.freedesktop.DBus.Properties", "GetAll", std::string());
+}
+
+} // namespace
+
+Result<void> checkDaemon(sdbus::IConnection& connection) {
+    try {
+        if (runs(connection))
+            return {};
+        auto properties = unitProperties(connection);
+        if (properties["ActiveState"].get<std::string>() != "failed")
+            return {};
+        const auto said = properties["StatusText"].get<std::string>();
+        const auto result = properties["Result"].get<std::string>();
+        return Error{ErrorCode::Unreachable,
+                     "pinfoldd is not reachable: it does not start: " + (said.empty() ? result : printable(said, 500)) +
+                         "; an administrator must fix this and run `systemctl restart pinfoldd`"};
+    } catch (const sdbus::Error&) {
+        return {}; // the caller's own call will report what is wrong
+    }
+}
+
+} // namespace pinfold

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "bus_client/events_watch.hpp"
+
+#include "bus_client/converted.hpp"
+
+#include <poll.h>
+
+#include <exception>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace pinfold {
+namespace {
+
+std::optional<std::string> textOf(const bus::Dict& dict, const char* name) {
+    const auto entry = dict.find(name);
+    return entry == dict.end() ? std::nullopt : std::optional(entry->second.get<std::string>());
+}
+
+Event jobAdded(sdbus::Message& signal) {
+    Event event{.name = "job-added"};
+    signal >> event.job.emplace();
+    return event;
+}
+
+template <bool added> Event task(sdbus::Message& signal) {
+    Event event{.name = added ? "task-added" : "task-removed"};
+    signal >> event.job.emplace() >> event.task.emplace();
+    return event;
+}
+
+Event leftoversFound(sdbus::Message& signal) {
+    Event event{.name = "leftovers-found"};
+    signal >> event.job.emplace() >> event.task.emplace() >> event.count.emplace();
+    return event;
+}
+
+Event outOfMemory(sdbus::Message& signal) {
+    Event event{.name = "out-of-memory"};
+    bus::Dict verdict;
+    signal >> event.job.emplace() >> verdict;
+    event.oomCause = textOf(verdict, "oom_cause");
+    return event;
+}
+
+Event unkillable(sdbus::Message& signal) {
+    Event event{.name = "unkillable"};
+    signal >> event.job.emplace() >> event.count.emplace();
+    return event;
+}
+
+Event jobRemoved(sdbus::Message& signal) {
+    Event event{.name = "job-removed"};
+    sdbus::ObjectPath path;
+    bus::Dict receipt;
+    signal >> event.job.emplace() >> path >> receipt;
+    event.result = textOf(receipt, "result");
+    return event;
+}
+
+Event receiptAmended(sdbus::Message& signal) {
+    Event event{.name = "receipt-amended"};
+    bus::Dict receipt;
+    signal >> event.job.emplace() >> receipt;
+    event.result = textOf(receipt, "result");
+    return event;
+}
+
+Event drainChanged(sdbus::Message& signal) {
+    std::string interface;
+    bus::Dict changed;
+    signal >> interface >> changed;
+    const auto draining = changed.find("Draining");
+    const bool drained = draining != changed.end() && draining->second.get<bool>();
+    Event event{.name = drained ? "drained" : "undrained"};
+    if (drained)
+        event.reason = textOf(changed, "DrainReason");
+    return event;
+}
+
+Event ownerChanged(sdbus::Message& signal) {
+    std::string name;
+    std::string before;
+    std::string now;
+    signal >> name >> before >> now;
+    return {.name = now.empty() ? "daemon-stopped" : "daemon-started"};
+}
+
+constexpr const char* kOfManager = "type='signal',sender='org.pinfold1',path='/org/pinfold1',interface='org.pinfold1.Manager'";
+constexpr const char* kOfProperties = "type='signal',sender='org.pinfold1',path='/org/pinfold1',"
+                                      "interface='org.freedesktop.DBus.Properties',member='PropertiesChanged',"
+                                      "arg0='org.pinfold1.Manager'";
+constexpr const char* kOfBus = "type='signal',sender='org.freedesktop.DBus',interface='org.freedesktop.DBus',"
+                               "member='NameOwnerChanged',arg0='org.pinfold1'";
+
+using Reader = Event (*)(sdbus::Message&);
+
+/// Returns nullptr for a signal that only a newer pinfoldd sends.
+Reader readerOf(std::string_view member) {
+    static constexpr std::pair<std::string_view, Reader> readers[] = {
+        {"JobAdded", jobAdded},       {"TaskAdded", task<true>},
+        {"TaskRemoved", task<false>}, {"LeftoversFound", leftoversFound},
+        {"OutOfMemory", outOfMemory}, {"Unkillable", unkillable},
+        {"JobRemoved", jobRemoved},   {"ReceiptAmended", receiptAmended},
+    };
+    for (const auto& [name, reader] : readers)
+        if (name == member)
+            return reader;
+    return nullptr;
+}
+
+} // namespace
+
+struct EventsWatch::Impl {
+    void hear(sdbus::Message& signal, Reader reader) {
+        if (!reader || !bus::isBroadcast(bus::rawMessage(signal)))
+            return;
+        try {
+            heard.push_back(reader(signal));
+        } catch (const std::exception&) { // NOLINT(bugprone-empty-catch): it must not pass libsystemd; the signal is not ours
+        }
+    }
+
+    std::unique_ptr<sdbus::IConnection> connection;
+    std::unique_ptr<sdbus::IProxy> manager;
+    std::vector<bus::Match> matches;
+    std::vector<Event> heard;
+};
+
+EventsWatch::EventsWatch(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+EventsWatch::EventsWatch(EventsWatch&&) noexcept = default;
+EventsWatch& EventsWatch::operator=(EventsWatch&&) noexcept = default;
+EventsWatch::~EventsWatch() = default;
+
+Result<EventsWatch> EventsWatch::connect() {
+    auto made = connected<Impl>();
+    if (!made)
+        return made.error();
+    auto& impl = **made;
+    const auto matched = converted([&impl] {
+        auto& connection = *impl.connection;
+        impl.matches.push_back(bus::addMatch(connection, kOfManager, [&impl](sdbus::Message& signal) {
+            const char* member = sd_bus_message_get_member(bus::rawMessage(signal));
+            impl.hear(signal, readerOf(member ? member : ""));
+        }));
+        impl.matches.push_back(
+            bus::addMatch(connection, kOfProperties, [&impl](sdbus::Message& signal) { impl.hear(signal, drainChanged); }));
+        impl.matches.push_back(
+            bus::addMatch(connection, kOfBus, [&impl](sdbus::Message& signal) { impl.hear(signal, ownerChanged); }));
+    });
+    if (!matched)
+        return Error{ErrorCode::Unreachable, matched.error().message};
+    return EventsWatch(std::move(*made));
+}
+
+Result<void> EventsWatch::listen(std::function<bool(const Event&)> heard) {
+    const auto listened = converted([&] {
+        while (true) {
+            while (bus::pump(*impl_->connection)) {
+            }
+            for (const auto& event : std::exchange(impl_->heard, {}))
+                if (!heard(event))
+                    return;
+            const auto data = impl_->connection->getEventLoopPollData();
+            pollfd wait{data.fd, static_cast<short>(data.events), 0};
+            ::poll(&wait, 1, -1);
+        }
+    });
+    return listened ? Result<void>() : Error{ErrorCode::Unreachable, listened.error().message};
+}
+
+} // namespace pinfold

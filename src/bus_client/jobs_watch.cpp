@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "bus_client/jobs_watch.hpp"
+
+#include "base/clock.hpp"
+#include "bus_client/converted.hpp"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+namespace pinfold {
+namespace {
+
+constexpr std::size_t kMostWaits = 64; // dbus-daemon refuses the 129th unanswered call of a connection
+constexpr std::uint64_t kForEver = UINT64_MAX;
+
+} // namespace
+
+struct JobsWatch::Impl {
+    void ask(const std::string& key) {
+        auto call = bus::makeCall(*manager, kManager, "WaitJob");
+        call << key;
+        asked.insert(key);
+        bus::callAsync(
+            *manager, call,
+            [this, key](sdbus::MethodReply&, const sdbus::Error* error) {
+                asked.erase(key);
+                const auto failure = error ? std::optional(fromBusError(*error)) : std::nullopt;
+                // A job that pinfoldd does not know any more is over as well.
+                outcome = failure && failure->code != ErrorCode::NoSuchJob ? Result<void>(*failure) : Result<void>();
+            },
+            kForEver);
+    }
+
+    /// Returns false at the deadline.
+    bool waitForMessage(std::uint64_t deadline) const {
+        const auto data = connection->getEventLoopPollData();
+        const auto now = monotonicNow();
+        const auto until = std::min(deadline, bus::pollTimeout(data));
+        const auto left = until == UINT64_MAX ? -1
+                          : until > now       ? static_cast<int>(std::min((until - now) / 1000 + 1, kMostMs))
+                                              : 0;
+        pollfd wait{data.fd, static_cast<short>(data.events), 0};
+        ::poll(&wait, 1, left);
+        return monotonicNow() < deadline;
+    }
+
+    static constexpr std::uint64_t kMostMs = 3'600'000;
+    std::unique_ptr<sdbus::IConnection> connection;
+    std::unique_ptr<sdbus::IProxy> manager;
+    std::set<std::string> asked;
+    std::optional<Result<void>> outcome;
+};
+
+JobsWatch::JobsWatch(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+JobsWatch::JobsWatch(JobsWatch&&) noexcept = default;
+JobsWatch& JobsWatch::operator=(JobsWatch&&) noexcept = default;
+JobsWatch::~JobsWatch() = default;
+
+Result<JobsWatch> JobsWatch::connect() {
+    auto impl = connected<Impl>();
+    if (!impl)
+        return impl.error();
+    return JobsWatch(std::move(*impl));
+}
+
+Result<void> JobsWatch::untilOneEnds(const std::vector<std::string>& keys, std::uint64_t timeout) {
+    const auto now = monotonicNow();
+    const auto deadline = timeout > UINT64_MAX - now ? UINT64_MAX : now + timeout;
+    auto waited = converted([&]() -> bool {
+        for (const auto& key : keys)
+            if (impl_->asked.size() < kMostWaits && !impl_->asked.contains(key))
+                impl_->ask(key);
+        while (!impl_->outcome) {
+            while (bus::pump(*impl_->connection)) {
+            }
+            if (!impl_->outcome && !impl_->waitForMessage(deadline))
+                return false;
+        }
+        return true;
+    });
+    if (!waited)
+        return Error{ErrorCode::Unreachable, waited.error().message};
+    if (!*waited)
+        return Error{ErrorCode::TimedOut, "no job ended in time"};
+    return *std::exchange(impl_->outcome, std::nullopt);
+}
+
+} // namespace pinfold

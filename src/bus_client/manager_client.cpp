@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "bus_client/manager_client.hpp"
+
+#include "bus_client/converted.hpp"
+#include "bus_values/job_dict.hpp"
+#include "bus_values/receipt_dict.hpp"
+#include "bus_values/request_dict.hpp"
+
+#include <chrono>
+#include <thread>
+#include <tuple>
+
+namespace pinfold {
+namespace {
+
+constexpr const char* kJob = "org.pinfold1.Job";
+constexpr std::uint64_t kTimeout = 30'000'000;
+constexpr std::uint64_t kVacuumTimeout = 3'600'000'000;
+
+} // namespace
+
+struct ManagerClient::Impl {
+    std::unique_ptr<sdbus::IConnection> connection;
+    std::unique_ptr<sdbus::IProxy> manager;
+};
+
+namespace {
+
+template <class... Out, class... Args>
+void invoke(sdbus::IProxy& manager, const char* method, std::uint64_t timeout, std::tuple<Out&...> results, const Args&... args) {
+    std::apply(
+        [&](Out&... out) {
+            manager.callMethod(method).onInterface(kManager).withTimeout(timeout).withArguments(args...).storeResultsTo(out...);
+        },
+        results);
+}
+
+template <class T, class... Args> T ask(sdbus::IProxy& manager, const char* method, const Args&... args) {
+    T result;
+    invoke(manager, method, kTimeout, std::tie(result), args...);
+    return result;
+}
+
+/// Repeats the call while pinfoldd says that it has no time for this user.
+template <class F> std::vector<Dict> patiently(F&& ask) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::microseconds(kTimeout);
+    while (true) {
+        try {
+            return ask();
+        } catch (const sdbus::Error& error) {
+            if (fromBusError(error).code != ErrorCode::Busy || std::chrono::steady_clock::now() >= deadline)
+                throw;
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+}
+
+/// Reads a list that comes in pages: ask() gets what has come so far. Each page costs a share of pinfoldd's time, and a user who
+/// has used up their share must wait before the next page.
+template <class T, class Ask, class Decode> std::vector<T> allPages(Ask&& ask, Decode&& decode) {
+    std::vector<T> all;
+    bool more = true;
+    while (more) {
+        const auto page = all.empty() ? ask(all) : patiently([&] { return ask(all); });
+        for (const auto& dict : page)
+            all.push_back(decode(dict));
+        more = !page.empty() && page.back().contains("more");
+    }
+    return all;
+}
+
+template <class T = Dict>
+T jobProperty(sdbus::IConnection& connection, sdbus::IProxy& manager, const std::string& key, const char* property) {
+    const auto path = ask<sdbus::ObjectPath>(manager, "GetJob", key);
+    return bus::makeProxy(connection, kService, path)->getProperty(property).onInterface(kJob).template get<T>();
+}
+
+} // namespace
+
+ManagerClient::ManagerClient(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+ManagerClient::ManagerClient(ManagerClient&&) noexcept = default;
+ManagerClient& ManagerClient::operator=(ManagerClient&&) noexcept = default;
+ManagerClient::~ManagerClient() = default;
+
+Result<ManagerClient> ManagerClient::connect() {
+    auto impl = connected<Impl>();
+    if (!impl)
+        return impl.error();
+    return ManagerClient(std::move(*impl));
+}
+
+Result<std::string> ManagerClient::version() const {
+    return converted([this] { return impl_->manager->getProperty("Version").onInterface(kManager).get<std::string>(); });
+}
+
+Result<std::optional<Drain>> ManagerClient::draining() const {
+    return converted([this] {
+        // Read all properties at once: read one by one, they could belong to two drains.
+        Dict properties;
+        impl_->manager->callMethod("GetAll")
+            .onInterface("org.freedesktop.DBus.Properties")
+            .withTimeout(kTimeout)
+            .withArguments(std::string(kManager))
+            .storeResultsTo(properties);
+        return drainFrom(properties);
+    });
+}
+
+Result<void> ManagerClient::drain(const std::string& reason) const {
+    return converted([&] { invoke(*impl_->manager, "Drain", kTimeout, std::tie(), reason, Dict()); });
+}
+
+Result<void> ManagerClient::undrain() const {
+    return converted([&] { invoke(*impl_->manager, "Undrain", kTimeout, std::tie()); });
+}
+
+Result<Reconciliation> ManagerClient::reconcile(bool dryRun) const {
+    return converted([&] {
+        Dict options;
+        if (dryRun)
+            put(options, "dry_run", true);
+        return reconciliationFrom(ask<Dict>(*impl_->manager, "Reconcile", options));
+    });
+}
+
+Result<void> ManagerClient::reload() const {
+    return converted([&] { invoke(*impl_->manager, "Reload", kTimeout, std::tie()); });
+}
+
+Result<std::vector<JobInfo>> ManagerClient::listJobs(std::uint64_t timeout) const {
+    return converted([this, timeout] {
+        const auto page = [this, timeout](const std::vector<JobInfo>& before) {
+            std::vector<Dict> dicts;
+            if (before.empty())
+                invoke(*impl_->manager, "ListJobs", timeout, std::tie(dicts));
+            else
+                invoke(*impl_->manager, "ListMoreJobs", timeout, std::tie(dicts), before.back().key);
+            return dicts;
+        };
+        return allPages<JobInfo>(page, jobFrom);
+    });
+}
+
+Result<JobInfo> ManagerClient::job(const std::string& key) const {
+    auto jobs = listJobs();
+    if (!jobs)
+        return jobs.error();
+    for (auto& job : *jobs)
+        if (job.key == key)
+            return std::move(job);
+    // The job is not live. GetJob returns pinfoldd's own error message for it.
+    auto path = converted([&] { return ask<sdbus::ObjectPath>(*impl_->manager, "GetJob", key); });
+    return path ? Error{ErrorCode::NoSuchJob, "job '" + key + "' is just being created: try again"} : path.error();
+}
+
+Result<std::pair<std::string, std::uint32_t>> ManagerClient::jobOfProcess(pid_t pid) const {
+    return converted([&] {
+        std::string key;
+        std::uint32_t task = 0;
+        sdbus::ObjectPath path;
+        invoke(*impl_->manager, "GetJobByPID", kTimeout, std::tie(key, task, path), static_cast<std::uint32_t>(pid));
+        return std::pair(key, task);
+    });
+}
+
+Result<ResourceLimits> ManagerClient::limits(const std::string& key) const {
+    return converted([&] { return limitsFrom(jobProperty(*impl_->connection, *impl_->manager, key, "Limits")); });
+}
+
+Result<std::vector<std::string>> ManagerClient::limitsNotEnforced(const std::string& key) const {
+    return converted(
+        [&] { return jobProperty<std::vector<std::string>>(*impl_->connection, *impl_->manager, key, "LimitsNotEnforced"); });
+}
+
+Result<Allocation> ManagerClient::allocation(const std::string& key) const {
+    return converted([&] { return allocationFrom(jobProperty(*impl_->connection, *impl_->manager, key, "Allocation")); });
+}
+
+Result<Usage> ManagerClient::usage(const std::string& key) const {
+    return converted([&] { return usageFrom(ask<Dict>(*impl_->manager, "GetUsage", key)); });
+}
+
+Result<std::vector<JobProcess>> ManagerClient::processes(const std::string& key) const {
+    return converted([&] {
+        using Dicts = std::vector<Dict>;
+        const auto page = [&](const std::vector<JobProcess>& before) {
+            return before.empty() ? ask<Dicts>(*impl_->manager, "ListProcesses", key)
+                                  : ask<Dicts>(*impl_->manager, "ListMoreProcesses", key, before.back().pid);
+        };
+        return allPages<JobProcess>(page, processFrom);
+    });
+}
+
+Result<Receipt> ManagerClient::receipt(const std::string& key) const {
+    return converted([&] { return receiptFrom(ask<Dict>(*impl_->manager, "GetReceipt", key)); });
+}
+
+Result<std::vector<Receipt>> ManagerClient::receipts(const ReceiptFilter& filter) const {
+    return converted([&] {
+        const auto page = [&](const std::vector<Receipt>& newer) {
+            auto rest = filter;
+            rest.limit -= static_cast<std::uint32_t>(newer.size());
+            if (!newer.empty())
+                rest.before = newer.back().id;
+            return ask<std::vector<Dict>>(*impl_->manager, "ListReceipts", toDict(rest));
+        };
+        return allPages<Receipt>(page, receiptFrom);
+    });
+}
+
+Result<Vacuumed> ManagerClient::vacuum(const Retention& retention) const {
+    return converted([&] {
+        Vacuumed done;
+        invoke(*impl_->manager, "VacuumHistory", kVacuumTimeout, std::tie(done.removed, done.bytes), toDict(retention));
+        return done;
+    });
+}
+
+Result<void> ManagerClient::stop(const std::string& key, std::optional<std::uint64_t> grace) const {
+    Dict options;
+    put(options, "grace", grace);
+    return converted([&] { invoke(*impl_->manager, "StopJob", kTimeout, std::tie(), key, options); });
+}
+
+Result<void> ManagerClient::suspend(const std::string& key) const {
+    return converted([&] { invoke(*impl_->manager, "SuspendJob", kTimeout, std::tie(), key); });
+}
+
+Result<void> ManagerClient::resume(const std::string& key) const {
+    return converted([&] { invoke(*impl_->manager, "ResumeJob", kTimeout, std::tie(), key); });
+}
+
+Result<ResourceLimits> ManagerClient::setLimits(const std::string& key, const ResourceLimits& change, bool force) const {
+    Dict options;
+    if (force)
+        put(options, "force", true);
+    return converted([&] { return limitsFrom(ask<Dict>(*impl_->manager, "SetLimits", key, toDict(change), options)); });
+}
+
+Result<void> ManagerClient::kill(const std::string& key, int signal) const {
+    return converted([&] { invoke(*impl_->manager, "KillJob", kTimeout, std::tie(), key, static_cast<std::int32_t>(signal)); });
+}
+
+Result<std::string> ManagerClient::open(const std::string& key, const JobOpening& opening) const {
+    return converted([&] {
+        auto options = toDict(opening.limits);
+        options.merge(toDict(opening.allocation));
+        put(options, "uid", opening.uid);
+        put(options, "slots", opening.slots);
+        put(options, "linger", opening.linger);
+        put(options, "report_within", opening.reportWithin);
+        std::string opened;
+        sdbus::ObjectPath path;
+        std::string slice;
+        invoke(*impl_->manager, "OpenJob", kTimeout, std::tie(opened, path, slice), key, options);
+        return slice;
+    });
+}
+
+Result<Receipt> ManagerClient::end(const std::string& key, const ExitState& exit, std::uint64_t timeout) const {
+    return converted([&] {
+        Dict dict;
+        invoke(*impl_->manager, "EndJob", timeout, std::tie(dict), key, toDict(exit));
+        return receiptFrom(dict);
+    });
+}
+
+Result<std::pair<std::uint32_t, std::string>> ManagerClient::addBatchScript(const std::string& key,
+                                                                            const UniqueFd& leader) const {
+    return converted([&] {
+        std::uint32_t task = 0;
+        std::string unit;
+        invoke(*impl_->manager, "AddTask", kTimeout, std::tie(task, unit), key, sdbus::UnixFd(leader.get()),
+               Dict{{"batch", sdbus::Variant(true)}});
+        return std::pair(task, unit);
+    });
+}
+
+Result<std::pair<std::uint32_t, std::string>> ManagerClient::adopt(const std::string& key,
+                                                                   const std::vector<UniqueFd>& processes) const {
+    return converted([&] {
+        std::vector<sdbus::UnixFd> fds;
+        for (const auto& process : processes)
+            fds.emplace_back(process.get());
+        std::uint32_t task = 0;
+        std::string unit;
+        invoke(*impl_->manager, "Adopt", kTimeout, std::tie(task, unit), key, fds);
+        return std::pair(task, unit);
+    });
+}
+
+Result<Receipt> ManagerClient::wait(const std::string& key, std::uint64_t timeout) const {
+    return converted([&] {
+        Dict dict;
+        invoke(*impl_->manager, "WaitJob", timeout, std::tie(dict), key);
+        return receiptFrom(dict);
+    });
+}
+
+} // namespace pinfold

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// org.pinfold1.Manager for programs that ask and wait. Each function is one synchronous call with a time limit of its own.
+#pragma once
+
+#include "base/result.hpp"
+#include "base/unique_fd.hpp"
+#include "model/allocation.hpp"
+#include "model/drain.hpp"
+#include "model/job_info.hpp"
+#include "model/receipt.hpp"
+#include "model/reconciliation.hpp"
+#include "model/resource_limits.hpp"
+#include "store/history.hpp"
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace pinfold {
+
+/// The request to open a job, before the job has a process.
+struct JobOpening {
+    std::uint32_t uid = 0;
+    ResourceLimits limits;
+    AllocationRequest allocation = {};
+    std::optional<std::uint64_t> slots = {};        ///< 1 to 8192
+    std::optional<std::uint64_t> linger = {};       ///< microseconds; unset: the site's
+    std::optional<std::uint64_t> reportWithin = {}; ///< microseconds; unset: 10 s
+};
+
+/// Errors of every call: those of org.pinfold1.Error.*; Unreachable when pinfoldd or the bus cannot be reached; TimedOut; Denied.
+class ManagerClient {
+public:
+    /// Connects to the system bus.
+    static Result<ManagerClient> connect();
+    ManagerClient(ManagerClient&&) noexcept;
+    ManagerClient& operator=(ManagerClient&&) noexcept;
+    ~ManagerClient();
+
+    Result<std::string> version() const;
+    /// Why the node takes no jobs. Unset: it takes jobs.
+    Result<std::optional<Drain>> draining() const;
+    /// Drains the node. An empty reason leaves an existing drain as it is.
+    Result<void> drain(const std::string& reason) const;
+    Result<void> undrain() const;
+    Result<Reconciliation> reconcile(bool dryRun) const;
+    /// Has pinfoldd read its configuration anew. Error: ConfigInvalid, with file and line; then the old configuration stays in
+    /// force.
+    Result<void> reload() const;
+    // Lists are complete: these functions ask for all pages that pinfoldd has.
+    /// `timeout`: microseconds, for each page.
+    Result<std::vector<JobInfo>> listJobs(std::uint64_t timeout = 30'000'000) const;
+    Result<JobInfo> job(const std::string& key) const;
+    /// Key and task of the job in which a process is.
+    Result<std::pair<std::string, std::uint32_t>> jobOfProcess(pid_t pid) const;
+    Result<ResourceLimits> limits(const std::string& key) const;
+    /// The names of the job's limits that the kernel does not enforce.
+    Result<std::vector<std::string>> limitsNotEnforced(const std::string& key) const;
+    Result<Allocation> allocation(const std::string& key) const;
+    Result<Usage> usage(const std::string& key) const;
+    Result<std::vector<JobProcess>> processes(const std::string& key) const;
+    Result<Receipt> receipt(const std::string& key) const;
+    Result<std::vector<Receipt>> receipts(const ReceiptFilter& filter) const;
+    /// Removes receipts. What is set in `retention` replaces the configured limits. Returns when it is done, after an hour at
+    /// most.
+    Result<Vacuumed> vacuum(const Retention& retention) const;
+    Result<void> stop(const std::string& key, std::optional<std::uint64_t> grace) const;
+    Result<void> suspend(const std::string& key) const;
+    Result<void> resume(const std::string& key) const;
+    /// Changes limits. Returns the limits that are in force afterwards.
+    Result<ResourceLimits> setLimits(const std::string& key, const ResourceLimits& change, bool force) const;
+    Result<void> kill(const std::string& key, int signal) const;
+    /// Opens a job, and returns its slice.
+    Result<std::string> open(const std::string& key, const JobOpening& opening) const;
+    /// Ends a job. Returns when nothing is left of it. `timeout`: microseconds.
+    Result<Receipt> end(const std::string& key, const ExitState& exit, std::uint64_t timeout) const;
+    /// Adds the batch script to a job that was opened. Returns task number and unit.
+    Result<std::pair<std::uint32_t, std::string>> addBatchScript(const std::string& key, const UniqueFd& leader) const;
+    /// Adds a task with these processes to a job. Returns task number and unit.
+    Result<std::pair<std::uint32_t, std::string>> adopt(const std::string& key, const std::vector<UniqueFd>& processes) const;
+    /// Waits for the end of a job. `timeout`: microseconds.
+    Result<Receipt> wait(const std::string& key, std::uint64_t timeout) const;
+
+private:
+    struct Impl;
+    explicit ManagerClient(std::unique_ptr<Impl> impl);
+    std::unique_ptr<Impl> impl_;
+};
+
+} // namespace pinfold

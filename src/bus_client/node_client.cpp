@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "bus_client/node_client.hpp"
+
+#include "base/escape.hpp"
+#include "bus_client/ask.hpp"
+#include "systemd/sdbus_compat.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <future>
+#include <thread>
+#include <vector>
+
+namespace pinfold {
+namespace {
+
+constexpr const char* kBus = "org.freedesktop.DBus";
+constexpr const char* kBusPath = "/org/freedesktop/DBus";
+constexpr const char* kSystemd = "org.freedesktop.systemd1";
+constexpr const char* kSystemdPath = "/org/freedesktop/systemd1";
+
+static_assert(NodeClient::kTimeLimit == kShortTime);
+
+/// Converts exceptions of the library to errors.
+template <class F> auto converted(F&& call) -> Result<decltype(call())> {
+    try {
+        return call();
+    } catch (const sdbus::Error& error) {
+        const auto name = bus::errorName(error);
+        const bool late = name.ends_with(".NoReply") || name.ends_with(".Timeout") || name.ends_with(".ETIMEDOUT");
+        return Error{late ? ErrorCode::TimedOut : ErrorCode::Unreachable, printable(error.getMessage(), 200)};
+    }
+}
+
+std::string text(const sdbus::Variant& value) {
+    const auto type = std::string(value.peekValueType());
+    if (type == "s")
+        return value.get<std::string>();
+    if (type == "b")
+        return value.get<bool>() ? "yes" : "no";
+    if (type == "u")
+        return std::to_string(value.get<std::uint32_t>());
+    if (type == "t")
+        return std::to_string(value.get<std::uint64_t>());
+    std::string list;
+    if (type == "as")
+        for (const auto& entry : value.get<std::vector<std::string>>())
+            list += (list.empty() ? "" : " ") + entry;
+    return list;
+}
+
+} // namespace
+
+struct NodeClient::Impl {
+    std::unique_ptr<sdbus::IConnection> connection;
+};
+
+NodeClient::NodeClient(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+NodeClient::NodeClient(NodeClient&&) noexcept = default;
+NodeClient& NodeClient::operator=(NodeClient&&) noexcept = default;
+NodeClient::~NodeClient() = default;
+
+Result<NodeClient> NodeClient::connect() {
+    ::setenv("SYSTEMD_BUS_TIMEOUT", (std::to_string(kTimeLimit) + "us").c_str(), 1);
+    // libsystemd waits 90 s for a bus that accepts the connection and says nothing, whatever the variable says. In that case we
+    // leave the thread behind.
+    using Made = Result<std::unique_ptr<Impl>>;
+    std::packaged_task<Made()> connecting([] {
+        return converted([] {
+            auto made = std::make_unique<Impl>();
+            made->connection = bus::systemBus();
+            return made;
+        });
+    });
+    auto made = connecting.get_future();
+    std::thread(std::move(connecting)).detach();
+    if (made.wait_for(std::chrono::microseconds(kTimeLimit)) != std::future_status::ready)
+        return Error{ErrorCode::TimedOut, "pinfoldd accepts connections, but does not answer"};
+    auto impl = made.get();
+    return impl ? Result<NodeClient>(NodeClient(std::move(*impl))) : Result<NodeClient>(impl.error());
+}
+
+Result<NodeClient::Properties> NodeClient::properties(const std::string& service, const std::string& path,
+                                                      const std::string& interface) const {
+    return converted([&] {
+        const auto proxy = bus::makeProxy(*impl_->connection, service, path);
+        Properties properties;
+        for (const auto& [name, value] : askInShort<bus::Dict>(*proxy, "org.freedesktop.DBus.Properties", "GetAll", interface))
+            properties.emplace(name, text(value));
+        return properties;
+    });
+}
+
+Result<NodeClient::Properties> NodeClient::unit(const std::string& name) const {
+    const auto path = converted([&] {
+        const auto proxy = bus::makeProxy(*impl_->connection, kSystemd, kSystemdPath);
+        return askInShort<sdbus::ObjectPath>(*proxy, "org.freedesktop.systemd1.Manager", "LoadUnit", name);
+    });
+    return path ? properties(kSystemd, *path, "") : Result<Properties>(path.error());
+}
+
+Result<bool> NodeClient::hasOwner(const std::string& name) const {
+    return converted(
+        [&] { return askInShort<bool>(*bus::makeProxy(*impl_->connection, kBus, kBusPath), kBus, "NameHasOwner", name); });
+}
+
+Result<bool> NodeClient::canBeStarted(const std::string& name) const {
+    return converted([&] {
+        const auto names = askInShort<std::vector<std::string>>(*bus::makeProxy(*impl_->connection, kBus, kBusPath), kBus,
+                                                                "ListActivatableNames");
+        return std::find(names.begin(), names.end(), name) != names.end();
+    });
+}
+
+} // namespace pinfold

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/access/quota.hpp"
+
+#include <algorithm>
+
+namespace pinfold {
+namespace {
+
+constexpr std::size_t kMaxBuckets = 4096;
+
+} // namespace
+
+bool Quota::take(uid_t uid, std::uint64_t now) {
+    // A bucket that has had time to fill up is the same as a new one.
+    if (buckets_.size() > kMaxBuckets)
+        std::erase_if(buckets_, [now](const auto& entry) {
+            return static_cast<double>(now - entry.second.filled) / 1e6 * kPerSecond >= kBurst;
+        });
+    auto& bucket = buckets_.try_emplace(uid, Bucket{kBurst, now}).first->second;
+    bucket.tokens = std::min(kBurst, bucket.tokens + static_cast<double>(now - bucket.filled) / 1e6 * kPerSecond);
+    bucket.filled = now;
+    if (bucket.tokens < 1)
+        return false;
+    bucket.tokens -= 1;
+    return true;
+}
+
+void Quota::charge(uid_t uid, std::uint64_t spent) {
+    // The debt is at most one burst, so a user is not refused for more than some seconds after a request.
+    if (const auto bucket = buckets_.find(uid); bucket != buckets_.end())
+        bucket->second.tokens =
+            std::max(-kBurst, bucket->second.tokens - static_cast<double>(spent) / 1e3 * kPerMillisecondSpent);
+}
+
+} // namespace pinfold

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/control/job_freezer.hpp"
+
+#include "core/control/owner_reach.hpp"
+#include "core/report/events.hpp"
+
+#include <utility>
+
+namespace pinfold {
+
+void JobFreezer::suspend(const JobPtr& job, const Caller& caller, Reply<void> reply) {
+    if (caller.admin)
+        job->ownerSuspends = false;
+    if (job->record.suspendedSince)
+        return reply({});
+    if (caller.admin)
+        return begin(job, caller.uid, std::move(reply));
+    if (auto turn = takeOwnersTurn(*job); !turn)
+        return reply(turn.error());
+    reply = [job, reply = std::move(reply)](Result<void> result) {
+        job->ownersTurn = false;
+        reply(std::move(result));
+    };
+    ask(job, [this, job, by = caller.uid, reply](Result<void> allowed) {
+        if (allowed)
+            allowed = possible(Verb::SuspendJob, phaseOf(*job), job->key().text());
+        if (!allowed || job->record.suspendedSince)
+            return reply(std::move(allowed));
+        if (job->isStartingTasks()) // its processes would come after the freeze
+            return reply(Error{ErrorCode::Busy, "a task of job '" + job->key().text() + "' is being started: try again"});
+        job->ownerSuspends = true;
+        begin(job, by, reply);
+    });
+}
+
+void JobFreezer::ask(const JobPtr& job, const Reply<void>& reply) {
+    const auto user = core_.context.countsAs(job->record.uid);
+    const auto over = [this, user, reply](Result<void> result) {
+        core_.owners.over(user);
+        reply(std::move(result));
+    };
+    const auto begin = [this, job, over] {
+        const auto look = [reach = OwnerReach(core_.context, *job)] { return reach.coversAll(); };
+        if (!core_.context.background.ask(Lane::Owners, look, over))
+            over(Error{ErrorCode::Busy, "too many owners suspend their jobs: try again"});
+    };
+    if (auto turn = core_.owners.take(user, begin); !turn)
+        reply(turn.error());
+}
+
+void JobFreezer::begin(const JobPtr& job, uid_t by, Reply<void> reply) {
+    job->record.suspendedSince = core_.context.loop.bootTime();
+    core_.save(*job);
+    freeze(job, [this, job, by, reply](const SystemdOutcome& outcome) {
+        if (outcome) {
+            job->record.suspendedSince.reset(); // the job ran on
+            failed(job);
+            return reply(Error{ErrorCode::SystemdFailed, "systemd did not freeze the job: " + outcome->message});
+        }
+        if (!job->ownerSuspends)
+            return suspended(job, by, reply);
+        // A frozen job does not change, so this second look misses no process.
+        ask(job, [this, job, by, reply](const Result<void>& allowed) {
+            if (allowed || !job->ownerSuspends)
+                return suspended(job, by, reply);
+            job->record.suspendedSince.reset(); // an owner who may not suspend gets no time off the run time limit
+            failed(job);
+            reply(allowed);
+        });
+    });
+}
+
+void JobFreezer::suspended(const JobPtr& job, uid_t by, const Reply<void>& reply) {
+    if (job->record.state == JobState::Running && job->record.suspendedSince) {
+        job->record.suspendedSince = core_.context.loop.bootTime(); // the job ran until now
+        core_.save(*job);
+        ender_.limitRunTime(job);
+        logSuspension(core_.context, *job, true, by);
+        core_.observer->jobStateChanged(job->key());
+    }
+    reply({});
+}
+
+void JobFreezer::freeze(const JobPtr& job, SystemdDone done) {
+    job->turns.take(Turns::Kind::Hit, [this, job, done = std::move(done)] {
+        if (job->record.state != JobState::Running) { // the end of the job has thawed it
+            job->turns.over();
+            return done({});
+        }
+        core_.context.systemd.freeze(job->key().sliceName(), [job, done](const SystemdOutcome& outcome) {
+            job->turns.over();
+            done(outcome);
+        });
+    });
+}
+
+/// The thaw takes a turn too, because a freeze may still wait for its own turn.
+void JobFreezer::thaw(const JobPtr& job, SystemdDone done) {
+    job->turns.take(Turns::Kind::Hit, [this, job, done = std::move(done)] {
+        job->turns.over();
+        core_.context.systemd.thaw(job->key().sliceName(), done);
+    });
+}
+
+void JobFreezer::failed(const JobPtr& job) {
+    if (!core_.registry.has(*job))
+        return; // the unit of that name may belong to another job by now
+    endSuspension(job->record, core_.context.loop.bootTime());
+    core_.save(*job);
+    core_.context.systemd.thaw(job->key().sliceName(), [](const SystemdOutcome&) {}); // the job may be half frozen
+}
+
+void JobFreezer::restore(const JobPtr& job) {
+    if (job->record.state != JobState::Running || !job->record.suspendedSince)
+        return;
+    freeze(job, [this, job](const SystemdOutcome& outcome) {
+        if (!outcome || job->record.state != JobState::Running || !job->record.suspendedSince)
+            return;
+        logWarning(core_.context, job->key(), "the job was suspended before pinfoldd started, but runs now: " + outcome->message);
+        failed(job);
+        ender_.limitRunTime(job);
+        core_.observer->jobStateChanged(job->key());
+    });
+}
+
+void JobFreezer::resume(const JobPtr& job, uid_t by, Reply<void> reply) {
+    // PID 1 may have frozen the job for an earlier pinfoldd, although the answer and the thaw that followed were lost with the
+    // bus.
+    const bool frozen = job->slice && job->slice->frozen().value_or(false);
+    if (!job->record.suspendedSince && !frozen)
+        return reply({});
+    thaw(job, [this, job, by, reply](const SystemdOutcome& outcome) {
+        if (outcome)
+            return reply(Error{ErrorCode::SystemdFailed, "systemd did not thaw the job: " + outcome->message});
+        if (endSuspension(job->record, core_.context.loop.bootTime()))
+            core_.save(*job);
+        if (job->record.state == JobState::Running) {
+            ender_.limitRunTime(job);
+            logSuspension(core_.context, *job, false, by);
+            core_.observer->jobStateChanged(job->key());
+        }
+        reply({});
+    });
+}
+
+} // namespace pinfold

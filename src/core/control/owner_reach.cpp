@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/control/owner_reach.hpp"
+
+#include <set>
+#include <utility>
+
+namespace pinfold {
+namespace {
+
+// A process that is forked while the list is read is in the next list. If a job forks for ever, its owner can end it by StopJob.
+constexpr int kMostLooks = 16;
+
+} // namespace
+
+Result<OwnerReach::Process> OwnerReach::look(pid_t pid) const {
+    const auto info = processes_.read(pid);
+    const auto place = info ? processes_.cgroupOf(pid) : info.error();
+    if (!place)
+        return place.error().code == ErrorCode::PidGone ? Result(Process::Elsewhere) : place.error();
+    if (*place != slice_ && !place->starts_with(slice_ + "/"))
+        return Process::Elsewhere;
+    // As for kill(2), a program that gained other rights by its set-user-ID bit still belongs to the user who called it.
+    return owner_.has(info->realUid) || owner_.has(info->savedUid) ? Process::Owners : Process::Others;
+}
+
+Result<void> OwnerReach::signal(int number) const {
+    const auto slice = cgroups_.open(slice_);
+    if (!slice)
+        return {}; // no process is in the slice
+    std::set<pid_t> seen;
+    bool reached = false;
+    bool spared = false;
+    for (int i = 0; i < kMostLooks; ++i) {
+        const auto pids = slice->processes();
+        if (!pids)
+            return pids.error();
+        const auto before = seen.size();
+        for (const auto pid : *pids) {
+            if (!seen.insert(pid).second)
+                continue;
+            // The pidfd is opened first. If its process ends, /proc may describe another process, but the signal does not reach
+            // that process.
+            const auto pidfd = openPidfd(pid);
+            const auto process = pidfd ? look(pid) : pidfd.error();
+            if (!process && process.error().code != ErrorCode::PidGone)
+                return process.error();
+            spared = spared || (process && *process == Process::Others);
+            if (!process || *process != Process::Owners)
+                continue;
+            if (auto sent = sendSignalTo(pidfd->get(), number); !sent)
+                return sent;
+            reached = true;
+        }
+        if (seen.size() == before)
+            break;
+    }
+    if (spared && !reached)
+        return Error{ErrorCode::Denied, "all processes in this job belong to other users, and the job's owner, user " +
+                                            std::to_string(owner_.user) + ", may not signal them"};
+    return {};
+}
+
+Result<void> OwnerReach::coversAll() const {
+    const auto slice = cgroups_.open(slice_);
+    if (!slice)
+        return {};
+    const auto pids = slice->processes();
+    if (!pids)
+        return pids.error();
+    for (const auto pid : *pids) {
+        const auto process = look(pid);
+        if (!process)
+            return process.error();
+        if (*process == Process::Others)
+            return Error{ErrorCode::Denied, "process " + std::to_string(pid) +
+                                                " in this job belongs to another user, so only root and "
+                                                "pinfold-admin may suspend the job"};
+    }
+    return {};
+}
+
+Result<void> takeOwnersTurn(Job& job) {
+    if (std::exchange(job.ownersTurn, true))
+        return Error{ErrorCode::Busy,
+                     "another signal or suspension by the owner is in progress for job '" + job.key().text() + "': try again"};
+    return {};
+}
+
+} // namespace pinfold

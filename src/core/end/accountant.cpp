@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/end/accountant.hpp"
+
+#include "core/report/events.hpp"
+#include "core/restart/node_shutdown.hpp"
+
+#include <csignal>
+#include <utility>
+
+namespace pinfold {
+namespace {
+
+constexpr std::uint64_t kSliceRetry = 500'000;
+constexpr int kSliceTries = 20;
+
+/// True: the leader was the victim of the out-of-memory kill, or was killed with the rest of the job.
+bool endedForMemory(const JobRecord& record, JobResult result) {
+    if (!record.oom || (result != JobResult::Exited && result != JobResult::Signaled && result != JobResult::Lost))
+        return false;
+    const auto leader = record.tasks.find(0);
+    const bool victimWasLeader = leader != record.tasks.end() && leader->second.leader && record.oom->victim &&
+                                 leader->second.leader->pid == static_cast<pid_t>(*record.oom->victim);
+    if (record.exit.known())
+        return record.exit.signal == SIGKILL;
+    return victimWasLeader || record.limits.oomPolicy.value_or(OomPolicy::Job) == OomPolicy::Job;
+}
+
+/// note() must have been called for this job before.
+Receipt makeReceipt(const Core& core, const Job& job) {
+    const auto& record = job.record;
+    Receipt receipt;
+    receipt.id = record.id;
+    receipt.key = record.key.text();
+    receipt.uid = record.uid;
+    receipt.started = record.created;
+    receipt.ended = record.figures->ended;
+    receipt.wall = record.figures->wall;
+    receipt.suspended = record.suspended;
+    receipt.result = record.cause.value_or(JobResult::Lost);
+    if (receipt.result == JobResult::Exited && record.exit.signal)
+        receipt.result = JobResult::Signaled;
+    if (endedForMemory(record, receipt.result))
+        receipt.result = JobResult::OutOfMemory;
+    receipt.result = resultAtShutdown(core, job, receipt.result);
+    receipt.exit = record.exit;
+    receipt.stoppedBy = record.stoppedBy;
+    receipt.tasks = record.nextTask - (job.lacksBatchScript() ? 1 : 0);
+    receipt.leftovers = record.leftovers;
+    receipt.usage = record.figures->usage;
+    receipt.oom = record.oom;
+    receipt.oomSaid = record.oomSaid;
+    if (record.oom && record.oom->cause == OomCause::OwnLimit && record.oom->anon) { // a job at its own limit was at its peak
+        receipt.usage.memoryPeakAnon = record.oom->anon;
+        receipt.usage.memoryPeakFile = record.oom->file;
+    }
+    receipt.limits = record.limits;
+    receipt.limitsNotEnforced = record.limitsNotEnforced;
+    receipt.allocation = record.allocation;
+    return receipt;
+}
+
+} // namespace
+
+struct Accountant::Closing {
+    JobPtr job;
+    bool recorded;                 ///< the record has all that the receipt needs, so a restart does not need the slice
+    std::optional<Receipt> stored; ///< set when the receipt is durable or set aside
+    bool sliceGone = false;        ///< the slice is gone, or pinfoldd has given up removing it
+};
+
+void Accountant::note(Job& job) const {
+    if (job.record.figures) // set already, perhaps by an earlier pinfoldd
+        return;
+    auto usage = lookAtUsage(job);
+    dropCurrent(usage);
+    const auto& loop = core_.context.loop;
+    job.record.figures =
+        FinalFigures{.ended = loop.realTime(), .wall = loop.bootTime() - job.record.createdBoot, .usage = std::move(usage)};
+}
+
+void Accountant::account(const JobPtr& job) {
+    if (std::exchange(job->accountDue, true))
+        return;
+    note(*job);
+    auto closing =
+        std::make_shared<Closing>(Closing{.job = job, .recorded = job->record.state == JobState::Accounting, .stored = {}});
+    if (!closing->recorded) // if true, an earlier pinfoldd has stored this state
+        closing->recorded = core_.advance(*job, JobState::Accounting) && core_.save(*job);
+    job->describeTimer.reset();
+    job->graceTimer.reset();
+    job->unkillableTimer.reset();
+    job->reportTimer.reset();
+    job->idleSave.reset();
+    job->sliceWatch.reset();
+    job->memoryWatch.reset();
+    if (!mayBeOfShutdown(core_, *job))
+        return enqueue(std::move(closing));
+    core_.context.systemd.askShutdown([this, closing] {
+        if (core_.registry.has(*closing->job))
+            enqueue(closing);
+    });
+}
+
+void Accountant::enqueue(ClosingPtr closing) {
+    due_.push_back(std::move(closing));
+    if (!flushSource_)
+        flushSource_ = core_.context.loop.whenIdle([this] { flush(); });
+}
+
+void Accountant::flush() {
+    flushSource_.reset();
+    for (const auto& closing : std::exchange(due_, {})) {
+        parts_.judge.conclude(closing->job);
+        auto receipt = makeReceipt(core_, *closing->job);
+        if (closing->job->record.neverRan)
+            closing->stored = std::move(receipt);
+        else
+            parts_.history.write(std::move(receipt), [this, closing](const Receipt& stored) {
+                closing->stored = stored;
+                closing->recorded ? forgetIfClosed(*closing) : removeSlice(closing, 1);
+            });
+        // The disk and PID 1 each take about a millisecond, and neither has to wait for the other.
+        if (closing->recorded || closing->stored)
+            removeSlice(closing, 1);
+    }
+    parts_.history.commit();
+}
+
+void Accountant::removeSlice(const ClosingPtr& closing, int tries) {
+    const auto gone = [this, closing] {
+        closing->sliceGone = true;
+        forgetIfClosed(*closing);
+    };
+    if (core_.shutdownSince) // PID 1 stops the slice as soon as pinfoldd has exited, and not before
+        return gone();
+    core_.context.systemd.stop(closing->job->key().sliceName(), [this, closing, gone, tries](const SystemdOutcome& outcome) {
+        const auto& job = closing->job;
+        const auto path = slicePath(job->key());
+        // systemd 252 reports success, but leaves the cgroup behind, when a process in it could not be killed in time.
+        if (!outcome && core_.context.cgroups.exists(path))
+            (void)core_.context.cgroups.remove(path);
+        if (!outcome && !core_.context.cgroups.exists(path))
+            return gone();
+        if (tries >= kSliceTries) {
+            logWarning(core_.context, job->key(),
+                       "its slice cannot be removed: " + (outcome ? outcome->message : "cgroup in use"), Trouble::Stop);
+            return gone();
+        }
+        // systemd 257 does not stop a unit that somebody froze without pinfoldd.
+        core_.context.systemd.thaw(job->key().sliceName(), [](const SystemdOutcome&) {});
+        job->removalTimer = core_.context.loop.after(kSliceRetry, [this, closing, tries] { removeSlice(closing, tries + 1); });
+    });
+}
+
+void Accountant::forgetIfClosed(const Closing& closing) {
+    if (closing.stored && closing.sliceGone)
+        forget(closing.job, *closing.stored);
+}
+
+void Accountant::forget(const JobPtr& job, const Receipt& receipt) {
+    job->removalTimer.reset();
+    if (auto removed = core_.context.records.remove(job->key()); !removed)
+        logWarning(core_.context, job->key(), "its record cannot be removed: " + removed.error().message, Trouble::Record);
+    core_.registry.remove(*job);
+    parts_.share.protect();
+    for (auto& [number, task] : job->tasks)
+        for (const auto& reply : std::exchange(task.waiters, {}))
+            reply({});
+    for (const auto& reply : std::exchange(job->waiters, {}))
+        reply(receipt);
+    if (!job->record.neverRan) {
+        logJobEnded(core_.context, *job, receipt);
+        core_.observer->jobRemoved(job->key(), receipt);
+    }
+    if (onForgotten)
+        onForgotten();
+}
+
+} // namespace pinfold

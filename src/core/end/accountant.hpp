@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The last step of a job: writes its receipt and removes its slice, at the same time, and then removes its record.
+#pragma once
+
+#include "core/core.hpp"
+#include "core/history/history_writer.hpp"
+#include "core/resources/node_share.hpp"
+#include "core/resources/oom_judge.hpp"
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace pinfold {
+
+class Accountant {
+public:
+    struct Parts {
+        NodeShare& share;
+        OomJudge& judge;
+        HistoryWriter& history;
+        LiveRows& rows;
+    };
+    Accountant(Core& core, Parts parts) : core_(core), parts_(parts) {}
+
+    /// Call this when the job runs. The history gets a row for the job within a second (LiveRows). Nobody waits for that.
+    void running(const JobPtr& job) { parts_.rows.expect(job); }
+    /// Call this when the job has run empty. It notes the time and what the job used, for the receipt.
+    void note(Job& job) const;
+    /// Call this when something has joined the job after note(), so that the job is not empty after all.
+    static void forgetNote(Job& job) { job.record.figures.reset(); }
+
+    /// Call this when the job's last process is gone. Makes the receipt durable, removes the job's units, and then
+    /// answers everybody who waits for the job.
+    void account(const JobPtr& job);
+
+    /// Called when a job has left the registry.
+    std::function<void()> onForgotten;
+
+private:
+    struct Closing;
+    using ClosingPtr = std::shared_ptr<Closing>;
+    void enqueue(ClosingPtr closing);
+    void flush();
+    void removeSlice(const ClosingPtr& closing, int tries);
+    void forgetIfClosed(const Closing& closing);
+    void forget(const JobPtr& job, const Receipt& receipt);
+
+    Core& core_;
+    Parts parts_;
+    std::vector<ClosingPtr> due_;
+    EventHandle flushSource_;
+};
+
+} // namespace pinfold

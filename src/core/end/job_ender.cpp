@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/end/job_ender.hpp"
+
+#include "base/parse.hpp"
+#include "core/end/leftovers.hpp"
+#include "core/end/shepherds.hpp"
+#include "core/report/events.hpp"
+
+#include <csignal>
+
+#include <algorithm>
+#include <utility>
+
+namespace pinfold {
+namespace {
+
+// The kernel freezes a cgroup within milliseconds, but a process that hangs in the kernel never freezes.
+constexpr std::uint64_t kFreezeWait = 1'000'000;
+
+// A process that ends leaves its cgroup (cgroup_exit() in the kernel's do_exit()) a moment before its pidfd reports the end
+// (exit_notify()), and the process may have to wait for a processor in between. If a leader lives longer than this, somebody has
+// moved it to another cgroup.
+constexpr std::uint64_t kDyingWait = 1'000'000;
+
+/// True: the processes that are left now should have ended earlier. (At a stop request the job's own processes are about to end
+/// together.)
+bool leftBehind(const Job& job) {
+    return job.record.linger && !job.record.tasks.contains(0) ? job.record.cause == JobResult::Exited : leaderEnded(job);
+}
+
+bool populated(const Job& job) { return job.slice && job.slice->populated(); }
+
+/// True: the job's processes are being stopped, and a timer drives the next step.
+bool isBeingStopped(const Job& job) { return job.describeTimer || job.graceTimer || job.freezeTimer || job.unkillableTimer; }
+
+} // namespace
+
+std::function<void()> JobEnder::onJob(const JobPtr& job, void (JobEnder::*handler)(const JobPtr&)) {
+    return [this, weak = WeakJob(job), handler] {
+        if (const auto live = weak.lock())
+            (this->*handler)(live);
+    };
+}
+
+void JobEnder::watchBatchScript(const JobPtr& job) {
+    auto& leader = job->tasks[0];
+    if (leader.leader)
+        leader.leaderWatch = core_.context.loop.onReadable(leader.leader.get(), onJob(job, &JobEnder::leaderGone));
+    if (job->supervisor)
+        job->supervisorWatch = core_.context.loop.onReadable(job->supervisor.get(), onJob(job, &JobEnder::supervisorGone));
+    check(job);
+}
+
+void JobEnder::watch(const JobPtr& job) {
+    if (auto watched = core_.context.cgroupWatch.watch(core_.context.cgroups.eventsFile(slicePath(job->key())),
+                                                       onJob(job, &JobEnder::check)))
+        job->sliceWatch = std::move(*watched);
+    else
+        logWarning(core_.context, job->key(),
+                   "cannot watch cgroup.events, so pinfoldd sees only the end of the job's leader: " + watched.error().message);
+
+    limitRunTime(job);
+    judge_.watch(job);
+    if (!job->record.neverRan)
+        accountant_.running(job);
+    job->lacksBatchScript() || job->isStarting(0) ? check(job) : watchBatchScript(job);
+    if (core_.shutdownSince) // PID 1 may have started the job before PID 1 began to stop all units
+        begin(job, {.cause = JobResult::NodeShutdown, .by = {}, .grace = {}});
+}
+
+void JobEnder::limitRunTime(const JobPtr& job) {
+    job->runTimer.reset();
+    const auto limit = job->record.limits.runTimeMax.value_or(kInfinity);
+    if (job->record.state != JobState::Running || job->record.suspendedSince || limit == kInfinity)
+        return;
+    const auto run = core_.context.loop.bootTime() - job->record.createdBoot - job->record.suspended;
+    job->runTimer = core_.context.loop.after(limit > run ? limit - run : 0, [this, weak = WeakJob(job)] {
+        if (const auto live = weak.lock())
+            begin(live, {.cause = JobResult::Timeout, .by = {}, .grace = {}});
+    });
+}
+
+void JobEnder::check(const JobPtr& job) {
+    if (job->freezeTimer && job->slice->frozen().value_or(false))
+        return killAround(job);
+    if (job->record.state == JobState::Running && job->lacksBatchScript())
+        return linger(job);
+    if (populated(*job)) {
+        job->leaderTimer.reset();
+        if (job->record.state == JobState::Ending)
+            Accountant::forgetNote(*job);
+        // The job had run empty. Processes that have come since are stopped too.
+        if (job->record.state == JobState::Ending && !isBeingStopped(*job) && !reports_.letsBe(job))
+            stop(job);
+        return;
+    }
+    if (job->record.state == JobState::Creating || job->isStartingTasks())
+        return; // a start is under way, so the job is not over
+    job->record.state == JobState::Running ? ranEmpty(job) : emptied(job);
+}
+
+void JobEnder::ranEmpty(const JobPtr& job) {
+    if (leaderEnded(*job))
+        return begin(job, {.cause = JobResult::Exited, .by = {}, .grace = {}});
+    if (job->leaderTimer)
+        return;
+    job->leaderTimer = core_.context.loop.after(kDyingWait, [this, weak = WeakJob(job)] {
+        const auto live = weak.lock();
+        if (!live)
+            return;
+        live->leaderTimer.reset();
+        if (!populated(*live) && !live->isStartingTasks()) // check() is called again when a start ends
+            begin(live, {.cause = leaderEnded(*live) ? JobResult::Exited : JobResult::Lost, .by = {}, .grace = {}});
+    });
+}
+
+void JobEnder::linger(const JobPtr& job) {
+    if (!job->slice || job->slice->gone())
+        return begin(job, {.cause = JobResult::Lost, .by = {}, .grace = {}});
+    if (job->isStartingTasks() || populated(*job))
+        return job->lingerTimer.reset();
+    if (job->lingerTimer || *job->record.linger == kInfinity)
+        return;
+    job->lingerTimer = core_.context.loop.after(*job->record.linger, [this, weak = WeakJob(job)] {
+        if (const auto live = weak.lock())
+            begin(live, {.cause = JobResult::Exited, .by = {}, .grace = {}});
+    });
+}
+
+void JobEnder::leaderGone(const JobPtr& job) {
+    job->tasks[0].leaderWatch.reset();
+    // The shepherd was spared so that it could see the end of its job. What the shepherd left behind gets no further grace.
+    if (job->record.state == JobState::Ending && job->culled && !shepherdLives(*job))
+        return kill(job);
+    if (job->record.state == JobState::Ending) // the end has begun, for example because pinfoldd saw the empty slice first
+        return;
+    // A shepherd that kills its process group kills the leader and the supervisor together. pinfoldd may see either end first.
+    const bool supervisorGoneToo = job->record.supervisor && (!job->supervisor || hasEnded(job->supervisor.get()));
+    begin(job, {.cause = supervisorGoneToo ? JobResult::SupervisorLost : JobResult::Exited, .by = {}, .grace = {}});
+}
+
+void JobEnder::supervisorGone(const JobPtr& job) {
+    job->supervisorWatch.reset();
+    job->supervisor.reset();
+    if (job->record.state == JobState::Ending && !populated(*job))
+        return emptied(job);
+    begin(job, {.cause = JobResult::SupervisorLost, .by = {}, .grace = {}});
+}
+
+void JobEnder::begin(const JobPtr& job, Request request) {
+    auto& record = job->record;
+    if (ReportWait::hasLetBe(*job)) {
+        ReportWait::over(*job);
+        job->runTimer.reset();
+        record.grace = request.grace;
+        job->leftToPid1 = request.cause == JobResult::NodeShutdown;
+        core_.save(*job);
+        return stop(job);
+    }
+    if (record.state == JobState::Ending && request.grace && isSooner(*job, *request.grace) && populated(*job)) {
+        record.grace = request.grace;
+        job->leftToPid1 = false;
+        core_.save(*job);
+        return terminate(job);
+    }
+    const bool givenUp = record.state == JobState::Creating && record.neverRan;
+    if (record.state != JobState::Running && !givenUp)
+        return;
+    job->endBegan = core_.context.loop.bootTime();
+    record.cause = request.cause;
+    record.stoppedBy = request.by;
+    record.grace = request.grace;
+    job->lingerTimer.reset();
+    job->leaderTimer.reset();
+    // systemd 257 stops no frozen unit, and a frozen process acts on no signal but SIGKILL.
+    const bool frozen = endSuspension(record, core_.context.loop.bootTime());
+    job->leftToPid1 = request.cause == JobResult::NodeShutdown && !frozen;
+    if (frozen)
+        core_.context.systemd.thaw(job->key().sliceName(), [](const SystemdOutcome&) {});
+    if (!populated(*job) && !job->isStartingTasks()) {
+        job->runTimer.reset();
+        core_.advance(*job, JobState::Ending); // a restart would see the same, so the record is stored only with the next state
+        return emptied(job);
+    }
+    core_.enter(*job, JobState::Ending);
+    if (reports_.letsBe(job)) // the run time limit stays in force for what the leader left behind
+        return core_.observer->jobStateChanged(job->key());
+    job->runTimer.reset();
+    stop(job);
+}
+
+/// Only a sooner end counts. Otherwise a user who stops the job again and again would put off its end.
+bool JobEnder::isSooner(const Job& job, std::uint64_t asked) const {
+    return job.killAt ? core_.context.loop.bootTime() + asked < *job.killAt : asked < grace(job);
+}
+
+void JobEnder::resume(const JobPtr& job) {
+    if (job->record.state == JobState::Accounting)
+        return accountant_.account(job);
+    watch(job); // watch() goes on with the end
+}
+
+void JobEnder::stop(const JobPtr& job) {
+    if (!populated(*job))
+        return emptied(job);
+    if (leftBehind(*job))
+        listLeftovers(job);
+    if (job->describing == 0 || grace(*job) == 0)
+        return terminate(job);
+    job->terminationDue = true;
+    const auto due = [this, weak = WeakJob(job)] {
+        if (const auto live = weak.lock(); live && std::exchange(live->terminationDue, false))
+            terminate(live);
+    };
+    job->onDescribed.push_back(due);
+    job->describeTimer = core_.context.loop.after(kDescriptionWait, due);
+}
+
+void JobEnder::listLeftovers(const JobPtr& job) {
+    if (!std::exchange(job->record.leftoversListed, true)) // if true, they were listed before, perhaps by an earlier pinfoldd
+        reportLeftovers(core_, job, 0);
+}
+
+void JobEnder::terminate(const JobPtr& job) {
+    job->terminationDue = false;
+    // A job that ends takes no further process, so the turn need not last until PID 1 answers.
+    job->turns.take(Turns::Kind::Hit, [this, job] {
+        if (job->record.state == JobState::Ending)
+            terminateInTurn(job);
+        job->turns.over();
+    });
+}
+
+void JobEnder::terminateInTurn(const JobPtr& job) {
+    core_.observer->jobStateChanged(job->key()); // not earlier: a clean end takes a moment, and JobRemoved tells of it
+    const auto delay = grace(*job);
+    (void)lookAtUsage(*job); // the last chance to see what the memory peak was made of
+    if (job->leftToPid1)     // PID 1 sends SIGTERM, and some programs take a second one as impatience
+        return;
+    if (delay == 0)
+        return kill(job);
+    // A job that never ran has only its waiting leader in it. The leader has been told, and ends by itself.
+    if (!job->record.neverRan) {
+        const auto ignore = [](const SystemdOutcome&) {}; // cgroup.kill follows even if PID 1 fails
+        const auto first = static_cast<int>(job->record.limits.killSignal.value_or(SIGTERM));
+        for (const int signal : {first, SIGCONT}) { // a stopped process acts on the first signal only after SIGCONT
+            if (!shepherdLives(*job))
+                core_.context.systemd.kill(job->key().sliceName(), signal, ignore);
+            else if (auto sent = signalAllButShepherds(core_.context, *job, signal); !sent)
+                logWarning(core_.context, job->key(), sent.error().message, Trouble::Stop);
+        }
+    }
+    const auto now = core_.context.loop.bootTime();
+    job->killAt = std::min(job->killAt.value_or(now + delay), now + delay);
+    job->graceTimer = core_.context.loop.after(*job->killAt - std::min(now, *job->killAt), onJob(job, &JobEnder::kill));
+}
+
+void JobEnder::kill(const JobPtr& job) {
+    if (!populated(*job))
+        return emptied(job);
+    job->graceTimer.reset();
+    job->killAt = core_.context.loop.bootTime();
+    if (leaderEnded(*job))
+        listLeftovers(job);
+    if (!job->culled && shepherdLives(*job))
+        return cull(job);
+    // pinfoldd kills without PID 1: PID 1 may take as long as a storm of short-lived daemons lasts.
+    if (auto killed = core_.killer.kill(slicePath(job->key()), job->killTimer); !killed) {
+        logWarning(core_.context, job->key(), killed.error().message + "; pinfoldd asks systemd to kill instead", Trouble::Stop);
+        core_.context.systemd.kill(job->key().sliceName(), SIGKILL, [](const SystemdOutcome&) {});
+    }
+    unkillable_.watch(job);
+}
+
+void JobEnder::cull(const JobPtr& job) {
+    job->culled = true;
+    // A frozen process cannot fork, so no process escapes from the list of those to kill.
+    if (auto frozen = job->slice->freeze(true); !frozen) {
+        logWarning(core_.context, job->key(),
+                   frozen.error().message + "; pinfoldd kills the job's shepherd together with the job", Trouble::Stop);
+        return kill(job);
+    }
+    job->freezeTimer = core_.context.loop.after(kFreezeWait, [this, weak = WeakJob(job)] {
+        const auto live = weak.lock();
+        if (!live)
+            return;
+        live->freezeTimer.reset();
+        (void)live->slice->freeze(false); // the freeze takes too long, and cgroup.kill ends frozen processes too
+        kill(live);
+    });
+    check(job);
+}
+
+void JobEnder::killAround(const JobPtr& job) {
+    job->freezeTimer.reset();
+    const auto killed = signalAllButShepherds(core_.context, *job, SIGKILL);
+    (void)job->slice->freeze(false); // the killed processes have died frozen; this thaws the shepherds
+    if (!killed) {
+        logWarning(core_.context, job->key(),
+                   killed.error().message + "; pinfoldd kills the job's shepherd together with the job", Trouble::Stop);
+        return kill(job);
+    }
+    job->graceTimer = core_.context.loop.after(core_.context.config.jobs.shepherdGrace, onJob(job, &JobEnder::kill));
+}
+
+void JobEnder::reportExit(const JobPtr& job, const ExitState& exit, bool byAdmin) {
+    const bool believed = byAdmin || job->record.ownersBatch;
+    // For a job that the batch system made, pinfoldd believes only the batch system, and waits for the supervisor's report.
+    if (!job->record.exit.known() && believed)
+        job->record.exit = exit;
+    const bool wasLetBe = ReportWait::hasLetBe(*job);
+    if (believed)
+        ReportWait::over(*job);
+    if (job->record.state == JobState::Running)
+        return begin(job, {.cause = JobResult::Exited, .by = {}, .grace = {}});
+    if (job->record.state != JobState::Ending)
+        return;
+    if (!populated(*job))
+        return emptied(job);
+    if (wasLetBe)
+        return stop(job);
+    if (byAdmin) // a batch system waits for the end: a stop that gives the job longer than usual goes on with the usual grace
+        begin(job, {.cause = JobResult::Exited, .by = {}, .grace = usualGrace(*job)});
+}
+
+void JobEnder::emptied(const JobPtr& job) {
+    if (job->record.state != JobState::Ending)
+        return;
+    job->describeTimer.reset();
+    job->graceTimer.reset();
+    job->killTimer.reset();
+    job->freezeTimer.reset();
+    job->terminationDue = false;
+    unkillable_.over(*job);
+    if (job->isStartingTasks())
+        return; // PID 1 may still put a process into the job; the end of that start calls emptied() again
+    accountant_.note(*job);
+    if (reports_.isAwaited(job)) {
+        // The record is stored in case pinfoldd restarts meanwhile. On a busy node the report comes before the loop is idle, and
+        // then the record is stored with the next state.
+        job->idleSave = core_.context.loop.whenIdle([this, weak = WeakJob(job)] {
+            if (const auto live = weak.lock())
+                core_.save(*live);
+        });
+        return;
+    }
+    // A kill of the process group ends the leader and the supervisor. pinfoldd may see the empty slice, the leader's end or the
+    // supervisor's end first. isAwaited() has waited for a supervisor that lives. (This check comes after isAwaited(), because
+    // the supervisor may end between the two checks.)
+    auto& record = job->record;
+    const bool supervisorLives = job->supervisor && !hasEnded(job->supervisor.get());
+    if (record.supervisor && !supervisorLives && record.cause == JobResult::Exited && !record.exit.known())
+        record.cause = JobResult::SupervisorLost;
+    account(job);
+}
+
+void JobEnder::account(const JobPtr& job) {
+    if (job->describing == 0)
+        return accountant_.account(job);
+    job->onDescribed.push_back(onJob(job, &JobEnder::account)); // the receipt has to name the leftovers
+}
+
+std::uint64_t JobEnder::grace(const Job& job) const {
+    const auto& record = job.record;
+    if (record.grace)
+        return *record.grace;
+    if (record.cause == JobResult::Timeout && record.limits.runTimeGrace)
+        return *record.limits.runTimeGrace;
+    return usualGrace(job);
+}
+
+std::optional<std::uint64_t> JobEnder::graceOfOwner(const Job& job, std::optional<std::uint64_t> asked) const {
+    return asked ? std::optional(std::min(*asked, usualGrace(job))) : std::nullopt;
+}
+
+std::uint64_t JobEnder::usualGrace(const Job& job) const {
+    return job.record.limits.killGrace.value_or(core_.context.config.jobs.killGrace);
+}
+
+} // namespace pinfold

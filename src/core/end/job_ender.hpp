@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// JobEnder watches a running job and ends it: it names the leftovers, sends SIGTERM, waits for the grace, uses cgroup.kill, and
+// hands the job over to the accountant.
+#pragma once
+
+#include "core/core.hpp"
+#include "core/end/accountant.hpp"
+#include "core/end/report_wait.hpp"
+#include "core/end/unkillable.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+namespace pinfold {
+
+// clang-format off
+// What JobEnder does at each event, by the job's state. In Creating it does nothing: JobCreator lets the job run, drops it, or gives
+// it up, and then the job ends from Creating (JobRecord::neverRan). In Accounting only Accountant acts.
+//
+//                                      | Running                                | Ending
+// -------------------------------------|----------------------------------------|-----------------------------------------------------
+// the leader ends                      | begin: exited, or supervisor-lost      | kill, if a shepherd was spared and is gone now
+// the supervisor ends                  | begin: supervisor-lost                 | emptied, if the slice is empty
+// the slice has run empty, or is gone  | begin: exited; if the leader lives,    | emptied: note the figures, wait for a report that is
+//                                      | wait 1 s, then begin: exited or lost   | due (reportTimer), then hand over to Accountant
+//   of a job without a batch script    | lingerTimer begins; gone: begin: lost  | the same
+// the slice has processes again        | stop waiting                           | stop, unless isBeingStopped() or a report is awaited
+// the slice is frozen                  | -                                      | killAround, if cull() has frozen it
+// the run time is over (runTimer)      | begin: timeout                         | stop, if a report was awaited; otherwise nothing
+// lingerTimer                          | begin: exited                          | -
+// somebody asks for the end            | begin: the cause that was given        | stop, if a report was awaited; terminate, if the new
+//                                      |                                        | grace ends sooner
+// EndJob's report                      | begin: exited                          | emptied, stop, or begin with the usual grace
+// the leftovers are described, or      | -                                      | terminate: SIGTERM, and graceTimer begins
+//   describeTimer                      |                                        |
+// graceTimer                           | -                                      | kill: SIGKILL; around a shepherd cull, which freezes
+// freezeTimer                          | -                                      | thaw and kill
+// unkillableTimer                      | -                                      | UnkillablePolicy: SIGKILL again, then report
+//
+// begin() stores the cause, then calls stop(): stop -> terminate -> kill, each at once if there is nothing to wait for.
+// clang-format on
+class JobEnder {
+public:
+    struct Parts {
+        OomJudge& judge;
+        Accountant& accountant;
+        UnkillablePolicy& unkillable;
+    };
+    JobEnder(Core& core, Parts parts)
+        : core_(core), judge_(parts.judge), accountant_(parts.accountant), unkillable_(parts.unkillable),
+          reports_(core, [this](const JobPtr& job) { check(job); }) {}
+
+    /// Watches leader, supervisor, slice and run time of a running job, and acts at once on what has happened already.
+    void watch(const JobPtr& job);
+
+    /// Watches the batch script of a job that was opened, and acts at once on what has happened already.
+    void watchBatchScript(const JobPtr& job);
+
+    /// Sets the timer of the run time limit anew, when the limit was changed, or the job suspended or resumed.
+    void limitRunTime(const JobPtr& job);
+
+    struct Request {
+        JobResult cause = JobResult::Exited;
+        std::optional<uid_t> by;
+        std::optional<std::uint64_t> grace; ///< microseconds; unset: the job's own, else the site's
+    };
+    /// Begins the end. If the job is ending already, only a shorter grace has an effect.
+    void begin(const JobPtr& job, Request request);
+
+    /// The grace that the owner asked for, in microseconds, but at most the job's own kill_grace, else the site's. A longer grace
+    /// would be time that the job's limits do not give.
+    std::optional<std::uint64_t> graceOfOwner(const Job& job, std::optional<std::uint64_t> asked) const;
+
+    /// Takes EndJob's report on how the leader ended. A report by the owner ends the job, but is not believed unless the owner
+    /// made the leader part of the job.
+    void reportExit(const JobPtr& job, const ExitState& exit, bool byAdmin);
+
+    /// Goes on with an end that an earlier pinfoldd began.
+    void resume(const JobPtr& job);
+
+    /// Looks at the slice, which may have run empty, or vanished.
+    void check(const JobPtr& job);
+
+private:
+    void stop(const JobPtr& job);
+    void leaderGone(const JobPtr& job);
+    void supervisorGone(const JobPtr& job);
+    void listLeftovers(const JobPtr& job);
+    bool isSooner(const Job& job, std::uint64_t asked) const;
+    void terminate(const JobPtr& job);
+    void terminateInTurn(const JobPtr& job);
+    void kill(const JobPtr& job);
+    void cull(const JobPtr& job);
+    void killAround(const JobPtr& job);
+    void linger(const JobPtr& job);
+    void ranEmpty(const JobPtr& job);
+    std::function<void()> onJob(const JobPtr& job, void (JobEnder::*handler)(const JobPtr&));
+    void emptied(const JobPtr& job);
+    void account(const JobPtr& job);
+    std::uint64_t grace(const Job& job) const;
+    std::uint64_t usualGrace(const Job& job) const;
+
+    Core& core_;
+    OomJudge& judge_;
+    Accountant& accountant_;
+    UnkillablePolicy& unkillable_;
+    ReportWait reports_;
+};
+
+} // namespace pinfold

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/end/leftovers.hpp"
+
+#include "core/report/events.hpp"
+#include "core/report/leftover_log.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace pinfold {
+namespace {
+
+std::string commandForReport(const ProcessInfo& process, CommandLines policy) {
+    if (policy == CommandLines::Full)
+        return process.command;
+    if (policy == CommandLines::None)
+        return {};
+    return process.command.substr(0, process.command.find(' '));
+}
+
+Result<std::vector<pid_t>> processesOf(const Core& core, const Job& job, std::uint32_t task) {
+    if (task == 0)
+        return job.slice->processes();
+    auto scope = core.context.cgroups.open(scopePath(job.key(), task));
+    if (!scope)
+        return std::vector<pid_t>{}; // the scope ran empty meanwhile, and systemd removed it
+    return scope->processes();
+}
+
+/// Adds command lines until there are leftovers.report_max of them, or as many as a record holds. Returns how many there are.
+std::size_t addCommands(const CoreContext& context, Leftovers& leftovers, const std::vector<ProcessInfo>& seen) {
+    const auto& policy = context.config.leftovers;
+    const auto most = std::min<std::size_t>(policy.reportMax, Leftovers::kMostCommands);
+    for (const auto& process : seen)
+        if (policy.commandLines != CommandLines::None && leftovers.commands.size() < most)
+            leftovers.commands.push_back(process.command);
+    leftovers.boundCommands();
+    return leftovers.commands.size();
+}
+
+} // namespace
+
+std::vector<ProcessInfo> glance(const CoreContext& context, const std::vector<pid_t>& pids) {
+    std::vector<ProcessInfo> seen;
+    for (const auto pid : pids) {
+        if (seen.size() >= context.config.leftovers.reportMax)
+            break;
+        if (auto process = context.processes.read(pid))
+            seen.push_back(std::move(*process));
+    }
+    return seen;
+}
+
+void keepToPolicy(const CoreContext& context, std::vector<ProcessInfo>& processes) {
+    for (auto& process : processes)
+        process.command = commandForReport(process, context.config.leftovers.commandLines);
+}
+
+void reportLeftovers(Core& core, const JobPtr& job, std::uint32_t task) {
+    const auto pids = processesOf(core, *job, task);
+    if (!pids) {
+        logWarning(core.context, job->key(), "leftovers cannot be listed: " + pids.error().message);
+        return;
+    }
+    if (pids->empty())
+        return;
+    auto seen = glance(core.context, *pids);
+    auto& leftovers = job->record.leftovers;
+    leftovers.count += static_cast<std::uint32_t>(pids->size());
+    for (const auto& process : seen)
+        leftovers.cpu += process.cpu;
+    const auto first = leftovers.commands.size();
+    const auto last = addCommands(core.context, leftovers, seen);
+    core.save(*job); // after a restart before they are described, the record still has their names
+    core.observer->leftoversFound(job->key(), task, pids->size());
+
+    ++job->describing;
+    core.describer.describe(job->record.uid, std::move(seen),
+                            [&core, job, task, first, last, count = pids->size()](std::vector<ProcessInfo> named) {
+                                keepToPolicy(core.context, named);
+                                for (auto at = first; at < last; ++at)
+                                    job->record.leftovers.commands[at] = named[at - first].command;
+                                job->record.leftovers.boundCommands();
+                                core.save(*job);
+                                core.leftoverLog.say(*job, task, count, std::move(named));
+                                if (--job->describing == 0)
+                                    for (const auto& then : std::exchange(job->onDescribed, {}))
+                                        then();
+                            });
+}
+
+} // namespace pinfold

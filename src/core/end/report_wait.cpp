@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/end/report_wait.hpp"
+
+#include <algorithm>
+
+namespace pinfold {
+namespace {
+
+// A report usually comes within milliseconds. The report may never come if somebody has stopped the supervisor at a terminal
+// (Ctrl-Z), or if the batch system does not run.
+constexpr std::uint64_t kUsual = 10'000'000;
+
+} // namespace
+
+/// Microseconds for which somebody may be expected to report how the leader ended.
+std::uint64_t ReportWait::patience(const Job& job) const {
+    const auto& record = job.record;
+    if (record.neverRan || job.lacksBatchScript())
+        return 0;
+    if (record.supervisor)
+        return job.supervisor && !hasEnded(job.supervisor.get()) ? kUsual : 0;
+    if (record.cause != JobResult::Exited || core_.shutdownSince) // a report that comes later will do
+        return 0;
+    const auto asked = record.reportWithin.value_or(record.linger ? kUsual : 0);
+    return job.endMissed ? std::min(asked, kUsual) : asked;
+}
+
+bool ReportWait::isAwaited(const JobPtr& job) {
+    if (job->reportOver || job->record.exit.known())
+        return false;
+    const auto wait = patience(*job);
+    if (wait == 0 || job->reportTimer)
+        return wait > 0;
+    job->reportTimer = core_.context.loop.after(wait, [this, weak = WeakJob(job)] {
+        const auto live = weak.lock();
+        if (!live)
+            return;
+        over(*live);
+        overdue_(live);
+    });
+    return true;
+}
+
+bool ReportWait::hasLetBe(const Job& job) {
+    return job.record.state == JobState::Ending && job.reportTimer && !job.record.supervisor;
+}
+
+void ReportWait::over(Job& job) {
+    job.reportTimer.reset();
+    job.reportOver = true;
+}
+
+} // namespace pinfold

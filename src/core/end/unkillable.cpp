@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/end/unkillable.hpp"
+
+#include "base/parse.hpp"
+#include "core/end/leftovers.hpp"
+#include "core/report/events.hpp"
+#include "os/fuse_mounts.hpp"
+#include "os/replace_file.hpp"
+#include "os/trusted_program.hpp"
+#include "systemd/unit_properties.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+namespace pinfold {
+namespace {
+
+constexpr std::size_t kMostKeys = 10;  // named in one line for people
+constexpr std::size_t kMostPids = 100; // passed in one command line
+
+/// True: a process waits for the answer of a FUSE file server that a user runs. The other processes may wait for what that
+/// process holds. The server is a user's if all processes are where only users mount, in namespaces that users have made
+/// themselves. The server is also a user's if the node's own servers answer: a file of a user's server can be handed to a process
+/// outside of these namespaces.
+bool waitForUsersFileServer(const std::vector<ProcessInfo>& stuck, const std::filesystem::path& root) {
+    const auto waitsInFuse = [](const ProcessInfo& process) { return isInFuse(process.waitPoint.value_or("")); };
+    const auto isUsers = [](const ProcessInfo& process) { return process.ownNamespace; };
+    if (std::ranges::none_of(stuck, waitsInFuse))
+        return false;
+    return std::ranges::all_of(stuck, isUsers) ||
+           (std::ranges::all_of(stuck, [&](const auto& one) { return isUsers(one) || waitsInFuse(one); }) &&
+            nodesFuseServersAnswer(root));
+}
+
+// The time from the second SIGKILL to the report. The kernel takes milliseconds to kill.
+constexpr std::uint64_t kSecondKill = 1'000'000;
+constexpr std::uint64_t kLookAgain = 1'000'000;
+
+/// True: the process has ended, and pinfoldd may have looked too late to see where it hung.
+bool hasGone(const ProcessTable& table, const ProcessInfo& process) {
+    const auto now = table.read(process.pid);
+    return now ? now->started != process.started : now.error().code == ErrorCode::PidGone;
+}
+
+} // namespace
+
+std::optional<UnkillableJobs> unkillableJobs(const Registry& registry) {
+    UnkillableJobs jobs{.words = {}, .since = UINT64_MAX};
+    std::size_t count = 0;
+    for (const auto& [key, job] : registry.all()) {
+        const auto& since = job->record.unkillableSince;
+        if (!since || job->record.unkillableInFuse)
+            continue;
+        jobs.since = std::min(jobs.since, *since);
+        if (++count <= kMostKeys)
+            jobs.words += (count > 1 ? ", job " : "job ") + key + " cannot be killed since " + formatUtc(*since);
+    }
+    if (count > kMostKeys)
+        jobs.words += " and " + std::to_string(count - kMostKeys) + " more";
+    return count > 0 ? std::optional(std::move(jobs)) : std::nullopt;
+}
+
+void UnkillablePolicy::watch(const JobPtr& job) {
+    const auto after = core_.context.config.unkillable.after;
+    const auto last = std::min(kSecondKill, after / 2);
+    const auto killedAt = core_.context.loop.realTime();
+    job->unkillableTimer = core_.context.loop.after(after - last, [this, last, killedAt, weak = WeakJob(job)] {
+        if (const auto live = weak.lock())
+            killAgain(live, last, killedAt);
+    });
+}
+
+void UnkillablePolicy::killAgain(const JobPtr& job, std::uint64_t last, std::uint64_t killedAt) {
+    if (!job->slice->populated())
+        return onEmpty(job);
+    const auto done = std::make_shared<bool>(false);
+    if (core_.killer.killStubborn(job->key(), job->record.uid, [done] { *done = true; }))
+        return reportAfter(job, done, last, killedAt);
+    job->unkillableTimer = core_.context.loop.after(kLookAgain, [this, last, killedAt, weak = WeakJob(job)] {
+        if (const auto live = weak.lock())
+            killAgain(live, last, killedAt);
+    });
+}
+
+void UnkillablePolicy::reportAfter(const JobPtr& job, const std::shared_ptr<const bool>& done, std::uint64_t wait,
+                                   std::uint64_t killedAt) {
+    job->unkillableTimer = core_.context.loop.after(wait, [this, done, killedAt, weak = WeakJob(job)] {
+        const auto live = weak.lock();
+        if (live && *done)
+            report(live, killedAt);
+        else if (live)
+            reportAfter(live, done, kLookAgain, killedAt);
+    });
+}
+
+void UnkillablePolicy::reportLater(const JobPtr& job, std::uint64_t killedAt) {
+    job->unkillableTimer = core_.context.loop.after(kLookAgain, [this, killedAt, weak = WeakJob(job)] {
+        if (const auto live = weak.lock())
+            report(live, killedAt);
+    });
+}
+
+void UnkillablePolicy::report(const JobPtr& job, std::uint64_t killedAt) {
+    if (!job->slice->populated())
+        return onEmpty(job);
+    const auto pids = job->slice->processes();
+    if (!pids)
+        logWarning(core_.context, job->key(), "processes that outlived SIGKILL cannot be listed: " + pids.error().message);
+    const auto left = pids ? *pids : std::vector<pid_t>{};
+    const bool looking = core_.describer.describeStuck(
+        job->record.uid, glance(core_.context, left), [this, job, killedAt, left](std::vector<ProcessInfo> named) {
+            if (job->record.state != JobState::Ending || !job->slice->populated())
+                return; // its processes have ended meanwhile
+            std::erase_if(named, [this](const ProcessInfo& process) { return hasGone(core_.context.processes, process); });
+            if (named.empty() && !left.empty())
+                return reportLater(job, killedAt);
+            const bool first = !job->record.unkillableSince;
+            if (first)
+                job->record.unkillableSince = killedAt;
+            judge(*job, left, std::move(named), first);
+        });
+    if (!looking)
+        reportLater(job, killedAt);
+}
+
+void UnkillablePolicy::judge(Job& job, const std::vector<pid_t>& left, std::vector<ProcessInfo> named, bool first) {
+    job.record.unkillableInFuse = waitForUsersFileServer(named, core_.context.root);
+    core_.save(job); // before the script runs, so that a restart does not run it again
+    keepToPolicy(core_.context, named);
+    logUnkillable(core_.context, job, left.size(), named);
+    core_.observer->unkillable(job.key(), left.size());
+    publish();
+    if (first && !job.record.unkillableInFuse && core_.context.config.unkillable.action == UnkillableAction::Script)
+        runScript(job, left);
+}
+
+void UnkillablePolicy::over(Job& job) {
+    job.unkillableTimer.reset();
+    job.record.unkillableInFuse = false;
+    if (std::exchange(job.record.unkillableSince, std::nullopt))
+        publish();
+}
+
+void UnkillablePolicy::publish() const {
+    const auto file = core_.context.root / "run/pinfold/comment";
+    const bool wanted = core_.context.config.unkillable.action == UnkillableAction::Comment;
+    const auto jobs = wanted ? unkillableJobs(core_.registry) : std::nullopt;
+    Result<void> done;
+    std::error_code error;
+    if (jobs)
+        done = replaceFile(file, "pinfold: " + jobs->words + "\n", 0644);
+    else if (std::filesystem::remove(file, error); error)
+        done = Error{ErrorCode::Internal, file.string() + ": " + error.message()};
+    if (!done)
+        logNodeWarning(core_.context, "the node's comment could not be updated: " + done.error().message);
+    node_.tell();
+}
+
+void UnkillablePolicy::runScript(const Job& job, const std::vector<pid_t>& pids) const {
+    const auto complain = [&context = core_.context, key = job.key()](const std::string& why) {
+        logWarning(context, key, "unkillable.script was not run: " + why);
+    };
+    std::vector<std::string> arguments{job.key().text(), std::to_string(job.record.uid)};
+    for (std::size_t i = 0; i < std::min(pids.size(), kMostPids); ++i)
+        arguments.push_back(std::to_string(pids[i]));
+    // PID 1 runs the script: a child of pinfoldd would have pinfoldd's sandbox, and end with pinfoldd.
+    auto start = [&systemd = core_.context.systemd, complain, arguments = std::move(arguments),
+                  unit = "pinfold-unkillable-" + job.key().escaped() + ".service"](const Result<std::filesystem::path>& program) {
+        if (!program)
+            return complain(program.error().message);
+        std::vector<std::string> argv{program->string()};
+        argv.insert(argv.end(), arguments.begin(), arguments.end());
+        systemd.startService({unit, programProperties("Script for a job that cannot be killed"), std::move(argv)},
+                             [complain](const SystemdOutcome& outcome) {
+                                 if (outcome)
+                                     complain(outcome->message);
+                             });
+    };
+    // The script may be on the very file server that hangs, so a thread looks at it.
+    const bool asked = core_.context.background.ask(
+        Lane::Script, [script = core_.context.config.unkillable.script] { return trustedProgram(script); }, std::move(start));
+    if (!asked)
+        complain("the file system of the script hangs");
+}
+
+} // namespace pinfold

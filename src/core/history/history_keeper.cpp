@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/history/history_keeper.hpp"
+
+#include "core/report/events.hpp"
+
+#include <utility>
+
+namespace pinfold {
+namespace {
+
+// After this time a booted node has set its clock, which decides whether a receipt is too old, and has started its first jobs.
+constexpr std::uint64_t kFirstLook = 600'000'000;
+constexpr std::uint64_t kBetweenLooks = 3'600'000'000;
+constexpr std::uint64_t kBetweenSteps = 20'000;
+constexpr std::size_t kReceiptsAtOnce = 100;
+
+} // namespace
+
+void HistoryKeeper::start() { lookAfter(kFirstLook); }
+
+void HistoryKeeper::lookAfter(std::uint64_t delay) {
+    look_ = context_.loop.after(delay, [this] {
+        lookAfter(kBetweenLooks);
+        if (run_)
+            return;
+        auto retention = configured();
+        retention.clock = ClockReading{context_.bootId, context_.loop.bootTime()};
+        begin({.retention = retention, .by = {}, .reply = {}});
+    });
+}
+
+void HistoryKeeper::vacuum(const Caller& caller, const Retention& asked, Reply<Vacuumed> reply) {
+    if (auto allowed = decide(caller, Verb::VacuumHistory, {}); !allowed)
+        return reply(allowed.error());
+    if (run_)
+        return reply(Error{ErrorCode::Busy, "another request removes receipts already: try again later"});
+    auto retention = configured();
+    if (asked.maxAge)
+        retention.maxAge = asked.maxAge;
+    if (asked.maxBytes)
+        retention.maxBytes = asked.maxBytes;
+    begin({.retention = retention, .by = caller.uid, .reply = std::move(reply)});
+}
+
+void HistoryKeeper::begin(Run run) {
+    run_ = std::move(run);
+    step();
+}
+
+void HistoryKeeper::step() {
+    context_.history.vacuum(run_->retention, context_.loop.realTime(), kReceiptsAtOnce,
+                            [this](const Result<Vacuumed>& done) { stepped(done); });
+}
+
+void HistoryKeeper::stepped(const Result<Vacuumed>& done) {
+    if (!done)
+        return end(done.error());
+    run_->removed += done->removed;
+    if (done->clockDoubted && !std::exchange(clockDoubted_, true))
+        logClockDoubted(context_);
+    else if (run_->retention.clock && !done->clockDoubted)
+        clockDoubted_ = false;
+    if (!done->more)
+        return end(Vacuumed{.removed = run_->removed, .more = false, .bytes = done->bytes});
+    step_ = context_.loop.after(kBetweenSteps, [this] { step(); });
+}
+
+void HistoryKeeper::end(Result<Vacuumed> outcome) {
+    step_.reset();
+    const auto run = *std::exchange(run_, std::nullopt);
+    if (!outcome)
+        logVacuumFailed(context_, run.removed, outcome.error().message);
+    else if (run.removed > 0)
+        logHistoryVacuumed(context_, *outcome, run.by);
+    if (run.reply)
+        run.reply(std::move(outcome));
+}
+
+} // namespace pinfold

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/history/live_rows.hpp"
+
+namespace pinfold {
+namespace {
+
+constexpr std::uint64_t kDue = 500'000;
+constexpr std::uint64_t kPatience = 250'000; // a row that is due waits this long, and is written with others
+
+LiveRow rowOf(const Job& job) {
+    const auto& record = job.record;
+    LiveRow row{.bootId = record.bootId, .receipt = {}};
+    row.receipt.id = record.id;
+    row.receipt.key = record.key.text();
+    row.receipt.uid = record.uid;
+    row.receipt.started = record.created;
+    row.receipt.ended = record.created;
+    row.receipt.result = JobResult::NodeLost;
+    row.receipt.tasks = record.nextTask - (job.lacksBatchScript() ? 1 : 0);
+    row.receipt.limits = record.limits;
+    row.receipt.limitsNotEnforced = record.limitsNotEnforced;
+    row.receipt.allocation = record.allocation;
+    return row;
+}
+
+} // namespace
+
+void LiveRows::expect(const JobPtr& job) {
+    fresh_.push_back({job, loop_.bootTime()});
+    awake();
+}
+
+bool LiveRows::due() const { return !fresh_.empty() && fresh_.front().since + kDue <= loop_.bootTime(); }
+
+void LiveRows::awake() {
+    if (timer_ || fresh_.empty())
+        return;
+    const auto at = fresh_.front().since + kDue + kPatience;
+    const auto now = loop_.bootTime();
+    timer_ = loop_.after(at > now ? at - now : 0, [this] {
+        timer_.reset();
+        onDue();
+    });
+}
+
+std::vector<LiveRow> LiveRows::take() {
+    std::vector<LiveRow> rows;
+    for (; due(); fresh_.pop_front()) {
+        const auto job = fresh_.front().job.lock();
+        if (!job || job->accountDue || job->record.neverRan)
+            continue;
+        rows.push_back(rowOf(*job));
+        taken_.push_back(fresh_.front());
+    }
+    timer_.reset();
+    awake();
+    return rows;
+}
+
+void LiveRows::failed() {
+    fresh_.insert(fresh_.begin(), taken_.begin(), taken_.end());
+    taken_.clear();
+}
+
+} // namespace pinfold

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/history/past_jobs.hpp"
+
+#include "core/report/events.hpp"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace pinfold {
+namespace {
+
+constexpr std::uint64_t kLateReport = 3'600'000'000; // microseconds after a job's end
+
+} // namespace
+
+void PastJobs::newestReceipt(const Caller& caller, Verb verb, const std::string& key, Reply<Receipt> reply) const {
+    const auto answer = [caller, verb, key, reply = std::move(reply)](Result<std::vector<Receipt>> found) {
+        // Somebody will mend a full or damaged disk. An epilogue that asks again then gets its answer, so this error is
+        // Busy.
+        if (!found)
+            return reply(Error{ErrorCode::Busy, "the history cannot be read for now, try again: " + found.error().message});
+        if (found->empty())
+            return reply(possible(verb, Phase::NoJob, key).error());
+        auto target = targetOf(key, nullptr);
+        target.phase = Phase::Over;
+        target.owner = found->front().uid;
+        if (auto allowed = decide(caller, verb, target); !allowed)
+            return reply(allowed.error());
+        reply(std::move(found->front()));
+    };
+    // A later job of this key may belong to another user, and this user does not ask for the end of that job.
+    const auto owner = caller.admin ? std::nullopt : std::optional(caller.uid);
+    if (auto receipt = historyWriter_.newest(key, owner))
+        return answer(std::vector{*std::move(receipt)});
+    core_.context.history.list({.key = key, .uid = owner, .limit = 1}, answer);
+}
+
+void PastJobs::reportLate(const Caller& caller, const Receipt& receipt, const ExitState& exit, const Reply<Receipt>& reply) {
+    auto amended = receipt;
+    if (!caller.admin || receipt.ended + kLateReport < core_.context.loop.realTime() || !amend(amended, exit))
+        return reply(receipt);
+    historyWriter_.amend(receipt.id, exit, [this, amended, reply] {
+        logReceiptAmended(core_.context, amended);
+        core_.observer->receiptAmended(amended);
+        reply(amended);
+    });
+}
+
+} // namespace pinfold

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/report/events.hpp"
+
+#include "base/message_ids.hpp"
+#include "base/parse.hpp"
+#include "model/limit_table.hpp"
+#include "model/set_limit.hpp"
+
+#include <syslog.h>
+
+#include <map>
+#include <string>
+
+namespace pinfold {
+namespace {
+
+std::string taskName(const JobKey& key, std::uint32_t task) {
+    return task == 0 ? key.text() : key.text() + "-" + std::to_string(task);
+}
+
+/// The fields that every entry about a job has. With OBJECT_SYSTEMD_UNIT `journalctl -u job-….scope` shows the entry.
+JournalEvent jobEvent(int priority, const char* messageId, const char* name, const JobKey& key, std::uint32_t task) {
+    JournalEvent event;
+    event.priority = priority;
+    event.messageId = messageId;
+    event.fields = {{"PINFOLD_EVENT", name},
+                    {"PINFOLD_JOB", key.text()},
+                    {"PINFOLD_TASK", std::to_string(task)},
+                    {"PINFOLD_SCHEDULER", std::string(key.scheduler())},
+                    {"OBJECT_SYSTEMD_UNIT", key.scopeName(task)}};
+    return event;
+}
+
+std::map<std::string, std::string> limitTexts(const ResourceLimits& limits) {
+    std::map<std::string, std::string> texts;
+    forEachLimit(limits, [&texts](const LimitRow& row, const auto& limit) {
+        if constexpr (kIsNumber<decltype(limit)>) {
+            if (limit)
+                texts[row.name] = *limit == kInfinity ? "infinity" : std::to_string(*limit);
+        } else if (limit) {
+            texts[row.name] = limitText(*limit);
+        }
+    });
+    return texts;
+}
+
+std::string describe(const Receipt& receipt) {
+    std::string text(toString(receipt.result));
+    if (receipt.exit.status)
+        text += " with status " + std::to_string(*receipt.exit.status);
+    if (receipt.exit.signal)
+        text += " by " + signalName(*receipt.exit.signal);
+    text += " after " + formatDuration(receipt.wall);
+    if (receipt.leftovers.count > 0)
+        text += ", " + counted(receipt.leftovers.count, "leftover process", "leftover processes") + " stopped";
+    return text;
+}
+
+void logEnd(const CoreContext& context, const JobKey& key, const Receipt& receipt, std::string message) {
+    auto event = jobEvent(LOG_INFO, kMessageJobEnded, "job-ended", key, 0);
+    event.message = std::move(message);
+    event.fields.emplace_back("PINFOLD_UID", std::to_string(receipt.uid));
+    event.fields.emplace_back("PINFOLD_RESULT", std::string(toString(receipt.result)));
+    context.journal.event(event);
+    context.metrics.jobEnded(receipt);
+}
+
+} // namespace
+
+void logJobStarted(const CoreContext& context, const Job& job) {
+    auto event = jobEvent(LOG_INFO, kMessageJobStarted, "job-started", job.key(), 0);
+    event.message = "job " + job.key().text() + " started for user " + std::to_string(job.record.uid);
+    event.fields.emplace_back("PINFOLD_UID", std::to_string(job.record.uid));
+    context.journal.event(event);
+    context.metrics.jobStarted();
+}
+
+void logJobEnded(const CoreContext& context, const Job& job, const Receipt& receipt) {
+    logEnd(context, job.key(), receipt, "job " + receipt.key + " ended: " + describe(receipt));
+}
+
+void logReceiptAmended(const CoreContext& context, const Receipt& receipt) {
+    const auto key = JobKey::parse(receipt.key);
+    if (!key)
+        return;
+    auto event = jobEvent(LOG_INFO, kMessageReceiptAmended, "receipt-amended", *key, 0);
+    event.message = "job " + receipt.key + " had ended: " + describe(receipt) + " (how its leader ended was reported afterwards)";
+    event.fields.emplace_back("PINFOLD_UID", std::to_string(receipt.uid));
+    event.fields.emplace_back("PINFOLD_RESULT", std::string(toString(receipt.result)));
+    context.journal.event(event);
+}
+
+void logJobLost(const CoreContext& context, const JobKey& key, const Receipt& receipt) {
+    logEnd(context, key, receipt, "job " + receipt.key + " did not survive: " + std::string(toString(receipt.result)));
+}
+
+void logLeftovers(const CoreContext& context, const Job& job, std::uint32_t task, std::uint64_t count,
+                  const std::vector<ProcessInfo>& named) {
+    auto event = jobEvent(LOG_WARNING, kMessageLeftovers, "leftovers", job.key(), task);
+    event.message = "rogue process(es) found for task " + taskName(job.key(), task);
+    event.fields.emplace_back("PINFOLD_UID", std::to_string(job.record.uid));
+    event.fields.emplace_back("PINFOLD_LEFTOVER_COUNT", std::to_string(count));
+    context.journal.event(event);
+
+    const bool sayCommand = context.config.leftovers.commandLines != CommandLines::None;
+    for (const auto& process : named) {
+        auto leftover = jobEvent(LOG_INFO, kMessageLeftover, "leftover", job.key(), task);
+        // The entry has no OBJECT_PID=: for that field journald would read the command line of the process, and wait as long as
+        // the lock of the process's memory is held.
+        leftover.message = "leftover: " + (sayCommand ? process.command : "pid " + std::to_string(process.pid));
+        leftover.fields.emplace_back("PINFOLD_LEFTOVER_PID", std::to_string(process.pid));
+        leftover.fields.emplace_back("PINFOLD_LEFTOVER_UID", std::to_string(process.realUid));
+        if (sayCommand)
+            leftover.fields.emplace_back("PINFOLD_LEFTOVER_COMMAND", process.command);
+        leftover.fields.emplace_back("PINFOLD_LEFTOVER_CPU_USEC", std::to_string(process.cpu));
+        leftover.fields.emplace_back("PINFOLD_LEFTOVER_RSS_BYTES", std::to_string(process.rss));
+        const auto now = context.loop.bootTime();
+        leftover.fields.emplace_back("PINFOLD_LEFTOVER_AGE_USEC",
+                                     std::to_string(now > process.started ? now - process.started : 0));
+        context.journal.event(leftover);
+    }
+    if (count > named.size()) {
+        auto rest = jobEvent(LOG_INFO, kMessageLeftover, "leftover", job.key(), task);
+        rest.message = "leftover: and " + std::to_string(count - named.size()) + " more";
+        context.journal.event(rest);
+    }
+}
+
+void logLeftoversUnsaid(const CoreContext& context, uid_t user, std::uint64_t processes) {
+    JournalEvent event;
+    event.priority = LOG_WARNING;
+    event.message = "the jobs of user " + std::to_string(user) + " left " + counted(processes, "more process", "more processes") +
+                    " behind that are not named here. The receipts count them";
+    event.fields = {{"PINFOLD_EVENT", "leftovers-unsaid"},
+                    {"PINFOLD_UID", std::to_string(user)},
+                    {"PINFOLD_LEFTOVER_COUNT", std::to_string(processes)}};
+    context.journal.event(event);
+}
+
+void logLimitUnenforced(const CoreContext& context, const JobKey& key, const std::string& message) {
+    auto event = jobEvent(LOG_WARNING, kMessageLimitUnenforced, "limit-unenforced", key, 0);
+    event.message = "job " + key.text() + " runs without a limit that it asked for: " + message;
+    context.journal.event(event);
+    context.metrics.troubled(Trouble::Limit);
+}
+
+void logOutOfMemory(const CoreContext& context, const Job& job, std::optional<std::uint64_t> peak) {
+    const auto& verdict = *job.record.oom;
+    auto event = jobEvent(LOG_WARNING, kMessageOutOfMemory, "out-of-memory", job.key(), 0);
+    event.message = "job " + job.key().text() + ": " + oomLine(verdict, peak);
+    event.fields.emplace_back("PINFOLD_UID", std::to_string(job.record.uid));
+    event.fields.emplace_back("PINFOLD_OOM_CAUSE", std::string(toString(verdict.cause)));
+    if (verdict.victim)
+        event.fields.emplace_back("PINFOLD_OOM_VICTIM", std::to_string(*verdict.victim));
+    if (verdict.victimName)
+        event.fields.emplace_back("PINFOLD_OOM_VICTIM_NAME", *verdict.victimName);
+    context.journal.event(event);
+}
+
+void logLimitsChanged(const CoreContext& context, const Job& job, uid_t by, const ResourceLimits& before) {
+    auto event = jobEvent(LOG_INFO, kMessageLimitsChanged, "limits-changed", job.key(), 0);
+    event.message = "job " + job.key().text() + ": user " + std::to_string(by) + " changed";
+    event.fields.emplace_back("PINFOLD_BY_UID", std::to_string(by));
+    const auto was = limitTexts(before);
+    for (const auto& [name, text] : limitTexts(job.record.limits)) {
+        const auto old = was.find(name);
+        if (old != was.end() && old->second == text)
+            continue;
+        event.message += " " + name + " from " + (old == was.end() ? "unset" : old->second) + " to " + text + ",";
+    }
+    event.message.pop_back();
+    context.journal.event(event);
+}
+
+void logSuspension(const CoreContext& context, const Job& job, bool suspended, uid_t by) {
+    auto event =
+        jobEvent(LOG_INFO, suspended ? kMessageSuspended : kMessageResumed, suspended ? "suspended" : "resumed", job.key(), 0);
+    event.message = "job " + job.key().text() + (suspended ? " suspended" : " resumed") + " by user " + std::to_string(by);
+    event.fields.emplace_back("PINFOLD_BY_UID", std::to_string(by));
+    context.journal.event(event);
+}
+
+void logUnkillable(const CoreContext& context, const Job& job, std::size_t count, const std::vector<ProcessInfo>& named) {
+    auto event = jobEvent(LOG_ERR, kMessageUnkillable, "unkillable", job.key(), 0);
+    event.message = "job " + job.key().text() + " cannot end: " + counted(count, "process", "processes") +
+                    " outlived SIGKILL, sent " + formatDuration(context.config.unkillable.after) +
+                    " ago; the job ends when these processes end" +
+                    (job.record.unkillableInFuse ? "; " + std::string(kAbortFuse) : "");
+    event.fields.emplace_back("PINFOLD_UID", std::to_string(job.record.uid));
+    event.fields.emplace_back("PINFOLD_UNKILLABLE_COUNT", std::to_string(count));
+    context.journal.event(event);
+
+    for (const auto& process : named) {
+        auto stuck = jobEvent(LOG_ERR, kMessageUnkillableProcess, "unkillable-process", job.key(), 0);
+        stuck.message = "unkillable: pid " + std::to_string(process.pid) + ", state " + process.state + ", waits in " +
+                        process.waitPoint.value_or("(unknown)");
+        stuck.fields.emplace_back("PINFOLD_UNKILLABLE_PID", std::to_string(process.pid));
+        stuck.fields.emplace_back("PINFOLD_UNKILLABLE_UID", std::to_string(process.realUid));
+        stuck.fields.emplace_back("PINFOLD_UNKILLABLE_STATE", std::string(1, process.state));
+        if (process.waitPoint)
+            stuck.fields.emplace_back("PINFOLD_UNKILLABLE_WAIT_POINT", *process.waitPoint);
+        if (!process.command.empty()) {
+            stuck.message += ": " + process.command;
+            stuck.fields.emplace_back("PINFOLD_UNKILLABLE_COMMAND", process.command);
+        }
+        context.journal.event(stuck);
+    }
+    context.metrics.troubled(Trouble::Stop);
+}
+
+void logHistoryVacuumed(const CoreContext& context, const Vacuumed& done, std::optional<uid_t> by) {
+    JournalEvent event;
+    event.priority = LOG_INFO;
+    event.messageId = kMessageHistoryVacuumed;
+    event.message = "history: " + std::to_string(done.removed) + " of the oldest receipts removed" +
+                    (by ? " for user " + std::to_string(*by) : "") + "; the remaining receipts take " + formatSize(done.bytes);
+    event.fields = {{"PINFOLD_EVENT", "history-vacuumed"},
+                    {"PINFOLD_REMOVED", std::to_string(done.removed)},
+                    {"PINFOLD_HISTORY_BYTES", std::to_string(done.bytes)}};
+    if (by)
+        event.fields.emplace_back("PINFOLD_BY_UID", std::to_string(*by));
+    context.journal.event(event);
+}
+
+void logVacuumFailed(const CoreContext& context, std::uint64_t removed, const std::string& why) {
+    JournalEvent event;
+    event.priority = LOG_WARNING;
+    event.message = "history: cannot remove enough old receipts to keep the limits, next try within an hour; " +
+                    counted(removed, "receipt was", "receipts were") + " removed before the error: " + why;
+    context.journal.event(event);
+}
+
+void logHistoryFailing(const CoreContext& context, const std::string& why) {
+    const bool drains = context.config.history.onFailure == HistoryFailure::Drain;
+    JournalEvent event;
+    event.priority = LOG_ERR;
+    event.message = "receipts cannot be written: " + why +
+                    "; pinfoldd keeps them in /run/pinfold/receipts and writes them when it can" +
+                    (drains ? "; this node takes no new jobs until then (history.on_failure = \"drain\")" : "");
+    event.fields = {{"PINFOLD_EVENT", "history-failing"}};
+    context.journal.event(event);
+    context.metrics.troubled(Trouble::Receipt);
+}
+
+void logHistoryWorks(const CoreContext& context, std::uint64_t late) {
+    JournalEvent event;
+    event.priority = LOG_NOTICE;
+    event.message = "receipts can be written again; " + counted(late, "kept receipt was", "kept receipts were") + " written";
+    event.fields = {{"PINFOLD_EVENT", "history-works"}, {"PINFOLD_KEPT", std::to_string(late)}};
+    context.journal.event(event);
+}
+
+void logReceiptsDropped(const CoreContext& context, const Receipt& first) {
+    JournalEvent event;
+    event.priority = LOG_ERR;
+    event.message = "too many receipts wait to be written: pinfoldd drops the oldest from now on, first that of job " +
+                    first.key + "; pinfold_history_dropped_total counts them";
+    event.fields = {{"PINFOLD_EVENT", "receipts-dropped"}, {"PINFOLD_JOB", first.key}};
+    context.journal.event(event);
+    context.metrics.troubled(Trouble::Receipt);
+}
+
+void logHistoryDamaged(const CoreContext& context, const std::string& words) {
+    JournalEvent event;
+    event.priority = LOG_WARNING;
+    event.message = "the history was damaged, and pinfoldd has started a new one: " + words;
+    event.fields = {{"PINFOLD_EVENT", "history-damaged"}};
+    context.journal.event(event);
+    context.metrics.troubled(Trouble::Receipt);
+}
+
+void logClockDoubted(const CoreContext& context) {
+    JournalEvent event;
+    event.priority = LOG_WARNING;
+    event.message =
+        "history: the clock is far ahead of its last known time, so pinfoldd removes no receipt because of its age until the "
+        "clock has been right for a day: set the clock if it is wrong";
+    event.fields = {{"PINFOLD_EVENT", "clock-doubted"}};
+    context.journal.event(event);
+    context.metrics.troubled(Trouble::Other);
+}
+
+void logReconciled(const CoreContext& context, const Reconciliation& found) {
+    forEachOrphanKind(found, [&](std::string_view kind, const std::vector<std::string>& names) {
+        context.metrics.foundOrphans(kind, names.size());
+        const bool left = kind.ends_with("_left");
+        // If a record cannot be read, what seems to be left over may belong to the job of that record.
+        if (kind == "records_unreadable" || (left && !found.recordsUnreadable.empty()))
+            return;
+        for (const auto& name : names) {
+            JournalEvent event;
+            event.priority = left ? LOG_WARNING : LOG_NOTICE;
+            event.messageId = kMessageOrphan;
+            event.message = orphanInWords(kind, name);
+            event.fields = {{"PINFOLD_EVENT", "orphan"}, {"PINFOLD_ORPHAN", name}, {"PINFOLD_ORPHAN_KIND", std::string(kind)}};
+            context.journal.event(event);
+            if (left)
+                context.metrics.troubled(Trouble::Other);
+        }
+    });
+    for (const auto& line : found.recordsUnreadable)
+        logUnreadableRecord(context, line);
+}
+
+void logDrained(const CoreContext& context, const Drain& drain) {
+    const auto by = std::to_string(drain.by.value_or(0));
+    JournalEvent event;
+    event.priority = LOG_NOTICE;
+    event.messageId = kMessageDrained;
+    event.message = "node drained by user " + by + (drain.reason.empty() ? ", no reason given" : ": " + drain.reason);
+    event.fields = {{"PINFOLD_EVENT", "drained"}, {"PINFOLD_BY_UID", by}, {"PINFOLD_REASON", drain.reason}};
+    context.journal.event(event);
+}
+
+void logUndrained(const CoreContext& context, uid_t by) {
+    JournalEvent event;
+    event.priority = LOG_NOTICE;
+    event.messageId = kMessageUndrained;
+    event.message = "node takes jobs again: drain ended by user " + std::to_string(by);
+    event.fields = {{"PINFOLD_EVENT", "undrained"}, {"PINFOLD_BY_UID", std::to_string(by)}};
+    context.journal.event(event);
+}
+
+void logDrainUnreadable(const CoreContext& context, const std::string& message) {
+    JournalEvent event;
+    event.priority = LOG_ERR;
+    event.message = "this node takes no jobs, because pinfoldd does not know whether the node is drained: " + message;
+    context.journal.event(event);
+    context.metrics.troubled(Trouble::Other);
+}
+
+void logShutdown(const CoreContext& context, std::size_t jobs) {
+    JournalEvent event;
+    event.priority = LOG_NOTICE;
+    event.messageId = kMessageShutdown;
+    event.message = "the node is being shut down: pinfoldd takes no new jobs, and " + std::to_string(jobs) + " end now";
+    event.fields = {{"PINFOLD_EVENT", "node-shutdown"}};
+    context.journal.event(event);
+}
+
+void logUnreadableRecord(const CoreContext& context, const std::string& fileAndReason) {
+    JournalEvent event;
+    event.priority = LOG_ERR;
+    event.message = "a record cannot be read, so pinfoldd does not touch its job: " + fileAndReason +
+                    "; find the job's units with `systemctl status 'batch-*.slice'`, stop them, and then remove the file";
+    context.journal.event(event);
+    context.metrics.troubled(Trouble::Record);
+}
+
+void logNodeWarning(const CoreContext& context, const std::string& message) {
+    JournalEvent event;
+    event.priority = LOG_WARNING;
+    event.message = message;
+    context.journal.event(event);
+    context.metrics.troubled(Trouble::Other);
+}
+
+void logWarning(const CoreContext& context, const JobKey& key, const std::string& message, Trouble about) {
+    JournalEvent event;
+    event.priority = LOG_WARNING;
+    event.message = "job " + key.text() + ": " + message;
+    event.fields = {{"PINFOLD_JOB", key.text()}, {"OBJECT_SYSTEMD_UNIT", key.scopeName(0)}};
+    context.journal.event(event);
+    context.metrics.troubled(about);
+}
+
+} // namespace pinfold

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/report/metrics_file.hpp"
+
+#include "os/replace_file.hpp"
+
+#include <chrono>
+#include <future>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+namespace pinfold {
+namespace {
+
+void removeFile(const std::filesystem::path& file) {
+    std::error_code ignored; // the file may never have been written
+    std::filesystem::remove(file, ignored);
+}
+
+} // namespace
+
+MetricsFile::MetricsFile(Parts parts) : parts_(std::move(parts)) {
+    parts_.counter.onChange = [this] { changed(); };
+}
+
+MetricsFile::~MetricsFile() {
+    parts_.counter.onChange = nullptr;
+    if (!file_)
+        return;
+    const auto gone = std::make_shared<std::promise<void>>();
+    if (parts_.background.run(
+            Lane::Metrics,
+            [gone, file = *file_] {
+                removeFile(file);
+                gone->set_value();
+            },
+            nullptr))
+        gone->get_future().wait_for(std::chrono::microseconds(kRemoval));
+}
+
+void MetricsFile::configure() {
+    const auto& textfile = parts_.config.metrics.textfile;
+    const auto file = textfile ? std::optional(parts_.root / textfile->relative_path()) : std::nullopt;
+    if (file != file_) {
+        if (file_)
+            (void)parts_.background.run(
+                Lane::Metrics, [old = *file_] { removeFile(old); }, nullptr);
+        file_ = file;
+        failing_ = false;
+    }
+    settleTimer_.reset();
+    refreshTimer_.reset();
+    if (file_)
+        write();
+}
+
+void MetricsFile::changed() {
+    if (file_ && !settleTimer_)
+        settleTimer_ = parts_.loop.after(parts_.config.metrics.perJob ? kSettlePerJob : kSettle, [this] { write(); });
+}
+
+void MetricsFile::write() {
+    settleTimer_.reset();
+    refreshTimer_ = parts_.loop.after(parts_.config.metrics.perJob ? kRefreshPerJob : kRefresh, [this] { write(); });
+    if (writing_)
+        return changed();
+    writing_ = parts_.background.ask(
+        Lane::Metrics, [file = *file_, text = metricsText(look())] { return replaceFile(file, text, 0644); },
+        [this](const Result<void>& done) { written(done); });
+}
+
+void MetricsFile::written(const Result<void>& done) {
+    writing_ = false;
+    if (!done && !failing_)
+        parts_.warn("cannot write the metrics (pinfoldd tries again, but logs this only once): " + done.error().message +
+                    "; see metrics.textfile in pinfold.toml(5) for what pinfoldd needs to write there");
+    failing_ = !done;
+}
+
+NodeMetrics MetricsFile::look() const {
+    NodeMetrics node{.version = parts_.version,
+                     .jobs = parts_.jobs.jobCount(),
+                     .draining = parts_.jobs.draining().has_value(),
+                     .history = parts_.jobs.historyFigures(),
+                     .unclosed = parts_.closer.held(),
+                     .counts = parts_.counter.counts(),
+                     .each = {}};
+    if (!parts_.config.metrics.perJob)
+        return node;
+    const Caller root{0, true};
+    for (auto& job : parts_.jobs.jobs())
+        if (auto usage = parts_.jobs.usage(root, job.key.text()))
+            node.each.push_back({job.key, job.uid, std::move(job.limits), std::move(*usage)});
+    return node;
+}
+
+} // namespace pinfold

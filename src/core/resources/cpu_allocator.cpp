@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/resources/cpu_allocator.hpp"
+
+#include "base/parse.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace pinfold {
+namespace {
+
+struct Core {
+    CpuPlace place;               ///< the place of the core's lowest CPU
+    std::vector<unsigned> online; ///< the core's online hyper-threads
+    std::vector<unsigned> usable; ///< the online hyper-threads that are for jobs
+    bool taken = false;
+    unsigned size = 0; ///< how much the core counts towards a request
+};
+
+/// A part of the node: the whole node, a package in the node, a NUMA node in a package, or an L3 cache in a NUMA node. The parts
+/// form a strict tree on any machine: if an L3 spans two NUMA nodes (sub-NUMA clusters), each of them has an L3 part with its own
+/// share of the cores.
+struct Domain {
+    unsigned number = 0;
+    unsigned free = 0;
+    std::vector<Domain> parts;      ///< an L3 has no parts
+    std::vector<const Core*> cores; ///< the free cores, ascending
+};
+
+struct Placement {
+    std::vector<const Core*> cores;
+    std::size_t nodes = 0;
+    std::size_t l3s = 0;
+    std::vector<unsigned> room; ///< what is free in the smallest domain that holds the whole job, and in the domains around it
+
+    bool operator<(const Placement& other) const {
+        return std::tie(nodes, l3s, room) < std::tie(other.nodes, other.l3s, other.room);
+    }
+    void add(const std::vector<const Core*>& more) { cores.insert(cores.end(), more.begin(), more.end()); }
+};
+
+/// All cores that jobs can ever have, free or taken.
+std::vector<Core> coresForJobs(const Topology& topology, const CpuList& usable, const CpuList& taken, HyperThreads hyperThreads) {
+    std::map<unsigned, Core> all;
+    for (const auto& place : topology.cpus) {
+        auto& core = all[place.core];
+        if (core.online.empty())
+            core.place = place;
+        core.online.push_back(place.cpu);
+        if (usable.contains(place.cpu))
+            core.usable.push_back(place.cpu);
+        core.taken = core.taken || taken.contains(place.cpu);
+    }
+    std::vector<Core> cores;
+    for (auto& [number, core] : all) {
+        const bool whole = core.usable.size() == core.online.size();
+        core.size = hyperThreads == HyperThreads::Count ? static_cast<unsigned>(core.usable.size()) : whole ? 1 : 0;
+        if (core.size > 0)
+            cores.push_back(std::move(core));
+    }
+    return cores;
+}
+
+void insert(Domain& domain, std::span<const unsigned> way, const Core& core) {
+    domain.free += core.size;
+    domain.cores.push_back(&core);
+    if (way.empty())
+        return;
+    auto part = std::find_if(domain.parts.begin(), domain.parts.end(), [&](const auto& p) { return p.number == way.front(); });
+    if (part == domain.parts.end())
+        part = domain.parts.insert(domain.parts.end(), Domain{.number = way.front(), .free = 0, .parts = {}, .cores = {}});
+    insert(*part, way.subspan(1), core);
+}
+
+/// The tree points into `cores`, which must not move.
+Domain treeOfFree(const std::vector<Core>& cores) {
+    Domain machine;
+    for (const auto& core : cores)
+        if (!core.taken)
+            insert(machine, std::array{core.place.package, core.place.node, core.place.l3}, core);
+    return machine;
+}
+
+/// Picks from cores that all have the same L3. Where cores differ in size (hybrid processors, hyper-threads offline), a small
+/// core may fill a gap that a large core would overfill.
+std::vector<const Core*> pickCores(const std::vector<const Core*>& cores, unsigned wanted) {
+    std::vector<const Core*> picked;
+    const Core* larger = nullptr;
+    for (const auto* core : cores) {
+        if (wanted >= core->size) {
+            picked.push_back(core);
+            wanted -= core->size;
+        } else if (!larger || core->size < larger->size) {
+            larger = core;
+        }
+        if (wanted == 0)
+            return picked;
+    }
+    picked.push_back(larger);
+    return picked;
+}
+
+Placement place(const Domain& domain, unsigned wanted);
+
+std::optional<Placement> bestFit(const std::vector<const Domain*>& parts, unsigned wanted) {
+    std::optional<Placement> best;
+    for (const auto* part : parts) {
+        if (part->free < wanted)
+            continue;
+        auto placement = place(*part, wanted);
+        if (!best || placement < *best)
+            best = std::move(placement);
+    }
+    return best;
+}
+
+void measure(Placement& placement) {
+    std::set<unsigned> nodes;
+    std::set<unsigned> l3s;
+    for (const auto* core : placement.cores) {
+        nodes.insert(core->place.node);
+        l3s.insert(core->place.l3);
+    }
+    placement.nodes = nodes.size();
+    placement.l3s = l3s.size();
+}
+
+/// Takes whole parts, the roomiest first, until the remainder fits into one part.
+Placement spread(const Domain& domain, std::vector<const Domain*> parts, unsigned wanted) {
+    Placement placement;
+    std::optional<Placement> rest;
+    while (!rest) {
+        const auto roomiest = std::max_element(parts.begin(), parts.end(), [](auto* a, auto* b) { return a->free < b->free; });
+        placement.add((*roomiest)->cores);
+        wanted -= (*roomiest)->free;
+        parts.erase(roomiest);
+        rest = bestFit(parts, wanted);
+    }
+    placement.add(rest->cores);
+    placement.room = {domain.free};
+    measure(placement);
+    return placement;
+}
+
+/// Takes at least `wanted` from the domain. The domain must have that many free, and `wanted` must be at least 1.
+Placement place(const Domain& domain, unsigned wanted) {
+    if (domain.parts.empty()) {
+        Placement placement{.cores = pickCores(domain.cores, wanted), .room = {domain.free}};
+        measure(placement);
+        return placement;
+    }
+    std::vector<const Domain*> parts;
+    for (const auto& part : domain.parts)
+        parts.push_back(&part);
+    if (auto placement = bestFit(parts, wanted)) {
+        placement->room.push_back(domain.free);
+        return *std::move(placement);
+    }
+    return spread(domain, std::move(parts), wanted);
+}
+
+CpuList memoryNodesOf(const Topology& topology, const CpuList& cpus) {
+    std::vector<unsigned> nodes;
+    for (const auto& place : topology.cpus)
+        if (cpus.contains(place.cpu))
+            nodes.push_back(place.node);
+    return CpuList::of(nodes);
+}
+
+CpuList onlineOf(const Topology& topology) {
+    std::vector<unsigned> cpus;
+    for (const auto& place : topology.cpus)
+        cpus.push_back(place.cpu);
+    return CpuList::of(cpus);
+}
+
+CpuAllocation allocationOf(const Topology& topology, const std::vector<const Core*>& cores, HyperThreads hyperThreads) {
+    std::vector<unsigned> cpus;
+    std::vector<unsigned> reserved;
+    for (const auto* core : cores) {
+        reserved.insert(reserved.end(), core->usable.begin(), core->usable.end());
+        const auto end = hyperThreads == HyperThreads::Idle ? core->usable.begin() + 1 : core->usable.end();
+        cpus.insert(cpus.end(), core->usable.begin(), end);
+    }
+    CpuAllocation allocation{.cpus = CpuList::of(cpus), .reserved = CpuList::of(reserved), .memoryNodes = {}};
+    allocation.memoryNodes = memoryNodesOf(topology, allocation.cpus);
+    return allocation;
+}
+
+std::string countedUnits(std::size_t number, HyperThreads hyperThreads) {
+    return hyperThreads == HyperThreads::Count ? counted(number, "CPU", "CPUs") : counted(number, "core", "cores");
+}
+
+} // namespace
+
+Result<CpuAllocation> allocateCpus(const Topology& topology, const CpuList& usable, const CpuList& taken,
+                                   const CpuRequest& request, HyperThreads hyperThreads) {
+    const auto cores = coresForJobs(topology, usable, taken, hyperThreads);
+    const auto machine = treeOfFree(cores);
+    unsigned total = 0;
+    for (const auto& core : cores)
+        total += core.size;
+    if (request.cpus == 0 && !request.exclusive)
+        return Error{ErrorCode::LimitInvalid, "0 CPUs requested: request at least 1"};
+    if (request.cpus > total || total == 0)
+        return Error{ErrorCode::LimitInvalid, (request.cpus == 0 ? "all CPUs" : countedUnits(request.cpus, hyperThreads)) +
+                                                  " requested, but jobs can have at most " + countedUnits(total, hyperThreads) +
+                                                  " on this node"};
+    const auto ours = usable.intersected(onlineOf(topology));
+    const auto wanted = request.exclusive ? total : request.cpus;
+    if (wanted > machine.free || (request.exclusive && !taken.intersected(ours).empty()))
+        return Error{ErrorCode::Busy, (request.exclusive ? "all " : "") + countedUnits(wanted, hyperThreads) +
+                                          " requested, but only " + std::to_string(machine.free) + " of " +
+                                          std::to_string(total) + " are free now: try again when jobs have ended"};
+    auto allocation = allocationOf(topology, place(machine, wanted).cores, hyperThreads);
+    if (request.exclusive)
+        allocation.reserved = ours;
+    return allocation;
+}
+
+Result<CpuAllocation> describeCpus(const Topology& topology, const CpuList& cpus) {
+    if (cpus.empty())
+        return Error{ErrorCode::LimitInvalid, "the list of CPUs is empty: name at least one CPU"};
+    const auto missing = cpus.without(onlineOf(topology));
+    if (!missing.empty())
+        return Error{ErrorCode::LimitInvalid,
+                     "CPUs " + missing.toString() + " do not exist on this node, or are not online: use CPUs that are online"};
+    return CpuAllocation{.cpus = cpus, .reserved = cpus, .memoryNodes = memoryNodesOf(topology, cpus)};
+}
+
+} // namespace pinfold

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/resources/limit_keeper.hpp"
+
+#include "base/parse.hpp"
+#include "core/report/events.hpp"
+#include "model/limit_table.hpp"
+#include "os/block_device.hpp"
+#include "systemd/unit_properties.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+namespace pinfold {
+namespace {
+
+bool hasWord(std::string_view words, std::string_view word) {
+    for (std::size_t start = 0; start <= words.size();) {
+        const auto end = std::min(words.find(' ', start), words.size());
+        if (words.substr(start, end - start) == word)
+            return true;
+        start = end + 1;
+    }
+    return false;
+}
+
+std::uint64_t pageSize() { return static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)); }
+
+Error invalid(std::string what) { return {ErrorCode::LimitInvalid, std::move(what)}; }
+
+// These return the value that an unset limit has in the kernel. For devices, it is that of those in `changed`.
+std::uint64_t unsetValue(const LimitRow& row, std::uint64_t) { return row.unset; }
+CpuList unsetValue(const LimitRow&, const CpuList&) { return {}; }
+DeviceAmounts unsetValue(const LimitRow& row, const DeviceAmounts& changed) {
+    DeviceAmounts unset;
+    for (const auto& [device, amount] : changed.amounts)
+        unset.amounts[device] = row.unset;
+    return unset;
+}
+template <class T> std::optional<T> unsetValue(const LimitRow&, const T&) { return std::nullopt; }
+
+/// The limits that bring everything that `change` names back to `old`.
+ResourceLimits reversal(const ResourceLimits& change, const ResourceLimits& old) {
+    ResourceLimits back;
+    for (const auto& row : limitTable())
+        std::visit(
+            [&](auto member) {
+                if (!(change.*member))
+                    return;
+                back.*member = old.*member;
+                if (!(back.*member))
+                    back.*member = unsetValue(row, *(change.*member));
+            },
+            row.member);
+    return back;
+}
+
+std::string namesOf(const ResourceLimits& limits) {
+    std::string names;
+    forEachLimit(limits, [&names](const LimitRow& row, const auto& limit) {
+        if (limit)
+            names += (names.empty() ? "" : ", ") + std::string(row.name);
+    });
+    return names;
+}
+
+/// The first device of a limit that is not a block device of this node. Empty: there is no such device.
+std::string missingDevice(const ResourceLimits& limits) {
+    std::string missing;
+    forEachLimit(limits, [&missing](const LimitRow&, const auto& limit) {
+        if constexpr (std::is_same_v<decltype(limit), const std::optional<DeviceAmounts>&>)
+            for (const auto& [device, amount] : limit.value_or(DeviceAmounts{}).amounts)
+                if (missing.empty() && !wholeDisk(device))
+                    missing = device;
+    });
+    return missing;
+}
+
+} // namespace
+
+/// A change that is on its way through systemd.
+struct LimitKeeper::Undertaking {
+    JobPtr job;
+    Change change;
+    ResourceLimits before;
+    Reply<ResourceLimits> reply;
+    bool undoing = false;
+    std::optional<Error> why = {};
+
+    void finish() {
+        job->changingLimits = false;
+        reply(why ? Result<ResourceLimits>(*why) : Result<ResourceLimits>(job->record.limits));
+    }
+};
+
+std::string LimitKeeper::controllersMissing(const ResourceLimits& limits) const {
+    const auto root = core_.context.cgroups.open("/");
+    const auto controllers = root ? root->read("cgroup.controllers").value_or("") : std::string();
+    std::string missing;
+    forEachLimit(limits, [&](const LimitRow& row, const auto& limit) {
+        // The out-of-memory policy needs its controller, but has no property and limits nothing by itself.
+        if (limit && row.controller && row.property && !hasWord(controllers, row.controller))
+            missing += (missing.empty() ? "" : ", ") + std::string(row.name) + " (cgroup controller " + row.controller + ")";
+    });
+    return missing;
+}
+
+Result<ResourceLimits> LimitKeeper::enforceable(const JobKey& key, ResourceLimits limits) const {
+    if (limits == ResourceLimits{})
+        return limits;
+    const bool refuse = core_.context.config.jobs.unenforcedLimits == UnenforcedLimits::Refuse;
+    const std::string remedy = "; jobs.unenforced_limits = \"warn\" lets jobs run without these limits";
+    if (const auto newer = neededNewerSystemd(limits, core_.context.systemd.version()); !newer.empty()) {
+        const auto message =
+            "this node's systemd " + std::to_string(core_.context.systemd.version()) + " is too old for " + newer;
+        if (refuse)
+            return Error{ErrorCode::LimitUnenforceable, message + remedy};
+        logLimitUnenforced(core_.context, key, message);
+        limits = withoutNewer(limits, core_.context.systemd.version());
+    }
+    if (const auto missing = controllersMissing(limits); !missing.empty()) {
+        const auto message =
+            "this node cannot enforce " + missing + ": the controller is missing from /sys/fs/cgroup/cgroup.controllers";
+        if (refuse)
+            return Error{ErrorCode::LimitUnenforceable, message + remedy};
+        logLimitUnenforced(core_.context, key, message);
+    }
+    if (auto there = existing(limits); !there)
+        return there.error();
+    return limits;
+}
+
+Result<void> LimitKeeper::existing(const ResourceLimits& limits) const {
+    for (const auto& [limit, file, what] : {std::tuple(&limits.allowedCpus, "cpuset.cpus.effective", "CPUs"),
+                                            std::tuple(&limits.allowedMemoryNodes, "cpuset.mems.effective", "memory nodes")}) {
+        const auto there = *limit ? share_.available(file) : std::nullopt;
+        if (there && !there->contains(**limit))
+            return invalid(std::string(what) + " " + (*limit)->toString() + " are not all available: jobs on this node may use " +
+                           there->toString());
+    }
+    if (const auto device = missingDevice(limits); !device.empty())
+        return invalid(device + " is not a block device of this node: name one that `lsblk` shows");
+    if (limits.deviceProfile && !core_.context.config.devices.contains(*limits.deviceProfile))
+        return invalid("device profile '" + *limits.deviceProfile + "' is not in this node's configuration: add [devices." +
+                       *limits.deviceProfile + "] to pinfold.toml(5), or use another profile");
+    return {};
+}
+
+/// Notes in the record which limits the slice's files do not have, and returns what is wrong with the first of these. The record
+/// need not be saved here: pinfoldd compares the limits of running jobs again after a restart, and saves the record at the end of
+/// a job.
+std::optional<std::string> LimitKeeper::compare(Job& job) {
+    job.record.limitsNotEnforced.clear();
+    if (!job.slice)
+        return std::nullopt;
+    std::optional<std::string> first;
+    const auto read = [&job](const char* file) { return job.slice->read(file); };
+    for (const auto& expected : expectedCgroupValues(job.record.limits, pageSize(), wholeDisk)) {
+        if (expected.holds(read))
+            continue;
+        auto& names = job.record.limitsNotEnforced;
+        if (names.empty() || names.back() != expected.limit) // a limit is named once, even if several disks lack it
+            names.emplace_back(expected.limit);
+        if (!first)
+            first = std::string(expected.limit) + " is not enforced: " + expected.file + " contains " +
+                    read(expected.file).value_or("nothing") + " instead of " + expected.value;
+    }
+    return first;
+}
+
+Result<void> LimitKeeper::inForce(Job& job) const {
+    const auto message = compare(job);
+    if (!message)
+        return {};
+    if (core_.context.config.jobs.unenforcedLimits == UnenforcedLimits::Refuse)
+        return Error{ErrorCode::LimitUnenforceable, *message};
+    logLimitUnenforced(core_.context, job.key(), *message);
+    return {};
+}
+
+Result<ResourceLimits> LimitKeeper::merged(const ResourceLimits& limits, const ResourceLimits& change) {
+    const char* fixed = nullptr;
+    forEachLimit(change, [&fixed](const LimitRow& row, const auto& limit) {
+        if (limit && row.change == LimitChange::AtStart)
+            fixed = row.name;
+    });
+    if (fixed)
+        return invalid(std::string(fixed) + " cannot be changed while a job runs: set it when the job starts");
+    auto all = withDefaults(change, limits);
+    if (auto valid = validate(all); !valid)
+        return valid.error();
+    return all;
+}
+
+Result<void> LimitKeeper::survivable(const Job& job, const ResourceLimits& change) const {
+    if (!change.memoryMax || !job.slice)
+        return {};
+    const auto held = job.slice->unreclaimableMemory();
+    if (!held || *held <= *change.memoryMax)
+        return {};
+    return invalid("memory_max " + formatSize(*change.memoryMax) + " is below the " + formatSize(*held) +
+                   " that the job uses now without page cache: the kernel would kill the job at once; set the option force to do "
+                   "it nevertheless");
+}
+
+void LimitKeeper::change(const JobPtr& job, Change change, Reply<ResourceLimits> reply) {
+    if (job->changingLimits)
+        return reply(Error{ErrorCode::Busy, "another change of this job's limits is in progress: try again"});
+    auto possible = enforceable(job->key(), change.limits);
+    if (!possible)
+        return reply(possible.error());
+    change.limits = std::move(*possible);
+    auto limits = merged(job->record.limits, change.limits);
+    if (!limits)
+        return reply(limits.error());
+    if (auto survives = change.force ? Result<void>() : survivable(*job, change.limits); !survives)
+        return reply(survives.error());
+
+    auto undertaking = std::make_shared<Undertaking>(Undertaking{job, std::move(change), job->record.limits, std::move(reply)});
+    job->changingLimits = true;
+    job->record.limits = std::move(*limits);
+    if (undertaking->change.force)
+        job->record.limitsForcedBy = undertaking->change.by;
+    core_.save(*job); // a restart in between goes on with the new limits
+    apply(undertaking);
+}
+
+void LimitKeeper::apply(const std::shared_ptr<Undertaking>& undertaking) {
+    const auto properties = limitProperties(undertaking->change.limits);
+    if (properties.empty())
+        return applied(undertaking);
+    const auto& key = undertaking->job->key();
+    // The slice comes first, because its limits bind. The scope gets the same limits; before that a raise has no effect.
+    core_.context.systemd.setProperties(key.sliceName(), properties, [=, this](const SystemdOutcome& slice) {
+        if (slice)
+            return undo(undertaking, {ErrorCode::SystemdFailed, "systemd did not change the limits: " + slice->message});
+        core_.context.systemd.setProperties(
+            undertaking->job->key().scopeName(0), properties, [=, this](const SystemdOutcome& scope) {
+                if (scope && scope->fault != SystemdFault::NoSuchUnit)
+                    return undo(undertaking, {ErrorCode::SystemdFailed, "systemd did not change the limits: " + scope->message});
+                applied(undertaking);
+            });
+    });
+}
+
+void LimitKeeper::applied(const std::shared_ptr<Undertaking>& undertaking) {
+    const auto& job = undertaking->job;
+    if (undertaking->undoing) {
+        (void)compare(*job);
+        return undertaking->finish();
+    }
+    if (job->isLive())
+        if (auto enforced = inForce(*job); !enforced)
+            return undo(undertaking, enforced.error());
+    logLimitsChanged(core_.context, *job, undertaking->change.by, undertaking->before);
+    ender_.limitRunTime(job);
+    share_.protect();
+    core_.observer->limitsChanged(job->key());
+    undertaking->finish();
+}
+
+void LimitKeeper::undo(const std::shared_ptr<Undertaking>& undertaking, const Error& why) {
+    const auto& job = undertaking->job;
+    if (undertaking->undoing) {
+        logWarning(core_.context, job->key(), "its earlier limits cannot be restored: " + why.message);
+        (void)compare(*job);
+        return undertaking->finish();
+    }
+    undertaking->undoing = true;
+    undertaking->why = why;
+    auto& back = undertaking->change.limits;
+    back = reversal(back, undertaking->before);
+    // A list that was never set goes back to all CPUs or memory nodes: an empty list changes nothing (systemd 252).
+    if (back.allowedCpus && back.allowedCpus->empty())
+        back.allowedCpus = share_.available("cpuset.cpus.effective");
+    if (back.allowedMemoryNodes && back.allowedMemoryNodes->empty())
+        back.allowedMemoryNodes = share_.available("cpuset.mems.effective");
+    job->record.limits = undertaking->before;
+    core_.save(*job);
+    apply(undertaking);
+}
+
+void LimitKeeper::restore(const JobPtr& job) {
+    const auto wrong = compare(*job);
+    if (!wrong)
+        return;
+    logWarning(core_.context, job->key(), *wrong + "; setting " + namesOf(job->record.limits) + " again");
+    const auto properties = limitProperties(job->record.limits);
+    // The warning above covers a failure, and the next restart compares the limits again.
+    core_.context.systemd.setProperties(job->key().sliceName(), properties,
+                                        [job](const SystemdOutcome&) { (void)compare(*job); });
+    core_.context.systemd.setProperties(job->key().scopeName(0), properties, [](const SystemdOutcome&) {});
+}
+
+} // namespace pinfold

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/resources/node_share.hpp"
+
+#include "base/parse.hpp"
+#include "core/report/events.hpp"
+#include "os/read_file.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <map>
+
+namespace pinfold {
+namespace {
+
+/// MemTotal of /proc/meminfo (proc(5)), in bytes.
+std::optional<std::uint64_t> memoryOfNode(const std::filesystem::path& root) {
+    const auto text = readFile(AT_FDCWD, (root / "proc/meminfo").c_str()).value_or("");
+    constexpr std::string_view kLabel = "MemTotal:";
+    const auto label = text.find(kLabel);
+    if (label == std::string::npos)
+        return std::nullopt;
+    const auto digits = text.find_first_not_of(' ', label + kLabel.size());
+    const auto kib = parseUnsigned(std::string_view(text).substr(digits, text.find(' ', digits) - digits));
+    return kib ? std::optional(*kib * 1024) : std::nullopt;
+}
+
+std::string onlineCpus(const std::filesystem::path& root) {
+    return readFile(AT_FDCWD, (root / "sys/devices/system/cpu/online").c_str()).value_or("");
+}
+
+} // namespace
+
+Result<CpuList> reservedCores(const Topology& topology, const Config::Reserve& reserve) {
+    std::map<unsigned, std::vector<unsigned>> cores;
+    for (const auto& place : topology.cpus)
+        cores[place.core].push_back(place.cpu);
+    std::vector<unsigned> reserved;
+    const auto wanted = reserve.of(topology.cpus.size());
+    for (const auto& [core, cpus] : cores)
+        if (reserved.size() < wanted)
+            reserved.insert(reserved.end(), cpus.begin(), cpus.end());
+    if (reserved.size() == topology.cpus.size())
+        return Error{ErrorCode::ConfigInvalid,
+                     "node.reserve_cpus leaves no CPU for jobs: the node has " + std::to_string(topology.cpus.size()) + " CPUs"};
+    return CpuList::of(reserved);
+}
+
+Result<Topology> NodeShare::topology() {
+    auto online = onlineCpus(core_.context.root);
+    if (online == online_ && !online.empty())
+        return topology_;
+    auto read = readTopology(core_.context.root);
+    if (!read)
+        return read;
+    online_ = std::move(online);
+    topology_ = *read;
+    return read;
+}
+
+std::optional<CpuList> NodeShare::available(const char* file) const {
+    const auto batch = core_.context.cgroups.open("/" + std::string(kBatchSlice));
+    const auto root = core_.context.cgroups.open("/");
+    auto text = batch ? batch->read(file) : std::nullopt;
+    if (!text || text->empty())
+        text = root ? root->read(file) : std::nullopt;
+    const auto list = CpuList::parse(text.value_or(""));
+    if (!list)
+        return std::nullopt;
+    // Before the first job no cgroup shows that these CPUs are reserved.
+    return std::string_view(file).starts_with("cpuset.cpus") ? list->without(reserved_) : *list;
+}
+
+/// systemd keeps properties that were set at run time in this directory. So a pinfoldd that knows nothing of its predecessor's
+/// configuration sees them, too.
+bool NodeShare::setEarlier(const char* property) const {
+    std::error_code ignored;
+    return std::filesystem::exists(
+        core_.context.root / "run/systemd/system.control/batch.slice.d" / (std::string("50-") + property + ".conf"), ignored);
+}
+
+std::optional<UnitProperty> NodeShare::memoryProperty() const {
+    const auto& reserve = core_.context.config.node.memory;
+    if (!reserve)
+        return setEarlier("MemoryMax") ? std::optional(UnitProperty{"MemoryMax", kInfinity}) : std::nullopt;
+    const auto total = memoryOfNode(core_.context.root);
+    if (!total || reserve->of(*total) >= *total) {
+        logNodeWarning(core_.context, "node.reserve_memory leaves no memory for jobs: batch.slice stays as it is");
+        return std::nullopt;
+    }
+    return UnitProperty{"MemoryMax", *total - reserve->of(*total)};
+}
+
+std::optional<UnitProperty> NodeShare::cpuProperty() {
+    const auto& reserve = core_.context.config.node.cpus;
+    reserved_ = {};
+    if (!reserve && !setEarlier("AllowedCPUs"))
+        return std::nullopt;
+    // When there is no reserve any more, the list has all CPUs: an empty list changes nothing (systemd 252).
+    const auto cpus = topology();
+    const auto reserved = cpus ? reservedCores(*cpus, reserve.value_or(Config::Reserve{})) : Result<CpuList>(cpus.error());
+    if (!reserved) {
+        logNodeWarning(core_.context, reserved.error().message + ": batch.slice stays as it is");
+        return std::nullopt;
+    }
+    reserved_ = *reserved;
+    return UnitProperty{"AllowedCPUs", cpus->all().without(reserved_).toBitmap()};
+}
+
+void NodeShare::apply() {
+    std::vector<UnitProperty> properties;
+    for (auto property : {memoryProperty(), cpuProperty()})
+        if (property)
+            properties.push_back(std::move(*property));
+    set(std::move(properties));
+}
+
+void NodeShare::protect() {
+    std::uint64_t sum = 0;
+    for (const auto& [key, job] : core_.registry.all()) {
+        const auto low = job->record.limits.memoryLow.value_or(0);
+        sum = low > kInfinity - sum ? kInfinity : sum + low;
+    }
+    const bool asItIs = protected_ ? sum == *protected_ : sum == 0 && !setEarlier("MemoryLow");
+    protected_ = sum;
+    if (!asItIs)
+        set({{"MemoryLow", sum}});
+}
+
+void NodeShare::set(std::vector<UnitProperty> properties) const {
+    if (properties.empty())
+        return;
+    core_.context.systemd.setProperties(std::string(kBatchSlice), std::move(properties), [this](const SystemdOutcome& outcome) {
+        if (outcome)
+            logNodeWarning(core_.context, "systemd did not give batch.slice its share of the node: " + outcome->message);
+    });
+}
+
+} // namespace pinfold

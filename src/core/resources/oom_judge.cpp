@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/resources/oom_judge.hpp"
+
+#include "base/clock.hpp"
+#include "core/report/events.hpp"
+
+#include <time.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace pinfold {
+namespace {
+
+// The kernel counts the kill before it writes its line about the victim.
+constexpr std::uint64_t kLineWait = 100'000;
+// The clock of the kernel's log differs a little from the clock that times a job's creation.
+constexpr std::uint64_t kClockSlack = 1'000'000;
+
+/// Turns a time of the kernel's log into CLOCK_BOOTTIME. The clock of the log stands still while the node sleeps.
+std::uint64_t bootTimeOf(std::uint64_t logTime) {
+    const auto boot = bootTimeNow();
+    return logTime + (boot - std::min(boot, monotonicNow()));
+}
+
+bool isJobsOwn(const Job& job, const std::string& cgroup) {
+    const auto identity = identifyPath(cgroup);
+    return identity && identity->key == job.key();
+}
+
+} // namespace
+
+void OomJudge::watch(const JobPtr& job) {
+    const auto file = core_.context.cgroups.eventsFile(slicePath(job->key())).replace_filename("memory.events");
+    // If the kernel does not count memory, this file does not exist, and there is nothing to watch.
+    if (auto watched = core_.context.cgroupWatch.watch(file, [this, weak = WeakJob(job)] {
+            if (const auto live = weak.lock())
+                look(live, false);
+        }))
+        job->memoryWatch = std::move(*watched);
+    look(job, false);
+}
+
+void OomJudge::conclude(const JobPtr& job) { look(job, true); }
+
+void OomJudge::look(const JobPtr& job, bool final) {
+    const auto kills = job->slice ? job->slice->oomCount().kills : std::nullopt;
+    if (kills.value_or(0) <= job->record.oomKills && !(final && job->oomTimer))
+        return;
+    job->record.oomKills = kills.value_or(0);
+    if (job->record.oom)
+        return;
+    core_.context.kernelLog.drain();
+    if (final || job->oomReport || !core_.context.kernelLog.readable())
+        return decide(job);
+    job->oomTimer = core_.context.loop.after(kLineWait, [this, weak = WeakJob(job)] {
+        if (const auto live = weak.lock())
+            decide(live);
+    });
+}
+
+void OomJudge::reported(const OomReport& report) {
+    // The kernel's log is rate-limited, and may name only the victim. A victim that is a zombie still shows its cgroup.
+    const auto path =
+        report.taskCgroup.empty() ? core_.context.processes.cgroupOf(report.pid) : Result<std::string>(report.taskCgroup);
+    const auto identity = path ? identifyPath(*path) : std::nullopt;
+    const auto job = identity ? core_.registry.find(identity->key.text()) : nullptr;
+    if (!job || job->record.oom || job->oomReport || bootTimeOf(report.time) + kClockSlack < job->record.createdBoot)
+        return;
+    job->oomReport = report;
+    if (job->oomTimer)
+        decide(job);
+}
+
+OomCause OomJudge::causeOf(const Job& job) const {
+    const auto& report = job.oomReport;
+    if (report && report->byHand)
+        return OomCause::Administrator;
+    if (report && !report->limitCgroup.empty())
+        return isJobsOwn(job, report->limitCgroup) ? OomCause::OwnLimit : OomCause::Node;
+    if (report && !report->taskCgroup.empty())
+        return OomCause::Node;
+    if (job.changingLimits && job.record.limitsForcedBy)
+        return OomCause::Administrator;
+    return job.slice && job.slice->oomCount().events.value_or(0) > 0 ? OomCause::OwnLimit : OomCause::Node;
+}
+
+void OomJudge::decide(const JobPtr& job) {
+    job->oomTimer.reset();
+    if (job->record.oom)
+        return;
+    OomVerdict verdict;
+    verdict.cause = causeOf(*job);
+    verdict.at = core_.context.loop.realTime();
+    verdict.limit = job->record.limits.memoryMax;
+    if (const auto& report = job->oomReport) {
+        verdict.victim = static_cast<std::uint32_t>(report->pid);
+        verdict.victimName = report->name;
+        verdict.victimRss = report->rss;
+        if (isJobsOwn(*job, report->limitCgroup)) {
+            verdict.anon = report->anon;
+            verdict.file = report->file;
+        }
+    }
+    job->record.oom = std::move(verdict);
+    tell(job);
+}
+
+void OomJudge::killedByOomd(std::string_view path) {
+    const auto identity = identifyPath(path);
+    const auto job = identity ? core_.registry.find(identity->key.text()) : nullptr;
+    if (!job || job->record.oom)
+        return;
+    job->record.oom = OomVerdict{OomCause::Oomd, core_.context.loop.realTime(), {}, {}, {}, job->record.limits.memoryMax, {}, {}};
+    tell(job);
+}
+
+void OomJudge::tell(const JobPtr& job) {
+    const auto peak = job->slice ? job->slice->briefUsage().memoryPeak : std::nullopt;
+    job->record.oomSaid = job->output.say(oomLine(*job->record.oom, peak));
+    core_.save(*job);
+    logOutOfMemory(core_.context, *job, peak);
+    core_.observer->outOfMemory(job->key(), *job->record.oom);
+    if (job->record.state == JobState::Running && job->record.limits.oomPolicy.value_or(OomPolicy::Job) == OomPolicy::Job &&
+        onWholeJob)
+        onWholeJob(job);
+}
+
+} // namespace pinfold

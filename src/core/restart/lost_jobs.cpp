@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/restart/lost_jobs.hpp"
+
+#include "core/report/events.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace pinfold {
+namespace {
+
+constexpr std::uint64_t kRetry = 60'000'000;
+
+Receipt ending(Receipt receipt, JobResult result, std::uint64_t end) {
+    receipt.result = result;
+    receipt.ended = std::max(end, receipt.started); // the clock may have been set back
+    receipt.wall = receipt.ended - receipt.started;
+    return receipt;
+}
+
+/// For each boot, the last time at which the node certainly ran.
+std::map<std::string, std::uint64_t> lastSigns(const LiveTable& live, std::uint64_t booted) {
+    std::map<std::string, std::uint64_t> signs;
+    for (const auto& job : live.rows) {
+        auto& sign = signs[job.bootId];
+        sign = std::max(sign, job.receipt.started);
+        // A receipt does not say in which boot it was written. The newest one counts for these jobs, because each pinfoldd
+        // settles the jobs that the boots before it have left.
+        if (live.newestEnd && *live.newestEnd <= booted)
+            sign = std::max(sign, *live.newestEnd);
+        if (live.lastVacuum && live.lastVacuum->bootId == job.bootId)
+            sign = std::max(sign, live.lastVacuum->time);
+    }
+    return signs;
+}
+
+} // namespace
+
+std::vector<Receipt> lostReceipts(const LiveTable& live, const AtStart& start) {
+    const auto signs = lastSigns(live, start.booted);
+    std::vector<Receipt> lost;
+    for (const auto& job : live.rows) {
+        if (job.bootId != start.bootId)
+            lost.push_back(ending(job.receipt, JobResult::NodeLost, std::min(signs.at(job.bootId), start.booted)));
+        else if (!start.mayLive(job.receipt))
+            lost.push_back(ending(job.receipt, JobResult::Lost, start.now));
+    }
+    return lost;
+}
+
+void LostJobs::settle(bool complete) {
+    retry_.reset();
+    core_.context.history.live([this, complete](const Result<LiveTable>& live) {
+        if (live)
+            return settle(*live, complete);
+        logNodeWarning(core_.context,
+                       "cannot write the receipts of the jobs that ran when the node went down, next try in 1min: " +
+                           live.error().message);
+        retry_ = core_.context.loop.after(kRetry, [this, complete] { settle(complete); });
+    });
+}
+
+void LostJobs::settle(const LiveTable& live, bool complete) {
+    const auto& context = core_.context;
+    const auto mayLive = [&](const Receipt& receipt) {
+        const auto key = JobKey::parse(receipt.key);
+        return !complete || !key || core_.registry.find(receipt.key) || context.cgroups.exists(slicePath(*key));
+    };
+    const auto now = context.loop.realTime();
+    for (auto& receipt : lostReceipts(live, {context.bootId, now, now - context.loop.bootTime(), mayLive}))
+        history_.write(std::move(receipt), [this](const Receipt& stored) {
+            if (const auto key = JobKey::parse(stored.key))
+                logJobLost(core_.context, *key, stored);
+        });
+}
+
+} // namespace pinfold

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/restart/node_shutdown.hpp"
+
+#include "base/parse.hpp"
+#include "core/report/events.hpp"
+
+#include <csignal>
+#include <string>
+#include <utility>
+
+namespace pinfold {
+namespace {
+
+constexpr std::uint64_t kPatience = 30'000'000;
+constexpr std::uint64_t kLateWord = 10'000'000; // PID 1 sends its signals first, and tells pinfoldd when it has time for the bus
+
+/// True: nobody had asked for this end.
+bool isUnexplained(JobResult result) {
+    return result == JobResult::Exited || result == JobResult::Signaled || result == JobResult::SupervisorLost ||
+           result == JobResult::Lost;
+}
+
+} // namespace
+
+void NodeShutdown::begin() {
+    if (core_.shutdownSince)
+        return;
+    core_.shutdownSince = core_.context.loop.bootTime();
+    logShutdown(core_.context, core_.registry.all().size());
+    const auto jobs = core_.registry.all(); // a copy, because an empty job may end at once and be removed
+    for (const auto& [key, job] : jobs)
+        ender_.begin(job, {.cause = JobResult::NodeShutdown, .by = {}, .grace = {}});
+}
+
+void NodeShutdown::finish(std::function<void()> done) {
+    done_ = std::move(done);
+    const auto jobs = core_.registry.all();
+    for (const auto& [key, job] : jobs)
+        if (job->leftToPid1) // PID 1 has given up on the job by now
+            ender_.begin(job, {.cause = JobResult::NodeShutdown, .by = {}, .grace = 0});
+    timer_ = core_.context.loop.after(kPatience, [this] {
+        logNodeWarning(core_.context, "the shutdown goes on without the receipts of " +
+                                          counted(core_.registry.all().size(), "job", "jobs") +
+                                          ": pinfoldd will write them after the next boot");
+        std::exchange(done_, nullptr)();
+    });
+    jobIsOver();
+}
+
+void NodeShutdown::jobIsOver() {
+    if (!done_ || !core_.registry.all().empty())
+        return;
+    timer_.reset();
+    std::exchange(done_, nullptr)();
+}
+
+bool mayBeOfShutdown(const Core& core, const Job& job) {
+    const auto cause = job.record.cause.value_or(JobResult::Lost);
+    // A job whose leader ended with status 0 has ended by itself.
+    return !core.shutdownSince && isUnexplained(cause) && !job.record.neverRan && job.record.exit.status != 0;
+}
+
+JobResult resultAtShutdown(const Core& core, const Job& job, JobResult result) {
+    const auto& exit = job.record.exit;
+    const bool byItself = exit.status == 0 || (exit.signal && exit.signal != SIGTERM && exit.signal != SIGKILL);
+    if (!core.shutdownSince || !isUnexplained(result) || byItself || job.endBegan + kLateWord < *core.shutdownSince)
+        return result;
+    return JobResult::NodeShutdown;
+}
+
+} // namespace pinfold

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/restart/reconciler.hpp"
+
+#include "core/report/events.hpp"
+
+#include <utility>
+
+namespace pinfold {
+namespace {
+
+const std::vector<std::string> kPatterns{"batch-*.slice", "job-*.scope"};
+
+/// The cgroup that a unit has if pinfoldd made it. A scope that somebody else gave such a name may be elsewhere.
+std::string cgroupOf(const UnitIdentity& identity) {
+    return identity.task ? scopePath(identity.key, *identity.task) : slicePath(identity.key);
+}
+
+bool removeTree(const CgroupTree& cgroups, const std::string& path) {
+    for (const auto& child : cgroups.children(path))
+        if (!removeTree(cgroups, path + "/" + child))
+            return false;
+    return bool(cgroups.remove(path));
+}
+
+} // namespace
+
+struct Reconciler::Run {
+    Run(bool dryRunArg, Reply<Reconciliation> replyArg) : dryRun(dryRunArg), reply(std::move(replyArg)) {}
+
+    bool dryRun;
+    Reply<Reconciliation> reply;
+    Reconciliation found;
+    std::set<std::string> known; ///< keys that a dry run would take up
+    std::size_t pending = 0;     ///< answers that systemd still owes
+};
+
+// This is safe while jobs come and go. A job is in the registry before systemd hears of the job, and leaves the registry when its
+// cgroup is gone. So each unit that systemd listed is looked up in the registry as the registry is *after* the answer. A unit
+// that seems to be an orphan is looked up in a second list, because a job that has ended meanwhile was still in the first list.
+void Reconciler::run(bool dryRun, Reply<Reconciliation> reply) {
+    auto run = std::make_shared<Run>(dryRun, std::move(reply));
+    core_.context.systemd.listUnits(kPatterns, [this, run](const auto& first) {
+        if (const auto* error = std::get_if<SystemdError>(&first))
+            return run->reply(Error{ErrorCode::SystemdFailed, "systemd did not list its units: " + error->message});
+        const auto& units = std::get<std::vector<UnitStatus>>(first);
+        if (auto looked = lookAtRecords(*run, namesOf(units)); !looked)
+            return run->reply(looked.error());
+        auto doubtful = suspects(*run, units);
+        if (doubtful.empty())
+            return finish(run);
+        core_.context.systemd.listUnits(kPatterns, [this, run, doubtful = std::move(doubtful)](const auto& second) {
+            if (const auto* error = std::get_if<SystemdError>(&second))
+                return run->reply(Error{ErrorCode::SystemdFailed, "systemd did not list its units: " + error->message});
+            act(run, doubtful, std::get<std::vector<UnitStatus>>(second));
+        });
+    });
+}
+
+Result<void> Reconciler::lookAtRecords(Run& run, const std::set<std::string>& loadedUnits) const {
+    auto loaded = core_.context.records.load();
+    if (!loaded)
+        return loaded.error();
+    run.found.recordsUnreadable = std::move(loaded->unreadable);
+    std::vector<JobRecord> unknown;
+    for (auto& record : loaded->records) {
+        if (core_.registry.find(record.key.text()))
+            continue;
+        auto& names = recovery_.lacksUnit(record) ? run.found.recordsEnded : run.found.recordsTakenUp;
+        names.push_back(record.key.text());
+        run.known.insert(record.key.text());
+        unknown.push_back(std::move(record));
+    }
+    std::vector<JobPtr> lost;
+    for (const auto& [key, job] : core_.registry.all())
+        if (job->record.state == JobState::Running && recovery_.lacksUnit(job->record))
+            lost.push_back(job);
+    for (const auto& job : lost) {
+        run.found.recordsEnded.push_back(job->key().text());
+        if (!run.dryRun)
+            ender_.check(job);
+    }
+    return run.dryRun ? Result<void>() : recovery_.takeUp(std::move(unknown), loadedUnits);
+}
+
+bool Reconciler::isOrphan(const Run& run, const std::string& unit) const {
+    const auto identity = identifyUnit(unit);
+    if (!identity || run.known.contains(identity->key.text()))
+        return false;
+    const auto job = core_.registry.find(identity->key.text());
+    // Other parts of pinfoldd take care of a job that starts or ends.
+    return !job || (identity->task && job->record.state == JobState::Running && !job->record.tasks.contains(*identity->task));
+}
+
+/// The names of units that seem to be orphans, also of units of which only a cgroup is left.
+std::set<std::string> Reconciler::suspects(const Run& run, const std::vector<UnitStatus>& units) const {
+    std::set<std::string> names;
+    for (const auto& unit : units)
+        if (isOrphan(run, unit.name))
+            names.insert(unit.name);
+    for (const auto& child : core_.context.cgroups.children("/" + std::string(kBatchSlice)))
+        if (isOrphan(run, child))
+            names.insert(child);
+    return names;
+}
+
+void Reconciler::act(const RunPtr& run, const std::set<std::string>& suspects, const std::vector<UnitStatus>& units) {
+    std::set<std::string> slices; // a scope in one of these slices goes or stays with its slice
+    std::set<std::string> loaded;
+    for (const auto& unit : units) {
+        loaded.insert(unit.name);
+        const auto identity = identifyUnit(unit.name);
+        if (identity && !identity->task && suspects.contains(unit.name))
+            slices.insert(identity->key.text());
+    }
+    run->pending = 1; // counts this function, so that no answer is the last before all calls are sent
+    for (const auto& unit : units) {
+        const auto identity = identifyUnit(unit.name);
+        if (!suspects.contains(unit.name) || !isOrphan(*run, unit.name) ||
+            (identity->task && slices.contains(identity->key.text())))
+            continue;
+        if (unit.activeState != "inactive") // systemd is about to forget an inactive unit
+            handleUnit(run, unit);
+    }
+    for (const auto& name : suspects)
+        if (!loaded.contains(name) && isOrphan(*run, name))
+            handleCgroup(*run, name);
+    if (--run->pending == 0)
+        finish(run);
+}
+
+void Reconciler::handleUnit(const RunPtr& run, const UnitStatus& unit) {
+    const auto identity = identifyUnit(unit.name);
+    const auto cgroup = cgroupOf(*identity);
+    // A scope that lives has processes, wherever its cgroup is.
+    const bool elsewhere = identity->task && unit.activeState != "failed" && !core_.context.cgroups.exists(cgroup);
+    if (!run->found.recordsUnreadable.empty() || elsewhere || !core_.context.cgroups.isEmpty(cgroup)) {
+        run->found.unitsLeft.push_back(unit.name);
+        return;
+    }
+    if (run->dryRun) {
+        run->found.unitsStopped.push_back(unit.name);
+        return;
+    }
+    ++run->pending;
+    auto done = [this, run, name = unit.name](const SystemdOutcome& outcome) {
+        (outcome ? run->found.unitsLeft : run->found.unitsStopped).push_back(name);
+        if (--run->pending == 0)
+            finish(run);
+    };
+    if (unit.activeState == "failed")
+        core_.context.systemd.resetFailed(unit.name, std::move(done));
+    else
+        core_.context.systemd.stop(unit.name, std::move(done));
+}
+
+void Reconciler::handleCgroup(Run& run, const std::string& slice) const {
+    const auto path = "/" + std::string(kBatchSlice) + "/" + slice;
+    if (!core_.context.cgroups.exists(path))
+        return; // its job has ended meanwhile
+    const bool mayGo = run.found.recordsUnreadable.empty() && core_.context.cgroups.isEmpty(path);
+    const bool goes = mayGo && (run.dryRun || removeTree(core_.context.cgroups, path));
+    (goes ? run.found.cgroupsRemoved : run.found.cgroupsLeft).push_back(path);
+}
+
+void Reconciler::finish(const RunPtr& run) const {
+    if (!run->dryRun)
+        logReconciled(core_.context, run->found);
+    run->reply(std::move(run->found));
+}
+
+} // namespace pinfold

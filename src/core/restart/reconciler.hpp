@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Looks for orphans: units and cgroups of jobs without a record, and records without a unit. A crash at the wrong moment, a
+// broken disk or a manual change leaves them. It looks at start and on request. It names orphans that have processes, and never
+// touches them.
+#pragma once
+
+#include "core/core.hpp"
+#include "core/end/job_ender.hpp"
+#include "core/restart/recovery.hpp"
+#include "model/reconciliation.hpp"
+
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace pinfold {
+
+class Reconciler {
+public:
+    Reconciler(Core& core, Recovery& recovery, JobEnder& ender) : core_(core), recovery_(recovery), ender_(ender) {}
+
+    /// Safe at any time, while jobs come and go. `dryRun`: the answer says what would be done, and nothing is done. Errors:
+    /// Internal; SystemdFailed.
+    void run(bool dryRun, Reply<Reconciliation> reply);
+
+private:
+    struct Run;
+    using RunPtr = std::shared_ptr<Run>;
+
+    Result<void> lookAtRecords(Run& run, const std::set<std::string>& loadedUnits) const;
+    std::set<std::string> suspects(const Run& run, const std::vector<UnitStatus>& units) const;
+    void act(const RunPtr& run, const std::set<std::string>& suspects, const std::vector<UnitStatus>& units);
+    bool isOrphan(const Run& run, const std::string& unit) const;
+    void handleUnit(const RunPtr& run, const UnitStatus& unit);
+    void handleCgroup(Run& run, const std::string& slice) const;
+    void finish(const RunPtr& run) const;
+
+    Core& core_;
+    Recovery& recovery_;
+    JobEnder& ender_;
+};
+
+} // namespace pinfold

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/restart/recovery.hpp"
+
+#include "core/report/events.hpp"
+
+#include <exception>
+#include <memory>
+#include <utility>
+
+namespace pinfold {
+
+void Recovery::run(std::function<void(Result<void>)> ready) {
+    auto loaded = core_.context.records.load();
+    if (!loaded)
+        return ready(loaded.error());
+    const bool complete = loaded->unreadable.empty();
+    auto records = std::make_shared<std::vector<JobRecord>>(std::move(loaded->records));
+    // The bus keeps the order. So the answer shows that PID 1 has seen every call that the earlier pinfoldd had sent.
+    core_.context.systemd.listUnits({"batch-*.slice", "job-*.scope"}, [this, records, complete, ready](const auto& answer) {
+        if (const auto* error = std::get_if<SystemdError>(&answer))
+            return ready(Error{ErrorCode::SystemdFailed, "systemd did not list its units: " + error->message});
+        Reconciliation found;
+        for (const auto& record : *records)
+            if (lacksUnit(record))
+                found.recordsEnded.push_back(record.key.text());
+        Result<void> taken;
+        try {
+            taken = takeUp(std::move(*records), namesOf(std::get<std::vector<UnitStatus>>(answer)));
+        } catch (const std::exception& error) { // for example, no descriptor is left for a watch
+            taken = Error{ErrorCode::Internal, error.what()};
+        }
+        if (taken) {
+            logReconciled(core_.context, found);
+            parts_.lost.settle(complete);
+        }
+        ready(std::move(taken));
+    });
+}
+
+Result<void> Recovery::takeUp(std::vector<JobRecord> records, const std::set<std::string>& loaded) {
+    std::vector<JobPtr> jobs;
+    for (auto& record : records) {
+        auto job = reopen(std::move(record));
+        if (!job)
+            return job.error();
+        jobs.push_back(std::move(*job));
+    }
+    std::erase_if(jobs, [this](const JobPtr& job) { return !core_.registry.add(job); });
+    for (const auto& job : jobs) {
+        parts_.creator.tookUp(job->key());
+        takeUp(job, loaded);
+    }
+    return {};
+}
+
+bool Recovery::lacksUnit(const JobRecord& record) const {
+    const bool hasUnit = record.state == JobState::Running || record.state == JobState::Ending;
+    return hasUnit && !core_.context.cgroups.exists(slicePath(record.key));
+}
+
+Result<JobPtr> Recovery::reopen(JobRecord record) const {
+    auto job = std::make_shared<Job>(std::move(record));
+    const auto path = slicePath(job->key());
+    // A slice that cannot be opened because descriptors ran out is not gone.
+    if (auto slice = core_.context.cgroups.open(path))
+        job->slice = std::move(*slice);
+    else if (core_.context.cgroups.exists(path))
+        return slice.error();
+    Result<void> all;
+    const auto open = [&](const std::optional<ProcessIdentity>& identity, UniqueFd& pidfd) {
+        if (!identity)
+            return;
+        if (auto process = reopenProcess(core_.context, *identity))
+            pidfd = std::move(*process);
+        else
+            all = process.error();
+    };
+    for (const auto& [number, task] : job->record.tasks) {
+        open(task.supervisor, job->tasks[number].supervisor);
+        open(task.leader, job->tasks[number].leader);
+    }
+    open(job->record.supervisor, job->supervisor);
+    if (!all)
+        return all.error();
+    job->endMissed = leaderEnded(*job);
+    return job;
+}
+
+bool Recovery::isBeingStarted(const Job& job, std::uint32_t number) const {
+    // The scope of task 0 comes with its job's slice, except for a batch script that joins an open job.
+    if ((number == 0 && !job.record.linger) || !job.tasks.at(number).leader)
+        return false;
+    return core_.context.cgroups.isEmpty(scopePath(job.key(), number));
+}
+
+void Recovery::resumeStarts(const JobPtr& job, const std::set<std::string>& loaded) {
+    for (const auto& [number, task] : std::map(job->record.tasks))
+        if (job->tasks.contains(number) && isBeingStarted(*job, number))
+            parts_.adder.resume(job, number, loaded.contains(job->key().scopeName(number)));
+}
+
+/// Waits for starts that cannot be requested again: the record does not have the processes of an adoption, and a job that ends
+/// takes no processes.
+void Recovery::awaitStarts(const JobPtr& job, const std::set<std::string>& loaded) {
+    for (const auto& [number, task] : job->record.tasks)
+        if (number != 0 && !job->isStarting(number) && loaded.contains(job->key().scopeName(number)) &&
+            core_.context.cgroups.isEmpty(scopePath(job->key(), number)))
+            parts_.adder.await(job, number);
+}
+
+void Recovery::takeUp(const JobPtr& job, const std::set<std::string>& loaded) {
+    if (job->record.state == JobState::Running)
+        resumeStarts(job, loaded);
+    if (job->record.state == JobState::Running || job->record.state == JobState::Ending)
+        awaitStarts(job, loaded);
+    const auto batch = job->tasks.find(0);
+    const bool leaderAlive = job->lacksBatchScript() || (batch != job->tasks.end() && batch->second.leader);
+    switch (job->record.state) {
+    case JobState::Creating:
+        if (leaderAlive)
+            return parts_.creator.resume(job, loaded.contains(job->key().sliceName()));
+        parts_.creator.giveUp(job, {ErrorCode::PidGone, "its leader ended while pinfoldd did not run"});
+        return;
+    case JobState::Running:
+        core_.observer->jobAdded(summarize(*job));
+        for (const auto& [number, record] : job->record.tasks)
+            parts_.home.expect(job, number);
+        parts_.keeper.restore(job);
+        parts_.freezer.restore(job);
+        if (!leaderAlive)
+            parts_.ender.begin(
+                job, {.cause = job->record.supervisor && !job->supervisor ? JobResult::SupervisorLost : JobResult::Exited,
+                      .by = {},
+                      .grace = {}});
+        else if (job->record.supervisor && !job->supervisor)
+            parts_.ender.begin(job, {.cause = JobResult::SupervisorLost, .by = {}, .grace = {}});
+        if (job->record.state != JobState::Accounting)
+            parts_.ender.watch(job);
+        for (const auto& [number, task] : std::map(job->record.tasks))
+            if (number != 0 && job->isLive() && !job->isStarting(number))
+                parts_.taskEnder.watch(job, number);
+        return;
+    case JobState::Ending:
+    case JobState::Accounting:
+        if (!job->record.neverRan) // its creator was told that there is no such job
+            core_.observer->jobAdded(summarize(*job));
+        parts_.ender.resume(job);
+        return;
+    }
+}
+
+std::set<std::string> namesOf(const std::vector<UnitStatus>& units) {
+    std::set<std::string> names;
+    for (const auto& unit : units)
+        names.insert(unit.name);
+    return names;
+}
+
+} // namespace pinfold

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/start/job_creator.hpp"
+
+#include "base/parse.hpp"
+#include "core/job_id.hpp"
+#include "core/report/events.hpp"
+#include "os/block_device.hpp"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace pinfold {
+namespace {
+
+/// A request may reserve CPUs or limit the job to CPUs, but not both.
+Result<void> compatible(const CreateRequest& request) {
+    const auto& allocation = request.allocation;
+    if ((allocation.cpus || allocation.cpuList || allocation.exclusive) && request.limits.allowedCpus)
+        return Error{ErrorCode::InvalidArgument, "allowed_cpus excludes cpus, cpu_list and exclusive: use only one of them"};
+    return {};
+}
+
+ResourceLimits withAllocation(ResourceLimits limits, const Allocator::Grant& grant) {
+    if (grant.allocation.cpus.empty())
+        return limits;
+    limits.allowedCpus = grant.allocation.cpus;
+    limits.allowedMemoryNodes = grant.memoryNodes;
+    return limits;
+}
+
+/// The highest limits that users may set for jobs of their own.
+ResourceLimits ceilingOf(const Config& config) {
+    auto ceiling = config.defaults;
+    if (!ceiling.killGrace)
+        ceiling.killGrace = config.jobs.killGrace;
+    if (!ceiling.runTimeGrace)
+        ceiling.runTimeGrace = ceiling.killGrace;
+    return ceiling;
+}
+
+Error alreadyLive(const std::string& key) { return possible(Verb::CreateJob, Phase::Running, key).error(); }
+
+constexpr std::string_view kManual = "manual";
+constexpr std::uint64_t kMostSlots = 8192;
+constexpr std::uint64_t kUsecPerCpu = 1'000'000; // microseconds of CPU time in each second
+constexpr std::uint64_t kWeightPerSlot = 100;
+constexpr std::uint64_t kMostWeight = 10'000;
+
+Result<void> validSlots(const CreateRequest& request) {
+    if (request.slots && (*request.slots < 1 || *request.slots > kMostSlots))
+        return Error{ErrorCode::InvalidArgument, "slots is " + std::to_string(*request.slots) + ": use 1 to 8192"};
+    return {};
+}
+
+} // namespace
+
+void JobCreator::create(const Caller& caller, CreateRequest request, Reply<JobSummary> reply) {
+    auto leader = checkProcess(core_.context, std::move(request.leader));
+    if (!leader)
+        return reply(leader.error());
+    // A caller whose answer was lost asks again. If pinfoldd was killed in between, the leader tells which job is the caller's.
+    const auto known = core_.registry.findByLeader(leader->identity);
+    if (known && (request.key.empty() || request.key == known->key().text()))
+        return createAgain(caller, known, std::move(reply));
+    auto job = prepare(caller, std::move(request), &*leader);
+    if (!job)
+        return reply(job.error());
+    auto newcomer = newcomerOf(leader->identity.pid, leader->pidfd, leader->soleUid);
+    if (!newcomer)
+        return reply(newcomer.error());
+    auto& task = (*job)->tasks[0];
+    task.newcomers.push_back(std::move(*newcomer));
+    task.leader = std::move(leader->pidfd);
+    begin(*job, std::move(reply));
+}
+
+void JobCreator::createAgain(const Caller& caller, const JobPtr& known, Reply<JobSummary> reply) const {
+    // The answer shows what the job was given, so this needs permission: everyone who sees the job's processes can name its
+    // leader.
+    if (auto allowed = decide(caller, Verb::CreateJobAgain, targetOf(known->key().text(), known.get())); !allowed)
+        return reply(allowed.error());
+    if (known->record.state == JobState::Creating)
+        known->creators.push_back(std::move(reply));
+    else
+        reply(summarize(*known));
+}
+
+void JobCreator::open(const Caller& caller, CreateRequest request, Reply<JobSummary> reply, IfLive ifLive) {
+    if (const auto known = core_.registry.find(request.key))
+        return openAgain(known, caller, std::move(request), std::move(reply), ifLive);
+    auto job = prepare(caller, std::move(request), nullptr);
+    if (!job)
+        return reply(job.error());
+    begin(*job, std::move(reply));
+}
+
+void JobCreator::openAgain(const JobPtr& known, const Caller& caller, CreateRequest request, Reply<JobSummary> reply,
+                           IfLive ifLive) {
+    if (auto allowed = permitted(caller, request, nullptr); !allowed)
+        return reply(allowed.error());
+    if (!known->isLive()) {
+        auto kept = std::make_shared<CreateRequest>(std::move(request)); // a callback must be copyable, and a descriptor is not
+        known->waiters.push_back([this, caller, kept, reply = std::move(reply), ifLive](const Result<Receipt>&) {
+            open(caller, std::move(*kept), reply, ifLive);
+        });
+        return;
+    }
+    if (known->record.uid != request.owner || (ifLive == IfLive::SameRequest && !known->record.linger))
+        return reply(alreadyLive(request.key));
+    if (known->record.state == JobState::Creating)
+        known->creators.push_back(std::move(reply));
+    else
+        reply(summarize(*known));
+}
+
+void JobCreator::begin(const JobPtr& job, Reply<JobSummary> reply) {
+    if (!core_.registry.add(job))
+        return reply(alreadyLive(job->key().text()));
+    job->creators.push_back(std::move(reply));
+    core_.save(*job); // before systemd hears of the job, so that a restart finds what the call has made
+    share_.protect();
+    start(job, false);
+}
+
+void JobCreator::applySlots(CreateRequest& request) const {
+    if (!request.slots)
+        return;
+    auto& limits = request.limits;
+    auto& allocation = request.allocation;
+    switch (core_.context.config.jobs.slots) {
+    case Slots::None:
+        return;
+    case Slots::Weight: {
+        // Nobody has asked for a CPU weight explicitly. If the kernel cannot enforce one, the job runs without a weight.
+        ResourceLimits weight;
+        weight.cpuWeight = std::min(*request.slots * kWeightPerSlot, kMostWeight);
+        if (!limits.cpuWeight && keeper_.controllersMissing(weight).empty())
+            limits.cpuWeight = weight.cpuWeight;
+        return;
+    }
+    case Slots::Quota:
+        if (!limits.cpuQuota)
+            limits.cpuQuota = *request.slots * kUsecPerCpu;
+        return;
+    case Slots::Cpus:
+        if (!allocation.cpus && !allocation.cpuList && !allocation.exclusive && !limits.allowedCpus)
+            allocation.cpus = request.slots;
+        return;
+    }
+}
+
+Result<void> JobCreator::permitted(const Caller& caller, const CreateRequest& request, const CheckedProcess* leader) const {
+    const auto& config = core_.context.config;
+    const auto limits = withDefaults(request.limits, config.defaults);
+    auto target = targetOf(request.key, core_.registry.find(request.key).get());
+    target.ownProcesses = leader && leader->soleUid == caller.uid;
+    target.processesInJob = leader && leader->inJob;
+    target.userJobsAllowed = config.jobs.allowUserJobs;
+    target.looserLimit = looserThan(limits, ceilingOf(config), wholeDisk);
+    if (const auto key = JobKey::parse(request.key); key && !key->isForUsers())
+        target.reservedKey = request.key.c_str();
+    target.allocates = !request.allocation.empty();
+    target.namesOwner = request.owner && *request.owner != caller.uid;
+    target.shepherd = request.shepherd;
+    return decide(caller, leader ? Verb::CreateJob : Verb::OpenJob, target);
+}
+
+Result<void> JobCreator::isFree(const JobKey& key) const {
+    const auto& text = key.text();
+    if (core_.registry.find(text))
+        return alreadyLive(text);
+    // A record that cannot be read is not in the registry, and its job may be alive.
+    if (core_.context.records.exists(key))
+        return Error{ErrorCode::AlreadyExists,
+                     "job '" + text + "' has a record that pinfoldd did not read: `pinfold reconcile` says why"};
+    if (const auto slice = core_.context.cgroups.open(slicePath(key)); slice && slice->populated())
+        return Error{ErrorCode::AlreadyExists, "a unit of this name has processes that pinfoldd does not know: "
+                                               "`systemctl status " +
+                                                   key.sliceName() + "` shows them"};
+    return {};
+}
+
+void JobCreator::tookUp(const JobKey& key) {
+    constexpr std::uint64_t highest = INT64_MAX; // the highest number that the history can store
+    if (key.scheduler() != kManual)
+        return;
+    if (const auto number = parseUnsigned(key.text().substr(kManual.size() + 1)))
+        lastManual_ = std::max(lastManual_, std::min(*number, highest));
+}
+
+std::uint64_t JobCreator::nextManualNumber() const {
+    // Anybody may have named a job manual.<n>, and after a restart the live jobs are not in the history.
+    auto number = lastManual_ + 1;
+    while (!isFree(JobKey::manual(number)))
+        ++number;
+    return number;
+}
+
+Result<JobPtr> JobCreator::prepare(const Caller& caller, CreateRequest request, const CheckedProcess* leader) {
+    const auto manual = request.key.empty() && leader ? nextManualNumber() : 0; // 0: the caller names the job
+    auto key = manual > 0 ? Result<JobKey>(JobKey::manual(manual)) : JobKey::parse(request.key);
+    if (!key)
+        return key.error();
+    if (auto valid = validSlots(request); !valid)
+        return valid.error();
+    applySlots(request);
+    if (auto valid = validate(request.limits); !valid)
+        return valid.error();
+    if (auto valid = compatible(request); !valid)
+        return valid.error();
+    if (!leader && !request.owner)
+        return Error{ErrorCode::InvalidArgument, "uid is missing: an opened job has no process yet, so name its owner"};
+    if (auto allowed = permitted(caller, request, leader); !allowed)
+        return allowed.error();
+    if (auto free = manual > 0 ? Result<void>() : isFree(*key); !free)
+        return free.error();
+    const auto& config = core_.context.config;
+    const auto owner = request.owner.value_or(leader ? leader->uid : caller.uid);
+    const auto limits = withDefaults(request.limits, config.defaults);
+    if (auto taken = node_.takesJobs(); !taken)
+        return taken.error();
+    if (auto enough = checkDescriptorsFor(caller); !enough)
+        return enough.error();
+    const auto user = core_.context.countsAs(owner);
+    if (core_.registry.countOf(user, core_.context.countsAs) >= config.jobs.maxPerUser)
+        return Error{ErrorCode::Busy, "user " + std::to_string(user) + " has " + std::to_string(config.jobs.maxPerUser) +
+                                          " live jobs already, the maximum (jobs.max_per_user)" +
+                                          (user == owner ? "" : ", with those of subordinate user ids (/etc/subuid)")};
+    auto grant = allocator_.allocate(request.allocation);
+    if (!grant)
+        return grant.error();
+    auto enforceable = keeper_.enforceable(*key, withAllocation(limits, *grant));
+    if (!enforceable)
+        return enforceable.error();
+
+    JobRecord record(newJobId(core_.context.loop.realTime()), core_.context.bootId, *key);
+    record.uid = owner;
+    record.created = core_.context.loop.realTime();
+    record.createdBoot = core_.context.loop.bootTime();
+    record.limits = std::move(*enforceable);
+    record.allocation = std::move(grant->allocation);
+    record.reportWithin = request.reportWithin;
+    if (leader) {
+        record.tasks[0] = {.leader = leader->identity, .supervisor = {}, .shepherd = request.shepherd};
+        record.ownersBatch = !caller.admin;
+    } else {
+        record.linger = request.linger.value_or(config.jobs.linger);
+    }
+    auto job = std::make_shared<Job>(std::move(record));
+    if (request.supervisor) {
+        auto supervisor = checkSupervisor(core_.context, caller, std::move(request.supervisor),
+                                          leader ? std::optional(leader->identity) : std::nullopt);
+        if (!supervisor)
+            return supervisor.error();
+        job->record.supervisor = supervisor->identity;
+        job->supervisor = std::move(supervisor->pidfd);
+    }
+    job->output = JobOutput(core_.outputs, user, std::move(request.output));
+    if (manual > 0)
+        lastManual_ = manual;
+    return job;
+}
+
+void JobCreator::start(const JobPtr& job, bool mayBeThere) {
+    TaskStarter::Request request{
+        .properties = {job->record.limits, allocator_.devicesOf(job->record)}, .processes = {}, .mayBeThere = mayBeThere};
+    if (const auto task = job->record.tasks.find(0); task != job->record.tasks.end()) {
+        request.processes = std::exchange(job->tasks[0].newcomers, {});
+        request.properties.shepherd = task->second.shepherd;
+    }
+    starter_.start(job, std::move(request),
+                   {.done = [this, job](const TaskStarter::Outcome& outcome) { started(job, outcome); },
+                    .overdue = [this, job](const Error& why) { overdue(job, why); },
+                    .wanted = [job] { return job->lacksBatchScript() || !leaderEnded(*job); }});
+}
+
+void JobCreator::resume(const JobPtr& job, bool isLoaded) {
+    if (const auto task = job->record.tasks.find(0); task != job->record.tasks.end()) {
+        auto leader = newcomerOf(task->second.leader->pid, job->tasks[0].leader, {});
+        if (!leader)
+            return giveUp(job, leader.error());
+        job->tasks[0].newcomers.push_back(std::move(*leader));
+    }
+    start(job, isLoaded);
+}
+
+/// The caller does not wait for a PID 1 that hangs. As a rule the caller then ends the leader. If the site lets the leader go on
+/// without a scope, PID 1 may still put the leader into one. Then the job is like any other, so pinfoldd stops nothing here.
+void JobCreator::overdue(const JobPtr& job, const Error& why) {
+    logWarning(core_.context, job->key(), "job not created yet: " + why.message, Trouble::Start);
+    // The supervisor does not wait for the end of this job, so the supervisor's end says nothing. A pipe that pinfoldd keeps open
+    // never reaches its end.
+    job->output = {};
+    job->supervisor.reset();
+    job->record.supervisor.reset();
+    core_.save(*job);
+    answer(job, why);
+}
+
+void JobCreator::started(const JobPtr& job, const TaskStarter::Outcome& outcome) {
+    if (!outcome.result)
+        return outcome.begun ? giveUp(job, outcome.result.error()) : drop(job, outcome.result.error());
+    if (const auto task = job->tasks.find(0); task != job->tasks.end() && hasEnded(task->second.leader.get()))
+        return giveUp(job, {ErrorCode::PidGone, "the process ended while its job was being created"});
+    auto slice = core_.context.cgroups.open(slicePath(job->key()));
+    if (!slice)
+        return giveUp(job, {ErrorCode::SystemdFailed, "the job's slice has no cgroup: " + slice.error().message});
+    job->slice = std::move(*slice);
+    if (auto inForce = keeper_.inForce(*job); !inForce)
+        return giveUp(job, inForce.error());
+
+    core_.enter(*job, JobState::Running);
+    answer(job, summarize(*job));
+    home_.expect(job, 0);
+    logJobStarted(core_.context, *job);
+    core_.observer->jobAdded(summarize(*job));
+    ender_.watch(job);
+}
+
+/// systemd has made nothing for this job. Units of the job's name belong to somebody else and stay as they are.
+void JobCreator::drop(const JobPtr& job, const Error& why) {
+    logWarning(core_.context, job->key(), "job not created: " + why.message, Trouble::Start);
+    if (auto removed = core_.context.records.remove(job->key()); !removed)
+        logWarning(core_.context, job->key(), "its record cannot be removed: " + removed.error().message, Trouble::Record);
+    core_.registry.remove(*job);
+    share_.protect();
+    answer(job, why);
+    for (const auto& reply : std::exchange(job->waiters, {}))
+        reply(why);
+}
+
+void JobCreator::giveUp(const JobPtr& job, const Error& why) {
+    logWarning(core_.context, job->key(), "job not created: " + why.message, Trouble::Start);
+    answer(job, why);
+    // What was started ends as a job does, but there was no job, so there is no receipt. The grace lets a caller that is the
+    // leader itself (--exec) print its own last message.
+    job->record.neverRan = true;
+    if (!job->slice)
+        if (auto slice = core_.context.cgroups.open(slicePath(job->key())))
+            job->slice = std::move(*slice);
+    ender_.begin(job, {.cause = JobResult::Lost, .by = {}, .grace = {}});
+    if (job->slice && job->slice->populated())
+        ender_.watch(job);
+}
+
+void JobCreator::answer(const JobPtr& job, const Result<JobSummary>& answer) const {
+    for (const auto& reply : std::exchange(job->creators, {}))
+        reply(answer);
+}
+
+} // namespace pinfold

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// JobCreator turns a request into a running job.
+#pragma once
+
+#include "core/core.hpp"
+#include "core/end/job_ender.hpp"
+#include "core/node_state.hpp"
+#include "core/resources/allocator.hpp"
+#include "core/resources/limit_keeper.hpp"
+#include "core/start/process_check.hpp"
+#include "core/start/supervisor_home.hpp"
+#include "core/start/task_starter.hpp"
+
+#include <algorithm>
+
+namespace pinfold {
+
+class JobCreator {
+public:
+    struct Parts {
+        const NodeState& node;
+        NodeShare& share;
+        Allocator& allocator;
+        LimitKeeper& keeper;
+        SupervisorHome& home;
+        JobEnder& ender;
+    };
+    JobCreator(Core& core, Parts parts)
+        : core_(core), node_(parts.node), share_(parts.share), allocator_(parts.allocator), keeper_(parts.keeper),
+          home_(parts.home), ender_(parts.ender), starter_(core.context) {}
+
+    void create(const Caller& caller, CreateRequest request, Reply<JobSummary> reply);
+
+    /// Which live job of the request's key and owner answers the request.
+    enum class IfLive {
+        SameRequest, ///< only a job that was opened: the same request is made again
+        JoinAny,     ///< any job
+    };
+    /// Opens a job without a process. If a job of that key is ending, open() waits for its end.
+    void open(const Caller& caller, CreateRequest request, Reply<JobSummary> reply, IfLive ifLive = IfLive::SameRequest);
+
+    /// Goes on with a creation that an earlier pinfoldd began. The leader may be in its scope by now, or not. `isLoaded`: systemd
+    /// has the job's slice loaded.
+    void resume(const JobPtr& job, bool isLoaded);
+
+    /// Ends a job that never ran. What was started for the job is stopped, and there is no receipt.
+    void giveUp(const JobPtr& job, const Error& why);
+
+    /// The next manual.<n> is above `number`, which is the highest in the history. This pinfoldd may have given a higher one.
+    void setLastManualNumber(std::uint64_t number) { lastManual_ = std::max(lastManual_, number); }
+    /// Call this for a job of an earlier pinfoldd. If its key is a manual.<n>, no other job gets that number, even if the job is
+    /// over.
+    void tookUp(const JobKey& key);
+
+private:
+    /// `leader`: null for a job that is opened.
+    Result<JobPtr> prepare(const Caller& caller, CreateRequest request, const CheckedProcess* leader);
+    /// Error: AlreadyExists, there is a job of this key, or something that may be one.
+    Result<void> isFree(const JobKey& key) const;
+    std::uint64_t nextManualNumber() const;
+    Result<void> permitted(const Caller& caller, const CreateRequest& request, const CheckedProcess* leader) const;
+    void applySlots(CreateRequest& request) const;
+    void begin(const JobPtr& job, Reply<JobSummary> reply);
+    void openAgain(const JobPtr& known, const Caller& caller, CreateRequest request, Reply<JobSummary> reply, IfLive ifLive);
+    void createAgain(const Caller& caller, const JobPtr& known, Reply<JobSummary> reply) const;
+    void start(const JobPtr& job, bool mayBeThere);
+    void started(const JobPtr& job, const TaskStarter::Outcome& outcome);
+    void overdue(const JobPtr& job, const Error& why);
+    void drop(const JobPtr& job, const Error& why);
+    void answer(const JobPtr& job, const Result<JobSummary>& answer) const;
+
+    Core& core_;
+    const NodeState& node_;
+    NodeShare& share_;
+    Allocator& allocator_;
+    LimitKeeper& keeper_;
+    SupervisorHome& home_;
+    JobEnder& ender_;
+    TaskStarter starter_;
+    std::uint64_t lastManual_ = 0;
+};
+
+} // namespace pinfold

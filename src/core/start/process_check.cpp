@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/start/process_check.hpp"
+
+#include "core/job.hpp"
+#include "os/descriptor_reserve.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <string>
+#include <utility>
+
+namespace pinfold {
+
+Result<CheckedProcess> checkProcess(const CoreContext& context, UniqueFd pidfd) {
+    const auto pid = context.processes.pidOf(pidfd.get());
+    if (!pid)
+        return pid.error();
+    const auto refused = [&](const char* what) {
+        return Error{ErrorCode::InvalidArgument,
+                     "process " + std::to_string(*pid) + " is " + what + " and cannot be part of a job"};
+    };
+    // systemd would take pid 0 in PIDs= for pinfoldd itself.
+    if (*pid <= 1)
+        return refused("the system's init");
+    if (*pid == ::getpid())
+        return refused("pinfoldd itself");
+
+    const auto info = context.processes.read(*pid);
+    if (!info)
+        return info.error();
+    const auto cgroup = context.processes.cgroupOf(*pid);
+    if (!cgroup)
+        return cgroup.error();
+    // If the process has ended, /proc may have described another process that got its number meanwhile.
+    if (hasEnded(pidfd.get()))
+        return Error{ErrorCode::PidGone, "process " + std::to_string(*pid) + " has ended"};
+    if (info->kernelThread)
+        return refused("a kernel thread");
+    // The kernel moves whole processes, and the other threads of the process may belong to another user. (Through a file handle
+    // of pidfs anybody gets a pidfd of a thread that looks like the pidfd of a process.)
+    if (info->thread)
+        return refused("a thread of another process");
+
+    // For such a process the kernel shows where the first thread was, and not where the other threads are.
+    if (info->state == kZombie)
+        return refused("a process whose first thread has ended");
+
+    CheckedProcess checked;
+    checked.pidfd = std::move(pidfd);
+    checked.identity = {*pid, info->started};
+    checked.uid = info->realUid;
+    if (info->realUid == info->effectiveUid && info->realUid == info->savedUid)
+        checked.soleUid = info->realUid;
+    checked.inJob = identifyPath(*cgroup);
+    return checked;
+}
+
+Result<Newcomer> newcomerOf(pid_t pid, const UniqueFd& pidfd, std::optional<uid_t> soleUid) {
+    UniqueFd own(::fcntl(pidfd.get(), F_DUPFD_CLOEXEC, 3)); // NOLINT(cppcoreguidelines-pro-type-vararg)
+    if (!own)
+        return Error{ErrorCode::Busy, "pinfoldd has no file descriptor left for process " + std::to_string(pid)};
+    return Newcomer{pid, std::move(own), soleUid == 0U};
+}
+
+Result<CheckedProcess> checkSupervisor(const CoreContext& context, const Caller& caller, UniqueFd pidfd,
+                                       std::optional<ProcessIdentity> leader) {
+    auto supervisor = checkProcess(context, std::move(pidfd));
+    if (!supervisor)
+        return supervisor;
+    if (!caller.admin && supervisor->soleUid != caller.uid)
+        return Error{ErrorCode::Denied, "the supervisor must be a process of the caller"};
+    // pinfoldd moves supervisors into pinfold.slice, and no process may leave a job in that way.
+    if (supervisor->inJob || supervisor->identity == leader)
+        return Error{ErrorCode::Denied, "process " + std::to_string(supervisor->identity.pid) + " is " +
+                                            (supervisor->inJob ? "in a job" : "the leader") + " and cannot be a supervisor"};
+    return supervisor;
+}
+
+Result<void> checkDescriptors() {
+    if (!onlyReserveIsLeft(kReservedForEnds))
+        return {};
+    return Error{ErrorCode::Busy, "pinfoldd has nearly reached its limit of open files, and keeps the rest for the "
+                                  "live jobs: raise LimitNOFILE= of pinfoldd.service"};
+}
+
+Result<void> checkDescriptorsFor(const Caller& caller) {
+    if (caller.admin || !onlyRootsQuarterIsLeft())
+        return checkDescriptors();
+    return Error{ErrorCode::Busy,
+                 "pinfoldd has reached three quarters of its limit of open files, and keeps the rest for requests of root and "
+                 "pinfold-admin: raise LimitNOFILE= of pinfoldd.service"};
+}
+
+Result<UniqueFd> reopenProcess(const CoreContext& context, const ProcessIdentity& identity) {
+    auto pidfd = openPidfd(identity.pid);
+    if (!pidfd)
+        return pidfd.error().code == ErrorCode::PidGone ? Result<UniqueFd>(UniqueFd()) : pidfd.error();
+    const auto info = context.processes.read(identity.pid);
+    if (!info && info.error().code != ErrorCode::PidGone)
+        return info.error();
+    // A different start time means a later process of the same number. If the pidfd's process still lives, /proc described that
+    // process.
+    if (!info || info->started != identity.started || hasEnded(pidfd->get()))
+        return UniqueFd();
+    return pidfd;
+}
+
+} // namespace pinfold

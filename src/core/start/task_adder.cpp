@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/start/task_adder.hpp"
+
+#include "core/report/events.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace pinfold {
+namespace {
+
+/// The task whose leader this process is.
+std::optional<std::uint32_t> taskOf(const Job& job, const ProcessIdentity& leader) {
+    for (const auto& [number, task] : job.record.tasks)
+        if (task.leader == leader)
+            return number;
+    return std::nullopt;
+}
+
+Result<void> takesBatchScript(const Job& job) {
+    if (!job.record.linger || job.record.tasks.contains(0))
+        return Error{ErrorCode::AlreadyExists,
+                     "job '" + job.key().text() + "' already has its batch script: an opened job takes one batch script only"};
+    return {};
+}
+
+/// Each task costs two descriptors. The record grows with every task, and is written when a task begins and when it ends.
+Result<void> hasRoom(const Core& core, const Job& job) {
+    const auto& jobs = core.context.config.jobs;
+    if (job.furtherTasks() >= jobs.maxTasks)
+        return Error{ErrorCode::Busy, "job '" + job.key().text() + "' has " + std::to_string(job.furtherTasks()) +
+                                          " live tasks already, the maximum (jobs.max_tasks)"};
+    const auto user = core.context.countsAs(job.record.uid);
+    const auto tasks = core.registry.furtherTasksOf(user, core.context.countsAs);
+    if (tasks >= jobs.maxTasksPerUser)
+        return Error{ErrorCode::Busy, "the jobs of user " + std::to_string(user) + " have " + std::to_string(tasks) +
+                                          " live tasks already, the maximum (jobs.max_tasks_per_user)"};
+    return {};
+}
+
+TaskAdded answerFor(const Job& job, std::uint32_t number) { return {job.key(), number, job.record.allocation.environment}; }
+
+} // namespace
+
+void TaskAdder::add(const Caller& caller, TaskRequest request, Reply<TaskAdded> reply) {
+    const auto job = core_.registry.find(request.key);
+    if (request.open && (!job || job->record.state != JobState::Running))
+        return openFirst(caller, std::move(request), std::move(reply));
+    if (!job)
+        return reply(core_.find(request.key).error());
+    std::vector<CheckedProcess> processes;
+    if (auto leader = checkProcess(core_.context, std::move(request.leader)))
+        processes.push_back(std::move(*leader));
+    else
+        return reply(leader.error());
+    auto& leader = processes.front();
+    const auto known = taskOf(*job, leader.identity);
+    const auto verb = known ? Verb::AddTaskAgain : Verb::AddTask;
+    if (auto allowed = permitted(caller, verb, *job, processes, request.shepherd); !allowed)
+        return reply(allowed.error());
+    if (known) {
+        auto& task = job->tasks[*known];
+        return task.starting ? task.adders.push_back(std::move(reply)) : reply(answerFor(*job, *known));
+    }
+    if (auto enough = checkDescriptorsFor(caller); !enough)
+        return reply(enough.error());
+    if (auto takes = request.batch ? takesBatchScript(*job) : hasRoom(core_, *job); !takes)
+        return reply(takes.error());
+    auto supervisor = supervisorOf(caller, std::move(request.supervisor), leader.identity);
+    if (!supervisor)
+        return reply(supervisor.error());
+    auto newcomer = newcomerOf(leader.identity.pid, leader.pidfd, leader.soleUid);
+    if (!newcomer)
+        return reply(newcomer.error());
+
+    const auto number = request.batch ? 0 : job->record.nextTask++;
+    auto& record = job->record.tasks[number];
+    record = {.leader = leader.identity, .supervisor = {}, .shepherd = request.shepherd};
+    job->tasks[number].leader = std::move(leader.pidfd);
+    if (*supervisor) {
+        (request.batch ? job->record.supervisor : record.supervisor) = (*supervisor)->identity;
+        (request.batch ? job->supervisor : job->tasks[number].supervisor) = std::move((*supervisor)->pidfd);
+    }
+    if (request.batch) {
+        job->record.ownersBatch = !caller.admin;
+        job->output = JobOutput(core_.outputs, core_.context.countsAs(job->record.uid), std::move(request.output));
+    }
+    job->tasks[number].newcomers.push_back(std::move(*newcomer));
+    begin(job, number, std::move(reply));
+}
+
+void TaskAdder::openFirst(const Caller& caller, TaskRequest request, Reply<TaskAdded> reply) {
+    auto job = std::move(*request.open);
+    request.open.reset();
+    auto kept = std::make_shared<TaskRequest>(std::move(request)); // a callback must be copyable, and a descriptor is not
+    parts_.creator.open(
+        caller, std::move(job),
+        [this, caller, kept, reply = std::move(reply)](const Result<JobSummary>& opened) {
+            opened ? add(caller, std::move(*kept), reply) : reply(opened.error());
+        },
+        JobCreator::IfLive::JoinAny);
+}
+
+void TaskAdder::adopt(const Caller& caller, const JobPtr& job, std::vector<UniqueFd> pidfds, Reply<TaskAdded> reply) {
+    std::vector<CheckedProcess> processes;
+    for (auto& pidfd : pidfds) {
+        auto process = checkProcess(core_.context, std::move(pidfd));
+        if (!process)
+            return reply(process.error());
+        processes.push_back(std::move(*process));
+    }
+    if (auto allowed = permitted(caller, Verb::Adopt, *job, processes, false); !allowed)
+        return reply(allowed.error());
+    if (auto enough = checkDescriptorsFor(caller); !enough)
+        return reply(enough.error());
+    if (auto room = hasRoom(core_, *job); !room)
+        return reply(room.error());
+    const auto number = job->record.nextTask++;
+    job->record.tasks[number] = {};
+    for (auto& process : processes)
+        job->tasks[number].newcomers.push_back({process.identity.pid, std::move(process.pidfd), process.soleUid == 0U});
+    begin(job, number, std::move(reply));
+}
+
+Result<void> TaskAdder::permitted(const Caller& caller, Verb verb, const Job& job, const std::vector<CheckedProcess>& processes,
+                                  bool shepherd) const {
+    auto target = targetOf(job.key().text(), &job);
+    target.ownProcesses = true;
+    target.shepherd = shepherd;
+    for (const auto& process : processes) {
+        target.ownProcesses = target.ownProcesses && process.soleUid == caller.uid;
+        target.processesInJob = target.processesInJob || process.inJob;
+    }
+    return decide(caller, verb, target);
+}
+
+Result<std::optional<CheckedProcess>> TaskAdder::supervisorOf(const Caller& caller, UniqueFd pidfd,
+                                                              const ProcessIdentity& leader) const {
+    if (!pidfd)
+        return std::optional<CheckedProcess>();
+    auto supervisor = checkSupervisor(core_.context, caller, std::move(pidfd), leader);
+    if (!supervisor)
+        return supervisor.error();
+    return std::optional(std::move(*supervisor));
+}
+
+void TaskAdder::begin(const JobPtr& job, std::uint32_t number, Reply<TaskAdded> reply) {
+    job->tasks[number].adders.push_back(std::move(reply));
+    job->lingerTimer.reset();
+    core_.save(*job);
+    start(job, number, false);
+}
+
+void TaskAdder::resume(const JobPtr& job, std::uint32_t number, bool isLoaded) {
+    auto& task = job->tasks.at(number);
+    auto leader = newcomerOf(job->record.tasks.at(number).leader->pid, task.leader, {});
+    if (!leader)
+        return notStarted(job, number, leader.error());
+    task.newcomers.push_back(std::move(*leader));
+    start(job, number, isLoaded);
+}
+
+void TaskAdder::await(const JobPtr& job, std::uint32_t number) {
+    job->tasks[number].starting = true;
+    core_.context.systemd.listUnits({job->key().scopeName(number)}, [this, weak = WeakJob(job), number](const auto& answer) {
+        const auto live = weak.lock();
+        if (!live)
+            return;
+        const auto* units = std::get_if<std::vector<UnitStatus>>(&answer);
+        if (units && std::ranges::none_of(*units, &UnitStatus::isToStart))
+            return started(live, number, {});
+        live->tasks[number].startTimer = core_.context.loop.after(kAskSystemdAgain, [this, weak, number] {
+            if (const auto waiting = weak.lock())
+                await(waiting, number);
+        });
+    });
+}
+
+void TaskAdder::start(const JobPtr& job, std::uint32_t number, bool mayBeThere) {
+    job->tasks[number].starting = true;
+    starter_.start(
+        job,
+        {.task = number,
+         .properties = {job->record.limits, parts_.allocator.devicesOf(job->record), job->record.tasks[number].shepherd},
+         .processes = std::exchange(job->tasks[number].newcomers, {}),
+         .withSlice = false,
+         .mayBeThere = mayBeThere},
+        {.done = [this, job, number](const TaskStarter::Outcome& outcome) { started(job, number, outcome.result); },
+         .overdue = [this, job, number](const Error& why) { overdue(job, number, why); },
+         .wanted = [job] { return job->record.state == JobState::Running; }});
+}
+
+/// As in JobCreator::overdue(), PID 1 may still start the task. Until the outcome is known, the job is not over.
+void TaskAdder::overdue(const JobPtr& job, std::uint32_t number, const Error& why) {
+    logWarning(core_.context, job->key(), "task " + std::to_string(number) + " not started yet: " + why.message, Trouble::Start);
+    for (const auto& reply : std::exchange(job->tasks[number].adders, {}))
+        reply(why);
+}
+
+void TaskAdder::notStarted(const JobPtr& job, std::uint32_t number, const Error& why) {
+    const auto adders = std::exchange(job->tasks[number].adders, {});
+    const auto waiters = std::exchange(job->tasks[number].waiters, {});
+    job->tasks.erase(number);
+    job->record.tasks.erase(number);
+    if (number == 0) {
+        job->record.supervisor.reset();
+        job->supervisor.reset();
+    }
+    core_.save(*job);
+    for (const auto& reply : adders)
+        reply(why);
+    for (const auto& reply : waiters)
+        reply({});
+    parts_.ender.check(job);
+}
+
+void TaskAdder::started(const JobPtr& job, std::uint32_t number, const Result<void>& outcome) {
+    job->tasks[number].starting = false;
+    if (!outcome)
+        return notStarted(job, number, outcome.error());
+    const auto adders = std::exchange(job->tasks[number].adders, {});
+    // If the job's end began meanwhile, that end takes the process along, and the caller must not take the task for started.
+    const bool isOver = phaseOf(*job) == Phase::Ending;
+    const auto takes = isOver ? possible(Verb::AddTask, Phase::Ending, job->key().text()) : Result<void>();
+    for (const auto& reply : adders)
+        takes ? reply(answerFor(*job, number)) : reply(takes.error());
+    if (!takes)
+        return parts_.ender.check(job);
+    parts_.home.expect(job, number);
+    core_.observer->taskAdded(job->key(), number);
+    number == 0 ? parts_.ender.watchBatchScript(job) : parts_.taskEnder.watch(job, number);
+}
+
+} // namespace pinfold

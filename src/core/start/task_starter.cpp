@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/start/task_starter.hpp"
+
+#include "core/report/events.hpp"
+
+#include <malloc.h>
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <utility>
+
+namespace pinfold {
+namespace {
+
+// PID 1 loses calls while it re-executes itself. That takes about 0.4 s, and another re-execution may follow.
+constexpr TaskStarter::Patience kAnswerLost{300'000, 45'000'000, true};
+// A unit that just ended keeps its name until PID 1's next idle moment.
+constexpr TaskStarter::Patience kNameTaken{50'000, 1'000'000, false};
+
+Error systemdFailed(const std::string& unit, const std::string& words) {
+    return {ErrorCode::SystemdFailed, "systemd did not start " + unit + ": " + words};
+}
+
+Error tooLate(const JobKey& key) {
+    return {ErrorCode::JobEnding, "job '" + key.text() + "' ended before this process was part of it"};
+}
+
+constexpr std::size_t kBurst = 64;
+
+void append(std::vector<std::string>& all, std::vector<std::string> more) {
+    all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
+} // namespace
+
+struct TaskStarter::Moves {
+    Result<void> result;               ///< why one of the processes was not moved
+    std::vector<std::string> troubles; ///< what happened to other processes
+};
+
+struct TaskStarter::Attempt {
+    Attempt(JobPtr jobArg, Request requestArg, Callbacks callbacksArg, std::uint64_t now)
+        : job(std::move(jobArg)), request(std::move(requestArg)), callbacks(std::move(callbacksArg)),
+          processes(std::make_shared<std::vector<Newcomer>>(std::move(request.processes))), since(now) {}
+    JobPtr job;
+    Request request;
+    Callbacks callbacks;
+    std::shared_ptr<const std::vector<Newcomer>> processes; ///< threads hold the list, too
+    std::uint64_t since;                                    ///< CLOCK_BOOTTIME, microseconds
+    bool begun = false;                                     ///< see Outcome::begun
+    bool lost = false;                                      ///< an answer was lost, and its call may still wait in PID 1's queue
+    std::vector<pid_t> placeholders;                        ///< also earlier ones: a call in PID 1's queue has their numbers
+
+    const JobKey& key() const { return job->key(); }
+    std::string unit() const { return processes->empty() ? key().sliceName() : key().scopeName(request.task); }
+    bool needsPlaceholder() const {
+        return std::any_of(processes->begin(), processes->end(), [](const Newcomer& process) { return !process.isRoots; });
+    }
+    void tell(Result<void> result) { std::exchange(callbacks, {}).done({.result = std::move(result), .begun = begun}); }
+};
+
+void TaskStarter::start(const JobPtr& job, Request request, Callbacks callbacks) {
+    if (request.withSlice && !request.mayBeThere) {
+        // systemd 252 leaves the slice's cgroup behind after an unkillable process. This job would inherit that cgroup's
+        // counters.
+        const auto path = slicePath(job->key());
+        if (context_.cgroups.exists(path) && context_.cgroups.children(path).empty())
+            (void)context_.cgroups.remove(path); // if the cgroup is in use after all, the start below says so
+    }
+    highest_ = std::max(highest_, ++inFlight_);
+    const auto since = context_.loop.bootTime();
+    callbacks.done = [this, since, done = std::move(callbacks.done)](const Outcome& outcome) {
+        if (outcome.result)
+            context_.metrics.scopeStarted(context_.loop.bootTime() - since);
+        done(outcome);
+        finished();
+    };
+    auto attempt = std::make_shared<Attempt>(job, std::move(request), std::move(callbacks), since);
+    attempt->begun = attempt->lost = attempt->request.mayBeThere;
+    if (attempt->request.mayBeThere && lookAndTell(attempt))
+        return;
+    tryOnce(std::move(attempt));
+}
+
+void TaskStarter::finished() {
+    if (--inFlight_ > 0)
+        return;
+    // The messages of a burst leave holes between objects that live on, and the allocator would keep these holes for ever.
+    if (std::exchange(highest_, 0) >= kBurst)
+        ::malloc_trim(0);
+}
+
+void TaskStarter::tryOnce(AttemptPtr attempt) {
+    const auto& request = attempt->request;
+    StartRequest start;
+    if (attempt->needsPlaceholder()) {
+        const auto placeholder = placeholderFor(*attempt);
+        if (!placeholder)
+            return finish(attempt, placeholder.error());
+        start.scopeProperties = scopeProperties(attempt->key(), request.task, request.properties, {*placeholder});
+    } else if (!attempt->processes->empty()) {
+        std::vector<pid_t> pids;
+        for (const auto& process : *attempt->processes)
+            pids.push_back(process.pid);
+        start.scopeProperties = scopeProperties(attempt->key(), request.task, request.properties, pids);
+    }
+    if (!attempt->processes->empty())
+        start.scope = attempt->unit();
+    // The scope ends with its placeholder, and the slice stays. A slice that an earlier try made is not made again.
+    if (request.withSlice && !(attempt->begun && context_.cgroups.exists(slicePath(attempt->key())))) {
+        start.slice = attempt->key().sliceName();
+        start.sliceProperties = sliceProperties(attempt->key(), request.properties);
+    }
+    context_.systemd.start(std::move(start), [this, attempt](const SystemdOutcome& outcome) { decide(attempt, outcome); });
+}
+
+Result<pid_t> TaskStarter::placeholderFor(Attempt& attempt) const {
+    auto& placeholders = attempt.placeholders;
+    if (!placeholders.empty() && context_.placeholders.lives(placeholders.back()))
+        return placeholders.back();
+    auto placeholder = context_.placeholders.start();
+    if (placeholder)
+        placeholders.push_back(*placeholder);
+    return placeholder;
+}
+
+void TaskStarter::decide(AttemptPtr attempt, const SystemdOutcome& outcome) {
+    // A call that is refused has made nothing.
+    attempt->begun = attempt->begun || !outcome || outcome->fault == SystemdFault::NoReply ||
+                     outcome->fault == SystemdFault::JobFailed || outcome->fault == SystemdFault::Other;
+    if (!outcome)
+        attempt->lost = false;
+    else if (outcome->fault == SystemdFault::NoReply)
+        attempt->lost = true;
+    // The kernel knows, whatever systemd says: an answer may be lost, and systemd may report success for a scope that has ended
+    // already.
+    if (lookAndTell(attempt))
+        return;
+
+    if (!outcome)
+        return retry(attempt, kNameTaken,
+                     systemdFailed(attempt->unit(), "systemd reports success, but the kernel shows the process elsewhere"));
+    const auto failure = systemdFailed(attempt->unit(), outcome->message);
+    switch (outcome->fault) {
+    case SystemdFault::NoReply:
+        return retry(attempt, kAnswerLost, failure);
+    case SystemdFault::UnitExists:
+        return freeName(attempt, {ErrorCode::AlreadyExists,
+                                  "a unit of this job's name exists already, and pinfold did not create it: " + outcome->message +
+                                      "; look at `systemctl status " + attempt->key().sliceName() + "`"});
+    case SystemdFault::Destructive:
+        return retry(attempt, kNameTaken, {ErrorCode::Busy, "the job's slice is being stopped: try again"});
+    case SystemdFault::ProcessGone:
+        return finish(attempt, Error{ErrorCode::PidGone, "the process ended before it was in " + attempt->unit()});
+    case SystemdFault::NoSuchUnit:
+    case SystemdFault::PropertyRefused:
+    case SystemdFault::JobFailed:
+    case SystemdFault::Other:
+        return finish(attempt, failure);
+    }
+}
+
+/// A unit that failed keeps its name, and so does a scope that has never had a process. Such a scope comes from a pinfoldd that
+/// was killed. The scope's placeholder is a zombie until PID 1 reaps it, and the kernel accepts a zombie's number without moving
+/// anything. So the scope never becomes empty, and PID 1 keeps it.
+void TaskStarter::freeName(const AttemptPtr& attempt, const Error& taken) {
+    context_.systemd.resetFailed(attempt->unit(), [](const SystemdOutcome&) {});
+    if (!attempt->lost)
+        return retry(attempt, kNameTaken, taken);
+    // The name may belong to an earlier call whose start is under way: the scope is empty only until PID 1 moves the job's
+    // process there. So pinfoldd first asks PID 1 whether that start is over, and sends PID 1 nothing else before the stop.
+    context_.systemd.listUnits({attempt->unit()}, [this, attempt, taken](const auto& answer) {
+        const auto* units = std::get_if<std::vector<UnitStatus>>(&answer);
+        const auto isStarted = [&](const UnitStatus& unit) {
+            return unit.name == attempt->unit() && unit.activeState == "active";
+        };
+        if (units && std::ranges::any_of(*units, isStarted) &&
+            context_.cgroups.isEmpty(scopePath(attempt->key(), attempt->request.task)))
+            context_.systemd.stop(attempt->unit(), [](const SystemdOutcome&) {});
+        retry(attempt, kAnswerLost, taken);
+    });
+}
+
+bool TaskStarter::lookAndTell(const AttemptPtr& attempt) {
+    const auto isThere = isDone(*attempt);
+    if (isThere && !*isThere) {
+        if (!holdsPlace(*attempt))
+            return false;
+        letIn(attempt);
+        return true;
+    }
+    attempt->begun = attempt->begun || isThere;
+    finish(attempt, isThere ? Result<void>() : isThere.error());
+    return true;
+}
+
+bool TaskStarter::holdsPlace(const Attempt& attempt) const {
+    if (attempt.placeholders.empty() || !context_.placeholders.lives(attempt.placeholders.back()))
+        return false;
+    const auto path = context_.processes.cgroupOf(attempt.placeholders.back());
+    return path && *path == scopePath(attempt.key(), attempt.request.task);
+}
+
+/// Moves the processes into the scope, which exists and holds its placeholder.
+void TaskStarter::letIn(const AttemptPtr& attempt) {
+    attempt->begun = true;
+    attempt->job->turns.take(Turns::Kind::Move, [this, attempt] {
+        const auto refused = [this, &attempt](Error why) {
+            attempt->job->turns.over();
+            finish(attempt, std::move(why));
+        };
+        if (!attempt->callbacks.wanted())
+            return refused(tooLate(attempt->key()));
+        const auto move = [mover = context_.mover, processes = attempt->processes,
+                           scope = scopePath(attempt->key(), attempt->request.task),
+                           owner = context_.idsOf(attempt->job->record.uid)] {
+            Moves moves;
+            for (const auto& process : *processes) {
+                auto [result, trouble] = mover->move(process, scope, owner);
+                moves.result = result ? moves.result : result;
+                if (!trouble.empty())
+                    moves.troubles.push_back(std::move(trouble));
+            }
+            if (!moves.result)
+                append(moves.troubles, mover->clear(scope, *processes, owner));
+            return moves;
+        };
+        if (!context_.background.ask(Lane::Moves, move, [this, attempt](const Moves& moves) {
+                moved(attempt, moves);
+                attempt->job->turns.over();
+            }))
+            refused({ErrorCode::Busy, "moves of processes for other jobs hang: try again"});
+    });
+}
+
+void TaskStarter::moved(const AttemptPtr& attempt, const Moves& moves) {
+    warn(attempt->key(), moves.troubles);
+    const auto isThere = isDone(*attempt);
+    if (isThere && !*isThere)
+        return retry(attempt, kNameTaken,
+                     moves.result ? systemdFailed(attempt->unit(), "the moved process is in another cgroup")
+                                  : moves.result.error());
+    finish(attempt, isThere ? Result<void>() : isThere.error());
+}
+
+/// Ends the placeholder first, so that the caller finds only the job's own processes in the scope.
+void TaskStarter::finish(const AttemptPtr& attempt, const Result<void>& result) {
+    if (attempt->placeholders.empty())
+        return tell(attempt, result);
+    context_.placeholders.end(attempt->placeholders.back(), [this, attempt, result] { tell(attempt, result); });
+}
+
+void TaskStarter::tell(const AttemptPtr& attempt, Result<void> result) {
+    for (const auto placeholder : std::exchange(attempt->placeholders, {}))
+        if (attempt->lost)
+            inDoubt_.push_back(placeholder);
+        else
+            context_.placeholders.release(placeholder);
+    releaseInDoubt();
+    if (result || !attempt->begun || attempt->needsPlaceholder())
+        return attempt->tell(std::move(result));
+    // The job's process ended before it was in the scope. PID 1 may have moved another process there that got its number.
+    const auto putBack = [mover = context_.mover, processes = attempt->processes,
+                          scope = scopePath(attempt->key(), attempt->request.task),
+                          owner = context_.idsOf(attempt->job->record.uid)] {
+        std::vector<std::string> troubles;
+        for (const auto& process : *processes)
+            if (hasEnded(process.pidfd.get()))
+                if (auto trouble = mover->putBack(process.pid, scope, owner); !trouble.empty())
+                    troubles.push_back(std::move(trouble));
+        append(troubles, mover->clear(scope, *processes, owner));
+        return troubles;
+    };
+    if (!context_.background.ask(Lane::Moves, putBack, [this, attempt, result](const std::vector<std::string>& troubles) {
+            warn(attempt->key(), troubles);
+            attempt->tell(result);
+        }))
+        attempt->tell(std::move(result));
+}
+
+void TaskStarter::warn(const JobKey& key, const std::vector<std::string>& troubles) const {
+    for (const auto& trouble : troubles)
+        logWarning(context_, key, trouble);
+}
+
+/// A call with the placeholders' numbers may lie in the queue of PID 1, which keeps the order. Until PID 1 answers, no other
+/// process may get these numbers.
+void TaskStarter::releaseInDoubt() {
+    if (inDoubt_.empty() || asksForDoubt_)
+        return;
+    asksForDoubt_ = true;
+    const auto answered = [this, placeholders = std::exchange(inDoubt_, {})](const auto& answer) {
+        asksForDoubt_ = false;
+        if (std::holds_alternative<SystemdError>(answer)) {
+            inDoubt_.insert(inDoubt_.end(), placeholders.begin(), placeholders.end());
+            doubtTimer_ = context_.loop.after(kAskSystemdAgain, [this] { releaseInDoubt(); });
+            return;
+        }
+        for (const auto placeholder : placeholders)
+            context_.placeholders.release(placeholder);
+        releaseInDoubt();
+    };
+    context_.systemd.listUnits({std::string(kBatchSlice)}, answered);
+}
+
+void TaskStarter::retry(AttemptPtr attempt, const Patience& patience, Error otherwise) {
+    if (context_.loop.bootTime() - attempt->since >= patience.total)
+        return patience.mayComeYet ? waitForSystemd(std::move(attempt), std::move(otherwise))
+                                   : finish(attempt, std::move(otherwise));
+    after(attempt, patience.interval, [this](const AttemptPtr& again) {
+        if (lookAndTell(again))
+            return;
+        // If the start were repeated for a job that is over, it would make a slice without limits that no job owns.
+        if (!again->callbacks.wanted())
+            return finish(again, tooLate(again->key()));
+        tryOnce(again);
+    });
+}
+
+/// A PID 1 that hangs may have the calls in its queue, and do them when it goes on.
+void TaskStarter::waitForSystemd(AttemptPtr attempt, Error otherwise) {
+    if (auto overdue = std::exchange(attempt->callbacks.overdue, nullptr))
+        overdue(otherwise);
+    after(attempt, kAskSystemdAgain,
+          [this, otherwise = std::move(otherwise)](const AttemptPtr& waiting) { askSystemd(waiting, otherwise); });
+}
+
+void TaskStarter::after(const AttemptPtr& attempt, std::uint64_t delay, std::function<void(const AttemptPtr&)> act) {
+    // The timer does not own the attempt: if both owned each other, neither would be freed together with this object.
+    waiting_[attempt] = context_.loop.after(delay, [this, weak = std::weak_ptr(attempt), act = std::move(act)] {
+        const auto fired = waiting_.extract(weak.lock());
+        act(fired.key());
+    });
+}
+
+void TaskStarter::askSystemd(const AttemptPtr& attempt, const Error& otherwise) {
+    // The bus keeps the order, so the answer shows that PID 1 has seen the earlier calls.
+    context_.systemd.listUnits({attempt->unit()}, [this, attempt, otherwise](const auto& answer) {
+        if (std::holds_alternative<SystemdError>(answer))
+            return waitForSystemd(attempt, otherwise);
+        if (lookAndTell(attempt))
+            return;
+        for (const auto& unit : std::get<std::vector<UnitStatus>>(answer))
+            if (unit.name == attempt->unit() && unit.isToStart())
+                return waitForSystemd(attempt, otherwise);
+        finish(attempt, otherwise);
+    });
+}
+
+Result<bool> TaskStarter::isDone(const Attempt& attempt) const {
+    if (attempt.processes->empty())
+        return context_.cgroups.exists(slicePath(attempt.key()));
+    const auto expected = scopePath(attempt.key(), attempt.request.task);
+    std::size_t living = 0;
+    for (const auto& process : *attempt.processes) {
+        const auto path = context_.processes.cgroupOf(process.pid);
+        if (hasEnded(process.pidfd.get())) // then /proc may describe another process
+            continue;
+        if (!path)
+            return path.error();
+        if (*path != expected)
+            return false;
+        ++living;
+    }
+    return living > 0 ? Result(true) : Error{ErrorCode::PidGone, "the process ended before it was in " + attempt.unit()};
+}
+
+} // namespace pinfold

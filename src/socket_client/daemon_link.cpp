@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "socket_client/daemon_link.hpp"
+
+#include "socket_client/deadline.hpp"
+
+#include <fcntl.h>
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <iterator>
+#include <vector>
+
+namespace pinfold {
+namespace {
+
+// This is longer than a restart of pinfoldd, of the bus or of systemd takes.
+constexpr std::uint64_t kCreatePatience = 90'000'000;
+constexpr std::uint64_t kSuspendPatience = 2'000'000;
+constexpr std::uint64_t kRetryInterval = 100'000;
+// Each attempt starts a pinfoldd that does not stay up, so attempts must be rare. However, an attempt must come within the ten
+// seconds for which a pinfoldd that is back waits for what the supervisor knows about a job's end.
+constexpr std::uint64_t kLongestInterval = 64 * kRetryInterval;
+constexpr suseconds_t kInLine = 100'000;
+// If nothing listens on the socket at all, it does not help to wait longer than a restart takes.
+constexpr std::uint64_t kPatienceIfNotThere = 5'000'000;
+
+Error unreachable(const char* why) {
+    return {ErrorCode::Unreachable,
+            std::string("pinfoldd is not reachable: ") + why + "; look at `systemctl status pinfoldd.socket pinfoldd`"};
+}
+
+/// Trusts a listener that runs as root, which is systemd, or as our own user.
+bool trusted(int socket) {
+    ucred listener{};
+    socklen_t size = sizeof listener;
+    return ::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &listener, &size) == 0 &&
+           (listener.uid == 0 || listener.uid == ::geteuid());
+}
+
+Result<UniqueFd> connectTo(const std::string& path) {
+    UniqueFd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+    // If the queue is full, it is fairer to wait in line than to come again: with a flood of other wrappers, some of them would
+    // always be there first.
+    const timeval inLine{.tv_sec = 0, .tv_usec = kInLine};
+    (void)::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &inLine, sizeof inLine);
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
+    if (!socket || ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+        return unreachable(std::strerror(errno));
+    if (!trusted(socket.get())) {
+        errno = EPERM;
+        return unreachable("the process that listens on its socket does not run as root");
+    }
+    (void)::fcntl(socket.get(), F_SETFL, O_NONBLOCK);
+    return socket;
+}
+
+bool send(int socket, const std::string& packet, const std::array<int, 3>& descriptors) {
+    std::vector<int> fds;
+    std::copy_if(descriptors.begin(), descriptors.end(), std::back_inserter(fds), [](int fd) { return fd >= 0; });
+    iovec part{const_cast<char*>(packet.data()), packet.size()};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(3 * sizeof(int))> control{};
+    if (!fds.empty()) {
+        message.msg_control = control.data();
+        message.msg_controllen = CMSG_SPACE(fds.size() * sizeof(int));
+        cmsghdr* header = CMSG_FIRSTHDR(&message);
+        header->cmsg_level = SOL_SOCKET;
+        header->cmsg_type = SCM_RIGHTS;
+        header->cmsg_len = CMSG_LEN(fds.size() * sizeof(int));
+        std::memcpy(CMSG_DATA(header), fds.data(), fds.size() * sizeof(int));
+    }
+    return ::sendmsg(socket, &message, MSG_NOSIGNAL) >= 0;
+}
+
+/// Returns the error for an administrator.
+Error silence(bool away) {
+    if (away)
+        return {ErrorCode::Unreachable, "pinfoldd is not reachable; look at `systemctl status pinfoldd.socket pinfoldd`"};
+    return {ErrorCode::TimedOut, "pinfoldd did not answer in time; look at `systemctl status pinfoldd`"};
+}
+
+} // namespace
+
+void DaemonLink::create(WrapperCreate request, Descriptors descriptors) {
+    request.supervised = descriptors.supervisor >= 0;
+    request.output = descriptors.output >= 0;
+    begin(request, descriptors, kCreatePatience);
+}
+
+void DaemonLink::end(WrapperEnd request) {
+    request.toldOfRefusal = true;
+    begin(request, {}, UINT64_MAX);
+}
+
+void DaemonLink::suspend(const WrapperSuspend& request) { begin(request, {}, kSuspendPatience); }
+
+void DaemonLink::list(const WrapperList& request, std::uint64_t patience) { begin(request, {}, patience); }
+
+void DaemonLink::adopt(const WrapperAdopt& request, int process, std::uint64_t patience) {
+    begin(request, {.leader = process}, patience);
+}
+
+void DaemonLink::begin(const WrapperRequest& request, Descriptors descriptors, std::uint64_t patience) {
+    packet_ = encode(request);
+    descriptors_ = {descriptors.leader, descriptors.supervisor, descriptors.output};
+    patience_ = patience;
+    begun_ = monotonicNow();
+    interval_ = kRetryInterval;
+    trouble_.clear();
+    outcome_.reset();
+    attempt();
+}
+
+void DaemonLink::attempt() {
+    if (packet_.size() > kMaxWrapperPacket) {
+        outcome_ =
+            Error{ErrorCode::InvalidArgument, "the request has " + std::to_string(packet_.size()) + " bytes: use at most 65536"};
+        return;
+    }
+    auto connected = connectTo(path_);
+    if (!connected)
+        return lost(connected.error(), errno != EAGAIN);
+    socket_ = std::move(*connected);
+    if (!send(socket_.get(), packet_, descriptors_))
+        lost(unreachable(std::strerror(errno)), false);
+}
+
+void DaemonLink::receive() {
+    std::array<char, kMaxWrapperPacket>
+        packet; // NOLINT(cppcoreguidelines-pro-type-member-init): pages that are never touched cost nothing
+    const auto length = ::recv(socket_.get(), packet.data(), packet.size(), 0);
+    if (length < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (length <= 0)
+        return lost(unreachable("it closed the connection, because it restarts or because this user's jobs call it too often"),
+                    false);
+    outcome_ = decodeWrapperReply({packet.data(), static_cast<std::size_t>(length)});
+    socket_.reset();
+}
+
+void DaemonLink::lost(Error error, bool notThere) {
+    socket_.reset();
+    trouble_ = error.message;
+    const auto patience = notThere && patience_ != UINT64_MAX ? std::min(patience_, kPatienceIfNotThere) : patience_;
+    if (monotonicNow() - begun_ >= patience)
+        outcome_ = std::move(error);
+    else if (notThere && patience_ == UINT64_MAX)
+        backOff();
+    else
+        nextAttempt_ = monotonicNow() + kRetryInterval;
+}
+
+void DaemonLink::askAgain() {
+    if (outcome_ && !*outcome_)
+        trouble_ = outcome_->error().message;
+    outcome_.reset();
+    backOff();
+}
+
+void DaemonLink::backOff() {
+    // All wrappers of the node try at the same moments, so that one start of pinfoldd answers them all.
+    nextAttempt_ = (monotonicNow() / interval_ + 1) * interval_;
+    interval_ = std::min(interval_ * 2, kLongestInterval);
+}
+
+std::optional<Result<WrapperReply>> DaemonLink::advance() {
+    if (outcome_)
+        return outcome_;
+    if (!socket_ && monotonicNow() >= nextAttempt_)
+        attempt();
+    if (socket_)
+        receive();
+    if (socket_ && patience_ != UINT64_MAX && monotonicNow() - begun_ >= patience_)
+        lost(unreachable("it does not answer"), false);
+    return outcome_;
+}
+
+Result<WrapperReply> DaemonLink::wait(const Patience& patience) {
+    const Deadline read(patience.untilRead);
+    const Deadline answered(patience.untilAnswered);
+    for (;;) {
+        if (auto outcome = advance())
+            return *std::move(outcome);
+        const auto isAway = away();
+        if (answered.passed() || (isAway && read.passed()))
+            return silence(isAway);
+        auto wait = waitFor();
+        const auto mine = (isAway ? read : answered).remainingMs();
+        const auto its = timeoutMs();
+        ::poll(&wait, 1, its < 0 ? mine : std::min(its, mine));
+    }
+}
+
+bool DaemonLink::away() const {
+    int unread = 0;
+    return !socket_ || (::ioctl(socket_.get(), SIOCOUTQ, &unread) == 0 && unread > 0);
+}
+
+int DaemonLink::timeoutMs() const {
+    if (outcome_)
+        return 0;
+    if (socket_ && patience_ == UINT64_MAX)
+        return -1;
+    const auto until = socket_ ? begun_ + patience_ : nextAttempt_;
+    const auto current = monotonicNow();
+    return until <= current ? 0 : static_cast<int>(std::min<std::uint64_t>((until - current + 999) / 1000, INT32_MAX));
+}
+
+} // namespace pinfold

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "socket_client/failure_policy.hpp"
+
+#include "base/escape.hpp"
+#include "base/message_ids.hpp"
+#include "base/unique_fd.hpp"
+#include "socket_client/say.hpp"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <syslog.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstring>
+#include <string_view>
+
+namespace pinfold {
+namespace {
+
+constexpr const char* kPolicyFile = "/run/pinfold/on-failure";
+
+bool siteAllowsUnconfined() {
+    const UniqueFd file(::open(kPolicyFile, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    struct stat status {};
+    if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != 0 ||
+        (status.st_mode & 022) != 0)
+        return false;
+    std::array<char, 32> text{};
+    const auto length = ::read(file.get(), text.data(), text.size());
+    return length > 0 && std::string_view(text.data(), static_cast<std::size_t>(length)) == "run-unconfined\n";
+}
+
+/// Busy does not count as an outage. pinfoldd answers Busy if the user has as many jobs as the site allows, or if other jobs have
+/// the resources that the user asks for.
+bool isOutage(ErrorCode code) {
+    return code == ErrorCode::Unreachable || code == ErrorCode::TimedOut || code == ErrorCode::SystemdFailed;
+}
+
+/// Sends a datagram of NAME=value lines in the journal's native protocol (https://systemd.io/JOURNAL_NATIVE_PROTOCOL). No value
+/// has a line break: each value is our own text or has gone through printable().
+void warnInJournal(const std::string& fields) {
+    const UniqueFd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::strncpy(address.sun_path, "/run/systemd/journal/socket", sizeof address.sun_path - 1);
+    // If there is no journal, the message of say() must suffice.
+    (void)!::sendto(socket.get(), fields.data(), fields.size(), MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(&address),
+                    sizeof address);
+}
+
+} // namespace
+
+bool siteRunsUnconfined(const Error& failure) { return isOutage(failure.code) && siteAllowsUnconfined(); }
+
+bool mayRunUnconfined(const Error& failure, const std::string& key) {
+    if (!siteRunsUnconfined(failure))
+        return false;
+    say("running without a scope, as this site allows: " + failure.message);
+    const auto shownKey = printable(key, 300);
+    warnInJournal("MESSAGE=job " + (key.empty() ? "without a key" : shownKey) + " runs unconfined: " + failure.message +
+                  "\nPRIORITY=" + std::to_string(LOG_WARNING) + "\nSYSLOG_IDENTIFIER=pinfold-run\nMESSAGE_ID=" +
+                  kMessageRunUnconfined + "\nPINFOLD_EVENT=run-unconfined\nPINFOLD_JOB=" + shownKey + "\n");
+    return true;
+}
+
+} // namespace pinfold

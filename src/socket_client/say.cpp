@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "socket_client/say.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <climits>
+
+namespace pinfold {
+namespace {
+
+constexpr int kSayMs = 300;
+const char* speaker = "pinfold-run";
+
+} // namespace
+
+void say(const std::string& line) {
+    const auto text = std::string(speaker) + ": " + line + "\n";
+    // A pipe that nobody reads must not delay the job's end, or a signal that asks us to end.
+    pollfd room{STDERR_FILENO, POLLOUT, 0};
+    if (::poll(&room, 1, kSayMs) <= 0)
+        return;
+    // Use one write, so that the line does not mix with the job's output. We have nobody to tell about a failure.
+    (void)!::write(STDERR_FILENO, text.data(), std::min<std::size_t>(text.size(), PIPE_BUF));
+}
+
+void sayAs(const char* program) { speaker = program; }
+
+void writeInTime(int fd, std::string_view text, const Deadline& deadline) {
+    while (!text.empty()) {
+        pollfd room{fd, POLLOUT, 0};
+        if (::poll(&room, 1, deadline.remainingMs()) <= 0)
+            return;
+        // A pipe that has room takes this much at once. O_NONBLOCK would affect all processes that share the descriptor.
+        const auto written = ::write(fd, text.data(), std::min<std::size_t>(text.size(), PIPE_BUF));
+        if (written <= 0)
+            return;
+        text.remove_prefix(static_cast<std::size_t>(written));
+    }
+}
+
+int openStderr() {
+    const int flags = ::fcntl(STDERR_FILENO, F_GETFL);
+    // exec(2) does not close a descriptor that we have inherited. A descriptor with FD_CLOEXEC is our own, which replaces a
+    // closed one.
+    const bool inherited = flags >= 0 && (::fcntl(STDERR_FILENO, F_GETFD) & FD_CLOEXEC) == 0;
+    return inherited && (flags & O_ACCMODE) != O_RDONLY ? STDERR_FILENO : -1;
+}
+
+} // namespace pinfold

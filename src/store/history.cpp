@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "store/history.hpp"
+
+#include "base/parse.hpp"
+#include "model/receipt_json.hpp"
+#include "store/history_clock.hpp"
+#include "store/history_query.hpp"
+#include "store/history_schema.hpp"
+
+namespace pinfold {
+namespace {
+
+using sqlite::Statement;
+using sqlite::Transaction;
+
+// Users choose the scheduler's name, and every query looks at each kind. So that users cannot make kinds without end, at most 32
+// names have kinds of their own. Receipts of further schedulers share the kinds with '' as scheduler.
+constexpr const char* kAddKind =
+    "INSERT OR IGNORE INTO kinds (scheduler, result, outcome, leftovers) VALUES ("
+    " CASE WHEN :scheduler IN (SELECT scheduler FROM kinds)"
+    "   OR (SELECT count(DISTINCT scheduler) FROM kinds WHERE scheduler <> '') < 32 THEN :scheduler ELSE '' END,"
+    " :result, :outcome, :leftovers)";
+
+constexpr const char* kKindOfReceipt =
+    "(SELECT kind FROM kinds WHERE scheduler IN (:scheduler, '') AND result = :result AND outcome = :outcome"
+    " AND leftovers = :leftovers ORDER BY scheduler DESC LIMIT 1)";
+
+constexpr const char* kAddReceipt =
+    "INSERT OR IGNORE INTO receipts (id, key, uid, ended, receipt, kind) VALUES (:id, :key, :uid, :ended, :receipt, ";
+
+constexpr const char* kChangeReceipt = "UPDATE receipts SET receipt = :receipt, kind = ";
+
+constexpr const char* kStored = "SELECT receipt FROM receipts WHERE id = :id";
+
+// A job that already has its receipt gets no row: the row may come late, after a restart of pinfoldd.
+constexpr const char* kAddLive = "INSERT OR IGNORE INTO live (id, key, uid, started, boot, receipt)"
+                                 " SELECT :id, :key, :uid, :started, :boot, :receipt"
+                                 " WHERE NOT EXISTS (SELECT 1 FROM receipts WHERE id = :id)";
+
+constexpr const char* kRemoveLive = "DELETE FROM live WHERE id = :id";
+
+constexpr const char* kRemoveOld =
+    "DELETE FROM receipts WHERE number IN"
+    " (SELECT number FROM receipts INDEXED BY by_ended WHERE ended <= :until ORDER BY ended, number LIMIT :limit)";
+
+constexpr const char* kRemoveOfUser =
+    "DELETE FROM receipts WHERE number IN"
+    " (SELECT number FROM receipts INDEXED BY by_uid WHERE uid = :uid ORDER BY ended, number LIMIT :limit)";
+
+// This counts receipts instead of their bytes: a receipt's size is bounded, and the index is enough to count.
+constexpr const char* kUserWithMost = "SELECT coalesce((SELECT uid FROM receipts INDEXED BY by_uid GROUP BY uid"
+                                      " ORDER BY count(*) DESC, uid LIMIT 1), 0)";
+
+constexpr const char* kBytes = "SELECT (page_count - freelist_count) * page_size"
+                               " FROM pragma_page_count, pragma_freelist_count, pragma_page_size";
+
+constexpr const char* kInfo = "SELECT (SELECT min(ended) FROM receipts), (SELECT max(ended) FROM receipts),"
+                              " (SELECT count(*) FROM receipts)";
+
+void bindKind(const Statement& statement, const Receipt& receipt) {
+    const std::string_view key = receipt.key;
+    statement.bind(":scheduler", key.substr(0, key.find('.')));
+    statement.bind(":result", toString(receipt.result));
+    statement.bind(":outcome", static_cast<std::uint64_t>(outcomeOf(receipt)));
+    statement.bind(":leftovers", std::uint64_t{receipt.leftovers.count > 0});
+}
+
+/// Receipts of jobs that ended up to this time are too old. Unset if no receipt is too old.
+std::optional<std::uint64_t> tooOldUntil(const Retention& retention, std::uint64_t now) {
+    if (!retention.maxAge || now <= *retention.maxAge)
+        return std::nullopt;
+    return now - *retention.maxAge - 1;
+}
+
+/// Reads a row of `live`. If its text cannot be read, for instance after a return to an older pinfold, the columns hold what
+/// matters most.
+LiveRow liveRowOf(const Statement& row) {
+    LiveRow job{.bootId = std::string(row.text(0)), .receipt = {}};
+    if (auto receipt = decodeReceipt(row.text(1))) {
+        job.receipt = *std::move(receipt);
+        return job;
+    }
+    job.receipt.id = row.text(2);
+    job.receipt.key = row.text(3);
+    job.receipt.uid = static_cast<std::uint32_t>(row.number(4));
+    job.receipt.started = row.number(5);
+    return job;
+}
+
+/// What exceeds the limits of the history.
+struct Excess {
+    std::optional<std::uint64_t> tooOldUntil = {}; ///< the last end that is to go
+    bool tooMany = false;
+};
+
+} // namespace
+
+struct History::Impl {
+    HistoryDatabase file;
+    Statement addKind;
+    Statement addReceipt;
+    Statement changeReceipt;
+    Statement addLive;
+    Statement removeLive;
+    Statement removeOld;
+    Statement removeOfUser;
+    Statement stored;
+
+    sqlite3* db() const { return file.db.get(); }
+    Result<void> prepare();
+    Result<void> eachRow(const char* sql, const std::function<void(const Statement&)>& use) const;
+    /// Returns the stored receipt if there was one before.
+    Result<std::optional<Receipt>> add(const Receipt& receipt) const;
+    Result<void> add(const LiveRow& job) const;
+    Result<void> amend(const LateReport& report) const;
+    Result<std::optional<Receipt>> find(const std::string& id) const;
+    /// This function and the next two return how many receipts they removed.
+    Result<std::uint64_t> remove(const Statement& statement, std::uint64_t limit) const;
+    Result<std::uint64_t> removeTooOld(std::uint64_t until, std::uint64_t limit) const;
+    /// Removes the oldest receipts of the user who has the most: a user who fills the history pushes out no other user's
+    /// receipts.
+    Result<std::uint64_t> removeTooMany(std::uint64_t limit) const;
+    Result<Excess> excess(const Retention& retention, std::uint64_t now) const;
+    Result<void> shrink(const Retention& retention, std::uint64_t now, std::uint64_t maxRows, Vacuumed& done) const;
+};
+
+Result<void> History::Impl::prepare() {
+    const auto addReceiptSql = std::string(kAddReceipt) + kKindOfReceipt + ")";
+    const auto changeReceiptSql = std::string(kChangeReceipt) + kKindOfReceipt + " WHERE id = :id";
+    for (const auto& [statement, sql] : {std::pair{&addKind, kAddKind},
+                                         {&addReceipt, addReceiptSql.c_str()},
+                                         {&changeReceipt, changeReceiptSql.c_str()},
+                                         {&addLive, kAddLive},
+                                         {&removeLive, kRemoveLive},
+                                         {&removeOld, kRemoveOld},
+                                         {&removeOfUser, kRemoveOfUser},
+                                         {&stored, kStored}}) {
+        auto prepared = Statement::prepare(db(), sql);
+        if (!prepared)
+            return prepared.error();
+        *statement = std::move(*prepared);
+    }
+    return {};
+}
+
+Result<void> History::Impl::eachRow(const char* sql, const std::function<void(const Statement&)>& use) const {
+    const auto statement = Statement::prepare(db(), sql);
+    if (!statement)
+        return statement.error();
+    while (true) {
+        const auto row = statement->step();
+        if (!row)
+            return row.error();
+        if (!*row)
+            return {};
+        use(*statement);
+    }
+}
+
+Result<std::optional<Receipt>> History::Impl::find(const std::string& id) const {
+    stored.bind(":id", id);
+    const auto row = stored.step();
+    std::optional<Receipt> found;
+    if (row && *row)
+        if (auto receipt = decodeReceipt(stored.text(0)))
+            found = *std::move(receipt);
+    stored.reset();
+    if (!row)
+        return row.error();
+    return found;
+}
+
+Result<std::optional<Receipt>> History::Impl::add(const Receipt& receipt) const {
+    bindKind(addKind, receipt);
+    if (auto done = addKind.finish(); !done)
+        return done.error();
+    const auto text = encode(receipt);
+    bindKind(addReceipt, receipt);
+    addReceipt.bind(":id", receipt.id);
+    addReceipt.bind(":key", receipt.key);
+    addReceipt.bind(":uid", receipt.uid);
+    addReceipt.bind(":ended", receipt.ended);
+    addReceipt.bind(":receipt", text);
+    if (auto done = addReceipt.finish(); !done)
+        return done.error();
+    const bool isNew = sqlite3_changes(db()) > 0;
+    removeLive.bind(":id", receipt.id);
+    if (auto done = removeLive.finish(); !done)
+        return done.error();
+    return isNew ? std::optional<Receipt>() : find(receipt.id);
+}
+
+Result<void> History::Impl::amend(const LateReport& report) const {
+    auto found = find(report.id);
+    if (!found)
+        return found.error();
+    if (!*found || !pinfold::amend(**found, report.exit))
+        return {};
+    bindKind(addKind, **found);
+    if (auto done = addKind.finish(); !done)
+        return done;
+    const auto text = encode(**found);
+    bindKind(changeReceipt, **found);
+    changeReceipt.bind(":id", report.id);
+    changeReceipt.bind(":receipt", text);
+    return changeReceipt.finish();
+}
+
+Result<void> History::Impl::add(const LiveRow& job) const {
+    const auto text = encode(job.receipt);
+    addLive.bind(":id", job.receipt.id);
+    addLive.bind(":key", job.receipt.key);
+    addLive.bind(":uid", job.receipt.uid);
+    addLive.bind(":started", job.receipt.started);
+    addLive.bind(":boot", job.bootId);
+    addLive.bind(":receipt", text);
+    return addLive.finish();
+}
+
+Result<std::uint64_t> History::Impl::remove(const Statement& statement, std::uint64_t limit) const {
+    statement.bind(":limit", limit);
+    if (auto done = statement.finish(); !done)
+        return done.error();
+    return static_cast<std::uint64_t>(sqlite3_changes(db()));
+}
+
+Result<std::uint64_t> History::Impl::removeTooOld(std::uint64_t until, std::uint64_t limit) const {
+    removeOld.bind(":until", until);
+    return remove(removeOld, limit);
+}
+
+Result<std::uint64_t> History::Impl::removeTooMany(std::uint64_t limit) const {
+    auto uid = sqlite::queryNumber(db(), kUserWithMost);
+    if (!uid)
+        return uid;
+    removeOfUser.bind(":uid", *uid);
+    return remove(removeOfUser, limit);
+}
+
+Result<Excess> History::Impl::excess(const Retention& retention, std::uint64_t now) const {
+    if (const auto until = tooOldUntil(retention, now)) {
+        const auto oldest = sqlite::queryNumber(db(), "SELECT coalesce(min(ended), 9223372036854775807) FROM receipts");
+        if (!oldest)
+            return oldest.error();
+        if (*oldest <= *until)
+            return Excess{.tooOldUntil = until};
+    }
+    if (!retention.maxBytes)
+        return Excess{};
+    const auto bytes = sqlite::queryNumber(db(), kBytes);
+    if (!bytes)
+        return bytes.error();
+    return Excess{.tooMany = *bytes > *retention.maxBytes};
+}
+
+Result<void> History::Impl::shrink(const Retention& retention, std::uint64_t now, std::uint64_t maxRows, Vacuumed& done) const {
+    while (true) {
+        const auto found = excess(retention, now);
+        if (!found)
+            return found.error();
+        if (!found->tooOldUntil && !found->tooMany)
+            return {};
+        if (done.removed >= maxRows) {
+            done.more = true;
+            return {};
+        }
+        const auto limit = maxRows - done.removed;
+        const auto removed = found->tooOldUntil ? removeTooOld(*found->tooOldUntil, limit) : removeTooMany(limit);
+        if (!removed)
+            return removed.error();
+        if (*removed == 0) // nothing is left to remove: an empty file exceeds the limit
+            return {};
+        done.removed += *removed;
+    }
+}
+
+History::History(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+History::History(History&&) noexcept = default;
+History& History::operator=(History&&) noexcept = default;
+History::~History() = default;
+
+Result<History> History::open(const std::filesystem::path& file, Mode mode, const std::function<void()>& beforeMigration) {
+    auto opened = mode == Mode::ReadWrite ? openHistoryFile(file, beforeMigration) : openHistoryFileReadOnly(file);
+    if (!opened)
+        return opened.error();
+    auto impl = std::make_unique<Impl>();
+    impl->file = *std::move(opened);
+    if (mode == Mode::ReadWrite)
+        if (auto prepared = impl->prepare(); !prepared)
+            return prepared.error();
+    return History(std::move(impl));
+}
+
+Result<std::vector<Receipt>> History::write(const HistoryChanges& changes) {
+    std::vector<Receipt> known;
+    if (changes.receipts.empty() && changes.started.empty() && changes.reports.empty())
+        return known;
+    auto transaction = Transaction::begin(impl_->db());
+    if (!transaction)
+        return transaction.error();
+    for (const auto& job : changes.started)
+        if (auto added = impl_->add(job); !added)
+            return added.error();
+    for (const auto& receipt : changes.receipts) {
+        auto added = impl_->add(receipt);
+        if (!added)
+            return added.error();
+        if (*added)
+            known.push_back(**std::move(added));
+    }
+    for (const auto& report : changes.reports)
+        if (auto amended = impl_->amend(report); !amended)
+            return amended.error();
+    if (auto committed = transaction->commit(); !committed)
+        return committed.error();
+    return known;
+}
+
+Result<LiveTable> History::live() const {
+    LiveTable live;
+    auto read = impl_->eachRow("SELECT boot, receipt, id, key, uid, started FROM live ORDER BY id",
+                               [&](const Statement& row) { live.rows.push_back(liveRowOf(row)); });
+    if (read)
+        read = impl_->eachRow("SELECT boot_id, real FROM clock", [&](const Statement& row) {
+            live.lastVacuum = {.bootId = std::string(row.text(0)), .time = row.number(1)};
+        });
+    if (read)
+        read = impl_->eachRow("SELECT ended FROM receipts ORDER BY ended DESC LIMIT 1",
+                              [&](const Statement& row) { live.newestEnd = row.number(0); });
+    if (!read)
+        return read.error();
+    return live;
+}
+
+bool History::followsWriters() const { return !impl_->file.immutable; }
+
+Result<std::vector<Receipt>> History::list(const ReceiptFilter& filter) const { return listReceipts(impl_->file, filter); }
+
+Result<std::uint64_t> History::lastManualNumber() const {
+    return sqlite::queryNumber(
+        impl_->db(),
+        "SELECT coalesce(max(cast(substr(key, 8) AS INTEGER)), 0) FROM receipts WHERE key >= 'manual.' AND key < 'manual/'");
+}
+
+Result<HistoryInfo> History::info() const {
+    const auto bytes = sqlite::queryNumber(impl_->db(), kBytes);
+    if (!bytes)
+        return bytes.error();
+    const auto statement = Statement::prepare(impl_->db(), kInfo);
+    if (!statement)
+        return statement.error();
+    if (auto row = statement->step(); !row)
+        return row.error();
+    HistoryInfo info{.rows = statement->number(2), .bytes = *bytes};
+    if (!statement->isNull(0)) {
+        info.oldest = statement->number(0);
+        info.newest = statement->number(1);
+    }
+    return info;
+}
+
+Result<Vacuumed> History::vacuum(const Retention& asked, std::uint64_t now, std::size_t maxRows) {
+    auto transaction = Transaction::begin(impl_->db());
+    if (!transaction)
+        return transaction.error();
+    Vacuumed done;
+    auto retention = asked;
+    if (retention.clock && retention.maxAge && *retention.maxAge != kInfinity) {
+        const auto believed = clockIsBelieved(impl_->db(), *retention.clock, now, *retention.maxAge);
+        if (!believed)
+            return believed.error();
+        done.clockDoubted = !*believed;
+        if (done.clockDoubted)
+            retention.maxAge.reset();
+    }
+    if (auto shrunk = impl_->shrink(retention, now, maxRows, done); !shrunk)
+        return shrunk.error();
+    // A receipt is seldom larger than a page. So this frees the pages of the receipts removed now, and pages that earlier ones
+    // left.
+    if (auto freed = sqlite::run(impl_->db(), "PRAGMA incremental_vacuum(" + std::to_string(maxRows) + ")"); !freed)
+        return freed.error();
+    const auto bytes = sqlite::queryNumber(impl_->db(), kBytes);
+    if (!bytes)
+        return bytes.error();
+    done.bytes = *bytes;
+    if (auto committed = transaction->commit(); !committed)
+        return committed.error();
+    return done;
+}
+
+} // namespace pinfold

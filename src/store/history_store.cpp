@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "store/history_store.hpp"
+
+#include <atomic>
+#include <mutex>
+#include <utility>
+
+namespace pinfold {
+namespace {
+
+Error busy() { return {ErrorCode::Busy, "too many requests wait for the history: try again later"}; }
+
+} // namespace
+
+/// Only the one thread of Lane::HistoryWrite uses this.
+struct HistoryStore::Writer {
+    Writer(const std::filesystem::path& path, const std::function<void()>& beforeMigration)
+        : file(path, [this, beforeMigration] {
+              migrating = true;
+              if (beforeMigration)
+                  beforeMigration();
+          }) {}
+
+    HistoryFile file;
+    std::atomic<bool> migrating = false;
+};
+
+/// Several threads use this. Each query has a connection of its own.
+struct HistoryStore::Readers {
+    struct Reader {
+        History history;
+        ino_t inode = 0;
+    };
+    struct Listed {
+        Result<std::vector<Receipt>> receipts;
+        ino_t inode = 0; ///< of the file that was read
+    };
+
+    explicit Readers(std::filesystem::path path) : file(std::move(path)) {}
+
+    Listed list(const ReceiptFilter& filter) {
+        auto reader = take();
+        if (!reader)
+            return {reader.error(), inodeOf(file)};
+        Listed listed{reader->history.list(filter), reader->inode};
+        if (listed.receipts && reader->history.followsWriters())
+            giveBack(std::move(*reader));
+        return listed;
+    }
+
+private:
+    Result<Reader> take() {
+        const auto inode = inodeOf(file);
+        {
+            const std::lock_guard lock(mutex);
+            while (!idle.empty()) {
+                auto reader = std::move(idle.back());
+                idle.pop_back();
+                if (reader.inode == inode)
+                    return reader;
+            }
+        }
+        auto opened = History::open(file, History::Mode::ReadOnly);
+        if (!opened)
+            return opened.error();
+        return Reader{*std::move(opened), inode};
+    }
+    void giveBack(Reader reader) {
+        const std::lock_guard lock(mutex);
+        idle.push_back(std::move(reader));
+    }
+
+    const std::filesystem::path file;
+    std::mutex mutex;
+    std::vector<Reader> idle;
+};
+
+HistoryStore::HistoryStore(Background& background, const std::filesystem::path& file, std::function<void()> beforeMigration)
+    : background_(background), writer_(std::make_shared<Writer>(file, std::move(beforeMigration))),
+      readers_(std::make_shared<Readers>(file)), self_(std::make_shared<HistoryStore*>(this)) {}
+
+HistoryStore::~HistoryStore() { *self_ = nullptr; }
+
+bool HistoryStore::migrating() const { return writer_->migrating; }
+
+template <class T> void HistoryStore::inTurn(std::function<Result<T>(History&)> use, Reply<T> reply) {
+    struct Done {
+        Result<T> result;
+        HistoryFile::News news;
+    };
+    const bool taken = background_.ask(
+        Lane::HistoryWrite,
+        [writer = writer_, use = std::move(use)] {
+            auto result = writer->file.use(use);
+            writer->migrating = false;
+            return Done{std::move(result), writer->file.takeNews()};
+        },
+        [self = self_, reply](Done done) {
+            if (!*self)
+                return;
+            (*self)->tell(done.news);
+            reply(std::move(done.result));
+        });
+    if (!taken)
+        reply(busy());
+}
+
+void HistoryStore::tell(const HistoryFile::News& news) const {
+    if (news.damage && onDamage)
+        onDamage(*news.damage);
+    if (news.lastManualNumber && onOpened)
+        onOpened(*news.lastManualNumber);
+}
+
+void HistoryStore::write(HistoryChanges changes, Reply<std::vector<Receipt>> reply) {
+    inTurn<std::vector<Receipt>>([changes = std::move(changes)](History& history) { return history.write(changes); },
+                                 std::move(reply));
+}
+
+void HistoryStore::vacuum(const Retention& retention, std::uint64_t now, std::size_t maxRows, Reply<Vacuumed> reply) {
+    inTurn<Vacuumed>([=](History& history) { return history.vacuum(retention, now, maxRows); }, std::move(reply));
+}
+
+void HistoryStore::live(Reply<LiveTable> reply) {
+    inTurn<LiveTable>([](History& history) { return history.live(); }, std::move(reply));
+}
+
+void HistoryStore::list(ReceiptFilter filter, Reply<std::vector<Receipt>> reply) {
+    const bool taken = background_.ask(
+        Lane::HistoryRead, [readers = readers_, filter = std::move(filter)] { return readers->list(filter); },
+        [self = self_, reply](Readers::Listed listed) {
+            if (!*self)
+                return;
+            if (listed.receipts || listed.receipts.error().code != ErrorCode::Damaged)
+                return reply(std::move(listed.receipts));
+            (*self)->distrust(listed.inode, listed.receipts.error().message);
+            reply(Error{ErrorCode::Internal, listed.receipts.error().message});
+        });
+    if (!taken)
+        reply(busy());
+}
+
+void HistoryStore::distrust(ino_t inode, const std::string& why) {
+    // If this request is refused or fails, the next query finds the damage again.
+    (void)background_.ask(
+        Lane::HistoryWrite,
+        [writer = writer_, inode, why] {
+            (void)writer->file.distrust(inode, why);
+            return writer->file.takeNews();
+        },
+        [self = self_](const HistoryFile::News& news) {
+            if (*self)
+                (*self)->tell(news);
+        });
+}
+
+} // namespace pinfold

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "base/parse.hpp"
+#include "wording/efficiency.hpp"
+#include "wording/receipt_text.hpp"
+
+#include <cstring>
+
+namespace pinfold {
+namespace {
+
+std::string signalInWords(int signal) {
+    const char* description = ::sigdescr_np(signal); // in English, unlike strsignal(3)
+    return signalName(signal) + (description ? " (" + std::string(description) + ")" : "");
+}
+
+std::string exitWords(const ExitState& exit) {
+    if (exit.signal)
+        return "was ended by " + signalInWords(*exit.signal);
+    if (exit.status)
+        return "exited with status " + std::to_string(*exit.status);
+    return "ended; its exit status was not reported to pinfold";
+}
+
+std::string andExit(const Receipt& receipt) { return receipt.exit.known() ? ", and " + exitWords(receipt.exit) : std::string(); }
+
+std::string onRequest(const Receipt& receipt, NameOfUser nameOf) {
+    return "on request" + (receipt.stoppedBy ? " of user " + nameOf(*receipt.stoppedBy) : std::string());
+}
+
+std::string runTimeLimit(const Receipt& receipt) {
+    const auto limit = receipt.limits.runTimeMax;
+    return "its run time limit" + (limit ? " of " + formatDuration(*limit) : std::string());
+}
+
+std::string oomInWords(const OomVerdict& oom) {
+    std::string text;
+    switch (oom.cause) {
+    case OomCause::OwnLimit:
+        text = "It was killed because it needed more memory than its limit";
+        if (const auto limit = finite(oom.limit))
+            text += " of " + formatSize(*limit);
+        break;
+    case OomCause::Node:
+        text = "It was killed because the node ran out of memory";
+        break;
+    case OomCause::Oomd:
+        text = "It was killed by systemd-oomd";
+        break;
+    case OomCause::Administrator:
+        text = "It was killed because an administrator lowered its memory limit or triggered a kill for memory";
+        break;
+    }
+    if (!oom.victimName)
+        return text;
+    text += "; the kernel chose " + *oom.victimName;
+    if (oom.victim)
+        text += " (process " + std::to_string(*oom.victim) +
+                (oom.victimRss ? ", " + formatSize(*oom.victimRss) + " resident" : std::string()) + ")";
+    return text;
+}
+
+} // namespace
+
+std::string causeInWords(const Receipt& receipt, NameOfUser nameOf) {
+    switch (receipt.result) {
+    case JobResult::Exited:
+    case JobResult::Signaled:
+        return "It " + exitWords(receipt.exit) + ".";
+    case JobResult::Stopped:
+        return "It was stopped " + onRequest(receipt, nameOf) + andExit(receipt) + ".";
+    case JobResult::Timeout:
+        return "It was stopped at " + runTimeLimit(receipt) + andExit(receipt) + ".";
+    case JobResult::OutOfMemory:
+        return receipt.oom ? oomInWords(*receipt.oom) + "." : "It was killed because it was out of memory.";
+    case JobResult::SupervisorLost:
+        return "Its supervisor, pinfold-run, was killed; pinfold then stopped what was left of the job.";
+    case JobResult::NodeShutdown:
+        return "The node was shut down while it ran" + andExit(receipt) + ".";
+    case JobResult::NodeLost:
+        return "The node went down without a shutdown (a power cut, a reset or a crash). When the job ended is not known: "
+               "the end shown here is the last time at which the node is known to have run.";
+    case JobResult::Lost:
+        return "It was lost: its systemd units disappeared.";
+    }
+    return "";
+}
+
+std::string stopLine(const Receipt& receipt, const std::string& host, NameOfUser nameOf) {
+    const auto subject = "pinfold-run: job " + receipt.key + " on " + host;
+    switch (receipt.result) {
+    case JobResult::Stopped:
+        return subject + " was stopped " + onRequest(receipt, nameOf);
+    case JobResult::Timeout:
+        return subject + " was stopped: it reached " + runTimeLimit(receipt);
+    case JobResult::NodeShutdown:
+        return subject + " was stopped: the node is being shut down";
+    case JobResult::Exited:
+    case JobResult::Signaled:
+    case JobResult::OutOfMemory:
+    case JobResult::SupervisorLost:
+    case JobResult::NodeLost:
+    case JobResult::Lost:
+        break;
+    }
+    return "";
+}
+
+} // namespace pinfold

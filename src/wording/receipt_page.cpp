@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "base/parse.hpp"
+#include "wording/advice.hpp"
+#include "wording/efficiency.hpp"
+#include "wording/enforcement.hpp"
+#include "wording/receipt_text.hpp"
+#include "wording/wrap.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+
+namespace pinfold {
+namespace {
+
+constexpr std::size_t kMostDevices = 3;
+constexpr std::size_t kMostCommands = 5;
+constexpr std::size_t kMostAdvice = 3;
+constexpr std::size_t kCommandBytes = 100;
+constexpr std::size_t kWidth = 80;
+constexpr std::size_t kNameWidth = 13;
+
+std::string line(const std::string& name, const std::string& value) {
+    return "  " + name + std::string(name.size() < kNameWidth ? kNameWidth - name.size() : 1, ' ') + value + "\n";
+}
+
+std::string further(const std::string& value) { return line("", value); }
+
+std::string percent(double share) { return std::to_string(std::llround(share * 100)) + "%"; }
+
+std::string percentOf(std::uint64_t part, std::uint64_t whole) {
+    return whole == 0 ? "" : ", " + percent(static_cast<double>(part) / static_cast<double>(whole));
+}
+
+/// Returns texts such as "2" and "1.5".
+std::string count(double number) {
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%.2f", number);
+    std::string digits(text.data());
+    while (digits.ends_with('0'))
+        digits.pop_back();
+    if (digits.ends_with('.'))
+        digits.pop_back();
+    return digits;
+}
+
+std::string cpus(double number) { return count(number) + (number == 1.0 ? " CPU" : " CPUs"); }
+
+std::string timeLines(const Receipt& receipt, const Amounts& amounts) {
+    auto after = ", after " + amounts.duration(receipt.wall);
+    if (receipt.suspended > 0)
+        after += ", of which suspended " + amounts.duration(receipt.suspended);
+    auto text = line("started", formatUtc(receipt.started)) + line("ended", formatUtc(receipt.ended) + after);
+    if (const auto limit = finite(receipt.limits.runTimeMax))
+        text += line("run time",
+                     amounts.duration(runTime(receipt)) + " of " + amounts.duration(limit) + percentOf(runTime(receipt), *limit));
+    return text;
+}
+
+std::string cpuLines(const Receipt& receipt, const Amounts& amounts) {
+    const auto cpu = cpuTime(receipt.usage);
+    if (!cpu)
+        return line("CPU", "not known");
+    auto text = amounts.duration(cpu) + " (user " + amounts.duration(receipt.usage.cpuUser) + ", system " +
+                amounts.duration(receipt.usage.cpuSystem) + ")";
+    if (const auto efficiency = cpuEfficiency(receipt))
+        text += ", " + percent(*efficiency) + " of the time of " + cpus(*cpusAllowed(receipt.limits)) + "";
+    text = line("CPU", text);
+    if (receipt.usage.cpuThrottled.value_or(0) > 0)
+        text += further("slowed down by its quota for " + amounts.duration(receipt.usage.cpuThrottled) + " (sum over all CPUs)");
+    return text;
+}
+
+std::string memoryLines(const Receipt& receipt, const Amounts& amounts) {
+    const auto& usage = receipt.usage;
+    if (!usage.memoryPeak)
+        return line("memory", "not known");
+    auto text = amounts.size(usage.memoryPeak) + " at its peak";
+    if (const auto limit = finite(receipt.limits.memoryMax))
+        text += " of " + amounts.size(limit) + enforcementMark(receipt.limitsNotEnforced, "memory_max") +
+                percentOf(*usage.memoryPeak, *limit);
+    text = line("memory", text);
+    if (usage.memoryPeakAnon && usage.memoryPeakFile)
+        text += further("of which the job's own data " + amounts.size(usage.memoryPeakAnon) + ", page cache " +
+                        amounts.size(usage.memoryPeakFile));
+    if (usage.swapPeak.value_or(0) > 0)
+        text += line("swap", amounts.size(usage.swapPeak) + " at its peak");
+    return text;
+}
+
+std::string taskLine(const Receipt& receipt) {
+    auto text = std::to_string(receipt.tasks);
+    if (receipt.usage.tasksPeak)
+        text += ", " + counted(*receipt.usage.tasksPeak, "process or thread", "processes and threads") + " at the peak";
+    if (const auto limit = finite(receipt.limits.tasksMax); limit && receipt.usage.tasksPeak)
+        text += " of " + std::to_string(*limit) + enforcementMark(receipt.limitsNotEnforced, "tasks_max");
+    return line("tasks", text);
+}
+
+std::string diskLines(const Receipt& receipt, const Amounts& amounts) {
+    const auto& usage = receipt.usage;
+    if (!usage.ioRead || !usage.ioWritten)
+        return "";
+    const auto amount = [&amounts](std::uint64_t read, std::uint64_t written) {
+        return "read " + amounts.size(read) + ", written " + amounts.size(written);
+    };
+    auto text = line("disks", amount(*usage.ioRead, *usage.ioWritten));
+    if (usage.ioDevices.size() < 2)
+        return text;
+    auto devices = usage.ioDevices;
+    std::stable_sort(devices.begin(), devices.end(),
+                     [](const DeviceIo& a, const DeviceIo& b) { return a.read + a.written > b.read + b.written; });
+    for (std::size_t i = 0; i < std::min(devices.size(), kMostDevices); ++i)
+        text += further(devices[i].device + ": " + amount(devices[i].read, devices[i].written));
+    if (devices.size() > kMostDevices)
+        text += further("and " + std::to_string(devices.size() - kMostDevices) + " more");
+    return text;
+}
+
+std::string waitLine(const Usage& usage, const Amounts& amounts) {
+    std::string text;
+    for (const auto& [name, time] :
+         {std::pair{"CPU", usage.cpuPressure}, std::pair{"memory", usage.memoryPressure}, std::pair{"disks", usage.ioPressure}})
+        if (time)
+            text += (text.empty() ? "" : ", ") + std::string("for ") + name + " " + amounts.duration(time);
+    return text.empty() ? "" : line("waited", text);
+}
+
+/// Describes a kill that the job as a whole survived.
+std::string oomLines(const Receipt& receipt) {
+    return receipt.oom && receipt.result != JobResult::OutOfMemory ? line("killed", oomLine(*receipt.oom, {})) : "";
+}
+
+std::string shortened(const std::string& text) {
+    if (text.size() <= kCommandBytes)
+        return text;
+    auto end = kCommandBytes;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) // this byte is within a UTF-8 character
+        --end;
+    return text.substr(0, end) + "…";
+}
+
+std::string leftoverLines(const Receipt& receipt, const Amounts& amounts) {
+    const auto& leftovers = receipt.leftovers;
+    if (leftovers.count == 0) // after a node went down, pinfold could not look for leftovers
+        return receipt.result == JobResult::NodeLost ? "" : line("left behind", "nothing");
+    auto text = line("left behind", counted(leftovers.count, "process", "processes") + ", CPU " +
+                                        amounts.duration(leftovers.cpu) + ", stopped by pinfold:");
+    const auto shown = std::min(leftovers.commands.size(), kMostCommands);
+    for (std::size_t i = 0; i < shown; ++i)
+        text += "    " + shortened(leftovers.commands[i]) + "\n";
+    if (leftovers.count > shown)
+        text += "    " + std::string(shown == 0 ? "" : "and ") + std::to_string(leftovers.count - shown) +
+                (shown == 0 ? " not named\n" : " more\n");
+    return text;
+}
+
+std::string adviceLines(const Receipt& receipt, std::size_t width) {
+    const auto advice = adviceOn(receipt);
+    std::string text = advice.empty() ? "" : "\n";
+    for (std::size_t i = 0; i < std::min(advice.size(), kMostAdvice); ++i)
+        text += wrapped(advice[i], width > 0 ? width : kWidth) + "\n";
+    return text;
+}
+
+std::string limitLine(const Receipt& receipt) {
+    const auto words = notEnforcedInWords(receipt.limitsNotEnforced);
+    return words.empty() ? "" : line("limits", wrapped(words, kWidth, kNameWidth + 2));
+}
+
+std::string allocationLine(const Allocation& allocation) {
+    const auto words = allocationInWords(allocation);
+    return words.empty() ? "" : line("reserved", words);
+}
+
+} // namespace
+
+std::string allocationInWords(const Allocation& allocation) {
+    std::string words;
+    const auto add = [&words](const std::string& more) { words += (words.empty() ? "" : ", ") + more; };
+    if (!allocation.cpus.empty())
+        add("CPUs " + allocation.cpus.toString());
+    if (!allocation.gpus.empty())
+        add("GPUs " + allocation.gpus.toString());
+    if (allocation.exclusive)
+        add("no other job on the node");
+    return words;
+}
+
+std::string receiptPage(const Receipt& receipt, NameOfUser nameOf, const Amounts& amounts, std::size_t width) {
+    const auto cause = "Job " + receipt.key + " of user " + nameOf(receipt.uid) + " is over. " + causeInWords(receipt, nameOf);
+    return wrapped(cause, width) + "\n\n" + timeLines(receipt, amounts) + allocationLine(receipt.allocation) +
+           cpuLines(receipt, amounts) + memoryLines(receipt, amounts) + taskLine(receipt) + diskLines(receipt, amounts) +
+           waitLine(receipt.usage, amounts) + limitLine(receipt) + oomLines(receipt) + leftoverLines(receipt, amounts) +
+           adviceLines(receipt, width);
+}
+
+} // namespace pinfold

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "wrapper/child.hpp"
+
+#include "base/error_code.hpp"
+#include "base/pidfd.hpp"
+#include "wrapper/command.hpp"
+
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+
+namespace pinfold {
+namespace {
+
+/// Ends the message to the child: if this byte is missing, the supervisor is gone or has given up.
+constexpr char kGo = '\n';
+
+std::string readAll(int pipe) {
+    std::string text;
+    std::array<char, 4096> part;
+    while (true) {
+        const auto count = ::read(pipe, part.data(), part.size());
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count <= 0)
+            return text;
+        text.append(part.data(), static_cast<std::size_t>(count));
+    }
+}
+
+/// The word contains "NAME=VALUE" strings, and a zero byte ends each of them.
+void setVariables(const std::string& word) {
+    for (std::size_t start = 0, end = 0; (end = word.find('\0', start)) != std::string::npos; start = end + 1) {
+        const auto equals = word.find('=', start);
+        ::setenv(word.substr(start, equals - start).c_str(), word.substr(equals + 1, end - equals - 1).c_str(), 1);
+    }
+}
+
+} // namespace
+
+bool Child::fork(const char* program, char** command, const sigset_t& mask, const std::function<void()>& inChild) {
+    std::array<int, 2> go{};
+    std::array<int, 2> result{};
+    if (::pipe2(go.data(), O_CLOEXEC) != 0)
+        return false;
+    const UniqueFd goRead(go[0]);
+    go_.reset(go[1]);
+    if (::pipe2(result.data(), O_CLOEXEC) != 0)
+        return false;
+    execResult_.reset(result[0]);
+    const UniqueFd resultWrite(result[1]);
+
+    pid_ = ::fork();
+    if (pid_ == 0) {
+        go_.reset(); // with this end open, the child would never see that its parent is gone
+        execResult_.reset();
+        waitAndExec(goRead.get(), resultWrite.get(), program, command, mask, inChild);
+    }
+    if (pid_ < 0)
+        return false;
+    pidfd_ = pidfdOf(pid_);
+    return static_cast<bool>(pidfd_);
+}
+
+void Child::waitAndExec(int go, int execResult, const char* program, char** command, const sigset_t& mask,
+                        const std::function<void()>& inChild) {
+    const auto word = readAll(go);
+    if (!word.ends_with(kGo))
+        ::_exit(kRunFailed);
+    setVariables(word);
+    inChild();
+    // Signals that were sent meanwhile arrive now, before the command runs, as they would without us.
+    ::sigprocmask(SIG_SETMASK, &mask, nullptr);
+    const int error = execCommand(program, command);
+    (void)!::write(execResult, &error, sizeof error);
+    ::_exit(execFailureStatus(error));
+}
+
+void Child::letGo(const std::map<std::string, std::string>& environment) {
+    std::string word;
+    for (const auto& [name, value] : environment)
+        word.append(name).append("=").append(value).push_back('\0');
+    word += kGo;
+    for (std::size_t written = 0; written < word.size();) {
+        const auto count = ::write(go_.get(), word.data() + written, word.size() - written);
+        if (count < 0 && errno != EINTR)
+            break; // the child is gone, and its pidfd reports that
+        written += static_cast<std::size_t>(std::max<ssize_t>(count, 0));
+    }
+    go_.reset();
+}
+
+void Child::giveUp() {
+    go_.reset();
+    // SIGKILL is needed because the child may have been stopped meanwhile, or frozen with its job.
+    ::syscall(SYS_pidfd_send_signal, pidfd_.get(), SIGKILL, nullptr, 0);
+}
+
+int Child::takeExecResult() {
+    int error = 0;
+    ssize_t count = 0;
+    do
+        count = ::read(execResult_.get(), &error, sizeof error);
+    while (count < 0 && errno == EINTR);
+    execResult_.reset();
+    return count == sizeof error ? error : 0;
+}
+
+} // namespace pinfold

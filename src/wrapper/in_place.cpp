@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "wrapper/in_place.hpp"
+
+#include "base/error_code.hpp"
+#include "base/pidfd.hpp"
+#include "socket_client/daemon_link.hpp"
+#include "socket_client/failure_policy.hpp"
+#include "socket_client/say.hpp"
+#include "wrapper/command.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+namespace pinfold {
+
+Result<void> enterScope(const WrapperCreate& request) {
+    const auto self = pidfdOf(::getpid());
+    if (!self)
+        return Error{ErrorCode::Internal,
+                     std::string("pidfd_open: ") + std::strerror(errno) + "; pinfold needs Linux 5.14 or later"};
+    DaemonLink link;
+    link.create(request, {.leader = self.get(), .supervisor = -1, .output = openStderr()});
+    const auto created = link.wait();
+    if (!created)
+        return created.error();
+    for (const auto& [name, value] : created->environment)
+        ::setenv(name.c_str(), value.c_str(), 1);
+    return {};
+}
+
+int runInPlace(const RunOptions& options) {
+    if (auto entered = enterScope(createRequest(options)); !entered && !mayRunUnconfined(entered.error(), options.key)) {
+        say(entered.error().message);
+        return kRunFailed;
+    }
+    const int error = execCommand(options.command[0], options.command);
+    say(describeExecFailure(options.command[0], error));
+    return execFailureStatus(error);
+}
+
+} // namespace pinfold

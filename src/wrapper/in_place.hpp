@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "base/result.hpp"
+#include "wrapper/options.hpp"
+
+namespace pinfold {
+
+/// Has pinfoldd put this very process into the scope that the request asks for, and adds the variables of the job's environment.
+/// Errors: Unreachable, Internal, or why pinfoldd refuses.
+Result<void> enterScope(const WrapperCreate& request);
+
+/// Does --exec: this very process becomes the job. Returns only after a failure, with the exit status.
+int runInPlace(const RunOptions& options);
+
+} // namespace pinfold

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "wrapper/supervisor.hpp"
+
+#include "base/error_code.hpp"
+#include "base/parse.hpp"
+#include "base/pidfd.hpp"
+#include "socket_client/deadline.hpp"
+#include "socket_client/failure_policy.hpp"
+#include "socket_client/say.hpp"
+#include "wrapper/command.hpp"
+
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+namespace pinfold {
+namespace {
+
+constexpr std::uint64_t kSayWaitingAfter = 30'000'000;
+constexpr std::uint64_t kLastWordsMost = 5'000'000; // microseconds
+// An answer may be on its way, so we obey a signal that asks us to end this much later.
+constexpr std::uint64_t kLastWait = 500'000;
+// The time between two checks whether processes are left, while a signal asks us to end.
+constexpr int kLookAgainMs = 100;
+
+bool asksToEnd(int signal) { return signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGQUIT; }
+
+ExitState exitState(int waitStatus) {
+    if (WIFEXITED(waitStatus))
+        return {.status = WEXITSTATUS(waitStatus), .signal = {}};
+    return {.status = {}, .signal = WTERMSIG(waitStatus)};
+}
+
+/// Writes pinfoldd's messages about the job's end to the job's own output.
+void sayLastWords(const WrapperReply& words) {
+    const Deadline deadline(kLastWordsMost);
+    writeInTime(STDERR_FILENO, words.notice, deadline);
+    writeInTime(STDOUT_FILENO, words.summary, deadline);
+}
+
+int sayNotStarted(const Error& why) {
+    say(why.message);
+    return kRunFailed;
+}
+
+int failed(const char* what) {
+    say(std::string(what) + ": " + std::strerror(errno));
+    return kRunFailed;
+}
+
+} // namespace
+
+SupervisorDuties plainDuties() {
+    SupervisorDuties duties;
+    duties.notStarted = sayNotStarted;
+    duties.over = [](const WrapperReply& words, const ExitState&) { sayLastWords(words); };
+    return duties;
+}
+
+int Supervisor::run() {
+    // We run outside of the job's cgroup and as the same user, so processes in the job must not be able to trace us and make us
+    // run what they like. (See prctl(2). The job's own processes are traceable again from their execve(2) on.)
+    if (::prctl(PR_SET_DUMPABLE, 0) != 0)
+        return failed("PR_SET_DUMPABLE");
+    // Orphans of the job come to us and not to PID 1, because a storm of them would keep PID 1 from all other work.
+    if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
+        return failed("PR_SET_CHILD_SUBREAPER");
+    if (!signals_.block())
+        return failed("signalfd");
+    if (!child_.fork(options_.program ? options_.program : options_.command[0], options_.command, signals_.previous(),
+                     duties_.inChild))
+        return failed("cannot start a process");
+    SignalReader::takeBackChild();
+    if (const auto status = create())
+        return *status;
+    child_.letGo(environment_);
+    superviseUntilLeaderGone();
+    if (confined_)
+        endJob();
+    if (const int error = child_.takeExecResult(); error != 0)
+        say(describeExecFailure(options_.command[0], error));
+    return endAsTheJobEnded();
+}
+
+std::optional<int> Supervisor::create() {
+    const auto self = pidfdOf(::getpid());
+    link_.create(createRequest(options_), {child_.pidfd(), self.get(), duties_.hasJobsOutput ? openStderr() : -1});
+    auto outcome = link_.advance();
+    while (!outcome && !shallGiveUpWaiting()) {
+        waitForAnswer();
+        outcome = link_.advance();
+    }
+    confined_ = outcome && *outcome;
+    if (confined_)
+        takeUp(**outcome);
+    if (confined_ || (outcome && mayRunUnconfined(outcome->error(), options_.key)))
+        return std::nullopt;
+    // If pinfoldd still makes a job of this process, the job has lost its leader and is over at once.
+    child_.giveUp();
+    while (!waitStatus_)
+        waitOnce();
+    if (!outcome)
+        dieBySignal(endRequest_);
+    return duties_.notStarted(outcome->error());
+}
+
+void Supervisor::takeUp(const WrapperReply& created) {
+    key_ = created.key;
+    task_ = created.task;
+    processes_.emplace(key_, task_);
+    forgetEndRequest(); // the command has received the signal
+    environment_ = created.environment;
+}
+
+void Supervisor::superviseUntilLeaderGone() {
+    while (!waitStatus_)
+        waitOnce();
+}
+
+void Supervisor::endJob() {
+    link_.end({key_, child_.pid(), duties_.exitOfJob(exitState(*waitStatus_)), task_, duties_.wantsReceipt});
+    const Deadline sayWaiting(kSayWaitingAfter);
+    bool said = false;
+    auto outcome = link_.advance();
+    while (!(outcome && isFinal(*outcome)) && !shallGiveUpWaiting()) {
+        if (outcome)
+            link_.askAgain();
+        waitForAnswer(said ? -1 : sayWaiting.remainingMs());
+        if (!said && sayWaiting.passed()) {
+            sayThatWeWait();
+            said = true;
+        }
+        outcome = link_.advance();
+    }
+    if (!outcome)
+        say("job " + key_ + " is left to pinfoldd, because pinfoldd did not answer and pinfold-run was told to end by " +
+            signalName(endRequest_));
+    else if (!*outcome)
+        say("job " + key_ + ": " + outcome->error().message);
+    duties_.over(outcome && *outcome ? **outcome : WrapperReply{}, exitState(*waitStatus_));
+}
+
+bool Supervisor::isFinal(const Result<WrapperReply>& answer) const {
+    if (answer)
+        return true;
+    const auto code = answer.error().code;
+    // A pinfoldd that does not start or has too many requests must still be told how the job ended. With any other error we wait
+    // until the job has no process: our caller takes our end for the end of all processes.
+    return code != ErrorCode::Unreachable && code != ErrorCode::Busy && processes_->populated() != true;
+}
+
+void Supervisor::sayThatWeWait() const {
+    if (link_.trouble().empty())
+        say("job " + key_ + " is not over yet, so pinfold-run waits: see `pinfold status " + key_ + "`");
+    else
+        say("job " + key_ + " may not be over yet, so pinfold-run waits until pinfoldd says so: " + link_.trouble());
+}
+
+int Supervisor::endAsTheJobEnded() const {
+    if (WIFSIGNALED(*waitStatus_))
+        dieBySignal(WTERMSIG(*waitStatus_));
+    return WEXITSTATUS(*waitStatus_);
+}
+
+void Supervisor::waitForAnswer(int limitMs) {
+    int timeoutMs = -1;
+    for (const int limit : {link_.timeoutMs(), limitMs, endRequest_ != 0 ? kLookAgainMs : -1})
+        if (limit >= 0)
+            timeoutMs = timeoutMs < 0 ? limit : std::min(timeoutMs, limit);
+    waitOnce(timeoutMs);
+}
+
+void Supervisor::waitOnce(int timeoutMs) {
+    std::array<pollfd, 3> fds{pollfd{signals_.fd(), POLLIN, 0}, link_.waitFor(), pollfd{duties_.watch, POLLIN, 0}};
+    ::poll(fds.data(), fds.size(), timeoutMs);
+    if (fds[0].revents != 0)
+        handleSignals();
+    if (fds[2].revents != 0 && !duties_.watched())
+        duties_.watch = -1;
+}
+
+void Supervisor::handleSignals() {
+    while (const auto info = signals_.read()) {
+        if (info->ssi_signo == SIGCHLD) {
+            reap();
+            continue;
+        }
+        // While the command runs, the signal is meant for the command. Before and after, only such a signal can stop us from
+        // waiting: at a shutdown pinfoldd and the bus may be gone for good.
+        if (asksToEnd(static_cast<int>(info->ssi_signo)) && (waitStatus_ || !processes_))
+            endRequest_ = static_cast<int>(info->ssi_signo);
+        if (waitStatus_)
+            continue; // the command has ended and cannot receive the signal
+        if (info->ssi_signo == SIGCONT)
+            leaderStopped_ = false;
+        const bool fromTerminal = cameFromTerminal(*info);
+        if (fromTerminal && isStopSignal(static_cast<int>(info->ssi_signo)))
+            terminalStop_ = true;
+        // The terminal has sent the signal to the job too, unless the job has made a process group of its own.
+        if (!fromTerminal || ::getpgid(child_.pid()) != ::getpgrp())
+            pass(*info);
+    }
+    stopWithTheJob();
+}
+
+bool Supervisor::shallGiveUpWaiting() {
+    // Where the kernel cannot be asked, we trust that a pinfoldd that has read the request is ending the job.
+    if (endRequest_ == 0 || (processes_ && processes_->populated().value_or(!link_.away())))
+        return false;
+    if (!lastWait_)
+        lastWait_.emplace(kLastWait);
+    return lastWait_->passed();
+}
+
+void Supervisor::forgetEndRequest() {
+    endRequest_ = 0;
+    lastWait_.reset();
+}
+
+void Supervisor::pass(const signalfd_siginfo& info) {
+    if (duties_.passOn(static_cast<int>(info.ssi_signo)))
+        forward(info, child_.pidfd());
+}
+
+void Supervisor::reap() {
+    int status = 0;
+    pid_t pid = 0;
+    while ((pid = ::waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0) {
+        if (pid != child_.pid())
+            continue;
+        if (WIFSTOPPED(status))
+            leaderStopped_ = true;
+        else if (WIFCONTINUED(status))
+            leaderStopped_ = false;
+        else
+            waitStatus_ = status;
+    }
+}
+
+void Supervisor::stopWithTheJob() {
+    // The shell of a terminal waits for us, and shows its prompt again only when we stop as well. A stop signal that a batch
+    // system sends by kill(2) is meant for the job only: we continue to watch.
+    if (!terminalStop_ || !leaderStopped_ || waitStatus_)
+        return;
+    terminalStop_ = false;
+    leaderStopped_ = false;
+    ::raise(SIGSTOP);
+}
+
+} // namespace pinfold

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Real processes to look at.
+#pragma once
+
+#include "base/unique_fd.hpp"
+#include "os/process.hpp"
+#include "tests/support/cpp/fork.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <functional>
+
+namespace pinfold::test {
+
+constexpr int kDeadlineMs = 10'000;
+
+/// A forked process that runs `body`, says that it is ready, and sleeps until it is killed.
+class Child {
+public:
+    explicit Child(const std::function<void()>& body = [] {}) {
+        int ends[2] = {-1, -1};
+        EXPECT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+        UniqueFd ready(ends[0]);
+        UniqueFd say(ends[1]);
+        pid_ = forkDependent();
+        if (pid_ == 0) {
+            body();
+            (void)!::write(say.get(), "1", 1);
+            for (;;)
+                ::pause();
+        }
+        say.reset();
+        char byte = 0;
+        EXPECT_EQ(::read(ready.get(), &byte, 1), 1) << "the child died early";
+        auto opened = openPidfd(pid_);
+        EXPECT_TRUE(opened);
+        pidfd_ = *std::move(opened);
+    }
+    Child(const Child&) = delete;
+    Child& operator=(const Child&) = delete;
+    ~Child() {
+        kill();
+        reap();
+    }
+
+    pid_t pid() const { return pid_; }
+    int pidfd() const { return pidfd_.get(); }
+
+    /// Ended, but not reaped: a zombie.
+    void kill() {
+        if (reaped_)
+            return;
+        ::kill(pid_, SIGKILL);
+        pollfd end{pidfd_.get(), POLLIN, 0};
+        EXPECT_EQ(::poll(&end, 1, kDeadlineMs), 1);
+    }
+    void reap() {
+        if (!reaped_) {
+            EXPECT_EQ(::waitpid(pid_, nullptr, 0), pid_);
+        }
+        reaped_ = true;
+    }
+
+private:
+    pid_t pid_ = -1;
+    UniqueFd pidfd_;
+    bool reaped_ = false;
+};
+
+} // namespace pinfold::test

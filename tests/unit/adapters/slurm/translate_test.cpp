@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "adapters/slurm/translate.hpp"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+namespace pinfold {
+namespace {
+
+constexpr std::uint64_t kMiB = 1 << 20;
+
+TEST(SlurmRequest, aBatchScriptIsTaskZeroAndAStepsTaskAFurtherOne) {
+    const auto batch = slurmRequest({.jobId = 4711, .stepId = kSlurmBatchStep, .owner = 1000});
+    EXPECT_EQ(batch.key, "slurm.4711");
+    EXPECT_EQ(batch.role, WrapperRole::Job);
+    EXPECT_EQ(batch.owner, 1000U);
+    const auto first = slurmRequest({.jobId = 4711, .stepId = 0, .owner = 1000});
+    EXPECT_EQ(first.key, batch.key);
+    EXPECT_EQ(first.role, WrapperRole::TaskOfOpen);
+    const auto interactive = slurmRequest({.jobId = 4711, .stepId = 0xfffffffa, .owner = 1000});
+    EXPECT_EQ(interactive.role, WrapperRole::TaskOfOpen);
+}
+
+TEST(SlurmRequest, memoryIsTheJobsOnThisNode) {
+    EXPECT_EQ(slurmRequest({.memory = 250}).limits.memoryMax, 250 * kMiB);
+    EXPECT_EQ(slurmRequest({.memory = (std::uint64_t{1} << 40) - 1}).limits.memoryMax, ((std::uint64_t{1} << 40) - 1) * kMiB);
+}
+
+TEST(SlurmRequest, noMemoryCountedIsNoLimit) {
+    for (const std::uint64_t none : {std::uint64_t{0}, std::uint64_t{1} << 40, std::uint64_t{0xfffffffffffffffe}, UINT64_MAX})
+        EXPECT_EQ(slurmRequest({.memory = none}).limits, ResourceLimits{}) << none;
+}
+
+TEST(SlurmRequest, slotsAreTheCoresOfTheJob) {
+    EXPECT_EQ(slurmRequest({.cores = "0-3,8"}).slots, 5U);
+    EXPECT_EQ(slurmRequest({.cores = "7"}).slots, 1U);
+    for (const auto* unknown : {"", "(null)", "3-1", "0-99999999", "0,,1"})
+        EXPECT_EQ(slurmRequest({.cores = unknown}).slots, std::nullopt) << unknown;
+}
+
+TEST(SlurmRequest, comesThroughTheWrappersSocket) {
+    const auto request = slurmRequest({.jobId = 4294967295, .stepId = 3, .owner = 1000, .memory = 250, .cores = "0-8191"});
+    const auto decoded = decodeWrapperRequest(encode(request));
+    ASSERT_TRUE(decoded) << decoded.error().message;
+    EXPECT_EQ(std::get<WrapperCreate>(*decoded), request);
+}
+
+TEST(SlurmContains, itsCgroupsOfBothVersions) {
+    for (const auto* text : {
+             "0::/system.slice/slurmstepd.scope/job_7/step_batch/user/task_0\n",
+             "0::/system.slice/slurmstepd.scope\n",
+             "0::/system.slice/node1_slurmstepd.scope/job_7/step_0/user/task_0", // several slurmd on a host
+             "12:cpuset:/\n5:freezer:/slurm/uid_1000/job_7/step_0\n0::/system.slice/slurmd.service\n",
+             "5:memory:/slurm_node1/uid_1000/job_7/step_batch/task_0\n",
+         })
+        EXPECT_TRUE(slurmContains(text)) << text;
+}
+
+TEST(SlurmContains, neitherItsServicesNorAnybodyElses) {
+    for (const auto* text : {
+             "", "\n\n", "0::/\n", "0::/system.slice/slurmd.service\n", "0::/system.slice/slurmstepd.scopes/x\n",
+             "0::/batch.slice/batch-slurm.7.slice/job-slurm.7.scope\n", "5:freezer:/slurm\n",
+             "5:freezer:/xslurm/uid_1000/job_7\n", "5:freezer:/uid_1000\n",
+             "5:freezer:/slurm\n4:memory:/other/uid_1000\n", // of different lines
+         })
+        EXPECT_FALSE(slurmContains(text)) << text;
+}
+
+TEST(SlurmExit, asWaitHasIt) {
+    EXPECT_EQ(exitFromWaitStatus(0), (ExitState{.status = 0, .signal = {}}));
+    EXPECT_EQ(exitFromWaitStatus(3 << 8), (ExitState{.status = 3, .signal = {}}));
+    EXPECT_EQ(exitFromWaitStatus(SIGKILL), (ExitState{.status = {}, .signal = SIGKILL}));
+    EXPECT_EQ(exitFromWaitStatus(SIGSEGV | 0x80), (ExitState{.status = {}, .signal = SIGSEGV})); // with a core
+}
+
+TEST(SlurmExit, whatIsNoneIsUnknown) {
+    for (const std::uint32_t none : {0xffffffffU, 0xfffffffeU, 0x10000U, 0x7fU, 100U})
+        EXPECT_FALSE(exitFromWaitStatus(none).known()) << none;
+}
+
+TEST(SlurmExit, fromTheEpiloguesEnvironment) {
+    EXPECT_EQ(slurmJobExit("768"), (ExitState{.status = 3, .signal = {}}));
+    EXPECT_EQ(slurmJobExit("9"), (ExitState{.status = {}, .signal = 9}));
+    for (const auto* none : {"", "3:0", "-1", "4294967295", "99999999999999999999", " 0"})
+        EXPECT_FALSE(slurmJobExit(none).known()) << none;
+}
+
+} // namespace
+} // namespace pinfold

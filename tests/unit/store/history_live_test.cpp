@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The rows of jobs that run, which become receipts when the node goes down with them.
+#include "history_fixture.hpp"
+
+#include "store/history_schema.hpp"
+
+namespace pinfold::test {
+namespace {
+
+LiveRow live(const std::string& id, const std::string& boot = "boot-1") {
+    LiveRow job{boot, receipt(id, "sge." + id, 100)};
+    job.receipt.result = JobResult::NodeLost;
+    job.receipt.limits.memoryMax = 4096;
+    return job;
+}
+
+using Live = std::vector<LiveRow>;
+
+TEST_F(HistoryFile, ALiveJobComesBackAsItWas) {
+    ASSERT_TRUE(open().write({{}, {live("b", "boot-2"), live("a")}}));
+    EXPECT_EQ(open().live()->rows, (Live{live("a"), live("b", "boot-2")}));
+    EXPECT_EQ(idsOf(open().list({})), Ids{});
+}
+
+TEST_F(HistoryFile, AJobIsLiveUntilItsReceipt) {
+    auto history = open();
+    ASSERT_TRUE(history.write({{}, {live("a"), live("b")}}));
+    ASSERT_TRUE(history.write({{receipt("a", "sge.a", 200)}, {live("c")}}));
+    EXPECT_EQ(history.live()->rows, (Live{live("b"), live("c")}));
+    EXPECT_EQ(idsOf(history.list({})), Ids{"a"});
+}
+
+TEST_F(HistoryFile, AJobWithAReceiptIsNeverLiveAgain) {
+    auto history = open();
+    ASSERT_TRUE(history.write({{receipt("a", "sge.a", 200)}}));
+    ASSERT_TRUE(history.write({{receipt("b", "sge.b", 200)}, {live("a"), live("b")}}));
+    EXPECT_EQ(history.live()->rows, Live{});
+}
+
+TEST_F(HistoryFile, ARowThatComesTwiceIsOne) {
+    auto history = open();
+    ASSERT_TRUE(history.write({{}, {live("a"), live("a")}}));
+    ASSERT_TRUE(history.write({{}, {live("a", "boot-2")}}));
+    EXPECT_EQ(history.live()->rows, Live{live("a")});
+}
+
+TEST_F(HistoryFile, AnAddThatFailsLeavesTheLiveJobsAsTheyWere) {
+    ASSERT_TRUE(open().write({{}, {live("a")}}));
+    sql("CREATE TRIGGER full BEFORE INSERT ON receipts WHEN new.id = 'b' BEGIN SELECT raise(ABORT, 'full'); END");
+    EXPECT_FALSE(open().write({{receipt("a", "sge.a", 200), receipt("b", "sge.b", 200)}, {live("c")}}));
+    EXPECT_EQ(open().live()->rows, Live{live("a")});
+    EXPECT_EQ(idsOf(open().list({})), Ids{});
+}
+
+TEST_F(HistoryFile, AFileOfSchema2IsBroughtUpToDate) {
+    ASSERT_TRUE(open().write({mixed()}));
+    downgradeToSchema2();
+    bool announced = false;
+    auto history = History::open(file(), History::Mode::ReadWrite, [&] { announced = true; });
+    ASSERT_TRUE(history);
+    EXPECT_TRUE(announced) << "each receipt whose status may be unknown is read";
+    EXPECT_EQ(number("PRAGMA user_version"), kHistorySchema);
+    ASSERT_TRUE(history->write({{}, {live("a")}}));
+    EXPECT_EQ(history->live()->rows, Live{live("a")});
+    expectMixed(*history);
+}
+
+TEST_F(HistoryFile, AFileOfSchema2MayBeRead) {
+    ASSERT_TRUE(open().write({mixed()}));
+    downgradeToSchema2();
+    expectMixed(open(History::Mode::ReadOnly));
+    EXPECT_EQ(number("PRAGMA user_version"), 2U);
+}
+
+TEST_F(HistoryFile, AFileOfSchema1HasLiveJobsToo) {
+    writeSchema1(mixed());
+    auto history = open();
+    ASSERT_TRUE(history.write({{}, {live("a")}}));
+    EXPECT_EQ(history.live()->rows, Live{live("a")});
+}
+
+TEST_F(HistoryFile, ALiveJobWhoseTextCannotBeReadKeepsItsColumns) {
+    ASSERT_TRUE(open().write({{}, {live("a")}}));
+    sql("UPDATE live SET receipt = '{'");
+    const auto jobs = open().live()->rows;
+    ASSERT_EQ(jobs.size(), 1U);
+    EXPECT_EQ(jobs.front().bootId, "boot-1");
+    const auto& receipt = jobs.front().receipt;
+    EXPECT_EQ(std::tuple(receipt.id, receipt.key, receipt.uid, receipt.started),
+              std::tuple(live("a").receipt.id, std::string("sge.a"), live("a").receipt.uid, live("a").receipt.started));
+}
+
+TEST_F(HistoryFile, ItIsKnownWhenTheNodeRan) {
+    auto history = open();
+    EXPECT_FALSE(history.live()->newestEnd);
+    EXPECT_FALSE(history.live()->lastVacuum);
+    ASSERT_TRUE(history.write({{receipt("a", "sge.1", 100), receipt("b", "sge.2", 300), receipt("c", "sge.3", 200)}}));
+    ASSERT_TRUE(history.vacuum({.maxAge = 1000, .clock = ClockReading{"boot-1", 50}}, 400, 10));
+    EXPECT_EQ(history.live()->newestEnd, 300U);
+    ASSERT_TRUE(history.live()->lastVacuum);
+    EXPECT_EQ(history.live()->lastVacuum->bootId, "boot-1");
+    EXPECT_EQ(history.live()->lastVacuum->time, 400U);
+}
+
+} // namespace
+} // namespace pinfold::test

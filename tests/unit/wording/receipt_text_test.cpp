@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "base/parse.hpp"
+#include "wording/advice.hpp"
+#include "wording/efficiency.hpp"
+#include "wording/receipt_text.hpp"
+#include "wording/wrap.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace pinfold {
+namespace {
+
+constexpr std::uint64_t kSecond = 1'000'000;
+constexpr std::uint64_t kMinute = 60 * kSecond;
+constexpr std::uint64_t kMiB = 1 << 20;
+constexpr std::uint64_t kGiB = 1 << 30;
+
+std::string nameOf(std::uint32_t uid) { return uid == 0 ? "root" : "alice"; }
+
+/// Ran well for ten minutes, within all that it asked for.
+Receipt sample() {
+    Receipt receipt;
+    receipt.id = "1";
+    receipt.key = "sge.4711";
+    receipt.uid = 1000;
+    receipt.started = 1'700'000'000 * kSecond;
+    receipt.ended = receipt.started + 10 * kMinute;
+    receipt.wall = 10 * kMinute;
+    receipt.exit.status = 0;
+    receipt.usage.cpuUser = 15 * kMinute;
+    receipt.usage.cpuSystem = kMinute;
+    receipt.usage.memoryPeak = 512 * kMiB;
+    receipt.limits.memoryMax = kGiB;
+    receipt.limits.cpuQuota = 2 * kSecond;
+    return receipt;
+}
+
+std::string page(const Receipt& receipt) { return receiptPage(receipt, nameOf, {}); }
+
+std::string onlyAdvice(const Receipt& receipt) {
+    const auto all = adviceOn(receipt);
+    return all.size() == 1 ? all.front() : std::to_string(all.size()) + " pieces of advice";
+}
+
+TEST(ReceiptPage, ofAJobThatRanWell) {
+    EXPECT_EQ(page(sample()), "Job sge.4711 of user alice is over. It exited with status 0.\n"
+                              "\n"
+                              "  started      2023-11-14T22:13:20Z\n"
+                              "  ended        2023-11-14T22:23:20Z, after 10min\n"
+                              "  CPU          16min (user 15min, system 1min), 80% of the time of 2 CPUs\n"
+                              "  memory       512M at its peak of 1G, 50%\n"
+                              "  tasks        1\n"
+                              "  left behind  nothing\n");
+}
+
+TEST(ReceiptPage, ofAJobOfWhichEverythingIsKnown) {
+    auto receipt = sample();
+    receipt.result = JobResult::Stopped;
+    receipt.stoppedBy = 0;
+    receipt.exit = {std::nullopt, 15};
+    receipt.suspended = 2 * kMinute;
+    receipt.tasks = 2;
+    receipt.limits.runTimeMax = 3600 * kSecond;
+    receipt.limits.allowedCpus = CpuList::of({3, 4, 5, 6});
+    receipt.limits.cpuQuota = 2'500'000;
+    receipt.limits.tasksMax = 100;
+    auto& usage = receipt.usage;
+    usage.cpuUser = 4 * kMinute;
+    usage.cpuThrottled = 1500'000;
+    usage.memoryPeakAnon = 500 * kMiB;
+    usage.memoryPeakFile = 12 * kMiB;
+    usage.swapPeak = 3 * kMiB;
+    usage.tasksPeak = 17;
+    usage.ioRead = 11 * kMiB;
+    usage.ioWritten = 22 * kMiB;
+    usage.ioDevices = {{"8:0", kMiB, 2 * kMiB, 1, 1}, {"8:16", 10 * kMiB, 20 * kMiB, 1, 1}};
+    usage.cpuPressure = 7 * kSecond;
+    usage.memoryPressure = 0;
+    usage.ioPressure = 2 * kMinute;
+    usage.ioPressureFull = kMinute;
+    receipt.leftovers = {3, 1'500'000, {"sleep 1000"}};
+    EXPECT_EQ(page(receipt),
+              "Job sge.4711 of user alice is over. It was stopped on request of user root, and was ended by SIGTERM "
+              "(Terminated).\n"
+              "\n"
+              "  started      2023-11-14T22:13:20Z\n"
+              "  ended        2023-11-14T22:23:20Z, after 10min, of which suspended 2min\n"
+              "  run time     8min of 1h, 13%\n"
+              "  CPU          5min (user 4min, system 1min), 25% of the time of 2.5 CPUs\n"
+              "               slowed down by its quota for 1s 500ms (sum over all CPUs)\n"
+              "  memory       512M at its peak of 1G, 50%\n"
+              "               of which the job's own data 500M, page cache 12M\n"
+              "  swap         3M at its peak\n"
+              "  tasks        2, 17 processes and threads at the peak of 100\n"
+              "  disks        read 11M, written 22M\n"
+              "               8:16: read 10M, written 20M\n"
+              "               8:0: read 1M, written 2M\n"
+              "  waited       for CPU 7s, for memory 0, for disks 2min\n"
+              "  left behind  3 processes, CPU 1s 500ms, stopped by pinfold:\n"
+              "    sleep 1000\n"
+              "    and 2 more\n"
+              "\n"
+              "The job left processes behind, and pinfold stopped them: let the job wait for\n"
+              "all processes that it starts.\n"
+              "The job kept 25% of its CPUs busy: ask for fewer CPUs, or let the job use all of\n"
+              "them.\n"
+              "The job did nothing but wait for disks in 13% of its time: read and write less,\n"
+              "in larger pieces, or on faster disks.\n");
+}
+
+TEST(ReceiptPage, saysWhichLimitsWereNotEnforced) {
+    Receipt receipt;
+    receipt.key = "sge.4711";
+    receipt.limits.tasksMax = 100;
+    receipt.limits.memoryMax = kMiB;
+    receipt.usage.tasksPeak = 117;
+    receipt.usage.memoryPeak = 2 * kMiB;
+    receipt.limitsNotEnforced = {"memory_max", "tasks_max"};
+    const auto text = page(receipt);
+    EXPECT_NE(text.find("2M at its peak of 1M (not enforced), 200%\n"), std::string::npos) << text;
+    EXPECT_NE(text.find("at the peak of 100 (not enforced)\n"), std::string::npos) << text;
+    EXPECT_NE(text.find("  limits       memory_max, tasks_max (not enforced)\n"), std::string::npos) << text;
+}
+
+TEST(ReceiptPage, isWrappedWhereThatIsWanted) {
+    Receipt receipt;
+    receipt.key = "sge.4711";
+    receipt.result = JobResult::SupervisorLost;
+    const auto wide = receiptPage(receipt, nameOf, {});
+    const auto narrow = receiptPage(receipt, nameOf, {}, 40);
+    EXPECT_GT(wide.find('\n'), 80U) << "one line for who searches for it";
+    EXPECT_LE(narrow.find('\n'), 40U);
+}
+
+TEST(Wrap, breaksWhereTheNextWordWouldNotFit) {
+    EXPECT_EQ(wrapped("one two three", 7), "one two\nthree");
+    EXPECT_EQ(wrapped("one two three", 10, 4), "one\n    two\n    three");
+    EXPECT_EQ(wrapped("a far-too-long-word b", 5), "a\nfar-too-long-word\nb");
+    EXPECT_EQ(wrapped("one two three", 0), "one two three");
+    EXPECT_EQ(wrapped("", 5), "");
+}
+
+TEST(ReceiptPage, saysWhatTheJobHadForItself) {
+    auto receipt = sample();
+    receipt.allocation.cpus = CpuList::of({0, 1, 2, 3});
+    receipt.allocation.gpus = CpuList::of({1});
+    EXPECT_NE(page(receipt).find("\n  reserved     CPUs 0-3, GPUs 1\n"), std::string::npos) << page(receipt);
+    receipt.allocation.exclusive = true;
+    EXPECT_EQ(allocationInWords(receipt.allocation), "CPUs 0-3, GPUs 1, no other job on the node");
+    EXPECT_EQ(allocationInWords({}), "");
+}
+
+TEST(ReceiptPage, theUnknownIsNotZero) {
+    Receipt receipt;
+    receipt.key = "sge.1";
+    EXPECT_EQ(page(receipt), "Job sge.1 of user root is over. It ended; its exit status was not reported to pinfold.\n"
+                             "\n"
+                             "  started      1970-01-01T00:00:00Z\n"
+                             "  ended        1970-01-01T00:00:00Z, after 0\n"
+                             "  CPU          not known\n"
+                             "  memory       not known\n"
+                             "  tasks        1\n"
+                             "  left behind  nothing\n");
+}
+
+TEST(ReceiptPage, ofAKillThatTheJobOutlived) {
+    auto receipt = sample();
+    receipt.oom.emplace();
+    receipt.oom->victim = 77;
+    receipt.oom->victimName = "python3";
+    const auto text = page(receipt);
+    EXPECT_NE(text.find("  killed       Cgroup memory limit exceeded: Killed process 77 (python3)\n"), std::string::npos) << text;
+}
+
+TEST(ReceiptPage, staysAPageAndInWholeCharacters) {
+    auto receipt = sample();
+    receipt.usage.ioRead = receipt.usage.ioWritten = 0;
+    receipt.usage.ioDevices.resize(40);
+    receipt.leftovers.count = 10'000;
+    receipt.leftovers.commands.assign(10'000, "x" + std::string(99, 'y') + "\xc3\xa9 and on"); // é would be cut in two
+    const auto text = page(receipt);
+    EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 32) << text;
+    EXPECT_NE(text.find("    x" + std::string(99, 'y') + "…\n"), std::string::npos) << text;
+    EXPECT_NE(text.find("    and 9995 more\n"), std::string::npos) << text;
+    EXPECT_NE(text.find("               and 37 more\n"), std::string::npos) << text;
+    receipt.leftovers.commands.assign(1, std::string(99, 'y') + "\xc3\xa9 and on");
+    EXPECT_NE(page(receipt).find("    " + std::string(99, 'y') + "…\n"), std::string::npos) << page(receipt);
+}
+
+TEST(Cause, everyOneHasItsSentence) {
+    for (const auto& [result, words] :
+         {std::pair{JobResult::Signaled, "It was ended by SIGSEGV (Segmentation fault)."},
+          {JobResult::Stopped, "It was stopped on request."},
+          {JobResult::Timeout, "It was stopped at its run time limit of 1h."},
+          {JobResult::OutOfMemory, "It was killed because it was out of memory."},
+          {JobResult::SupervisorLost, "Its supervisor, pinfold-run, was killed; pinfold then stopped what was left of the job."},
+          {JobResult::NodeShutdown, "The node was shut down while it ran."},
+          {JobResult::NodeLost, "The node went down without a shutdown (a power cut, a reset or a crash). When the job ended is "
+                                "not known: the end shown "
+                                "here is the last time at which the node is known to have run."},
+          {JobResult::Lost, "It was lost: its systemd units disappeared."}}) {
+        auto receipt = sample();
+        receipt.result = result;
+        receipt.limits.runTimeMax = 3600 * kSecond;
+        receipt.exit = {std::nullopt, result == JobResult::Signaled ? std::optional(11) : std::nullopt};
+        EXPECT_EQ(causeInWords(receipt, nameOf), words);
+    }
+}
+
+TEST(StopLine, isOfEachEndThatWasNotTheJobsDoing) {
+    auto receipt = sample();
+    receipt.key = "sge.4711";
+    receipt.limits.runTimeMax = 7200 * kSecond;
+    const auto said = [&receipt](JobResult result) {
+        receipt.result = result;
+        return stopLine(receipt, "node7", nameOf);
+    };
+    const std::string job = "pinfold-run: job sge.4711 on node7 was stopped";
+    EXPECT_EQ(said(JobResult::Timeout), job + ": it reached its run time limit of 2h");
+    EXPECT_EQ(said(JobResult::NodeShutdown), job + ": the node is being shut down");
+    EXPECT_EQ(said(JobResult::Stopped), job + " on request");
+    receipt.stoppedBy = 0;
+    EXPECT_EQ(said(JobResult::Stopped), job + " on request of user " + nameOf(0));
+    for (const auto result : {JobResult::Exited, JobResult::Signaled, JobResult::OutOfMemory, JobResult::SupervisorLost,
+                              JobResult::NodeLost, JobResult::Lost})
+        EXPECT_EQ(said(result), "") << toString(result);
+}
+
+TEST(Cause, ofAKillForMemory) {
+    auto receipt = sample();
+    receipt.result = JobResult::OutOfMemory;
+    receipt.oom.emplace();
+    receipt.oom->limit = 64 * kMiB;
+    EXPECT_EQ(causeInWords(receipt, nameOf), "It was killed because it needed more memory than its limit of 64M.");
+    receipt.oom->victimName = "hog";
+    receipt.oom->victim = 12;
+    EXPECT_EQ(causeInWords(receipt, nameOf),
+              "It was killed because it needed more memory than its limit of 64M; the kernel chose hog (process 12).");
+    receipt.oom->victimRss = 60 * kMiB;
+    receipt.oom->limit = kInfinity;
+    EXPECT_EQ(causeInWords(receipt, nameOf), "It was killed because it needed more memory than its limit; the kernel chose hog "
+                                             "(process 12, 60M resident).");
+    receipt.oom = OomVerdict{};
+    receipt.oom->cause = OomCause::Node;
+    EXPECT_EQ(causeInWords(receipt, nameOf), "It was killed because the node ran out of memory.");
+}
+
+TEST(Efficiency, isOfTheFewerCpusAndOfTheTimeThatItRan) {
+    auto receipt = sample();
+    EXPECT_DOUBLE_EQ(*cpuEfficiency(receipt), 0.8);
+    receipt.suspended = 2 * kMinute;
+    EXPECT_DOUBLE_EQ(*cpuEfficiency(receipt), 1.0);
+    receipt.limits.allowedCpus = CpuList::of({0, 1, 2, 3});
+    EXPECT_DOUBLE_EQ(*cpusAllowed(receipt.limits), 2);
+    receipt.limits.cpuQuota = kInfinity;
+    EXPECT_DOUBLE_EQ(*cpusAllowed(receipt.limits), 4);
+    receipt.limits.allowedCpus.reset();
+    EXPECT_EQ(cpuEfficiency(receipt), std::nullopt) << "nobody knows how many CPUs it might have used";
+    receipt = sample();
+    receipt.usage.cpuSystem.reset();
+    EXPECT_EQ(cpuEfficiency(receipt), std::nullopt);
+    receipt = sample();
+    receipt.suspended = receipt.wall + 1;
+    EXPECT_EQ(cpuEfficiency(receipt), std::nullopt) << "it never ran";
+}
+
+TEST(Advice, onMemoryAskedForInVain) {
+    auto receipt = sample();
+    receipt.limits.memoryMax = 64 * kGiB;
+    receipt.usage.memoryPeak = kGiB;
+    EXPECT_EQ(onlyAdvice(receipt),
+              "The job asked for 64G of memory and needed 1G at most: if you ask for less, the job may start sooner.");
+    receipt.wall = 59 * kSecond;
+    receipt.limits.cpuQuota.reset();
+    EXPECT_TRUE(adviceOn(receipt).empty()) << "too short to tell";
+    receipt = sample();
+    receipt.usage.memoryPeak = kMiB;
+    receipt.limits.memoryMax = kGiB - 1;
+    EXPECT_TRUE(adviceOn(receipt).empty()) << "that is not worth a word";
+}
+
+TEST(Advice, onMemoryThatWasNearTheLimit) {
+    auto receipt = sample();
+    receipt.usage.memoryPeak = kGiB;
+    EXPECT_TRUE(adviceOn(receipt).empty()) << "all of that may be page cache";
+    receipt.usage.memoryPeakAnon = kGiB - kMiB;
+    EXPECT_EQ(onlyAdvice(receipt), "The job almost reached its memory limit: ask for more memory.");
+    receipt.usage.memoryHighEvents = 3;
+    receipt.usage.memoryPressure = 5 * kMinute;
+    EXPECT_EQ(onlyAdvice(receipt),
+              "The job was at its memory limit and waited for memory in 50% of its time: ask for more memory.");
+    receipt.oom.emplace();
+    EXPECT_NE(onlyAdvice(receipt).find("The job needed more memory than it had asked for"), std::string::npos);
+}
+
+TEST(Advice, onCpus) {
+    auto receipt = sample();
+    receipt.usage.cpuThrottled = 5 * kMinute;
+    EXPECT_EQ(onlyAdvice(receipt), "The CPU quota slowed the job down: ask for more CPU time, or run fewer threads.");
+    receipt.usage.cpuUser = 8 * kMinute;
+    EXPECT_EQ(onlyAdvice(receipt), "The job kept 45% of its CPUs busy: ask for fewer CPUs, or let the job use all of them.");
+    receipt.limits.cpuQuota = kSecond;
+    receipt.usage.cpuUser = kMinute;
+    EXPECT_TRUE(adviceOn(receipt).empty()) << "one CPU is the least";
+}
+
+TEST(Advice, onTimeTasksAndDisks) {
+    auto receipt = sample();
+    receipt.limits.runTimeMax = 10 * kMinute;
+    EXPECT_EQ(onlyAdvice(receipt), "The job almost reached its run time limit: ask for more time.");
+    receipt.suspended = kMinute;
+    EXPECT_TRUE(adviceOn(receipt).empty());
+    receipt.result = JobResult::Timeout;
+    EXPECT_NE(onlyAdvice(receipt).find("The job reached its run time limit"), std::string::npos);
+    receipt = sample();
+    receipt.limits.tasksMax = receipt.usage.tasksPeak = 20;
+    EXPECT_NE(onlyAdvice(receipt).find("as many processes and threads as its limit allows"), std::string::npos);
+    receipt = sample();
+    receipt.usage.ioPressureFull = 59 * kSecond;
+    EXPECT_TRUE(adviceOn(receipt).empty());
+    receipt.usage.ioPressureFull = 5 * kMinute;
+    EXPECT_NE(onlyAdvice(receipt).find("wait for disks in 50% of its time"), std::string::npos);
+}
+
+} // namespace
+} // namespace pinfold
