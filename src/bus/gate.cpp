@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "bus/gate.hpp"
 
+#include "base/bus_names.hpp"
 #include "bus/request_check.hpp"
 #include "systemd/sdbus_compat.hpp"
 
@@ -13,7 +14,6 @@
 namespace pinfold {
 namespace {
 
-constexpr const char* kManager = "org.pinfold1.Manager";
 constexpr const char* kListAll = "GetManagedObjects";
 constexpr std::uint64_t kUsecPerObject = 200;
 constexpr std::size_t kMostBytesOfObjects = 16 << 20; // dbus-daemon disconnects a connection that sends more than 32 MiB
@@ -74,7 +74,7 @@ bool Gate::letIn(sd_bus_message* message, const std::string& sender) {
     const auto caller = callers_.known(sender);
     if (caller && caller->admin)
         return true;
-    const bool ours = sd_bus_message_is_method_call(message, kManager, nullptr) > 0;
+    const bool ours = sd_bus_message_is_method_call(message, kManagerInterface, nullptr) > 0;
     if (!caller) {
         if (ours)
             return true; // the handler of the call finds out the user, and counts the call

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "bus/manager_object.hpp"
 
+#include "base/bus_names.hpp"
 #include "bus/page.hpp"
 
 #include <algorithm>
@@ -11,7 +12,6 @@
 namespace pinfold {
 namespace {
 
-constexpr const char* kPath = "/org/pinfold1";
 constexpr std::size_t kMaxName = 1024; // of keys and unit names; longer names cannot be right and are refused unread
 
 template <class T, class... R> Reply<T> replyWith(const Answer<R...>& answer, std::function<void(const T&)> give) {
@@ -35,7 +35,7 @@ template <class Dict> Reply<Receipt> replyReceipt(const Answer<Dict>& answer, st
 } // namespace
 
 ManagerObject::ManagerObject(Parts parts)
-    : AdaptorInterfaces(parts.connection, sdbus::ObjectPath(kPath)), parts_(std::move(parts)),
+    : AdaptorInterfaces(parts.connection, sdbus::ObjectPath(kManagerPath)), parts_(std::move(parts)),
       gate_(
           parts_.connection, parts_.callers, parts_.clients, parts_.loop, parts_.foreign,
           [this] { return parts_.jobs.jobCount(); }, [this] { return objectBytes(); }),

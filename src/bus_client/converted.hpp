@@ -2,6 +2,7 @@
 // What all connections to pinfoldd have in common, for the sources of this folder.
 #pragma once
 
+#include "base/bus_names.hpp"
 #include "base/result.hpp"
 #include "bus_client/bus_error.hpp"
 #include "bus_client/daemon_state.hpp"
@@ -11,10 +12,6 @@
 #include <type_traits>
 
 namespace pinfold {
-
-constexpr const char* kService = "org.pinfold1";
-constexpr const char* kPath = "/org/pinfold1";
-constexpr const char* kManager = "org.pinfold1.Manager";
 
 /// Makes the call, and turns exceptions of the library into errors.
 template <class F> auto converted(F&& call) -> Result<decltype(call())> {
@@ -38,7 +35,7 @@ template <class Impl> Result<std::unique_ptr<Impl>> connected() {
         auto made = std::make_unique<Impl>();
         made->connection = bus::systemBus();
         checked = checkDaemon(*made->connection);
-        made->manager = bus::makeProxy(*made->connection, kService, kPath);
+        made->manager = bus::makeProxy(*made->connection, kBusName, kManagerPath);
         return made;
     });
     if (!checked)

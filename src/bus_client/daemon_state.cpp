@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "bus_client/daemon_state.hpp"
 
+#include "base/bus_names.hpp"
 #include "base/escape.hpp"
 #include "bus_client/ask.hpp"
 
@@ -14,7 +15,7 @@ constexpr const char* kSystemd = "org.freedesktop.systemd1";
 
 bool runs(sdbus::IConnection& connection) {
     const auto bus = bus::makeProxy(connection, "org.freedesktop.DBus", "/org/freedesktop/DBus");
-    return askInShort<bool>(*bus, "org.freedesktop.DBus", "NameHasOwner", std::string("org.pinfold1"));
+    return askInShort<bool>(*bus, "org.freedesktop.DBus", "NameHasOwner", std::string(kBusName));
 }
 
 std::map<std::string, sdbus::Variant> unitProperties(sdbus::IConnection& connection) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "bus_client/events_watch.hpp"
 
+#include "base/bus_names.hpp"
 #include "bus_client/converted.hpp"
 
 #include <poll.h>
@@ -87,12 +88,21 @@ Event ownerChanged(sdbus::Message& signal) {
     return {.name = now.empty() ? "daemon-stopped" : "daemon-started"};
 }
 
-constexpr const char* kOfManager = "type='signal',sender='org.pinfold1',path='/org/pinfold1',interface='org.pinfold1.Manager'";
-constexpr const char* kOfProperties = "type='signal',sender='org.pinfold1',path='/org/pinfold1',"
-                                      "interface='org.freedesktop.DBus.Properties',member='PropertiesChanged',"
-                                      "arg0='org.pinfold1.Manager'";
-constexpr const char* kOfBus = "type='signal',sender='org.freedesktop.DBus',interface='org.freedesktop.DBus',"
-                               "member='NameOwnerChanged',arg0='org.pinfold1'";
+std::string quoted(const char* key, const char* value) { return std::string(",") + key + "='" + value + "'"; }
+
+std::string signalOf(const char* sender, const char* interface) {
+    return "type='signal'" + quoted("sender", sender) + quoted("interface", interface);
+}
+
+std::string ofManager() { return signalOf(kBusName, kManagerInterface) + quoted("path", kManagerPath); }
+std::string ofProperties() {
+    return signalOf(kBusName, "org.freedesktop.DBus.Properties") + quoted("path", kManagerPath) +
+           quoted("member", "PropertiesChanged") + quoted("arg0", kManagerInterface);
+}
+std::string ofBus() {
+    return signalOf("org.freedesktop.DBus", "org.freedesktop.DBus") + quoted("member", "NameOwnerChanged") +
+           quoted("arg0", kBusName);
+}
 
 using Reader = Event (*)(sdbus::Message&);
 
@@ -140,14 +150,14 @@ Result<EventsWatch> EventsWatch::connect() {
     auto& impl = **made;
     const auto matched = converted([&impl] {
         auto& connection = *impl.connection;
-        impl.matches.push_back(bus::addMatch(connection, kOfManager, [&impl](sdbus::Message& signal) {
+        impl.matches.push_back(bus::addMatch(connection, ofManager(), [&impl](sdbus::Message& signal) {
             const char* member = sd_bus_message_get_member(bus::rawMessage(signal));
             impl.hear(signal, readerOf(member ? member : ""));
         }));
         impl.matches.push_back(
-            bus::addMatch(connection, kOfProperties, [&impl](sdbus::Message& signal) { impl.hear(signal, drainChanged); }));
+            bus::addMatch(connection, ofProperties(), [&impl](sdbus::Message& signal) { impl.hear(signal, drainChanged); }));
         impl.matches.push_back(
-            bus::addMatch(connection, kOfBus, [&impl](sdbus::Message& signal) { impl.hear(signal, ownerChanged); }));
+            bus::addMatch(connection, ofBus(), [&impl](sdbus::Message& signal) { impl.hear(signal, ownerChanged); }));
     });
     if (!matched)
         return Error{ErrorCode::Unreachable, matched.error().message};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "bus_client/jobs_watch.hpp"
 
+#include "base/bus_names.hpp"
 #include "base/clock.hpp"
 #include "bus_client/converted.hpp"
 
@@ -20,7 +21,7 @@ constexpr std::uint64_t kForEver = UINT64_MAX;
 
 struct JobsWatch::Impl {
     void ask(const std::string& key) {
-        auto call = bus::makeCall(*manager, kManager, "WaitJob");
+        auto call = bus::makeCall(*manager, kManagerInterface, "WaitJob");
         call << key;
         asked.insert(key);
         bus::callAsync(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "bus_client/manager_client.hpp"
 
+#include "base/bus_names.hpp"
 #include "bus_client/converted.hpp"
 #include "bus_values/job_dict.hpp"
 #include "bus_values/receipt_dict.hpp"
@@ -13,7 +14,6 @@
 namespace pinfold {
 namespace {
 
-constexpr const char* kJob = "org.pinfold1.Job";
 constexpr std::uint64_t kTimeout = 30'000'000;
 constexpr std::uint64_t kVacuumTimeout = 3'600'000'000;
 
@@ -30,7 +30,11 @@ template <class... Out, class... Args>
 void invoke(sdbus::IProxy& manager, const char* method, std::uint64_t timeout, std::tuple<Out&...> results, const Args&... args) {
     std::apply(
         [&](Out&... out) {
-            manager.callMethod(method).onInterface(kManager).withTimeout(timeout).withArguments(args...).storeResultsTo(out...);
+            manager.callMethod(method)
+                .onInterface(kManagerInterface)
+                .withTimeout(timeout)
+                .withArguments(args...)
+                .storeResultsTo(out...);
         },
         results);
 }
@@ -72,7 +76,7 @@ template <class T, class Ask, class Decode> std::vector<T> allPages(Ask&& ask, D
 template <class T = Dict>
 T jobProperty(sdbus::IConnection& connection, sdbus::IProxy& manager, const std::string& key, const char* property) {
     const auto path = ask<sdbus::ObjectPath>(manager, "GetJob", key);
-    return bus::makeProxy(connection, kService, path)->getProperty(property).onInterface(kJob).template get<T>();
+    return bus::makeProxy(connection, kBusName, path)->getProperty(property).onInterface(kJobInterface).template get<T>();
 }
 
 } // namespace
@@ -90,7 +94,7 @@ Result<ManagerClient> ManagerClient::connect() {
 }
 
 Result<std::string> ManagerClient::version() const {
-    return converted([this] { return impl_->manager->getProperty("Version").onInterface(kManager).get<std::string>(); });
+    return converted([this] { return impl_->manager->getProperty("Version").onInterface(kManagerInterface).get<std::string>(); });
 }
 
 Result<std::optional<Drain>> ManagerClient::draining() const {
@@ -100,7 +104,7 @@ Result<std::optional<Drain>> ManagerClient::draining() const {
         impl_->manager->callMethod("GetAll")
             .onInterface("org.freedesktop.DBus.Properties")
             .withTimeout(kTimeout)
-            .withArguments(std::string(kManager))
+            .withArguments(std::string(kManagerInterface))
             .storeResultsTo(properties);
         return drainFrom(properties);
     });

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cli/doctor_host.hpp"
 
+#include "base/bus_names.hpp"
 #include "base/clock.hpp"
+#include "base/paths.hpp"
 #include "build_config.hpp"
 #include "bus_client/node_client.hpp"
 #include "doctor/files.hpp"
@@ -47,7 +49,7 @@ void askUnits(const NodeClient& client, Host& host) {
 void askDaemon(const NodeClient& client, Host& host) {
     if (doctor::property(host.unit("pinfoldd.service"), "ActiveState") != "active")
         return;
-    auto properties = client.properties("org.pinfold1", "/org/pinfold1", "org.pinfold1.Manager");
+    auto properties = client.properties(kBusName, kManagerPath, kManagerInterface);
     host.daemonVersion = properties ? Result<std::string>(doctor::property(*properties, "Version")) : properties.error();
 }
 
@@ -116,13 +118,13 @@ void lookAtClock(Host& host) {
         host.clockSet = (clock.status & STA_UNSYNC) == 0;
     if (!host.privileged)
         return;
-    if (const auto history = History::open("/var/lib/pinfold/history.db", History::Mode::ReadOnly))
+    if (const auto history = History::open(kHistoryFile, History::Mode::ReadOnly))
         if (const auto info = history->info())
             host.newestReceipt = info->newest;
 }
 
 void lookAtSpace(Host& host) {
-    for (const char* directory : {"/var/lib/pinfold", "/run"}) {
+    for (const char* directory : {kStateDirectory, "/run"}) {
         struct statvfs status {};
         // Before the first start of pinfoldd the directory does not exist. pinfoldd will create it on the file system of the
         // directory above.

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cli/receipts.hpp"
 
+#include "base/paths.hpp"
 #include "bus_client/manager_client.hpp"
 
 #include <cstdio>
 
 namespace pinfold {
 namespace {
-
-constexpr const char* kHistoryFile = "/var/lib/pinfold/history.db";
 
 Result<std::vector<Receipt>> fromDaemon(const ReceiptFilter& filter) {
     const auto client = ManagerClient::connect();

@@ -2,6 +2,7 @@
 #include "cli/strays_files.hpp"
 
 #include "base/parse.hpp"
+#include "base/paths.hpp"
 #include "cli/json.hpp"
 #include "cli/leftover_table.hpp"
 #include "cli/live_jobs.hpp"
@@ -21,8 +22,6 @@
 namespace pinfold {
 namespace {
 
-constexpr const char* kHistoryFile = "/var/lib/pinfold/history.db";
-constexpr const char* kRecords = "/run/pinfold/jobs";
 constexpr std::uint32_t kPage = 1000; // receipts in one answer: other callers get their turn between two answers
 constexpr std::size_t kMostReceipts = 200'000;
 
@@ -33,7 +32,7 @@ public:
     Result<std::set<uid_t>> usersWithLiveJobs() {
         const auto list = [this] { return ask<std::vector<LiveJob>>(askLiveJobs); };
         if (::geteuid() == 0) {
-            const auto known = learnJobs(list, RecordStore(kRecords), CgroupTree());
+            const auto known = learnJobs(list, RecordStore(kRecordsDirectory), CgroupTree());
             return known.problems.empty() ? Result<std::set<uid_t>>(known.users)
                                           : Error{ErrorCode::Internal, known.problems.front()};
         }

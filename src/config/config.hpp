@@ -2,6 +2,7 @@
 // /etc/pinfold/pinfold.toml as typed values. Reference: pinfold.toml(5).
 #pragma once
 
+#include "base/paths.hpp"
 #include "base/result.hpp"
 #include "config/strays_config.hpp"
 #include "model/allocation.hpp"
@@ -123,8 +124,8 @@ struct LoadedConfig {
 /// three directories are merged by file name: a later directory masks an earlier one, and a link to /dev/null disables a drop-in.
 struct ConfigPaths {
     std::filesystem::path vendor = "/usr/lib/pinfold";
-    std::filesystem::path runtime = "/run/pinfold";
-    std::filesystem::path admin = "/etc/pinfold";
+    std::filesystem::path runtime = kRuntimeDirectory;
+    std::filesystem::path admin = kConfigDirectory;
 
     static ConfigPaths below(const std::filesystem::path& root);
 };

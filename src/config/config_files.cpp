@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "config/config_files.hpp"
 
+#include "base/paths.hpp"
+
 #include <array>
 #include <map>
 
@@ -23,7 +25,8 @@ bool present(const std::filesystem::path& file) {
 } // namespace
 
 ConfigPaths ConfigPaths::below(const std::filesystem::path& root) {
-    return {root / "usr/lib/pinfold", root / "run/pinfold", root / "etc/pinfold"};
+    const ConfigPaths here;
+    return {inRoot(root, here.vendor), inRoot(root, here.runtime), inRoot(root, here.admin)};
 }
 
 std::vector<std::filesystem::path> configFiles(const ConfigPaths& paths) {

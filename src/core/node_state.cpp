@@ -3,6 +3,7 @@
 
 #include "base/escape.hpp"
 #include "base/parse.hpp"
+#include "base/paths.hpp"
 #include "core/end/unkillable.hpp"
 #include "core/report/events.hpp"
 #include "os/read_file.hpp"
@@ -41,7 +42,7 @@ std::string inWords(const Drain& drain) {
 } // namespace
 
 NodeState::NodeState(Core& core, const HistoryWriter& history)
-    : core_(core), history_(history), file_(core.context.root / "var/lib/pinfold/drain.json") {}
+    : core_(core), history_(history), file_(inRoot(core.context.root, kStateDirectory) / "drain.json") {}
 
 void NodeState::load() {
     auto drain = readDrain(file_);

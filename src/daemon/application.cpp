@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "daemon/application.hpp"
 
+#include "base/bus_names.hpp"
 #include "base/parse.hpp"
+#include "base/paths.hpp"
 #include "build_config.hpp"
 #include "bus/caller.hpp"
 #include "bus/foreign_descriptors.hpp"
@@ -44,7 +46,6 @@ constexpr int kExitRestart = 1;
 // disk is full.
 constexpr unsigned kPauseSeconds = 2;
 constexpr std::uint64_t kBarrier = 2'000'000; // microseconds
-constexpr const char* kBusName = "org.pinfold1";
 
 /// The socket of pinfoldd.socket, see sd_listen_fds(3). -1 means that there is none.
 int passedSocket() {
@@ -83,8 +84,6 @@ std::string readBootId() {
     return text.substr(0, text.find('\n'));
 }
 
-std::filesystem::path recordsBelow(const std::filesystem::path& root) { return root / "run/pinfold/jobs"; }
-
 /// The start waits for the conversion. The unit's start time-out must not interrupt it, because the next start would begin the
 /// conversion anew. A thread calls this function.
 void announceMigration() {
@@ -115,8 +114,8 @@ public:
           connection_(bus::systemBus()), foreign_(connection_->getEventLoopPollData().fd, closer_),
           busSource_(loop_.get(), *connection_, [this](const std::string& why) { busLost(why); }), systemd_(*connection_, loop_),
           processes_(options.root), cgroups_(options.root), placeholders_(loop_), watch_(loop_),
-          records_(recordsBelow(options.root)), kernelLog_(kernelLog()),
-          history_(background_, options.root / "var/lib/pinfold/history.db", announceMigration),
+          records_(inRoot(options.root, kRecordsDirectory)), kernelLog_(kernelLog()),
+          history_(background_, inRoot(options.root, kHistoryFile), announceMigration),
           subordinates_({loop_, background_, options.root / "etc/subuid", findUser, nameOfUser, logInfo, logWarningLine}),
           context_{loop_,
                    background_,
@@ -168,7 +167,7 @@ private:
         try {
             bus::requestName(*connection_, kBusName);
         } catch (const sdbus::Error& error) {
-            logErrorLine(std::string("cannot acquire the bus name org.pinfold1: is another pinfoldd running? ") +
+            logErrorLine(std::string("cannot acquire the bus name ") + kBusName + ": is another pinfoldd running? " +
                          error.getMessage());
             return stop(kExitRestart);
         }
@@ -270,7 +269,7 @@ int runDaemon(const DaemonOptions& options) {
     Settings settings(options.root, journal);
     if (auto loaded = settings.load(); !loaded)
         return refuse(loaded.error());
-    if (auto prepared = RecordStore(recordsBelow(options.root)).prepare(); !prepared)
+    if (auto prepared = RecordStore(inRoot(options.root, kRecordsDirectory)).prepare(); !prepared)
         return failForNow(prepared.error());
     return Application(options, {loop, background, settings, journal}).run();
 }

@@ -2,6 +2,7 @@
 #include "daemon/settings.hpp"
 
 #include "base/message_ids.hpp"
+#include "base/paths.hpp"
 #include "daemon/log.hpp"
 #include "os/read_file.hpp"
 #include "os/replace_file.hpp"
@@ -39,7 +40,7 @@ Error Settings::reject(const Error& why) const {
 
 void Settings::publishFailurePolicy() const {
     // pinfold-run has no TOML parser. It reads this file when pinfoldd cannot answer.
-    const auto file = root_ / "run/pinfold/on-failure";
+    const auto file = inRoot(root_, kFailurePolicyFile);
     const std::string policy = config_.jobs.onFailure == OnFailure::Refuse ? "refuse\n" : "run-unconfined\n";
     if (readFile(AT_FDCWD, file.c_str()) == policy) // this check also succeeds where /run is full
         return;

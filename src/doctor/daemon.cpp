@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "base/bus_names.hpp"
+#include "base/paths.hpp"
 #include "config/config.hpp"
 #include "doctor/capabilities.hpp"
 #include "doctor/checks.hpp"
@@ -10,7 +12,6 @@ namespace {
 
 constexpr const char* kService = "pinfoldd.service";
 constexpr const char* kSocketUnit = "pinfoldd.socket";
-constexpr const char* kSocket = "/run/pinfold/wrapper.sock";
 constexpr const char* kLog = "journalctl -b -u pinfoldd -n 50";
 
 /// Says whether systemd can use the unit's file.
@@ -101,10 +102,10 @@ void checkAnswer(const Host& host, Findings& findings) {
                       (answer.error().code == ErrorCode::TimedOut ? "pinfoldd does not answer within 2 s: "
                                                                   : "pinfoldd cannot be called: ") +
                           answer.error().message,
-                      std::string("`") + kLog + "`, then `systemctl restart pinfoldd`; jobs survive that", "org.pinfold1");
+                      std::string("`") + kLog + "`, then `systemctl restart pinfoldd`; jobs survive that", kBusName);
     else if (*answer != host.version)
         findings.warn("pinfoldd.answers", "pinfoldd is version " + *answer + ", this command " + host.version,
-                      "systemctl restart pinfoldd; jobs survive that", "org.pinfold1");
+                      "systemctl restart pinfoldd; jobs survive that", kBusName);
     else
         findings.ok("pinfoldd.answers", "version " + *answer + ", the same as this command");
 }
@@ -115,23 +116,23 @@ void checkSocket(const Host& host, const Files& files, Findings& findings) {
     if (!checkLoaded(unit, kSocketUnit, id, findings))
         return;
     const auto enabled = property(unit, "UnitFileState");
-    if (property(unit, "ActiveState") != "active" || !files.exists(kSocket))
-        findings.fail(id, std::string("nothing listens on ") + kSocket + ": pinfold-run cannot start a job",
+    if (property(unit, "ActiveState") != "active" || !files.exists(kWrapperSocket))
+        findings.fail(id, std::string("nothing listens on ") + kWrapperSocket + ": pinfold-run cannot start a job",
                       "systemctl enable pinfoldd.socket && systemctl restart pinfoldd.socket pinfoldd", kSocketUnit);
     else if (enabled == "disabled")
         findings.warn(id, "the socket listens now, but will not listen after the next boot", "systemctl enable pinfoldd.socket",
                       kSocketUnit);
     else
-        findings.ok(id, "the socket listens", kSocket);
+        findings.ok(id, "the socket listens", kWrapperSocket);
 }
 
 void checkConfig(const Host& host, Findings& findings) {
     const auto loaded = loadConfig(ConfigPaths::below(host.root));
     const char* test = "pinfold check-config; after that `systemctl reload-or-restart pinfoldd`";
     if (!loaded)
-        findings.fail("pinfoldd.config", loaded.error().message, test, "/etc/pinfold");
+        findings.fail("pinfoldd.config", loaded.error().message, test, kConfigDirectory);
     else if (!loaded->warnings.empty())
-        findings.warn("pinfoldd.config", joined(loaded->warnings), test, "/etc/pinfold");
+        findings.warn("pinfoldd.config", joined(loaded->warnings), test, kConfigDirectory);
     else
         findings.ok("pinfoldd.config",
                     loaded->files.empty() ? "there is no configuration file: the defaults apply" : "the configuration is valid");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "base/parse.hpp"
+#include "base/paths.hpp"
 #include "doctor/checks.hpp"
 #include "model/job_record.hpp"
 
@@ -10,7 +11,6 @@ namespace pinfold::doctor {
 namespace {
 
 constexpr const char* kSlices = "/sys/fs/cgroup/batch.slice";
-constexpr const char* kRecords = "/run/pinfold/jobs";
 constexpr const char* kReconcile = "pinfold reconcile";
 
 using Names = std::set<std::string>; ///< the keys of jobs, as in unit names
@@ -26,7 +26,7 @@ Names slices(const Files& files) {
 /// Returns the records with their states. A state is unset if the file cannot be understood.
 std::map<std::string, std::optional<JobState>> records(const Files& files) {
     std::map<std::string, std::optional<JobState>> found;
-    for (const auto& file : files.matching(std::filesystem::path(kRecords) / "*.json")) {
+    for (const auto& file : files.matching(std::filesystem::path(kRecordsDirectory) / "*.json")) {
         const auto text = files.read(file);
         const auto record = decodeJobRecord(text.value_or(""));
         if (text) // otherwise the file has gone meanwhile
@@ -59,8 +59,8 @@ void report(Findings& findings, const char* id, const std::vector<std::string>& 
 } // namespace
 
 void checkJobs(const Host&, const Files& files, Findings& findings) {
-    if (files.exists(kRecords) && !files.listable(kRecords)) {
-        findings.needsRoot("jobs.units", kRecords);
+    if (files.exists(kRecordsDirectory) && !files.listable(kRecordsDirectory)) {
+        findings.needsRoot("jobs.units", kRecordsDirectory);
         return;
     }
     // Jobs come and go while we look. pinfoldd writes a job's record before the slice exists, and removes it after the slice. So
@@ -79,16 +79,16 @@ void checkJobs(const Host&, const Files& files, Findings& findings) {
         if (!state)
             unreadable.push_back(name + ".json");
         else if ((state == JobState::Running || state == JobState::Ending) && !before.contains(name) && !after.contains(name) &&
-                 files.exists(std::filesystem::path(kRecords) / (name + ".json")))
+                 files.exists(std::filesystem::path(kRecordsDirectory) / (name + ".json")))
             bare.push_back(name + ".json");
     report(findings, "jobs.units", orphans, {"unit of a job without a record", "units of jobs without a record"}, kSlices,
            "each unit of a job has a record");
-    report(findings, "jobs.records", bare, {"record of a job without a unit", "records of jobs without a unit"}, kRecords,
-           "each record of a job has its units");
+    report(findings, "jobs.records", bare, {"record of a job without a unit", "records of jobs without a unit"},
+           kRecordsDirectory, "each record of a job has its units");
     if (!unreadable.empty())
-        findings.fail("jobs.unreadable",
-                      counted(unreadable.size(), "record", "records") + " cannot be read: " + someOf(unreadable),
-                      std::string("move them out of ") + kRecords + ", then `systemctl restart pinfoldd`", kRecords);
+        findings.fail(
+            "jobs.unreadable", counted(unreadable.size(), "record", "records") + " cannot be read: " + someOf(unreadable),
+            std::string("move them out of ") + kRecordsDirectory + ", then `systemctl restart pinfoldd`", kRecordsDirectory);
 }
 
 } // namespace pinfold::doctor

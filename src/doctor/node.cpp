@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "base/parse.hpp"
+#include "base/paths.hpp"
 #include "doctor/checks.hpp"
 
 namespace pinfold::doctor {
@@ -17,7 +18,7 @@ struct Need {
     std::uint64_t scarce; ///< bytes: less than this is a warning
 };
 constexpr Need kNeeds[] = {
-    {"space.history", "/var/lib/pinfold", "receipts cannot be written, and the node takes no jobs", 16 * kMebi, 128 * kMebi},
+    {"space.history", kStateDirectory, "receipts cannot be written, and the node takes no jobs", 16 * kMebi, 128 * kMebi},
     {"space.run", "/run", "no job can start", 1 * kMebi, 16 * kMebi},
 };
 
@@ -50,8 +51,7 @@ void checkClock(const Host& host, Findings& findings) {
         findings.warn("clock.receipts",
                       "the newest receipt is of " + formatUtc(*host.newestReceipt) +
                           ", which is in the future: the clock was ahead, or is behind now",
-                      "set the clock; `pinfold history -S now` shows the receipts from the future",
-                      "/var/lib/pinfold/history.db");
+                      "set the clock; `pinfold history -S now` shows the receipts from the future", kHistoryFile);
 }
 
 } // namespace

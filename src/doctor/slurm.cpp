@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // These checks follow docs/schedulers/slurm.md.
+#include "base/paths.hpp"
 #include "config/config.hpp"
 #include "doctor/checks.hpp"
 
@@ -105,7 +106,7 @@ void checkGpus(const Host& host, Findings& findings) {
     const auto loaded = loadConfig(ConfigPaths::below(host.root));
     if (loaded && !loaded->config.gpus.devices.empty())
         findings.warn("slurm.gpus", "[gpus] in pinfold.toml closes all GPUs to Slurm's jobs", "remove [gpus] from pinfold.toml",
-                      "/etc/pinfold");
+                      kConfigDirectory);
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "model/job_key.hpp"
 
+#include "base/bus_names.hpp"
 #include "base/escape.hpp"
 #include "base/parse.hpp"
 
@@ -83,7 +84,7 @@ std::string JobKey::scopeName(std::uint32_t task) const {
     return std::string(kScopePrefix) + escaped_ + (task == 0 ? "" : "-" + std::to_string(task)) + std::string(kScopeSuffix);
 }
 
-std::string JobKey::objectPath() const { return "/org/pinfold1/job/" + escapeBusLabel(text_); }
+std::string JobKey::objectPath() const { return std::string(kManagerPath) + "/job/" + escapeBusLabel(text_); }
 
 std::optional<UnitIdentity> identifyUnit(std::string_view unit) {
     if (const auto escaped = between(unit, kSlicePrefix, kSliceSuffix)) {

@@ -23,7 +23,6 @@
 
 namespace pinfold {
 
-constexpr const char* kWrapperSocket = "/run/pinfold/wrapper.sock";
 constexpr std::size_t kMaxWrapperPacket = 64 << 10; ///< bytes
 
 /// What the leader of the request becomes.

@@ -2,6 +2,7 @@
 // What the module does in its two phases, without PAM.
 #pragma once
 
+#include "base/paths.hpp"
 #include "model/wrapper_protocol.hpp"
 #include "pam/options.hpp"
 

@@ -3,6 +3,7 @@
 // module runs in their process, as root: it uses no thread, no signal handler and nothing static, and no exception leaves it.
 #include "base/error_code.hpp"
 #include "base/escape.hpp"
+#include "base/paths.hpp"
 #include "pam/login.hpp"
 
 #include <pwd.h>

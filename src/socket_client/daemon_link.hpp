@@ -2,6 +2,7 @@
 // Sends pinfoldd one request at a time. The caller may watch other things meanwhile.
 #pragma once
 
+#include "base/paths.hpp"
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
 #include "model/wrapper_protocol.hpp"

@@ -3,6 +3,7 @@
 
 #include "base/escape.hpp"
 #include "base/message_ids.hpp"
+#include "base/paths.hpp"
 #include "base/unique_fd.hpp"
 #include "socket_client/say.hpp"
 
@@ -20,10 +21,8 @@
 namespace pinfold {
 namespace {
 
-constexpr const char* kPolicyFile = "/run/pinfold/on-failure";
-
 bool siteAllowsUnconfined() {
-    const UniqueFd file(::open(kPolicyFile, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    const UniqueFd file(::open(kFailurePolicyFile, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
     struct stat status {};
     if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != 0 ||
         (status.st_mode & 022) != 0)

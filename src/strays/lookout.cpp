@@ -3,6 +3,7 @@
 
 #include "base/clock.hpp"
 #include "base/escape.hpp"
+#include "base/paths.hpp"
 
 #include <poll.h>
 #include <unistd.h>
@@ -35,7 +36,8 @@ void awaitLeavers(std::vector<Stray>& strays) {
 } // namespace
 
 Lookout::Lookout(const std::filesystem::path& root, JobLister jobs, StrayPolicy policy)
-    : processes_(root), cgroups_(root), records_(root / "run/pinfold/jobs"), jobs_(std::move(jobs)), policy_(std::move(policy)) {
+    : processes_(root), cgroups_(root), records_(inRoot(root, kRecordsDirectory)), jobs_(std::move(jobs)),
+      policy_(std::move(policy)) {
     if (auto own = processes_.cgroupOf(::getpid()))
         policy_.ownCgroup = std::move(*own);
 }

@@ -2,6 +2,7 @@
 #include "adapters/torque/script_leftovers.hpp"
 
 #include "base/message_ids.hpp"
+#include "base/paths.hpp"
 #include "os/accounts.hpp"
 #include "os/journal.hpp"
 #include "os/process.hpp"
@@ -21,7 +22,6 @@
 namespace pinfold::torque {
 namespace {
 
-constexpr const char* kRecords = "/run/pinfold/jobs";
 constexpr int kRounds = 20;             // a process may fork while it is looked for
 constexpr int kDeathWait = 1000;        // milliseconds for what SIGKILL has hit
 constexpr std::uint64_t kTick = 10'000; // microseconds: the start of a process is rounded down to this
@@ -100,7 +100,7 @@ std::optional<Search> search(const std::string& key, const std::string& user) {
     Search search;
     const auto uid = findUser(user);
     const auto cgroup = search.table.cgroupOf(::getpid());
-    const auto records = RecordStore(kRecords).read();
+    const auto records = RecordStore(kRecordsDirectory).read();
     if (!uid || *uid == 0 || !cgroup || !records || !records->unreadable.empty())
         return std::nullopt;
     search.user = *uid;

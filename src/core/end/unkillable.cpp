@@ -2,6 +2,7 @@
 #include "core/end/unkillable.hpp"
 
 #include "base/parse.hpp"
+#include "base/paths.hpp"
 #include "core/end/leftovers.hpp"
 #include "core/report/events.hpp"
 #include "os/fuse_mounts.hpp"
@@ -143,7 +144,7 @@ void UnkillablePolicy::over(Job& job) {
 }
 
 void UnkillablePolicy::publish() const {
-    const auto file = core_.context.root / "run/pinfold/comment";
+    const auto file = inRoot(core_.context.root, kRuntimeDirectory) / "comment";
     const bool wanted = core_.context.config.unkillable.action == UnkillableAction::Comment;
     const auto jobs = wanted ? unkillableJobs(core_.registry) : std::nullopt;
     Result<void> done;

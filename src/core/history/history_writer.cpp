@@ -2,6 +2,7 @@
 #include "core/history/history_writer.hpp"
 
 #include "base/parse.hpp"
+#include "base/paths.hpp"
 #include "core/report/events.hpp"
 #include "model/receipt_json.hpp"
 
@@ -23,7 +24,7 @@ constexpr std::size_t kMostBytesKept = 32 << 20;
 } // namespace
 
 HistoryWriter::HistoryWriter(CoreContext& context, LiveRows& rows)
-    : context_(context), rows_(rows), spool_(context.root / "run/pinfold/receipts") {
+    : context_(context), rows_(rows), spool_(inRoot(context.root, kKeptReceiptsDirectory)) {
     rows_.onDue = [this] { flushSoon(); };
     context.history.onDamage = [this](const std::string& words) {
         ++damaged_;

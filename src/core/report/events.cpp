@@ -3,6 +3,7 @@
 
 #include "base/message_ids.hpp"
 #include "base/parse.hpp"
+#include "base/paths.hpp"
 #include "model/limit_table.hpp"
 #include "model/set_limit.hpp"
 
@@ -234,8 +235,8 @@ void logHistoryFailing(const CoreContext& context, const std::string& why) {
     const bool drains = context.config.history.onFailure == HistoryFailure::Drain;
     JournalEvent event;
     event.priority = LOG_ERR;
-    event.message = "receipts cannot be written: " + why +
-                    "; pinfoldd keeps them in /run/pinfold/receipts and writes them when it can" +
+    event.message = "receipts cannot be written: " + why + "; pinfoldd keeps them in " + kKeptReceiptsDirectory +
+                    " and writes them when it can" +
                     (drains ? "; this node takes no new jobs until then (history.on_failure = \"drain\")" : "");
     event.fields = {{"PINFOLD_EVENT", "history-failing"}};
     context.journal.event(event);

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Files and directories that several parts of pinfold name.
+#pragma once
+
+#include <filesystem>
+
+namespace pinfold {
+
+constexpr const char* kConfigDirectory = "/etc/pinfold";
+
+constexpr const char* kRuntimeDirectory = "/run/pinfold";
+constexpr const char* kRecordsDirectory = "/run/pinfold/jobs";          ///< the records of live jobs
+constexpr const char* kKeptReceiptsDirectory = "/run/pinfold/receipts"; ///< receipts that wait for the history
+constexpr const char* kFailurePolicyFile = "/run/pinfold/on-failure";   ///< jobs.on_failure, for when pinfoldd does not answer
+constexpr const char* kWrapperSocket = "/run/pinfold/wrapper.sock";
+
+constexpr const char* kStateDirectory = "/var/lib/pinfold";
+constexpr const char* kHistoryFile = "/var/lib/pinfold/history.db";
+
+/// The same path below another root than /.
+inline std::filesystem::path inRoot(const std::filesystem::path& root, const std::filesystem::path& path) {
+    return root / path.relative_path();
+}
+
+} // namespace pinfold
