@@ -2,7 +2,7 @@
 #include "completions/commands.hpp"
 
 #include "cli/verbs.hpp"
-#include "wrapper/options.hpp"
+#include "run/options.hpp"
 
 #include <algorithm>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "base/error_code.hpp"
 #include "build_config.hpp"
+#include "run/options.hpp"
 #include "socket_client/say.hpp"
 #include "wrapper/in_place.hpp"
-#include "wrapper/options.hpp"
 #include "wrapper/standard_streams.hpp"
 #include "wrapper/supervisor.hpp"
 
@@ -26,7 +26,8 @@ int run(int argc, char** argv) {
         std::puts("pinfold-run " PINFOLD_VERSION);
         return 0;
     }
-    return options->inPlace ? pinfold::runInPlace(*options) : pinfold::Supervisor(*options).run();
+    const auto command = pinfold::wrappedCommand(*options);
+    return options->inPlace ? pinfold::runInPlace(command) : pinfold::Supervisor(command).run();
 }
 
 } // namespace

@@ -31,13 +31,13 @@ Result<void> enterScope(const WrapperCreate& request) {
     return {};
 }
 
-int runInPlace(const RunOptions& options) {
-    if (auto entered = enterScope(createRequest(options)); !entered && !mayRunUnconfined(entered.error(), options.key)) {
+int runInPlace(const WrappedCommand& job) {
+    if (auto entered = enterScope(job.request); !entered && !mayRunUnconfined(entered.error(), job.request.key)) {
         say(entered.error().message);
         return kRunFailed;
     }
-    const int error = execCommand(options.command[0], options.command);
-    say(describeExecFailure(options.command[0], error));
+    const int error = execCommand(job.command[0], job.command);
+    say(describeExecFailure(job.command[0], error));
     return execFailureStatus(error);
 }
 

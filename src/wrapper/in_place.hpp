@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "wrapper/options.hpp"
+#include "wrapper/wrapped_command.hpp"
 
 namespace pinfold {
 
@@ -11,6 +11,6 @@ namespace pinfold {
 Result<void> enterScope(const WrapperCreate& request);
 
 /// Does --exec: this very process becomes the job. Returns only after a failure, with the exit status.
-int runInPlace(const RunOptions& options);
+int runInPlace(const WrappedCommand& job);
 
 } // namespace pinfold

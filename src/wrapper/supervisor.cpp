@@ -74,8 +74,7 @@ int Supervisor::run() {
         return failed("PR_SET_CHILD_SUBREAPER");
     if (!signals_.block())
         return failed("signalfd");
-    if (!child_.fork(options_.program ? options_.program : options_.command[0], options_.command, signals_.previous(),
-                     duties_.inChild))
+    if (!child_.fork(job_.program ? job_.program : job_.command[0], job_.command, signals_.previous(), duties_.inChild))
         return failed("cannot start a process");
     SignalReader::takeBackChild();
     if (const auto status = create())
@@ -85,13 +84,13 @@ int Supervisor::run() {
     if (confined_)
         endJob();
     if (const int error = child_.takeExecResult(); error != 0)
-        say(describeExecFailure(options_.command[0], error));
+        say(describeExecFailure(job_.command[0], error));
     return endAsTheJobEnded();
 }
 
 std::optional<int> Supervisor::create() {
     const auto self = pidfdOf(::getpid());
-    link_.create(createRequest(options_), {child_.pidfd(), self.get(), duties_.hasJobsOutput ? openStderr() : -1});
+    link_.create(job_.request, {child_.pidfd(), self.get(), duties_.hasJobsOutput ? openStderr() : -1});
     auto outcome = link_.advance();
     while (!outcome && !shallGiveUpWaiting()) {
         waitForAnswer();
@@ -100,7 +99,7 @@ std::optional<int> Supervisor::create() {
     confined_ = outcome && *outcome;
     if (confined_)
         takeUp(**outcome);
-    if (confined_ || (outcome && mayRunUnconfined(outcome->error(), options_.key)))
+    if (confined_ || (outcome && mayRunUnconfined(outcome->error(), job_.request.key)))
         return std::nullopt;
     // If pinfoldd still makes a job of this process, the job has lost its leader and is over at once.
     child_.giveUp();

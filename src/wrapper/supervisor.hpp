@@ -8,8 +8,8 @@
 #include "socket_client/deadline.hpp"
 #include "wrapper/child.hpp"
 #include "wrapper/job_cgroup.hpp"
-#include "wrapper/options.hpp"
 #include "wrapper/signals.hpp"
+#include "wrapper/wrapped_command.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -45,8 +45,8 @@ SupervisorDuties plainDuties();
 
 class Supervisor {
 public:
-    explicit Supervisor(const RunOptions& options, SupervisorDuties duties = plainDuties())
-        : options_(options), duties_(std::move(duties)) {}
+    explicit Supervisor(const WrappedCommand& job, SupervisorDuties duties = plainDuties())
+        : job_(job), duties_(std::move(duties)) {}
 
     /// Runs the command as a job, and returns the exit status. Does not return if a signal ended the job.
     int run();
@@ -76,7 +76,7 @@ private:
     /// Forgets the signal that asked us to end.
     void forgetEndRequest();
 
-    const RunOptions& options_;
+    const WrappedCommand& job_;
     SupervisorDuties duties_;
     SignalReader signals_;
     Child child_;

@@ -53,7 +53,7 @@ int Shepherd::run() {
     if (auto read = readJob(); !read)
         return putBack(verdictOn(read.error().code), read.error().message);
     makeCommand();
-    const int status = Supervisor(options_, duties()).run();
+    const int status = Supervisor(wrapped_, duties()).run();
     if (status >= kRunFailed && spool_.read("exit_status").value_or("").empty())
         return putBack(GridEngineVerdict::NodeFailed, program_ + " cannot be run as a process of its own");
     return status;
@@ -84,20 +84,20 @@ void Shepherd::makeCommand() {
     if (command_.size() == 1)
         command_.push_back(background.data());
     command_.push_back(nullptr);
-    options_.command = command_.data();
-    options_.program = program_.c_str();
-    options_.key = job_.key;
-    options_.role = job_.slaveTask ? WrapperRole::TaskOfOpen : WrapperRole::Job;
-    options_.owner = owner_.uid;
-    options_.slots = job_.slots;
-    options_.limits = job_.limits;
-    options_.shepherd = true;
+    wrapped_.command = command_.data();
+    wrapped_.program = program_.c_str();
+    wrapped_.request = {.key = job_.key,
+                        .limits = job_.limits,
+                        .role = job_.slaveTask ? WrapperRole::TaskOfOpen : WrapperRole::Job,
+                        .owner = owner_.uid,
+                        .slots = job_.slots,
+                        .shepherd = true};
     if (job_.cores.empty())
         return;
     // If the cores cannot be found, only the shepherd's own binding applies.
     if (const auto topology = readTopology())
         if (auto cpus = cpusOf(job_.cores, *topology); !cpus.empty())
-            options_.allocation.cpuList = std::move(cpus);
+            wrapped_.request.allocation.cpuList = std::move(cpus);
 }
 
 SupervisorDuties Shepherd::duties() {

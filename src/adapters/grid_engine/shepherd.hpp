@@ -9,8 +9,8 @@
 #include "adapters/grid_engine/suspension.hpp"
 #include "adapters/grid_engine/translate.hpp"
 #include "base/result.hpp"
-#include "wrapper/options.hpp"
 #include "wrapper/supervisor.hpp"
+#include "wrapper/wrapped_command.hpp"
 
 #include <sys/types.h>
 
@@ -44,7 +44,7 @@ private:
     GridEngineJob job_;
     JobOwner owner_;
     std::string program_;
-    RunOptions options_;
+    WrappedCommand wrapped_;
     Suspension suspension_;
 };
 

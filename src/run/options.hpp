@@ -3,9 +3,8 @@
 
 #include "base/result.hpp"
 #include "options/job_options.hpp"
+#include "wrapper/wrapped_command.hpp"
 
-#include <cstdint>
-#include <optional>
 #include <string>
 
 namespace pinfold {
@@ -13,15 +12,11 @@ namespace pinfold {
 struct RunOptions : JobOptions {
     bool help = false;
     bool version = false;
-    std::optional<std::uint32_t> owner;
-    std::optional<std::uint64_t> slots;
-    bool shepherd = false;         ///< the command is a batch system's own process above the job
-    char** command = nullptr;      ///< a part of main()'s argv, ended by a null pointer
-    const char* program = nullptr; ///< the program to execute, if that is not the command's first word
+    char** command = nullptr; ///< a part of main()'s argv, ended by a null pointer
 };
 
-/// The request for pinfoldd that these options make.
-WrapperCreate createRequest(const RunOptions& options);
+/// The command with the request for pinfoldd that these options make.
+WrappedCommand wrappedCommand(const RunOptions& options);
 
 /// If argv[0] has another name than pinfold-run, no argument is read as an option, and all of them are the command. Error:
 /// InvalidArgument, with a message of one line.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "wrapper/options.hpp"
+#include "run/options.hpp"
 
 #include "base/escape.hpp"
 #include "options/help.hpp"
@@ -63,14 +63,9 @@ Result<void> consistent(const RunOptions& options) {
 
 } // namespace
 
-WrapperCreate createRequest(const RunOptions& options) {
-    return {.key = options.key,
-            .limits = options.limits,
-            .allocation = options.allocation,
-            .role = options.role,
-            .owner = options.owner,
-            .slots = options.slots,
-            .shepherd = options.shepherd};
+WrappedCommand wrappedCommand(const RunOptions& options) {
+    return {.request = {.key = options.key, .limits = options.limits, .allocation = options.allocation, .role = options.role},
+            .command = options.command};
 }
 
 OptionSet runOptions(RunOptions& options) {

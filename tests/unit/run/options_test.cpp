@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "wrapper/options.hpp"
+#include "run/options.hpp"
 
 #include <gtest/gtest.h>
 
@@ -66,10 +66,10 @@ TEST(RunOptions, underAnotherNameNothingIsAnOption) {
 TEST(RunOptions, aTaskAndABatchScriptAreOfAJobThatIsThere) {
     const Parsed task({"pinfold-run", "--job", "sge.1", "--task", "--", "x"});
     ASSERT_TRUE(*task.options);
-    EXPECT_EQ(createRequest(**task.options).role, WrapperRole::Task);
+    EXPECT_EQ(wrappedCommand(**task.options).request.role, WrapperRole::Task);
     const Parsed batch({"pinfold-run", "--batch", "--exec", "--job", "sge.1", "x"});
     ASSERT_TRUE(*batch.options);
-    EXPECT_EQ(createRequest(**batch.options).role, WrapperRole::Batch);
+    EXPECT_EQ(wrappedCommand(**batch.options).request.role, WrapperRole::Batch);
     EXPECT_TRUE((*batch.options)->inPlace);
 }
 
