@@ -65,9 +65,9 @@ template <class... R, class F> void ManagerObject::handle(sdbus::Result<R...>&& 
             return answer.fail({ErrorCode::Busy, "too many calls of user " + std::to_string(caller->uid) + ": wait a second"});
         guardedCall([&] {
             // This check comes before pinfoldd looks at anything in the request. What a job's owner may do, JobManager decides.
-            const auto verb = verbOf(call.method);
+            const auto action = actionOf(call.method);
             const auto admitted =
-                verb ? admit(*caller, *verb) : Result<void>(Error{ErrorCode::Denied, "pinfoldd does not know this request"});
+                action ? admit(*caller, *action) : Result<void>(Error{ErrorCode::Denied, "pinfoldd does not know this request"});
             admitted ? body(*caller, answer) : answer.fail(admitted.error());
         });
         parts_.clients.quota.charge(caller->countsAs, parts_.loop.cpuTime() - spentBefore);

@@ -46,7 +46,7 @@ bool Core::enter(Job& job, JobState next) {
 Result<JobPtr> Core::find(const std::string& key) const {
     if (auto job = registry.find(key))
         return job;
-    return possible(Verb::GetJob, Phase::NoJob, key).error();
+    return possible(Action::GetJob, Phase::NoJob, key).error();
 }
 
 } // namespace pinfold

@@ -59,10 +59,10 @@ struct JobManager::Impl {
         accountant.onForgotten = [this] { shutdown.jobIsOver(); };
     }
 
-    /// The job, if the caller may do this to it in its present phase. Null: there is no such job, and the verb needs none.
-    Result<JobPtr> permitted(const Caller& caller, Verb verb, const std::string& key) const {
+    /// The job, if the caller may do this to it in its present phase. Null: there is no such job, and the action needs none.
+    Result<JobPtr> permitted(const Caller& caller, Action action, const std::string& key) const {
         auto job = core.registry.find(key);
-        if (auto allowed = decide(caller, verb, targetOf(key, job.get())); !allowed)
+        if (auto allowed = decide(caller, action, targetOf(key, job.get())); !allowed)
             return allowed.error();
         return job;
     }
@@ -157,13 +157,13 @@ void JobManager::configChanged() {
 }
 
 void JobManager::drain(const Caller& caller, const std::string& reason, Reply<void> reply) {
-    if (auto allowed = decide(caller, Verb::Drain, {}); !allowed)
+    if (auto allowed = decide(caller, Action::Drain, {}); !allowed)
         return reply(allowed);
     impl_->node.drain(caller.uid, reason, std::move(reply));
 }
 
 void JobManager::undrain(const Caller& caller, Reply<void> reply) {
-    if (auto allowed = decide(caller, Verb::Undrain, {}); !allowed)
+    if (auto allowed = decide(caller, Action::Undrain, {}); !allowed)
         return reply(allowed);
     impl_->node.resume(caller.uid, std::move(reply));
 }
@@ -171,7 +171,7 @@ void JobManager::undrain(const Caller& caller, Reply<void> reply) {
 std::optional<Drain> JobManager::draining() const { return impl_->node.draining(); }
 
 void JobManager::reconcile(const Caller& caller, bool dryRun, Reply<Reconciliation> reply) {
-    if (auto allowed = decide(caller, Verb::Reconcile, {}); !allowed)
+    if (auto allowed = decide(caller, Action::Reconcile, {}); !allowed)
         return reply(allowed.error());
     impl_->reconciler.run(dryRun, std::move(reply));
 }
@@ -199,21 +199,21 @@ void JobManager::adopt(const Caller& caller, const std::string& key, std::vector
 }
 
 void JobManager::endJob(const Caller& caller, const std::string& key, EndReport report, Reply<Receipt> reply) {
-    auto job = impl_->permitted(caller, Verb::EndJob, key);
+    auto job = impl_->permitted(caller, Action::EndJob, key);
     if (!job && job.error().code != ErrorCode::NoSuchJob)
         return reply(job.error());
     const auto late = [this, caller, exit = report.exit, reply](const Result<Receipt>& receipt) {
         receipt ? impl_->past.reportLate(caller, *receipt, exit, reply) : reply(receipt.error());
     };
     if (!job || (report.leader && summarize(**job).leader != *report.leader))
-        return impl_->past.newestReceipt(caller, Verb::EndJob, key, late);
+        return impl_->past.newestReceipt(caller, Action::EndJob, key, late);
     // The receipt may be on its way already. Then this report amends it afterwards.
     (*job)->waiters.push_back((*job)->record.state == JobState::Accounting ? late : std::move(reply));
     impl_->ender.reportExit(*job, report.exit, caller.admin);
 }
 
 void JobManager::stopJob(const Caller& caller, const std::string& key, std::optional<std::uint64_t> grace, Reply<void> reply) {
-    auto job = impl_->permitted(caller, Verb::StopJob, key);
+    auto job = impl_->permitted(caller, Action::StopJob, key);
     if (!job)
         return reply(job.error());
     impl_->ender.begin(*job, {JobResult::Stopped, caller.uid, caller.admin ? grace : impl_->ender.graceOfOwner(**job, grace)});
@@ -221,21 +221,21 @@ void JobManager::stopJob(const Caller& caller, const std::string& key, std::opti
 }
 
 void JobManager::killJob(const Caller& caller, const std::string& key, int signal, Reply<void> reply) {
-    auto job = impl_->permitted(caller, Verb::KillJob, key);
+    auto job = impl_->permitted(caller, Action::KillJob, key);
     if (!job)
         return reply(job.error());
     caller.admin ? impl_->signaller.send(*job, signal, std::move(reply)) : impl_->signaller.sendAsOwner(*job, signal, reply);
 }
 
 void JobManager::suspendJob(const Caller& caller, const std::string& key, Reply<void> reply) {
-    auto job = impl_->permitted(caller, Verb::SuspendJob, key);
+    auto job = impl_->permitted(caller, Action::SuspendJob, key);
     if (!job)
         return reply(job.error());
     impl_->freezer.suspend(*job, caller, std::move(reply));
 }
 
 void JobManager::resumeJob(const Caller& caller, const std::string& key, Reply<void> reply) {
-    auto job = impl_->permitted(caller, Verb::ResumeJob, key);
+    auto job = impl_->permitted(caller, Action::ResumeJob, key);
     if (!job)
         return reply(job.error());
     impl_->freezer.resume(*job, caller.uid, std::move(reply));
@@ -243,7 +243,7 @@ void JobManager::resumeJob(const Caller& caller, const std::string& key, Reply<v
 
 void JobManager::setLimits(const Caller& caller, const std::string& key, ResourceLimits change, bool force,
                            Reply<ResourceLimits> reply) {
-    auto job = impl_->permitted(caller, Verb::SetLimits, key);
+    auto job = impl_->permitted(caller, Action::SetLimits, key);
     if (!job)
         return reply(job.error());
     const auto merged = LimitKeeper::merged((*job)->record.limits, change);
@@ -251,23 +251,23 @@ void JobManager::setLimits(const Caller& caller, const std::string& key, Resourc
         return reply(merged.error());
     auto target = targetOf(key, job->get());
     target.looserLimit = looserThan(*merged, (*job)->record.limits, wholeDisk);
-    if (auto allowed = decide(caller, Verb::SetLimits, target); !allowed)
+    if (auto allowed = decide(caller, Action::SetLimits, target); !allowed)
         return reply(allowed.error());
     impl_->keeper.change(*job, {std::move(change), caller.uid, force}, std::move(reply));
 }
 
 void JobManager::waitJob(const Caller& caller, const std::string& key, Reply<Receipt> reply) {
-    auto job = impl_->permitted(caller, Verb::WaitJob, key);
+    auto job = impl_->permitted(caller, Action::WaitJob, key);
     if (job)
         return (*job)->waiters.push_back(std::move(reply));
     if (job.error().code != ErrorCode::NoSuchJob)
         return reply(job.error());
-    impl_->past.newestReceipt(caller, Verb::WaitJob, key, std::move(reply));
+    impl_->past.newestReceipt(caller, Action::WaitJob, key, std::move(reply));
 }
 
 void JobManager::waitTask(const Caller& caller, const std::string& key, std::uint32_t task, std::optional<pid_t> leader,
                           Reply<void> reply) {
-    auto job = impl_->permitted(caller, Verb::WaitTask, key);
+    auto job = impl_->permitted(caller, Action::WaitTask, key);
     if (!job)
         return reply(job.error());
     if (!*job || !(*job)->tasks.contains(task))
@@ -341,14 +341,14 @@ Result<JobSummary> JobManager::jobOfUnit(const std::string& unit) const {
 }
 
 void JobManager::processes(const Caller& caller, const std::string& key, pid_t after, Reply<std::vector<JobProcess>> reply) {
-    const auto job = impl_->permitted(caller, Verb::ListProcesses, key);
+    const auto job = impl_->permitted(caller, Action::ListProcesses, key);
     if (!job)
         return reply(job.error());
     listProcesses(impl_->core, **job, after, std::move(reply));
 }
 
 Result<Usage> JobManager::usage(const Caller& caller, const std::string& key) const {
-    const auto job = impl_->permitted(caller, Verb::GetUsage, key);
+    const auto job = impl_->permitted(caller, Action::GetUsage, key);
     if (!job)
         return job.error();
     const auto& figures = (*job)->record.figures; // set when the job has ended, and then its slice may be gone
@@ -356,7 +356,7 @@ Result<Usage> JobManager::usage(const Caller& caller, const std::string& key) co
 }
 
 void JobManager::receipt(const Caller& caller, const std::string& key, Reply<Receipt> reply) const {
-    impl_->past.newestReceipt(caller, Verb::GetReceipt, key, std::move(reply));
+    impl_->past.newestReceipt(caller, Action::GetReceipt, key, std::move(reply));
 }
 
 void JobManager::receipts(const Caller& caller, ReceiptFilter filter, Reply<std::vector<Receipt>> reply) const {

@@ -315,14 +315,14 @@ void WrapperSocket::act(const ConnectionPtr& connection, const WrapperEnd& end, 
 }
 
 void WrapperSocket::act(const ConnectionPtr& connection, const WrapperSuspend& suspend, std::vector<ForeignFd>) {
-    const auto verb = suspend.resume ? &JobManager::resumeJob : &JobManager::suspendJob;
-    (parts_.jobs.*verb)(connection->caller, suspend.key, [connection, key = suspend.key](const Result<void>& done) {
+    const auto action = suspend.resume ? &JobManager::resumeJob : &JobManager::suspendJob;
+    (parts_.jobs.*action)(connection->caller, suspend.key, [connection, key = suspend.key](const Result<void>& done) {
         connection->answer(done ? Result<WrapperReply>({key, {}, {}, {}}) : Result<WrapperReply>(done.error()));
     });
 }
 
 void WrapperSocket::act(const ConnectionPtr& connection, const WrapperList& list, std::vector<ForeignFd>) {
-    if (auto allowed = decide(connection->caller, Verb::ListJobs, {}); !allowed)
+    if (auto allowed = decide(connection->caller, Action::ListJobs, {}); !allowed)
         return connection->answer(allowed.error());
     WrapperReply reply;
     reply.jobs.emplace();

@@ -32,7 +32,7 @@ enum class Is {
 };
 
 struct Rule {
-    Verb verb;
+    Action action;
     std::string_view method;
     Who who;
     std::array<Is, 6> in; ///< one for each Phase
@@ -40,51 +40,51 @@ struct Rule {
 
 using enum Is;
 
-// The rows are in the order of Verb. tests/unit/lint compares the table with docs/security.md.
+// The rows are in the order of Action. tests/unit/lint compares the table with docs/security.md.
 // clang-format off
 constexpr Rule kRules[] = {
     //                                                           no job     starting   running    suspended  ending     over
-    {Verb::CreateJob,      "CreateJob",      Who::Creator,  {{ Done,      Taken,     Taken,     Taken,     Taken,     Done      }}},
-    {Verb::CreateJobAgain, "CreateJobAgain", Who::Owner,    {{ NoJob,     Done,      Done,      Done,      Done,      NoJob     }}},
-    {Verb::OpenJob,        "OpenJob",        Who::Admin,    {{ Done,      Done,      Done,      Done,      Done,      Done      }}},
-    {Verb::AddTask,        "AddTask",        Who::Owner,    {{ NoJob,     Early,     Done,      Held,      Late,      NoJob     }}},
-    {Verb::AddTaskAgain,   "AddTaskAgain",   Who::Owner,    {{ NoJob,     Done,      Done,      Done,      Done,      NoJob     }}},
-    {Verb::Adopt,          "Adopt",          Who::Owner,    {{ NoJob,     Early,     Done,      Held,      Late,      NoJob     }}},
-    {Verb::EndJob,         "EndJob",         Who::Owner,    {{ NoJob,     Done,      Done,      Done,      Done,      Done      }}},
-    {Verb::StopJob,        "StopJob",        Who::Owner,    {{ NoJob,     Early,     Done,      Done,      Done,      NoJob     }}},
-    {Verb::KillJob,        "KillJob",        Who::Owner,    {{ NoJob,     Done,      Done,      Done,      Done,      NoJob     }}},
-    {Verb::SuspendJob,     "SuspendJob",     Who::Owner,    {{ NoJob,     Early,     Done,      Done,      Late,      NoJob     }}},
-    {Verb::ResumeJob,      "ResumeJob",      Who::Owner,    {{ NoJob,     Early,     Done,      Done,      Late,      NoJob     }}},
-    {Verb::SetLimits,      "SetLimits",      Who::Owner,    {{ NoJob,     Early,     Done,      Done,      Late,      NoJob     }}},
-    {Verb::WaitJob,        "WaitJob",        Who::Owner,    {{ NoJob,     Done,      Done,      Done,      Done,      Done      }}},
-    {Verb::WaitTask,       "WaitTask",       Who::Owner,    {{ Needless,  Done,      Done,      Done,      Done,      Needless  }}},
-    {Verb::ListJobs,       "ListJobs",       Who::Everyone, {{ Done,      Done,      Done,      Done,      Done,      Done      }}},
-    {Verb::ListMoreJobs,   "ListMoreJobs",   Who::Everyone, {{ Done,      Done,      Done,      Done,      Done,      Done      }}},
-    {Verb::GetJob,         "GetJob",         Who::Everyone, {{ NoJob,     Done,      Done,      Done,      Done,      NoJob     }}},
-    {Verb::GetJobByPID,    "GetJobByPID",    Who::Everyone, {{ NoJob,     Done,      Done,      Done,      Done,      NoJob     }}},
-    {Verb::GetJobByUnit,   "GetJobByUnit",   Who::Everyone, {{ NoJob,     Done,      Done,      Done,      Done,      NoJob     }}},
-    {Verb::ListProcesses,  "ListProcesses",  Who::Owner,    {{ NoJob,     Done,      Done,      Done,      Done,      NoJob     }}},
-    {Verb::ListMoreProcesses, "ListMoreProcesses", Who::Owner, {{ NoJob,  Done,      Done,      Done,      Done,      NoJob     }}},
-    {Verb::GetUsage,       "GetUsage",       Who::Owner,    {{ NoJob,     Done,      Done,      Done,      Done,      NoJob     }}},
-    {Verb::GetReceipt,     "GetReceipt",     Who::Owner,    {{ NoReceipt, NoReceipt, NoReceipt, NoReceipt, NoReceipt, Done      }}},
-    {Verb::ListReceipts,   "ListReceipts",   Who::Everyone, {{ Done,      Done,      Done,      Done,      Done,      Done      }}},
-    {Verb::VacuumHistory,  "VacuumHistory",  Who::Admin,    {{ Done,      Done,      Done,      Done,      Done,      Done      }}},
-    {Verb::Drain,          "Drain",          Who::Admin,    {{ Done,      Done,      Done,      Done,      Done,      Done      }}},
-    {Verb::Undrain,        "Undrain",        Who::Admin,    {{ Done,      Done,      Done,      Done,      Done,      Done      }}},
-    {Verb::Reconcile,      "Reconcile",      Who::Admin,    {{ Done,      Done,      Done,      Done,      Done,      Done      }}},
-    {Verb::Reload,         "Reload",         Who::Admin,    {{ Done,      Done,      Done,      Done,      Done,      Done      }}},
+    {Action::CreateJob,      "CreateJob",      Who::Creator,  {{ Done,      Taken,     Taken,     Taken,     Taken,     Done      }}},
+    {Action::CreateJobAgain, "CreateJobAgain", Who::Owner,    {{ NoJob,     Done,      Done,      Done,      Done,      NoJob     }}},
+    {Action::OpenJob,        "OpenJob",        Who::Admin,    {{ Done,      Done,      Done,      Done,      Done,      Done      }}},
+    {Action::AddTask,        "AddTask",        Who::Owner,    {{ NoJob,     Early,     Done,      Held,      Late,      NoJob     }}},
+    {Action::AddTaskAgain,   "AddTaskAgain",   Who::Owner,    {{ NoJob,     Done,      Done,      Done,      Done,      NoJob     }}},
+    {Action::Adopt,          "Adopt",          Who::Owner,    {{ NoJob,     Early,     Done,      Held,      Late,      NoJob     }}},
+    {Action::EndJob,         "EndJob",         Who::Owner,    {{ NoJob,     Done,      Done,      Done,      Done,      Done      }}},
+    {Action::StopJob,        "StopJob",        Who::Owner,    {{ NoJob,     Early,     Done,      Done,      Done,      NoJob     }}},
+    {Action::KillJob,        "KillJob",        Who::Owner,    {{ NoJob,     Done,      Done,      Done,      Done,      NoJob     }}},
+    {Action::SuspendJob,     "SuspendJob",     Who::Owner,    {{ NoJob,     Early,     Done,      Done,      Late,      NoJob     }}},
+    {Action::ResumeJob,      "ResumeJob",      Who::Owner,    {{ NoJob,     Early,     Done,      Done,      Late,      NoJob     }}},
+    {Action::SetLimits,      "SetLimits",      Who::Owner,    {{ NoJob,     Early,     Done,      Done,      Late,      NoJob     }}},
+    {Action::WaitJob,        "WaitJob",        Who::Owner,    {{ NoJob,     Done,      Done,      Done,      Done,      Done      }}},
+    {Action::WaitTask,       "WaitTask",       Who::Owner,    {{ Needless,  Done,      Done,      Done,      Done,      Needless  }}},
+    {Action::ListJobs,       "ListJobs",       Who::Everyone, {{ Done,      Done,      Done,      Done,      Done,      Done      }}},
+    {Action::ListMoreJobs,   "ListMoreJobs",   Who::Everyone, {{ Done,      Done,      Done,      Done,      Done,      Done      }}},
+    {Action::GetJob,         "GetJob",         Who::Everyone, {{ NoJob,     Done,      Done,      Done,      Done,      NoJob     }}},
+    {Action::GetJobByPID,    "GetJobByPID",    Who::Everyone, {{ NoJob,     Done,      Done,      Done,      Done,      NoJob     }}},
+    {Action::GetJobByUnit,   "GetJobByUnit",   Who::Everyone, {{ NoJob,     Done,      Done,      Done,      Done,      NoJob     }}},
+    {Action::ListProcesses,  "ListProcesses",  Who::Owner,    {{ NoJob,     Done,      Done,      Done,      Done,      NoJob     }}},
+    {Action::ListMoreProcesses, "ListMoreProcesses", Who::Owner, {{ NoJob,  Done,      Done,      Done,      Done,      NoJob     }}},
+    {Action::GetUsage,       "GetUsage",       Who::Owner,    {{ NoJob,     Done,      Done,      Done,      Done,      NoJob     }}},
+    {Action::GetReceipt,     "GetReceipt",     Who::Owner,    {{ NoReceipt, NoReceipt, NoReceipt, NoReceipt, NoReceipt, Done      }}},
+    {Action::ListReceipts,   "ListReceipts",   Who::Everyone, {{ Done,      Done,      Done,      Done,      Done,      Done      }}},
+    {Action::VacuumHistory,  "VacuumHistory",  Who::Admin,    {{ Done,      Done,      Done,      Done,      Done,      Done      }}},
+    {Action::Drain,          "Drain",          Who::Admin,    {{ Done,      Done,      Done,      Done,      Done,      Done      }}},
+    {Action::Undrain,        "Undrain",        Who::Admin,    {{ Done,      Done,      Done,      Done,      Done,      Done      }}},
+    {Action::Reconcile,      "Reconcile",      Who::Admin,    {{ Done,      Done,      Done,      Done,      Done,      Done      }}},
+    {Action::Reload,         "Reload",         Who::Admin,    {{ Done,      Done,      Done,      Done,      Done,      Done      }}},
 };
 // clang-format on
 
 static_assert([] {
     for (std::size_t i = 0; i < std::size(kRules); ++i)
-        if (kRules[i].verb != static_cast<Verb>(i))
+        if (kRules[i].action != static_cast<Action>(i))
             return false;
-    return std::size(kRules) == static_cast<std::size_t>(Verb::Reload) + 1;
+    return std::size(kRules) == static_cast<std::size_t>(Action::Reload) + 1;
 }());
 
-const Rule* ruleOf(Verb verb) {
-    const auto row = static_cast<std::size_t>(verb);
+const Rule* ruleOf(Action action) {
+    const auto row = static_cast<std::size_t>(action);
     return row < std::size(kRules) ? &kRules[row] : nullptr;
 }
 
@@ -118,32 +118,32 @@ Result<void> decideCreate(const Caller& caller, const Target& target) {
 }
 
 /// Checks that the caller owns the job, and asks for no more than an owner may.
-Result<void> decideOwners(const Caller& caller, Verb verb, const Target& target) {
+Result<void> decideOwners(const Caller& caller, Action action, const Target& target) {
     if (target.owner != caller.uid)
         return denied("the job belongs to another user");
-    const bool addsProcesses = verb == Verb::AddTask || verb == Verb::AddTaskAgain || verb == Verb::Adopt;
+    const bool addsProcesses = action == Action::AddTask || action == Action::AddTaskAgain || action == Action::Adopt;
     if (addsProcesses && !target.ownProcesses)
         return denied(userWord(caller.uid) + " may add only processes of their own to a job");
     if (addsProcesses && target.shepherd)
         return notTheBatchSystem();
-    if (verb == Verb::SetLimits && target.looserLimit)
+    if (action == Action::SetLimits && target.looserLimit)
         return denied(std::string(target.looserLimit) +
                       " would become looser: the owner may only tighten limits, and only root and pinfold-admin may loosen them");
     return {};
 }
 
-std::string onlyAdmins(Verb verb) {
-    switch (verb) {
-    case Verb::OpenJob:
+std::string onlyAdmins(Action action) {
+    switch (action) {
+    case Action::OpenJob:
         return "only root and pinfold-admin may open a job that has no process yet";
-    case Verb::VacuumHistory:
+    case Action::VacuumHistory:
         return "only root and pinfold-admin may remove receipts";
-    case Verb::Reload:
+    case Action::Reload:
         return "only root and pinfold-admin may reload the configuration";
-    case Verb::Reconcile:
+    case Action::Reconcile:
         return "only root and pinfold-admin may reconcile records and units";
-    case Verb::Drain:
-    case Verb::Undrain:
+    case Action::Drain:
+    case Action::Undrain:
         return "only root and pinfold-admin may drain the node or end a drain";
     default:
         return "only root and pinfold-admin may do that";
@@ -152,15 +152,15 @@ std::string onlyAdmins(Verb verb) {
 
 } // namespace
 
-std::optional<Verb> verbOf(std::string_view method) {
+std::optional<Action> actionOf(std::string_view method) {
     const auto* const rule =
         std::find_if(std::begin(kRules), std::end(kRules), [&](const Rule& row) { return row.method == method; });
-    return rule == std::end(kRules) ? std::nullopt : std::optional(rule->verb);
+    return rule == std::end(kRules) ? std::nullopt : std::optional(rule->action);
 }
 
-Result<void> possible(Verb verb, Phase phase, const std::string& key) {
+Result<void> possible(Action action, Phase phase, const std::string& key) {
     const auto job = "job '" + printable(key, 300) + "'";
-    const auto& rule = *ruleOf(verb);
+    const auto& rule = *ruleOf(action);
     const auto noneEver = "no " + job + " is live or in the history: `pinfold list` and `pinfold history` show the jobs";
     switch (outcome(rule, phase)) {
     case Done:
@@ -183,36 +183,36 @@ Result<void> possible(Verb verb, Phase phase, const std::string& key) {
                  outcome(rule, Phase::Over) == Done ? noneEver : "no live " + job + ": `pinfold list` shows the live ones"};
 }
 
-Result<void> admit(const Caller& caller, Verb verb) {
-    const auto* const rule = ruleOf(verb);
+Result<void> admit(const Caller& caller, Action action) {
+    const auto* const rule = ruleOf(action);
     if (!rule)
         return denied("unknown request");
     if (caller.uid == kNobodyKnown)
         return denied("pinfoldd cannot find out which user calls");
     if (rule->who == Who::Admin && !caller.admin)
-        return denied(onlyAdmins(verb));
+        return denied(onlyAdmins(action));
     return {};
 }
 
-Result<void> decide(const Caller& caller, Verb verb, const Target& target) {
-    if (auto admitted = admit(caller, verb); !admitted)
+Result<void> decide(const Caller& caller, Action action, const Target& target) {
+    if (auto admitted = admit(caller, action); !admitted)
         return admitted;
-    const auto& rule = *ruleOf(verb);
+    const auto& rule = *ruleOf(action);
     const auto becomes = outcome(rule, target.phase);
     // If the answer is the same as for a job that does not exist, the owner does not matter: everyone may know which jobs are
     // live.
     if (becomes != Done && becomes == outcome(rule, Phase::NoJob))
-        return possible(verb, target.phase, target.key);
+        return possible(action, target.phase, target.key);
     // Nobody may move a process from one job into another: the process would escape the first job's limits and its end.
-    if ((verb == Verb::CreateJob || verb == Verb::AddTask || verb == Verb::Adopt) && target.processesInJob)
+    if ((action == Action::CreateJob || action == Action::AddTask || action == Action::Adopt) && target.processesInJob)
         return denied("the process is in a job already, and a process cannot move to another job");
     if (!caller.admin && rule.who == Who::Creator)
         if (auto allowed = decideCreate(caller, target); !allowed)
             return allowed;
     if (!caller.admin && rule.who == Who::Owner)
-        if (auto allowed = decideOwners(caller, verb, target); !allowed)
+        if (auto allowed = decideOwners(caller, action, target); !allowed)
             return allowed;
-    return possible(verb, target.phase, target.key);
+    return possible(action, target.phase, target.key);
 }
 
 } // namespace pinfold

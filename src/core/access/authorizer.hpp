@@ -26,7 +26,7 @@ struct Caller {
 
 /// The methods of org.pinfold1.Manager, with the same names. A request through the wrapper's socket counts as one of these
 /// methods, too.
-enum class Verb {
+enum class Action {
     CreateJob,
     CreateJobAgain, ///< repeated by the leader of the job, because the answer was lost
     OpenJob,
@@ -68,10 +68,10 @@ enum class Phase {
     Over, ///< the job has a receipt
 };
 
-/// What a decision depends on besides caller and verb.
+/// What a decision depends on besides caller and action.
 struct Target {
     std::string key;                   ///< the job's key, for the text of a refusal
-    Phase phase = Phase::NoJob;        ///< NoJob for node-wide verbs, too
+    Phase phase = Phase::NoJob;        ///< NoJob for node-wide actions, too
     std::optional<uid_t> owner;        ///< the owner of the job; unset if the job does not exist
     bool ownProcesses = false;         ///< all processes passed have the caller's user id as real, effective and saved one
     bool processesInJob = false;       ///< one of the processes passed is in a job already
@@ -83,18 +83,18 @@ struct Target {
     bool shepherd = false;             ///< the request says that the leader is the batch system's own process
 };
 
-/// The verb of a method. Unset: there is no such method.
-std::optional<Verb> verbOf(std::string_view method);
+/// The action of a method. Unset: there is no such method.
+std::optional<Action> actionOf(std::string_view method);
 
-/// Whether this caller may use this verb at all, for whatever job. The bus asks this before it looks at anything else of the
+/// Whether this caller may use this action at all, for whatever job. The bus asks this before it looks at anything else of the
 /// request. Error: Denied.
-Result<void> admit(const Caller& caller, Verb verb);
+Result<void> admit(const Caller& caller, Action action);
 
-/// Errors: Denied, with the rule that refused. For callers who may use the verb, depending on the job's phase: NoSuchJob,
+/// Errors: Denied, with the rule that refused. For callers who may use the action, depending on the job's phase: NoSuchJob,
 /// NoSuchReceipt, AlreadyExists, Busy or JobEnding.
-Result<void> decide(const Caller& caller, Verb verb, const Target& target);
+Result<void> decide(const Caller& caller, Action action, const Target& target);
 
-/// What decide() answers for this phase to a caller who may use the verb.
-Result<void> possible(Verb verb, Phase phase, const std::string& key);
+/// What decide() answers for this phase to a caller who may use the action.
+Result<void> possible(Action action, Phase phase, const std::string& key);
 
 } // namespace pinfold

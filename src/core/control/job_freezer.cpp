@@ -23,7 +23,7 @@ void JobFreezer::suspend(const JobPtr& job, const Caller& caller, Reply<void> re
     };
     ask(job, [this, job, by = caller.uid, reply](Result<void> allowed) {
         if (allowed)
-            allowed = possible(Verb::SuspendJob, phaseOf(*job), job->key().text());
+            allowed = possible(Action::SuspendJob, phaseOf(*job), job->key().text());
         if (!allowed || job->record.suspendedSince)
             return reply(std::move(allowed));
         if (job->isStartingTasks()) // its processes would come after the freeze

@@ -30,7 +30,7 @@ void HistoryKeeper::lookAfter(std::uint64_t delay) {
 }
 
 void HistoryKeeper::vacuum(const Caller& caller, const Retention& asked, Reply<Vacuumed> reply) {
-    if (auto allowed = decide(caller, Verb::VacuumHistory, {}); !allowed)
+    if (auto allowed = decide(caller, Action::VacuumHistory, {}); !allowed)
         return reply(allowed.error());
     if (run_)
         return reply(Error{ErrorCode::Busy, "another request removes receipts already: try again later"});

@@ -14,18 +14,18 @@ constexpr std::uint64_t kLateReport = 3'600'000'000; // microseconds after a job
 
 } // namespace
 
-void PastJobs::newestReceipt(const Caller& caller, Verb verb, const std::string& key, Reply<Receipt> reply) const {
-    const auto answer = [caller, verb, key, reply = std::move(reply)](Result<std::vector<Receipt>> found) {
+void PastJobs::newestReceipt(const Caller& caller, Action action, const std::string& key, Reply<Receipt> reply) const {
+    const auto answer = [caller, action, key, reply = std::move(reply)](Result<std::vector<Receipt>> found) {
         // Somebody will mend a full or damaged disk. An epilogue that asks again then gets its answer, so this error is
         // Busy.
         if (!found)
             return reply(Error{ErrorCode::Busy, "the history cannot be read for now, try again: " + found.error().message});
         if (found->empty())
-            return reply(possible(verb, Phase::NoJob, key).error());
+            return reply(possible(action, Phase::NoJob, key).error());
         auto target = targetOf(key, nullptr);
         target.phase = Phase::Over;
         target.owner = found->front().uid;
-        if (auto allowed = decide(caller, verb, target); !allowed)
+        if (auto allowed = decide(caller, action, target); !allowed)
             return reply(allowed.error());
         reply(std::move(found->front()));
     };

@@ -16,7 +16,7 @@ public:
 
     /// Answers with the receipt of the newest job of this key, or of the caller's newest one if the caller is not an admin.
     /// Errors: NoSuchJob; Denied; Busy, the history cannot be read.
-    void newestReceipt(const Caller& caller, Verb verb, const std::string& key, Reply<Receipt> reply) const;
+    void newestReceipt(const Caller& caller, Action action, const std::string& key, Reply<Receipt> reply) const;
 
     /// Takes a batch system's report on an end that nobody had reported when the receipt was written. A later run of the job may
     /// have the same key, and no receipt yet if that run never came here. So the report changes only a receipt that is not old.

@@ -40,7 +40,7 @@ ResourceLimits ceilingOf(const Config& config) {
     return ceiling;
 }
 
-Error alreadyLive(const std::string& key) { return possible(Verb::CreateJob, Phase::Running, key).error(); }
+Error alreadyLive(const std::string& key) { return possible(Action::CreateJob, Phase::Running, key).error(); }
 
 constexpr std::string_view kManual = "manual";
 constexpr std::uint64_t kMostSlots = 8192;
@@ -79,7 +79,7 @@ void JobCreator::create(const Caller& caller, CreateRequest request, Reply<JobSu
 void JobCreator::createAgain(const Caller& caller, const JobPtr& known, Reply<JobSummary> reply) const {
     // The answer shows what the job was given, so this needs permission: everyone who sees the job's processes can name its
     // leader.
-    if (auto allowed = decide(caller, Verb::CreateJobAgain, targetOf(known->key().text(), known.get())); !allowed)
+    if (auto allowed = decide(caller, Action::CreateJobAgain, targetOf(known->key().text(), known.get())); !allowed)
         return reply(allowed.error());
     if (known->record.state == JobState::Creating)
         known->creators.push_back(std::move(reply));
@@ -164,7 +164,7 @@ Result<void> JobCreator::permitted(const Caller& caller, const CreateRequest& re
     target.allocates = !request.allocation.empty();
     target.namesOwner = request.owner && *request.owner != caller.uid;
     target.shepherd = request.shepherd;
-    return decide(caller, leader ? Verb::CreateJob : Verb::OpenJob, target);
+    return decide(caller, leader ? Action::CreateJob : Action::OpenJob, target);
 }
 
 Result<void> JobCreator::isFree(const JobKey& key) const {

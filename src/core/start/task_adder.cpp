@@ -57,8 +57,8 @@ void TaskAdder::add(const Caller& caller, TaskRequest request, Reply<TaskAdded> 
         return reply(leader.error());
     auto& leader = processes.front();
     const auto known = taskOf(*job, leader.identity);
-    const auto verb = known ? Verb::AddTaskAgain : Verb::AddTask;
-    if (auto allowed = permitted(caller, verb, *job, processes, request.shepherd); !allowed)
+    const auto action = known ? Action::AddTaskAgain : Action::AddTask;
+    if (auto allowed = permitted(caller, action, *job, processes, request.shepherd); !allowed)
         return reply(allowed.error());
     if (known) {
         auto& task = job->tasks[*known];
@@ -111,7 +111,7 @@ void TaskAdder::adopt(const Caller& caller, const JobPtr& job, std::vector<Uniqu
             return reply(process.error());
         processes.push_back(std::move(*process));
     }
-    if (auto allowed = permitted(caller, Verb::Adopt, *job, processes, false); !allowed)
+    if (auto allowed = permitted(caller, Action::Adopt, *job, processes, false); !allowed)
         return reply(allowed.error());
     if (auto enough = checkDescriptorsFor(caller); !enough)
         return reply(enough.error());
@@ -124,8 +124,8 @@ void TaskAdder::adopt(const Caller& caller, const JobPtr& job, std::vector<Uniqu
     begin(job, number, std::move(reply));
 }
 
-Result<void> TaskAdder::permitted(const Caller& caller, Verb verb, const Job& job, const std::vector<CheckedProcess>& processes,
-                                  bool shepherd) const {
+Result<void> TaskAdder::permitted(const Caller& caller, Action action, const Job& job,
+                                  const std::vector<CheckedProcess>& processes, bool shepherd) const {
     auto target = targetOf(job.key().text(), &job);
     target.ownProcesses = true;
     target.shepherd = shepherd;
@@ -133,7 +133,7 @@ Result<void> TaskAdder::permitted(const Caller& caller, Verb verb, const Job& jo
         target.ownProcesses = target.ownProcesses && process.soleUid == caller.uid;
         target.processesInJob = target.processesInJob || process.inJob;
     }
-    return decide(caller, verb, target);
+    return decide(caller, action, target);
 }
 
 Result<std::optional<CheckedProcess>> TaskAdder::supervisorOf(const Caller& caller, UniqueFd pidfd,
@@ -223,7 +223,7 @@ void TaskAdder::started(const JobPtr& job, std::uint32_t number, const Result<vo
     const auto adders = std::exchange(job->tasks[number].adders, {});
     // If the job's end began meanwhile, that end takes the process along, and the caller must not take the task for started.
     const bool isOver = phaseOf(*job) == Phase::Ending;
-    const auto takes = isOver ? possible(Verb::AddTask, Phase::Ending, job->key().text()) : Result<void>();
+    const auto takes = isOver ? possible(Action::AddTask, Phase::Ending, job->key().text()) : Result<void>();
     for (const auto& reply : adders)
         takes ? reply(answerFor(*job, number)) : reply(takes.error());
     if (!takes)

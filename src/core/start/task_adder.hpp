@@ -38,7 +38,7 @@ public:
 
 private:
     void openFirst(const Caller& caller, TaskRequest request, Reply<TaskAdded> reply);
-    Result<void> permitted(const Caller& caller, Verb verb, const Job& job, const std::vector<CheckedProcess>& processes,
+    Result<void> permitted(const Caller& caller, Action action, const Job& job, const std::vector<CheckedProcess>& processes,
                            bool shepherd) const;
     Result<std::optional<CheckedProcess>> supervisorOf(const Caller& caller, UniqueFd pidfd, const ProcessIdentity& leader) const;
     void begin(const JobPtr& job, std::uint32_t number, Reply<TaskAdded> reply);

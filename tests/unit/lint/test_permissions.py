@@ -16,8 +16,8 @@ SAID = {"Admin": ("admin.",), "Owner": ("admin; the owner",), "Creator": ("admin
 def rules():
     """By method: who, and what becomes of it in each phase."""
     source = (TOP / "src/core/access/authorizer.cpp").read_text()
-    rows = re.findall(r'\{Verb::(\w+),\s*"(\w+)",\s*Who::(\w+),\s*\{\{([^}]*)\}\}\}', source)
-    assert len(rows) > 20 and all(verb == method for verb, method, _, _ in rows)
+    rows = re.findall(r'\{Action::(\w+),\s*"(\w+)",\s*Who::(\w+),\s*\{\{([^}]*)\}\}\}', source)
+    assert len(rows) > 20 and all(action == method for action, method, _, _ in rows)
     return {method: (who, [word.strip() for word in phases.split(",")]) for method, _, who, phases in rows}
 
 
