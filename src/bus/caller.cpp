@@ -14,7 +14,7 @@ constexpr std::uint64_t kTimeout = 5'000'000;
 
 } // namespace
 
-CallerResolver::CallerResolver(sdbus::IConnection& connection, const Clients& clients)
+CallerResolver::CallerResolver(sdbus::IConnection& connection, const CallerLimits& clients)
     : bus_(bus::makeProxy(connection, "org.freedesktop.DBus", "/org/freedesktop/DBus")), clients_(clients) {}
 
 std::optional<Caller> CallerResolver::known(const std::string& sender) const {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "core/access/clients.hpp"
+#include "core/access/caller_limits.hpp"
 #include "systemd/sdbus_compat.hpp"
 
 #include <functional>
@@ -21,7 +21,7 @@ class CallerResolver {
 public:
     using Done = std::function<void(Result<Caller>)>;
 
-    CallerResolver(sdbus::IConnection& connection, const Clients& clients);
+    CallerResolver(sdbus::IConnection& connection, const CallerLimits& clients);
 
     /// `done` may be called at once. Errors: Denied when the bus does not know the user (for instance, the caller is gone); Busy
     /// when too many of this sender's calls wait already.
@@ -34,7 +34,7 @@ private:
     void answered(const std::string& sender, Result<uid_t> uid);
 
     std::unique_ptr<sdbus::IProxy> bus_;
-    const Clients& clients_;
+    const CallerLimits& clients_;
     std::map<std::string, uid_t> known_;
     std::list<std::string> order_; ///< oldest first
     std::map<std::string, std::vector<Done>> waiting_;

@@ -28,7 +28,7 @@ int refuse(sd_bus_message* message, const Error& error) {
 
 } // namespace
 
-Gate::Gate(sdbus::IConnection& connection, CallerResolver& callers, Clients& clients, EventLoop& loop,
+Gate::Gate(sdbus::IConnection& connection, CallerResolver& callers, CallerLimits& clients, EventLoop& loop,
            ForeignDescriptors& foreign, std::function<std::size_t()> jobCount, std::function<std::size_t()> objectBytes)
     : callers_(callers), clients_(clients), loop_(loop), foreign_(foreign), jobCount_(std::move(jobCount)),
       objectBytes_(std::move(objectBytes)) {
@@ -81,11 +81,11 @@ bool Gate::letIn(sd_bus_message* message, const std::string& sender) {
         callers_.resolve(sender, [](const Result<Caller>&) {});
     }
     const auto uid = caller ? caller->countsAs : kNewcomers;
-    if (!clients_.quota.take(uid, loop_.bootTime()))
+    if (!clients_.rate.take(uid, loop_.bootTime()))
         return false;
     call_.counted = true;
     if (sd_bus_message_is_method_call(message, nullptr, kListAll) > 0)
-        clients_.quota.charge(uid, jobCount_() * kUsecPerObject);
+        clients_.rate.charge(uid, jobCount_() * kUsecPerObject);
     return true;
 }
 

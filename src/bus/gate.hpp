@@ -3,7 +3,7 @@
 
 #include "bus/caller.hpp"
 #include "bus/foreign_descriptors.hpp"
-#include "core/access/clients.hpp"
+#include "core/access/caller_limits.hpp"
 #include "os/event_loop.hpp"
 
 #include <cstddef>
@@ -23,8 +23,8 @@ namespace pinfold {
 class Gate {
 public:
     /// `jobCount`: the cost of listing all objects grows with it. `objectBytes`: how large that list would be.
-    Gate(sdbus::IConnection& connection, CallerResolver& callers, Clients& clients, EventLoop& loop, ForeignDescriptors& foreign,
-         std::function<std::size_t()> jobCount, std::function<std::size_t()> objectBytes);
+    Gate(sdbus::IConnection& connection, CallerResolver& callers, CallerLimits& clients, EventLoop& loop,
+         ForeignDescriptors& foreign, std::function<std::size_t()> jobCount, std::function<std::size_t()> objectBytes);
     ~Gate();
     Gate(const Gate&) = delete;
     Gate& operator=(const Gate&) = delete;
@@ -47,7 +47,7 @@ private:
     bool asksForTooMuch(sd_bus_message* message) const;
 
     CallerResolver& callers_;
-    Clients& clients_;
+    CallerLimits& clients_;
     const EventLoop& loop_;
     ForeignDescriptors& foreign_;
     std::function<std::size_t()> jobCount_;

@@ -61,7 +61,7 @@ template <class... R, class F> void ManagerObject::handle(sdbus::Result<R...>&& 
             return answer.fail(caller.error());
         // If the gate counted the call, the caller also pays for the reading of the message.
         const auto spentBefore = call.counted ? call.spentBefore : parts_.loop.cpuTime();
-        if (!caller->admin && !call.counted && !parts_.clients.quota.take(caller->countsAs, parts_.loop.bootTime()))
+        if (!caller->admin && !call.counted && !parts_.clients.rate.take(caller->countsAs, parts_.loop.bootTime()))
             return answer.fail({ErrorCode::Busy, "too many calls of user " + std::to_string(caller->uid) + ": wait a second"});
         guardedCall([&] {
             // This check comes before pinfoldd looks at anything in the request. What a job's owner may do, JobManager decides.
@@ -70,7 +70,7 @@ template <class... R, class F> void ManagerObject::handle(sdbus::Result<R...>&& 
                 action ? admit(*caller, *action) : Result<void>(Error{ErrorCode::Denied, "pinfoldd does not know this request"});
             admitted ? body(*caller, answer) : answer.fail(admitted.error());
         });
-        parts_.clients.quota.charge(caller->countsAs, parts_.loop.cpuTime() - spentBefore);
+        parts_.clients.rate.charge(caller->countsAs, parts_.loop.cpuTime() - spentBefore);
     };
     guardedCall([&] {
         if (name.size() > kMaxName)
@@ -85,7 +85,7 @@ Reply<T> ManagerObject::charged(const Caller& caller, const Answer<R...>& answer
     return replyWith<T>(answer, [this, uid = caller.countsAs, give = std::move(give)](const T& result) {
         const auto spentBefore = parts_.loop.cpuTime();
         give(result);
-        parts_.clients.quota.charge(uid, parts_.loop.cpuTime() - spentBefore);
+        parts_.clients.rate.charge(uid, parts_.loop.cpuTime() - spentBefore);
     });
 }
 

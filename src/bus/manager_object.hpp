@@ -30,7 +30,7 @@ public:
         JobManager& jobs;
         HistoryKeeper& historyKeeper;
         CallerResolver& callers;
-        Clients& clients;
+        CallerLimits& clients;
         ForeignDescriptors& foreign;
         std::function<void(Reply<void>)> reload;
         std::function<void(const std::string&)> logError;

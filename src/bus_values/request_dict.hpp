@@ -3,7 +3,7 @@
 // refuses an entry that it does not know: Error InvalidArgument, with the name of the entry.
 #pragma once
 
-#include "bus_values/request_reader.hpp"
+#include "bus_values/entry_readers.hpp"
 #include "model/allocation.hpp"
 #include "store/history.hpp"
 

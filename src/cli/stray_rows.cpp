@@ -14,19 +14,19 @@ struct Wording {
     const char* action; ///< the word that scripts read
 };
 
-Wording wordingOf(Deed::Kind kind) {
+Wording wordingOf(StrayAction::Kind kind) {
     switch (kind) {
-    case Deed::Kind::Report:
+    case StrayAction::Kind::Report:
         return {"found", "found", ""};
-    case Deed::Kind::Warning:
+    case StrayAction::Kind::Warning:
         return {"warned", "would warn", "warning"};
-    case Deed::Kind::Terminate:
+    case StrayAction::Kind::Terminate:
         return {"sent SIGTERM to", "would send SIGTERM to", "SIGTERM"};
-    case Deed::Kind::Kill:
+    case StrayAction::Kind::Kill:
         return {"sent SIGKILL to", "would send SIGKILL to", "SIGKILL"};
-    case Deed::Kind::Spare:
+    case StrayAction::Kind::Spare:
         return {"spared", "would spare", ""};
-    case Deed::Kind::Failure:
+    case StrayAction::Kind::Failure:
         return {"failed with", "would fail with", ""};
     }
     return {"", "", ""};
@@ -55,13 +55,13 @@ StrayRow rowOf(const Stray& stray) {
     return row;
 }
 
-void addDeed(StrayRow& row, const Deed& deed) {
-    if (deed.kind == Deed::Kind::Spare)
-        row.spared = deed.why;
-    else if (deed.kind == Deed::Kind::Failure)
-        row.failure = deed.why;
-    else if (deed.kind != Deed::Kind::Report)
-        row.actions.emplace_back(wordingOf(deed.kind).action);
+void addAction(StrayRow& row, const StrayAction& action) {
+    if (action.kind == StrayAction::Kind::Spare)
+        row.spared = action.why;
+    else if (action.kind == StrayAction::Kind::Failure)
+        row.failure = action.why;
+    else if (action.kind != StrayAction::Kind::Report)
+        row.actions.emplace_back(wordingOf(action.kind).action);
 }
 
 std::string strayTable(const std::vector<StrayRow>& rows, const Amounts& amounts, const TableStyle& style) {
@@ -86,12 +86,12 @@ std::string strayTable(const std::vector<StrayRow>& rows, const Amounts& amounts
     return formatTable(columns, cells, style);
 }
 
-std::string deedLine(const Stray& stray, const Deed& deed, bool dryRun) {
-    const auto wording = wordingOf(deed.kind);
+std::string actionLine(const Stray& stray, const StrayAction& action, bool dryRun) {
+    const auto wording = wordingOf(action.kind);
     const auto& info = stray.process.info;
     return std::string(dryRun ? wording.planned : wording.done) + " " + std::to_string(info.pid) + " of " +
            userName(info.realUid) + " (" + std::string(toString(stray.kind)) + ", " + stray.unit + ")" +
-           (deed.why.empty() ? "" : ", because " + deed.why) + ": " + info.command + "\n";
+           (action.why.empty() ? "" : ", because " + action.why) + ": " + info.command + "\n";
 }
 
 } // namespace pinfold

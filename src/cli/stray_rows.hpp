@@ -41,11 +41,11 @@ struct StrayRun {
 };
 
 StrayRow rowOf(const Stray& stray);
-void addDeed(StrayRow& row, const Deed& deed);
+void addAction(StrayRow& row, const StrayAction& action);
 
 std::string strayTable(const std::vector<StrayRow>& rows, const Amounts& amounts, const TableStyle& style);
 
 /// "sent SIGKILL to 4711 of alice (session, session-3.scope): sleep 1000"; for a dry run, what would be done, in the same words.
-std::string deedLine(const Stray& stray, const Deed& deed, bool dryRun);
+std::string actionLine(const Stray& stray, const StrayAction& action, bool dryRun);
 
 } // namespace pinfold

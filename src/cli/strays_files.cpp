@@ -27,7 +27,7 @@ constexpr std::size_t kMostReceipts = 200'000;
 
 /// Asks pinfoldd. After a failure, receipts come from the history's file instead, so that pinfold can still name some of the
 /// files.
-class Knowledge {
+class JobSources {
 public:
     Result<std::set<uid_t>> usersWithLiveJobs() {
         const auto list = [this] { return ask<std::vector<LiveJob>>(askLiveJobs); };
@@ -138,7 +138,7 @@ ExitStatus straysFiles(const VerbContext& context, const StraysOptions& options)
     if (action == LeftoverAction::Remove && self != 0)
         return fail({ErrorCode::Denied, "only root may remove what jobs left behind"});
 
-    Knowledge pinfoldd;
+    JobSources pinfoldd;
     const LeftoverSources sources{[&] { return pinfoldd.usersWithLiveJobs(); },
                                   [&](uid_t uid, std::uint64_t since) { return pinfoldd.endedJobs(uid, since); }};
     std::map<uid_t, bool> candidates; // a user database may be slow, and /tmp may be full of files

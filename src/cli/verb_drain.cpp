@@ -3,7 +3,7 @@
 #include "bus_client/jobs_watch.hpp"
 #include "cli/common_options.hpp"
 #include "cli/countdown.hpp"
-#include "cli/patience.hpp"
+#include "cli/retry_while_away.hpp"
 #include "cli/verbs.hpp"
 
 #include <sys/ioctl.h>
@@ -88,7 +88,7 @@ ExitStatus waitUntilEmpty(const Countdown& countdown) {
     std::optional<JobsWatch> watch;
     const Progress progress;
     while (true) {
-        const auto seen = insist<Seen>(look);
+        const auto seen = retryWhileAway<Seen>(look);
         if (!seen)
             return fail(seen.error());
         if (!seen->draining)
@@ -139,7 +139,7 @@ ExitStatus drain(const VerbContext&, const DrainOptions& options) {
     if (options.timeout && !options.wait)
         return fail({ErrorCode::InvalidArgument, "--timeout needs --wait: a drain does not end by itself"});
     const Countdown countdown(options.timeout);
-    const auto drained = insist<void>([&](const ManagerClient& client) { return client.drain(options.reason); });
+    const auto drained = retryWhileAway<void>([&](const ManagerClient& client) { return client.drain(options.reason); });
     if (!drained)
         return fail(drained.error());
     if (!options.wait)
@@ -159,7 +159,7 @@ ExitStatus undrain(const VerbContext& context, const UndrainOptions& options) {
         context.terminal.print("would let the node take jobs again\n");
         return ExitStatus::Ok;
     }
-    const auto done = insist<void>([](const ManagerClient& client) { return client.undrain(); });
+    const auto done = retryWhileAway<void>([](const ManagerClient& client) { return client.undrain(); });
     return done ? ExitStatus::Ok : fail(done.error());
 }
 

@@ -2,7 +2,7 @@
 #include "base/parse.hpp"
 #include "cli/common_options.hpp"
 #include "cli/each_job.hpp"
-#include "cli/patience.hpp"
+#include "cli/retry_while_away.hpp"
 #include "cli/verbs.hpp"
 
 namespace pinfold {
@@ -32,8 +32,8 @@ OptionSet describe(Options& options) {
 }
 
 ExitStatus end(const VerbContext& context, const Options& options) {
-    const auto receipt =
-        insist<Receipt>([&](const ManagerClient& client) { return client.end(options.job, options.exit, options.timeout); });
+    const auto receipt = retryWhileAway<Receipt>(
+        [&](const ManagerClient& client) { return client.end(options.job, options.exit, options.timeout); });
     return endWithReceipt(context, options.job, options.timeout, receipt);
 }
 

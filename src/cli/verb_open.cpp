@@ -4,7 +4,7 @@
 #include "cli/common_options.hpp"
 #include "cli/each_job.hpp"
 #include "cli/json.hpp"
-#include "cli/patience.hpp"
+#include "cli/retry_while_away.hpp"
 #include "cli/verbs.hpp"
 #include "options/job_options.hpp"
 
@@ -64,7 +64,7 @@ OptionSet describe(Options& options) {
 
 /// Ends a former run of the job, which its batch system had no time to end.
 Result<void> endFormerRun(const std::string& key) {
-    const auto ended = insist<Receipt>([&](const ManagerClient& client) { return client.end(key, {}, kDefaultTimeout); });
+    const auto ended = retryWhileAway<Receipt>([&](const ManagerClient& client) { return client.end(key, {}, kDefaultTimeout); });
     if (!ended && ended.error().code != ErrorCode::NoSuchJob)
         return ended.error();
     return {};
@@ -88,7 +88,7 @@ ExitStatus printOpened(const VerbContext& context, const std::string& key, const
         context.terminal.print("job " + key + ": " + slice + "\n");
         return ExitStatus::Ok;
     }
-    const auto allocation = insist<Allocation>([&](const ManagerClient& client) { return client.allocation(key); });
+    const auto allocation = retryWhileAway<Allocation>([&](const ManagerClient& client) { return client.allocation(key); });
     if (!allocation)
         return fail(allocation.error());
     context.terminal.print(jsonOpened(key, slice, allocation->environment));
@@ -113,12 +113,13 @@ ExitStatus open(const VerbContext& context, const Options& options) {
                              .slots = options.slots,
                              .linger = options.linger,
                              .reportWithin = options.reportWithin};
-    const auto slice = insist<std::string>([&](const ManagerClient& client) { return client.open(options.job, opening); });
+    const auto slice =
+        retryWhileAway<std::string>([&](const ManagerClient& client) { return client.open(options.job, opening); });
     if (!slice)
         return fail(slice.error());
     if (!processes->empty()) {
         const auto adopted =
-            insist<void>([&](const ManagerClient& client) { return adoptInto(client, options, *slice, *processes); });
+            retryWhileAway<void>([&](const ManagerClient& client) { return adoptInto(client, options, *slice, *processes); });
         if (!adopted)
             return fail(adopted.error());
     }

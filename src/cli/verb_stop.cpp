@@ -2,7 +2,7 @@
 #include "base/parse.hpp"
 #include "cli/common_options.hpp"
 #include "cli/each_job.hpp"
-#include "cli/patience.hpp"
+#include "cli/retry_while_away.hpp"
 #include "cli/time_out.hpp"
 #include "cli/verbs.hpp"
 
@@ -67,7 +67,7 @@ ExitStatus stop(const VerbContext& context, const Options& options) {
     const SharedTimeout timeout(options.timeout, options.jobs.size());
     const auto over = forEachJob(context, stopped, {.several = true}, [&](const VerbContext&, const std::string& key) {
         const auto left = *timeout.left();
-        return waited(insist<Receipt>([&](const ManagerClient& client) { return client.wait(key, left); }), key, left);
+        return waited(retryWhileAway<Receipt>([&](const ManagerClient& client) { return client.wait(key, left); }), key, left);
     });
     return asked == ExitStatus::Ok ? over : asked;
 }

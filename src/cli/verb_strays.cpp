@@ -25,15 +25,15 @@ Result<std::vector<LiveJob>> liveJobs() {
 /// Runs the verb once, and tells the caller and the journal what was found and done.
 class Run {
 public:
-    Run(const VerbContext& context, const StraysOptions& options, const Lookout& lookout)
-        : context_(context), options_(options), lookout_(lookout), mode_(lookout.config().mode) {
+    Run(const VerbContext& context, const StraysOptions& options, const StrayScanner& scanner)
+        : context_(context), options_(options), scanner_(scanner), mode_(scanner.config().mode) {
         run_.mode = toString(mode_);
         run_.dryRun = options.dryRun;
     }
 
     ExitStatus go() {
         const bool acts = mode_ != StraysMode::Report;
-        auto findings = lookout_.look(acts && !run_.dryRun ? Pidfds::Keep : Pidfds::Close);
+        auto findings = scanner_.look(acts && !run_.dryRun ? Pidfds::Keep : Pidfds::Close);
         for (const auto& stray : findings.strays) {
             rows_[stray.process.info.pid] = run_.rows.size();
             run_.rows.push_back(rowOf(stray));
@@ -52,7 +52,7 @@ private:
                 journal_.event(strayEvent(stray, {}));
         sayReasons();
         // Without pinfoldd the list is complete, but we do not know which users have a job.
-        const bool filterFailed = lookout_.config().withoutJob && !findings.jobsKnown;
+        const bool filterFailed = scanner_.config().withoutJob && !findings.jobsKnown;
         return findings.unseen.empty() && !filterFailed ? ExitStatus::Ok : ExitStatus::Failed;
     }
 
@@ -63,10 +63,10 @@ private:
         Result<void> done;
         if (run_.dryRun)
             for (const auto& stray : findings.strays)
-                tell(stray, plannedDeed(stray, mode_));
+                tell(stray, plannedAction(stray, mode_));
         else
-            done = sweep(lookout_, std::move(findings.strays), mode_,
-                         [this](const Stray& stray, const Deed& deed) { tell(stray, deed); });
+            done = sweep(scanner_, std::move(findings.strays), mode_,
+                         [this](const Stray& stray, const StrayAction& action) { tell(stray, action); });
         if (!done) {
             run_.reasons.push_back(done.error().message);
             journal_.event(straysRefusedEvent(run_.reasons));
@@ -86,13 +86,13 @@ private:
         return ExitStatus::Failed;
     }
 
-    void tell(const Stray& stray, const Deed& deed) {
-        addDeed(run_.rows[rows_[stray.process.info.pid]], deed);
-        failed_ = failed_ || deed.kind == Deed::Kind::Failure;
+    void tell(const Stray& stray, const StrayAction& action) {
+        addAction(run_.rows[rows_[stray.process.info.pid]], action);
+        failed_ = failed_ || action.kind == StrayAction::Kind::Failure;
         if (!context_.json)
-            std::fputs(deedLine(stray, deed, run_.dryRun).c_str(), stdout);
+            std::fputs(actionLine(stray, action, run_.dryRun).c_str(), stdout);
         if (journals())
-            journal_.event(strayEvent(stray, deed));
+            journal_.event(strayEvent(stray, action));
     }
 
     void list() const {
@@ -112,7 +112,7 @@ private:
 
     const VerbContext& context_;
     const StraysOptions& options_;
-    const Lookout& lookout_;
+    const StrayScanner& scanner_;
     StraysMode mode_;
     SdJournal journal_{"pinfold-strays"};
     StrayRun run_;
@@ -129,8 +129,8 @@ ExitStatus strays(const VerbContext& context, const StraysOptions& options) {
     if (policy->config.mode != StraysMode::Report && ::geteuid() != 0)
         return fail({ErrorCode::Denied, "--mode=" + std::string(toString(policy->config.mode)) +
                                             " is for root only: without --mode, pinfold lists all strays"});
-    const Lookout lookout("/", liveJobs, std::move(*policy));
-    return Run(context, options, lookout).go();
+    const StrayScanner scanner("/", liveJobs, std::move(*policy));
+    return Run(context, options, scanner).go();
 }
 
 } // namespace

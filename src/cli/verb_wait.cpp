@@ -2,7 +2,7 @@
 #include "base/parse.hpp"
 #include "cli/common_options.hpp"
 #include "cli/each_job.hpp"
-#include "cli/patience.hpp"
+#include "cli/retry_while_away.hpp"
 #include "cli/verbs.hpp"
 
 namespace pinfold {
@@ -25,7 +25,7 @@ ExitStatus wait(const VerbContext& context, const Options& options) {
     const SharedTimeout timeout(options.timeout, options.jobs.size());
     return forEachJob(context, options.jobs, {}, [&](const VerbContext& one, const std::string& key) {
         const auto left = timeout.left().value_or(kInfinity);
-        const auto receipt = insist<Receipt>([&](const ManagerClient& client) { return client.wait(key, left); });
+        const auto receipt = retryWhileAway<Receipt>([&](const ManagerClient& client) { return client.wait(key, left); });
         return endWithReceipt(one, key, left, receipt);
     });
 }

@@ -13,7 +13,7 @@
 #include "os/process.hpp"
 #include "os/process_killer.hpp"
 #include "os/process_mover.hpp"
-#include "store/history_store.hpp"
+#include "store/async_history.hpp"
 #include "store/record_store.hpp"
 #include "systemd/systemd_manager.hpp"
 
@@ -36,7 +36,7 @@ struct CoreContext {
     Placeholders& placeholders;
     CgroupWatch& cgroupWatch;
     const RecordStore& records;
-    HistoryStore& history;
+    AsyncHistory& history;
     Journal& journal;
     KernelLog& kernelLog;
     MetricsCounter& metrics;

@@ -65,7 +65,7 @@ struct Job {
     EventHandle graceTimer;              ///< SIGKILL follows when this time is over
     EventHandle killTimer;               ///< Killer's
     EventHandle unkillableTimer;         ///< UnkillablePolicy's: the next step for processes that outlive SIGKILL
-    EventHandle removalTimer;            ///< Accountant's: the next try to remove the slice
+    EventHandle removalTimer;            ///< JobCloser's: the next try to remove the slice
     std::optional<std::uint64_t> killAt; ///< CLOCK_BOOTTIME, microseconds: when SIGKILL follows; never moved to a later time
     EventHandle memoryWatch;             ///< memory.events of the slice
     EventHandle oomTimer;                ///< bounds the wait for the kernel's log line about the victim
@@ -85,7 +85,7 @@ struct Job {
     bool ownerSuspends = false;  ///< the owner asked for the suspension
     bool changingLimits = false; ///< a change is on its way through systemd
     EventHandle idleSave;        ///< stores the record when the loop is idle
-    bool accountDue = false;     ///< the job was handed to the accountant
+    bool accountDue = false;     ///< the job was handed to the closer
     std::size_t describing = 0;  ///< reports on leftovers that are under way: the receipt waits for them
     std::vector<std::function<void()>> onDescribed; ///< called when `describing` is 0 again
     bool terminationDue = false;                    ///< SIGTERM waits for the reports on leftovers, for a moment

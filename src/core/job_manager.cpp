@@ -5,13 +5,13 @@
 #include "core/control/job_freezer.hpp"
 #include "core/control/job_signaller.hpp"
 #include "core/control/process_list.hpp"
-#include "core/end/accountant.hpp"
+#include "core/drain_state.hpp"
+#include "core/end/job_closer.hpp"
 #include "core/end/job_ender.hpp"
 #include "core/end/task_ender.hpp"
 #include "core/end/unkillable.hpp"
 #include "core/history/history_writer.hpp"
 #include "core/history/past_jobs.hpp"
-#include "core/node_state.hpp"
 #include "core/report/events.hpp"
 #include "core/resources/limit_keeper.hpp"
 #include "core/restart/node_shutdown.hpp"
@@ -37,8 +37,8 @@ constexpr std::size_t kMaxAdopted = 16; // dbus-daemon passes at most 16 descrip
 struct JobManager::Impl {
     explicit Impl(CoreContext& context)
         : core(context), rows(context.loop), historyWriter(context, rows), past(core, historyWriter), node(core, historyWriter),
-          share(core), allocator(core, share), judge(core), accountant(core, {share, judge, historyWriter, rows}), home(core),
-          unkillable(core, node), ender(core, {judge, accountant, unkillable}), taskEnder(core), keeper(core, share, ender),
+          share(core), allocator(core, share), judge(core), closer(core, {share, judge, historyWriter, rows}), home(core),
+          unkillable(core, node), ender(core, {judge, closer, unkillable}), taskEnder(core), keeper(core, share, ender),
           freezer(core, ender), signaller(core), shutdown(core, ender),
           creator(core, {node, share, allocator, keeper, home, ender}), adder(core, {allocator, creator, home, ender, taskEnder}),
           lost(core, historyWriter), recovery(core, {creator, adder, keeper, home, ender, taskEnder, freezer, lost}),
@@ -56,7 +56,7 @@ struct JobManager::Impl {
         context.systemd.onUnitRemoved = [this](const std::string& unit) { look(unit); };
         context.systemd.onReloaded = [this] { lookAtAll(); };
         context.systemd.onShutdown = [this] { shutdown.begin(); };
-        accountant.onForgotten = [this] { shutdown.jobIsOver(); };
+        closer.onForgotten = [this] { shutdown.jobIsOver(); };
     }
 
     /// The job, if the caller may do this to it in its present phase. Null: there is no such job, and the action needs none.
@@ -93,11 +93,11 @@ struct JobManager::Impl {
     LiveRows rows;
     HistoryWriter historyWriter;
     PastJobs past;
-    NodeState node;
-    NodeShare share;
+    DrainState node;
+    BatchSliceShare share;
     Allocator allocator;
     OomJudge judge;
-    Accountant accountant;
+    JobCloser closer;
     SupervisorHome home;
     UnkillablePolicy unkillable;
     JobEnder ender;
@@ -108,7 +108,7 @@ struct JobManager::Impl {
     NodeShutdown shutdown;
     JobCreator creator;
     TaskAdder adder;
-    LostJobs lost;
+    MissingJobs lost;
     Recovery recovery;
     Reconciler reconciler;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include "core/access/clients.hpp"
+#include "core/access/caller_limits.hpp"
 #include "os/background.hpp"
 #include "os/event_loop.hpp"
 
@@ -19,7 +19,8 @@ public:
     /// Microseconds for which a caller waits for an answer.
     static constexpr std::uint64_t kPatience = 1'000'000;
 
-    Admins(EventLoop& loop, Background& background, Clients& clients) : loop_(loop), background_(background), clients_(clients) {}
+    Admins(EventLoop& loop, Background& background, CallerLimits& clients)
+        : loop_(loop), background_(background), clients_(clients) {}
 
     /// Asks anew. Until the answer has come, the members of the last answer stay in force; before the first answer only root is
     /// an admin. `then` is called once, when the answer is in force or after kPatience.
@@ -31,7 +32,7 @@ private:
 
     EventLoop& loop_;
     Background& background_;
-    Clients& clients_;
+    CallerLimits& clients_;
     std::set<std::shared_ptr<Waiting>> waiting_;
 };
 

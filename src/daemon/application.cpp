@@ -17,10 +17,10 @@
 #include "daemon/log.hpp"
 #include "daemon/settings.hpp"
 #include "daemon/status_line.hpp"
-#include "os/accounts.hpp"
 #include "os/read_file.hpp"
 #include "os/sd_event_loop.hpp"
 #include "os/thread_background.hpp"
+#include "os/user_database.hpp"
 #include "socket/turn_away.hpp"
 #include "socket/wrapper_socket.hpp"
 #include "systemd/sdbus_event_source.hpp"
@@ -234,7 +234,7 @@ private:
     CgroupWatch watch_;
     RecordStore records_;
     KernelLog kernelLog_;
-    HistoryStore history_;
+    AsyncHistory history_;
     SubordinateUsers subordinates_;
     MetricsCounter metrics_;
     CoreContext context_;
@@ -243,7 +243,7 @@ private:
     JobManager jobs_;
     HistoryKeeper historyKeeper_;
     MetricsFile metricsFile_;
-    Clients clients_;
+    CallerLimits clients_;
     Admins admins_;
     CallerResolver callers_;
     ManagerObject manager_;

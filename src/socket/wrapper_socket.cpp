@@ -189,7 +189,7 @@ void WrapperSocket::acceptOne(UniqueFd socket) {
     // If there are too many connections or requests, pinfoldd closes this one unread. That costs next to nothing, and the wrapper
     // connects again in a moment.
     if (isOfReserve(connection->socket.get(), kReservedForWork) || parts_.closer.overloaded(caller.countsAs) ||
-        (!caller.admin && (!counted || !parts_.clients.quota.take(caller.countsAs, parts_.loop.bootTime()))))
+        (!caller.admin && (!counted || !parts_.clients.rate.take(caller.countsAs, parts_.loop.bootTime()))))
         return;
     connection->counted = std::move(counted);
     if (receive(connection)) // most clients have sent their request already
@@ -236,7 +236,7 @@ void WrapperSocket::serve(const ConnectionPtr& connection, WrapperPacket packet)
         parts_.logError(std::string("unexpected error in a request: ") + error.what());
         connection->answer(Error{ErrorCode::Internal, "unexpected error in pinfoldd: see `journalctl -u pinfoldd`"});
     }
-    parts_.clients.quota.charge(caller.countsAs, parts_.loop.cpuTime() - spentBefore);
+    parts_.clients.rate.charge(caller.countsAs, parts_.loop.cpuTime() - spentBefore);
 }
 
 void WrapperSocket::handle(const ConnectionPtr& connection, WrapperPacket packet) {

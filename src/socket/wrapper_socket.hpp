@@ -5,7 +5,7 @@
 
 #include "base/unique_fd.hpp"
 #include "config/config.hpp"
-#include "core/access/clients.hpp"
+#include "core/access/caller_limits.hpp"
 #include "core/job_manager.hpp"
 #include "model/wrapper_protocol.hpp"
 #include "os/descriptor_closer.hpp"
@@ -31,7 +31,7 @@ public:
     struct Parts {
         EventLoop& loop;
         JobManager& jobs;
-        Clients& clients;
+        CallerLimits& clients;
         DescriptorCloser& closer;
         const Config& config; ///< a reload replaces all of its values
         std::function<void(const std::string&)> logError;

@@ -93,7 +93,7 @@ struct HistoryChanges {
     std::vector<LateReport> reports = {}; ///< may also be about `receipts`; see amend()
 };
 
-/// One thread at a time may use this. All calls may wait for the disk, so pinfoldd's loop uses HistoryStore.
+/// One thread at a time may use this. All calls may wait for the disk, so pinfoldd's loop uses AsyncHistory.
 class History {
 public:
     enum class Mode { ReadWrite, ReadOnly };

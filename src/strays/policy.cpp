@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "strays/policy.hpp"
 
-#include "os/accounts.hpp"
 #include "os/process_looks.hpp"
+#include "os/user_database.hpp"
 
 namespace pinfold {
 namespace {

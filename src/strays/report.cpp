@@ -15,19 +15,19 @@ struct Wording {
     const char* text;
 };
 
-Wording wordingOf(Deed::Kind kind) {
+Wording wordingOf(StrayAction::Kind kind) {
     switch (kind) {
-    case Deed::Kind::Report:
+    case StrayAction::Kind::Report:
         return {LOG_NOTICE, "report", "belongs to no job"};
-    case Deed::Kind::Warning:
+    case StrayAction::Kind::Warning:
         return {LOG_WARNING, "warn", "belongs to no job"};
-    case Deed::Kind::Terminate:
+    case StrayAction::Kind::Terminate:
         return {LOG_WARNING, "SIGTERM", "belongs to no job and was sent SIGTERM"};
-    case Deed::Kind::Kill:
+    case StrayAction::Kind::Kill:
         return {LOG_WARNING, "SIGKILL", "belongs to no job and was sent SIGKILL"};
-    case Deed::Kind::Spare:
+    case StrayAction::Kind::Spare:
         return {LOG_NOTICE, "spare", "belongs to no job and was spared"};
-    case Deed::Kind::Failure:
+    case StrayAction::Kind::Failure:
         return {LOG_ERR, "failure", "belongs to no job and cannot be ended"};
     }
     return {LOG_ERR, "", ""};
@@ -35,8 +35,8 @@ Wording wordingOf(Deed::Kind kind) {
 
 } // namespace
 
-JournalEvent strayEvent(const Stray& stray, const Deed& deed) {
-    const auto wording = wordingOf(deed.kind);
+JournalEvent strayEvent(const Stray& stray, const StrayAction& action) {
+    const auto wording = wordingOf(action.kind);
     const auto& info = stray.process.info;
     const auto pid = std::to_string(info.pid);
     JournalEvent event;
@@ -44,7 +44,7 @@ JournalEvent strayEvent(const Stray& stray, const Deed& deed) {
     event.messageId = kMessageStray;
     event.message = "stray: process " + pid + " of user " + std::to_string(info.realUid) + " (" +
                     std::string(toString(stray.kind)) + ", " + stray.unit + ") " + wording.text +
-                    (deed.why.empty() ? "" : ", because " + deed.why) + ": " + info.command;
+                    (action.why.empty() ? "" : ", because " + action.why) + ": " + info.command;
     // The entry has no OBJECT_PID=: journald would read the command line of such a process, and would wait for as long as the
     // lock of the process's memory is held.
     event.fields = {{"PINFOLD_EVENT", "stray"},

@@ -7,7 +7,7 @@
 
 namespace pinfold {
 
-JournalEvent strayEvent(const Stray& stray, const Deed& deed);
+JournalEvent strayEvent(const Stray& stray, const StrayAction& action);
 
 /// The entry that nothing was done, or nothing more.
 JournalEvent straysRefusedEvent(const std::vector<std::string>& reasons);

@@ -64,94 +64,96 @@ private:
     std::map<Key, std::size_t> strays_;
 };
 
-Deed spared(const Error& why) { return {why.code == ErrorCode::PidGone ? Deed::Kind::Spare : Deed::Kind::Failure, why.message}; }
+StrayAction spared(const Error& why) {
+    return {why.code == ErrorCode::PidGone ? StrayAction::Kind::Spare : StrayAction::Kind::Failure, why.message};
+}
 
-Deed sendTo(const Stray& stray, Deed::Kind kind) {
+StrayAction sendTo(const Stray& stray, StrayAction::Kind kind) {
     const int pidfd = stray.process.pidfd.get();
-    auto sent = sendSignalTo(pidfd, kind == Deed::Kind::Kill ? SIGKILL : SIGTERM);
-    if (sent && kind == Deed::Kind::Terminate) // a stopped process acts on the signal only when it runs
+    auto sent = sendSignalTo(pidfd, kind == StrayAction::Kind::Kill ? SIGKILL : SIGTERM);
+    if (sent && kind == StrayAction::Kind::Terminate) // a stopped process acts on the signal only when it runs
         sent = sendSignalTo(pidfd, SIGCONT);
-    return sent ? Deed{kind, {}} : Deed{Deed::Kind::Failure, sent.error().message};
+    return sent ? StrayAction{kind, {}} : StrayAction{StrayAction::Kind::Failure, sent.error().message};
 }
 
 /// Returns the strays to which the signal was sent.
-std::vector<Stray> signalAll(const Lookout& lookout, std::vector<Stray> strays, Deed::Kind kind, const Tell& tell) {
+std::vector<Stray> signalAll(const StrayScanner& scanner, std::vector<Stray> strays, StrayAction::Kind kind, const Tell& tell) {
     std::vector<Stray> reached;
     for (auto& stray : strays) {
         if (!stray.actedOn()) {
-            tell(stray, {Deed::Kind::Spare, *stray.spared});
+            tell(stray, {StrayAction::Kind::Spare, *stray.spared});
             continue;
         }
-        const auto same = lookout.confirm(stray);
-        const auto deed = same ? sendTo(stray, kind) : spared(same.error());
-        tell(stray, deed);
-        if (deed.kind == kind)
+        const auto same = scanner.confirm(stray);
+        const auto action = same ? sendTo(stray, kind) : spared(same.error());
+        tell(stray, action);
+        if (action.kind == kind)
             reached.push_back(std::move(stray));
     }
     return reached;
 }
 
-void killAll(const Lookout& lookout, std::vector<Stray> strays, const Tell& tell) {
-    for (const auto& stray : outlast(signalAll(lookout, std::move(strays), Deed::Kind::Kill, tell), kDeathTime))
-        tell(stray, {Deed::Kind::Failure, "SIGKILL did not end it: it hangs in the kernel"});
+void killAll(const StrayScanner& scanner, std::vector<Stray> strays, const Tell& tell) {
+    for (const auto& stray : outlast(signalAll(scanner, std::move(strays), StrayAction::Kind::Kill, tell), kDeathTime))
+        tell(stray, {StrayAction::Kind::Failure, "SIGKILL did not end it: it hangs in the kernel"});
 }
 
-Result<void> stopAll(const Lookout& lookout, std::vector<Stray> strays, const Tell& tell) {
-    const std::chrono::microseconds grace(lookout.config().grace);
-    auto left = outlast(signalAll(lookout, std::move(strays), Deed::Kind::Terminate, tell), grace);
+Result<void> stopAll(const StrayScanner& scanner, std::vector<Stray> strays, const Tell& tell) {
+    const std::chrono::microseconds grace(scanner.config().grace);
+    auto left = outlast(signalAll(scanner, std::move(strays), StrayAction::Kind::Terminate, tell), grace);
     if (left.empty())
         return {};
     // In the meantime a stray may have become a supervisor by exec, and its user may have a job.
-    auto findings = lookout.lookAgain(std::move(left));
+    auto findings = scanner.lookAgain(std::move(left));
     if (!findings.areSure())
         return Error{ErrorCode::Internal, "SIGKILL was not sent to processes that survived SIGTERM: " +
                                               (findings.unseen.empty() ? findings.doubts : findings.unseen).front()};
-    killAll(lookout, std::move(findings.strays), tell);
+    killAll(scanner, std::move(findings.strays), tell);
     return {};
 }
 
-void warnAll(const Lookout& lookout, std::vector<Stray> strays, const Tell& tell) {
+void warnAll(const StrayScanner& scanner, std::vector<Stray> strays, const Tell& tell) {
     Terminals terminals(strays);
     for (auto& stray : strays) {
         if (!stray.actedOn()) {
-            tell(stray, {Deed::Kind::Spare, *stray.spared});
+            tell(stray, {StrayAction::Kind::Spare, *stray.spared});
             continue;
         }
-        if (const auto same = lookout.confirm(stray); !same) {
+        if (const auto same = scanner.confirm(stray); !same) {
             tell(stray, spared(same.error()));
             continue;
         }
         terminals.warn(stray);
-        tell(stray, {Deed::Kind::Warning, {}});
+        tell(stray, {StrayAction::Kind::Warning, {}});
     }
 }
 
 } // namespace
 
-Deed plannedDeed(const Stray& stray, StraysMode mode) {
+StrayAction plannedAction(const Stray& stray, StraysMode mode) {
     if (mode == StraysMode::Report)
         return {};
     if (!stray.actedOn())
-        return {Deed::Kind::Spare, *stray.spared};
-    return {mode == StraysMode::Warn   ? Deed::Kind::Warning
-            : mode == StraysMode::Stop ? Deed::Kind::Terminate
-                                       : Deed::Kind::Kill,
+        return {StrayAction::Kind::Spare, *stray.spared};
+    return {mode == StraysMode::Warn   ? StrayAction::Kind::Warning
+            : mode == StraysMode::Stop ? StrayAction::Kind::Terminate
+                                       : StrayAction::Kind::Kill,
             {}};
 }
 
-Result<void> sweep(const Lookout& lookout, std::vector<Stray> strays, StraysMode mode, const Tell& tell) {
+Result<void> sweep(const StrayScanner& scanner, std::vector<Stray> strays, StraysMode mode, const Tell& tell) {
     switch (mode) {
     case StraysMode::Report:
         for (const auto& stray : strays)
             tell(stray, {});
         return {};
     case StraysMode::Warn:
-        warnAll(lookout, std::move(strays), tell);
+        warnAll(scanner, std::move(strays), tell);
         return {};
     case StraysMode::Stop:
-        return stopAll(lookout, std::move(strays), tell);
+        return stopAll(scanner, std::move(strays), tell);
     case StraysMode::Kill:
-        killAll(lookout, std::move(strays), tell);
+        killAll(scanner, std::move(strays), tell);
         return {};
     }
     return {};

@@ -2,7 +2,7 @@
 // Acts on strays.
 #pragma once
 
-#include "strays/lookout.hpp"
+#include "strays/stray_scanner.hpp"
 
 #include <functional>
 #include <string>
@@ -11,20 +11,20 @@
 namespace pinfold {
 
 /// What was done about a stray, or would be done.
-struct Deed {
+struct StrayAction {
     enum class Kind { Report, Warning, Terminate, Kill, Spare, Failure };
     Kind kind = Kind::Report;
     std::string why; ///< the reason, for Spare and Failure
 };
 
-using Tell = std::function<void(const Stray&, const Deed&)>;
+using Tell = std::function<void(const Stray&, const StrayAction&)>;
 
 /// What a sweep in this mode does first.
-Deed plannedDeed(const Stray& stray, StraysMode mode);
+StrayAction plannedAction(const Stray& stray, StraysMode mode);
 
-/// Acts on the strays. The findings must be sure, and have pidfds. `tell` is called for each deed; twice for a stray that
+/// Acts on the strays. The findings must be sure, and have pidfds. `tell` is called for each action; twice for a stray that
 /// outlasts SIGTERM. Returns when all strays are gone, or have been reported as failures. Error: Internal when the knowledge was
 /// lost in between; then nothing more was done.
-Result<void> sweep(const Lookout& lookout, std::vector<Stray> strays, StraysMode mode, const Tell& tell);
+Result<void> sweep(const StrayScanner& scanner, std::vector<Stray> strays, StraysMode mode, const Tell& tell);
 
 } // namespace pinfold

@@ -3,9 +3,9 @@
 
 #include "base/message_ids.hpp"
 #include "base/paths.hpp"
-#include "os/accounts.hpp"
 #include "os/journal.hpp"
 #include "os/process.hpp"
+#include "os/user_database.hpp"
 #include "socket_client/failure_policy.hpp"
 #include "store/record_store.hpp"
 

@@ -62,7 +62,7 @@ void JobEnder::watch(const JobPtr& job) {
     limitRunTime(job);
     judge_.watch(job);
     if (!job->record.neverRan)
-        accountant_.running(job);
+        closer_.running(job);
     job->lacksBatchScript() || job->isStarting(0) ? check(job) : watchBatchScript(job);
     if (core_.shutdownSince) // PID 1 may have started the job before PID 1 began to stop all units
         begin(job, {.cause = JobResult::NodeShutdown, .by = {}, .grace = {}});
@@ -88,7 +88,7 @@ void JobEnder::check(const JobPtr& job) {
     if (populated(*job)) {
         job->leaderTimer.reset();
         if (job->record.state == JobState::Ending)
-            Accountant::forgetNote(*job);
+            JobCloser::forgetNote(*job);
         // The job had run empty. Processes that have come since are stopped too.
         if (job->record.state == JobState::Ending && !isBeingStopped(*job) && !reports_.letsBe(job))
             stop(job);
@@ -196,7 +196,7 @@ bool JobEnder::isSooner(const Job& job, std::uint64_t asked) const {
 
 void JobEnder::resume(const JobPtr& job) {
     if (job->record.state == JobState::Accounting)
-        return accountant_.account(job);
+        return closer_.account(job);
     watch(job); // watch() goes on with the end
 }
 
@@ -334,7 +334,7 @@ void JobEnder::emptied(const JobPtr& job) {
     unkillable_.over(*job);
     if (job->isStartingTasks())
         return; // PID 1 may still put a process into the job; the end of that start calls emptied() again
-    accountant_.note(*job);
+    closer_.note(*job);
     if (reports_.isAwaited(job)) {
         // The record is stored in case pinfoldd restarts meanwhile. On a busy node the report comes before the loop is idle, and
         // then the record is stored with the next state.
@@ -356,7 +356,7 @@ void JobEnder::emptied(const JobPtr& job) {
 
 void JobEnder::account(const JobPtr& job) {
     if (job->describing == 0)
-        return accountant_.account(job);
+        return closer_.account(job);
     job->onDescribed.push_back(onJob(job, &JobEnder::account)); // the receipt has to name the leftovers
 }
 

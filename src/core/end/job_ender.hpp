@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // JobEnder watches a running job and ends it: it names the leftovers, sends SIGTERM, waits for the grace, uses cgroup.kill, and
-// hands the job over to the accountant.
+// hands the job over to the closer.
 #pragma once
 
 #include "core/core.hpp"
-#include "core/end/accountant.hpp"
+#include "core/end/job_closer.hpp"
 #include "core/end/report_wait.hpp"
 #include "core/end/unkillable.hpp"
 
@@ -16,14 +16,14 @@ namespace pinfold {
 
 // clang-format off
 // What JobEnder does at each event, by the job's state. In Creating it does nothing: JobCreator lets the job run, drops it, or gives
-// it up, and then the job ends from Creating (JobRecord::neverRan). In Accounting only Accountant acts.
+// it up, and then the job ends from Creating (JobRecord::neverRan). In Accounting only JobCloser acts.
 //
 //                                      | Running                                | Ending
 // -------------------------------------|----------------------------------------|-----------------------------------------------------
 // the leader ends                      | begin: exited, or supervisor-lost      | kill, if a shepherd was spared and is gone now
 // the supervisor ends                  | begin: supervisor-lost                 | emptied, if the slice is empty
 // the slice has run empty, or is gone  | begin: exited; if the leader lives,    | emptied: note the figures, wait for a report that is
-//                                      | wait 1 s, then begin: exited or lost   | due (reportTimer), then hand over to Accountant
+//                                      | wait 1 s, then begin: exited or lost   | due (reportTimer), then hand over to JobCloser
 //   of a job without a batch script    | lingerTimer begins; gone: begin: lost  | the same
 // the slice has processes again        | stop waiting                           | stop, unless isBeingStopped() or a report is awaited
 // the slice is frozen                  | -                                      | killAround, if cull() has frozen it
@@ -44,11 +44,11 @@ class JobEnder {
 public:
     struct Parts {
         OomJudge& judge;
-        Accountant& accountant;
+        JobCloser& closer;
         UnkillablePolicy& unkillable;
     };
     JobEnder(Core& core, Parts parts)
-        : core_(core), judge_(parts.judge), accountant_(parts.accountant), unkillable_(parts.unkillable),
+        : core_(core), judge_(parts.judge), closer_(parts.closer), unkillable_(parts.unkillable),
           reports_(core, [this](const JobPtr& job) { check(job); }) {}
 
     /// Watches leader, supervisor, slice and run time of a running job, and acts at once on what has happened already.
@@ -103,7 +103,7 @@ private:
 
     Core& core_;
     OomJudge& judge_;
-    Accountant& accountant_;
+    JobCloser& closer_;
     UnkillablePolicy& unkillable_;
     ReportWait reports_;
 };

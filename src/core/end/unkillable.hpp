@@ -5,7 +5,7 @@
 #pragma once
 
 #include "core/core.hpp"
-#include "core/node_state.hpp"
+#include "core/drain_state.hpp"
 
 #include <sys/types.h>
 
@@ -20,7 +20,7 @@ namespace pinfold {
 
 class UnkillablePolicy {
 public:
-    UnkillablePolicy(Core& core, NodeState& node) : core_(core), node_(node) {}
+    UnkillablePolicy(Core& core, DrainState& node) : core_(core), node_(node) {}
 
     /// Call this when SIGKILL has been sent to all of the job: the time begins now. SIGKILL is sent once more in between, because
     /// a process may have come into the job after the first one.
@@ -47,7 +47,7 @@ private:
     void runScript(const Job& job, const std::vector<pid_t>& pids) const;
 
     Core& core_;
-    NodeState& node_;
+    DrainState& node_;
 };
 
 /// The jobs that cannot be killed, for the node's comment and its drain.

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "core/core.hpp"
+#include "core/resources/batch_slice_share.hpp"
 #include "core/resources/cpu_allocator.hpp"
-#include "core/resources/node_share.hpp"
 #include "model/allocation.hpp"
 
 namespace pinfold {
@@ -12,7 +12,7 @@ namespace pinfold {
 /// its job is gone.
 class Allocator {
 public:
-    Allocator(Core& core, NodeShare& share) : core_(core), share_(share) {}
+    Allocator(Core& core, BatchSliceShare& share) : core_(core), share_(share) {}
 
     struct Grant {
         Allocation allocation;
@@ -32,7 +32,7 @@ private:
     std::map<std::string, std::string> environment(const CpuList& gpus) const;
 
     Core& core_;
-    NodeShare& share_;
+    BatchSliceShare& share_;
 };
 
 } // namespace pinfold

@@ -82,7 +82,7 @@ std::string missingDevice(const ResourceLimits& limits) {
 } // namespace
 
 /// A change that is on its way through systemd.
-struct LimitKeeper::Undertaking {
+struct LimitKeeper::PendingChange {
     JobPtr job;
     Change change;
     ResourceLimits before;
@@ -219,68 +219,67 @@ void LimitKeeper::change(const JobPtr& job, Change change, Reply<ResourceLimits>
     if (auto survives = change.force ? Result<void>() : survivable(*job, change.limits); !survives)
         return reply(survives.error());
 
-    auto undertaking = std::make_shared<Undertaking>(Undertaking{job, std::move(change), job->record.limits, std::move(reply)});
+    auto pending = std::make_shared<PendingChange>(PendingChange{job, std::move(change), job->record.limits, std::move(reply)});
     job->changingLimits = true;
     job->record.limits = std::move(*limits);
-    if (undertaking->change.force)
-        job->record.limitsForcedBy = undertaking->change.by;
+    if (pending->change.force)
+        job->record.limitsForcedBy = pending->change.by;
     core_.save(*job); // a restart in between goes on with the new limits
-    apply(undertaking);
+    apply(pending);
 }
 
-void LimitKeeper::apply(const std::shared_ptr<Undertaking>& undertaking) {
-    const auto properties = limitProperties(undertaking->change.limits);
+void LimitKeeper::apply(const std::shared_ptr<PendingChange>& pending) {
+    const auto properties = limitProperties(pending->change.limits);
     if (properties.empty())
-        return applied(undertaking);
-    const auto& key = undertaking->job->key();
+        return applied(pending);
+    const auto& key = pending->job->key();
     // The slice comes first, because its limits bind. The scope gets the same limits; before that a raise has no effect.
     core_.context.systemd.setProperties(key.sliceName(), properties, [=, this](const SystemdOutcome& slice) {
         if (slice)
-            return undo(undertaking, {ErrorCode::SystemdFailed, "systemd did not change the limits: " + slice->message});
-        core_.context.systemd.setProperties(
-            undertaking->job->key().scopeName(0), properties, [=, this](const SystemdOutcome& scope) {
-                if (scope && scope->fault != SystemdFault::NoSuchUnit)
-                    return undo(undertaking, {ErrorCode::SystemdFailed, "systemd did not change the limits: " + scope->message});
-                applied(undertaking);
-            });
+            return undo(pending, {ErrorCode::SystemdFailed, "systemd did not change the limits: " + slice->message});
+        core_.context.systemd.setProperties(pending->job->key().scopeName(0), properties, [=, this](const SystemdOutcome& scope) {
+            if (scope && scope->fault != SystemdFault::NoSuchUnit)
+                return undo(pending, {ErrorCode::SystemdFailed, "systemd did not change the limits: " + scope->message});
+            applied(pending);
+        });
     });
 }
 
-void LimitKeeper::applied(const std::shared_ptr<Undertaking>& undertaking) {
-    const auto& job = undertaking->job;
-    if (undertaking->undoing) {
+void LimitKeeper::applied(const std::shared_ptr<PendingChange>& pending) {
+    const auto& job = pending->job;
+    if (pending->undoing) {
         (void)compare(*job);
-        return undertaking->finish();
+        return pending->finish();
     }
     if (job->isLive())
         if (auto enforced = inForce(*job); !enforced)
-            return undo(undertaking, enforced.error());
-    logLimitsChanged(core_.context, *job, undertaking->change.by, undertaking->before);
+            return undo(pending, enforced.error());
+    logLimitsChanged(core_.context, *job, pending->change.by, pending->before);
     ender_.limitRunTime(job);
     share_.protect();
     core_.observer->limitsChanged(job->key());
-    undertaking->finish();
+    pending->finish();
 }
 
-void LimitKeeper::undo(const std::shared_ptr<Undertaking>& undertaking, const Error& why) {
-    const auto& job = undertaking->job;
-    if (undertaking->undoing) {
+void LimitKeeper::undo(const std::shared_ptr<PendingChange>& pending, const Error& why) {
+    const auto& job = pending->job;
+    if (pending->undoing) {
         logWarning(core_.context, job->key(), "its earlier limits cannot be restored: " + why.message);
         (void)compare(*job);
-        return undertaking->finish();
+        return pending->finish();
     }
-    undertaking->undoing = true;
-    undertaking->why = why;
-    auto& back = undertaking->change.limits;
-    back = reversal(back, undertaking->before);
+    pending->undoing = true;
+    pending->why = why;
+    auto& back = pending->change.limits;
+    back = reversal(back, pending->before);
     // A list that was never set goes back to all CPUs or memory nodes: an empty list changes nothing (systemd 252).
     if (back.allowedCpus && back.allowedCpus->empty())
         back.allowedCpus = share_.available("cpuset.cpus.effective");
     if (back.allowedMemoryNodes && back.allowedMemoryNodes->empty())
         back.allowedMemoryNodes = share_.available("cpuset.mems.effective");
-    job->record.limits = undertaking->before;
+    job->record.limits = pending->before;
     core_.save(*job);
-    apply(undertaking);
+    apply(pending);
 }
 
 void LimitKeeper::restore(const JobPtr& job) {

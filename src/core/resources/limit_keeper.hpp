@@ -3,7 +3,7 @@
 
 #include "core/core.hpp"
 #include "core/end/job_ender.hpp"
-#include "core/resources/node_share.hpp"
+#include "core/resources/batch_slice_share.hpp"
 
 #include <optional>
 #include <string>
@@ -13,7 +13,7 @@ namespace pinfold {
 /// Checks whether this node can enforce a job's limits and whether they are in force, and changes them while the job runs.
 class LimitKeeper {
 public:
-    LimitKeeper(Core& core, NodeShare& share, JobEnder& ender) : core_(core), share_(share), ender_(ender) {}
+    LimitKeeper(Core& core, BatchSliceShare& share, JobEnder& ender) : core_(core), share_(share), ender_(ender) {}
 
     /// The limits as this node can enforce them. A limit that the node cannot enforce is refused or, if the site says so, left
     /// out with a warning. Errors: LimitUnenforceable; LimitInvalid for CPUs, memory nodes, devices and profiles that do not
@@ -42,16 +42,16 @@ public:
     std::string controllersMissing(const ResourceLimits& limits) const;
 
 private:
-    struct Undertaking;
+    struct PendingChange;
     Result<void> existing(const ResourceLimits& limits) const;
     Result<void> survivable(const Job& job, const ResourceLimits& change) const;
-    void apply(const std::shared_ptr<Undertaking>& undertaking);
-    void applied(const std::shared_ptr<Undertaking>& undertaking);
-    void undo(const std::shared_ptr<Undertaking>& undertaking, const Error& why);
+    void apply(const std::shared_ptr<PendingChange>& pending);
+    void applied(const std::shared_ptr<PendingChange>& pending);
+    void undo(const std::shared_ptr<PendingChange>& pending, const Error& why);
     static std::optional<std::string> compare(Job& job);
 
     Core& core_;
-    NodeShare& share_;
+    BatchSliceShare& share_;
     JobEnder& ender_;
 };
 

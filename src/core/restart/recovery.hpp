@@ -4,10 +4,10 @@
 
 #include "core/control/job_freezer.hpp"
 #include "core/core.hpp"
-#include "core/end/accountant.hpp"
+#include "core/end/job_closer.hpp"
 #include "core/end/job_ender.hpp"
 #include "core/end/task_ender.hpp"
-#include "core/restart/lost_jobs.hpp"
+#include "core/restart/missing_jobs.hpp"
 #include "core/start/job_creator.hpp"
 #include "core/start/task_adder.hpp"
 
@@ -28,7 +28,7 @@ public:
         JobEnder& ender;
         TaskEnder& taskEnder;
         JobFreezer& freezer;
-        LostJobs& lost;
+        MissingJobs& lost;
     };
     Recovery(Core& core, Parts parts) : core_(core), parts_(parts) {}
 

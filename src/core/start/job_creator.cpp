@@ -264,14 +264,14 @@ Result<JobPtr> JobCreator::prepare(const Caller& caller, CreateRequest request, 
 }
 
 void JobCreator::start(const JobPtr& job, bool mayBeThere) {
-    TaskStarter::Request request{
+    ScopeStarter::Request request{
         .properties = {job->record.limits, allocator_.devicesOf(job->record)}, .processes = {}, .mayBeThere = mayBeThere};
     if (const auto task = job->record.tasks.find(0); task != job->record.tasks.end()) {
         request.processes = std::exchange(job->tasks[0].newcomers, {});
         request.properties.shepherd = task->second.shepherd;
     }
     starter_.start(job, std::move(request),
-                   {.done = [this, job](const TaskStarter::Outcome& outcome) { started(job, outcome); },
+                   {.done = [this, job](const ScopeStarter::Outcome& outcome) { started(job, outcome); },
                     .overdue = [this, job](const Error& why) { overdue(job, why); },
                     .wanted = [job] { return job->lacksBatchScript() || !leaderEnded(*job); }});
 }
@@ -299,7 +299,7 @@ void JobCreator::overdue(const JobPtr& job, const Error& why) {
     answer(job, why);
 }
 
-void JobCreator::started(const JobPtr& job, const TaskStarter::Outcome& outcome) {
+void JobCreator::started(const JobPtr& job, const ScopeStarter::Outcome& outcome) {
     if (!outcome.result)
         return outcome.begun ? giveUp(job, outcome.result.error()) : drop(job, outcome.result.error());
     if (const auto task = job->tasks.find(0); task != job->tasks.end() && hasEnded(task->second.leader.get()))

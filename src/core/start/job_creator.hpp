@@ -3,13 +3,13 @@
 #pragma once
 
 #include "core/core.hpp"
+#include "core/drain_state.hpp"
 #include "core/end/job_ender.hpp"
-#include "core/node_state.hpp"
 #include "core/resources/allocator.hpp"
 #include "core/resources/limit_keeper.hpp"
 #include "core/start/process_check.hpp"
+#include "core/start/scope_starter.hpp"
 #include "core/start/supervisor_home.hpp"
-#include "core/start/task_starter.hpp"
 
 #include <algorithm>
 
@@ -18,8 +18,8 @@ namespace pinfold {
 class JobCreator {
 public:
     struct Parts {
-        const NodeState& node;
-        NodeShare& share;
+        const DrainState& node;
+        BatchSliceShare& share;
         Allocator& allocator;
         LimitKeeper& keeper;
         SupervisorHome& home;
@@ -64,19 +64,19 @@ private:
     void openAgain(const JobPtr& known, const Caller& caller, CreateRequest request, Reply<JobSummary> reply, IfLive ifLive);
     void createAgain(const Caller& caller, const JobPtr& known, Reply<JobSummary> reply) const;
     void start(const JobPtr& job, bool mayBeThere);
-    void started(const JobPtr& job, const TaskStarter::Outcome& outcome);
+    void started(const JobPtr& job, const ScopeStarter::Outcome& outcome);
     void overdue(const JobPtr& job, const Error& why);
     void drop(const JobPtr& job, const Error& why);
     void answer(const JobPtr& job, const Result<JobSummary>& answer) const;
 
     Core& core_;
-    const NodeState& node_;
-    NodeShare& share_;
+    const DrainState& node_;
+    BatchSliceShare& share_;
     Allocator& allocator_;
     LimitKeeper& keeper_;
     SupervisorHome& home_;
     JobEnder& ender_;
-    TaskStarter starter_;
+    ScopeStarter starter_;
     std::uint64_t lastManual_ = 0;
 };
 

@@ -28,7 +28,7 @@ struct CheckedProcess {
 /// and descriptors that are not pidfds.
 Result<CheckedProcess> checkProcess(const CoreContext& context, UniqueFd pidfd);
 
-/// The same process with a pidfd of its own, for a TaskStarter. `soleUid`: as in CheckedProcess. Error: Busy, because no
+/// The same process with a pidfd of its own, for a ScopeStarter. `soleUid`: as in CheckedProcess. Error: Busy, because no
 /// descriptor is left.
 Result<Newcomer> newcomerOf(pid_t pid, const UniqueFd& pidfd, std::optional<uid_t> soleUid);
 

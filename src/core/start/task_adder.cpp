@@ -187,7 +187,7 @@ void TaskAdder::start(const JobPtr& job, std::uint32_t number, bool mayBeThere) 
          .processes = std::exchange(job->tasks[number].newcomers, {}),
          .withSlice = false,
          .mayBeThere = mayBeThere},
-        {.done = [this, job, number](const TaskStarter::Outcome& outcome) { started(job, number, outcome.result); },
+        {.done = [this, job, number](const ScopeStarter::Outcome& outcome) { started(job, number, outcome.result); },
          .overdue = [this, job, number](const Error& why) { overdue(job, number, why); },
          .wanted = [job] { return job->record.state == JobState::Running; }});
 }

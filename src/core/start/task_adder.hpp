@@ -8,8 +8,8 @@
 #include "core/resources/allocator.hpp"
 #include "core/start/job_creator.hpp"
 #include "core/start/process_check.hpp"
+#include "core/start/scope_starter.hpp"
 #include "core/start/supervisor_home.hpp"
-#include "core/start/task_starter.hpp"
 
 #include <vector>
 
@@ -49,7 +49,7 @@ private:
 
     Core& core_;
     Parts parts_;
-    TaskStarter starter_;
+    ScopeStarter starter_;
 };
 
 } // namespace pinfold

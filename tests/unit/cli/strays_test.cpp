@@ -131,19 +131,19 @@ TEST(Strays, aRangeWithoutUsersIsAMistake) {
 
 TEST(Strays, aLineSaysWhatIsDoneOrWouldBe) {
     const auto stray = sample();
-    EXPECT_EQ(deedLine(stray, {Deed::Kind::Kill, {}}, false),
+    EXPECT_EQ(actionLine(stray, {StrayAction::Kind::Kill, {}}, false),
               "sent SIGKILL to 4711 of 4000000 (moved, /elsewhere): sleep 1000\n");
-    EXPECT_EQ(deedLine(stray, {Deed::Kind::Terminate, {}}, true),
+    EXPECT_EQ(actionLine(stray, {StrayAction::Kind::Terminate, {}}, true),
               "would send SIGTERM to 4711 of 4000000 (moved, /elsewhere): sleep 1000\n");
-    EXPECT_EQ(deedLine(stray, {Deed::Kind::Spare, "max_kills is reached"}, false),
+    EXPECT_EQ(actionLine(stray, {StrayAction::Kind::Spare, "max_kills is reached"}, false),
               "spared 4711 of 4000000 (moved, /elsewhere), because max_kills is reached: sleep 1000\n");
 }
 
 TEST(Strays, tableAndJson) {
     auto row = rowOf(sample());
-    addDeed(row, {Deed::Kind::Terminate, {}});
-    addDeed(row, {Deed::Kind::Kill, {}});
-    addDeed(row, {Deed::Kind::Failure, "SIGKILL did not end it"});
+    addAction(row, {StrayAction::Kind::Terminate, {}});
+    addAction(row, {StrayAction::Kind::Kill, {}});
+    addAction(row, {StrayAction::Kind::Failure, "SIGKILL did not end it"});
     EXPECT_EQ(strayTable({row}, Amounts{}, {.legend = false, .width = 0, .parsable = true}),
               "4711|4000000|4000000|moved|-|1min 1s|0|0|7|pts/3|/elsewhere|sleep 1000\n");
     StrayRun run;

@@ -168,7 +168,7 @@ protected:
     CgroupWatch::AddWatch addWatch = &::inotify_add_watch;
     std::optional<CgroupWatch> watch;
     std::optional<MetricsCounter> metrics;
-    std::optional<HistoryStore> store;
+    std::optional<AsyncHistory> store;
     std::optional<History> history; ///< the test's own look at what is stored
     std::optional<KernelLog> kernelLog;
     bool kernelLogReadable = true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // A history that is damaged, removed or full, and queries beside a writer that hangs.
-#include "store/history_store.hpp"
+#include "store/async_history.hpp"
 
 #include "history_fixture.hpp"
 #include "tests/support/cpp/manual_background.hpp"
@@ -127,7 +127,7 @@ protected:
 
     ManualEventLoop loop;
     ManualBackground background{loop};
-    HistoryStore store{background, file};
+    AsyncHistory store{background, file};
 };
 
 TEST_F(HistoryStoreTest, queriesDoNotWaitForAWriterThatHangs) {
@@ -170,7 +170,7 @@ TEST_F(HistoryStoreTest, aQueryThatFindsDamageHasTheFileReplaced) {
 TEST_F(HistoryStoreTest, whatComesAfterItsEndIsNotTold) {
     background.hold(Lane::HistoryWrite);
     {
-        HistoryStore shortLived(background, file);
+        AsyncHistory shortLived(background, file);
         shortLived.write({{receipt("a", "sge.1", 100)}}, [](const Result<Receipts>&) { ADD_FAILURE() << "told"; });
     }
     background.release(Lane::HistoryWrite);

@@ -170,14 +170,14 @@ TEST_F(Find, whoCallsIsNotEndedByIt) {
 
 TEST_F(Find, thePlanFollowsTheMode) {
     const auto strays = find(process(3, 1000, "/system.slice/site.service"), process(8));
-    EXPECT_EQ(plannedDeed(strays[0], StraysMode::Kill).kind, Deed::Kind::Spare);
-    EXPECT_EQ(plannedDeed(strays[0], StraysMode::Report).kind, Deed::Kind::Report);
-    const std::pair<StraysMode, Deed::Kind> expected[] = {{StraysMode::Report, Deed::Kind::Report},
-                                                          {StraysMode::Warn, Deed::Kind::Warning},
-                                                          {StraysMode::Stop, Deed::Kind::Terminate},
-                                                          {StraysMode::Kill, Deed::Kind::Kill}};
+    EXPECT_EQ(plannedAction(strays[0], StraysMode::Kill).kind, StrayAction::Kind::Spare);
+    EXPECT_EQ(plannedAction(strays[0], StraysMode::Report).kind, StrayAction::Kind::Report);
+    const std::pair<StraysMode, StrayAction::Kind> expected[] = {{StraysMode::Report, StrayAction::Kind::Report},
+                                                                 {StraysMode::Warn, StrayAction::Kind::Warning},
+                                                                 {StraysMode::Stop, StrayAction::Kind::Terminate},
+                                                                 {StraysMode::Kill, StrayAction::Kind::Kill}};
     for (const auto& [mode, kind] : expected)
-        EXPECT_EQ(plannedDeed(strays[1], mode).kind, kind);
+        EXPECT_EQ(plannedAction(strays[1], mode).kind, kind);
 }
 
 TEST(Policy, namesThatNobodyKnowsAreProblems) {

@@ -14,13 +14,13 @@
 
 namespace pinfold {
 
-class HistoryStore {
+class AsyncHistory {
 public:
     template <class T> using Reply = std::function<void(Result<T>)>;
 
     /// `beforeMigration`: a thread calls it, see History::open().
-    HistoryStore(Background& background, const std::filesystem::path& file, std::function<void()> beforeMigration = {});
-    ~HistoryStore();
+    AsyncHistory(Background& background, const std::filesystem::path& file, std::function<void()> beforeMigration = {});
+    ~AsyncHistory();
 
     /// Opens the file, if it is not open, and writes. Each call is a transaction of its own; transactions are in the order of the
     /// calls. The answer has the receipts that were stored already. Error: Internal, and then nothing was written.
@@ -48,7 +48,7 @@ private:
     Background& background_;
     std::shared_ptr<Writer> writer_;
     std::shared_ptr<Readers> readers_;
-    std::shared_ptr<HistoryStore*> self_; ///< for completions; null when this object has gone
+    std::shared_ptr<AsyncHistory*> self_; ///< for completions; null when this object has gone
 };
 
 } // namespace pinfold

@@ -15,9 +15,9 @@
 
 namespace pinfold {
 
-class NodeState {
+class DrainState {
 public:
-    NodeState(Core& core, const HistoryWriter& history);
+    DrainState(Core& core, const HistoryWriter& history);
 
     /// Reads, at start, the drain that an earlier pinfoldd has stored. A file that cannot be read counts as a drain, and the
     /// journal has an entry about it.

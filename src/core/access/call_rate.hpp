@@ -10,7 +10,7 @@ namespace pinfold {
 
 /// A token bucket for each user, so that one user's flood of calls costs the others little. It has no timers: the caller passes
 /// the time.
-class Quota {
+class CallRate {
 public:
     static constexpr double kBurst = 200;
     static constexpr double kPerSecond = 100;

@@ -24,9 +24,9 @@ struct AtStart {
 /// which the node ran for sure. A job of this boot gets Lost, and its end is now. What the jobs used is unset. Pure.
 std::vector<Receipt> lostReceipts(const LiveTable& live, const AtStart& start);
 
-class LostJobs {
+class MissingJobs {
 public:
-    LostJobs(Core& core, HistoryWriter& history) : core_(core), history_(history) {}
+    MissingJobs(Core& core, HistoryWriter& history) : core_(core), history_(history) {}
 
     /// Writes the receipts of the lost jobs. Call this when all jobs that have a record have been taken up. `complete`: all
     /// records could be read. While the history cannot be read, this is tried again each minute.

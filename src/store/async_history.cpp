@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "store/history_store.hpp"
+#include "store/async_history.hpp"
 
 #include <atomic>
 #include <mutex>
@@ -13,7 +13,7 @@ Error busy() { return {ErrorCode::Busy, "too many requests wait for the history:
 } // namespace
 
 /// Only the one thread of Lane::HistoryWrite uses this.
-struct HistoryStore::Writer {
+struct AsyncHistory::Writer {
     Writer(const std::filesystem::path& path, const std::function<void()>& beforeMigration)
         : file(path, [this, beforeMigration] {
               migrating = true;
@@ -26,7 +26,7 @@ struct HistoryStore::Writer {
 };
 
 /// Several threads use this. Each query has a connection of its own.
-struct HistoryStore::Readers {
+struct AsyncHistory::Readers {
     struct Reader {
         History history;
         ino_t inode = 0;
@@ -75,15 +75,15 @@ private:
     std::vector<Reader> idle;
 };
 
-HistoryStore::HistoryStore(Background& background, const std::filesystem::path& file, std::function<void()> beforeMigration)
+AsyncHistory::AsyncHistory(Background& background, const std::filesystem::path& file, std::function<void()> beforeMigration)
     : background_(background), writer_(std::make_shared<Writer>(file, std::move(beforeMigration))),
-      readers_(std::make_shared<Readers>(file)), self_(std::make_shared<HistoryStore*>(this)) {}
+      readers_(std::make_shared<Readers>(file)), self_(std::make_shared<AsyncHistory*>(this)) {}
 
-HistoryStore::~HistoryStore() { *self_ = nullptr; }
+AsyncHistory::~AsyncHistory() { *self_ = nullptr; }
 
-bool HistoryStore::migrating() const { return writer_->migrating; }
+bool AsyncHistory::migrating() const { return writer_->migrating; }
 
-template <class T> void HistoryStore::inTurn(std::function<Result<T>(History&)> use, Reply<T> reply) {
+template <class T> void AsyncHistory::inTurn(std::function<Result<T>(History&)> use, Reply<T> reply) {
     struct Done {
         Result<T> result;
         HistoryFile::News news;
@@ -105,27 +105,27 @@ template <class T> void HistoryStore::inTurn(std::function<Result<T>(History&)> 
         reply(busy());
 }
 
-void HistoryStore::tell(const HistoryFile::News& news) const {
+void AsyncHistory::tell(const HistoryFile::News& news) const {
     if (news.damage && onDamage)
         onDamage(*news.damage);
     if (news.lastManualNumber && onOpened)
         onOpened(*news.lastManualNumber);
 }
 
-void HistoryStore::write(HistoryChanges changes, Reply<std::vector<Receipt>> reply) {
+void AsyncHistory::write(HistoryChanges changes, Reply<std::vector<Receipt>> reply) {
     inTurn<std::vector<Receipt>>([changes = std::move(changes)](History& history) { return history.write(changes); },
                                  std::move(reply));
 }
 
-void HistoryStore::vacuum(const Retention& retention, std::uint64_t now, std::size_t maxRows, Reply<Vacuumed> reply) {
+void AsyncHistory::vacuum(const Retention& retention, std::uint64_t now, std::size_t maxRows, Reply<Vacuumed> reply) {
     inTurn<Vacuumed>([=](History& history) { return history.vacuum(retention, now, maxRows); }, std::move(reply));
 }
 
-void HistoryStore::live(Reply<LiveTable> reply) {
+void AsyncHistory::live(Reply<LiveTable> reply) {
     inTurn<LiveTable>([](History& history) { return history.live(); }, std::move(reply));
 }
 
-void HistoryStore::list(ReceiptFilter filter, Reply<std::vector<Receipt>> reply) {
+void AsyncHistory::list(ReceiptFilter filter, Reply<std::vector<Receipt>> reply) {
     const bool taken = background_.ask(
         Lane::HistoryRead, [readers = readers_, filter = std::move(filter)] { return readers->list(filter); },
         [self = self_, reply](Readers::Listed listed) {
@@ -140,7 +140,7 @@ void HistoryStore::list(ReceiptFilter filter, Reply<std::vector<Receipt>> reply)
         reply(busy());
 }
 
-void HistoryStore::distrust(ino_t inode, const std::string& why) {
+void AsyncHistory::distrust(ino_t inode, const std::string& why) {
     // If this request is refused or fails, the next query finds the damage again.
     (void)background_.ask(
         Lane::HistoryWrite,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "core/restart/lost_jobs.hpp"
+#include "core/restart/missing_jobs.hpp"
 
 #include "core/report/events.hpp"
 
@@ -48,7 +48,7 @@ std::vector<Receipt> lostReceipts(const LiveTable& live, const AtStart& start) {
     return lost;
 }
 
-void LostJobs::settle(bool complete) {
+void MissingJobs::settle(bool complete) {
     retry_.reset();
     core_.context.history.live([this, complete](const Result<LiveTable>& live) {
         if (live)
@@ -60,7 +60,7 @@ void LostJobs::settle(bool complete) {
     });
 }
 
-void LostJobs::settle(const LiveTable& live, bool complete) {
+void MissingJobs::settle(const LiveTable& live, bool complete) {
     const auto& context = core_.context;
     const auto mayLive = [&](const Receipt& receipt) {
         const auto key = JobKey::parse(receipt.key);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "base/per_user_limit.hpp"
-#include "core/access/quota.hpp"
+#include "core/access/call_rate.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,51 +11,51 @@ namespace {
 
 constexpr std::uint64_t kSecond = 1'000'000;
 
-int takeAll(Quota& quota, uid_t uid, std::uint64_t now) {
+int takeAll(CallRate& rate, uid_t uid, std::uint64_t now) {
     int taken = 0;
-    while (taken < 10'000 && quota.take(uid, now))
+    while (taken < 10'000 && rate.take(uid, now))
         ++taken;
     return taken;
 }
 
-TEST(Quota, isABurstAndThenARate) {
-    Quota quota;
-    EXPECT_EQ(takeAll(quota, 1000, kSecond), 200);
-    EXPECT_FALSE(quota.take(1000, kSecond));
-    EXPECT_EQ(takeAll(quota, 1000, 2 * kSecond), 100);
-    EXPECT_EQ(takeAll(quota, 1000, 2 * kSecond + kSecond / 2), 50);
-    EXPECT_EQ(takeAll(quota, 1000, 1000 * kSecond), 200) << "an hour's rest is no bigger burst";
+TEST(CallRate, isABurstAndThenARate) {
+    CallRate rate;
+    EXPECT_EQ(takeAll(rate, 1000, kSecond), 200);
+    EXPECT_FALSE(rate.take(1000, kSecond));
+    EXPECT_EQ(takeAll(rate, 1000, 2 * kSecond), 100);
+    EXPECT_EQ(takeAll(rate, 1000, 2 * kSecond + kSecond / 2), 50);
+    EXPECT_EQ(takeAll(rate, 1000, 1000 * kSecond), 200) << "an hour's rest is no bigger burst";
 }
 
-TEST(Quota, ofOneUserIsNotAnothers) {
-    Quota quota;
-    takeAll(quota, 1000, kSecond);
-    EXPECT_EQ(takeAll(quota, 1001, kSecond), 200);
+TEST(CallRate, ofOneUserIsNotAnothers) {
+    CallRate rate;
+    takeAll(rate, 1000, kSecond);
+    EXPECT_EQ(takeAll(rate, 1001, kSecond), 200);
 }
 
-TEST(Quota, countsWhatACallCosts) {
-    Quota quota;
-    ASSERT_TRUE(quota.take(1000, kSecond));
-    quota.charge(1000, 150'000); // 150 ms
-    EXPECT_EQ(takeAll(quota, 1000, kSecond), 49);
+TEST(CallRate, countsWhatACallCosts) {
+    CallRate rate;
+    ASSERT_TRUE(rate.take(1000, kSecond));
+    rate.charge(1000, 150'000); // 150 ms
+    EXPECT_EQ(takeAll(rate, 1000, kSecond), 49);
 }
 
-TEST(Quota, forgivesOneHangWithinSeconds) {
-    Quota quota;
-    ASSERT_TRUE(quota.take(1000, kSecond));
-    quota.charge(1000, 60 * kSecond);
-    EXPECT_FALSE(quota.take(1000, 2 * kSecond));
-    EXPECT_FALSE(quota.take(1000, 3 * kSecond));
-    EXPECT_TRUE(quota.take(1000, 4 * kSecond));
+TEST(CallRate, forgivesOneHangWithinSeconds) {
+    CallRate rate;
+    ASSERT_TRUE(rate.take(1000, kSecond));
+    rate.charge(1000, 60 * kSecond);
+    EXPECT_FALSE(rate.take(1000, 2 * kSecond));
+    EXPECT_FALSE(rate.take(1000, 3 * kSecond));
+    EXPECT_TRUE(rate.take(1000, 4 * kSecond));
 }
 
-TEST(Quota, ofManyUsersIsRememberedOnlyAsLongAsItCounts) {
-    Quota quota;
-    takeAll(quota, 1, kSecond);
+TEST(CallRate, ofManyUsersIsRememberedOnlyAsLongAsItCounts) {
+    CallRate rate;
+    takeAll(rate, 1, kSecond);
     for (uid_t uid = 2; uid < 10'000; ++uid)
-        EXPECT_TRUE(quota.take(uid, kSecond));
-    EXPECT_FALSE(quota.take(1, kSecond)) << "many others don't refill a bucket";
-    EXPECT_EQ(takeAll(quota, 1, 4 * kSecond), 200);
+        EXPECT_TRUE(rate.take(uid, kSecond));
+    EXPECT_FALSE(rate.take(1, kSecond)) << "many others don't refill a bucket";
+    EXPECT_EQ(takeAll(rate, 1, 4 * kSecond), 200);
 }
 
 TEST(PerUserLimit, eachEndsWithItsLastCopy) {

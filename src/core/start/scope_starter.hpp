@@ -22,9 +22,9 @@ namespace pinfold {
 /// Microseconds from one question to systemd to the next, about a start whose outcome is not known.
 inline constexpr std::uint64_t kAskSystemdAgain = 1'000'000;
 
-class TaskStarter {
+class ScopeStarter {
 public:
-    explicit TaskStarter(CoreContext& context) : context_(context) {}
+    explicit ScopeStarter(CoreContext& context) : context_(context) {}
 
     struct Request {
         std::uint32_t task = 0;

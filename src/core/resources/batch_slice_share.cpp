@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "core/resources/node_share.hpp"
+#include "core/resources/batch_slice_share.hpp"
 
 #include "base/parse.hpp"
 #include "core/report/events.hpp"
@@ -46,7 +46,7 @@ Result<CpuList> reservedCores(const Topology& topology, const Config::Reserve& r
     return CpuList::of(reserved);
 }
 
-Result<Topology> NodeShare::topology() {
+Result<Topology> BatchSliceShare::topology() {
     auto online = onlineCpus(core_.context.root);
     if (online == online_ && !online.empty())
         return topology_;
@@ -58,7 +58,7 @@ Result<Topology> NodeShare::topology() {
     return read;
 }
 
-std::optional<CpuList> NodeShare::available(const char* file) const {
+std::optional<CpuList> BatchSliceShare::available(const char* file) const {
     const auto batch = core_.context.cgroups.open("/" + std::string(kBatchSlice));
     const auto root = core_.context.cgroups.open("/");
     auto text = batch ? batch->read(file) : std::nullopt;
@@ -73,13 +73,13 @@ std::optional<CpuList> NodeShare::available(const char* file) const {
 
 /// systemd keeps properties that were set at run time in this directory. So a pinfoldd that knows nothing of its predecessor's
 /// configuration sees them, too.
-bool NodeShare::setEarlier(const char* property) const {
+bool BatchSliceShare::setEarlier(const char* property) const {
     std::error_code ignored;
     return std::filesystem::exists(
         core_.context.root / "run/systemd/system.control/batch.slice.d" / (std::string("50-") + property + ".conf"), ignored);
 }
 
-std::optional<UnitProperty> NodeShare::memoryProperty() const {
+std::optional<UnitProperty> BatchSliceShare::memoryProperty() const {
     const auto& reserve = core_.context.config.node.memory;
     if (!reserve)
         return setEarlier("MemoryMax") ? std::optional(UnitProperty{"MemoryMax", kInfinity}) : std::nullopt;
@@ -91,7 +91,7 @@ std::optional<UnitProperty> NodeShare::memoryProperty() const {
     return UnitProperty{"MemoryMax", *total - reserve->of(*total)};
 }
 
-std::optional<UnitProperty> NodeShare::cpuProperty() {
+std::optional<UnitProperty> BatchSliceShare::cpuProperty() {
     const auto& reserve = core_.context.config.node.cpus;
     reserved_ = {};
     if (!reserve && !setEarlier("AllowedCPUs"))
@@ -107,7 +107,7 @@ std::optional<UnitProperty> NodeShare::cpuProperty() {
     return UnitProperty{"AllowedCPUs", cpus->all().without(reserved_).toBitmap()};
 }
 
-void NodeShare::apply() {
+void BatchSliceShare::apply() {
     std::vector<UnitProperty> properties;
     for (auto property : {memoryProperty(), cpuProperty()})
         if (property)
@@ -115,7 +115,7 @@ void NodeShare::apply() {
     set(std::move(properties));
 }
 
-void NodeShare::protect() {
+void BatchSliceShare::protect() {
     std::uint64_t sum = 0;
     for (const auto& [key, job] : core_.registry.all()) {
         const auto low = job->record.limits.memoryLow.value_or(0);
@@ -127,7 +127,7 @@ void NodeShare::protect() {
         set({{"MemoryLow", sum}});
 }
 
-void NodeShare::set(std::vector<UnitProperty> properties) const {
+void BatchSliceShare::set(std::vector<UnitProperty> properties) const {
     if (properties.empty())
         return;
     core_.context.systemd.setProperties(std::string(kBatchSlice), std::move(properties), [this](const SystemdOutcome& outcome) {

@@ -41,7 +41,7 @@ protected:
                                                       "1000\0",
                                                       11));
     }
-    Lookout lookout() {
+    StrayScanner scanner() {
         return {top(),
                 [this]() -> Result<std::vector<LiveJob>> {
                     if (onAsked)
@@ -51,15 +51,16 @@ protected:
                 policy};
     }
     /// What was told of each process, in order.
-    std::map<pid_t, std::vector<Deed::Kind>> sweepAll(StraysMode mode) {
-        std::map<pid_t, std::vector<Deed::Kind>> told;
-        const auto watch = lookout();
+    std::map<pid_t, std::vector<StrayAction::Kind>> sweepAll(StraysMode mode) {
+        std::map<pid_t, std::vector<StrayAction::Kind>> told;
+        const auto watch = scanner();
         auto findings = watch.look(Pidfds::Keep);
         EXPECT_TRUE(findings.areSure());
         if (beforeSweep)
             beforeSweep();
-        result = sweep(watch, std::move(findings.strays), mode,
-                       [&told](const Stray& stray, const Deed& deed) { told[stray.process.info.pid].push_back(deed.kind); });
+        result = sweep(watch, std::move(findings.strays), mode, [&told](const Stray& stray, const StrayAction& action) {
+            told[stray.process.info.pid].push_back(action.kind);
+        });
         return told;
     }
 
@@ -70,14 +71,14 @@ protected:
     Result<void> result;
 };
 
-using Kinds = std::vector<Deed::Kind>;
+using Kinds = std::vector<StrayAction::Kind>;
 
 } // namespace
 
 TEST_F(LookoutTest, everyFieldIsRead) {
     const Child child;
     show(child.pid());
-    const auto findings = lookout().look(Pidfds::Keep);
+    const auto findings = scanner().look(Pidfds::Keep);
     EXPECT_TRUE(findings.areSure());
     ASSERT_EQ(findings.strays.size(), 1U);
     const auto& info = findings.strays[0].process.info;
@@ -88,20 +89,20 @@ TEST_F(LookoutTest, everyFieldIsRead) {
     EXPECT_EQ(info.command, "sleep 1000");
     EXPECT_EQ(findings.strays[0].process.cgroup, kSession);
     EXPECT_FALSE(hasEnded(findings.strays[0].process.pidfd.get()));
-    EXPECT_LT(lookout().look(Pidfds::Close).strays[0].process.pidfd.get(), 0);
+    EXPECT_LT(scanner().look(Pidfds::Close).strays[0].process.pidfd.get(), 0);
 }
 
 TEST_F(LookoutTest, pid1AndItselfAreNone) {
     show(1);
     show(::getpid());
-    EXPECT_TRUE(lookout().look(Pidfds::Keep).strays.empty());
+    EXPECT_TRUE(scanner().look(Pidfds::Keep).strays.empty());
 }
 
 TEST_F(LookoutTest, whatHasEndedIsNoProblem) {
     Child child;
     show(child.pid());
     child.kill();
-    const auto findings = lookout().look(Pidfds::Keep);
+    const auto findings = scanner().look(Pidfds::Keep);
     EXPECT_TRUE(findings.areSure());
     EXPECT_TRUE(findings.strays.empty());
 }
@@ -110,9 +111,9 @@ TEST_F(LookoutTest, aHalfReadProcIsNotSure) {
     const Child child;
     show(child.pid());
     write("proc/" + std::to_string(child.pid()) + "/stat", "7 (x");
-    EXPECT_FALSE(lookout().look(Pidfds::Keep).areSure());
+    EXPECT_FALSE(scanner().look(Pidfds::Keep).areSure());
     std::filesystem::remove_all(top() / "proc");
-    EXPECT_FALSE(lookout().look(Pidfds::Keep).unseen.empty());
+    EXPECT_FALSE(scanner().look(Pidfds::Keep).unseen.empty());
 }
 
 TEST_F(LookoutTest, noMoreThanAFewProblemsAreNamed) {
@@ -122,7 +123,7 @@ TEST_F(LookoutTest, noMoreThanAFewProblemsAreNamed) {
         show(children.back()->pid());
         write("proc/" + std::to_string(children.back()->pid()) + "/stat", "7 (x");
     }
-    const auto unseen = lookout().look(Pidfds::Keep).unseen;
+    const auto unseen = scanner().look(Pidfds::Keep).unseen;
     ASSERT_EQ(unseen.size(), 11U);
     EXPECT_EQ(unseen.back(), "and 3 more");
 }
@@ -130,19 +131,19 @@ TEST_F(LookoutTest, noMoreThanAFewProblemsAreNamed) {
 TEST_F(LookoutTest, aProcThatHidesIsNotSure) {
     for (const char* options : {"rw,hidepid=invisible", "rw,hidepid=2", "rw,gid=5,hidepid=noaccess", "rw,hidepid=ptraceable"}) {
         setHiding(options);
-        ASSERT_EQ(lookout().look(Pidfds::Keep).unseen.size(), 1U) << options;
+        ASSERT_EQ(scanner().look(Pidfds::Keep).unseen.size(), 1U) << options;
     }
     write("proc/self/status", "CapEff:\t0000000000080000\n"); // CAP_SYS_PTRACE sees all
-    EXPECT_TRUE(lookout().look(Pidfds::Keep).areSure());
+    EXPECT_TRUE(scanner().look(Pidfds::Keep).areSure());
     write("proc/self/status", "CapEff:\t0000000000000000\n");
     setHiding("rw,hidepid=off");
-    EXPECT_TRUE(lookout().look(Pidfds::Keep).areSure());
+    EXPECT_TRUE(scanner().look(Pidfds::Keep).areSure());
 }
 
 TEST_F(LookoutTest, withoutADescriptorLeftNothingIsSure) {
     const Child child;
     show(child.pid());
-    const auto watch = lookout();
+    const auto watch = scanner();
     rlimit limit{};
     ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
     const rlimit few{4, limit.rlim_max};
@@ -160,7 +161,8 @@ TEST_F(LookoutTest, killTakesStraysAlone) {
     show(other.pid(), "/system.slice/site.service");
     show(system.pid(), kSession, 33);
     const auto told = sweepAll(StraysMode::Kill);
-    EXPECT_EQ(told, (std::map<pid_t, Kinds>{{stray.pid(), {Deed::Kind::Kill}}, {other.pid(), {Deed::Kind::Spare}}}));
+    EXPECT_EQ(told,
+              (std::map<pid_t, Kinds>{{stray.pid(), {StrayAction::Kind::Kill}}, {other.pid(), {StrayAction::Kind::Spare}}}));
     EXPECT_TRUE(hasEnded(stray.pidfd()));
     EXPECT_FALSE(hasEnded(other.pidfd()));
     EXPECT_FALSE(hasEnded(system.pidfd()));
@@ -172,14 +174,14 @@ TEST_F(LookoutTest, whoCannotBeReadIsKilledByName) {
     const auto file = top() / "proc" / std::to_string(hanging.pid()) / "cmdline";
     std::filesystem::remove(file);
     ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0); // opening it waits for who writes
-    const auto findings = lookout().look(Pidfds::Close);
+    const auto findings = scanner().look(Pidfds::Close);
     EXPECT_TRUE(findings.areSure());
     ASSERT_EQ(findings.unread.size(), 1U);
     EXPECT_EQ(findings.unread.front(), "process " + std::to_string(hanging.pid()) +
                                            " of user 1000 cannot be examined: it hangs, and did not answer within 1 s");
     ASSERT_EQ(findings.strays.size(), 1U);
     EXPECT_EQ(findings.strays.front().process.info.command, "[x]");
-    EXPECT_EQ(sweepAll(StraysMode::Kill), (std::map<pid_t, Kinds>{{hanging.pid(), {Deed::Kind::Kill}}}));
+    EXPECT_EQ(sweepAll(StraysMode::Kill), (std::map<pid_t, Kinds>{{hanging.pid(), {StrayAction::Kind::Kill}}}));
 }
 
 TEST_F(LookoutTest, ofProcessesThatAreNoStraysNoCommandLineIsRead) {
@@ -188,7 +190,7 @@ TEST_F(LookoutTest, ofProcessesThatAreNoStraysNoCommandLineIsRead) {
     const auto file = top() / "proc" / std::to_string(legitimate.pid()) / "cmdline";
     std::filesystem::remove(file);
     ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
-    EXPECT_TRUE(lookout().look(Pidfds::Close).unread.empty());
+    EXPECT_TRUE(scanner().look(Pidfds::Close).unread.empty());
 }
 
 TEST_F(LookoutTest, whoHasMovedSinceIsSpared) {
@@ -203,7 +205,7 @@ TEST_F(LookoutTest, whoHasMovedSinceIsSpared) {
         show(laterOne.pid(), kSession, 1000, 6);
     };
     for (const auto& [pid, kinds] : sweepAll(StraysMode::Kill))
-        EXPECT_EQ(kinds, Kinds{Deed::Kind::Spare});
+        EXPECT_EQ(kinds, Kinds{StrayAction::Kind::Spare});
     for (const auto* child : {&intoJob, &otherUser, &laterOne})
         EXPECT_FALSE(hasEnded(child->pidfd()));
 }
@@ -216,8 +218,8 @@ TEST_F(LookoutTest, stopKillsWhatOutlastsTheGrace) {
     policy.config.grace = 300'000;
     const auto told = sweepAll(StraysMode::Stop);
     EXPECT_TRUE(result);
-    EXPECT_EQ(told.at(heeds.pid()), Kinds{Deed::Kind::Terminate});
-    EXPECT_EQ(told.at(deaf.pid()), (Kinds{Deed::Kind::Terminate, Deed::Kind::Kill}));
+    EXPECT_EQ(told.at(heeds.pid()), Kinds{StrayAction::Kind::Terminate});
+    EXPECT_EQ(told.at(deaf.pid()), (Kinds{StrayAction::Kind::Terminate, StrayAction::Kind::Kill}));
     EXPECT_TRUE(hasEnded(heeds.pidfd()));
     EXPECT_TRUE(hasEnded(deaf.pidfd()));
 }
@@ -228,7 +230,7 @@ TEST_F(LookoutTest, knowledgeLostInTheGraceKillsNobody) {
     policy.config.grace = 100'000;
     beforeSweep = [this] { jobs = Error{ErrorCode::TimedOut, "pinfoldd did not answer"}; };
     const auto told = sweepAll(StraysMode::Stop);
-    EXPECT_EQ(told.at(deaf.pid()), Kinds{Deed::Kind::Terminate});
+    EXPECT_EQ(told.at(deaf.pid()), Kinds{StrayAction::Kind::Terminate});
     ASSERT_FALSE(result);
     EXPECT_NE(result.error().message.find("pinfoldd did not answer"), std::string::npos);
     EXPECT_FALSE(hasEnded(deaf.pidfd()));
@@ -244,7 +246,7 @@ TEST_F(LookoutTest, whoGetsAJobInTheGraceIsSparedWithWithoutJob) {
         ASSERT_TRUE(RecordStore(top() / "run/pinfold/jobs").prepare());
         ASSERT_TRUE(RecordStore(top() / "run/pinfold/jobs").save(JobRecord("id", "boot", *JobKey::parse("sge.1"))));
     };
-    EXPECT_EQ(sweepAll(StraysMode::Stop).at(deaf.pid()), Kinds{Deed::Kind::Terminate});
+    EXPECT_EQ(sweepAll(StraysMode::Stop).at(deaf.pid()), Kinds{StrayAction::Kind::Terminate});
     EXPECT_TRUE(result);
     EXPECT_FALSE(hasEnded(deaf.pidfd()));
 }
@@ -252,7 +254,7 @@ TEST_F(LookoutTest, whoGetsAJobInTheGraceIsSparedWithWithoutJob) {
 TEST_F(LookoutTest, warnTouchesNobody) {
     const Child child;
     show(child.pid());
-    EXPECT_EQ(sweepAll(StraysMode::Warn).at(child.pid()), Kinds{Deed::Kind::Warning});
+    EXPECT_EQ(sweepAll(StraysMode::Warn).at(child.pid()), Kinds{StrayAction::Kind::Warning});
     EXPECT_FALSE(hasEnded(child.pidfd()));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "strays/lookout.hpp"
+#include "strays/stray_scanner.hpp"
 
 #include "base/clock.hpp"
 #include "base/escape.hpp"
@@ -35,14 +35,14 @@ void awaitLeavers(std::vector<Stray>& strays) {
 
 } // namespace
 
-Lookout::Lookout(const std::filesystem::path& root, JobLister jobs, StrayPolicy policy)
+StrayScanner::StrayScanner(const std::filesystem::path& root, JobLister jobs, StrayPolicy policy)
     : processes_(root), cgroups_(root), records_(inRoot(root, kRecordsDirectory)), jobs_(std::move(jobs)),
       policy_(std::move(policy)) {
     if (auto own = processes_.cgroupOf(::getpid()))
         policy_.ownCgroup = std::move(*own);
 }
 
-Findings Lookout::look(Pidfds pidfds) const {
+Findings StrayScanner::look(Pidfds pidfds) const {
     // Read the processes first: if a process was in a job by then, the job is listed afterwards, or has ended with the process.
     auto scan = scanProcesses(
         processes_, [this](uid_t uid) { return isOrdinaryUser(uid, policy_.config); }, pidfds);
@@ -62,7 +62,7 @@ Findings Lookout::look(Pidfds pidfds) const {
     return findings;
 }
 
-Findings Lookout::lookAgain(std::vector<Stray> strays) const {
+Findings StrayScanner::lookAgain(std::vector<Stray> strays) const {
     std::vector<SeenProcess> processes;
     std::vector<std::string> unseen;
     for (auto& stray : strays) {
@@ -76,7 +76,7 @@ Findings Lookout::lookAgain(std::vector<Stray> strays) const {
     return findings;
 }
 
-Findings Lookout::judge(std::vector<SeenProcess> processes, const Describe& describe) const {
+Findings StrayScanner::judge(std::vector<SeenProcess> processes, const Describe& describe) const {
     const auto jobs = learnJobs(jobs_, records_, cgroups_);
     Findings findings;
     findings.jobsKnown = jobs.jobsKnown;
@@ -93,7 +93,7 @@ Findings Lookout::judge(std::vector<SeenProcess> processes, const Describe& desc
     return findings;
 }
 
-Result<std::string> Lookout::commandOf(ProcessLooks& looks, const ProcessInfo& info) const {
+Result<std::string> StrayScanner::commandOf(ProcessLooks& looks, const ProcessInfo& info) const {
     return looks.into(info.pid, info.realUid, [table = processes_, info]() -> Result<std::string> {
         auto command = table.commandOf(info);
         // The process may have ended, and its number may belong to another process by now.
@@ -104,7 +104,7 @@ Result<std::string> Lookout::commandOf(ProcessLooks& looks, const ProcessInfo& i
     });
 }
 
-Result<void> Lookout::confirm(Stray& stray) const {
+Result<void> StrayScanner::confirm(Stray& stray) const {
     const auto cgroup = stray.process.cgroup;
     if (auto read = readAgain(processes_, stray.process); !read)
         return read;

@@ -4,7 +4,7 @@
 #include "base/per_user_limit.hpp"
 #include "base/result.hpp"
 #include "core/access/authorizer.hpp"
-#include "core/access/quota.hpp"
+#include "core/access/call_rate.hpp"
 
 #include <sys/types.h>
 
@@ -17,7 +17,7 @@
 namespace pinfold {
 
 /// The limits of each user. Calls through the bus and through the wrapper's socket are counted together. Admins have no limits.
-class Clients {
+class CallerLimits {
 public:
     /// The most calls of one user that may wait. A user may well have 10,000 jobs with a supervisor each.
     static constexpr std::size_t kMostWaits = 16384;
@@ -26,7 +26,8 @@ public:
     static constexpr std::size_t kMostWaitsOfAll = 65536;
     static constexpr std::size_t kMostQueriesOfAll = 48;
 
-    explicit Clients(std::function<uid_t(uid_t)> countsAs = [](uid_t uid) { return uid; }) : countsAs_(std::move(countsAs)) {}
+    explicit CallerLimits(std::function<uid_t(uid_t)> countsAs = [](uid_t uid) { return uid; })
+        : countsAs_(std::move(countsAs)) {}
 
     /// Sets which users besides root are admins from now on.
     void setAdmins(std::set<uid_t> admins) { admins_ = std::move(admins); }
@@ -54,7 +55,7 @@ public:
                                           " (or of all ordinary users together) ask for receipts: wait for answers first"};
     }
 
-    Quota quota;
+    CallRate rate;
 
 private:
     std::function<uid_t(uid_t)> countsAs_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "core/restart/lost_jobs.hpp"
+#include "core/restart/missing_jobs.hpp"
 
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ std::uint64_t endWith(std::optional<LiveTable::Sign> lastVacuum, std::optional<s
     return lostReceipts({{row("a", "then", 100)}, std::move(lastVacuum), newestEnd}, start())[0].ended;
 }
 
-TEST(LostJobs, endWithTheLastSignOfLifeOfTheirBoot) {
+TEST(MissingJobs, endWithTheLastSignOfLifeOfTheirBoot) {
     const auto lost = lostJobs({row("a", "then", 100), row("b", "then", 300), row("c", "earlier", 50)});
     ASSERT_EQ(lost.size(), 3U);
     EXPECT_EQ(lost[0].result, JobResult::NodeLost);
@@ -43,25 +43,25 @@ TEST(LostJobs, endWithTheLastSignOfLifeOfTheirBoot) {
     EXPECT_FALSE(lost[0].exit.known());
 }
 
-TEST(LostJobs, theNewestReceiptIsASignOfLife) {
+TEST(MissingJobs, theNewestReceiptIsASignOfLife) {
     EXPECT_EQ(endWith({}, 8'000), 8'000U);
     EXPECT_EQ(endWith({}, 9'500), 100U) << "that one is of this boot";
 }
 
-TEST(LostJobs, aLookAtTheHistoryIsASignOfLifeOfItsBoot) {
+TEST(MissingJobs, aLookAtTheHistoryIsASignOfLifeOfItsBoot) {
     EXPECT_EQ(endWith(LiveTable::Sign{"then", 7'000}, 600), 7'000U);
     EXPECT_EQ(endWith(LiveTable::Sign{"then", 500}, 600), 600U);
     EXPECT_EQ(endWith(LiveTable::Sign{"other", 7'000}, 600), 600U);
 }
 
-TEST(LostJobs, endBeforeThisBootButNotBeforeTheirStart) {
+TEST(MissingJobs, endBeforeThisBootButNotBeforeTheirStart) {
     EXPECT_EQ(lostJobs({row("a", "then", 100), row("b", "then", 9'900)})[0].ended, 9'000U);
     const auto ahead = lostJobs({row("a", "then", 50'000)}); // by a clock that has been set back since
     EXPECT_EQ(ahead[0].ended, 50'000U);
     EXPECT_EQ(ahead[0].wall, 0U);
 }
 
-TEST(LostJobs, ofThisBootAreThoseOfWhichNothingIsLeft) {
+TEST(MissingJobs, ofThisBootAreThoseOfWhichNothingIsLeft) {
     EXPECT_TRUE(lostJobs({row("a", "now", 9'100)}, start(true)).empty());
     const auto lost = lostJobs({row("a", "now", 9'100)});
     ASSERT_EQ(lost.size(), 1U);

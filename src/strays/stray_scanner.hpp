@@ -22,10 +22,10 @@ struct Findings {
 };
 
 /// Looks for strays on this node. Reads only.
-class Lookout {
+class StrayScanner {
 public:
     /// `root`: the prefix of all paths. What systemd-logind knows does not depend on it.
-    Lookout(const std::filesystem::path& root, JobLister jobs, StrayPolicy policy);
+    StrayScanner(const std::filesystem::path& root, JobLister jobs, StrayPolicy policy);
 
     Findings look(Pidfds pidfds) const;
     /// The strays that still exist, and are still strays by what is known now. Their pidfds must be open.

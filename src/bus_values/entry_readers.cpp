@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "bus_values/request_reader.hpp"
+#include "bus_values/entry_readers.hpp"
 
 #include "base/escape.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "core/end/accountant.hpp"
+#include "core/end/job_closer.hpp"
 
 #include "core/report/events.hpp"
 #include "core/restart/node_shutdown.hpp"
@@ -61,14 +61,14 @@ Receipt makeReceipt(const Core& core, const Job& job) {
 
 } // namespace
 
-struct Accountant::Closing {
+struct JobCloser::Closing {
     JobPtr job;
     bool recorded;                 ///< the record has all that the receipt needs, so a restart does not need the slice
     std::optional<Receipt> stored; ///< set when the receipt is durable or set aside
     bool sliceGone = false;        ///< the slice is gone, or pinfoldd has given up removing it
 };
 
-void Accountant::note(Job& job) const {
+void JobCloser::note(Job& job) const {
     if (job.record.figures) // set already, perhaps by an earlier pinfoldd
         return;
     auto usage = lookAtUsage(job);
@@ -78,7 +78,7 @@ void Accountant::note(Job& job) const {
         FinalFigures{.ended = loop.realTime(), .wall = loop.bootTime() - job.record.createdBoot, .usage = std::move(usage)};
 }
 
-void Accountant::account(const JobPtr& job) {
+void JobCloser::account(const JobPtr& job) {
     if (std::exchange(job->accountDue, true))
         return;
     note(*job);
@@ -101,13 +101,13 @@ void Accountant::account(const JobPtr& job) {
     });
 }
 
-void Accountant::enqueue(ClosingPtr closing) {
+void JobCloser::enqueue(ClosingPtr closing) {
     due_.push_back(std::move(closing));
     if (!flushSource_)
         flushSource_ = core_.context.loop.whenIdle([this] { flush(); });
 }
 
-void Accountant::flush() {
+void JobCloser::flush() {
     flushSource_.reset();
     for (const auto& closing : std::exchange(due_, {})) {
         parts_.judge.conclude(closing->job);
@@ -126,7 +126,7 @@ void Accountant::flush() {
     parts_.history.commit();
 }
 
-void Accountant::removeSlice(const ClosingPtr& closing, int tries) {
+void JobCloser::removeSlice(const ClosingPtr& closing, int tries) {
     const auto gone = [this, closing] {
         closing->sliceGone = true;
         forgetIfClosed(*closing);
@@ -152,12 +152,12 @@ void Accountant::removeSlice(const ClosingPtr& closing, int tries) {
     });
 }
 
-void Accountant::forgetIfClosed(const Closing& closing) {
+void JobCloser::forgetIfClosed(const Closing& closing) {
     if (closing.stored && closing.sliceGone)
         forget(closing.job, *closing.stored);
 }
 
-void Accountant::forget(const JobPtr& job, const Receipt& receipt) {
+void JobCloser::forget(const JobPtr& job, const Receipt& receipt) {
     job->removalTimer.reset();
     if (auto removed = core_.context.records.remove(job->key()); !removed)
         logWarning(core_.context, job->key(), "its record cannot be removed: " + removed.error().message, Trouble::Record);

@@ -10,11 +10,11 @@
 
 namespace pinfold {
 
-constexpr std::chrono::seconds kPatience{5}; ///< a restart takes less than one second
+constexpr std::chrono::seconds kRetryTime{5}; ///< a restart takes less than one second
 
 /// Makes the call, and repeats it while nobody answers. Use it only for a call that may be made twice.
-template <class T, class F> Result<T> insist(F&& call) {
-    const auto deadline = std::chrono::steady_clock::now() + kPatience;
+template <class T, class F> Result<T> retryWhileAway(F&& call) {
+    const auto deadline = std::chrono::steady_clock::now() + kRetryTime;
     while (true) {
         const auto client = ManagerClient::connect();
         auto result = client ? call(*client) : Result<T>(client.error());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "core/start/task_starter.hpp"
+#include "core/start/scope_starter.hpp"
 
 #include "core/report/events.hpp"
 
@@ -14,9 +14,9 @@ namespace pinfold {
 namespace {
 
 // PID 1 loses calls while it re-executes itself. That takes about 0.4 s, and another re-execution may follow.
-constexpr TaskStarter::Patience kAnswerLost{300'000, 45'000'000, true};
+constexpr ScopeStarter::Patience kAnswerLost{300'000, 45'000'000, true};
 // A unit that just ended keeps its name until PID 1's next idle moment.
-constexpr TaskStarter::Patience kNameTaken{50'000, 1'000'000, false};
+constexpr ScopeStarter::Patience kNameTaken{50'000, 1'000'000, false};
 
 Error systemdFailed(const std::string& unit, const std::string& words) {
     return {ErrorCode::SystemdFailed, "systemd did not start " + unit + ": " + words};
@@ -34,12 +34,12 @@ void append(std::vector<std::string>& all, std::vector<std::string> more) {
 
 } // namespace
 
-struct TaskStarter::Moves {
+struct ScopeStarter::Moves {
     Result<void> result;               ///< why one of the processes was not moved
     std::vector<std::string> troubles; ///< what happened to other processes
 };
 
-struct TaskStarter::Attempt {
+struct ScopeStarter::Attempt {
     Attempt(JobPtr jobArg, Request requestArg, Callbacks callbacksArg, std::uint64_t now)
         : job(std::move(jobArg)), request(std::move(requestArg)), callbacks(std::move(callbacksArg)),
           processes(std::make_shared<std::vector<Newcomer>>(std::move(request.processes))), since(now) {}
@@ -60,7 +60,7 @@ struct TaskStarter::Attempt {
     void tell(Result<void> result) { std::exchange(callbacks, {}).done({.result = std::move(result), .begun = begun}); }
 };
 
-void TaskStarter::start(const JobPtr& job, Request request, Callbacks callbacks) {
+void ScopeStarter::start(const JobPtr& job, Request request, Callbacks callbacks) {
     if (request.withSlice && !request.mayBeThere) {
         // systemd 252 leaves the slice's cgroup behind after an unkillable process. This job would inherit that cgroup's
         // counters.
@@ -83,7 +83,7 @@ void TaskStarter::start(const JobPtr& job, Request request, Callbacks callbacks)
     tryOnce(std::move(attempt));
 }
 
-void TaskStarter::finished() {
+void ScopeStarter::finished() {
     if (--inFlight_ > 0)
         return;
     // The messages of a burst leave holes between objects that live on, and the allocator would keep these holes for ever.
@@ -91,7 +91,7 @@ void TaskStarter::finished() {
         ::malloc_trim(0);
 }
 
-void TaskStarter::tryOnce(AttemptPtr attempt) {
+void ScopeStarter::tryOnce(AttemptPtr attempt) {
     const auto& request = attempt->request;
     StartRequest start;
     if (attempt->needsPlaceholder()) {
@@ -115,7 +115,7 @@ void TaskStarter::tryOnce(AttemptPtr attempt) {
     context_.systemd.start(std::move(start), [this, attempt](const SystemdOutcome& outcome) { decide(attempt, outcome); });
 }
 
-Result<pid_t> TaskStarter::placeholderFor(Attempt& attempt) const {
+Result<pid_t> ScopeStarter::placeholderFor(Attempt& attempt) const {
     auto& placeholders = attempt.placeholders;
     if (!placeholders.empty() && context_.placeholders.lives(placeholders.back()))
         return placeholders.back();
@@ -125,7 +125,7 @@ Result<pid_t> TaskStarter::placeholderFor(Attempt& attempt) const {
     return placeholder;
 }
 
-void TaskStarter::decide(AttemptPtr attempt, const SystemdOutcome& outcome) {
+void ScopeStarter::decide(AttemptPtr attempt, const SystemdOutcome& outcome) {
     // A call that is refused has made nothing.
     attempt->begun = attempt->begun || !outcome || outcome->fault == SystemdFault::NoReply ||
                      outcome->fault == SystemdFault::JobFailed || outcome->fault == SystemdFault::Other;
@@ -164,7 +164,7 @@ void TaskStarter::decide(AttemptPtr attempt, const SystemdOutcome& outcome) {
 /// A unit that failed keeps its name, and so does a scope that has never had a process. Such a scope comes from a pinfoldd that
 /// was killed. The scope's placeholder is a zombie until PID 1 reaps it, and the kernel accepts a zombie's number without moving
 /// anything. So the scope never becomes empty, and PID 1 keeps it.
-void TaskStarter::freeName(const AttemptPtr& attempt, const Error& taken) {
+void ScopeStarter::freeName(const AttemptPtr& attempt, const Error& taken) {
     context_.systemd.resetFailed(attempt->unit(), [](const SystemdOutcome&) {});
     if (!attempt->lost)
         return retry(attempt, kNameTaken, taken);
@@ -182,7 +182,7 @@ void TaskStarter::freeName(const AttemptPtr& attempt, const Error& taken) {
     });
 }
 
-bool TaskStarter::lookAndTell(const AttemptPtr& attempt) {
+bool ScopeStarter::lookAndTell(const AttemptPtr& attempt) {
     const auto isThere = isDone(*attempt);
     if (isThere && !*isThere) {
         if (!holdsPlace(*attempt))
@@ -195,7 +195,7 @@ bool TaskStarter::lookAndTell(const AttemptPtr& attempt) {
     return true;
 }
 
-bool TaskStarter::holdsPlace(const Attempt& attempt) const {
+bool ScopeStarter::holdsPlace(const Attempt& attempt) const {
     if (attempt.placeholders.empty() || !context_.placeholders.lives(attempt.placeholders.back()))
         return false;
     const auto path = context_.processes.cgroupOf(attempt.placeholders.back());
@@ -203,7 +203,7 @@ bool TaskStarter::holdsPlace(const Attempt& attempt) const {
 }
 
 /// Moves the processes into the scope, which exists and holds its placeholder.
-void TaskStarter::letIn(const AttemptPtr& attempt) {
+void ScopeStarter::letIn(const AttemptPtr& attempt) {
     attempt->begun = true;
     attempt->job->turns.take(Turns::Kind::Move, [this, attempt] {
         const auto refused = [this, &attempt](Error why) {
@@ -234,7 +234,7 @@ void TaskStarter::letIn(const AttemptPtr& attempt) {
     });
 }
 
-void TaskStarter::moved(const AttemptPtr& attempt, const Moves& moves) {
+void ScopeStarter::moved(const AttemptPtr& attempt, const Moves& moves) {
     warn(attempt->key(), moves.troubles);
     const auto isThere = isDone(*attempt);
     if (isThere && !*isThere)
@@ -245,13 +245,13 @@ void TaskStarter::moved(const AttemptPtr& attempt, const Moves& moves) {
 }
 
 /// Ends the placeholder first, so that the caller finds only the job's own processes in the scope.
-void TaskStarter::finish(const AttemptPtr& attempt, const Result<void>& result) {
+void ScopeStarter::finish(const AttemptPtr& attempt, const Result<void>& result) {
     if (attempt->placeholders.empty())
         return tell(attempt, result);
     context_.placeholders.end(attempt->placeholders.back(), [this, attempt, result] { tell(attempt, result); });
 }
 
-void TaskStarter::tell(const AttemptPtr& attempt, Result<void> result) {
+void ScopeStarter::tell(const AttemptPtr& attempt, Result<void> result) {
     for (const auto placeholder : std::exchange(attempt->placeholders, {}))
         if (attempt->lost)
             inDoubt_.push_back(placeholder);
@@ -279,14 +279,14 @@ void TaskStarter::tell(const AttemptPtr& attempt, Result<void> result) {
         attempt->tell(std::move(result));
 }
 
-void TaskStarter::warn(const JobKey& key, const std::vector<std::string>& troubles) const {
+void ScopeStarter::warn(const JobKey& key, const std::vector<std::string>& troubles) const {
     for (const auto& trouble : troubles)
         logWarning(context_, key, trouble);
 }
 
 /// A call with the placeholders' numbers may lie in the queue of PID 1, which keeps the order. Until PID 1 answers, no other
 /// process may get these numbers.
-void TaskStarter::releaseInDoubt() {
+void ScopeStarter::releaseInDoubt() {
     if (inDoubt_.empty() || asksForDoubt_)
         return;
     asksForDoubt_ = true;
@@ -304,7 +304,7 @@ void TaskStarter::releaseInDoubt() {
     context_.systemd.listUnits({std::string(kBatchSlice)}, answered);
 }
 
-void TaskStarter::retry(AttemptPtr attempt, const Patience& patience, Error otherwise) {
+void ScopeStarter::retry(AttemptPtr attempt, const Patience& patience, Error otherwise) {
     if (context_.loop.bootTime() - attempt->since >= patience.total)
         return patience.mayComeYet ? waitForSystemd(std::move(attempt), std::move(otherwise))
                                    : finish(attempt, std::move(otherwise));
@@ -319,14 +319,14 @@ void TaskStarter::retry(AttemptPtr attempt, const Patience& patience, Error othe
 }
 
 /// A PID 1 that hangs may have the calls in its queue, and do them when it goes on.
-void TaskStarter::waitForSystemd(AttemptPtr attempt, Error otherwise) {
+void ScopeStarter::waitForSystemd(AttemptPtr attempt, Error otherwise) {
     if (auto overdue = std::exchange(attempt->callbacks.overdue, nullptr))
         overdue(otherwise);
     after(attempt, kAskSystemdAgain,
           [this, otherwise = std::move(otherwise)](const AttemptPtr& waiting) { askSystemd(waiting, otherwise); });
 }
 
-void TaskStarter::after(const AttemptPtr& attempt, std::uint64_t delay, std::function<void(const AttemptPtr&)> act) {
+void ScopeStarter::after(const AttemptPtr& attempt, std::uint64_t delay, std::function<void(const AttemptPtr&)> act) {
     // The timer does not own the attempt: if both owned each other, neither would be freed together with this object.
     waiting_[attempt] = context_.loop.after(delay, [this, weak = std::weak_ptr(attempt), act = std::move(act)] {
         const auto fired = waiting_.extract(weak.lock());
@@ -334,7 +334,7 @@ void TaskStarter::after(const AttemptPtr& attempt, std::uint64_t delay, std::fun
     });
 }
 
-void TaskStarter::askSystemd(const AttemptPtr& attempt, const Error& otherwise) {
+void ScopeStarter::askSystemd(const AttemptPtr& attempt, const Error& otherwise) {
     // The bus keeps the order, so the answer shows that PID 1 has seen the earlier calls.
     context_.systemd.listUnits({attempt->unit()}, [this, attempt, otherwise](const auto& answer) {
         if (std::holds_alternative<SystemdError>(answer))
@@ -348,7 +348,7 @@ void TaskStarter::askSystemd(const AttemptPtr& attempt, const Error& otherwise) 
     });
 }
 
-Result<bool> TaskStarter::isDone(const Attempt& attempt) const {
+Result<bool> ScopeStarter::isDone(const Attempt& attempt) const {
     if (attempt.processes->empty())
         return context_.cgroups.exists(slicePath(attempt.key()));
     const auto expected = scopePath(attempt.key(), attempt.request.task);

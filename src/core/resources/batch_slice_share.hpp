@@ -17,9 +17,9 @@ Result<CpuList> reservedCores(const Topology& topology, const Config::Reserve& r
 
 /// Gives batch.slice its share of the node: all that the site does not reserve, and protection for the memory that jobs are
 /// promised.
-class NodeShare {
+class BatchSliceShare {
 public:
-    explicit NodeShare(Core& core) : core_(core) {}
+    explicit BatchSliceShare(Core& core) : core_(core) {}
 
     /// Sets MemoryMax= and AllowedCPUs=, at start and after each reload. Logs what cannot be set; the jobs run on.
     void apply();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "os/accounts.hpp"
+#include "os/user_database.hpp"
 
 #include "base/escape.hpp"
 #include "base/parse.hpp"

@@ -4,7 +4,7 @@
 
 #include "core/core.hpp"
 #include "core/history/history_writer.hpp"
-#include "core/resources/node_share.hpp"
+#include "core/resources/batch_slice_share.hpp"
 #include "core/resources/oom_judge.hpp"
 
 #include <functional>
@@ -13,15 +13,15 @@
 
 namespace pinfold {
 
-class Accountant {
+class JobCloser {
 public:
     struct Parts {
-        NodeShare& share;
+        BatchSliceShare& share;
         OomJudge& judge;
         HistoryWriter& history;
         LiveRows& rows;
     };
-    Accountant(Core& core, Parts parts) : core_(core), parts_(parts) {}
+    JobCloser(Core& core, Parts parts) : core_(core), parts_(parts) {}
 
     /// Call this when the job runs. The history gets a row for the job within a second (LiveRows). Nobody waits for that.
     void running(const JobPtr& job) { parts_.rows.expect(job); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "core/access/quota.hpp"
+#include "core/access/call_rate.hpp"
 
 #include <algorithm>
 
@@ -10,7 +10,7 @@ constexpr std::size_t kMaxBuckets = 4096;
 
 } // namespace
 
-bool Quota::take(uid_t uid, std::uint64_t now) {
+bool CallRate::take(uid_t uid, std::uint64_t now) {
     // A bucket that has had time to fill up is the same as a new one.
     if (buckets_.size() > kMaxBuckets)
         std::erase_if(buckets_, [now](const auto& entry) {
@@ -25,7 +25,7 @@ bool Quota::take(uid_t uid, std::uint64_t now) {
     return true;
 }
 
-void Quota::charge(uid_t uid, std::uint64_t spent) {
+void CallRate::charge(uid_t uid, std::uint64_t spent) {
     // The debt is at most one burst, so a user is not refused for more than some seconds after a request.
     if (const auto bucket = buckets_.find(uid); bucket != buckets_.end())
         bucket->second.tokens =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "core/node_state.hpp"
+#include "core/drain_state.hpp"
 
 #include "base/escape.hpp"
 #include "base/parse.hpp"
@@ -41,10 +41,10 @@ std::string inWords(const Drain& drain) {
 
 } // namespace
 
-NodeState::NodeState(Core& core, const HistoryWriter& history)
+DrainState::DrainState(Core& core, const HistoryWriter& history)
     : core_(core), history_(history), file_(inRoot(core.context.root, kStateDirectory) / "drain.json") {}
 
-void NodeState::load() {
+void DrainState::load() {
     auto drain = readDrain(file_);
     if (drain) {
         drain_ = std::move(*drain);
@@ -57,27 +57,27 @@ void NodeState::load() {
     logDrainUnreadable(core_.context, drain_->reason);
 }
 
-void NodeState::drain(uid_t by, std::string_view reason, Reply<void> reply) {
+void DrainState::drain(uid_t by, std::string_view reason, Reply<void> reply) {
     if (reason.size() > Drain::kMostReason)
         return reply(Error{ErrorCode::InvalidArgument, "the reason has " + std::to_string(reason.size()) +
                                                            " bytes: use at most " + std::to_string(Drain::kMostReason)});
     ask({Drain{.reason = printable(reason), .since = core_.context.loop.realTime(), .by = by}, by, std::move(reply)});
 }
 
-void NodeState::resume(uid_t by, Reply<void> reply) { ask({std::nullopt, by, std::move(reply)}); }
+void DrainState::resume(uid_t by, Reply<void> reply) { ask({std::nullopt, by, std::move(reply)}); }
 
-void NodeState::ask(Change change) {
+void DrainState::ask(Change change) {
     changes_.push_back(std::move(change));
     storeNext();
 }
 
 /// What happened when a change was stored on the disk.
-struct NodeState::Stored {
+struct DrainState::Stored {
     Result<void> done;
     Result<std::optional<Drain>> now; ///< what a restart would read
 };
 
-void NodeState::storeNext() {
+void DrainState::storeNext() {
     while (!storing_ && !changes_.empty()) {
         const auto change = std::move(changes_.front());
         changes_.pop_front();
@@ -103,7 +103,7 @@ void NodeState::storeNext() {
     }
 }
 
-void NodeState::stored(const Change& change, const Stored& result) {
+void DrainState::stored(const Change& change, const Stored& result) {
     // Memory follows the disk: if only the fsync of the directory fails, the file has changed already.
     const bool changed = result.done || (result.now && *result.now != drain_);
     if (changed) {
@@ -119,7 +119,7 @@ void NodeState::stored(const Change& change, const Stored& result) {
                                                 result.done.error().message});
 }
 
-std::optional<Drain> NodeState::draining() const {
+std::optional<Drain> DrainState::draining() const {
     auto drain = drain_;
     const auto also = [&drain](const std::string& words, std::uint64_t since) {
         if (!drain)
@@ -136,7 +136,7 @@ std::optional<Drain> NodeState::draining() const {
     return drain;
 }
 
-Result<void> NodeState::takesJobs() const {
+Result<void> DrainState::takesJobs() const {
     if (core_.shutdownSince)
         return Error{ErrorCode::Draining, "this node takes no jobs, because it is being shut down"};
     if (const auto drain = draining())
@@ -144,7 +144,7 @@ Result<void> NodeState::takesJobs() const {
     return {};
 }
 
-void NodeState::tell() {
+void DrainState::tell() {
     auto now = draining();
     if (now == told_)
         return;
