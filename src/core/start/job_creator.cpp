@@ -2,6 +2,7 @@
 #include "core/start/job_creator.hpp"
 
 #include "base/parse.hpp"
+#include "core/access/live_job_limit.hpp"
 #include "core/job_id.hpp"
 #include "core/report/events.hpp"
 #include "os/block_device.hpp"
@@ -223,11 +224,8 @@ Result<JobPtr> JobCreator::prepare(const Caller& caller, CreateRequest request, 
         return taken.error();
     if (auto enough = checkDescriptorsFor(caller); !enough)
         return enough.error();
-    const auto user = core_.context.countsAs(owner);
-    if (core_.registry.countOf(user, core_.context.countsAs) >= config.jobs.maxPerUser)
-        return Error{ErrorCode::Busy, "user " + std::to_string(user) + " has " + std::to_string(config.jobs.maxPerUser) +
-                                          " live jobs already, the maximum (jobs.max_per_user)" +
-                                          (user == owner ? "" : ", with those of subordinate user ids (/etc/subuid)")};
+    if (auto room = checkLiveJobs(core_, owner); !room)
+        return room.error();
     auto grant = allocator_.allocate(request.allocation);
     if (!grant)
         return grant.error();
@@ -257,7 +255,7 @@ Result<JobPtr> JobCreator::prepare(const Caller& caller, CreateRequest request, 
         job->record.supervisor = supervisor->identity;
         job->supervisor = std::move(supervisor->pidfd);
     }
-    job->output = JobOutput(core_.outputs, user, std::move(request.output));
+    job->output = JobOutput(core_.outputs, core_.context.countsAs(owner), std::move(request.output));
     if (manual > 0)
         lastManual_ = manual;
     return job;
