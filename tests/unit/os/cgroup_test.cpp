@@ -34,7 +34,7 @@ protected:
 
 } // namespace
 
-TEST_F(Cgroups, PopulatedFollowsTheEventsFile) {
+TEST_F(Cgroups, populatedFollowsTheEventsFile) {
     const auto cgroup = open();
     put("cgroup.events", "populated 1\nfrozen 0\n");
     EXPECT_TRUE(cgroup.populated());
@@ -42,7 +42,7 @@ TEST_F(Cgroups, PopulatedFollowsTheEventsFile) {
     EXPECT_FALSE(cgroup.populated());
 }
 
-TEST_F(Cgroups, ACgroupThatWentIsNeitherPopulatedNorThere) {
+TEST_F(Cgroups, aCgroupThatWentIsNeitherPopulatedNorThere) {
     const auto cgroup = open();
     put("cgroup.events", "populated 1\n");
     EXPECT_FALSE(cgroup.gone());
@@ -54,7 +54,7 @@ TEST_F(Cgroups, ACgroupThatWentIsNeitherPopulatedNorThere) {
     EXPECT_EQ(cgroup.usage(), Usage{});
 }
 
-TEST_F(Cgroups, BoundsAreTheTightest) {
+TEST_F(Cgroups, boundsAreTheTightest) {
     const auto cgroup = open();
     EXPECT_FALSE(cgroup.bounds().cpus || cgroup.bounds().memoryMax);
     put("cpu.max", "max 100000\n");
@@ -68,7 +68,7 @@ TEST_F(Cgroups, BoundsAreTheTightest) {
     EXPECT_DOUBLE_EQ(*cgroup.bounds().cpus, 2);
 }
 
-TEST_F(Cgroups, FilesThatStayOpenAreReadAnew) {
+TEST_F(Cgroups, filesThatStayOpenAreReadAnew) {
     auto cgroup = open();
     cgroup.keepFilesOpen();
     EXPECT_EQ(cgroup.frozen(), std::nullopt);
@@ -88,7 +88,7 @@ TEST_F(Cgroups, FilesThatStayOpenAreReadAnew) {
     EXPECT_EQ(cgroup.briefUsage().cpuSystem, 20U);
 }
 
-TEST_F(Cgroups, AnOpenDirectoryIsNotItsSuccessor) {
+TEST_F(Cgroups, anOpenDirectoryIsNotItsSuccessor) {
     const auto first = open();
     std::filesystem::rename(top() / relative(), top() / "moved away");
     put("cgroup.events", "populated 1\n");
@@ -96,7 +96,7 @@ TEST_F(Cgroups, AnOpenDirectoryIsNotItsSuccessor) {
     EXPECT_TRUE(open().populated());
 }
 
-TEST_F(Cgroups, WithoutADescriptorLeftNothingIsTakenForEmpty) {
+TEST_F(Cgroups, withoutADescriptorLeftNothingIsTakenForEmpty) {
     const auto cgroup = open();
     put("cgroup.events", "populated 0\n");
     put("cgroup.procs", "");
@@ -114,7 +114,7 @@ TEST_F(Cgroups, WithoutADescriptorLeftNothingIsTakenForEmpty) {
     EXPECT_FALSE(processes);
 }
 
-TEST_F(Cgroups, ProcessesAreThoseOfNestedCgroupsToo) {
+TEST_F(Cgroups, processesAreThoseOfNestedCgroupsToo) {
     put("cgroup.procs", "10\n11\n");
     put("a/cgroup.procs", "20\n");
     put("a/b c/cgroup.procs", "4194304\n");
@@ -124,7 +124,7 @@ TEST_F(Cgroups, ProcessesAreThoseOfNestedCgroupsToo) {
     EXPECT_EQ(pids, (std::vector<pid_t>{10, 11, 20, 4194304}));
 }
 
-TEST_F(Cgroups, AnIncompleteListIsAnError) {
+TEST_F(Cgroups, anIncompleteListIsAnError) {
     put("cgroup.procs", "10\n");
     put("a/cgroup.procs", "0\n20\n"); // 0: of another pid namespace
     const auto pids = open().processes();
@@ -135,7 +135,7 @@ TEST_F(Cgroups, AnIncompleteListIsAnError) {
     EXPECT_FALSE(open().processes());
 }
 
-TEST_F(Cgroups, ASymbolicLinkLeadsNowhere) {
+TEST_F(Cgroups, aSymbolicLinkLeadsNowhere) {
     put("cgroup.procs", "10\n");
     write("elsewhere/cgroup.procs", "99\n");
     std::filesystem::create_directory_symlink(top() / "elsewhere", top() / relative() / "link");
@@ -143,7 +143,7 @@ TEST_F(Cgroups, ASymbolicLinkLeadsNowhere) {
     EXPECT_FALSE(tree.open(std::string(kPath) + "/link"));
 }
 
-TEST_F(Cgroups, KillAndAttachWriteWhatTheKernelReads) {
+TEST_F(Cgroups, killAndAttachWriteWhatTheKernelReads) {
     put("cgroup.kill", "");
     ASSERT_TRUE(open().kill());
     EXPECT_EQ(get("cgroup.kill"), "1");
@@ -151,7 +151,7 @@ TEST_F(Cgroups, KillAndAttachWriteWhatTheKernelReads) {
     EXPECT_EQ(get("cgroup.procs"), "4711");
 }
 
-TEST_F(Cgroups, KillAndAttachNameTheFileThatFailed) {
+TEST_F(Cgroups, killAndAttachNameTheFileThatFailed) {
     const auto killed = open().kill();
     ASSERT_FALSE(killed);
     EXPECT_EQ(killed.error().code, ErrorCode::Internal);
@@ -161,7 +161,7 @@ TEST_F(Cgroups, KillAndAttachNameTheFileThatFailed) {
     EXPECT_EQ(cgroup.attach(1).error().code, ErrorCode::Internal);
 }
 
-TEST_F(Cgroups, UsageSumsAndKeepsUnknownApartFromZero) {
+TEST_F(Cgroups, usageSumsAndKeepsUnknownApartFromZero) {
     put("cpu.stat", "usage_usec 300\nuser_usec 200\nsystem_usec 100\nnr_periods 0\nthrottled_usec 77\n");
     put("memory.current", "4096\n");
     put("memory.peak", "18446744073709551615\n");
@@ -205,7 +205,7 @@ TEST_F(Cgroups, UsageSumsAndKeepsUnknownApartFromZero) {
     EXPECT_EQ(open().usage(), expected);
 }
 
-TEST_F(Cgroups, WhatCanNotGoAwayIsAllButThePageCacheOfDisks) {
+TEST_F(Cgroups, whatCanNotGoAwayIsAllButThePageCacheOfDisks) {
     EXPECT_EQ(open().unreclaimableMemory(), std::nullopt);
     put("memory.current", "10000\n");
     put("memory.stat", "anon 5000\nfile 3000\nshmem 1000\nslab_reclaimable 500\n");
@@ -214,7 +214,7 @@ TEST_F(Cgroups, WhatCanNotGoAwayIsAllButThePageCacheOfDisks) {
     EXPECT_EQ(open().unreclaimableMemory(), 0U);
 }
 
-TEST_F(Cgroups, NoControllerNoNumberButNoTrafficIsZero) {
+TEST_F(Cgroups, noControllerNoNumberButNoTrafficIsZero) {
     EXPECT_EQ(open().usage(), Usage{});
     put("io.stat", "");
     EXPECT_EQ(open().usage().ioRead, 0U);
@@ -222,7 +222,7 @@ TEST_F(Cgroups, NoControllerNoNumberButNoTrafficIsZero) {
     EXPECT_FALSE(open().usage().memoryPeak);
 }
 
-TEST_F(Cgroups, AFileIsReadWithoutItsLastLineBreak) {
+TEST_F(Cgroups, aFileIsReadWithoutItsLastLineBreak) {
     put("memory.max", "max\n");
     put("memory.events", "oom 0\noom_kill 0\n");
     EXPECT_EQ(open().read("memory.max"), "max");
@@ -230,7 +230,7 @@ TEST_F(Cgroups, AFileIsReadWithoutItsLastLineBreak) {
     EXPECT_FALSE(open().read("io.max"));
 }
 
-TEST_F(Cgroups, TheTreeIsWalkedByKernelPaths) {
+TEST_F(Cgroups, theTreeIsWalkedByKernelPaths) {
     put("one/cgroup.procs", "");
     put("two/cgroup.procs", "");
     EXPECT_TRUE(tree.exists(kPath));
@@ -246,7 +246,7 @@ TEST_F(Cgroups, TheTreeIsWalkedByKernelPaths) {
     EXPECT_NE(missing.error().message.find("/nowhere"), std::string::npos);
 }
 
-TEST_F(Cgroups, OnlyAnEmptyCgroupIsRemoved) {
+TEST_F(Cgroups, onlyAnEmptyCgroupIsRemoved) {
     const auto path = std::string(kPath) + "/leaf";
     std::filesystem::create_directories(top() / relative() / "leaf/child");
     EXPECT_EQ(tree.remove(path).error().code, ErrorCode::Internal);
@@ -257,14 +257,14 @@ TEST_F(Cgroups, OnlyAnEmptyCgroupIsRemoved) {
     EXPECT_TRUE(tree.remove(path)) << "gone already is as good";
 }
 
-TEST_F(Cgroups, TheCheckWantsADirectory) {
+TEST_F(Cgroups, theCheckWantsADirectory) {
     EXPECT_TRUE(tree.check());
     const auto missing = CgroupTree(top() / "nothing").check();
     ASSERT_FALSE(missing);
     EXPECT_NE(missing.error().message.find((top() / "nothing/sys/fs/cgroup").string()), std::string::npos);
 }
 
-TEST(CgroupMount, TheCheckSaysWhatThisKernelSays) {
+TEST(CgroupMount, theCheckSaysWhatThisKernelSays) {
     struct statfs status {};
     const bool v2 = ::statfs("/sys/fs/cgroup", &status) == 0 && status.f_type == CGROUP2_SUPER_MAGIC;
     const auto checked = CgroupTree().check();

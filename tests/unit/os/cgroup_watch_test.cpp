@@ -35,7 +35,7 @@ protected:
 
 } // namespace
 
-TEST_F(Watches, AChangeIsTold) {
+TEST_F(Watches, aChangeIsTold) {
     int told = 0;
     const auto handle = on(events, [&] { ++told; });
     loop.settle();
@@ -51,7 +51,7 @@ TEST_F(Watches, AChangeIsTold) {
     EXPECT_EQ(told, 2);
 }
 
-TEST_F(Watches, TheRemovalIsTold) {
+TEST_F(Watches, theRemovalIsTold) {
     int told = 0;
     auto handle = on(events, [&] { ++told; });
     std::filesystem::remove(events);
@@ -64,7 +64,7 @@ TEST_F(Watches, TheRemovalIsTold) {
     EXPECT_EQ(told, 100);
 }
 
-TEST_F(Watches, SeveralOnOneFileAreEachTold) {
+TEST_F(Watches, severalOnOneFileAreEachTold) {
     int first = 0;
     int second = 0;
     auto one = on(events, [&] { ++first; });
@@ -80,7 +80,7 @@ TEST_F(Watches, SeveralOnOneFileAreEachTold) {
     EXPECT_EQ(second, 2);
 }
 
-TEST_F(Watches, AHandlerMayEndItself) {
+TEST_F(Watches, aHandlerMayEndItself) {
     int told = 0;
     EventHandle handle;
     handle = on(events, [&, alive = std::make_shared<int>(7)] {
@@ -93,7 +93,7 @@ TEST_F(Watches, AHandlerMayEndItself) {
     EXPECT_EQ(told, 7);
 }
 
-TEST_F(Watches, AHandlerMayEndTheOthersWhoseEventsAreOnTheWay) {
+TEST_F(Watches, aHandlerMayEndTheOthersWhoseEventsAreOnTheWay) {
     std::vector<EventHandle> handles(3);
     int told = 0;
     const auto endAll = [&] {
@@ -109,7 +109,7 @@ TEST_F(Watches, AHandlerMayEndTheOthersWhoseEventsAreOnTheWay) {
     EXPECT_EQ(told, 1);
 }
 
-TEST_F(Watches, AHandlerMayAddOnTheSameFile) {
+TEST_F(Watches, aHandlerMayAddOnTheSameFile) {
     int late = 0;
     EventHandle added;
     const auto first = on(events, [&] {
@@ -124,7 +124,7 @@ TEST_F(Watches, AHandlerMayAddOnTheSameFile) {
     EXPECT_EQ(late, 1);
 }
 
-TEST_F(Watches, AHandleMayOutliveTheWatch) {
+TEST_F(Watches, aHandleMayOutliveTheWatch) {
     auto one = on(events, [] {});
     auto two = on(other, [] {});
     watch.reset();
@@ -140,14 +140,14 @@ TEST_F(Watches, AHandleMayOutliveTheWatch) {
     EXPECT_EQ(told, 1);
 }
 
-TEST_F(Watches, AFileThatIsNotThereIsAnError) {
+TEST_F(Watches, aFileThatIsNotThereIsAnError) {
     const auto watched = watch->watch(top() / "nowhere", [] {});
     ASSERT_FALSE(watched);
     EXPECT_EQ(watched.error().code, ErrorCode::Internal);
     EXPECT_NE(watched.error().message.find("nowhere"), std::string::npos);
 }
 
-TEST_F(Watches, AFullQueueTellsAll) {
+TEST_F(Watches, aFullQueueTellsAll) {
     std::ifstream limit("/proc/sys/fs/inotify/max_queued_events");
     int most = 0;
     ASSERT_TRUE(limit >> most);
@@ -163,7 +163,7 @@ TEST_F(Watches, AFullQueueTellsAll) {
     EXPECT_EQ(quiet, 1);
 }
 
-TEST_F(Watches, WithoutAWatchTheFileIsToldOfEachSecondUntilThereIsOne) {
+TEST_F(Watches, withoutAWatchTheFileIsToldOfEachSecondUntilThereIsOne) {
     static bool exhausted = false;
     exhausted = true;
     watch.emplace(loop, [](int inotify, const char* file, std::uint32_t mask) {
@@ -199,7 +199,7 @@ TEST_F(Watches, WithoutAWatchTheFileIsToldOfEachSecondUntilThereIsOne) {
     EXPECT_EQ(told, 5);
 }
 
-TEST_F(Watches, AFileThatIsNotThereIsAnErrorAlsoThen) {
+TEST_F(Watches, aFileThatIsNotThereIsAnErrorAlsoThen) {
     watch.emplace(loop, [](int, const char*, std::uint32_t) {
         errno = ENOENT;
         return -1;

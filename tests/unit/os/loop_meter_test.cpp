@@ -42,17 +42,17 @@ std::vector<std::string> logOf(SdEventLoop::Meter meter, void (*work)()) {
 
 } // namespace
 
-TEST(LoopMeter, ATurnThatSleepsIsSaidWithItsHandler) {
+TEST(LoopMeter, aTurnThatSleepsIsSaidWithItsHandler) {
     const auto log = logOf(SdEventLoop::Meter::On, &sleepInACall);
     ASSERT_EQ(log.size(), 1U);
     EXPECT_TRUE(log[0].starts_with("the loop waited 1")) << log[0];
     EXPECT_NE(log[0].find("logOf"), std::string::npos) << log[0];
 }
 
-TEST(LoopMeter, WithoutAMeterNothingIsSaid) { EXPECT_TRUE(logOf(SdEventLoop::Meter::Off, &sleepInACall).empty()); }
+TEST(LoopMeter, withoutAMeterNothingIsSaid) { EXPECT_TRUE(logOf(SdEventLoop::Meter::Off, &sleepInACall).empty()); }
 
 // Nor is a machine that is busy with others a call that blocks: two more threads a processor want to run.
-TEST(LoopMeter, WorkIsNoWait) {
+TEST(LoopMeter, workIsNoWait) {
     std::vector<std::thread> others;
     for (unsigned i = 0; i < 2 * std::thread::hardware_concurrency(); ++i)
         others.emplace_back(&beBusy);

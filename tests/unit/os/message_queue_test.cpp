@@ -37,7 +37,7 @@ protected:
 
 } // namespace
 
-TEST_F(Messages, AreWrittenInTheirOrder) {
+TEST_F(Messages, areWrittenInTheirOrder) {
     hold();
     say("one");
     say("two");
@@ -47,7 +47,7 @@ TEST_F(Messages, AreWrittenInTheirOrder) {
     EXPECT_EQ(written, (std::vector<std::string>{"one", "two", "three"}));
 }
 
-TEST_F(Messages, ThatDoNotFitAreCountedAndToldOnceThereIsRoom) {
+TEST_F(Messages, thatDoNotFitAreCountedAndToldOnceThereIsRoom) {
     queue->onLost = [this](std::uint64_t count) { say(std::to_string(count) + " lost"); };
     hold();
     say("large", MessageQueue::kMostBytes - 100);
@@ -61,7 +61,7 @@ TEST_F(Messages, ThatDoNotFitAreCountedAndToldOnceThereIsRoom) {
     EXPECT_EQ(written, (std::vector<std::string>{"large", "small", "2 lost", "after", "later"}));
 }
 
-TEST_F(Messages, AreWrittenBeforeTheEnd) {
+TEST_F(Messages, areWrittenBeforeTheEnd) {
     queue.reset();
     SdEventLoop real([](const std::string&) {});
     ThreadBackground threads(real);
@@ -78,7 +78,7 @@ TEST_F(Messages, AreWrittenBeforeTheEnd) {
 }
 
 // A journal that stands still must not keep pinfoldd from its end.
-TEST_F(Messages, AreNotWaitedForForEver) {
+TEST_F(Messages, areNotWaitedForForEver) {
     SdEventLoop real([](const std::string&) {});
     ThreadBackground threads(real);
     std::promise<void> go;

@@ -42,7 +42,7 @@ protected:
 
 } // namespace
 
-TEST_F(OpenFiles, OpenMappedAndWorkedInIsFound) {
+TEST_F(OpenFiles, openMappedAndWorkedInIsFound) {
     const auto open = write("open", "");
     const auto mapped = write("mapped", "");
     std::filesystem::create_directory(top() / "directory");
@@ -68,7 +68,7 @@ TEST_F(OpenFiles, OpenMappedAndWorkedInIsFound) {
         EXPECT_EQ(file.device, id(top()).device);
 }
 
-TEST_F(OpenFiles, AProcessWhoseFirstThreadHasEndedIsSeenByItsOthers) {
+TEST_F(OpenFiles, aProcessWhoseFirstThreadHasEndedIsSeenByItsOthers) {
     const auto open = write("open", "");
     process(20, 1000, 'Z');
     place("proc/20/task/21");
@@ -76,7 +76,7 @@ TEST_F(OpenFiles, AProcessWhoseFirstThreadHasEndedIsSeenByItsOthers) {
     EXPECT_TRUE(inUse()->files.contains(id(open)));
 }
 
-TEST_F(OpenFiles, WhoIsThereByAnyUserId) {
+TEST_F(OpenFiles, whoIsThereByAnyUserId) {
     process(20, 1000, 'S');
     const auto inhabitants = listInhabitants(top());
     ASSERT_TRUE(inhabitants) << inhabitants.error().message;
@@ -84,7 +84,7 @@ TEST_F(OpenFiles, WhoIsThereByAnyUserId) {
     EXPECT_EQ(inhabitants->users, (std::set<uid_t>{0, 7, 1000}));
 }
 
-TEST_F(OpenFiles, WhoseProcessCannotBeLookedIntoIsSaidAndTheOthersAreLookedInto) {
+TEST_F(OpenFiles, whoseProcessCannotBeLookedIntoIsSaidAndTheOthersAreLookedInto) {
     const auto open = write("open", "");
     process(20, 1000, 'S');
     write("proc/20/status", "Name:\ta\nUid:\t1000\t1000\t1000\t1000\n");
@@ -111,7 +111,7 @@ TEST_F(OpenFiles, WhoseProcessCannotBeLookedIntoIsSaidAndTheOthersAreLookedInto)
     EXPECT_TRUE(files->unseen.contains(0)) << "a program of root's";
 }
 
-TEST_F(OpenFiles, AProcessThatHangsIsSaidAndTheOthersAreLookedInto) {
+TEST_F(OpenFiles, aProcessThatHangsIsSaidAndTheOthersAreLookedInto) {
     const auto open = write("open", "");
     process(20, 1000, 'S');
     std::filesystem::remove(top() / "proc/20/maps");
@@ -126,7 +126,7 @@ TEST_F(OpenFiles, AProcessThatHangsIsSaidAndTheOthersAreLookedInto) {
     EXPECT_FALSE(files->unseen.contains(0));
 }
 
-TEST_F(OpenFiles, WhatIsIncompleteIsAnError) {
+TEST_F(OpenFiles, whatIsIncompleteIsAnError) {
     write("proc/1/stat", "no stat");
     EXPECT_FALSE(listInhabitants(top()));
     std::filesystem::remove_all(top() / "proc/1");

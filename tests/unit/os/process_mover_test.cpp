@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "os/process_mover.hpp"
 
-#include "tests/support/cpp/child.hpp"
+#include "tests/support/cpp/sleeping_process.hpp"
 #include "tests/support/cpp/temporary_directory.hpp"
 
 #include <gtest/gtest.h>
@@ -50,7 +50,7 @@ protected:
     static constexpr pid_t kParent = 4'999'999;
     const UserIds owner{1000, {{100'000, 165'535}}};
     KernelProcessMover mover;
-    Child stranger;
+    SleepingProcess stranger;
 };
 
 TEST_F(ProcessMoverTest, whoWasMovedInAnothersPlaceGoesToWhereItsParentIs) {
@@ -94,7 +94,7 @@ TEST_F(ProcessMoverTest, whatAStrangerHasForkedGoesToWhereTheStrangerIs) {
 }
 
 TEST_F(ProcessMoverTest, whatTheJobsOwnProcessesHaveForkedStays) {
-    Child newcomer;
+    SleepingProcess newcomer;
     std::vector<Newcomer> newcomers;
     newcomers.push_back({newcomer.pid(), *openPidfd(newcomer.pid())});
     show(newcomer.pid(), kScope, 0, kParent);
@@ -117,7 +117,7 @@ TEST_F(ProcessMoverTest, aPlaceholderStays) {
 }
 
 TEST_F(ProcessMoverTest, aNumberWhoseProcessHasEndedIsNotWritten) {
-    Child ended;
+    SleepingProcess ended;
     auto pidfd = *openPidfd(ended.pid());
     ended.kill();
     ended.reap();

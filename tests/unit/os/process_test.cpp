@@ -3,7 +3,7 @@
 
 #include "base/escape.hpp"
 #include "os/read_file.hpp"
-#include "tests/support/cpp/child.hpp"
+#include "tests/support/cpp/sleeping_process.hpp"
 #include "tests/support/cpp/temporary_directory.hpp"
 
 #include <pthread.h>
@@ -81,7 +81,7 @@ protected:
 
 } // namespace
 
-TEST_F(StuckProcess, TheWaitPointIsTheKernelsWord) {
+TEST_F(StuckProcess, theWaitPointIsTheKernelsWord) {
     show("7", 'D', "percpu_rwsem_wait");
     const auto info = ProcessTable(top()).readStuck(7);
     ASSERT_TRUE(info) << info.error().message;
@@ -89,7 +89,7 @@ TEST_F(StuckProcess, TheWaitPointIsTheKernelsWord) {
     EXPECT_EQ(info->waitPoint, "percpu_rwsem_wait");
 }
 
-TEST_F(StuckProcess, AnotherThreadThatHangsIsFoundBehindAMainThreadThatEnded) {
+TEST_F(StuckProcess, anotherThreadThatHangsIsFoundBehindAMainThreadThatEnded) {
     show("7", 'Z', "0");
     show("7/task/7", 'Z', "0");
     show("7/task/8", 'S', "futex_wait_queue");
@@ -101,14 +101,14 @@ TEST_F(StuckProcess, AnotherThreadThatHangsIsFoundBehindAMainThreadThatEnded) {
     EXPECT_EQ(info->waitPoint, "nfs_wait_bit_killable");
 }
 
-TEST_F(StuckProcess, WhatMayNotBeSeenIsUnknown) {
+TEST_F(StuckProcess, whatMayNotBeSeenIsUnknown) {
     show("7", 'D', "0");
     EXPECT_EQ(ProcessTable(top()).readStuck(7)->waitPoint, std::nullopt);
 }
 
-TEST(Process, AProcessIsReadAsItIs) {
+TEST(Process, aProcessIsReadAsItIs) {
     const auto before = bootUsec();
-    const Child child;
+    const SleepingProcess child;
     const auto info = ProcessTable().readWithCommand(child.pid());
     ASSERT_TRUE(info) << info.error().message;
     EXPECT_EQ(info->pid, child.pid());
@@ -124,13 +124,13 @@ TEST(Process, AProcessIsReadAsItIs) {
     EXPECT_LE(info->started, bootUsec());
 }
 
-TEST(Process, TheStartStaysTheSame) {
-    const Child child;
+TEST(Process, theStartStaysTheSame) {
+    const SleepingProcess child;
     EXPECT_EQ(ProcessTable().read(child.pid())->started, ProcessTable().read(child.pid())->started);
 }
 
-TEST(Process, CpuTimeIsCounted) {
-    const Child child([] {
+TEST(Process, cpuTimeIsCounted) {
+    const SleepingProcess child([] {
         rusage used{};
         while (used.ru_utime.tv_usec + used.ru_stime.tv_usec < 50'000 && used.ru_utime.tv_sec + used.ru_stime.tv_sec == 0)
             ::getrusage(RUSAGE_SELF, &used);
@@ -138,9 +138,9 @@ TEST(Process, CpuTimeIsCounted) {
     EXPECT_GE(ProcessTable().read(child.pid())->cpu, 30'000U);
 }
 
-TEST(Process, EveryNameIsRead) {
+TEST(Process, everyNameIsRead) {
     for (const char* name : {"a b", ")", "a) R 1", "x\ny", "\nUid:\t7\t7", "\x1b[31m", "((()", " ", "\xff\xfe"}) {
-        const Child child([name] { ::prctl(PR_SET_NAME, name); });
+        const SleepingProcess child([name] { ::prctl(PR_SET_NAME, name); });
         const auto info = ProcessTable().readWithCommand(child.pid());
         ASSERT_TRUE(info) << name;
         EXPECT_EQ(info->realUid, ::getuid()) << name;
@@ -149,8 +149,8 @@ TEST(Process, EveryNameIsRead) {
     }
 }
 
-TEST(Process, AZombieShowsItsNameAndHasEnded) {
-    Child child([] { ::prctl(PR_SET_NAME, "odd ) \nname"); });
+TEST(Process, aZombieShowsItsNameAndHasEnded) {
+    SleepingProcess child([] { ::prctl(PR_SET_NAME, "odd ) \nname"); });
     EXPECT_FALSE(hasEnded(child.pidfd()));
     child.kill();
     EXPECT_TRUE(hasEnded(child.pidfd()));
@@ -160,7 +160,7 @@ TEST(Process, AZombieShowsItsNameAndHasEnded) {
     EXPECT_EQ(info->command, "[odd ) \\x0aname]");
 }
 
-TEST(Process, AnEndedMainThreadIsNotTheEnd) {
+TEST(Process, anEndedMainThreadIsNotTheEnd) {
     const Headless process;
     // No event tells that a main thread has ended, so look until it has, yielding.
     const auto deadline = bootUsec() + kDeadlineMs * 1000ULL;
@@ -176,8 +176,8 @@ TEST(Process, AnEndedMainThreadIsNotTheEnd) {
     EXPECT_EQ(*ProcessTable().pidOf(process.pidfd()), process.pid());
 }
 
-TEST(Process, AProcessThatIsNotThereIsGone) {
-    Child child;
+TEST(Process, aProcessThatIsNotThereIsGone) {
+    SleepingProcess child;
     child.kill();
     child.reap();
     EXPECT_EQ(ProcessTable().read(child.pid()).error().code, ErrorCode::PidGone);
@@ -213,7 +213,7 @@ private:
     std::thread thread_;
 };
 
-TEST(Process, ANumberThatIsAThreadsIsNoProcess) {
+TEST(Process, aNumberThatIsAThreadsIsNoProcess) {
     const OtherThread thread;
     const auto pidfd = openPidfd(thread.id);
     ASSERT_FALSE(pidfd);
@@ -224,7 +224,7 @@ TEST(Process, ANumberThatIsAThreadsIsNoProcess) {
     EXPECT_FALSE(ProcessTable().read(::getpid())->thread);
 }
 
-TEST(Process, APidfdOfAThreadIsNone) {
+TEST(Process, aPidfdOfAThreadIsNone) {
     constexpr unsigned kPidfdThread = O_EXCL;
     const OtherThread thread;
     for (const pid_t id : {thread.id.load(), ::getpid()}) {
@@ -237,8 +237,8 @@ TEST(Process, APidfdOfAThreadIsNone) {
     }
 }
 
-TEST(Process, WithoutADescriptorLeftNobodyIsGone) {
-    const Child child;
+TEST(Process, withoutADescriptorLeftNobodyIsGone) {
+    const SleepingProcess child;
     rlimit limit{};
     ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
     const rlimit none{0, limit.rlim_max};
@@ -254,12 +254,12 @@ TEST(Process, WithoutADescriptorLeftNobodyIsGone) {
     EXPECT_EQ(pidfd.error().code, ErrorCode::Internal);
 }
 
-TEST(Process, APidfdTellsItsPid) {
-    const Child child;
+TEST(Process, aPidfdTellsItsPid) {
+    const SleepingProcess child;
     EXPECT_EQ(*ProcessTable().pidOf(child.pidfd()), child.pid());
 }
 
-TEST(Process, OnlyAPidfdIsTaken) {
+TEST(Process, onlyAPidfdIsTaken) {
     int ends[2] = {-1, -1};
     ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
     const UniqueFd in(ends[0]);
@@ -275,8 +275,8 @@ TEST(Process, OnlyAPidfdIsTaken) {
     EXPECT_FALSE(hasEnded(-1));
 }
 
-TEST(Process, TheCgroupIsThatOfTheUnifiedHierarchy) {
-    const Child child;
+TEST(Process, theCgroupIsThatOfTheUnifiedHierarchy) {
+    const SleepingProcess child;
     const auto path = ProcessTable().cgroupOf(child.pid());
     ASSERT_TRUE(path) << path.error().message;
     EXPECT_EQ(path->front(), '/');
@@ -298,7 +298,7 @@ protected:
     static constexpr std::string_view kStatus = "Name:\tsh\nUmask:\t0022\nUid:\t1000\t1001\t1002\t1003\nGid:\t1\t1\t1\t1\n";
 };
 
-TEST_F(ProcessFiles, NumbersComeFromTheirFields) {
+TEST_F(ProcessFiles, numbersComeFromTheirFields) {
     show(kStat, kStatus, std::string_view("sh\0-c\0a\nb\0", 10));
     const auto info = read();
     ASSERT_TRUE(info) << info.error().message;
@@ -313,7 +313,7 @@ TEST_F(ProcessFiles, NumbersComeFromTheirFields) {
     EXPECT_EQ(info->command, "sh -c a\\x0ab");
 }
 
-TEST_F(ProcessFiles, AKernelThreadIsToldByItsFlag) {
+TEST_F(ProcessFiles, aKernelThreadIsToldByItsFlag) {
     show("2 (kthreadd) S 0 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 20 0 1 0 5 0 0 0 0 0\n", kStatus);
     EXPECT_TRUE(read()->kernelThread);
     EXPECT_EQ(read()->command, "[kthreadd]");
@@ -321,7 +321,7 @@ TEST_F(ProcessFiles, AKernelThreadIsToldByItsFlag) {
     EXPECT_FALSE(read()->kernelThread);
 }
 
-TEST_F(ProcessFiles, DamagedFilesAreAnErrorNotAGuess) {
+TEST_F(ProcessFiles, damagedFilesAreAnErrorNotAGuess) {
     for (const std::string_view stat : {"", "42 (sh", "42 (sh) S 1 2 3", ")"}) {
         show(stat, kStatus);
         ASSERT_FALSE(read()) << stat;
@@ -334,7 +334,7 @@ TEST_F(ProcessFiles, DamagedFilesAreAnErrorNotAGuess) {
     }
 }
 
-TEST_F(ProcessFiles, ADeletedCgroupKeepsItsPath) {
+TEST_F(ProcessFiles, aDeletedCgroupKeepsItsPath) {
     write("proc/42/cgroup", "12:cpuset:/other\n1:name=systemd:/other\n0::/batch.slice/job-a.scope (deleted)\n");
     EXPECT_EQ(*ProcessTable(top()).cgroupOf(42), "/batch.slice/job-a.scope");
     write("proc/42/cgroup", "12:cpuset:/other\n");

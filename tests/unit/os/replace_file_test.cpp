@@ -22,21 +22,21 @@ protected:
     const std::filesystem::path file = top() / "a.prom";
 };
 
-TEST_F(ReplaceFile, TheNewTextTakesTheOldOnesPlace) {
+TEST_F(ReplaceFile, theNewTextTakesTheOldOnesPlace) {
     ASSERT_TRUE(replaceFile(file, "old and long\n", 0600));
     ASSERT_TRUE(replaceFile(file, "new\n", 0600));
     EXPECT_EQ(text("a.prom"), "new\n");
     EXPECT_EQ(files(), 1U);
 }
 
-TEST_F(ReplaceFile, TheModeIsNotTheUmasks) {
+TEST_F(ReplaceFile, theModeIsNotTheUmasks) {
     const auto before = ::umask(077);
     EXPECT_TRUE(replaceFile(file, "x", 0644));
     ::umask(before);
     EXPECT_EQ(modeOf(file), "644");
 }
 
-TEST_F(ReplaceFile, NothingIsWrittenThroughWhatWaitsAtTheTemporaryName) {
+TEST_F(ReplaceFile, nothingIsWrittenThroughWhatWaitsAtTheTemporaryName) {
     write("victim", "untouched");
     std::filesystem::create_symlink("victim", top() / ".a.prom.tmp");
     EXPECT_TRUE(replaceFile(file, "one", 0644));
@@ -47,7 +47,7 @@ TEST_F(ReplaceFile, NothingIsWrittenThroughWhatWaitsAtTheTemporaryName) {
     EXPECT_TRUE(std::filesystem::is_regular_file(std::filesystem::symlink_status(file)));
 }
 
-TEST_F(ReplaceFile, AFullDiskLeavesTheOldTextAndNoRest) {
+TEST_F(ReplaceFile, aFullDiskLeavesTheOldTextAndNoRest) {
     ASSERT_TRUE(replaceFile(file, "old", 0644));
     rlimit before{};
     ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
@@ -63,7 +63,7 @@ TEST_F(ReplaceFile, AFullDiskLeavesTheOldTextAndNoRest) {
     EXPECT_EQ(files(), 1U);
 }
 
-TEST_F(ReplaceFile, DurablyIsNoOtherWayToSee) {
+TEST_F(ReplaceFile, durablyIsNoOtherWayToSee) {
     ASSERT_TRUE(replaceFileDurably(file, "old\n", 0600));
     ASSERT_TRUE(replaceFileDurably(file, "new\n", 0600));
     EXPECT_EQ(text("a.prom"), "new\n");
@@ -77,7 +77,7 @@ TEST_F(ReplaceFile, DurablyIsNoOtherWayToSee) {
     EXPECT_EQ(files(), 1U);
 }
 
-TEST_F(ReplaceFile, NoDirectoryIsAnError) {
+TEST_F(ReplaceFile, noDirectoryIsAnError) {
     const auto answer = replaceFile(top() / "gone/a.prom", "x", 0644);
     EXPECT_NE(answer.error().message.find("No such file or directory"), std::string::npos) << answer.error().message;
 }

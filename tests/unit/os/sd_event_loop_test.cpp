@@ -51,12 +51,12 @@ protected:
 
 } // namespace
 
-TEST_F(Loop, RunGivesTheStatusOfQuit) {
+TEST_F(Loop, runGivesTheStatusOfQuit) {
     const auto handle = loop.whenIdle([this] { loop.quit(7); });
     EXPECT_EQ(loop.run(), 7);
 }
 
-TEST_F(Loop, AReadableDescriptorIsToldUntilItIsRead) {
+TEST_F(Loop, aReadableDescriptorIsToldUntilItIsRead) {
     const Pipe pipe;
     pipe.send();
     int told = 0;
@@ -70,14 +70,14 @@ TEST_F(Loop, AReadableDescriptorIsToldUntilItIsRead) {
     EXPECT_EQ(told, 3);
 }
 
-TEST_F(Loop, AHangUpIsReadable) {
+TEST_F(Loop, aHangUpIsReadable) {
     Pipe pipe;
     const auto handle = loop.onReadable(pipe.in.get(), [this] { loop.quit(0); });
     pipe.out.reset();
     EXPECT_EQ(loop.run(), 0);
 }
 
-TEST_F(Loop, ATimerFiresOnceAndNotEarly) {
+TEST_F(Loop, aTimerFiresOnceAndNotEarly) {
     const auto start = loop.bootTime();
     int told = 0;
     std::uint64_t fired = 0;
@@ -92,7 +92,7 @@ TEST_F(Loop, ATimerFiresOnceAndNotEarly) {
 }
 
 // The loop's own idea of now is when this round of events began.
-TEST_F(Loop, ATimerSetInASlowHandlerIsNotEarly) {
+TEST_F(Loop, aTimerSetInASlowHandlerIsNotEarly) {
     std::uint64_t set = 0;
     std::uint64_t fired = 0;
     EventHandle timer;
@@ -109,14 +109,14 @@ TEST_F(Loop, ATimerSetInASlowHandlerIsNotEarly) {
     EXPECT_GE(fired - set, 50'000U);
 }
 
-TEST_F(Loop, ADelayBeyondAllTimeIsOnlyFarAway) {
+TEST_F(Loop, aDelayBeyondAllTimeIsOnlyFarAway) {
     const auto never = loop.after(UINT64_MAX, [this] { loop.quit(1); });
     const auto almost = loop.after(UINT64_MAX - 1, [this] { loop.quit(1); });
     const auto now = loop.after(0, [this] { loop.quit(0); });
     EXPECT_EQ(loop.run(), 0);
 }
 
-TEST_F(Loop, IdleWorkComesOnceAndAfterAllThatIsPending) {
+TEST_F(Loop, idleWorkComesOnceAndAfterAllThatIsPending) {
     std::string order;
     const Pipe one;
     const Pipe two;
@@ -138,7 +138,7 @@ TEST_F(Loop, IdleWorkComesOnceAndAfterAllThatIsPending) {
     EXPECT_EQ(order, "rri");
 }
 
-TEST_F(Loop, IdleWorkComesThoughSomethingIsAlwaysPending) {
+TEST_F(Loop, idleWorkComesThoughSomethingIsAlwaysPending) {
     const Pipe flooded;
     flooded.send();
     int told = 0;
@@ -151,7 +151,7 @@ TEST_F(Loop, IdleWorkComesThoughSomethingIsAlwaysPending) {
     EXPECT_GT(told, 200) << "many jobs that end together share a transaction";
 }
 
-TEST_F(Loop, ADestroyedHandleIsSilent) {
+TEST_F(Loop, aDestroyedHandleIsSilent) {
     const Pipe pipe;
     pipe.send();
     bool told = false;
@@ -166,7 +166,7 @@ TEST_F(Loop, ADestroyedHandleIsSilent) {
     EXPECT_FALSE(told);
 }
 
-TEST_F(Loop, AHandlerMayDestroyItsOwnHandle) {
+TEST_F(Loop, aHandlerMayDestroyItsOwnHandle) {
     const Pipe pipe;
     pipe.send();
     int told = 0;
@@ -188,7 +188,7 @@ TEST_F(Loop, AHandlerMayDestroyItsOwnHandle) {
     EXPECT_EQ(told, 3);
 }
 
-TEST_F(Loop, AnExceptionIsLoggedAndTheLoopGoesOn) {
+TEST_F(Loop, anExceptionIsLoggedAndTheLoopGoesOn) {
     const Pipe pipe;
     pipe.send();
     int told = 0;
@@ -206,14 +206,14 @@ TEST_F(Loop, AnExceptionIsLoggedAndTheLoopGoesOn) {
                                              "unexpected error: no such luck"}));
 }
 
-TEST_F(Loop, AnExceptionEndsALoopThatShallQuitAtIt) {
+TEST_F(Loop, anExceptionEndsALoopThatShallQuitAtIt) {
     loop.quitAtException(7);
     const auto bad = loop.after(0, [] { throw std::runtime_error("no such luck"); });
     EXPECT_EQ(loop.run(), 7);
     EXPECT_EQ(log, (std::vector<std::string>{"unexpected error: no such luck"}));
 }
 
-TEST_F(Loop, ASignalIsBlockedAndTold) {
+TEST_F(Loop, aSignalIsBlockedAndTold) {
     int told = 0;
     const auto handle = loop.onSignal(SIGUSR1, [&] {
         ++told;
@@ -224,18 +224,18 @@ TEST_F(Loop, ASignalIsBlockedAndTold) {
     EXPECT_EQ(told, 1);
 }
 
-TEST_F(Loop, WithoutAWatchdogAskingForItIsHarmless) {
+TEST_F(Loop, withoutAWatchdogAskingForItIsHarmless) {
     ::unsetenv("WATCHDOG_USEC");
     loop.enableWatchdog();
     const auto end = loop.whenIdle([this] { loop.quit(0); });
     EXPECT_EQ(loop.run(), 0);
 }
 
-TEST_F(Loop, ADescriptorThatIsNoneThrows) {
+TEST_F(Loop, aDescriptorThatIsNoneThrows) {
     EXPECT_THROW((void)loop.onReadable(-1, [] {}), std::system_error);
 }
 
-TEST_F(Loop, TheClocksAreTheKernels) {
+TEST_F(Loop, theClocksAreTheKernels) {
     const auto before = static_cast<std::uint64_t>(::time(nullptr)) * 1'000'000;
     EXPECT_GE(loop.realTime(), before - 1'000'000);
     const auto boot = loop.bootTime();

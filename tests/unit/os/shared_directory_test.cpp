@@ -36,7 +36,7 @@ protected:
 
 } // namespace
 
-TEST_F(SharedDirectories, ATreeIsCountedAndLinksAreNotFollowed) {
+TEST_F(SharedDirectories, aTreeIsCountedAndLinksAreNotFollowed) {
     write("shared/tree/sub/file", std::string(10000, 'x'));
     std::filesystem::create_symlink(top() / "outside", top() / "shared/tree/link");
     const auto directory = shared();
@@ -51,7 +51,7 @@ TEST_F(SharedDirectories, ATreeIsCountedAndLinksAreNotFollowed) {
     EXPECT_FALSE(survey->inUse);
 }
 
-TEST_F(SharedDirectories, OneFileInUseIsEnough) {
+TEST_F(SharedDirectories, oneFileInUseIsEnough) {
     write("shared/tree/sub/file", "");
     const auto directory = shared();
     struct stat status {};
@@ -61,7 +61,7 @@ TEST_F(SharedDirectories, OneFileInUseIsEnough) {
     EXPECT_TRUE(survey->inUse);
 }
 
-TEST_F(SharedDirectories, ARemovedTreeTakesNothingElseAlong) {
+TEST_F(SharedDirectories, aRemovedTreeTakesNothingElseAlong) {
     write("shared/tree/sub/file", "");
     write("shared/other", "");
     std::filesystem::create_symlink(top() / "outside", top() / "shared/tree/link");
@@ -76,7 +76,7 @@ TEST_F(SharedDirectories, ARemovedTreeTakesNothingElseAlong) {
     EXPECT_TRUE(exists("outside/file"));
 }
 
-TEST_F(SharedDirectories, WhatWasReplacedOrChangedSinceItWasListedStays) {
+TEST_F(SharedDirectories, whatWasReplacedOrChangedSinceItWasListedStays) {
     write("shared/tree/file", "");
     write("shared/file", "");
     write("shared/again", "");
@@ -100,7 +100,7 @@ TEST_F(SharedDirectories, WhatWasReplacedOrChangedSinceItWasListedStays) {
     EXPECT_TRUE(exists("shared/again"));
 }
 
-TEST_F(SharedDirectories, AllLinksOfAFileGo) {
+TEST_F(SharedDirectories, allLinksOfAFileGo) {
     write("shared/file", "");
     std::filesystem::create_hard_link(top() / "shared/file", top() / "shared/link");
     const auto directory = shared();
@@ -111,7 +111,7 @@ TEST_F(SharedDirectories, AllLinksOfAFileGo) {
     EXPECT_FALSE(exists("shared/link"));
 }
 
-TEST_F(SharedDirectories, ALinkThatTakesADirectorysPlaceMeanwhileIsNotEntered) {
+TEST_F(SharedDirectories, aLinkThatTakesADirectorysPlaceMeanwhileIsNotEntered) {
     std::filesystem::create_symlink(top() / "outside", top() / "link");
     const auto link = top() / "link";
     for (int round = 0; round < 100; ++round) {
@@ -135,7 +135,7 @@ TEST_F(SharedDirectories, ALinkThatTakesADirectorysPlaceMeanwhileIsNotEntered) {
     }
 }
 
-TEST_F(SharedDirectories, WhatBelongsToOthersStaysAndIsCounted) {
+TEST_F(SharedDirectories, whatBelongsToOthersStaysAndIsCounted) {
     if (::geteuid() != 0)
         GTEST_SKIP() << "only root gives files away";
     const auto own = write("shared/tree/sub/own", "");
@@ -156,7 +156,7 @@ TEST_F(SharedDirectories, WhatBelongsToOthersStaysAndIsCounted) {
     EXPECT_TRUE(exists("shared/tree/sub/another/file"));
 }
 
-TEST_F(SharedDirectories, TheOwnersRightsAreAllThatARemovalHas) {
+TEST_F(SharedDirectories, theOwnersRightsAreAllThatARemovalHas) {
     if (::geteuid() != 0)
         GTEST_SKIP() << "only root has more";
     // The owner of the file may not write to this directory.
@@ -170,7 +170,7 @@ TEST_F(SharedDirectories, TheOwnersRightsAreAllThatARemovalHas) {
     EXPECT_TRUE(SharedDirectory::open(top() / "shared")) << "root's rights are back";
 }
 
-TEST_F(SharedDirectories, DirectoriesOfTheOwnersThatAreNotWritableAreNoHindrance) {
+TEST_F(SharedDirectories, directoriesOfTheOwnersThatAreNotWritableAreNoHindrance) {
     if (::geteuid() != 0)
         GTEST_SKIP() << "only root gives files away";
     const auto file = write("shared/tree/sub/file", "");
@@ -183,7 +183,7 @@ TEST_F(SharedDirectories, DirectoriesOfTheOwnersThatAreNotWritableAreNoHindrance
     EXPECT_FALSE(exists("shared/tree"));
 }
 
-TEST_F(SharedDirectories, TooDeepIsAnError) {
+TEST_F(SharedDirectories, tooDeepIsAnError) {
     std::filesystem::path deep = top() / "shared/tree";
     for (unsigned level = 0; level <= SharedDirectory::kMostDepth; ++level)
         deep /= "d";
@@ -194,7 +194,7 @@ TEST_F(SharedDirectories, TooDeepIsAnError) {
     EXPECT_NE(survey.error().message.find("nested more than 200 deep"), std::string::npos) << survey.error().message;
 }
 
-TEST_F(SharedDirectories, OneThatOthersCanRenameInIsRefused) {
+TEST_F(SharedDirectories, oneThatOthersCanRenameInIsRefused) {
     ASSERT_EQ(::chmod((top() / "shared").c_str(), 0777), 0);
     EXPECT_FALSE(SharedDirectory::open(top() / "shared"));
     ASSERT_EQ(::chmod((top() / "shared").c_str(), 01777), 0);

@@ -25,7 +25,7 @@ protected:
 
 } // namespace
 
-TEST_F(SysvIpc, ListsAreReadByTheNamesOfTheirColumns) {
+TEST_F(SysvIpc, listsAreReadByTheNamesOfTheirColumns) {
     write("proc/sysvipc/shm",
           "       key      shmid perms                  size  cpid  lpid nattch   uid   gid  cuid  cgid      atime"
           "      dtime      ctime                   rss                  swap\n"
@@ -44,7 +44,7 @@ TEST_F(SysvIpc, ListsAreReadByTheNamesOfTheirColumns) {
     EXPECT_EQ((*objects)[2], (IpcObject{IpcKind::Messages, 3, 0, 1000, 1000, 12, 0, {333}, 40, 70}));
 }
 
-TEST_F(SysvIpc, WhatCantBeReadIsAnError) {
+TEST_F(SysvIpc, whatCantBeReadIsAnError) {
     for (const char* text :
          {"", "key shmid\n0 1\n",
           "key shmid perms size cpid lpid nattch uid gid cuid cgid atime dtime ctime\n0 1 600 4096 1 2 0 1000\n"}) {
@@ -53,7 +53,7 @@ TEST_F(SysvIpc, WhatCantBeReadIsAnError) {
     }
 }
 
-TEST_F(SysvIpc, SharedMemoryGoesOnlyWhenNothingIsAttached) {
+TEST_F(SysvIpc, sharedMemoryGoesOnlyWhenNothingIsAttached) {
     const int id = ::shmget(IPC_PRIVATE, 4096, 0600);
     ASSERT_GE(id, 0);
     void* memory = ::shmat(id, nullptr, 0);
@@ -69,7 +69,7 @@ TEST_F(SysvIpc, SharedMemoryGoesOnlyWhenNothingIsAttached) {
     EXPECT_FALSE(removeIpcObject(objects[0]));
 }
 
-TEST_F(SysvIpc, SemaphoresAndQueuesGoAndTellTheirUsers) {
+TEST_F(SysvIpc, semaphoresAndQueuesGoAndTellTheirUsers) {
     const int set = ::semget(IPC_PRIVATE, 3, 0600);
     auto objects = listed(IpcKind::Semaphores, set);
     ASSERT_EQ(objects.size(), 1u);
@@ -91,7 +91,7 @@ TEST_F(SysvIpc, SemaphoresAndQueuesGoAndTellTheirUsers) {
     EXPECT_TRUE(listed(IpcKind::Messages, queue).empty());
 }
 
-TEST_F(SysvIpc, AnotherObjectOfTheSameIdIsLeftAlone) {
+TEST_F(SysvIpc, anotherObjectOfTheSameIdIsLeftAlone) {
     const int id = ::shmget(IPC_PRIVATE, 4096, 0600);
     auto object = listed(IpcKind::SharedMemory, id).at(0);
     auto other = object;

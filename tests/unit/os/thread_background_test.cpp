@@ -40,7 +40,7 @@ struct Hanging {
 
 } // namespace
 
-TEST_F(BackgroundTest, TheResultComesToTheLoopsThread) {
+TEST_F(BackgroundTest, theResultComesToTheLoopsThread) {
     const auto here = std::this_thread::get_id();
     std::optional<std::thread::id> worker;
     std::optional<std::thread::id> completed;
@@ -55,7 +55,7 @@ TEST_F(BackgroundTest, TheResultComesToTheLoopsThread) {
     EXPECT_EQ(*completed, here);
 }
 
-TEST_F(BackgroundTest, ALaneWithOneThreadKeepsTheOrder) {
+TEST_F(BackgroundTest, aLaneWithOneThreadKeepsTheOrder) {
     auto order = std::make_shared<std::vector<int>>(); // one thread at a time writes it
     std::size_t done = 0;
     for (int i = 0; i < 50; ++i)
@@ -66,7 +66,7 @@ TEST_F(BackgroundTest, ALaneWithOneThreadKeepsTheOrder) {
         EXPECT_EQ((*order)[static_cast<std::size_t>(i)], i);
 }
 
-TEST_F(BackgroundTest, WorkThatNobodyWaitsForWakesNobody) {
+TEST_F(BackgroundTest, workThatNobodyWaitsForWakesNobody) {
     std::promise<void> behindIt;
     ASSERT_TRUE(background->run(
         Lane::Files, [] {}, nullptr));
@@ -76,7 +76,7 @@ TEST_F(BackgroundTest, WorkThatNobodyWaitsForWakesNobody) {
     EXPECT_FALSE(loop.waitForEvent(0));
 }
 
-TEST_F(BackgroundTest, WhatHangsInOneLaneHoldsUpNoOther) {
+TEST_F(BackgroundTest, whatHangsInOneLaneHoldsUpNoOther) {
     Hanging hanging;
     bool hungDone = false;
     bool otherDone = false;
@@ -89,7 +89,7 @@ TEST_F(BackgroundTest, WhatHangsInOneLaneHoldsUpNoOther) {
     waitFor([&] { return hungDone; });
 }
 
-TEST_F(BackgroundTest, ALaneTakesNoMoreThanItsBound) {
+TEST_F(BackgroundTest, aLaneTakesNoMoreThanItsBound) {
     Hanging hanging;
     const auto bound = Background::boundOf(Lane::Names);
     std::size_t done = 0;
@@ -117,7 +117,7 @@ TEST_F(BackgroundTest, ALaneTakesNoMoreThanItsBound) {
     waitFor([&] { return again; });
 }
 
-TEST_F(BackgroundTest, ItEndsWhileACallHangs) {
+TEST_F(BackgroundTest, itEndsWhileACallHangs) {
     Hanging hanging;
     std::promise<void> begun;
     ASSERT_TRUE(background->run(
@@ -133,7 +133,7 @@ TEST_F(BackgroundTest, ItEndsWhileACallHangs) {
     EXPECT_FALSE(loop.waitForEvent(0));
 }
 
-TEST_F(BackgroundTest, WhatACompletionOwnsGoesWhenItIsForgotten) {
+TEST_F(BackgroundTest, whatACompletionOwnsGoesWhenItIsForgotten) {
     Hanging hanging;
     const auto owned = std::make_shared<int>();
     for (int i = 0; i < 2; ++i) // the second one waits behind the first
@@ -148,7 +148,7 @@ TEST_F(BackgroundTest, WhatACompletionOwnsGoesWhenItIsForgotten) {
     waitFor([&] { return goesOn; });
 }
 
-TEST_F(BackgroundTest, SignalsAreTheLoopsAlone) {
+TEST_F(BackgroundTest, signalsAreTheLoopsAlone) {
     std::optional<bool> blocked;
     ASSERT_TRUE(background->ask(
         Lane::Files,

@@ -63,7 +63,7 @@ protected:
 
 } // namespace
 
-TEST_F(TopologyFiles, TwoPackagesWithSiblingsInterleaved) {
+TEST_F(TopologyFiles, twoPackagesWithSiblingsInterleaved) {
     putAll(makeTopology({.packages = 2, .coresPerL3 = 4, .threads = 2, .numbering = Numbering::Interleaved}));
     const auto cpus = read().cpus;
     ASSERT_EQ(cpus.size(), 16U);
@@ -72,7 +72,7 @@ TEST_F(TopologyFiles, TwoPackagesWithSiblingsInterleaved) {
     EXPECT_EQ(cpus[13], (CpuPlace{.cpu = 13, .package = 1, .core = 5, .l3 = 4, .node = 1}));
 }
 
-TEST_F(TopologyFiles, SiblingsAdjacent) {
+TEST_F(TopologyFiles, siblingsAdjacent) {
     putAll(makeTopology({.packages = 2, .coresPerL3 = 4, .threads = 2}));
     const auto cpus = read().cpus;
     ASSERT_EQ(cpus.size(), 16U);
@@ -80,23 +80,23 @@ TEST_F(TopologyFiles, SiblingsAdjacent) {
     EXPECT_EQ(cpus[15], (CpuPlace{.cpu = 15, .package = 1, .core = 14, .l3 = 8, .node = 1}));
 }
 
-TEST_F(TopologyFiles, SubNumaClusters) {
+TEST_F(TopologyFiles, subNumaClusters) {
     expectComesBack(makeTopology({.packages = 2, .nodesPerPackage = 2, .coresPerL3 = 3, .threads = 2}));
 }
 
-TEST_F(TopologyFiles, AnL3ThatSpansSubNumaClusters) {
+TEST_F(TopologyFiles, anL3ThatSpansSubNumaClusters) {
     auto topology = makeTopology({.packages = 2, .nodesPerPackage = 2, .coresPerL3 = 2});
     for (auto& place : topology.cpus)
         place.l3 = place.package * 4;
     expectComesBack(topology);
 }
 
-TEST_F(TopologyFiles, SeveralL3sInANode) {
+TEST_F(TopologyFiles, severalL3sInANode) {
     expectComesBack(
         makeTopology({.packages = 2, .l3sPerNode = 4, .coresPerL3 = 8, .threads = 2, .numbering = Numbering::Interleaved}));
 }
 
-TEST_F(TopologyFiles, OfflineCpusAndHoles) {
+TEST_F(TopologyFiles, offlineCpusAndHoles) {
     const auto all = makeTopology({.packages = 2, .coresPerL3 = 4, .threads = 2, .numbering = Numbering::Interleaved});
     expectComesBack(withoutCpus(all, CpuList::of({0, 3, 11, 12})));
     put(cpu(3) / "online", "0"); // all that the kernel leaves of an offline CPU
@@ -106,7 +106,7 @@ TEST_F(TopologyFiles, OfflineCpusAndHoles) {
     EXPECT_EQ(cpus.front().l3, 1U);
 }
 
-TEST_F(TopologyFiles, OfflineCpusInTheListsAreNoNames) {
+TEST_F(TopologyFiles, offlineCpusInTheListsAreNoNames) {
     putAll(makeTopology({.coresPerL3 = 2, .threads = 2}));
     put(kCpus / "online", "1-3");
     const auto cpus = read().cpus;
@@ -115,7 +115,7 @@ TEST_F(TopologyFiles, OfflineCpusInTheListsAreNoNames) {
     EXPECT_EQ(cpus[2], (CpuPlace{.cpu = 3, .package = 0, .core = 2, .l3 = 1, .node = 0}));
 }
 
-TEST_F(TopologyFiles, OlderKernelsNameTheSiblingsDifferently) {
+TEST_F(TopologyFiles, olderKernelsNameTheSiblingsDifferently) {
     const auto topology = makeTopology({.coresPerL3 = 2, .threads = 2});
     putAll(topology);
     for (unsigned number = 0; number < 4; ++number)
@@ -123,7 +123,7 @@ TEST_F(TopologyFiles, OlderKernelsNameTheSiblingsDifferently) {
     EXPECT_EQ(read().cpus, topology.cpus);
 }
 
-TEST_F(TopologyFiles, AVirtualMachineMayShowNothing) {
+TEST_F(TopologyFiles, aVirtualMachineMayShowNothing) {
     put(kCpus / "online", "0-1,4");
     const auto cpus = read().cpus;
     ASSERT_EQ(cpus.size(), 3U);
@@ -131,7 +131,7 @@ TEST_F(TopologyFiles, AVirtualMachineMayShowNothing) {
     EXPECT_EQ(cpus[2], (CpuPlace{.cpu = 4, .package = 0, .core = 4, .l3 = 0, .node = 0}));
 }
 
-TEST_F(TopologyFiles, WithoutCachesAPackageIsOneL3) {
+TEST_F(TopologyFiles, withoutCachesAPackageIsOneL3) {
     const auto topology = makeTopology({.packages = 2, .coresPerL3 = 4, .threads = 2, .numbering = Numbering::Interleaved});
     putAll(topology);
     for (const auto& place : topology.cpus)
@@ -139,7 +139,7 @@ TEST_F(TopologyFiles, WithoutCachesAPackageIsOneL3) {
     EXPECT_EQ(read().cpus, topology.cpus);
 }
 
-TEST_F(TopologyFiles, WithoutNumaAllIsNode0) {
+TEST_F(TopologyFiles, withoutNumaAllIsNode0) {
     auto topology = makeTopology({.packages = 2, .coresPerL3 = 4});
     putAll(topology);
     remove(kNodes);
@@ -148,7 +148,7 @@ TEST_F(TopologyFiles, WithoutNumaAllIsNode0) {
     EXPECT_EQ(read().cpus, topology.cpus);
 }
 
-TEST_F(TopologyFiles, AnUnknownPackageIs0) {
+TEST_F(TopologyFiles, anUnknownPackageIs0) {
     const auto topology = makeTopology({.coresPerL3 = 2});
     putAll(topology);
     put(cpu(0) / "topology/physical_package_id", "-1");
@@ -156,7 +156,7 @@ TEST_F(TopologyFiles, AnUnknownPackageIs0) {
     EXPECT_EQ(read().cpus, topology.cpus);
 }
 
-TEST_F(TopologyFiles, NodesOfMemoryOnlyHaveNoCpus) {
+TEST_F(TopologyFiles, nodesOfMemoryOnlyHaveNoCpus) {
     auto topology = makeTopology({.packages = 2, .coresPerL3 = 2});
     for (auto& place : topology.cpus)
         place.node = place.node == 0 ? 1 : 8; // numbers with holes
@@ -166,7 +166,7 @@ TEST_F(TopologyFiles, NodesOfMemoryOnlyHaveNoCpus) {
     EXPECT_EQ(read().cpus, topology.cpus);
 }
 
-TEST_F(TopologyFiles, TheL3CountsNotTheL4BehindIt) {
+TEST_F(TopologyFiles, theL3CountsNotTheL4BehindIt) {
     const auto topology = makeTopology({.l3sPerNode = 2, .coresPerL3 = 2});
     putAll(topology);
     for (const auto& place : topology.cpus)
@@ -174,7 +174,7 @@ TEST_F(TopologyFiles, TheL3CountsNotTheL4BehindIt) {
     EXPECT_EQ(read().cpus, topology.cpus);
 }
 
-TEST_F(TopologyFiles, WithoutAnL3ASharedL2IsTheLastLevel) {
+TEST_F(TopologyFiles, withoutAnL3ASharedL2IsTheLastLevel) {
     const auto topology = makeTopology({.l3sPerNode = 2, .coresPerL3 = 2, .threads = 2});
     putAll(topology);
     for (const auto& place : topology.cpus) {
@@ -184,7 +184,7 @@ TEST_F(TopologyFiles, WithoutAnL3ASharedL2IsTheLastLevel) {
     EXPECT_EQ(read().cpus, topology.cpus);
 }
 
-TEST_F(TopologyFiles, AnL2ThatACoreHasToItselfSetsNothingApart) {
+TEST_F(TopologyFiles, anL2ThatACoreHasToItselfSetsNothingApart) {
     const auto topology = makeTopology({.packages = 2, .coresPerL3 = 3, .threads = 2});
     putAll(topology);
     for (const auto& place : topology.cpus)
@@ -192,9 +192,9 @@ TEST_F(TopologyFiles, AnL2ThatACoreHasToItselfSetsNothingApart) {
     EXPECT_EQ(read().cpus, topology.cpus);
 }
 
-TEST_F(TopologyFiles, AnL3OfOneCoreIsAnL3) { expectComesBack(makeTopology({.l3sPerNode = 4, .coresPerL3 = 1, .threads = 2})); }
+TEST_F(TopologyFiles, anL3OfOneCoreIsAnL3) { expectComesBack(makeTopology({.l3sPerNode = 4, .coresPerL3 = 1, .threads = 2})); }
 
-TEST_F(TopologyFiles, DamagedListsAreAsMissing) {
+TEST_F(TopologyFiles, damagedListsAreAsMissing) {
     const auto topology = makeTopology({.coresPerL3 = 4});
     putAll(topology);
     put(cpu(1) / "topology/core_cpus_list", "junk");
@@ -205,7 +205,7 @@ TEST_F(TopologyFiles, DamagedListsAreAsMissing) {
     EXPECT_EQ(read().cpus, topology.cpus);
 }
 
-TEST_F(TopologyFiles, WithoutTheListOfOnlineCpusThereIsNone) {
+TEST_F(TopologyFiles, withoutTheListOfOnlineCpusThereIsNone) {
     for (const char* text : {"", "junk"}) {
         put(kCpus / "online", text);
         const auto topology = readTopology(top());
@@ -217,7 +217,7 @@ TEST_F(TopologyFiles, WithoutTheListOfOnlineCpusThereIsNone) {
     EXPECT_FALSE(readTopology(top()));
 }
 
-TEST(TopologyOfThisHost, IsConsistent) {
+TEST(TopologyOfThisHost, isConsistent) {
     const auto topology = readTopology();
     ASSERT_TRUE(topology) << topology.error().message;
     const auto online = topology->all();

@@ -38,7 +38,7 @@ std::uint32_t number(unsigned major, unsigned minor) { return static_cast<std::u
 
 } // namespace
 
-TEST_F(UserTerminal, NamesAreThoseOfDev) {
+TEST_F(UserTerminal, namesAreThoseOfDev) {
     EXPECT_EQ("/dev/" + terminalName(device), ::ttyname(terminal.get()));
     EXPECT_EQ(terminalName(number(136, 3)), "pts/3");
     EXPECT_EQ(terminalName(number(137, 1)), "pts/257");
@@ -49,20 +49,20 @@ TEST_F(UserTerminal, NamesAreThoseOfDev) {
     EXPECT_EQ(terminalName(0), "");
 }
 
-TEST_F(UserTerminal, AMessageIsOnTheScreen) {
+TEST_F(UserTerminal, aMessageIsOnTheScreen) {
     ASSERT_TRUE(writeToTerminal(device, owner, "hello\r\n"));
     std::array<char, 16> text{};
     ASSERT_GE(::read(screen.get(), text.data(), text.size()), 7);
     EXPECT_EQ(std::string_view(text.data(), 5), "hello");
 }
 
-TEST_F(UserTerminal, AnotherUsersTerminalGetsNone) {
+TEST_F(UserTerminal, anotherUsersTerminalGetsNone) {
     const auto written = writeToTerminal(device, owner + 1, "hello\r\n");
     ASSERT_FALSE(written);
     EXPECT_NE(written.error().message.find("is not a terminal of user"), std::string::npos);
 }
 
-TEST_F(UserTerminal, OneThatNobodyReadsHoldsNothingUp) {
+TEST_F(UserTerminal, oneThatNobodyReadsHoldsNothingUp) {
     const std::string much(4096, 'x');
     Result<void> written;
     for (int i = 0; i < 1000 && written; ++i)
@@ -70,7 +70,7 @@ TEST_F(UserTerminal, OneThatNobodyReadsHoldsNothingUp) {
     EXPECT_FALSE(written);
 }
 
-TEST_F(UserTerminal, WhatIsNoTerminalIsNotWrittenTo) {
+TEST_F(UserTerminal, whatIsNoTerminalIsNotWrittenTo) {
     EXPECT_FALSE(writeToTerminal(0, owner, "hello"));
     EXPECT_FALSE(writeToTerminal(number(8, 0), owner, "hello"));
 }

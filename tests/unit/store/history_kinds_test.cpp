@@ -7,14 +7,14 @@
 
 namespace pinfold::test {
 
-TEST_F(HistoryFile, TheKindsOfJobsNarrow) {
+TEST_F(HistoryFile, theKindsOfJobsNarrow) {
     auto history = open();
     ASSERT_TRUE(history.write({mixed()}));
     expectMixed(history);
     expectMixed(open(History::Mode::ReadOnly));
 }
 
-TEST_F(HistoryFile, TheOrderIsByTimeWhateverTheKind) {
+TEST_F(HistoryFile, theOrderIsByTimeWhateverTheKind) {
     auto history = open();
     auto receipts = mixed();
     std::reverse(receipts.begin(), receipts.end());
@@ -26,7 +26,7 @@ TEST_F(HistoryFile, TheOrderIsByTimeWhateverTheKind) {
     EXPECT_EQ(idsOf(history.list(filter({}, {}, {}, 6))), (Ids{"second", "first"}));
 }
 
-TEST_F(HistoryFile, NoUserMakesKindsWithoutEnd) {
+TEST_F(HistoryFile, noUserMakesKindsWithoutEnd) {
     auto history = open();
     std::vector<Receipt> receipts;
     for (std::uint64_t n = 0; n < 100; ++n)
@@ -41,7 +41,7 @@ TEST_F(HistoryFile, NoUserMakesKindsWithoutEnd) {
     EXPECT_EQ(idsOf(history.list(kinds("timeout"))), Ids{"late"});
 }
 
-TEST_F(HistoryFile, AnOlderFileIsBroughtUpToDate) {
+TEST_F(HistoryFile, anOlderFileIsBroughtUpToDate) {
     writeSchema1(mixed());
     auto history = open();
     EXPECT_EQ(number("PRAGMA user_version"), kHistorySchema);
@@ -53,7 +53,7 @@ TEST_F(HistoryFile, AnOlderFileIsBroughtUpToDate) {
     EXPECT_EQ(idsOf(open().list(kinds("lost"))), Ids{"new"});
 }
 
-TEST_F(HistoryFile, AFileThatKnowsOfNothingUnknownIsBroughtUpToDate) {
+TEST_F(HistoryFile, aFileThatKnowsOfNothingUnknownIsBroughtUpToDate) {
     ASSERT_TRUE(open().write({mixed()}));
     downgradeToSchema3();
     expectMixed(open(History::Mode::ReadOnly));
@@ -68,7 +68,7 @@ TEST_F(HistoryFile, AFileThatKnowsOfNothingUnknownIsBroughtUpToDate) {
     EXPECT_EQ(idsOf(history->list({.outcomes = {JobOutcome::Unknown}})), (Ids{"new", "unknown"}));
 }
 
-TEST_F(HistoryFile, AnExitThatIsToldLaterChangesTheKind) {
+TEST_F(HistoryFile, anExitThatIsToldLaterChangesTheKind) {
     auto history = open();
     ASSERT_TRUE(history.write({mixed()}));
     const auto tell = [&](const std::string& id, const ExitState& exit) {
@@ -87,7 +87,7 @@ TEST_F(HistoryFile, AnExitThatIsToldLaterChangesTheKind) {
     EXPECT_EQ(idsOf(history.list(kinds("timeout"))), (Ids{"slow2", "slow"}));
 }
 
-TEST_F(HistoryFile, AnOlderFilesReceiptsKeepTheirResults) {
+TEST_F(HistoryFile, anOlderFilesReceiptsKeepTheirResults) {
     std::vector<Receipt> receipts;
     for (const auto& name : jobResultNames())
         receipts.push_back(ended(receipt(name, "sge." + name, 10), *jobResultFromString(name), {}));
@@ -97,14 +97,14 @@ TEST_F(HistoryFile, AnOlderFilesReceiptsKeepTheirResults) {
         EXPECT_EQ(idsOf(history.list(kinds(name))), Ids{name});
 }
 
-TEST_F(HistoryFile, AnOlderFileMayBeRead) {
+TEST_F(HistoryFile, anOlderFileMayBeRead) {
     writeSchema1(mixed());
     expectMixed(open(History::Mode::ReadOnly));
     EXPECT_EQ(number("PRAGMA user_version"), 1U);
     EXPECT_EQ(open(History::Mode::ReadOnly).info()->rows, 7U);
 }
 
-TEST_F(HistoryFile, AReaderOutlivesTheMigration) {
+TEST_F(HistoryFile, aReaderOutlivesTheMigration) {
     writeSchema1(mixed());
     const auto reader = open(History::Mode::ReadOnly);
     EXPECT_EQ(idsOf(reader.list(kinds("timeout"))), (Ids{"slow2", "slow"}));
@@ -112,7 +112,7 @@ TEST_F(HistoryFile, AReaderOutlivesTheMigration) {
     EXPECT_EQ(idsOf(reader.list(kinds("timeout"))), (Ids{"new", "slow2", "slow"}));
 }
 
-TEST_F(HistoryFile, AnOlderFileWithManySchedulers) {
+TEST_F(HistoryFile, anOlderFileWithManySchedulers) {
     std::vector<Receipt> receipts;
     for (std::uint64_t n = 0; n < 40; ++n)
         receipts.push_back(ended(receipt(std::to_string(n), "s" + std::to_string(n) + ".1", n + 10), JobResult::Exited, 0));
@@ -123,7 +123,7 @@ TEST_F(HistoryFile, AnOlderFileWithManySchedulers) {
         EXPECT_EQ(idsOf(history.list(kinds("exited", "s" + std::to_string(n)))), Ids{std::to_string(n)});
 }
 
-TEST_F(HistoryFile, AnOlderFileMayHaveDamagedReceipts) {
+TEST_F(HistoryFile, anOlderFileMayHaveDamagedReceipts) {
     writeSchema1(mixed());
     for (const char* text : {"{", "5", "{}"}) {
         sql("UPDATE receipts SET receipt = '" + std::string(text) + "' WHERE id = 'ok'; PRAGMA user_version = 1;");
@@ -137,7 +137,7 @@ TEST_F(HistoryFile, AnOlderFileMayHaveDamagedReceipts) {
     }
 }
 
-TEST_F(HistoryFile, AnOlderFileWhoseVersionWasNotWritten) {
+TEST_F(HistoryFile, anOlderFileWhoseVersionWasNotWritten) {
     writeSchema1({});
     sql("PRAGMA user_version = 0; DROP INDEX by_uid; DROP INDEX by_ended");
     auto history = open();
@@ -145,7 +145,7 @@ TEST_F(HistoryFile, AnOlderFileWhoseVersionWasNotWritten) {
     expectMixed(history);
 }
 
-TEST_F(HistoryFile, AMigrationThatFailsChangesNothing) {
+TEST_F(HistoryFile, aMigrationThatFailsChangesNothing) {
     writeSchema1(mixed());
     sql("CREATE TABLE kinds (mine)");
     const auto opened = tryOpen();
@@ -156,7 +156,7 @@ TEST_F(HistoryFile, AMigrationThatFailsChangesNothing) {
     EXPECT_EQ(idsOf(open(History::Mode::ReadOnly).list(of(2, {}))), (Ids{"messy", "slow"}));
 }
 
-TEST_F(HistoryFile, OnlyAMigrationIsAnnounced) {
+TEST_F(HistoryFile, onlyAMigrationIsAnnounced) {
     int announced = 0;
     const auto announce = [&announced] { ++announced; };
     ASSERT_TRUE(History::open(file(), History::Mode::ReadWrite, announce));

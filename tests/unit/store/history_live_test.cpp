@@ -16,13 +16,13 @@ LiveRow live(const std::string& id, const std::string& boot = "boot-1") {
 
 using Live = std::vector<LiveRow>;
 
-TEST_F(HistoryFile, ALiveJobComesBackAsItWas) {
+TEST_F(HistoryFile, aLiveJobComesBackAsItWas) {
     ASSERT_TRUE(open().write({{}, {live("b", "boot-2"), live("a")}}));
     EXPECT_EQ(open().live()->rows, (Live{live("a"), live("b", "boot-2")}));
     EXPECT_EQ(idsOf(open().list({})), Ids{});
 }
 
-TEST_F(HistoryFile, AJobIsLiveUntilItsReceipt) {
+TEST_F(HistoryFile, aJobIsLiveUntilItsReceipt) {
     auto history = open();
     ASSERT_TRUE(history.write({{}, {live("a"), live("b")}}));
     ASSERT_TRUE(history.write({{receipt("a", "sge.a", 200)}, {live("c")}}));
@@ -30,21 +30,21 @@ TEST_F(HistoryFile, AJobIsLiveUntilItsReceipt) {
     EXPECT_EQ(idsOf(history.list({})), Ids{"a"});
 }
 
-TEST_F(HistoryFile, AJobWithAReceiptIsNeverLiveAgain) {
+TEST_F(HistoryFile, aJobWithAReceiptIsNeverLiveAgain) {
     auto history = open();
     ASSERT_TRUE(history.write({{receipt("a", "sge.a", 200)}}));
     ASSERT_TRUE(history.write({{receipt("b", "sge.b", 200)}, {live("a"), live("b")}}));
     EXPECT_EQ(history.live()->rows, Live{});
 }
 
-TEST_F(HistoryFile, ARowThatComesTwiceIsOne) {
+TEST_F(HistoryFile, aRowThatComesTwiceIsOne) {
     auto history = open();
     ASSERT_TRUE(history.write({{}, {live("a"), live("a")}}));
     ASSERT_TRUE(history.write({{}, {live("a", "boot-2")}}));
     EXPECT_EQ(history.live()->rows, Live{live("a")});
 }
 
-TEST_F(HistoryFile, AnAddThatFailsLeavesTheLiveJobsAsTheyWere) {
+TEST_F(HistoryFile, anAddThatFailsLeavesTheLiveJobsAsTheyWere) {
     ASSERT_TRUE(open().write({{}, {live("a")}}));
     sql("CREATE TRIGGER full BEFORE INSERT ON receipts WHEN new.id = 'b' BEGIN SELECT raise(ABORT, 'full'); END");
     EXPECT_FALSE(open().write({{receipt("a", "sge.a", 200), receipt("b", "sge.b", 200)}, {live("c")}}));
@@ -52,7 +52,7 @@ TEST_F(HistoryFile, AnAddThatFailsLeavesTheLiveJobsAsTheyWere) {
     EXPECT_EQ(idsOf(open().list({})), Ids{});
 }
 
-TEST_F(HistoryFile, AFileOfSchema2IsBroughtUpToDate) {
+TEST_F(HistoryFile, aFileOfSchema2IsBroughtUpToDate) {
     ASSERT_TRUE(open().write({mixed()}));
     downgradeToSchema2();
     bool announced = false;
@@ -65,21 +65,21 @@ TEST_F(HistoryFile, AFileOfSchema2IsBroughtUpToDate) {
     expectMixed(*history);
 }
 
-TEST_F(HistoryFile, AFileOfSchema2MayBeRead) {
+TEST_F(HistoryFile, aFileOfSchema2MayBeRead) {
     ASSERT_TRUE(open().write({mixed()}));
     downgradeToSchema2();
     expectMixed(open(History::Mode::ReadOnly));
     EXPECT_EQ(number("PRAGMA user_version"), 2U);
 }
 
-TEST_F(HistoryFile, AFileOfSchema1HasLiveJobsToo) {
+TEST_F(HistoryFile, aFileOfSchema1HasLiveJobsToo) {
     writeSchema1(mixed());
     auto history = open();
     ASSERT_TRUE(history.write({{}, {live("a")}}));
     EXPECT_EQ(history.live()->rows, Live{live("a")});
 }
 
-TEST_F(HistoryFile, ALiveJobWhoseTextCannotBeReadKeepsItsColumns) {
+TEST_F(HistoryFile, aLiveJobWhoseTextCannotBeReadKeepsItsColumns) {
     ASSERT_TRUE(open().write({{}, {live("a")}}));
     sql("UPDATE live SET receipt = '{'");
     const auto jobs = open().live()->rows;
@@ -90,7 +90,7 @@ TEST_F(HistoryFile, ALiveJobWhoseTextCannotBeReadKeepsItsColumns) {
               std::tuple(live("a").receipt.id, std::string("sge.a"), live("a").receipt.uid, live("a").receipt.started));
 }
 
-TEST_F(HistoryFile, ItIsKnownWhenTheNodeRan) {
+TEST_F(HistoryFile, itIsKnownWhenTheNodeRan) {
     auto history = open();
     EXPECT_FALSE(history.live()->newestEnd);
     EXPECT_FALSE(history.live()->lastVacuum);

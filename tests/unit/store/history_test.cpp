@@ -6,13 +6,13 @@
 
 namespace pinfold::test {
 
-TEST_F(HistoryFile, AReceiptComesBackAsItWas) {
+TEST_F(HistoryFile, aReceiptComesBackAsItWas) {
     const auto written = receipt("a", "sge.1", 100);
     ASSERT_TRUE(open().write({{written}}));
     EXPECT_EQ(*open().list({}), std::vector<Receipt>{written});
 }
 
-TEST_F(HistoryFile, ItIsPrivate) {
+TEST_F(HistoryFile, itIsPrivate) {
     auto history = open();
     ASSERT_TRUE(history.write({{receipt("a", "sge.1", 100)}}));
     EXPECT_EQ(modeOf(file().parent_path()), "700");
@@ -20,14 +20,14 @@ TEST_F(HistoryFile, ItIsPrivate) {
     EXPECT_EQ(modeOf(file().string() + "-wal"), "600");
 }
 
-TEST_F(HistoryFile, TheModeThatAnAdminChoseStays) {
+TEST_F(HistoryFile, theModeThatAnAdminChoseStays) {
     ASSERT_TRUE(open().write({{receipt("a", "sge.1", 100)}}));
     std::filesystem::permissions(file(), std::filesystem::perms(0640));
     EXPECT_EQ(idsOf(open().list({})), Ids{"a"});
     EXPECT_EQ(modeOf(file()), "640");
 }
 
-TEST_F(HistoryFile, NoJobIsCountedTwice) {
+TEST_F(HistoryFile, noJobIsCountedTwice) {
     auto history = open();
     auto first = receipt("a", "sge.1", 100);
     ASSERT_TRUE(history.write({{first, receipt("b", "sge.1", 101)}}));
@@ -48,7 +48,7 @@ Ids walk(const History& history, ReceiptFilter filter) {
     return ids;
 }
 
-TEST_F(HistoryFile, EachPageGoesOnWhereTheOneBeforeEnded) {
+TEST_F(HistoryFile, eachPageGoesOnWhereTheOneBeforeEnded) {
     auto history = open();
     ASSERT_TRUE(history.write({mixed()}));
     ASSERT_TRUE(history.write(
@@ -64,7 +64,7 @@ TEST_F(HistoryFile, EachPageGoesOnWhereTheOneBeforeEnded) {
     EXPECT_EQ(idsOf(history.list(gone)), Ids{});
 }
 
-TEST_F(HistoryFile, TheFilterNarrows) {
+TEST_F(HistoryFile, theFilterNarrows) {
     auto history = open();
     ASSERT_TRUE(history.write({{receipt("a", "sge.1", 100, 1), receipt("b", "sge.2", 200, 1), receipt("c", "sge.1", 300, 2),
                                 receipt("d", "sge.1", 400, UINT32_MAX)}}));
@@ -81,7 +81,7 @@ TEST_F(HistoryFile, TheFilterNarrows) {
     EXPECT_EQ(idsOf(history.list(filter({}, {}, UINT64_MAX))), Ids{});
 }
 
-TEST_F(HistoryFile, TheLastManualNumberIsTheLargest) {
+TEST_F(HistoryFile, theLastManualNumberIsTheLargest) {
     auto history = open();
     EXPECT_EQ(*history.lastManualNumber(), 0U);
     ASSERT_TRUE(
@@ -90,7 +90,7 @@ TEST_F(HistoryFile, TheLastManualNumberIsTheLargest) {
     EXPECT_EQ(*history.lastManualNumber(), 10U);
 }
 
-TEST_F(HistoryFile, AReaderSeesWhatTheWriterAddsMeanwhile) {
+TEST_F(HistoryFile, aReaderSeesWhatTheWriterAddsMeanwhile) {
     auto writer = open();
     ASSERT_TRUE(writer.write({{receipt("a", "sge.1", 100)}}));
     auto reader = open(History::Mode::ReadOnly);
@@ -100,7 +100,7 @@ TEST_F(HistoryFile, AReaderSeesWhatTheWriterAddsMeanwhile) {
     EXPECT_EQ(reader.write({{receipt("c", "sge.1", 102)}}).error().code, ErrorCode::Internal);
 }
 
-TEST_F(HistoryFile, AReaderNeedsNoWritableDirectory) {
+TEST_F(HistoryFile, aReaderNeedsNoWritableDirectory) {
     ASSERT_TRUE(open().write({{receipt("a", "sge.1", 100)}}));
     ASSERT_FALSE(std::filesystem::exists(file().string() + "-wal"));
     for (const auto& path : {top(), file().parent_path()})
@@ -121,21 +121,21 @@ TEST_F(HistoryFile, AReaderNeedsNoWritableDirectory) {
         std::filesystem::permissions(path, std::filesystem::perms(0755));
 }
 
-TEST_F(HistoryFile, AReaderCreatesNothing) {
+TEST_F(HistoryFile, aReaderCreatesNothing) {
     const auto reader = tryOpen(History::Mode::ReadOnly);
     ASSERT_FALSE(reader);
     EXPECT_NE(reader.error().message.find(file().string()), std::string::npos) << reader.error().message;
     EXPECT_FALSE(std::filesystem::exists(file().parent_path()));
 }
 
-TEST_F(HistoryFile, ItsDirectoryMayBeElsewhere) {
+TEST_F(HistoryFile, itsDirectoryMayBeElsewhere) {
     std::filesystem::create_directory(top() / "big disk");
     std::filesystem::create_directory_symlink(top() / "big disk", file().parent_path());
     ASSERT_TRUE(open().write({{receipt("a", "sge.1", 100)}}));
     EXPECT_EQ(idsOf(open(History::Mode::ReadOnly).list({})), Ids{"a"});
 }
 
-TEST_F(HistoryFile, ANewerSchemaIsLeftAlone) {
+TEST_F(HistoryFile, aNewerSchemaIsLeftAlone) {
     ASSERT_TRUE(open().write({{receipt("a", "sge.1", 100)}}));
     sql("PRAGMA user_version = 5");
     for (const auto mode : {History::Mode::ReadWrite, History::Mode::ReadOnly}) {
@@ -146,7 +146,7 @@ TEST_F(HistoryFile, ANewerSchemaIsLeftAlone) {
     }
 }
 
-TEST_F(HistoryFile, WhatIsNoDatabaseIsSaidAndKept) {
+TEST_F(HistoryFile, whatIsNoDatabaseIsSaidAndKept) {
     write("lib dir/history#1?%41.db", std::string(4096, 'x'));
     const auto opened = tryOpen();
     ASSERT_FALSE(opened);
@@ -154,13 +154,13 @@ TEST_F(HistoryFile, WhatIsNoDatabaseIsSaidAndKept) {
     EXPECT_EQ(std::filesystem::file_size(file()), 4096U);
 }
 
-TEST_F(HistoryFile, ADamagedReceiptIsAnError) {
+TEST_F(HistoryFile, aDamagedReceiptIsAnError) {
     ASSERT_TRUE(open().write({{receipt("a", "sge.1", 100)}}));
     sql("UPDATE receipts SET receipt = '{'");
     EXPECT_FALSE(open().list({}));
 }
 
-TEST_F(HistoryFile, AnAddThatFailsAddsNothing) {
+TEST_F(HistoryFile, anAddThatFailsAddsNothing) {
     auto history = open();
     sql("CREATE TRIGGER full BEFORE INSERT ON receipts WHEN new.id = 'b' BEGIN SELECT raise(FAIL, 'disk full'); END");
     const auto failed = history.write({{receipt("a", "sge.1", 100), receipt("b", "sge.2", 101)}});

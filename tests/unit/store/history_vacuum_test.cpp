@@ -5,7 +5,7 @@
 
 namespace pinfold::test {
 
-TEST_F(HistoryFile, InfoTellsNumberSizeAndTimes) {
+TEST_F(HistoryFile, infoTellsNumberSizeAndTimes) {
     auto history = open();
     auto info = *history.info();
     EXPECT_EQ(info.rows, 0U);
@@ -20,7 +20,7 @@ TEST_F(HistoryFile, InfoTellsNumberSizeAndTimes) {
     EXPECT_EQ(info.newest, 700U);
 }
 
-TEST_F(HistoryFile, WithoutLimitsAllStays) {
+TEST_F(HistoryFile, withoutLimitsAllStays) {
     auto history = open();
     ASSERT_TRUE(history.write({mixed()}));
     for (const Retention& retention :
@@ -34,7 +34,7 @@ TEST_F(HistoryFile, WithoutLimitsAllStays) {
     expectMixed(history);
 }
 
-TEST_F(HistoryFile, WhatIsTooOldIsRemovedOldestFirst) {
+TEST_F(HistoryFile, whatIsTooOldIsRemovedOldestFirst) {
     auto history = open();
     auto receipts = mixed();
     std::rotate(receipts.begin(), receipts.begin() + 3, receipts.end()); // not in the order of their ends
@@ -51,7 +51,7 @@ TEST_F(HistoryFile, WhatIsTooOldIsRemovedOldestFirst) {
     EXPECT_EQ(idsOf(history.list(kinds({}, {}, false, true))), (Ids{"slow2", "stopped"}));
 }
 
-TEST_F(HistoryFile, AnExactBatchLeavesNoMore) {
+TEST_F(HistoryFile, anExactBatchLeavesNoMore) {
     auto history = open();
     ASSERT_TRUE(history.write({mixed()}));
     const auto vacuumed = *history.vacuum({.maxAge = 600}, 1000, 3);
@@ -59,7 +59,7 @@ TEST_F(HistoryFile, AnExactBatchLeavesNoMore) {
     EXPECT_FALSE(vacuumed.more);
 }
 
-TEST_F(HistoryFile, WhatIsTooLargeShrinksInShortCalls) {
+TEST_F(HistoryFile, whatIsTooLargeShrinksInShortCalls) {
     auto history = open();
     ASSERT_TRUE(history.write({large(1000)}));
     const auto before = history.info()->bytes;
@@ -86,7 +86,7 @@ TEST_F(HistoryFile, WhatIsTooLargeShrinksInShortCalls) {
     EXPECT_LE(std::filesystem::file_size(file()), limit + 16 * 4096);
 }
 
-TEST_F(HistoryFile, WhoFillsItPushesOutNobodyElses) {
+TEST_F(HistoryFile, whoFillsItPushesOutNobodyElses) {
     auto history = open();
     ASSERT_TRUE(history.write({{receipt("alices", "sge.1", 10, 1001), receipt("bobs", "sge.2", 20, 1002)}}));
     ASSERT_TRUE(history.write({large(1000)}));
@@ -99,7 +99,7 @@ TEST_F(HistoryFile, WhoFillsItPushesOutNobodyElses) {
     EXPECT_EQ(history.vacuum({.maxAge = 600}, 1000, 100)->removed, 2U) << "for their age, all the same";
 }
 
-TEST_F(HistoryFile, ALimitBelowAnEmptyFileEnds) {
+TEST_F(HistoryFile, aLimitBelowAnEmptyFileEnds) {
     auto history = open();
     ASSERT_TRUE(history.write({mixed()}));
     const auto vacuumed = *history.vacuum({.maxBytes = 1}, 0, 100);
@@ -110,7 +110,7 @@ TEST_F(HistoryFile, ALimitBelowAnEmptyFileEnds) {
     expectMixed(history);
 }
 
-TEST_F(HistoryFile, AnOlderFileStaysWithinItsLimitToo) {
+TEST_F(HistoryFile, anOlderFileStaysWithinItsLimitToo) {
     const auto receipts = large(100);
     writeSchema1(receipts);
     auto history = open();
@@ -123,7 +123,7 @@ TEST_F(HistoryFile, AnOlderFileStaysWithinItsLimitToo) {
     EXPECT_LE(number("PRAGMA page_count"), pages); // those that were free
 }
 
-TEST_F(HistoryFile, AReaderRemovesNothing) {
+TEST_F(HistoryFile, aReaderRemovesNothing) {
     ASSERT_TRUE(open().write({mixed()}));
     auto reader = open(History::Mode::ReadOnly);
     EXPECT_EQ(reader.vacuum({.maxAge = 0}, 1000, 100).error().code, ErrorCode::Internal);
@@ -131,7 +131,7 @@ TEST_F(HistoryFile, AReaderRemovesNothing) {
     expectMixed(reader);
 }
 
-TEST_F(HistoryFile, AVacuumThatFailsRemovesNothing) {
+TEST_F(HistoryFile, aVacuumThatFailsRemovesNothing) {
     auto history = open();
     ASSERT_TRUE(history.write({mixed()}));
     sql("CREATE TRIGGER broken BEFORE DELETE ON receipts WHEN old.id = 'slow' BEGIN SELECT raise(FAIL, 'disk full'); END");

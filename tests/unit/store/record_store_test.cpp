@@ -29,7 +29,7 @@ using Names = std::vector<std::string>;
 
 } // namespace
 
-TEST_F(Records, WhatIsSavedIsLoaded) {
+TEST_F(Records, whatIsSavedIsLoaded) {
     auto first = record("sge.1");
     first.state = JobState::Running;
     first.tasks[0].leader = ProcessIdentity{4711, 12};
@@ -42,7 +42,7 @@ TEST_F(Records, WhatIsSavedIsLoaded) {
     EXPECT_EQ(loaded.records, (std::vector{first, second}));
 }
 
-TEST_F(Records, ASaveReplaces) {
+TEST_F(Records, aSaveReplaces) {
     auto job = record("sge.1");
     ASSERT_TRUE(store.save(job));
     job.state = JobState::Ending;
@@ -51,13 +51,13 @@ TEST_F(Records, ASaveReplaces) {
     EXPECT_EQ(store.load()->records, std::vector{job});
 }
 
-TEST_F(Records, TheyArePrivate) {
+TEST_F(Records, theyArePrivate) {
     ASSERT_TRUE(store.save(record("sge.1")));
     EXPECT_EQ(modeOf(directory), "700");
     EXPECT_EQ(modeOf(directory / "sge.1.json"), "600");
 }
 
-TEST_F(Records, ARemovedOneIsGoneAndRemovedAgainIsNoError) {
+TEST_F(Records, aRemovedOneIsGoneAndRemovedAgainIsNoError) {
     const auto job = record("sge.1");
     ASSERT_TRUE(store.save(job));
     EXPECT_TRUE(store.remove(job.key));
@@ -65,7 +65,7 @@ TEST_F(Records, ARemovedOneIsGoneAndRemovedAgainIsNoError) {
     EXPECT_EQ(files(), Names{});
 }
 
-TEST_F(Records, AHalfWrittenFileIsSweptAndHidesNothing) {
+TEST_F(Records, aHalfWrittenFileIsSweptAndHidesNothing) {
     const auto job = record("sge.1");
     ASSERT_TRUE(store.save(job));
     write("run/jobs/.sge.1.json.tmp", "{\"ver");
@@ -75,7 +75,7 @@ TEST_F(Records, AHalfWrittenFileIsSweptAndHidesNothing) {
     EXPECT_EQ(files(), Names{"sge.1.json"});
 }
 
-TEST_F(Records, AReaderBesideTheWriterTouchesNothing) {
+TEST_F(Records, aReaderBesideTheWriterTouchesNothing) {
     const auto job = record("sge.1");
     ASSERT_TRUE(store.save(job));
     write("run/jobs/.sge.1.json.tmp", "{\"ver");
@@ -87,7 +87,7 @@ TEST_F(Records, AReaderBesideTheWriterTouchesNothing) {
     EXPECT_TRUE(store.read()->records.empty());
 }
 
-TEST_F(Records, NothingIsPassedOverInSilence) {
+TEST_F(Records, nothingIsPassedOverInSilence) {
     ASSERT_TRUE(store.save(record("sge.1")));
     std::filesystem::copy_file(directory / "sge.1.json", directory / "sge.2.json");
     write("run/jobs/sge.3.json", "");
@@ -110,7 +110,7 @@ TEST_F(Records, NothingIsPassedOverInSilence) {
     EXPECT_EQ(files().size(), 8U) << "what can't be read is kept for people";
 }
 
-TEST_F(Records, ADirectoryThatIsNotThereIsAnError) {
+TEST_F(Records, aDirectoryThatIsNotThereIsAnError) {
     std::filesystem::remove_all(directory);
     EXPECT_EQ(store.load().error().code, ErrorCode::Internal);
     EXPECT_EQ(store.save(record("sge.1")).error().code, ErrorCode::Internal);
@@ -120,7 +120,7 @@ TEST_F(Records, ADirectoryThatIsNotThereIsAnError) {
     EXPECT_NE(prepared.error().message.find(directory.string()), std::string::npos) << prepared.error().message;
 }
 
-TEST_F(Records, AFailureLeavesTheOldRecord) {
+TEST_F(Records, aFailureLeavesTheOldRecord) {
     const auto job = record("sge.1");
     ASSERT_TRUE(store.save(job));
     std::filesystem::create_directory(directory / ".sge.1.json.tmp");

@@ -2,7 +2,7 @@
 // Real children, which a fake /proc shows as it likes.
 #include "strays/sweep.hpp"
 
-#include "tests/support/cpp/child.hpp"
+#include "tests/support/cpp/sleeping_process.hpp"
 #include "tests/support/cpp/temporary_directory.hpp"
 
 #include <sys/resource.h>
@@ -76,7 +76,7 @@ using Kinds = std::vector<StrayAction::Kind>;
 } // namespace
 
 TEST_F(LookoutTest, everyFieldIsRead) {
-    const Child child;
+    const SleepingProcess child;
     show(child.pid());
     const auto findings = scanner().look(Pidfds::Keep);
     EXPECT_TRUE(findings.areSure());
@@ -99,7 +99,7 @@ TEST_F(LookoutTest, pid1AndItselfAreNone) {
 }
 
 TEST_F(LookoutTest, whatHasEndedIsNoProblem) {
-    Child child;
+    SleepingProcess child;
     show(child.pid());
     child.kill();
     const auto findings = scanner().look(Pidfds::Keep);
@@ -108,7 +108,7 @@ TEST_F(LookoutTest, whatHasEndedIsNoProblem) {
 }
 
 TEST_F(LookoutTest, aHalfReadProcIsNotSure) {
-    const Child child;
+    const SleepingProcess child;
     show(child.pid());
     write("proc/" + std::to_string(child.pid()) + "/stat", "7 (x");
     EXPECT_FALSE(scanner().look(Pidfds::Keep).areSure());
@@ -117,9 +117,9 @@ TEST_F(LookoutTest, aHalfReadProcIsNotSure) {
 }
 
 TEST_F(LookoutTest, noMoreThanAFewProblemsAreNamed) {
-    std::vector<std::unique_ptr<Child>> children;
+    std::vector<std::unique_ptr<SleepingProcess>> children;
     for (int i = 0; i < 13; ++i) {
-        children.push_back(std::make_unique<Child>());
+        children.push_back(std::make_unique<SleepingProcess>());
         show(children.back()->pid());
         write("proc/" + std::to_string(children.back()->pid()) + "/stat", "7 (x");
     }
@@ -141,7 +141,7 @@ TEST_F(LookoutTest, aProcThatHidesIsNotSure) {
 }
 
 TEST_F(LookoutTest, withoutADescriptorLeftNothingIsSure) {
-    const Child child;
+    const SleepingProcess child;
     show(child.pid());
     const auto watch = scanner();
     rlimit limit{};
@@ -154,9 +154,9 @@ TEST_F(LookoutTest, withoutADescriptorLeftNothingIsSure) {
 }
 
 TEST_F(LookoutTest, killTakesStraysAlone) {
-    const Child stray;
-    const Child other;
-    const Child system;
+    const SleepingProcess stray;
+    const SleepingProcess other;
+    const SleepingProcess system;
     show(stray.pid());
     show(other.pid(), "/system.slice/site.service");
     show(system.pid(), kSession, 33);
@@ -169,7 +169,7 @@ TEST_F(LookoutTest, killTakesStraysAlone) {
 }
 
 TEST_F(LookoutTest, whoCannotBeReadIsKilledByName) {
-    const Child hanging;
+    const SleepingProcess hanging;
     show(hanging.pid());
     const auto file = top() / "proc" / std::to_string(hanging.pid()) / "cmdline";
     std::filesystem::remove(file);
@@ -185,7 +185,7 @@ TEST_F(LookoutTest, whoCannotBeReadIsKilledByName) {
 }
 
 TEST_F(LookoutTest, ofProcessesThatAreNoStraysNoCommandLineIsRead) {
-    const Child legitimate;
+    const SleepingProcess legitimate;
     show(legitimate.pid(), kSession, 33);
     const auto file = top() / "proc" / std::to_string(legitimate.pid()) / "cmdline";
     std::filesystem::remove(file);
@@ -194,9 +194,9 @@ TEST_F(LookoutTest, ofProcessesThatAreNoStraysNoCommandLineIsRead) {
 }
 
 TEST_F(LookoutTest, whoHasMovedSinceIsSpared) {
-    const Child intoJob;
-    const Child otherUser;
-    const Child laterOne;
+    const SleepingProcess intoJob;
+    const SleepingProcess otherUser;
+    const SleepingProcess laterOne;
     for (const auto* child : {&intoJob, &otherUser, &laterOne})
         show(child->pid());
     beforeSweep = [&] {
@@ -211,8 +211,8 @@ TEST_F(LookoutTest, whoHasMovedSinceIsSpared) {
 }
 
 TEST_F(LookoutTest, stopKillsWhatOutlastsTheGrace) {
-    const Child heeds;
-    const Child deaf([] { ::signal(SIGTERM, SIG_IGN); });
+    const SleepingProcess heeds;
+    const SleepingProcess deaf([] { ::signal(SIGTERM, SIG_IGN); });
     show(heeds.pid());
     show(deaf.pid());
     policy.config.grace = 300'000;
@@ -225,7 +225,7 @@ TEST_F(LookoutTest, stopKillsWhatOutlastsTheGrace) {
 }
 
 TEST_F(LookoutTest, knowledgeLostInTheGraceKillsNobody) {
-    const Child deaf([] { ::signal(SIGTERM, SIG_IGN); });
+    const SleepingProcess deaf([] { ::signal(SIGTERM, SIG_IGN); });
     show(deaf.pid());
     policy.config.grace = 100'000;
     beforeSweep = [this] { jobs = Error{ErrorCode::TimedOut, "pinfoldd did not answer"}; };
@@ -237,7 +237,7 @@ TEST_F(LookoutTest, knowledgeLostInTheGraceKillsNobody) {
 }
 
 TEST_F(LookoutTest, whoGetsAJobInTheGraceIsSparedWithWithoutJob) {
-    const Child deaf([] { ::signal(SIGTERM, SIG_IGN); });
+    const SleepingProcess deaf([] { ::signal(SIGTERM, SIG_IGN); });
     show(deaf.pid());
     policy.config.grace = 100'000;
     policy.config.withoutJob = true;
@@ -252,7 +252,7 @@ TEST_F(LookoutTest, whoGetsAJobInTheGraceIsSparedWithWithoutJob) {
 }
 
 TEST_F(LookoutTest, warnTouchesNobody) {
-    const Child child;
+    const SleepingProcess child;
     show(child.pid());
     EXPECT_EQ(sweepAll(StraysMode::Warn).at(child.pid()), Kinds{StrayAction::Kind::Warning});
     EXPECT_FALSE(hasEnded(child.pidfd()));

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "child.hpp"
+#include "sleeping_process.hpp"
 
 namespace pinfold::test {
 namespace {
 
-TEST(Child, endsWithATestThatCrashes) {
+TEST(SleepingProcess, endsWithATestThatCrashes) {
     int ends[2] = {-1, -1};
     ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
     const UniqueFd output(ends[0]);
     UniqueFd held(ends[1]);
     const auto crashing = ::fork();
     if (crashing == 0) {
-        const Child child; // is up, and holds the pipe too
+        const SleepingProcess child; // is up, and holds the pipe too
         ::raise(SIGKILL);
     }
     held.reset();

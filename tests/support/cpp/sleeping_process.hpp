@@ -21,9 +21,9 @@ namespace pinfold::test {
 constexpr int kDeadlineMs = 10'000;
 
 /// A forked process that runs `body`, says that it is ready, and sleeps until it is killed.
-class Child {
+class SleepingProcess {
 public:
-    explicit Child(const std::function<void()>& body = [] {}) {
+    explicit SleepingProcess(const std::function<void()>& body = [] {}) {
         int ends[2] = {-1, -1};
         EXPECT_EQ(::pipe2(ends, O_CLOEXEC), 0);
         UniqueFd ready(ends[0]);
@@ -42,9 +42,9 @@ public:
         EXPECT_TRUE(opened);
         pidfd_ = *std::move(opened);
     }
-    Child(const Child&) = delete;
-    Child& operator=(const Child&) = delete;
-    ~Child() {
+    SleepingProcess(const SleepingProcess&) = delete;
+    SleepingProcess& operator=(const SleepingProcess&) = delete;
+    ~SleepingProcess() {
         kill();
         reap();
     }
