@@ -19,7 +19,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kDeathTime{2}; ///< the longest time that SIGKILL takes, unless the process hangs in the kernel
 
-/// Waits until all have ended or the time is over, and returns the strays that are left.
+/// Waits until all strays have ended or the time is over, and returns the strays that are left.
 std::vector<Stray> outlast(std::vector<Stray> strays, std::chrono::microseconds time) {
     const auto deadline = Clock::now() + time;
     while (true) {
@@ -69,7 +69,7 @@ Deed spared(const Error& why) { return {why.code == ErrorCode::PidGone ? Deed::K
 Deed sendTo(const Stray& stray, Deed::Kind kind) {
     const int pidfd = stray.process.pidfd.get();
     auto sent = sendSignalTo(pidfd, kind == Deed::Kind::Kill ? SIGKILL : SIGTERM);
-    if (sent && kind == Deed::Kind::Terminate) // a stopped process acts on the signal only when it runs
+    if (sent && kind == Deed::Kind::Terminate) // a stopped process acts on SIGTERM only when it runs
         sent = sendSignalTo(pidfd, SIGCONT);
     return sent ? Deed{kind, {}} : Deed{Deed::Kind::Failure, sent.error().message};
 }
@@ -101,7 +101,7 @@ Result<void> stopAll(const Lookout& lookout, std::vector<Stray> strays, const Te
     auto left = outlast(signalAll(lookout, std::move(strays), Deed::Kind::Terminate, tell), grace);
     if (left.empty())
         return {};
-    // In the meantime a stray may have become a supervisor by exec, and its user may have a job.
+    // Since the first look a stray may have become a supervisor by exec, and its user may have got a job.
     auto findings = lookout.lookAgain(std::move(left));
     if (!findings.areSure())
         return Error{ErrorCode::Internal, "SIGKILL was not sent to processes that survived SIGTERM: " +
