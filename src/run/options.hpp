@@ -17,17 +17,17 @@ struct RunOptions : JobOptions {
     std::optional<std::uint64_t> slots;
     bool shepherd = false;         ///< the command is a batch system's own process above the job
     char** command = nullptr;      ///< a part of main()'s argv, ended by a null pointer
-    const char* program = nullptr; ///< the program to execute, if that is not the command's first word
+    const char* program = nullptr; ///< the program to execute, if it differs from the first word of `command`
 };
 
-/// The request for pinfoldd that these options make.
+/// Makes the request for pinfoldd from these options.
 WrapperCreate createRequest(const RunOptions& options);
 
-/// If argv[0] has another name than pinfold-run, no argument is read as an option, and all of them are the command. Error:
-/// InvalidArgument, with a message of one line.
+/// Reads the command line. If argv[0] has another name than pinfold-run, no argument is an option, and all arguments are the
+/// command. Error: InvalidArgument, with a message of one line.
 Result<RunOptions> parseRunOptions(int argc, char** argv);
 
-/// The options that pinfold-run reads.
+/// Returns the options that pinfold-run reads.
 OptionSet runOptions(RunOptions& options);
 
 std::string runUsage();
