@@ -96,7 +96,7 @@ constexpr const char* kOfBus = "type='signal',sender='org.freedesktop.DBus',inte
 
 using Reader = Event (*)(sdbus::Message&);
 
-/// Returns nullptr for a signal that only a newer pinfoldd sends.
+/// Returns the function that reads a signal of this name, or nullptr for a signal that only a newer pinfoldd sends.
 Reader readerOf(std::string_view member) {
     static constexpr std::pair<std::string_view, Reader> readers[] = {
         {"JobAdded", jobAdded},       {"TaskAdded", task<true>},
