@@ -11,25 +11,26 @@
 
 namespace pinfold {
 
-/// A set of CPU numbers in the kernel's list format, "0-3,8" (cgroup-v2.rst, cpuset.cpus). The kernel writes sets of NUMA nodes
-/// the same way (cpuset.mems), so this class serves for these too.
+/// Holds a set of CPU numbers in the kernel's list format, "0-3,8" (cgroup-v2.rst, cpuset.cpus). The kernel writes sets of NUMA
+/// nodes in the same format (cpuset.mems), so a CpuList can hold NUMA nodes too.
 class CpuList {
 public:
     /// CPU numbers run from 0 to 8191, the kernel's largest NR_CPUS.
     static constexpr unsigned kMaxCpu = 8191;
 
-    /// Error: InvalidArgument for an empty list, a reversed range or a number above kMaxCpu.
+    /// Reads a list. Error: InvalidArgument for an empty list, a reversed range or a number above kMaxCpu.
     static Result<CpuList> parse(std::string_view text);
-    /// `numbers` may be in any order. Numbers above kMaxCpu are left out, because no kernel has them.
+    /// Makes a list. `numbers` may be in any order. Numbers above kMaxCpu are left out, because no kernel has such CPUs.
     static CpuList of(const std::vector<unsigned>& numbers);
 
-    /// Sorted, with ranges merged, so that equal sets have equal text. The empty set has the text "", which parse() refuses.
+    /// Returns the list as sorted text with merged ranges, so that equal sets have equal text. The empty set has the text "",
+    /// which parse() refuses.
     std::string toString() const;
-    /// The set as systemd's AllowedCPUs= wants it on D-Bus: bit n of byte n/8 is CPU n.
+    /// Returns the set as systemd's AllowedCPUs= wants it on D-Bus: bit n of byte n/8 is CPU n.
     std::vector<std::uint8_t> toBitmap() const;
     bool empty() const { return cpus_.empty(); }
     std::size_t count() const;
-    /// The numbers in ascending order.
+    /// Returns the numbers in ascending order.
     std::vector<unsigned> numbers() const;
     bool contains(unsigned cpu) const { return cpu < cpus_.size() && cpus_[cpu]; }
     bool contains(const CpuList& other) const;
@@ -41,7 +42,7 @@ public:
 private:
     void trim();
 
-    std::vector<bool> cpus_; ///< the last one is true, so that equal sets are equal vectors
+    std::vector<bool> cpus_; ///< the last element is true, so that equal sets are equal vectors
 };
 
 } // namespace pinfold

@@ -12,25 +12,26 @@
 
 namespace pinfold {
 
-/// Gives "8:0" for the path of a block device: the number of the whole disk, as systemd takes it. nullopt: the path is not a
-/// block device.
+/// Returns a number such as "8:0" for the path of a block device. The number is that of the whole disk, as in systemd. Returns
+/// nullopt if the path is not a block device.
 using DeviceNumbers = std::function<std::optional<std::string>(const std::string& path)>;
 
-/// An amount for each of some block devices, as systemd's IOReadBandwidthMax= and its like take it.
+/// Holds an amount for each of some block devices, as in systemd's IOReadBandwidthMax= and similar settings.
 struct DeviceAmounts {
     /// A device's path begins with /dev/, is printable ASCII without blanks, commas and "..", and has at most this length.
     static constexpr std::size_t kMaxPath = 200;
     static constexpr std::size_t kMaxDevices = 64;
 
-    /// "/dev/sda 10M, /dev/nvme0n1 infinity". Error: InvalidArgument for an empty list, a device that is listed twice, or a wrong
-    /// path.
+    /// Reads a text such as "/dev/sda 10M, /dev/nvme0n1 infinity". Error: InvalidArgument for an empty list, a device that is
+    /// listed twice, or a wrong path.
     static Result<DeviceAmounts> parse(std::string_view text);
 
-    /// "/dev/nvme0n1 infinity, /dev/sda 10485760": sorted, bytes written out. Equal lists have equal text.
+    /// Returns a text such as "/dev/nvme0n1 infinity, /dev/sda 10485760". The text is sorted and has the numbers of bytes without
+    /// suffix, so that equal lists have equal text.
     std::string toString() const;
     bool operator==(const DeviceAmounts&) const = default;
 
-    std::map<std::string, std::uint64_t> amounts; ///< by device path
+    std::map<std::string, std::uint64_t> amounts; ///< by the path of the device
 };
 
 } // namespace pinfold

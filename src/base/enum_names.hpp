@@ -11,12 +11,13 @@
 
 namespace pinfold {
 
-/// True: this value of an enumeration has a name in the source. The compiler writes a value without a name as "(pinfold::E)4".
+/// Returns true if this value of an enumeration has a name in the source. The compiler writes a value without a name as
+/// "(pinfold::E)4".
 template <auto value> consteval bool isEnumerator() {
     return std::string_view(__PRETTY_FUNCTION__).find("= (") == std::string_view::npos;
 }
 
-/// The words for the values of an enumeration that counts from 0. It does not compile if a value has no word.
+/// Has the words for the values of an enumeration that counts from 0. If a value has no word, the code does not compile.
 template <class Enum, std::size_t N> class EnumNames {
 public:
     consteval explicit EnumNames(const std::pair<Enum, std::string_view> (&rows)[N]) {
@@ -30,7 +31,7 @@ public:
 
     constexpr std::string_view operator[](Enum value) const { return names_[static_cast<std::size_t>(value)]; }
 
-    /// nullopt: no value has this name.
+    /// Returns the value with this name, or nullopt if no value has this name.
     constexpr std::optional<Enum> find(std::string_view text) const {
         for (std::size_t i = 0; i < N; ++i)
             if (names_[i] == text)
@@ -38,7 +39,7 @@ public:
         return std::nullopt;
     }
 
-    /// All names, in the order of the enumeration.
+    /// Returns all names, in the order of the enumeration.
     std::vector<std::string> all() const { return {names_.begin(), names_.end()}; }
 
 private:

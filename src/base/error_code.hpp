@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The closed list of errors, and the one table that gives their D-Bus name, exit status and PAM code.
+// Has the closed list of errors, and the one table with the D-Bus name, exit status and PAM code of each error.
 #pragma once
 
 #include <optional>
@@ -24,11 +24,11 @@ enum class ErrorCode {
     SystemdFailed,
     Unreachable,
     TimedOut,
-    Damaged, ///< a file of pinfold's own is damaged; callers get Internal
+    Damaged, ///< one of pinfold's own files is damaged; callers of pinfoldd get Internal
     Internal,
 };
 
-/// Exit status of `pinfold` (reference: pinfold(1)).
+/// Is the exit status of `pinfold` (reference: pinfold(1)).
 enum class ExitStatus : int {
     Ok = 0,
     Failed = 1,
@@ -40,12 +40,13 @@ enum class ExitStatus : int {
     TimedOut = 124,
 };
 
-/// Exit status of `pinfold-run` for its own failures, as env(1) and chroot(1) have it.
+/// This is the exit status of `pinfold-run` for its own failures, as with env(1) and chroot(1).
 constexpr int kRunFailed = 125;
 constexpr int kRunNotExecutable = 126;
 constexpr int kRunNotFound = 127;
 
-/// Linux-PAM's numbers, so that this folder needs no PAM header; pam_pinfold.cpp asserts that the numbers are right.
+/// These are Linux-PAM's numbers, written here so that this folder needs no PAM header. pam_pinfold.cpp asserts that the numbers
+/// are right.
 constexpr int kPamSystemErr = 4;
 constexpr int kPamPermDenied = 6;
 constexpr int kPamAuthinfoUnavail = 9;
@@ -54,18 +55,18 @@ struct ErrorRow {
     ErrorCode code;
     std::string_view dbusName; ///< the part after "org.pinfold1.Error."
     ExitStatus exitStatus;
-    int pamCode; ///< result of the account phase
+    int pamCode; ///< the result of PAM's account phase
 };
 
-/// One row per ErrorCode, in the order of the enumeration.
+/// Returns the table, with one row for each ErrorCode in the order of the enumeration.
 std::span<const ErrorRow> errorTable();
 
 const ErrorRow& errorRow(ErrorCode code);
 
-/// "org.pinfold1.Error.Denied" → Denied; nullopt for a name that is not in the table.
+/// Returns Denied for "org.pinfold1.Error.Denied". Returns nullopt for a name that is not in the table.
 std::optional<ErrorCode> errorCodeFromDbusName(std::string_view name);
 
-/// "org.pinfold1.Error."
+/// Is "org.pinfold1.Error.".
 extern const std::string_view kDbusErrorPrefix;
 
 } // namespace pinfold

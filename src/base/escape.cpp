@@ -87,7 +87,8 @@ std::optional<std::string> unescapeUnitName(std::string_view escaped) {
             i += 3;
         }
     }
-    // A name that is escaped where it need not be, or not escaped where it must be, does not come from escapeUnitName().
+    // Refuses a name that escapes a character without need, or does not escape a character that needs it: such a name does not
+    // come from escapeUnitName().
     return escapeUnitName(out) == escaped ? std::optional(out) : std::nullopt;
 }
 
@@ -128,7 +129,7 @@ std::optional<std::string> unescapeBusLabel(std::string_view label) {
 std::string printable(std::string_view bytes, std::size_t maxBytes) {
     constexpr std::string_view cut = "…";
     std::string out;
-    std::size_t lastFitting = 0; // at this length of `out`, the cut mark still fits behind it
+    std::size_t lastFitting = 0; // at this length of `out`, there is still room for the cut mark
     while (!bytes.empty()) {
         std::uint32_t codePoint = 0;
         const auto length = utf8Sequence(bytes, codePoint);

@@ -37,8 +37,8 @@ bool equalsIgnoringCase(std::string_view a, std::string_view b) {
     return a.size() == b.size() && strncasecmp(a.data(), b.data(), a.size()) == 0;
 }
 
-/// The value is digits / scale. It is not a floating-point number: people write decimal numbers, and libm would be one more
-/// library for pinfold-run to load.
+/// Is the decimal number digits / scale. It is not a floating-point number, because people write decimal numbers, and because
+/// pinfold-run would have to load libm for floating-point numbers.
 struct Decimal {
     std::uint64_t digits = 0;
     std::uint64_t scale = 1;
@@ -68,7 +68,7 @@ std::optional<Decimal> takeNumber(std::string_view& text) {
     return number;
 }
 
-/// The product, rounded to the nearest integer, or nullopt if it is not below kInfinity.
+/// Returns the product, rounded to the nearest integer, or nullopt if the product is not below kInfinity.
 std::optional<std::uint64_t> times(const Decimal& number, std::uint64_t factor) {
     const Wide product = (Wide{number.digits} * factor + number.scale / 2) / number.scale;
     return product < kInfinity ? std::optional(static_cast<std::uint64_t>(product)) : std::nullopt;

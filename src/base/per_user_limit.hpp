@@ -10,22 +10,24 @@
 
 namespace pinfold {
 
-/// Limits how many of something each user may have at once, and all users together.
+/// Limits how many things of a kind each user, and all users together, may have at once.
 class PerUserLimit {
 public:
     explicit PerUserLimit(std::size_t most, std::size_t mostOfAll = SIZE_MAX) : most_(most), mostOfAll_(mostOfAll) {}
 
-    /// Counts one more, until the last copy of the result goes. Null: the user, or all users together, have as many as allowed.
+    /// Counts one more thing of the user until the last copy of the result is gone. Returns null if the user, or all users
+    /// together, have as many as allowed.
     std::shared_ptr<void> enter(uid_t uid);
 
 private:
     struct Counts {
-        std::map<uid_t, std::size_t> ofUser; ///< those who have any
+        std::map<uid_t, std::size_t> ofUser; ///< users who have at least one
         std::size_t ofAll = 0;
     };
     std::size_t most_;
     std::size_t mostOfAll_;
-    std::shared_ptr<Counts> counts_ = std::make_shared<Counts>(); ///< shared, because results of enter() may outlive this object
+    std::shared_ptr<Counts> counts_ = std::make_shared<Counts>(); ///< shared, because results of enter() may outlive the
+                                                                  ///< PerUserLimit
 };
 
 } // namespace pinfold

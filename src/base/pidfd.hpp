@@ -9,7 +9,7 @@
 
 namespace pinfold {
 
-/// The pidfd of this process. Empty if there is none, for example because the process has ended; then errno says why.
+/// Opens a pidfd of the process. The result is empty if this fails, for example because the process has ended; errno says why.
 inline UniqueFd pidfdOf(pid_t pid) { return UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))); }
 
 } // namespace pinfold

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Expected outcomes travel as values; exceptions stay inside the libraries that throw them.
+// Functions return expected outcomes as values. Exceptions stay inside the libraries that throw them.
 #pragma once
 
 #include "base/error_code.hpp"
@@ -10,14 +10,14 @@
 
 namespace pinfold {
 
-/// What went wrong. The message says what went wrong, with which value, and what to do. It is one line without control
+/// Describes a failure. The message says what went wrong, with which value, and what to do. It is one line without control
 /// characters.
 struct Error {
     ErrorCode code = ErrorCode::Internal;
     std::string message;
 };
 
-/// A value or an Error.
+/// Holds a value or an Error.
 template <class T> class [[nodiscard]] Result {
 public:
     Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}

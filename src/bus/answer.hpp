@@ -8,7 +8,7 @@
 
 namespace pinfold {
 
-/// The answer to a method call. Give it once, at any later time. Copies are answers to the same call.
+/// Is the answer to a method call. Give the answer once, at any later time. All copies of an Answer belong to the same call.
 template <class... R> class Answer {
 public:
     explicit Answer(sdbus::Result<R...>&& result) : result_(std::make_shared<sdbus::Result<R...>>(std::move(result))) {}
@@ -21,7 +21,7 @@ public:
     }
 
 private:
-    /// Ignores errors, because the caller or the bus may be gone.
+    /// Sends the answer, and ignores errors, because the caller or the bus may be gone.
     template <class F> static void guarded(F&& send) {
         try {
             send();

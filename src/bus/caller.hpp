@@ -15,19 +15,19 @@
 
 namespace pinfold {
 
-/// Finds out who is behind a unique bus name. It asks the bus (GetConnectionUnixUser, which getCredsEuid() asks, too)
-/// asynchronously, and remembers the answer by unique name, which is never used twice while the bus lives.
+/// Finds out who is behind a unique bus name. CallerResolver asks the bus asynchronously (with GetConnectionUnixUser, as
+/// getCredsEuid() does). It remembers the answer by the unique name, because the bus never uses a unique name twice.
 class CallerResolver {
 public:
     using Done = std::function<void(Result<Caller>)>;
 
     CallerResolver(sdbus::IConnection& connection, const CallerLimits& clients);
 
-    /// `done` may be called at once. Errors: Denied when the bus does not know the user (for instance, the caller is gone); Busy
-    /// when too many of this sender's calls wait already.
+    /// Calls `done` with the caller, possibly at once. Errors: Denied if the bus does not know the user (for instance because the
+    /// caller is gone); Busy if too many of this sender's calls wait already.
     void resolve(const std::string& sender, Done done);
 
-    /// What an earlier resolve() has found out.
+    /// Returns what an earlier resolve() has found out, or nullopt if there was none.
     std::optional<Caller> known(const std::string& sender) const;
 
 private:
@@ -36,7 +36,7 @@ private:
     std::unique_ptr<sdbus::IProxy> bus_;
     const CallerLimits& clients_;
     std::map<std::string, uid_t> known_;
-    std::list<std::string> order_; ///< oldest first
+    std::list<std::string> order_; ///< the oldest comes first
     std::map<std::string, std::vector<Done>> waiting_;
 };
 

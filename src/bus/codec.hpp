@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The options of those requests that become requests of the core, and what the core says in return. src/bus_values has all other
-// dictionaries.
+// Decodes the options of those requests that become requests of the core, and encodes what the core answers. src/bus_values has
+// all other dictionaries.
 #pragma once
 
 #include "base/result.hpp"
@@ -11,18 +11,18 @@
 
 namespace pinfold {
 
-// Error of all: InvalidArgument, with the name of the entry.
+// All functions return the error InvalidArgument with the name of the wrong entry.
 
-/// Fills supervisor, output, owner, limits and allocation.
+/// Fills supervisor, output, owner, limits and allocation of the request.
 Result<void> decodeCreateOptions(const Dict& options, CreateRequest& request);
 Result<void> decodeOpenOptions(const Dict& options, CreateRequest& request);
 Result<void> decodeTaskOptions(const Dict& options, TaskRequest& request);
 Result<EndReport> decodeEndOptions(const Dict& options);
-/// The grace time, if the options have one.
+/// Returns the grace time, or nullopt if the options have none.
 Result<std::optional<std::uint64_t>> decodeStopOptions(const Dict& options);
-/// The option of a method whose one option is a boolean; default false.
+/// Returns the option of a method whose only option is a boolean. The default is false.
 Result<bool> decodeFlag(const Dict& options, const char* name);
-/// Checks the options of a method that has none so far.
+/// Checks the options of a method for which no option exists so far.
 Result<void> decodeNoOptions(const Dict& options);
 
 JobInfo infoOf(const JobSummary& job);

@@ -17,7 +17,7 @@ namespace pinfold {
 namespace {
 
 struct Received {
-    std::uint32_t number; ///< the number that its stand-in, an eventfd, holds
+    std::uint32_t number; ///< the number that the stand-in, an eventfd, holds
     UniqueFd original;
 };
 
@@ -25,13 +25,13 @@ std::atomic<int> watchedSocket{-1}; // atomic because other threads, which recei
 std::vector<Received> received;
 std::uint32_t lastNumber = 0;
 
-/// Returns -1 if no descriptor is free.
+/// Returns the descriptor of a new stand-in, or -1 if no descriptor is free.
 int makeStandIn() {
-    lastNumber += lastNumber == UINT32_MAX ? 2 : 1; // an eventfd that holds 0 cannot be read
+    lastNumber += lastNumber == UINT32_MAX ? 2 : 1; // the number 0 is left out, because an eventfd that holds 0 cannot be read
     return ::eventfd(lastNumber, EFD_CLOEXEC | EFD_NONBLOCK);
 }
 
-/// Returns false if there are not enough descriptors for all stand-ins.
+/// Replaces the descriptors by stand-ins. Returns false if there are not enough free descriptors for all stand-ins.
 bool exchange(std::span<int> descriptors) {
     bool complete = true;
     for (int& descriptor : descriptors) {
@@ -45,10 +45,10 @@ bool exchange(std::span<int> descriptors) {
     return complete;
 }
 
-/// libsystemd drops a message with fewer descriptors than the message announces, but does not close the descriptors of the
-/// dropped message. If the kernel has cut a message's descriptors short (MSG_CTRUNC), libsystemd would leave the bus. So this
-/// function closes what is left of an incomplete message and clears the flag. (noexcept: no exception may fly through
-/// libsystemd's C frames.)
+/// Replaces the descriptors of a message by stand-ins. libsystemd drops a message that has fewer descriptors than it announces,
+/// but does not close the descriptors of such a message. libsystemd even leaves the bus if the kernel has cut a message's
+/// descriptors short (MSG_CTRUNC). So exchangeAll() closes the remaining descriptors of an incomplete message and clears the
+/// flag. (noexcept is here because no exception may fly through libsystemd's C frames.)
 void exchangeAll(msghdr& message) noexcept {
     bool complete = (message.msg_flags & MSG_CTRUNC) == 0;
     std::vector<int> given;
@@ -74,7 +74,7 @@ ForeignDescriptors::ForeignDescriptors(int busSocket, DescriptorCloser& closer) 
 ForeignDescriptors::~ForeignDescriptors() {
     watchedSocket = -1;
     for (auto& [number, original] : received)
-        (void)original.release(); // the end of the process closes it without lingering
+        (void)original.release(); // the end of the process closes the descriptor without lingering
 }
 
 std::shared_ptr<void> ForeignDescriptors::takeOver(uid_t owner) {
@@ -101,8 +101,8 @@ ForeignFd ForeignDescriptors::behind(const ForeignFd& standIn) {
 
 } // namespace pinfold
 
-/// Replaces the C library's function, for libsystemd too. Nothing else comes between the kernel and what libsystemd does with a
-/// message, and libsystemd does not give out a descriptor that the message does not name.
+/// Replaces the C library's function, for libsystemd too. This is the only place between the kernel and libsystemd where pinfoldd
+/// can take descriptors out of a message. (libsystemd does not give out a descriptor that the message does not name.)
 extern "C" __attribute__((visibility("default"))) ssize_t recvmsg(int socket, msghdr* message, int flags) {
     const auto size = ::syscall(SYS_recvmsg, socket, message, flags);
     if (size >= 0 && socket == pinfold::watchedSocket)

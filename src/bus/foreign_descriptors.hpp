@@ -11,23 +11,23 @@
 
 namespace pinfold {
 
-/// Keeps descriptors of other processes away from libsystemd, which closes the descriptors of a message on the loop, also those
-/// that the message does not name. What libsystemd receives on the bus's socket passes here first. Pidfds go on, and each other
-/// descriptor is replaced by a stand-in that closes at once. Only the loop's thread uses this, and a process has only one such
-/// object.
+/// Keeps descriptors of other processes away from libsystemd. libsystemd closes all descriptors of a message on the loop, even
+/// those that the message does not name. So every message from the bus's socket passes ForeignDescriptors first. It lets pidfds
+/// pass, and replaces each other descriptor by a stand-in that closes at once. Only the loop's thread uses a ForeignDescriptors,
+/// and a process has only one.
 class ForeignDescriptors {
 public:
-    /// `busSocket` must stay open, and `closer` alive, as long as this object and all results of takeOver().
+    /// `busSocket` must stay open, and `closer` must live, as long as the ForeignDescriptors and all results of takeOver() live.
     ForeignDescriptors(int busSocket, DescriptorCloser& closer);
     ~ForeignDescriptors();
     ForeignDescriptors(const ForeignDescriptors&) = delete;
     ForeignDescriptors& operator=(const ForeignDescriptors&) = delete;
 
-    /// The descriptors that have come since the last call are `owner`'s. They go to the closer with the last copy of the result.
-    /// Null: none has come.
+    /// Says that the descriptors that have come since the last call belong to `owner`. When the last copy of the result is gone,
+    /// the descriptors go to the closer. Returns null if no descriptor has come.
     std::shared_ptr<void> takeOver(uid_t owner);
-    /// The descriptor for which `standIn`, a descriptor of a message, stands. It can be taken once. Empty: a pidfd, or the
-    /// descriptor is closed already.
+    /// Returns the original descriptor in place of which a message has the descriptor `standIn`. A caller can take the original
+    /// once. The result is empty if `standIn` is a pidfd, or if the original is closed already.
     ForeignFd behind(const ForeignFd& standIn);
 
 private:

@@ -17,7 +17,8 @@ namespace {
 constexpr const char* kListAll = "GetManagedObjects";
 constexpr std::uint64_t kUsecPerObject = 200;
 constexpr std::size_t kMostBytesOfObjects = 16 << 20; // dbus-daemon disconnects a connection that sends more than 32 MiB
-// All senders whose user the bus has not told yet share one bucket, for calls that are answered before the user is known.
+// All senders whose user pinfoldd does not know yet share one bucket. It is for calls that pinfoldd answers before the bus has
+// told the user.
 constexpr uid_t kNewcomers = static_cast<uid_t>(-1);
 
 int refuse(sd_bus_message* message, const Error& error) {
@@ -32,7 +33,7 @@ Gate::Gate(sdbus::IConnection& connection, CallerResolver& callers, CallerLimits
            ForeignDescriptors& foreign, std::function<std::size_t()> jobCount, std::function<std::size_t()> objectBytes)
     : callers_(callers), clients_(clients), loop_(loop), foreign_(foreign), jobCount_(std::move(jobCount)),
       objectBytes_(std::move(objectBytes)) {
-    // noexcept: a bug ends pinfoldd. Otherwise an exception would fly through libsystemd's C frames.
+    // With noexcept an unexpected exception ends pinfoldd. Without it, the exception would fly through libsystemd's C frames.
     const auto filter = [](sd_bus_message* message, void* self, sd_bus_error*) noexcept {
         return static_cast<Gate*>(self)->look(message);
     };

@@ -17,33 +17,34 @@ struct sd_bus_slot;
 
 namespace pinfold {
 
-/// Looks at every call before sdbus-c++ reads it. Reading is what costs most, and a user who sends faster than pinfoldd reads
-/// would delay all others. The gate refuses callers who call too often, and calls that are not requests of ours, at almost no
-/// cost.
+/// Looks at every call before sdbus-c++ reads the call. The reading costs most, and a user who sends faster than pinfoldd reads
+/// would delay all others. The gate refuses, at almost no cost, callers who call too often and calls that are not requests to
+/// pinfoldd.
 class Gate {
 public:
-    /// `jobCount`: the cost of listing all objects grows with it. `objectBytes`: how large that list would be.
+    /// `jobCount` returns the number of jobs, by which the gate charges for a list of all objects. `objectBytes` returns how
+    /// large this list would be.
     Gate(sdbus::IConnection& connection, CallerResolver& callers, CallerLimits& clients, EventLoop& loop,
          ForeignDescriptors& foreign, std::function<std::size_t()> jobCount, std::function<std::size_t()> objectBytes);
     ~Gate();
     Gate(const Gate&) = delete;
     Gate& operator=(const Gate&) = delete;
 
-    /// The call that is being handled.
+    /// Describes the call that pinfoldd is handling.
     struct Call {
         std::string sender;
         std::string method = {};
-        std::uint64_t spentBefore = 0;   ///< EventLoop::cpuTime() when the call was let in
-        bool counted = false;            ///< a token was taken for the call
-        std::shared_ptr<void> kept = {}; ///< held until the call has been decoded: ForeignDescriptors::takeOver()
+        std::uint64_t spentBefore = 0;   ///< EventLoop::cpuTime() when the gate let the call in
+        bool counted = false;            ///< the gate has taken a token for the call
+        std::shared_ptr<void> kept = {}; ///< result of ForeignDescriptors::takeOver(), kept until the call has been decoded
     };
     const Call& call() const { return call_; }
 
 private:
-    /// 0 lets the message through.
+    /// Checks a message. The result 0 lets the message through.
     int look(sd_bus_message* message);
     bool letIn(sd_bus_message* message, const std::string& sender);
-    /// True: the answer would be too large, because libsystemd writes all objects into one message.
+    /// Returns true if the answer would be too large, because libsystemd writes all objects into one message.
     bool asksForTooMuch(sd_bus_message* message) const;
 
     CallerResolver& callers_;

@@ -62,7 +62,7 @@ std::map<std::string, sdbus::Variant> JobObject::Allocation() {
 }
 
 std::size_t JobObject::bytesOf(const JobSummary& job) {
-    constexpr std::size_t interfaces = 840; // bytes of the names of interfaces and properties, of numbers and of padding
+    constexpr std::size_t interfaces = 840; // bytes for the names of interfaces and properties, for numbers and for padding
     constexpr std::size_t entry = 48;
     const auto scope = job.key.scopeName(0).size();
     auto bytes = interfaces + job.key.objectPath().size() + 3 * scope + job.tasks.size() * (scope + entry);

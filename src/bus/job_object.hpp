@@ -13,11 +13,11 @@
 
 namespace pinfold {
 
-/// The object /org/pinfold1/job/<key>. Everyone may read its properties, because they have nothing private.
+/// Is the object /org/pinfold1/job/<key> on the bus. Everyone may read its properties, because they have nothing private.
 class JobObject final
     : public sdbus::AdaptorInterfaces<org::pinfold1::Job_adaptor, sdbus::Properties_adaptor, sdbus::ManagedObject_adaptor> {
 public:
-    /// Adds the object to the bus, with InterfacesAdded.
+    /// Adds the object to the bus, and sends InterfacesAdded.
     JobObject(sdbus::IConnection& connection, const JobManager& manager, const JobSummary& job);
     ~JobObject();
 
@@ -25,7 +25,7 @@ public:
     void limitsChanged() { changed({"Limits", "LimitsNotEnforced"}); }
     void unkillable() { changed({"Unkillable"}); }
 
-    /// At least the bytes that the object takes in the answer to GetManagedObjects.
+    /// Returns at least as many bytes as the object takes in the answer to GetManagedObjects.
     static std::size_t bytesOf(const JobSummary& job);
 
 private:
@@ -45,7 +45,7 @@ private:
     std::vector<sdbus::Struct<std::uint32_t, std::string>> Tasks() override;
 
     const JobManager& manager_;
-    // Everything else is asked of the manager, which has the job as long as this object exists.
+    // The object asks the manager for everything else. The manager has the job as long as this object exists.
     const JobKey key_;
     const uid_t uid_;
     const std::uint64_t created_;

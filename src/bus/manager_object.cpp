@@ -12,7 +12,8 @@
 namespace pinfold {
 namespace {
 
-constexpr std::size_t kMaxName = 1024; // of keys and unit names; longer names cannot be right and are refused unread
+// For keys and unit names; pinfoldd refuses longer names unread, because they cannot be right.
+constexpr std::size_t kMaxName = 1024;
 
 template <class T, class... R> Reply<T> replyWith(const Answer<R...>& answer, std::function<void(const T&)> give) {
     return [answer, give = std::move(give)](const Result<T>& result) {
@@ -27,7 +28,7 @@ Reply<void> replyNothing(const Answer<>& answer) {
     return [answer](const Result<void>& done) { done ? answer.give() : answer.fail(done.error()); };
 }
 
-/// The reply holds `wait`, which counts as a call that waits, until the answer is given.
+/// Makes a reply that answers with a receipt. The reply holds `wait` until then, so that the call counts as a call that waits.
 template <class Dict> Reply<Receipt> replyReceipt(const Answer<Dict>& answer, std::shared_ptr<void> wait) {
     return replyWith<Receipt>(answer, [answer, wait = std::move(wait)](const Receipt& receipt) { answer.give(toDict(receipt)); });
 }
@@ -59,12 +60,13 @@ template <class... R, class F> void ManagerObject::handle(sdbus::Result<R...>&& 
     auto act = [this, answer, guardedCall, call, body = std::move(body)](const Result<Caller>& caller) {
         if (!caller)
             return answer.fail(caller.error());
-        // If the gate counted the call, the caller also pays for the reading of the message.
+        // If the gate counted the call, the caller also pays for the time in which pinfoldd read the message.
         const auto spentBefore = call.counted ? call.spentBefore : parts_.loop.cpuTime();
         if (!caller->admin && !call.counted && !parts_.clients.rate.take(caller->countsAs, parts_.loop.bootTime()))
             return answer.fail({ErrorCode::Busy, "too many calls of user " + std::to_string(caller->uid) + ": wait a second"});
         guardedCall([&] {
-            // This check comes before pinfoldd looks at anything in the request. What a job's owner may do, JobManager decides.
+            // This check comes before pinfoldd looks at anything else in the request. JobManager decides later what a job's owner
+            // may do.
             const auto action = actionOf(call.method);
             const auto admitted =
                 action ? admit(*caller, *action) : Result<void>(Error{ErrorCode::Denied, "pinfoldd does not know this request"});
@@ -304,7 +306,8 @@ void ManagerObject::ListReceipts(sdbus::Result<Dicts>&& result, Dict filter) {
         auto query = parts_.clients.enterQuery(caller);
         if (!query)
             return answer.fail(query.error());
-        // If the client asked for no more than the maximum, it gets all that it asked for, so the number never sets `more`.
+        // If the client asked for no more than the maximum, it gets as many receipts as it asked for, so the number of receipts
+        // never sets `more`.
         const std::size_t most = decoded->limit > JobManager::kMostReceiptsAtOnce ? JobManager::kMostReceiptsAtOnce : SIZE_MAX;
         parts_.jobs.receipts(
             caller, *decoded,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The object /org/pinfold1. It decodes, asks JobManager, and encodes. The only decision made here is who calls too often.
+// Is the object /org/pinfold1 on the bus. ManagerObject decodes the requests, asks JobManager, and encodes the answers. The only
+// decision of ManagerObject is who calls too often.
 #pragma once
 
 #include "bus/answer.hpp"
@@ -34,7 +35,8 @@ public:
         ForeignDescriptors& foreign;
         std::function<void(Reply<void>)> reload;
         std::function<void(const std::string&)> logError;
-        std::function<void()> onChange; ///< called when the number of jobs changes, or whether the node takes more
+        std::function<void()> onChange; ///< ManagerObject calls it when the number of jobs changes, or whether the node takes
+                                        ///< jobs
     };
     explicit ManagerObject(Parts parts);
     ~ManagerObject() override;
@@ -93,23 +95,23 @@ private:
     std::string DrainReason() override;
     Dict DrainDetails() override;
 
-    /// Finds out who calls, then body(caller, answer). `name` is the key or unit name that the call is about.
+    /// Finds out who calls, and then calls body(caller, answer). `name` is the key or unit name that the call is about.
     template <class... R, class F> void handle(sdbus::Result<R...>&& result, const std::string& name, F body);
-    /// Charges the caller for the time that give() takes, as for the time of a call.
+    /// Makes a reply. The caller pays for the time that give() takes, as for the time of a call.
     template <class T, class... R>
     Reply<T> charged(const Caller& caller, const Answer<R...>& answer, std::function<void(const T&)> give);
     void listJobs(sdbus::Result<Dicts>&& result, const std::string& after);
     void listProcesses(sdbus::Result<Dicts>&& result, const std::string& key, pid_t after);
-    /// At least the bytes that the answer to GetManagedObjects would have.
+    /// Returns at least as many bytes as the answer to GetManagedObjects would have.
     std::size_t objectBytes() const;
-    /// The one guard around all code that a message leads to, because sdbus-c++ 1.2 lets exceptions pass through libsystemd's C
-    /// frames. False: the body has thrown.
+    /// Calls `body` and catches its exceptions. Returns false if `body` has thrown. This guard is around all code that a message
+    /// leads to, because sdbus-c++ 1.2 lets exceptions pass through libsystemd's C frames.
     template <class F> bool guarded(const char* what, F&& body) const {
         try {
             body();
             return true;
         } catch (const sdbus::Error& error) {
-            // It is expected that the bus goes away: the event loop learns of it, too, and pinfoldd starts again.
+            // This is no bug if the bus has gone away: the event loop notices that too, and pinfoldd starts again.
             if (const auto name = bus::errorName(error);
                 name != "org.freedesktop.DBus.Error.Disconnected" && name != "System.Error.ENOTCONN")
                 logUnexpected(what, error);

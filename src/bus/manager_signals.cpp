@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Signals and objects that tell what happened to jobs and to the node. Everybody hears signals, so they contain nothing that is
-// only in a receipt.
+// Sends the signals, and changes the objects, that tell what happened to jobs and to the node. Everybody hears signals, so no
+// signal contains a fact that is otherwise only in a receipt.
 #include "bus/codec.hpp"
 #include "bus/manager_object.hpp"
 

@@ -7,7 +7,7 @@
 namespace pinfold {
 namespace {
 
-constexpr std::size_t kOverhead = 24; ///< bytes of the lengths, the signature and the padding of an entry
+constexpr std::size_t kOverhead = 24; ///< bytes for the lengths, the signature and the padding of an entry
 
 std::size_t bytesOf(const sdbus::Variant& value) {
     const std::string type(value.peekValueType());

@@ -9,17 +9,18 @@
 
 namespace pinfold {
 
-/// A part of a list that fits into one message. dbus-daemon disconnects a sender of more than 32 MiB, and each value costs the
-/// loop some microseconds.
+/// Is a part of a list, small enough for one message. dbus-daemon disconnects a sender of more than 32 MiB, and each value costs
+/// the loop some microseconds.
 class Page {
 public:
     static constexpr std::size_t kMostBytes = 4 << 20;
     static constexpr std::size_t kMostValues = 20'000;
 
-    /// False: the page is full, and does not have `entry`. Each page has room for at least one entry, of whatever size.
+    /// Adds an entry. Returns false if the page is full and does not take `entry`. Each page has room for at least one entry of
+    /// any size.
     bool add(Dict entry);
-    /// `more`: the list may have more entries than add() was called for. The last entry says so, if this is so or if the page was
-    /// full.
+    /// Takes the entries. `more` says that the list may have more entries than add() got. If `more` is true or the page was full,
+    /// the last entry says that there may be more.
     std::vector<Dict> take(bool more) &&;
 
 private:
@@ -29,11 +30,11 @@ private:
     bool full_ = false;
 };
 
-/// At least the bytes that the dictionary takes in a message.
+/// Returns at least as many bytes as the dictionary takes in a message.
 std::size_t bytesOf(const Dict& dict);
 
-/// Answers with those of `items` that fit into one page. The caller has asked for at most `most` items. If `items` has as many,
-/// the answer says that there may be more.
+/// Answers with as many of `items` as fit into one page. The caller has asked for at most `most` items. If `items` has `most`
+/// items, the answer says that there may be more.
 template <class Answer, class Items, class Encode>
 void givePage(FreedMemory& freed, const Answer& answer, const Items& items, std::size_t most, Encode&& encode) {
     Page page;

@@ -7,8 +7,8 @@ struct sd_bus_message;
 
 namespace pinfold {
 
-/// Checks a call's arguments for what would make reading them costly or ambiguous: the size of dictionaries and lists, containers
-/// as values, and repeated entries, of which std::map would silently keep one. Moves the read position.
+/// Refuses arguments of a call that are costly or ambiguous to read: large dictionaries and lists, containers as values, and
+/// repeated entries (std::map would silently keep only one of them). checkRequest() moves the read position of the message.
 Result<void> checkRequest(sd_bus_message* message);
 
 } // namespace pinfold

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Calls on the bus, for the sources of this folder.
+// Makes calls on the bus, for the other sources of this folder.
 #pragma once
 
 #include "systemd/sdbus_compat.hpp"
@@ -9,10 +9,10 @@
 
 namespace pinfold {
 
-/// Microseconds that other services on the bus, such as systemd, get to answer.
+/// Other services on the bus, such as systemd, have this many microseconds to answer.
 constexpr std::uint64_t kShortTime = 2'000'000;
 
-/// Throws sdbus::Error.
+/// Makes a call and returns its answer. Throws sdbus::Error.
 template <class T, class... Args>
 T askInShort(sdbus::IProxy& proxy, const std::string& interface, const std::string& method, const Args&... args) {
     T result{};

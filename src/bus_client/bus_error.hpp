@@ -8,7 +8,7 @@
 
 namespace pinfold {
 
-/// The error of a client for a bus error. `waited`: how long the client has waited; zero: this is not known.
+/// Returns pinfold's error for a bus error. `waited` says how long the client has waited; zero means that this is not known.
 Error fromBusError(const sdbus::Error& error, std::chrono::steady_clock::duration waited = {});
 
 } // namespace pinfold

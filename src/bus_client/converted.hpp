@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What all connections to pinfoldd have in common, for the sources of this folder.
+// Has the code that all connections to pinfoldd need, for the sources of this folder.
 #pragma once
 
 #include "base/bus_names.hpp"
@@ -28,7 +28,7 @@ template <class F> auto converted(F&& call) -> Result<decltype(call())> {
     }
 }
 
-/// An Impl with `connection` to the system bus and `manager`, the proxy of pinfoldd's manager object. Error: Unreachable.
+/// Makes an Impl with `connection` to the system bus and `manager`, the proxy of pinfoldd's manager object. Error: Unreachable.
 template <class Impl> Result<std::unique_ptr<Impl>> connected() {
     Result<void> checked;
     auto impl = converted([&checked] {

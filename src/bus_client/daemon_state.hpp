@@ -6,8 +6,9 @@
 
 namespace pinfold {
 
-/// Error: Unreachable, with the reason, if pinfoldd has refused to start, for instance because its configuration cannot be read.
-/// A call would have the bus start it once more and then wait 25 s for it. Success: pinfoldd runs, or a call starts it.
+/// Succeeds if pinfoldd runs, or if a call would start it. Returns Unreachable, with the reason, if pinfoldd has refused to
+/// start, for instance because it cannot read its configuration. (In that case a call would make the bus start pinfoldd once more
+/// and wait 25 s for it.)
 Result<void> checkDaemon(sdbus::IConnection& connection);
 
 } // namespace pinfold

@@ -11,9 +11,9 @@
 
 namespace pinfold {
 
-/// One of pinfoldd's signals. Members that this kind of event does not have are unset.
+/// Is one of pinfoldd's signals. A member is unset if this kind of event does not have it.
 struct Event {
-    std::string name; ///< "job-added", "task-removed", "drained", ...
+    std::string name; ///< for example "job-added", "task-removed", "drained"
     std::optional<std::string> job = {};
     std::optional<std::uint32_t> task = {};
     std::optional<std::uint32_t> count = {};  ///< number of processes
@@ -22,7 +22,8 @@ struct Event {
     std::optional<std::string> reason = {};   ///< the reason of a drain
 };
 
-/// Listens to pinfoldd's signals, on a connection of its own. It reports that pinfoldd is away, but not what happens meanwhile.
+/// Listens to pinfoldd's signals on its own connection to the bus. While pinfoldd is away, EventsWatch reports only that pinfoldd
+/// is away, and not what happens to jobs.
 class EventsWatch {
 public:
     /// Connects to the system bus. Error: Unreachable.
@@ -31,7 +32,7 @@ public:
     EventsWatch& operator=(EventsWatch&&) noexcept;
     ~EventsWatch();
 
-    /// Calls `heard` for each event that comes, until it returns false. Error: Unreachable, because the bus has gone.
+    /// Calls `heard` for each event that comes, until `heard` returns false. Error: Unreachable if the bus has gone.
     Result<void> listen(std::function<bool(const Event&)> heard);
 
 private:

@@ -29,13 +29,13 @@ struct JobsWatch::Impl {
             [this, key](sdbus::MethodReply&, const sdbus::Error* error) {
                 asked.erase(key);
                 const auto failure = error ? std::optional(fromBusError(*error)) : std::nullopt;
-                // A job that pinfoldd does not know any more is over as well.
+                // If pinfoldd does not know the job any more, the job is over, too.
                 outcome = failure && failure->code != ErrorCode::NoSuchJob ? Result<void>(*failure) : Result<void>();
             },
             kForEver);
     }
 
-    /// Returns false at the deadline.
+    /// Waits for a message. Returns false at the deadline.
     bool waitForMessage(std::uint64_t deadline) const {
         const auto data = connection->getEventLoopPollData();
         const auto now = monotonicNow();

@@ -10,7 +10,7 @@
 
 namespace pinfold {
 
-/// Waits for the ends of many jobs at once, on a connection of its own.
+/// Waits for the ends of many jobs at once, on its own connection to the bus.
 class JobsWatch {
 public:
     /// Connects to the system bus. Error: Unreachable.
@@ -19,9 +19,9 @@ public:
     JobsWatch& operator=(JobsWatch&&) noexcept;
     ~JobsWatch();
 
-    /// Returns when one of these jobs, or a job of an earlier call, is over and its receipt durable. It watches 64 jobs at once,
-    /// and the others when these are over. `timeout`: microseconds. Errors: TimedOut; Unreachable, also when pinfoldd restarts,
-    /// and then this object cannot be used any more; others as for WaitJob.
+    /// Returns when one of these jobs, or a job of an earlier call, is over and its receipt is durable. JobsWatch watches 64 jobs
+    /// at once. It watches the other jobs when some of the 64 are over. `timeout` is in microseconds. Errors: TimedOut;
+    /// Unreachable, also if pinfoldd restarts (do not use the JobsWatch any more after that); and those of WaitJob.
     Result<void> untilOneEnds(const std::vector<std::string>& keys, std::uint64_t timeout);
 
 private:

@@ -59,8 +59,8 @@ template <class F> std::vector<Dict> patiently(F&& ask) {
     }
 }
 
-/// Reads a list that comes in pages: ask() gets what has come so far. Each page costs a share of pinfoldd's time, and a user who
-/// has used up their share must wait before the next page.
+/// Reads a list that comes in pages. allPages() passes to ask() the entries that have come so far. Each page costs a share of
+/// pinfoldd's time, and a user who has used up their share must wait before the next page.
 template <class T, class Ask, class Decode> std::vector<T> allPages(Ask&& ask, Decode&& decode) {
     std::vector<T> all;
     bool more = true;
@@ -99,7 +99,7 @@ Result<std::string> ManagerClient::version() const {
 
 Result<std::optional<Drain>> ManagerClient::draining() const {
     return converted([this] {
-        // Read all properties at once: read one by one, they could belong to two drains.
+        // All properties are read at once, because properties that are read one by one could belong to two different drains.
         Dict properties;
         impl_->manager->callMethod("GetAll")
             .onInterface("org.freedesktop.DBus.Properties")
@@ -152,7 +152,7 @@ Result<JobInfo> ManagerClient::job(const std::string& key) const {
     for (auto& job : *jobs)
         if (job.key == key)
             return std::move(job);
-    // The job is not live. GetJob returns pinfoldd's own error message for it.
+    // The job is not live, so GetJob fails with pinfoldd's own error message about the job.
     auto path = converted([&] { return ask<sdbus::ObjectPath>(*impl_->manager, "GetJob", key); });
     return path ? Error{ErrorCode::NoSuchJob, "job '" + key + "' is just being created: try again"} : path.error();
 }

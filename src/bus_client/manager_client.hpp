@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// org.pinfold1.Manager for programs that ask and wait. Each function is one synchronous call with a time limit of its own.
+// Calls org.pinfold1.Manager for programs that wait for the answer. Each function is one synchronous call with its own time
+// limit.
 #pragma once
 
 #include "base/result.hpp"
@@ -23,17 +24,18 @@
 
 namespace pinfold {
 
-/// The request to open a job, before the job has a process.
+/// Is the request to open a job, before the job has a process.
 struct JobOpening {
     std::uint32_t uid = 0;
     ResourceLimits limits;
     AllocationRequest allocation = {};
     std::optional<std::uint64_t> slots = {};        ///< 1 to 8192
-    std::optional<std::uint64_t> linger = {};       ///< microseconds; unset: the site's
-    std::optional<std::uint64_t> reportWithin = {}; ///< microseconds; unset: 10 s
+    std::optional<std::uint64_t> linger = {};       ///< microseconds; if unset, the site's setting holds
+    std::optional<std::uint64_t> reportWithin = {}; ///< microseconds; if unset, 10 s
 };
 
-/// Errors of every call: those of org.pinfold1.Error.*; Unreachable when pinfoldd or the bus cannot be reached; TimedOut; Denied.
+/// Calls pinfoldd. Every call can return these errors: those of org.pinfold1.Error.*; Unreachable if the client cannot reach
+/// pinfoldd or the bus; TimedOut; Denied.
 class ManagerClient {
 public:
     /// Connects to the system bus.
@@ -43,31 +45,31 @@ public:
     ~ManagerClient();
 
     Result<std::string> version() const;
-    /// Why the node takes no jobs. Unset: it takes jobs.
+    /// Says why the node takes no jobs, or returns nullopt if the node takes jobs.
     Result<std::optional<Drain>> draining() const;
     /// Drains the node. An empty reason leaves an existing drain as it is.
     Result<void> drain(const std::string& reason) const;
     Result<void> undrain() const;
     Result<Reconciliation> reconcile(bool dryRun) const;
-    /// Has pinfoldd read its configuration anew. Error: ConfigInvalid, with file and line; then the old configuration stays in
-    /// force.
+    /// Makes pinfoldd read its configuration anew. The error ConfigInvalid names file and line; the old configuration then stays
+    /// in force.
     Result<void> reload() const;
-    // Lists are complete: these functions ask for all pages that pinfoldd has.
-    /// `timeout`: microseconds, for each page.
+    // The following functions return complete lists: they ask for all pages that pinfoldd has.
+    /// `timeout` is the time for each page, in microseconds.
     Result<std::vector<JobInfo>> listJobs(std::uint64_t timeout = 30'000'000) const;
     Result<JobInfo> job(const std::string& key) const;
-    /// Key and task of the job in which a process is.
+    /// Returns the key and the task of the job that has the process.
     Result<std::pair<std::string, std::uint32_t>> jobOfProcess(pid_t pid) const;
     Result<ResourceLimits> limits(const std::string& key) const;
-    /// The names of the job's limits that the kernel does not enforce.
+    /// Returns the names of the job's limits that the kernel does not enforce.
     Result<std::vector<std::string>> limitsNotEnforced(const std::string& key) const;
     Result<Allocation> allocation(const std::string& key) const;
     Result<Usage> usage(const std::string& key) const;
     Result<std::vector<JobProcess>> processes(const std::string& key) const;
     Result<Receipt> receipt(const std::string& key) const;
     Result<std::vector<Receipt>> receipts(const ReceiptFilter& filter) const;
-    /// Removes receipts. What is set in `retention` replaces the configured limits. Returns when it is done, after an hour at
-    /// most.
+    /// Removes receipts. The limits that are set in `retention` replace the configured limits. vacuum() returns when the receipts
+    /// are removed, and after an hour at the latest.
     Result<Vacuumed> vacuum(const Retention& retention) const;
     Result<void> stop(const std::string& key, std::optional<std::uint64_t> grace) const;
     Result<void> suspend(const std::string& key) const;
@@ -77,13 +79,13 @@ public:
     Result<void> kill(const std::string& key, int signal) const;
     /// Opens a job, and returns its slice.
     Result<std::string> open(const std::string& key, const JobOpening& opening) const;
-    /// Ends a job. Returns when nothing is left of it. `timeout`: microseconds.
+    /// Ends a job. Returns when nothing of the job is left. `timeout` is in microseconds.
     Result<Receipt> end(const std::string& key, const ExitState& exit, std::uint64_t timeout) const;
-    /// Adds the batch script to a job that was opened. Returns task number and unit.
+    /// Adds the batch script to a job that somebody opened. Returns the task's number and unit.
     Result<std::pair<std::uint32_t, std::string>> addBatchScript(const std::string& key, const UniqueFd& leader) const;
-    /// Adds a task with these processes to a job. Returns task number and unit.
+    /// Adds a task with these processes to a job. Returns the task's number and unit.
     Result<std::pair<std::uint32_t, std::string>> adopt(const std::string& key, const std::vector<UniqueFd>& processes) const;
-    /// Waits for the end of a job. `timeout`: microseconds.
+    /// Waits for the end of a job. `timeout` is in microseconds.
     Result<Receipt> wait(const std::string& key, std::uint64_t timeout) const;
 
 private:

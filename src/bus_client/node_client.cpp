@@ -63,8 +63,8 @@ NodeClient::~NodeClient() = default;
 
 Result<NodeClient> NodeClient::connect() {
     ::setenv("SYSTEMD_BUS_TIMEOUT", (std::to_string(kTimeLimit) + "us").c_str(), 1);
-    // libsystemd waits 90 s for a bus that accepts the connection and says nothing, whatever the variable says. In that case we
-    // leave the thread behind.
+    // If a bus accepts the connection and says nothing, libsystemd waits 90 s, whatever SYSTEMD_BUS_TIMEOUT says. So a thread
+    // connects, and connect() leaves this thread behind when the time is over.
     using Made = Result<std::unique_ptr<Impl>>;
     std::packaged_task<Made()> connecting([] {
         return converted([] {

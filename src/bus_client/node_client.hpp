@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What other services on the system bus say about this node, for `pinfold doctor`. A question starts no service, except systemd's
-// own units, and has a time limit of two seconds.
+// Asks other services on the system bus about this node, for `pinfold doctor`. A question starts no service (except systemd's own
+// units), and has a time limit of two seconds.
 #pragma once
 
 #include "base/result.hpp"
@@ -11,27 +11,27 @@
 
 namespace pinfold {
 
-/// Errors of every call: Unreachable, with the bus's words; TimedOut.
+/// Asks services on the bus. Every call can return these errors: Unreachable, with the bus's words; TimedOut.
 class NodeClient {
 public:
     static constexpr std::uint64_t kTimeLimit = 2'000'000; ///< microseconds for each call
 
-    /// Connects to the system bus. Sets SYSTEMD_BUS_TIMEOUT, which limits calls without a limit of their own.
+    /// Connects to the system bus. Sets SYSTEMD_BUS_TIMEOUT, which limits calls that have no own limit.
     static Result<NodeClient> connect();
     NodeClient(NodeClient&&) noexcept;
     NodeClient& operator=(NodeClient&&) noexcept;
     ~NodeClient();
 
-    /// Properties as text: lists have blanks between their entries, truth values are "yes" or "no". Structures and the like are
-    /// left out.
+    /// Holds properties as text. Lists have blanks between their entries, and truth values are "yes" or "no". Structures and
+    /// similar values are left out.
     using Properties = std::map<std::string, std::string>;
-    /// The properties of an object. `interface`: "" stands for all interfaces.
+    /// Returns the properties of an object. The interface "" stands for all interfaces.
     Result<Properties> properties(const std::string& service, const std::string& path, const std::string& interface) const;
-    /// The properties of a unit, also of one that is not loaded.
+    /// Returns the properties of a unit, even of a unit that is not loaded.
     Result<Properties> unit(const std::string& name) const;
-    /// True: a service on the bus has this name.
+    /// Returns true if a service on the bus has this name.
     Result<bool> hasOwner(const std::string& name) const;
-    /// True: the bus can start a service with this name.
+    /// Returns true if the bus can start a service with this name.
     Result<bool> canBeStarted(const std::string& name) const;
 
 private:

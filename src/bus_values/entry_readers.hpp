@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Reads the options of a request entry by entry. Every entry is checked, and an entry without a reader is refused. All errors are
-// InvalidArgument and name the entry.
+// Reads the options of a request entry by entry. The code checks every entry, and refuses an entry without a reader. All errors
+// are InvalidArgument and name the entry.
 #pragma once
 
 #include "base/result.hpp"
@@ -24,14 +24,14 @@ using EntryReaders = std::map<std::string, EntryReader>;
 /// Passes each entry to its reader.
 Result<void> readEntries(const Dict& dict, const EntryReaders& readers);
 
-/// Accepts every integer type that a client's language makes of a number.
+/// Reads a number. Accepts every integer type that a client's language makes of a number.
 Result<std::uint64_t> toNumber(const std::string& name, const sdbus::Variant& value);
 Result<std::uint64_t> toNumber(const std::string& name, const sdbus::Variant& value, std::uint64_t least, std::uint64_t most);
-/// At most 64 KiB.
+/// Reads a text of at most 64 KiB.
 Result<std::string> toText(const std::string& name, const sdbus::Variant& value);
 Result<void> readFlag(const std::string& name, const sdbus::Variant& value, bool& flag);
 Result<UniqueFd> toDescriptor(const std::string& name, const sdbus::Variant& value);
-/// Makes a descriptor from a message our own, closed on exec (which sdbus-c++ does not do).
+/// Returns a duplicate of a descriptor in a message. exec(2) closes the duplicate (sdbus-c++ does not arrange that).
 UniqueFd takeFd(const sdbus::UnixFd& fd);
 
 template <class T> Result<void> assign(Result<std::uint64_t> number, std::optional<T>& member) {
@@ -48,7 +48,7 @@ inline Result<void> assign(Result<std::string> text, std::optional<std::string>&
     return {};
 }
 
-/// The reader of a limit or of a number.
+/// Returns the reader of a limit or of a number.
 template <class T> EntryReader readerOf(const char* name, std::optional<T>& member) {
     return [name, &member](const sdbus::Variant& value) -> Result<void> {
         if constexpr (kIsNumber<std::optional<T>>) {

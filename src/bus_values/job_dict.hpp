@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What pinfoldd says of live jobs and of the node, as dictionaries: what pinfoldd sends (toDict), and what clients make of it, as
-// in receipt_dict.hpp.
+// Converts between dictionaries and what pinfoldd says of live jobs and of the node. pinfoldd sends toDict(), and clients read it
+// with the other functions, as in receipt_dict.hpp.
 #pragma once
 
 #include "bus_values/dict.hpp"
@@ -19,9 +19,9 @@ JobProcess processFrom(const Dict& dict);
 Dict toDict(const Reconciliation& found);
 Reconciliation reconciliationFrom(const Dict& dict);
 
-/// The property DrainDetails: since, by.
+/// Makes the property DrainDetails, which has the entries `since` and `by`.
 Dict drainDetails(const std::optional<Drain>& drain);
-/// The drain, as the manager's properties give it. Unset: the node is not drained.
+/// Reads the drain from the manager's properties. Returns nullopt if the node is not drained.
 std::optional<Drain> drainFrom(const Dict& properties);
 
 } // namespace pinfold

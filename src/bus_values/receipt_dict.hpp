@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Receipts and their parts as dictionaries: what pinfoldd sends (toDict), and what clients make of it. Clients leave out entries
-// and words that a newer pinfoldd adds; values without an entry stay unset. The functions for clients throw sdbus::Error for an
-// entry of another type.
+// Converts between dictionaries and receipts with their parts. pinfoldd sends toDict(), and clients read it with the other
+// functions. Clients leave out entries and words that a newer pinfoldd adds. Values without an entry stay unset. The functions
+// for clients throw sdbus::Error for an entry of another type.
 #pragma once
 
 #include "bus_values/dict.hpp"
@@ -9,23 +9,23 @@
 
 namespace pinfold {
 
-/// On D-Bus: device, bytes read, bytes written, number of reads, number of writes.
+/// On D-Bus this has five values: device, bytes read, bytes written, number of reads, number of writes.
 using DeviceIoStruct = sdbus::Struct<std::string, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t>;
 
 Dict toDict(const ResourceLimits& limits);
 ResourceLimits limitsFrom(const Dict& dict);
 
-/// allocated_cpus, allocated_gpus, exclusive. Receipts have no environment.
+/// Makes a dictionary with the entries allocated_cpus, allocated_gpus and exclusive. Receipts have no environment.
 Dict toDict(const Allocation& allocation);
-/// Also takes the environment, which the object of a live job has.
+/// Reads an allocation. Also takes the environment, which only the object of a live job has.
 Allocation allocationFrom(const Dict& dict);
 
 Dict toDict(const Usage& usage);
 Usage usageFrom(const Dict& dict);
 
-/// The whole verdict. It is for those who may read the job's receipt.
+/// Makes a dictionary with the whole verdict, for those who may read the job's receipt.
 Dict toDict(const OomVerdict& verdict);
-/// The part of the verdict that everybody may know: cause and time.
+/// Makes a dictionary with the part of the verdict that everybody may know: cause and time.
 Dict oomNews(const OomVerdict& verdict);
 std::optional<OomVerdict> oomFrom(const Dict& dict);
 

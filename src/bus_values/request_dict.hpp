@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The options of requests as dictionaries: what clients send (toDict), and what pinfoldd reads. pinfoldd checks every entry, and
-// refuses an entry that it does not know: Error InvalidArgument, with the name of the entry.
+// Converts between dictionaries and the options of requests. Clients send toDict(), and pinfoldd reads it with the readers.
+// pinfoldd checks every entry, and refuses an entry that it does not know with the error InvalidArgument and the entry's name.
 #pragma once
 
 #include "bus_values/entry_readers.hpp"
@@ -9,7 +9,7 @@
 
 namespace pinfold {
 
-/// The readers of all limits. receipt_dict.hpp has toDict() for limits.
+/// Adds the readers of all limits. receipt_dict.hpp has toDict() for limits.
 void addLimitReaders(EntryReaders& readers, ResourceLimits& limits);
 Result<ResourceLimits> readLimits(const Dict& options);
 
@@ -22,9 +22,9 @@ Result<ReceiptFilter> readReceiptFilter(const Dict& options);
 Dict toDict(const Retention& retention);
 Result<Retention> readRetention(const Dict& options);
 
-/// exit_status, exit_signal.
+/// Makes a dictionary with the entries exit_status and exit_signal.
 Dict toDict(const ExitState& exit);
-/// The readers of an ExitState. The caller must also refuse a report with both entries.
+/// Adds the readers of an ExitState. The caller must also refuse a report with both entries.
 void addExitReaders(EntryReaders& readers, ExitState& exit);
 
 } // namespace pinfold

@@ -29,8 +29,8 @@ Result<std::vector<UniqueFd>> openAll(const std::vector<std::string>& pids) {
     return processes;
 }
 
-/// Checks that the process behind each pidfd belongs to this user: the number that the caller has looked at may be another
-/// process's by now.
+/// Checks that the process behind each pidfd belongs to `owner`. (The user has looked at process numbers, and by now a number may
+/// belong to another process.)
 Result<void> checkOwner(const std::vector<UniqueFd>& processes, uid_t owner) {
     const ProcessTable table;
     for (const auto& process : processes) {
@@ -38,7 +38,7 @@ Result<void> checkOwner(const std::vector<UniqueFd>& processes, uid_t owner) {
         const auto info = pid ? table.read(*pid) : pid.error();
         if (!info)
             return info.error();
-        if (hasEnded(process.get())) // /proc may have described the next process with this number
+        if (hasEnded(process.get())) // /proc may have described a later process with this number
             return Error{ErrorCode::PidGone, "process " + std::to_string(*pid) + " has ended"};
         if (info->realUid != owner)
             return Error{ErrorCode::Denied, "process " + std::to_string(*pid) + " belongs to user " +
@@ -63,7 +63,7 @@ Result<std::vector<UniqueFd>> openProcesses(const std::vector<std::string>& pids
 
 std::vector<UniqueFd> outsideOf(const std::string& slice, std::vector<UniqueFd> processes) {
     const ProcessTable table;
-    // Compare from the root on: below a cgroup of their own, users may give a cgroup any name.
+    // The paths are compared from the root on, because users may give any name to a cgroup below a cgroup of their own.
     const auto inside = "/" + std::string(kBatchSlice) + "/" + slice + "/";
     std::erase_if(processes, [&](const UniqueFd& process) {
         const auto pid = table.pidOf(process.get());

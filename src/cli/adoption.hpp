@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Running processes that are to become part of a job.
+// Opens running processes that are to become part of a job.
 #pragma once
 
 #include "base/result.hpp"
@@ -11,11 +11,11 @@
 
 namespace pinfold {
 
-/// Opens pidfds for process ids as typed. `owner`: a name or an id. It is an error if a process is another user's, because a
-/// number that the caller has looked at may be another process's by now.
+/// Opens pidfds for the process ids that the user typed. `owner` is a name or an id. If a process belongs to another user, that
+/// is an error, because a number that the user has looked at may belong to another process by now.
 Result<std::vector<UniqueFd>> openProcesses(const std::vector<std::string>& pids, const std::optional<std::string>& owner);
 
-/// The processes that have not ended and are not in this slice.
+/// Returns the processes that have not ended and are not in this slice.
 std::vector<UniqueFd> outsideOf(const std::string& slice, std::vector<UniqueFd> processes);
 
 } // namespace pinfold

@@ -28,7 +28,7 @@ void addFlag(CLI::App& app, const std::string& names, const Option& option) {
     app.add_flag_callback(names, [&option] { set(option, ""); });
 }
 
-/// The setters take the texts as they are: CLI11's conversion to a list would read "{}" as an empty list.
+/// The setters get the texts unchanged, because CLI11's conversion to a list would read "{}" as an empty list.
 void addValue(CLI::App& app, const std::string& names, const Option& option) {
     const CLI::callback_t setAll = [&option](const CLI::results_t& texts) {
         for (const auto& text : texts)
@@ -62,7 +62,7 @@ void addOptions(CLI::App& app, const OptionSet& options) {
     }
 }
 
-/// The first argument that is not an option.
+/// Returns the first argument that is not an option.
 std::string firstWord(int argc, char** argv) {
     const auto* const word = std::find_if(argv + std::min(argc, 1), argv + argc, [](const char* text) { return text[0] != '-'; });
     return word == argv + argc ? "" : *word;
@@ -73,7 +73,7 @@ const Verb* findVerb(const std::vector<Verb>& verbs, const std::string& name) {
     return found == verbs.end() ? nullptr : &*found;
 }
 
-/// In reverse order, as CLI11 expects them.
+/// Returns the words of the command line in reverse order, as CLI11 expects them.
 Texts wordsOf(int argc, char** argv, const Verb* verb) {
     Texts words;
     for (int i = argc - 1; i > 0; --i)
@@ -91,7 +91,7 @@ EarlyExit unknownVerb(const std::string& word, const std::vector<Verb>& verbs) {
     return usageError("unknown command '" + printable(word, 100) + "'" + suggestion(word, names), "pinfold");
 }
 
-/// The option that was probably meant.
+/// Returns the option that the user probably meant.
 std::string similarTo(const Texts& extra, const Verb& verb, const OptionSet& common) {
     auto names = namesOf(verb.options);
     std::ranges::copy(namesOf(common), std::back_inserter(names));

@@ -9,13 +9,13 @@
 
 namespace pinfold {
 
-/// What the user typed.
+/// Holds what the user typed.
 struct CommandLine {
-    Verb verb; ///< its options are set
+    Verb verb; ///< the verb, with its options set
     OutputOptions output;
 };
 
-/// Text to print and the status to exit with, in place of a verb (help, usage errors).
+/// Holds text to print and the status to exit with, if there is no verb to run (help, usage errors).
 struct EarlyExit {
     int status = 0;
     std::string text;

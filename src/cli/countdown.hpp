@@ -8,14 +8,14 @@
 
 namespace pinfold {
 
-/// The time that is left of a time limit, in microseconds.
+/// Tells how much time is left of a time limit.
 class Countdown {
 public:
     explicit Countdown(std::optional<std::uint64_t> timeout) {
         if (timeout)
             end_ = Clock::now() + std::chrono::microseconds(std::min(*timeout, kMost));
     }
-    /// The microseconds that are left; UINT64_MAX without a limit.
+    /// Returns the microseconds that are left, or UINT64_MAX if there is no limit.
     std::uint64_t left() const {
         if (!end_)
             return UINT64_MAX;

@@ -36,7 +36,7 @@ template <class T> std::optional<T> orNone(Result<T> result) { return result ? s
 void askUnits(const NodeClient& client, Host& host) {
     for (const char* unit : kUnits) {
         auto properties = client.unit(unit);
-        if (!properties) { // systemd hangs: do not wait again for each unit
+        if (!properties) { // systemd hangs, so the other units are not asked for
             host.systemd.reset();
             return;
         }
@@ -44,8 +44,8 @@ void askUnits(const NodeClient& client, Host& host) {
     }
 }
 
-/// Asks pinfoldd only if it runs: a question must not start pinfoldd, because doctor is often run to find out why pinfoldd is
-/// down.
+/// Asks pinfoldd, but only if pinfoldd runs. A question must not start pinfoldd, because people often run `pinfold doctor` to
+/// find out why pinfoldd is down.
 void askDaemon(const NodeClient& client, Host& host) {
     if (doctor::property(host.unit("pinfoldd.service"), "ActiveState") != "active")
         return;
@@ -106,7 +106,7 @@ void askGridEngine(Host& host, const Asking& asking) {
     }
     utsname node{};
     ::uname(&node);
-    // qconf reports an error for a host that has no configuration of its own.
+    // qconf reports an error for a host without its own configuration.
     const auto local = programOutput(program, {"-sconf", node.nodename}, environment, std::chrono::seconds(2));
     host.gridEngine = GridEngineAnswer{*std::move(global), local ? *local : ""};
 }
@@ -126,8 +126,8 @@ void lookAtClock(Host& host) {
 void lookAtSpace(Host& host) {
     for (const char* directory : {kStateDirectory, "/run"}) {
         struct statvfs status {};
-        // Before the first start of pinfoldd the directory does not exist. pinfoldd will create it on the file system of the
-        // directory above.
+        // Before the first start of pinfoldd the directory does not exist. pinfoldd will create the directory on the file system
+        // of the directory above it.
         auto path = std::filesystem::path(directory);
         while (::statvfs(path.c_str(), &status) != 0 && path != path.root_path())
             path = path.parent_path();

@@ -22,7 +22,8 @@ std::string padded(std::string text, std::size_t width) {
     return text;
 }
 
-/// Writes a text of its own below the finding. The text continues below its first word when it does not fit on one line.
+/// Writes a text with a label below the finding. If the text does not fit on one line, the next line begins below the text's
+/// first word.
 std::string labelled(const std::string& label, const std::string& text, std::size_t width, std::size_t indent) {
     return std::string(indent, ' ') + label + wrapped(text, width, indent + label.size()) + "\n";
 }

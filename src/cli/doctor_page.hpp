@@ -10,7 +10,8 @@
 
 namespace pinfold {
 
-/// The page of `pinfold doctor`: each finding with its remedy, wrapped at `width`; 0: not wrapped.
+/// Returns the page of `pinfold doctor`, which has each finding with its remedy. Lines are wrapped at `width`, or not wrapped if
+/// `width` is 0.
 std::string doctorPage(const std::vector<doctor::Finding>& findings, const Terminal& terminal, std::size_t width);
 
 } // namespace pinfold

@@ -11,7 +11,8 @@
 namespace pinfold {
 namespace {
 
-/// The timeout for a job whose turn comes when the time is up: it suffices to learn that the job is already over.
+/// If the time is up when a job gets its turn, the job still gets this time-out. It is long enough to learn that the job is
+/// already over.
 constexpr std::uint64_t kLeastTime = 100'000;
 
 } // namespace
@@ -21,7 +22,7 @@ ExitStatus forEachJob(const VerbContext& context, const std::vector<std::string>
     style.several = style.several || jobs.size() > 1;
     auto output = context.output;
     if (style.several)
-        output.terminal.pager = false; // otherwise each job would open a pager of its own
+        output.terminal.pager = false; // otherwise each job would open its own pager
     auto first = ExitStatus::Ok;
     bool printed = false;
     for (const auto& job : jobs) {

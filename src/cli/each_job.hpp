@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Verbs that are about jobs that exist.
+// Has the common parts of verbs that handle existing jobs.
 #pragma once
 
 #include "base/error_code.hpp"
@@ -17,23 +17,23 @@
 namespace pinfold {
 
 struct JobsStyle {
-    bool several = false;   ///< there are other jobs, too: each failure is printed with its job
-    bool pages = false;     ///< a page of text is printed for each job, and an empty line between two pages
-    bool orProcess = false; ///< a number that is not the id of a live job is a process's id, and is left as it is
+    bool several = false;   ///< there are other jobs, too, so each failure is printed with its job
+    bool pages = false;     ///< each job prints a page of text, with an empty line between two pages
+    bool orProcess = false; ///< a number that is not the id of a live job is a process id, and stays as it is
 };
 
-/// Handles the jobs as typed, one after the other, each by its key and with an output of its own. A failure for one job does not
-/// stop the others. Returns the status of the first failure.
+/// Handles the jobs that the user typed, one after the other. Each job is handled by its key, and has its own output. A failure
+/// for one job does not stop the others. Returns the status of the first failure.
 ExitStatus forEachJob(const VerbContext& context, const std::vector<std::string>& jobs, JobsStyle style,
                       const std::function<ExitStatus(const VerbContext& context, const std::string& key)>& handle);
 
-/// A --timeout that is for all jobs together.
+/// Is a --timeout for all jobs together.
 class SharedTimeout {
 public:
     SharedTimeout(std::optional<std::uint64_t> timeout, std::size_t jobs)
         : timeout_(timeout), several_(jobs > 1), countdown_(timeout) {}
 
-    /// For the job whose turn it is, in microseconds. Unset: there is no limit.
+    /// Returns the microseconds for the job that has its turn, or nullopt if there is no limit.
     std::optional<std::uint64_t> left() const;
 
 private:
@@ -42,13 +42,13 @@ private:
     Countdown countdown_;
 };
 
-/// For --dry-run: prints what would be done to a live job.
+/// Does --dry-run: prints what the verb would do to a live job.
 ExitStatus sayWhatWouldBeDone(const VerbContext& context, const ManagerClient& client, const std::string& key,
                               const std::function<std::string(const JobInfo& job)>& what);
 
 constexpr std::uint64_t kDefaultTimeout = 300'000'000; ///< microseconds to wait for a job's end
 
-/// Ends a verb that waited for a job's end. The receipt is printed only with --json.
+/// Ends a verb that waited for a job's end. Prints the receipt only with --json.
 ExitStatus endWithReceipt(const VerbContext& context, const std::string& key, std::uint64_t timeout,
                           const Result<Receipt>& receipt);
 

@@ -7,7 +7,7 @@
 namespace pinfold {
 namespace {
 
-/// Visits what an event has besides its name and its job, by the JSON keys.
+/// Calls `visit` for each member of an event except its name and its job, with the JSON key of the member.
 template <class F> void forEachDetail(const Event& event, F&& visit) {
     visit("task", event.task);
     visit("count", event.count);
@@ -17,7 +17,7 @@ template <class F> void forEachDetail(const Event& event, F&& visit) {
 }
 
 std::string text(std::uint64_t number) { return std::to_string(number); }
-std::string text(const std::string& words) { return words; } // pinfoldd has made them printable
+std::string text(const std::string& words) { return words; } // pinfoldd has made the words printable
 
 } // namespace
 

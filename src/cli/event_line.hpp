@@ -8,10 +8,10 @@
 
 namespace pinfold {
 
-/// "2026-11-20T12:00:00Z job-removed sge.4711 result=exited". `time`: CLOCK_REALTIME, microseconds.
+/// Returns a line such as "2026-11-20T12:00:00Z job-removed sge.4711 result=exited". `time` is CLOCK_REALTIME in microseconds.
 std::string eventLine(const Event& event, std::uint64_t time);
 
-/// The event as one JSON document in one line.
+/// Returns the event as one JSON document in one line.
 std::string jsonEvent(const Event& event, std::uint64_t time);
 
 } // namespace pinfold

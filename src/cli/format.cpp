@@ -29,7 +29,7 @@ std::optional<std::uint64_t> parseUtc(const std::string& text) {
 } // namespace
 
 std::string userName(uid_t uid) {
-    static std::unordered_map<uid_t, std::string> known; // a look-up reads a file or more, and lists have many rows of few users
+    static std::unordered_map<uid_t, std::string> known; // a look-up reads at least a file, and lists have many rows of few users
     auto& name = known[uid];
     if (name.empty()) {
         const passwd* user = ::getpwuid(uid);
@@ -47,7 +47,7 @@ Result<std::uint32_t> userId(const std::string& text) {
 }
 
 std::string formatShortUtc(std::uint64_t realtimeUsec, std::uint64_t now) {
-    const auto full = formatUtc(realtimeUsec); // 2026-11-20T12:00:00Z
+    const auto full = formatUtc(realtimeUsec); // for example 2026-11-20T12:00:00Z
     const auto distance = std::max(realtimeUsec, now) - std::min(realtimeUsec, now);
     return full.size() < 16 || distance > 180 * kDay ? full.substr(0, 10) : full.substr(5, 5) + " " + full.substr(11, 5);
 }

@@ -10,17 +10,17 @@
 
 namespace pinfold {
 
-/// The user's name, or the number if the user has no name.
+/// Returns the user's name, or the number if the user has no name.
 std::string userName(uid_t uid);
 
-/// The user id for a name or a number. Error: InvalidArgument.
+/// Returns the user id for a name or a number. Error: InvalidArgument.
 Result<std::uint32_t> userId(const std::string& text);
 
-/// "11-20 12:00" (UTC), or "2025-11-20" for a time that is more than half a year away from `now`.
+/// Returns "11-20 12:00" (UTC), or "2025-11-20" if the time is more than half a year away from `now`.
 std::string formatShortUtc(std::uint64_t realtimeUsec, std::uint64_t now);
 
-/// "2026-11-20", "2026-11-20 12:00[:30]", "2026-11-20T12:00:00Z" (all UTC), "-1h", "today", "now" → CLOCK_REALTIME microseconds.
-/// Error: InvalidArgument.
+/// Returns the CLOCK_REALTIME microseconds of "2026-11-20", "2026-11-20 12:00[:30]", "2026-11-20T12:00:00Z" (all UTC), "-1h",
+/// "today" or "now". Error: InvalidArgument.
 Result<std::uint64_t> parseWhen(const std::string& text, std::uint64_t now);
 
 } // namespace pinfold

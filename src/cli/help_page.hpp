@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What `pinfold --help` and `pinfold VERB --help` print.
+// Makes the text of `pinfold --help` and `pinfold VERB --help`.
 #pragma once
 
 #include "cli/verb.hpp"

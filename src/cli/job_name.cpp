@@ -12,8 +12,8 @@
 namespace pinfold {
 namespace {
 
-// The history finds a job that is over by its key, and not by its id alone. Torque and OpenPBS are not here, because their ids
-// contain the server's name.
+// For an id alone, pinfold tries these schedulers, because the history finds a job only by its key. Torque and OpenPBS are not in
+// the list, because their ids contain the server's name.
 constexpr const char* kSchedulers[] = {"sge", "slurm", "manual", "user"};
 
 std::string idOf(const std::string& key) { return key.substr(key.find('.') + 1); }

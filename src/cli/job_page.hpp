@@ -6,11 +6,11 @@
 
 namespace pinfold {
 
-/// A live job with all that the caller may see of it, without its processes. Errors: as ManagerClient.
+/// Asks for all that the caller may see of a live job, except its processes. Errors: those of ManagerClient.
 Result<JobDetail> askDetailWithoutProcesses(const ManagerClient& client, const std::string& key);
 Result<JobDetail> askDetail(const ManagerClient& client, const std::string& key);
 
-/// The page of a live job in `pinfold status`, without the lines of the journal.
+/// Returns the page of a live job in `pinfold status`, without the lines of the journal.
 std::string jobPage(const JobDetail& detail, const Terminal& terminal, const Amounts& amounts, const TableStyle& style);
 
 std::string processTable(const std::vector<JobProcess>& processes, const Amounts& amounts, const TableStyle& style);

@@ -20,7 +20,7 @@ std::string journalLines(const std::string& unit) {
     const pid_t pid = ::fork();
     if (pid == 0) {
         ::dup2(writeEnd.get(), STDOUT_FILENO);
-        // A message such as "you may not see this" tells the caller nothing new.
+        // journalctl's messages (such as "you may not see this") are thrown away, because they tell the caller nothing new.
         ::dup2(::open("/dev/null", O_WRONLY | O_CLOEXEC), STDERR_FILENO);
         ::execlp("journalctl", "journalctl", "--no-pager", "--quiet", "-n", "10", "-o", "short-iso", "-u", unit.c_str(), nullptr);
         ::_exit(1);

@@ -5,7 +5,8 @@
 
 namespace pinfold {
 
-/// The last lines of a unit's journal, as far as the caller may read them; empty if journalctl is not installed.
+/// Returns the last lines of a unit's journal, as far as the caller may read them. The text is empty if journalctl is not
+/// installed.
 std::string journalLines(const std::string& unit);
 
 } // namespace pinfold

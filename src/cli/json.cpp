@@ -57,7 +57,7 @@ Json limits(const ResourceLimits& values) {
 }
 
 Json receipt(const Receipt& value) {
-    auto json = Json::parse(encode(value)); // the same keys as in the history
+    auto json = Json::parse(encode(value)); // the receipt has the same keys as in the history
     json["started_iso"] = formatUtc(value.started);
     json["ended_iso"] = formatUtc(value.ended);
     json["oom_line"] = value.oom ? Json(oomLine(*value.oom, value.usage.memoryPeak)) : Json(nullptr);
@@ -283,7 +283,7 @@ std::string jsonStrays(const StrayRun& run) {
         list.push_back(stray(row));
     Json body{
         {"mode", run.mode}, {"dry_run", run.dryRun}, {"acted", run.acted}, {"reasons", run.reasons}, {"unread", run.unread}};
-    body["strays"] = std::move(list); // an initializer list would copy it
+    body["strays"] = std::move(list); // an initializer list would copy the list
     return document(std::move(body));
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The output of --json: one document with a schema number. Keys never change their meaning; what is unknown is null.
+// Makes the output of --json: one document with a schema number. Keys never change their meaning. A value that is not known is
+// null.
 #pragma once
 
 #include "bus_client/manager_client.hpp"
@@ -21,7 +22,7 @@ namespace pinfold {
 struct JobDetail {
     JobInfo job;
     ResourceLimits limits;
-    std::vector<std::string> limitsNotEnforced; ///< the limits' names
+    std::vector<std::string> limitsNotEnforced; ///< the names of the limits that are not in force
     Allocation allocation;
     std::optional<Usage> usage;                       ///< set if the caller may see it
     std::optional<std::vector<JobProcess>> processes; ///< set if the caller may see them
@@ -35,17 +36,17 @@ std::string jsonReceipts(const std::vector<Receipt>& receipts);
 std::string jsonReceipt(const Receipt& receipt);
 std::string jsonReconciliation(const Reconciliation& found);
 std::string jsonVacuumed(const Vacuumed& done);
-/// `details`: the details of the live jobs, if the caller asked for them.
+/// Returns the document of the node. `details` has the details of the live jobs, if the user asked for them.
 std::string jsonNode(const std::string& version, const std::vector<JobInfo>& jobs, const std::optional<Drain>& drain,
                      const std::optional<std::vector<JobDetail>>& details = {});
-/// The document for a job that has no receipt yet.
+/// Returns the document for a job that has no receipt yet.
 std::string jsonNotOver(const std::string& key);
 std::string jsonConfigCheck(const Result<LoadedConfig>& loaded);
 std::string jsonConfigValues(const std::vector<ConfigValue>& values);
 std::string jsonUnits(const StartRequest& request);
 std::string jsonFindings(const std::vector<doctor::Finding>& findings);
 std::string jsonVersions(const std::optional<std::string>& daemon);
-/// `at`: the time of the look, CLOCK_REALTIME, microseconds.
+/// Returns the document of `pinfold top`. `at` is the time of the look in CLOCK_REALTIME microseconds.
 std::string jsonTop(const std::vector<TopRow>& rows, std::uint64_t at);
 std::string jsonStrays(const StrayRun& run);
 std::string jsonOpened(const std::string& job, const std::string& slice, const std::map<std::string, std::string>& environment);

@@ -9,7 +9,7 @@
 
 namespace pinfold {
 
-/// What one run of `pinfold strays --files` does. List and DryRun remove nothing.
+/// Says what one run of `pinfold strays --files` does. List and DryRun remove nothing.
 enum class LeftoverAction { List, DryRun, Remove };
 
 std::string leftoverTable(const LeftoverListing& listing, LeftoverAction action, const Amounts& amounts, const TableStyle& style);

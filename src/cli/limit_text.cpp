@@ -53,7 +53,7 @@ std::string reasonOf(const LimitRow& row) {
 
 std::string limitsTable(const ResourceLimits& limits, const std::vector<std::string>& notEnforced, const Amounts& amounts,
                         const TableStyle& style) {
-    // A value may be cut, but the mark that the limit is not enforced must not be.
+    // The table may cut a value, but it must not cut the mark that the limit is not enforced.
     std::vector<Column> columns{{.name = "limit"}, {.name = "value", .least = 16}, {.name = "property"}};
     if (!notEnforced.empty())
         columns.insert(columns.begin() + 2, {.name = "note"});

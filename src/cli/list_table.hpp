@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The columns of `pinfold list`.
+// Has the columns of `pinfold list`.
 #pragma once
 
 #include "base/result.hpp"
@@ -19,10 +19,10 @@ struct ListColumn {
     std::function<bool(const JobInfo&, const JobInfo&)> before;
 };
 
-/// The columns with these names; without names, the usual columns. Error: InvalidArgument.
+/// Returns the columns with these names, or the usual columns if there are no names. Error: InvalidArgument.
 Result<std::vector<ListColumn>> listColumns(std::vector<std::string> names, const Amounts& amounts, const TableStyle& style);
 
-/// The names that listColumns() takes.
+/// Returns the names that listColumns() takes.
 std::vector<std::string> listColumnNames();
 
 std::string listTable(const std::vector<ListColumn>& columns, const std::vector<JobInfo>& jobs, const TableStyle& style);

@@ -9,7 +9,8 @@
 
 namespace pinfold {
 
-/// Asks pinfoldd for the live jobs, for at most ten seconds. Without an answer a run does nothing, and the next run comes.
+/// Asks pinfoldd for the live jobs, and waits at most ten seconds. If there is no answer, this run of `pinfold strays` does
+/// nothing, and the timer's next run tries again.
 inline Result<std::vector<LiveJob>> askLiveJobs(const ManagerClient& client) {
     constexpr std::uint64_t answerTime = 10'000'000;
     const auto listed = client.listJobs(answerTime);

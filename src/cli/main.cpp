@@ -10,7 +10,8 @@
 
 namespace {
 
-/// The user must not take output that was cut off, for example on a full disk, for the whole output.
+/// Returns the exit status. Fails if a part of the output was lost, for example on a full disk, so that the user does not take
+/// the rest for the whole output.
 int endWith(int status) {
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0)
         return status;
@@ -21,7 +22,7 @@ int endWith(int status) {
 } // namespace
 
 int main(int argc, char** argv) {
-    // Set only the character type: numbers must stay as they are for scripts.
+    // Only the character type follows the user's locale, because the form of numbers must not change for scripts.
     std::setlocale(LC_CTYPE, "");
     argc = pinfold::becomePinfoldRun(argc, argv);
     try {

@@ -8,7 +8,7 @@
 namespace pinfold {
 namespace {
 
-std::string failingJob; // printable; it ends with the separator
+std::string failingJob; // printable; ends with the separator
 
 OptionSetter off(bool& target) {
     return [&target](const std::string&) -> Result<void> {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the options that all verbs have say about the output.
+// Holds what the options that all verbs have say about the output.
 #pragma once
 
 #include "base/clock.hpp"
@@ -17,14 +17,14 @@ namespace pinfold {
 struct OutputOptions {
     bool json = false;
     bool legend = true;
-    bool rawBytes = false; ///< --bytes
+    bool rawBytes = false; ///< set by --bytes
     TerminalOptions terminal;
 };
 
-/// The options that all verbs have.
+/// Returns the options that all verbs have.
 OptionSet outputOptions(OutputOptions& options);
 
-/// Where and how a verb prints.
+/// Says where and how a verb prints.
 struct VerbContext {
     explicit VerbContext(const OutputOptions& outputOptions)
         : output(outputOptions), json(output.json), terminal(output.terminal), amounts{output.rawBytes} {}
@@ -37,10 +37,10 @@ struct VerbContext {
     bool json;
     Terminal terminal;
     Amounts amounts;
-    std::string title = {}; ///< the line above what is printed for one of several jobs, with its line break
+    std::string title = {}; ///< a line for one of several jobs, with its line break, that is printed before the job's output
 };
 
-/// Says which of several jobs is handled now, so that fail() names it.
+/// Tells fail() which of several jobs the verb is handling, so that errors name the job.
 void nameErrorsAfter(const std::string& job);
 
 /// Prints the error in one line, and returns its exit status.

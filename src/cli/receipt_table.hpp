@@ -10,7 +10,7 @@
 
 namespace pinfold {
 
-/// The table of `pinfold history`.
+/// Returns the table of `pinfold history`.
 std::string receiptTable(const std::vector<Receipt>& receipts, const Amounts& amounts, const TableStyle& style);
 
 } // namespace pinfold

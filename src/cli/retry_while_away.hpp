@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Repeats calls that a batch system's prologue and epilogue make, because a restart of pinfoldd or of the bus must not fail a
-// job.
+// Repeats calls that a batch system's prologue and epilogue make, because a job must not fail when pinfoldd or the bus is
+// restarted.
 #pragma once
 
 #include "bus_client/manager_client.hpp"
@@ -12,7 +12,7 @@ namespace pinfold {
 
 constexpr std::chrono::seconds kRetryTime{5}; ///< a restart takes less than one second
 
-/// Makes the call, and repeats it while nobody answers. Use it only for a call that may be made twice.
+/// Makes the call, and repeats the call while nobody answers. Use insist() only for a call that may be made twice.
 template <class T, class F> Result<T> retryWhileAway(F&& call) {
     const auto deadline = std::chrono::steady_clock::now() + kRetryTime;
     while (true) {

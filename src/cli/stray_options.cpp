@@ -79,7 +79,7 @@ OptionSetter intoMode(std::optional<StraysMode>& mode) {
     };
 }
 
-/// Sets a member of StraysConfig.
+/// Returns a setter for a member of StraysConfig.
 template <class T, class Parse> OptionSetter setting(StraysOptions& options, T StraysConfig::*member, Parse parse) {
     return [&options, member, parse](const std::string& text) -> Result<void> {
         auto value = parse(text);
@@ -91,7 +91,7 @@ template <class T, class Parse> OptionSetter setting(StraysOptions& options, T S
     };
 }
 
-/// Extends a list: users whom the site exempts stay exempt.
+/// Returns a setter that extends a list, so that users whom the site exempts stay exempt.
 OptionSetter exemption(StraysOptions& options, std::vector<std::string> StraysConfig::*member) {
     return [&options, member](const std::string& name) -> Result<void> {
         options.settings.emplace_back([member, name](StraysConfig& config) { (config.*member).push_back(name); });
@@ -212,7 +212,7 @@ Result<StrayPolicy> policyFor(const StraysOptions& options) {
         return Error{ErrorCode::InvalidArgument,
                      "--min-uid is above --max-uid, so no user would be checked: lower --min-uid or raise --max-uid"};
     auto policy = resolve(std::move(config));
-    // A warning may be about a misspelt key, which could be the one that exempts somebody or keeps a file.
+    // A warning counts as a problem, because a misspelt key could be the one that exempts a user or keeps a file.
     policy.problems.insert(policy.problems.end(), loaded->warnings.begin(), loaded->warnings.end());
     return policy;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The options of `pinfold strays`.
+// Holds the options of `pinfold strays`.
 #pragma once
 
 #include "base/result.hpp"
@@ -16,21 +16,23 @@
 namespace pinfold {
 
 struct StraysOptions {
-    std::optional<StraysMode> mode = StraysMode::Report;      ///< unset: "configured", which is the site's mode
-    std::vector<std::function<void(StraysConfig&)>> settings; ///< values of other options, which replace the site's [strays]
-    std::vector<std::string> commands;                        ///< patterns, which replace the site's; empty: the site's
-    bool files = false;                                       ///< look for files, not for processes
-    bool remove = false;                                      ///< remove files
+    std::optional<StraysMode> mode = StraysMode::Report;      ///< unset for the word "configured", which means the site's mode
+    std::vector<std::function<void(StraysConfig&)>> settings; ///< set the values of the other options, in place of those of the
+                                                              ///< site's [strays]
+    std::vector<std::string> commands; ///< patterns in place of the site's patterns; if empty, the site's patterns hold
+    bool files = false;                ///< look for files, not for processes
+    bool remove = false;               ///< remove files
     bool dryRun = false;
     bool parsable = false;
 
-    /// The site's settings with those of the options in their place.
+    /// Returns the site's settings, in which the options have replaced some values.
     StraysConfig applied(StraysConfig config) const;
 };
 
 OptionSet straysOptions(StraysOptions& options);
 
-/// Which processes are strays, and whose files are leftovers. Errors: InvalidArgument; those of the configuration.
+/// Returns the policy, which says which processes are strays and whose files are leftovers. Errors: InvalidArgument; those of the
+/// configuration.
 Result<StrayPolicy> policyFor(const StraysOptions& options);
 
 std::string_view toString(StraysMode mode);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The output of `pinfold strays` for people and for scripts.
+// Makes the output of `pinfold strays` for people and for scripts.
 #pragma once
 
 #include "cli/table.hpp"
@@ -17,16 +17,16 @@ struct StrayRow {
     pid_t pid = 0;
     uid_t uid = 0;
     StrayKind kind = StrayKind::Other;
-    std::optional<bool> hasJob; ///< unset: not known
+    std::optional<bool> hasJob; ///< the user has a live job; unset if that is not known
     std::uint64_t age = 0;      ///< microseconds
     std::uint64_t cpu = 0;      ///< microseconds
     std::uint64_t rss = 0;      ///< bytes
     pid_t parent = 0;
-    std::optional<std::string> tty; ///< "pts/3"
+    std::optional<std::string> tty; ///< for example "pts/3"
     std::string unit;
     std::string cgroup;
     std::string command;
-    std::vector<std::string> actions; ///< what was done, or would be done: "warn", "SIGTERM", "SIGKILL"
+    std::vector<std::string> actions; ///< what `pinfold strays` did or would do: "warn", "SIGTERM", "SIGKILL"
     std::optional<std::string> spared;
     std::optional<std::string> failure;
 };
@@ -34,9 +34,9 @@ struct StrayRow {
 struct StrayRun {
     std::string mode;
     bool dryRun = false;
-    bool acted = false;               ///< false also if there was nothing to do, or if `reasons` forbade it
-    std::vector<std::string> reasons; ///< what is not known, so that nothing is done
-    std::vector<std::string> unread;  ///< why command lines are not known, one line each
+    bool acted = false; ///< the run acted on a stray; false also if there was nothing to do, or if `reasons` forbade it
+    std::vector<std::string> reasons; ///< unknown facts, because of which the run does nothing
+    std::vector<std::string> unread;  ///< why command lines are not known, with one line for each process
     std::vector<StrayRow> rows;
 };
 
@@ -45,7 +45,8 @@ void addAction(StrayRow& row, const StrayAction& action);
 
 std::string strayTable(const std::vector<StrayRow>& rows, const Amounts& amounts, const TableStyle& style);
 
-/// "sent SIGKILL to 4711 of alice (session, session-3.scope): sleep 1000"; for a dry run, what would be done, in the same words.
+/// Returns a line such as "sent SIGKILL to 4711 of alice (session, session-3.scope): sleep 1000". For a dry run, the line says in
+/// similar words what would be done.
 std::string actionLine(const Stray& stray, const StrayAction& action, bool dryRun);
 
 } // namespace pinfold

@@ -25,7 +25,7 @@ namespace {
 constexpr std::uint32_t kPage = 1000; // receipts in one answer: other callers get their turn between two answers
 constexpr std::size_t kMostReceipts = 200'000;
 
-/// Asks pinfoldd. After a failure, receipts come from the history's file instead, so that pinfold can still name some of the
+/// Asks pinfoldd. After a failure, JobSources reads receipts from the history's file, so that pinfold can still name some of the
 /// files.
 class JobSources {
 public:
@@ -60,8 +60,8 @@ public:
                 return Error{ErrorCode::Internal, userName(uid) + " has more than " + std::to_string(kMostReceipts) +
                                                       " receipts since " + formatUtc(since) +
                                                       ": too many to find out which job left which files"};
-            // Other jobs may have ended in the same microsecond, so we ask for this microsecond again, unless the page contains
-            // nothing else.
+            // Other jobs may have ended in the same microsecond, so the next question includes this microsecond again, unless all
+            // jobs of the page ended in it.
             filter.until = page->back().ended + (page->front().ended == page->back().ended ? 0 : 1);
         }
     }
@@ -80,7 +80,7 @@ private:
         return answer ? std::move(answer) : Result<T>(failed(answer.error()));
     }
 
-    /// We do not ask again after a failure, because each attempt could take half a minute.
+    /// Notes the failure. After a failure JobSources does not ask pinfoldd again, because each attempt could take half a minute.
     Error failed(const Error& error) {
         failed_ = Error{error.code, "pinfoldd does not say which jobs are live: " + error.message};
         return *failed_;
@@ -104,7 +104,7 @@ LeftoverAction actionOf(const StraysOptions& options, LeftoverFilesPolicy policy
     return !remove ? LeftoverAction::List : options.dryRun ? LeftoverAction::DryRun : LeftoverAction::Remove;
 }
 
-/// Asks the user database, because files do not tell the groups of their owner.
+/// Asks the user database whether the user is in one of the groups, because files do not tell the groups of their owner.
 bool isInOneOf(const std::set<gid_t>& groups, uid_t uid) {
     const auto* user = groups.empty() ? nullptr : ::getpwuid(uid);
     if (!user)
@@ -128,7 +128,7 @@ ExitStatus straysFiles(const VerbContext& context, const StraysOptions& options)
         return fail(
             {ErrorCode::InvalidArgument, "--mode=" + std::string(toString(*options.mode)) +
                                              " acts on processes only: use --files with --remove, or with --mode=configured"});
-    // Files of a user whose processes would be no strays are not leftover files either.
+    // If processes of a user would not be strays, files of the user are not leftover files either.
     const auto policy = policyFor(options);
     if (!policy)
         return fail(policy.error());
@@ -141,7 +141,7 @@ ExitStatus straysFiles(const VerbContext& context, const StraysOptions& options)
     JobSources pinfoldd;
     const LeftoverSources sources{[&] { return pinfoldd.usersWithLiveJobs(); },
                                   [&](uid_t uid, std::uint64_t since) { return pinfoldd.endedJobs(uid, since); }};
-    std::map<uid_t, bool> candidates; // a user database may be slow, and /tmp may be full of files
+    std::map<uid_t, bool> candidates; // keeps the answers, because a user database may be slow, and /tmp may be full of files
     const auto isMine = [&](uid_t uid) {
         const auto [known, isNew] = candidates.try_emplace(uid);
         if (isNew)

@@ -19,7 +19,7 @@ struct Glyph {
     std::size_t width;
 };
 
-/// Returns the character at `at`. The text has passed printable(), so it is UTF-8. In a locale that cannot read UTF-8, each byte
+/// Returns the character at `at`. The text comes from printable(), so it is UTF-8. In a locale that cannot read UTF-8, each byte
 /// counts as one character.
 Glyph glyphAt(const std::string& text, std::size_t at) {
     std::mbstate_t state{};
@@ -35,7 +35,7 @@ std::string upper(std::string text) {
     return text;
 }
 
-/// The name of a user's process or cgroup may contain the separator.
+/// Replaces the separator in a field, because the name of a user's process or cgroup may contain it.
 std::string withoutSeparator(const std::string& field) {
     std::string text;
     for (const char c : field)
@@ -52,7 +52,7 @@ std::string joined(const std::vector<std::string>& fields) {
 
 using Row = std::vector<std::string>;
 
-/// A column as it is shown.
+/// Describes how a column is shown.
 struct Shown {
     const Column* column;
     std::size_t index; ///< index of the column's field in each row

@@ -11,29 +11,30 @@ namespace pinfold {
 struct Column {
     std::string name;      ///< the same as the JSON key
     bool number = false;   ///< right-aligned
-    std::size_t least = 0; ///< if a terminal is too narrow, the column may be cut to this width; 0: it is never cut
-    unsigned leaves = 0;   ///< if the table is still too wide, the column with the highest number is left out first; 0: it stays
+    std::size_t least = 0; ///< the least width to which the column may be cut if a terminal is too narrow; 0 if it is never cut
+    unsigned leaves = 0;   ///< if the table is still too wide, the column with the highest number is left out first; 0 if the
+                           ///< column always stays
 };
 
 struct TableStyle {
     bool legend = true;
-    std::size_t width = 0; ///< the terminal's width; 0: never cut
+    std::size_t width = 0; ///< the terminal's width; if 0, nothing is cut
     bool parsable = false; ///< fields have '|' between them, and nothing is aligned
-    std::uint64_t now = 0; ///< CLOCK_REALTIME, microseconds; a terminal shows times near it in short
+    std::uint64_t now = 0; ///< CLOCK_REALTIME, microseconds; a terminal shows times near `now` in a short form
 };
 
-/// The table as lines, each with a line break, without borders. On a terminal it is made to fit: some columns are left out, and
-/// others are cut, with an ellipsis. A line that is still too wide is cut at its end.
+/// Returns the table as lines, each with a line break, without borders. If a terminal is too narrow, formatTable() leaves out
+/// some columns, and cuts others with an ellipsis. A line that is still too wide is cut at its end.
 std::string formatTable(const std::vector<Column>& columns, const std::vector<std::vector<std::string>>& rows,
                         const TableStyle& style);
 
-/// A point in time: in full or, on a terminal, in short.
+/// Returns a point in time: in full or, on a terminal, in a short form.
 std::string tableTime(std::uint64_t realtimeUsec, const TableStyle& style);
 
-/// How many columns of a terminal a UTF-8 text takes (wcwidth(3)).
+/// Returns how many columns of a terminal a UTF-8 text takes (wcwidth(3)).
 std::size_t displayWidth(const std::string& text);
 
-/// The text. If it does not fit, it is cut, and ends with an ellipsis.
+/// Returns the text. If the text does not fit, it is cut and ends with an ellipsis.
 std::string cutToWidth(const std::string& text, std::size_t width);
 
 } // namespace pinfold

@@ -41,7 +41,8 @@ std::string pagerCommand() {
     return "command -v less >/dev/null && exec less -FRSX; exit 127";
 }
 
-/// Returns false if the pager does not exist (the shell's status 127), in which case nobody has read the text.
+/// Shows the text in a pager. Returns false if the pager does not exist (the shell's status 127), so that nobody has read the
+/// text.
 bool page(const std::string& text) {
     std::signal(SIGPIPE, SIG_IGN);                           // a reader who leaves the pager early has seen enough
     std::FILE* pager = ::popen(pagerCommand().c_str(), "w"); // NOLINT(cert-env33-c): PAGER is a command line by convention

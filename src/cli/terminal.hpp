@@ -20,12 +20,13 @@ class Terminal {
 public:
     explicit Terminal(TerminalOptions options);
 
-    /// The columns that a line may have; 0: lines are never cut (output to a pipe, or --full).
+    /// Returns how many columns a line may have, or 0 if lines are never cut (output to a pipe, or --full).
     std::size_t width() const;
-    /// The text, in colour if that is wanted: on a terminal with TERM other than dumb and without NO_COLOR, or with
-    /// --color=always.
+    /// Returns the text, in colour if colours are on. Colours are on with --color=always, and on a terminal if TERM is not dumb
+    /// and NO_COLOR is not set.
     std::string colored(Tone tone, const std::string& text) const;
-    /// Prints to standard output. If that is a terminal, it uses a pager: $PINFOLD_PAGER, $PAGER, else less -FRSX.
+    /// Prints to standard output. If standard output is a terminal, print() uses a pager: $PINFOLD_PAGER, or else $PAGER, or else
+    /// less -FRSX.
     void print(const std::string& text) const;
 
 private:

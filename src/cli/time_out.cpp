@@ -9,7 +9,7 @@
 namespace pinfold {
 namespace {
 
-constexpr std::uint64_t kPatience = 5'000'000; ///< for a pinfoldd that may hang: the user has waited already
+constexpr std::uint64_t kPatience = 5'000'000; ///< short, because pinfoldd may hang and the user has waited already
 
 } // namespace
 

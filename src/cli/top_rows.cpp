@@ -23,7 +23,8 @@ TopJob atStart(const JobInfo& info) {
     return start;
 }
 
-/// Returns the rate per second. The rate is also unset if the clock was put back meanwhile.
+/// Returns the rate per second. The rate is unset if an amount is not known, or if somebody has put the clock back between the
+/// two looks.
 std::optional<double> rate(Amount before, Amount now, const TopJob& first, const TopJob& last) {
     if (!before || !now || *now < *before || last.at <= first.at)
         return std::nullopt;
@@ -61,7 +62,7 @@ double ioRate(const TopRow& row) {
 
 struct Order {
     const char* name;
-    double (*amount)(const TopRow& row); ///< a negative number means unknown
+    double (*amount)(const TopRow& row); ///< a negative result means that the amount is unknown
 };
 constexpr std::array kOrders{Order{"cpu", [](const TopRow& row) { return orUnknown(row.cpu); }},
                              Order{"memory", [](const TopRow& row) { return orUnknown(row.memory); }},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What `pinfold top` shows of a job, computed from two looks at the job.
+// Computes what `pinfold top` shows of a job from two looks at the job.
 #pragma once
 
 #include "bus_client/manager_client.hpp"
@@ -13,10 +13,10 @@
 
 namespace pinfold {
 
-/// A job at one moment.
+/// Holds the figures of a job at one moment.
 struct TopJob {
     JobInfo info;
-    std::uint64_t at = 0; ///< when its cgroup was read: CLOCK_REALTIME, microseconds
+    std::uint64_t at = 0; ///< when pinfold read the job's cgroup (CLOCK_REALTIME, microseconds)
     Usage usage;
     CgroupDir::Bounds bounds;
 };
@@ -26,29 +26,29 @@ struct TopSample {
     std::vector<TopJob> jobs;
 };
 
-/// One row of `pinfold top`. Unset: unknown.
+/// Is one row of `pinfold top`. A member is unset if it is not known.
 struct TopRow {
     JobInfo job;
-    std::uint64_t age = 0;              ///< microseconds
-    std::optional<double> cpu;          ///< percent of one core since the previous look; at the first look since the job's start
-    std::optional<double> cpuOfAllowed; ///< percent of the CPUs that the job may use
+    std::uint64_t age = 0;     ///< microseconds
+    std::optional<double> cpu; ///< percent of one core since the previous look, or since the job's start at the first look
+    std::optional<double> cpuOfAllowed;      ///< percent of the CPUs that the job may use
     std::optional<std::uint64_t> cpuTime;    ///< microseconds since the job's start
     std::optional<std::uint64_t> memory;     ///< bytes
-    std::optional<std::uint64_t> memoryMax;  ///< bytes; also unset when there is no limit
+    std::optional<std::uint64_t> memoryMax;  ///< bytes; also unset if there is no limit
     std::optional<std::uint64_t> memoryPeak; ///< bytes
     std::optional<std::uint64_t> readRate;   ///< bytes a second, over the same time as cpu
     std::optional<std::uint64_t> writeRate;  ///< bytes a second, over the same time as cpu
     std::optional<std::uint64_t> tasks;      ///< processes and threads
 };
 
-/// One row for each job of `now`, in the same order.
+/// Returns one row for each job of `now`, in the same order.
 std::vector<TopRow> topRows(const TopSample& before, const TopSample& now);
 
-/// The names that sortRows() takes. `time` is CPU time since the job's start.
+/// Returns the names that sortRows() takes. `time` is the CPU time since the job's start.
 const std::vector<std::string>& sortNames();
 
-/// Sorts by the column of this name: the largest first, keys ascending. Unknown values come last, and equal ones are sorted by
-/// key.
+/// Sorts the rows by the column of this name. The largest value comes first, except that keys ascend. Unknown values come last,
+/// and rows with equal values are sorted by key.
 void sortRows(std::vector<TopRow>& rows, const std::string& name);
 
 } // namespace pinfold

@@ -21,7 +21,7 @@ constexpr std::string_view kEnter = "\x1b[?1049h\x1b[?25l\x1b[2J"; // switch to 
 constexpr std::string_view kLeave = "\x1b[?25h\x1b[?1049l";
 constexpr std::array kDeadly{SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
-// The signal handlers need these.
+// The signal handlers need the following variables.
 termios before{};
 bool hasKeys = false; ///< standard input is a terminal
 volatile std::sig_atomic_t changed = 0;
@@ -51,7 +51,7 @@ void leave() {
         (void)::tcsetattr(STDIN_FILENO, TCSADRAIN, &before);
 }
 
-// The handlers call async-signal-safe functions only (signal-safety(7)).
+// The signal handlers call only async-signal-safe functions (signal-safety(7)).
 
 void act(int signal, void (*handler)(int)) {
     struct sigaction action {};
@@ -59,7 +59,7 @@ void act(int signal, void (*handler)(int)) {
     ::sigaction(signal, &action, nullptr);
 }
 
-/// Acts as if we had not caught the signal.
+/// Acts as if pinfold had not caught the signal.
 void actByDefault(int signal) {
     act(signal, SIG_DFL);
     sigset_t only;
@@ -85,7 +85,7 @@ void onStop(int signal) {
     errno = error;
 }
 
-/// After SIGSTOP, which nobody can catch, the terminal has the shell's settings, so this function enters the screen again.
+/// Enters the screen again. After SIGSTOP, which nobody can catch, the terminal has the shell's settings.
 void onContinue(int /*signal*/) {
     const int error = errno;
     enter();
@@ -104,7 +104,7 @@ bool TopScreen::possible() {
 
 TopScreen::TopScreen() {
     hasKeys = ::isatty(STDIN_FILENO) == 1 && ::tcgetattr(STDIN_FILENO, &before) == 0;
-    // These signals are let through only while we wait, because they would interrupt a call on the bus.
+    // These signals are blocked except during the wait, because they would interrupt a call on the bus.
     sigset_t waiting;
     ::sigemptyset(&waiting);
     for (const int signal : {SIGTSTP, SIGCONT, SIGWINCH})
@@ -139,7 +139,7 @@ void TopScreen::show(const std::string& text) const {
     std::size_t start = 0;
     for (std::size_t end = 0; (end = text.find('\n', start)) != std::string::npos; start = end + 1) {
         if (start > 0)
-            frame += "\r\n"; // not after the last line: the screen would scroll
+            frame += "\r\n"; // no line break after the last line, because the screen would scroll
         frame += text.substr(start, end - start) + "\x1b[K";
     }
     writeAll(frame + "\x1b[J");

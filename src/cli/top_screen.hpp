@@ -8,12 +8,12 @@
 
 namespace pinfold {
 
-/// The terminal's alternate screen, with keys read one by one. The terminal gets its former state back when this object goes,
-/// while the program is stopped (SIGTSTP), and when SIGINT, SIGTERM, SIGHUP or SIGQUIT ends the program. There may be only one
-/// object at a time, because signal handlers have no object.
+/// Shows text on the terminal's alternate screen, and reads keys one by one. The terminal gets its former state back at the end
+/// of the TopScreen, while the program is stopped (SIGTSTP), and when SIGINT, SIGTERM, SIGHUP or SIGQUIT ends the program. Only
+/// one TopScreen may exist at a time, because signal handlers are not methods of an object.
 class TopScreen {
 public:
-    /// True: standard output is a terminal that can do this.
+    /// Returns true if standard output is a terminal with an alternate screen.
     static bool possible();
 
     TopScreen();
@@ -27,11 +27,12 @@ public:
     };
     static Size size();
 
-    /// Shows lines, each with a line break. They must not be more or longer than size() says.
+    /// Shows lines, each with a line break. There must not be more lines, or longer ones, than size() allows.
     void show(const std::string& text) const;
 
-    static constexpr char kRedraw = '\f'; ///< the key that asks for a redraw; a resize of the terminal gives it, too
-    /// Waits for a key. 'q' when the terminal has gone; nullopt after `usec` microseconds.
+    static constexpr char kRedraw = '\f'; ///< the key that asks for a redraw; wait() also returns it after a resize of the
+                                          ///< terminal
+    /// Waits for a key. Returns 'q' if the terminal has gone, and nullopt after `usec` microseconds.
     std::optional<char> wait(std::uint64_t usec) const;
 };
 

@@ -18,7 +18,7 @@ std::string batchPath() { return "/" + std::string(kBatchSlice); }
 
 bool isSettled(const JobInfo& job) { return job.state == ShownState::Running || job.state == ShownState::Suspended; }
 
-/// Raises the soft limit, which is low only for the sake of programs that use select(2).
+/// Raises the soft limit of descriptors and returns it. (The soft limit is low only for programs that use select(2).)
 std::uint64_t mostDescriptors() {
     rlimit limit{};
     if (::getrlimit(RLIMIT_NOFILE, &limit) != 0)
@@ -44,7 +44,7 @@ Result<TopSample> TopSource::look() {
             slices_ = slices;
         }
     }
-    // These jobs are gone by now. We know this even if pinfoldd could not be asked.
+    // Removes the jobs whose slices are gone. This needs no answer from pinfoldd.
     std::erase_if(jobs_, [&slices](const auto& entry) {
         return entry.second.cgroup && !std::binary_search(slices.begin(), slices.end(), entry.first);
     });
@@ -68,7 +68,7 @@ Result<std::vector<JobInfo>> TopSource::ask() {
     }
     auto jobs = client_->listJobs();
     if (!jobs)
-        client_.reset(); // the bus itself may have restarted meanwhile
+        client_.reset(); // the bus itself may have restarted since the last question
     return jobs;
 }
 

@@ -13,17 +13,18 @@
 
 namespace pinfold {
 
-/// Looks at all jobs again and again, at little cost. At each look usage, limits, and whether a job is suspended come from the
-/// cgroup files, which stay open. pinfoldd is asked for its list when the slices in batch.slice have changed and while a job is
-/// coming or going. Otherwise it is asked every 10 s, because nothing else tells that a job is about to end.
+/// Looks at all jobs again and again, at little cost. At each look TopSource reads usage, limits, and whether a job is suspended
+/// in the cgroup files, which stay open. TopSource asks pinfoldd for the list of jobs when the slices in batch.slice have
+/// changed, and while a job is coming or going. At other times it asks every 10 s, because only pinfoldd tells that a job is
+/// about to end.
 class TopSource {
 public:
-    /// `uid`: if set, looks only at the jobs of this user.
+    /// If `uid` is set, TopSource looks only at the jobs of this user.
     explicit TopSource(std::optional<std::uint32_t> uid) : uid_(uid) {}
 
-    /// Gives an error only while pinfoldd has never answered; later on see trouble().
+    /// Looks at the jobs. Returns an error only if pinfoldd has never answered; for later failures see trouble().
     Result<TopSample> look();
-    /// Why the list of jobs is an old one; unset: the list is new.
+    /// Says why the list of jobs is an old one, or is unset if the list is new.
     const std::optional<Error>& trouble() const { return trouble_; }
 
 private:
@@ -42,8 +43,8 @@ private:
     std::optional<std::uint32_t> uid_;
     std::optional<ManagerClient> client_;
     std::map<std::string, Watched> jobs_; ///< by slice
-    std::vector<std::string> slices_;     ///< the slices when pinfoldd was asked last
-    std::uint64_t asked_ = 0;             ///< CLOCK_REALTIME, microseconds; 0: never answered
+    std::vector<std::string> slices_;     ///< the slices when TopSource last asked pinfoldd
+    std::uint64_t asked_ = 0;             ///< when pinfoldd last answered (CLOCK_REALTIME, microseconds); 0 if it never answered
     std::optional<Error> trouble_;
 };
 

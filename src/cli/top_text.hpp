@@ -13,15 +13,16 @@
 namespace pinfold {
 
 struct TopStyle {
-    std::string sort;   ///< what the rows are sorted by
-    bool legend = true; ///< the line with the sums, and the column headers
+    std::string sort;   ///< the column by which the rows are sorted
+    bool legend = true; ///< show the line with the sums, and the column headers
     Amounts amounts;
-    // The terminal's size. Less important columns and what does not fit are left out, and lines are cut. Both 0: nothing is cut.
+    // The terminal's size. topText() leaves out less important columns and rows that do not fit, and cuts lines. If `width` and
+    // `height` are 0, it cuts nothing.
     std::size_t width = 0;
     std::size_t height = 0;
 };
 
-/// The page of `pinfold top`: the sums, what is wrong, and a table. Each line has a line break.
+/// Returns the page of `pinfold top`: the sums, what is wrong, and a table. Each line has a line break.
 std::string topText(const std::vector<TopRow>& rows, std::uint64_t at, const std::optional<Error>& trouble,
                     const TopStyle& style);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A verb of the command line: its name, its options, its help and its action. Each verb has a file of its own (verb_*.cpp).
+// Describes a verb of the command line: its name, its options, its help and its action. Each verb has its own file (verb_*.cpp).
 #pragma once
 
 #include "base/error_code.hpp"
@@ -19,12 +19,13 @@ struct Verb {
     OptionSet options;
     /// Prints results to standard output and messages to standard error, and returns the exit status.
     std::function<ExitStatus(const VerbContext&)> run;
-    /// Turns a word that no option looks like into an option: `kill -9`. Unset for most verbs.
+    /// Turns a word that does not look like an option of the verb into an option, for example the -9 of `kill -9`. It is unset
+    /// for most verbs.
     std::function<std::string(const std::string&)> reword = {};
 };
 
-/// Makes a verb of the functions that describe its options and that act. The options have a struct of their own, which lives as
-/// long as the verb.
+/// Makes a verb from a function that describes its options and a function that acts. The options have their own struct, which
+/// lives as long as the verb.
 template <class Options, class Run>
 Verb makeVerb(std::string name, std::string summary, OptionSet (*describe)(Options&), Run run) {
     auto options = std::make_shared<Options>();
@@ -33,7 +34,7 @@ Verb makeVerb(std::string name, std::string summary, OptionSet (*describe)(Optio
             [options, run](const VerbContext& context) { return run(context, *options); }};
 }
 
-/// For a verb without options.
+/// Makes a verb that has no options.
 template <class Run> Verb makeVerb(std::string name, std::string summary, Run run) {
     return {std::move(name), std::move(summary), {}, run};
 }

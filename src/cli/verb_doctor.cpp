@@ -19,7 +19,7 @@ namespace {
 
 using doctor::FindingState;
 
-/// Shows one line on a terminal that says whom we wait for, if an answer takes long.
+/// If an answer takes long, shows one line on a terminal that says for whose answer pinfold waits.
 class Progress {
 public:
     Progress()

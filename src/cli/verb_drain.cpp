@@ -19,9 +19,9 @@
 namespace pinfold {
 namespace {
 
-constexpr std::size_t kMostKeys = 20; // in an error message, which nothing cuts to the terminal's width
+constexpr std::size_t kMostKeys = 20; // limit for an error message, which nothing cuts to the terminal's width
 
-/// Shows one line, which is rewritten each time, if standard error is a terminal. Otherwise it shows nothing.
+/// Shows one line, and rewrites the line each time. If standard error is not a terminal, Progress shows nothing.
 class Progress {
 public:
     Progress() {
@@ -66,12 +66,12 @@ Result<Seen> look(const ManagerClient& client) {
     return Seen{drain->has_value(), std::move(*jobs)};
 }
 
-/// Waits until the next job ends, or until pinfoldd must be asked again for another reason.
+/// Waits until the next job ends, or until there is another reason to ask pinfoldd again.
 Result<void> waitForAnEnd(std::optional<JobsWatch>& watch, const std::vector<JobInfo>& jobs, std::uint64_t timeout) {
     if (!watch) {
         auto connected = JobsWatch::connect();
         if (!connected)
-            return {}; // the bus restarts: the caller's listing of jobs waits for it
+            return {}; // the bus restarts, and the caller's next listing of jobs waits for the bus
         watch = std::move(*connected);
     }
     std::vector<std::string> keys;
@@ -110,7 +110,7 @@ ExitStatus waitUntilEmpty(const Countdown& countdown) {
 void sayThatItStaysDrained(int signal) {
     static constexpr std::string_view words = "\nno longer waiting; the node stays drained until `pinfold undrain`\n";
     (void)!::write(STDERR_FILENO, words.data(), words.size());
-    ::raise(signal); // SA_RESETHAND below has restored the default action
+    ::raise(signal); // the handler was set with SA_RESETHAND, so the default action is back
 }
 
 void announceInterrupt() {

@@ -12,7 +12,7 @@ struct Options {
     bool json = false;
 };
 
-/// This --json may have a value, in contrast to that of the other verbs.
+/// The --json of this verb may have a value, unlike the --json of other verbs.
 OptionSet describe(Options& options) {
     return {{.name = "--json",
              .value = "FORM",
@@ -26,7 +26,7 @@ ExitStatus events(const VerbContext& context, const Options& options) {
     auto watch = EventsWatch::connect();
     if (!watch)
         return fail(watch.error());
-    // Bypass the pager: the reader wants each line as soon as it comes.
+    // There is no pager here, because the reader wants each line as soon as it comes.
     const auto heard = watch->listen([json = context.json || options.json](const Event& event) {
         const auto time = realTimeNow();
         std::fputs((json ? jsonEvent(event, time) : eventLine(event, time)).c_str(), stdout);

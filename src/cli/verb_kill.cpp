@@ -24,7 +24,7 @@ OptionSet describe(Options& options) {
             dryRunOption(options.dryRun)};
 }
 
-/// `kill -9` and `kill -KILL`, which kill(1) takes, too.
+/// Turns the -9 of `kill -9` and the -KILL of `kill -KILL` into an option, because kill(1) takes them, too.
 std::string signalAsOption(const std::string& word) {
     return word.size() > 1 && word[0] == '-' && parseSignal(word.substr(1)) ? "--signal=" + word.substr(1) : word;
 }

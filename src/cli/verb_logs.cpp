@@ -29,9 +29,9 @@ OptionSet describe(Options& options) {
              .set = into(options.lines, numberFrom(0, UINT32_MAX))}};
 }
 
-/// Matches what pinfoldd, root's other programs and systemd have said about the job, and what the job's own processes have said.
-/// Every user may write PINFOLD_JOB= and UNIT= into the journal, so we match the sender as well, by fields that journald writes
-/// itself.
+/// Returns matches for journalctl: for what pinfoldd, root's other programs and systemd have said about the job, and for what the
+/// job's own processes have said. Every user may write PINFOLD_JOB= and UNIT= into the journal. So the matches also name the
+/// sender, by fields that journald itself writes.
 std::vector<std::string> matchesOf(const JobKey& key) {
     return {
         "PINFOLD_JOB=" + key.text(), "_UID=0", "+", "UNIT=" + key.sliceName(),

@@ -62,7 +62,7 @@ OptionSet describe(Options& options) {
     return set;
 }
 
-/// Ends a former run of the job, which its batch system had no time to end.
+/// Ends an earlier run of the job, if the batch system had no time to end it.
 Result<void> endFormerRun(const std::string& key) {
     const auto ended = retryWhileAway<Receipt>([&](const ManagerClient& client) { return client.end(key, {}, kDefaultTimeout); });
     if (!ended && ended.error().code != ErrorCode::NoSuchJob)
@@ -70,7 +70,7 @@ Result<void> endFormerRun(const std::string& key) {
     return {};
 }
 
-/// This call may be repeated: processes that are in the job by then stay there.
+/// Adopts the processes. insist() may repeat this, because processes that are in the job already stay there.
 Result<void> adoptInto(const ManagerClient& client, const Options& options, const std::string& slice,
                        std::vector<UniqueFd>& processes) {
     processes = outsideOf(slice, std::move(processes));

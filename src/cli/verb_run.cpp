@@ -66,7 +66,7 @@ OptionSet describe(Options& options) {
 
 /// Does `pinfold run --dry-run`.
 ExitStatus run(const VerbContext& context, const Options& options) {
-    if (!options.dryRun) // options stand before `run`: otherwise this process would be pinfold-run by now
+    if (!options.dryRun) // this happens only if options stand before `run`; otherwise this process would be pinfold-run by now
         return fail({ErrorCode::InvalidArgument, "options stand before 'run': use pinfold run [LIMITS] -- COMMAND"});
     if (options.role != WrapperRole::Job)
         return fail({ErrorCode::InvalidArgument, "--dry-run shows the units of a new job: leave out --task and --batch"});

@@ -25,7 +25,7 @@ template <class T> std::string text(const std::optional<T>& value) {
         return limitText(*value);
 }
 
-/// The names are the JSON keys. A value that is unset or unknown is empty.
+/// The names of properties are the JSON keys. A value that is unset or unknown is empty.
 std::string joined(const std::vector<std::string>& names) {
     std::string text;
     for (const auto& name : names)
@@ -33,7 +33,7 @@ std::string joined(const std::vector<std::string>& names) {
     return text;
 }
 
-/// `user`: the name of the job's owner.
+/// `user` is the name of the job's owner.
 Pairs pairsOf(const JobDetail& detail, const std::string& user) {
     const auto& job = detail.job;
     Pairs pairs{{"key", job.key},
@@ -55,7 +55,7 @@ Pairs pairsOf(const JobDetail& detail, const std::string& user) {
     return pairs;
 }
 
-/// All properties that there are.
+/// Returns the names of all properties.
 std::vector<std::string> propertyNames() {
     std::vector<std::string> names;
     for (const auto& pair : pairsOf({}, {}))

@@ -15,7 +15,7 @@ namespace pinfold {
 namespace {
 
 struct Options {
-    std::vector<std::string> jobs; ///< empty: the node
+    std::vector<std::string> jobs; ///< if empty, the verb is about the node
     bool withJobs = false;
 };
 
@@ -45,7 +45,7 @@ ExitStatus liveStatus(const VerbContext& context, const JobDetail& detail) {
     return ExitStatus::Ok;
 }
 
-/// Leaves out the jobs that end meanwhile.
+/// Asks for the details of the jobs, and leaves out jobs that end meanwhile.
 Result<std::vector<JobDetail>> askDetails(const ManagerClient& client, const std::vector<JobInfo>& jobs) {
     std::vector<JobDetail> details;
     for (const auto& job : jobs) {
@@ -110,7 +110,7 @@ ExitStatus jobStatus(const VerbContext& context, std::string key) {
     const auto client = ManagerClient::connect();
     if (!client)
         return fail(client.error());
-    if (const auto pid = parseUnsigned(key)) { // a key contains a dot, so this is a process id
+    if (const auto pid = parseUnsigned(key)) { // a key contains a dot, so a number is a process id
         const auto job = client->jobOfProcess(static_cast<pid_t>(std::min<std::uint64_t>(*pid, INT32_MAX)));
         if (!job)
             return fail(job.error());

@@ -47,7 +47,8 @@ ExitStatus stopJob(const VerbContext& context, const Options& options, const std
     const auto stopped = client->stop(key, options.grace);
     if (!stopped)
         return fail(stopped.error());
-    // A connection of its own would take time in which pinfoldd may forget a job that has no receipt.
+    // The wait uses the same connection, because a new connection would take time, in which pinfoldd may forget a job that gets
+    // no receipt.
     if (options.wait && options.jobs.size() == 1)
         return waited(client->wait(key, options.timeout), key, options.timeout);
     return ExitStatus::Ok;

@@ -51,7 +51,7 @@ private:
             for (const auto& stray : findings.strays)
                 journal_.event(strayEvent(stray, {}));
         sayReasons();
-        // Without pinfoldd the list is complete, but we do not know which users have a job.
+        // Without pinfoldd the list of strays is complete, but it is not known which users have a job.
         const bool filterFailed = scanner_.config().withoutJob && !findings.jobsKnown;
         return findings.unseen.empty() && !filterFailed ? ExitStatus::Ok : ExitStatus::Failed;
     }
@@ -107,7 +107,7 @@ private:
             std::fprintf(stderr, "pinfold: cannot read a command line: %s\n", unread.c_str());
     }
 
-    /// A run in which the caller only looks is not logged.
+    /// Returns true if the run writes to the journal. A run in which the caller only looks does not.
     bool journals() const { return !options_.mode || run_.acted; }
 
     const VerbContext& context_;

@@ -27,7 +27,7 @@ struct Options {
     std::string sort = "cpu"; ///< one of sortNames()
     std::optional<std::string> user;
     bool batch = false;
-    std::uint64_t iterations = 0;    ///< 0: until it is ended
+    std::uint64_t iterations = 0;    ///< how many looks; 0 means until somebody ends the program
     std::uint64_t delay = 1'000'000; ///< microseconds, kLeastDelay to kMostDelay
 };
 
@@ -65,7 +65,7 @@ OptionSet describe(Options& options) {
 using Clock = std::chrono::steady_clock;
 
 std::optional<std::string> sortOfKey(char key) {
-    // The keys are the first letters of the names. Time has T, because tasks has t.
+    // Each key is the first letter of the name. `time` has T, because `tasks` has t.
     for (const auto& [letter, name] : {std::pair{'c', "cpu"}, std::pair{'m', "memory"}, std::pair{'i', "io"},
                                        std::pair{'t', "tasks"}, std::pair{'T', "time"}, std::pair{'k', "key"}})
         if (letter == key)
@@ -73,7 +73,7 @@ std::optional<std::string> sortOfKey(char key) {
     return std::nullopt;
 }
 
-/// Says when the looks are due: a late look does not delay the next ones.
+/// Says when the looks are due. A late look does not delay the looks after it.
 class Pace {
 public:
     explicit Pace(std::uint64_t usec) : every_(std::chrono::microseconds(usec)) {}
@@ -116,7 +116,7 @@ ExitStatus batch(const VerbContext& context, const Options& options, TopSource& 
     return ExitStatus::Ok;
 }
 
-/// Shows jobs on the screen, and obeys keys.
+/// Shows jobs on the screen, and does what the pressed keys say.
 class Live {
 public:
     Live(TopSource& source, TopSample first, TopStyle style)
@@ -183,7 +183,7 @@ ExitStatus top(const VerbContext& context, const Options& options) {
     TopStyle style{options.sort, context.output.legend, context.amounts, 0, 0};
     if (options.batch || context.json || !TopScreen::possible())
         return batch(context, options, source, style);
-    auto first = source.look(); // take the first look before the screen is taken: its errors are then readable
+    auto first = source.look(); // the first look comes before the screen changes, so that its errors are readable
     if (!first)
         return fail(first.error());
     Live(source, std::move(*first), std::move(style)).run(options);

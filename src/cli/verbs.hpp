@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// All verbs.
+// Has all verbs.
 #pragma once
 
 #include "cli/verb.hpp"
@@ -38,7 +38,7 @@ Verb versionVerb();
 Verb waitVerb();
 Verb whyVerb();
 
-/// In the order of the help.
+/// Returns all verbs in the order of the help.
 std::vector<Verb> allVerbs();
 
 } // namespace pinfold

@@ -114,7 +114,7 @@ const char* wordOf(Offer offer) {
         return "directories";
     case Offer::Commands:
         return "commands";
-    case Offer::Processes: // bash knows none
+    case Offer::Processes: // bash has no completion for processes
     case Offer::Nothing:
         break;
     }
@@ -128,7 +128,7 @@ std::string joined(const std::vector<std::string>& words) {
     return text;
 }
 
-/// Assignments to the variables that _pinfold_reply reads.
+/// Returns assignments to the variables that _pinfold_reply reads.
 std::string assignments(const std::string& words, Offer offer, bool comma) {
     std::string text;
     if (!words.empty())
@@ -138,7 +138,7 @@ std::string assignments(const std::string& words, Offer offer, bool comma) {
     return text + (comma ? " comma=yes" : "");
 }
 
-/// The cases of a command's options that have a value in the next word.
+/// Returns the cases for those options of a command that have a value in the next word.
 std::string valueCases(const std::string& command, const OptionSet& options) {
     std::string text;
     for (const auto& option : options) {
@@ -168,7 +168,7 @@ std::vector<std::string> wordsOf(const OptionSet& options) {
 
 std::string wordsCase(const std::string& command, const std::vector<std::string>& words, const OptionSet& options) {
     auto offer = Offer::Nothing;
-    for (const auto& option : options) // the last argument is the one that may have several values
+    for (const auto& option : options) // only the last argument may have several values
         offer = option.isArgument() && option.offer != Offer::Nothing ? option.offer : offer;
     return "    '" + command + "')" + assignments(joined(words), offer, false) + " ;;\n";
 }

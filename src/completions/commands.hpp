@@ -8,15 +8,16 @@
 
 namespace pinfold {
 
-/// What a shell may complete after one verb of pinfold, or after pinfold-run.
+/// Says what a shell may complete after one verb of pinfold, or after pinfold-run.
 struct Command {
     std::string name;
     std::string summary;
-    OptionSet options; ///< with its arguments
+    OptionSet options; ///< with the command's arguments
 
-    /// Its argument is a command, whose own words follow.
+    /// Returns true if the command's argument is another command, whose own words follow.
     bool runsCommand() const;
-    /// Its options and those that all verbs have, unless the other command would take these for its own.
+    /// Returns the command's options and the common options. The common options are left out if another command follows, because
+    /// that command would take them for its own.
     OptionSet withCommon(const OptionSet& common) const;
 };
 
@@ -28,7 +29,7 @@ struct Commands {
 
 Commands allCommands();
 
-// The completions of each shell for pinfold and pinfold-run, as a script.
+// Each function returns a script with the completions of one shell for pinfold and pinfold-run.
 std::string bashScript(const Commands& commands);
 std::string zshScript(const Commands& commands);
 std::string fishScript(const Commands& commands);

@@ -51,7 +51,7 @@ std::string valuesOf(const Option& option) {
     return words;
 }
 
-/// One line of the script. `start`: "complete -c COMMAND" and the condition.
+/// Returns one line of the script. `start` is "complete -c COMMAND" and the condition.
 std::string line(const std::string& start, const Option& option) {
     const auto values = valuesOf(option);
     auto text = start;
@@ -69,7 +69,7 @@ std::string line(const std::string& start, const Option& option) {
 
 std::string fishScript(const Commands& commands) {
     std::string text = kHead;
-    std::string running; // the verbs whose words are another command's
+    std::string running; // the verbs whose words belong to another command
     for (const auto& verb : commands.verbs) {
         text += "complete -c pinfold -n __fish_use_subcommand -a " + verb.name + " -d " + quoted(verb.summary) + "\n";
         running += verb.runsCommand() ? " " + verb.name : "";

@@ -27,7 +27,7 @@ _pinfold_all_jobs() {
 
 )zsh";
 
-/// The text within single quotes, with a backslash before each of these characters.
+/// Returns the text for use within single quotes, with a backslash before each character of `special`.
 std::string escaped(const std::string& text, const std::string& special) {
     std::string out;
     for (const char c : text)
@@ -64,7 +64,7 @@ const char* functionOf(Offer offer) {
     return " ";
 }
 
-/// ":STATE:(creating running)"
+/// Returns a text such as ":STATE:(creating running)".
 std::string valueOf(const Option& option) {
     const auto& words = option.words.empty() ? option.samples : option.words;
     std::string action = functionOf(option.offer);
@@ -84,7 +84,7 @@ std::string argument(const Option& option, int position) {
     return "'" + (option.values == Values::Several ? "*" : std::to_string(position)) + value + "'";
 }
 
-/// The specification of one option, as _arguments(zshcompsys(1)) wants it.
+/// Returns the specification of one option, as _arguments (zshcompsys(1)) wants it.
 std::string specification(const Option& option) {
     const auto text = "[" + escaped(option.help, "[]:\\") + "]";
     const bool value = !option.isFlag() && option.values != Values::Optional;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// /etc/pinfold/pinfold.toml as typed values. Reference: pinfold.toml(5).
+// Holds /etc/pinfold/pinfold.toml as typed values. Reference: pinfold.toml(5).
 #pragma once
 
 #include "base/paths.hpp"
@@ -37,10 +37,10 @@ struct Config {
         OnFailure onFailure = OnFailure::Refuse; ///< on_failure = "refuse" | "run-unconfined"
         bool allowUserJobs = false;              ///< allow_user_jobs
         UnenforcedLimits unenforcedLimits = UnenforcedLimits::Refuse; ///< unenforced_limits = "refuse" | "warn"
-        std::uint64_t maxPerUser = 10000;                             ///< max_per_user: live jobs of one user
-        std::uint64_t maxTasks = 1000;        ///< max_tasks: live tasks of one job besides its batch script
-        std::uint64_t maxTasksPerUser = 8000; ///< max_tasks_per_user: live tasks of all jobs of one user
-        /// linger = "60s": how long a job without batch script outlives its last task; from 0, or kInfinity.
+        std::uint64_t maxPerUser = 10000;                             ///< max_per_user: the most live jobs of one user
+        std::uint64_t maxTasks = 1000;        ///< max_tasks: the most live tasks of one job besides its batch script
+        std::uint64_t maxTasksPerUser = 8000; ///< max_tasks_per_user: the most live tasks of all jobs of one user
+        /// linger = "60s": how long a job without a batch script outlives its last task; 0 or more, or kInfinity.
         std::uint64_t linger = 60'000'000;
         /// slots = "none" | "weight" | "quota" | "cpus": which share of the CPUs a job's slots give it
         Slots slots = Slots::Weight;
@@ -49,21 +49,22 @@ struct Config {
         Summary summary = Summary::Never;
     } jobs;
 
-    /// [defaults]: the limits of a job that does not set them; for users' own jobs they are also the ceiling. The keys are the
-    /// names of limitTable(), and values are written the way people write them: memory_max = "4G", cpu_quota = "200%",
+    /// [defaults]: the limits for a job that does not set them. They are also the highest limits for users' own jobs. The keys
+    /// are the names of limitTable(), and people write the values as on the command line: memory_max = "4G", cpu_quota = "200%",
     /// run_time_max = "12h".
     ResourceLimits defaults;
 
     /// [devices.NAME] allow = ["/dev/fuse rw"]: the devices that a job with device_profile = "NAME" may open besides the harmless
-    /// ones.
+    /// devices.
     std::map<std::string, DeviceRules> devices;
 
-    /// [gpus]: the GPUs of the node. On a node with GPUs a job can open only those that it got.
+    /// [gpus]: the GPUs of the node. On a node with GPUs a job can open only the GPUs that the job got.
     struct Gpus {
         /// devices = ["/dev/nvidia0", ["/dev/dri/card0", "/dev/dri/renderD128"]]: one entry for each GPU.
         std::vector<DeviceRules> devices;
         DeviceRules common;           ///< common = ["/dev/nvidiactl"]: devices for each job that has a GPU
-        std::vector<std::string> ids; ///< ids = ["GPU-8f3e"]: their names in the environment; empty: 0, 1, ... within the job
+        std::vector<std::string> ids; ///< ids = ["GPU-8f3e"]: the names of the GPUs in the environment; if empty, 0, 1, ...
+                                      ///< within the job
         std::vector<std::string> environment{"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"}; ///< environment = [...]
     } gpus;
 
@@ -71,7 +72,7 @@ struct Config {
         HyperThreads hyperThreads = HyperThreads::Count; ///< hyper_threads = "count" | "share" | "idle"
     } allocation;
 
-    /// An amount, or a percentage of the whole, rounded up.
+    /// Is an amount, or a percentage of the whole, rounded up.
     struct Reserve {
         std::uint64_t amount = 0;
         bool percent = false;
@@ -79,19 +80,20 @@ struct Config {
         std::uint64_t of(std::uint64_t whole) const { return percent ? (whole * amount + 99) / 100 : amount; }
         bool operator==(const Reserve&) const = default;
     };
-    /// [node]: what batch.slice does not get. Unset: batch.slice's own settings hold.
+    /// [node]: the part of the node that batch.slice does not get. If a member is unset, batch.slice's own setting holds.
     struct Node {
         std::optional<Reserve> memory; ///< reserve_memory = "4G" | "10%"; up to 90%
         std::optional<Reserve> cpus;   ///< reserve_cpus = 2 | "10%": hyper-threads, rounded up to whole cores; up to 90%
     } node;
 
     struct LeftoverReport {
-        std::uint32_t reportMax = 50; ///< report_max: how many leftovers are named one by one, 0 to 10000; the rest is counted
+        std::uint32_t reportMax = 50; ///< report_max: how many leftovers pinfoldd names one by one, 0 to 10000; it counts the
+                                      ///< rest
         CommandLines commandLines = CommandLines::Full; ///< command_lines = "none" | "name" | "full"
     } leftovers;
 
-    /// Which receipts are kept, and what happens while receipts cannot be written. The oldest receipts go first. kInfinity: no
-    /// limit.
+    /// [history]: which receipts the history keeps, and what happens while pinfoldd cannot write receipts. The oldest receipts go
+    /// first. kInfinity means that there is no limit.
     struct HistoryLimits {
         std::uint64_t maxAge = 31'536'000'000'000;        ///< max_age = "365d": microseconds since a job's end, from 1 h
         std::uint64_t maxSize = 1'073'741'824;            ///< max_size = "1G": bytes of history.db in use, from 1 MiB
@@ -102,8 +104,8 @@ struct Config {
     StraysConfig strays;
 
     struct Metrics {
-        std::optional<std::filesystem::path> textfile; ///< textfile = "/DIR/NAME.prom"; unset, or "": no file is written
-        bool perJob = false;                           ///< per_job: the file has series of each live job
+        std::optional<std::filesystem::path> textfile; ///< textfile = "/DIR/NAME.prom"; if unset or "", pinfoldd writes no file
+        bool perJob = false;                           ///< per_job: the file has figures of each live job
     } metrics;
 
     struct Unkillable {
@@ -116,12 +118,13 @@ struct Config {
 
 struct LoadedConfig {
     Config config;
-    std::vector<std::filesystem::path> files; ///< in the order in which they were read
-    std::vector<std::string> warnings;        ///< unknown keys, "file:line:column: …"
+    std::vector<std::filesystem::path> files; ///< the files in the order in which loadConfig() read them
+    std::vector<std::string> warnings;        ///< warnings about unknown keys, "file:line:column: …"
 };
 
-/// Where the configuration is searched, lowest priority first. The main file is the last of these that exists. Drop-ins of all
-/// three directories are merged by file name: a later directory masks an earlier one, and a link to /dev/null disables a drop-in.
+/// Says in which directories loadConfig() looks for the configuration, the lowest priority first. The main file is that of the
+/// last directory that has one. Drop-ins come from all three directories: a file masks a file of the same name in an earlier
+/// directory, and a link to /dev/null disables a drop-in.
 struct ConfigPaths {
     std::filesystem::path vendor = "/usr/lib/pinfold";
     std::filesystem::path runtime = kRuntimeDirectory;
@@ -130,8 +133,8 @@ struct ConfigPaths {
     static ConfigPaths below(const std::filesystem::path& root);
 };
 
-/// Error: ConfigInvalid, "file:line:column: what is wrong, with which value, and what is allowed". It is not an error if there is
-/// no file at all.
+/// Loads the configuration. The error ConfigInvalid has the form "file:line:column: what is wrong, with which value, and what is
+/// allowed". There is no error if no file exists at all.
 Result<LoadedConfig> loadConfig(const ConfigPaths& paths);
 
 } // namespace pinfold

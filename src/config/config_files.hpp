@@ -5,8 +5,8 @@
 
 namespace pinfold {
 
-/// The files that make up the configuration, in the order in which they are read: the main file, then the drop-ins by name.
-/// Masked files are left out.
+/// Returns the files of the configuration in the order in which loadConfig() reads them: the main file, and then the drop-ins by
+/// name. Masked files are left out.
 std::vector<std::filesystem::path> configFiles(const ConfigPaths& paths);
 
 } // namespace pinfold

@@ -18,7 +18,8 @@
 namespace pinfold {
 namespace {
 
-/// The value is written as on the command line. An integer stands for its digits.
+/// Returns a setter for a limit. A text in the file has the form of the command line, and an integer counts as the text of its
+/// digits.
 Setter limit(std::string_view name) {
     return [name](const toml::node& node, Config& config) -> Result<void> {
         if (const auto* text = node.as_string())
@@ -106,7 +107,7 @@ Section limits() {
     return section;
 }
 
-/// The name must end in .prom, because node_exporter reads no other files.
+/// Sets metrics.textfile. The name must end in .prom, because node_exporter reads no other files.
 Result<void> textfile(const toml::node& node, Config& config) {
     const auto* text = node.as_string();
     const std::filesystem::path path = text ? text->get() : "";
@@ -119,7 +120,7 @@ Result<void> textfile(const toml::node& node, Config& config) {
     return {};
 }
 
-/// The key was a boolean once, so true and false stay valid.
+/// Sets jobs.summary. The key was a boolean in an earlier version, so true and false stay valid.
 Result<void> summary(const toml::node& node, Config& config) {
     if (const auto* always = node.as_boolean())
         config.jobs.summary = always->get() ? Summary::Always : Summary::Never;
@@ -157,7 +158,7 @@ const std::map<std::string_view, Section>& sections() {
           {"shepherd_grace", duration([](Config& c) -> std::uint64_t& { return c.jobs.shepherdGrace; }, 0, kHour, "0 to 1 h")},
           {"summary", summary}}},
         {"defaults", limits()},
-        {"devices", {}}, // every name is a valid key in this section
+        {"devices", {}}, // every name is valid as a key of this section
         {"gpus",
          {{"devices", gpuDevices},
           {"common", [](const toml::node& node, Config& config) { return deviceRules(node, config.gpus.common); }},

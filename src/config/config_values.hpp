@@ -11,17 +11,17 @@
 
 namespace pinfold {
 
-/// A key that a file sets and no later file sets again.
+/// Is the value of a key, from the last file that sets the key.
 struct ConfigValue {
-    std::string section; ///< "jobs", "devices.fuse"
+    std::string section; ///< for example "jobs", "devices.fuse"
     std::string key;
-    std::string json; ///< the value
+    std::string json; ///< the value as JSON
     std::filesystem::path file;
     std::uint32_t line = 0;
 };
 
-/// All values, sorted by section and key. Only loadConfig() says whether they are valid. Error: ConfigInvalid for a file that
-/// cannot be parsed.
+/// Returns all values, sorted by section and key, even if they are not valid: only loadConfig() checks them. Error: ConfigInvalid
+/// for a file that cannot be parsed.
 Result<std::vector<ConfigValue>> configValues(const ConfigPaths& paths);
 
 } // namespace pinfold

@@ -9,7 +9,8 @@ namespace pinfold {
 
 enum class LeftoverFilesPolicy { Report, Remove };
 
-/// The keys of [strays] for files: what the timer does with the files that jobs left behind, and where the timer looks for them.
+/// Holds the keys of [strays] for files: what the timer of `pinfold strays` does with the files that jobs left behind, and where
+/// it looks for them.
 struct LeftoverFilesConfig {
     LeftoverFilesPolicy policy = LeftoverFilesPolicy::Report; ///< files = "report" | "remove"
     std::vector<std::string> directories{"/dev/shm", "/tmp"}; ///< file_directories: absolute paths

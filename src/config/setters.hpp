@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Puts a key's value into the Config. Each key has one Setter, which depends on the form of the value. Errors say the value and
-// what is allowed; the caller adds the place in the file.
+// Puts a key's value into the Config. Each key has one Setter, which depends on the form of the value. An error message has the
+// value, and says what is allowed. The caller adds the place in the file.
 #pragma once
 
 #include "base/result.hpp"
@@ -25,18 +25,18 @@ constexpr std::uint64_t kHour = 3'600'000'000; // microseconds
 
 Error wrong(const std::string& what);
 
-/// The value as it was written, fit for a message.
+/// Returns the value as it was written, in a form for messages.
 std::string show(const toml::node& node);
 
-/// A value that people may write as a number or as text. A number counts in units of `integerUnit`.
+/// Reads a value that people may write as a number or as text. A number counts in units of `integerUnit`.
 Result<std::uint64_t> amount(const toml::node& node, Result<std::uint64_t> (*parse)(std::string_view), std::uint64_t integerUnit);
 
 Result<std::uint64_t> integer(const toml::node& node, std::uint64_t least, std::uint64_t most);
 
-/// `range`: the allowed values in words.
+/// Returns a setter for a duration. `range` says in words which values are allowed.
 Setter duration(std::uint64_t& (*member)(Config&), std::uint64_t least, std::uint64_t most, const char* range);
 
-/// Takes `least` or more, also "infinity". `form`: the allowed values in words.
+/// Returns a setter that takes `least` or more, and also "infinity". `form` says in words which values are allowed.
 Setter noLessThan(std::uint64_t& (*member)(Config&), std::uint64_t least, Result<std::uint64_t> (*parse)(std::string_view),
                   std::uint64_t integerUnit, const char* form);
 
@@ -44,7 +44,7 @@ Setter flag(bool& (*member)(Config&));
 
 Setter absolutePath(std::string& (*member)(Config&));
 
-/// Takes a list of texts. `what`: what each text is, for errors.
+/// Returns a setter for a list of texts. `what` says in errors what each text is.
 Setter words(std::vector<std::string>& (*member)(Config&), bool (*valid)(const std::string&), const char* what);
 
 template <class T> Setter word(T& (*member)(Config&), std::vector<std::pair<std::string_view, T>> words) {

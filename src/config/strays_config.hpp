@@ -12,17 +12,18 @@ namespace pinfold {
 
 enum class StraysMode { Report, Warn, Stop, Kill };
 
-/// [strays]: what `pinfold strays` looks for, and what its timer does about it. Its options have the same names.
+/// [strays]: what `pinfold strays` looks for, and what its timer does about the strays. The options of `pinfold strays` have the
+/// same names.
 struct StraysConfig {
-    StraysMode mode = StraysMode::Report;                   ///< mode = "report" | "warn" | "stop" | "kill"
-    std::uint32_t minUid = 1000;                            ///< min_uid
-    std::uint32_t maxUid = kMostUid;                        ///< max_uid
-    std::vector<std::string> users;                         ///< users = ["alice"]: only these users, names or ids; empty: all
-    std::vector<std::string> exemptUsers;                   ///< exempt_users: names or ids
+    StraysMode mode = StraysMode::Report; ///< mode = "report" | "warn" | "stop" | "kill"
+    std::uint32_t minUid = 1000;          ///< min_uid
+    std::uint32_t maxUid = kMostUid;      ///< max_uid
+    std::vector<std::string> users;       ///< users = ["alice"]: only these users, names or ids; if empty, all users
+    std::vector<std::string> exemptUsers; ///< exempt_users: names or ids
     std::vector<std::string> exemptGroups{"pinfold-admin"}; ///< exempt_groups: names or ids
     std::vector<std::string> exemptUnits;                   ///< exempt_units = ["site-*.service", "site.slice"]: glob(7)
-    std::vector<std::string> commands;                      ///< commands = ["*matlab*"]: only these commands, glob(7); empty: all
-    /// kinds = ["session"]: the kinds that are acted on. All kinds are listed.
+    std::vector<std::string> commands; ///< commands = ["*matlab*"]: only these commands, glob(7); if empty, all commands
+    /// kinds = ["session"]: the kinds of strays on which `pinfold strays` acts. It lists strays of all kinds.
     StrayKinds kinds{StrayKind::Session,   StrayKind::UserManager, StrayKind::Linger,     StrayKind::Cron, StrayKind::At,
                      StrayKind::Container, StrayKind::Moved,       StrayKind::Supervisor, StrayKind::Other};
     bool withoutJob = false;           ///< without_job: only strays of users who have no live job
@@ -32,7 +33,7 @@ struct StraysConfig {
     std::uint32_t maxKills = 1000;     ///< max_kills: processes that one run acts on
     LeftoverFilesConfig files = {};
 
-    static constexpr std::uint32_t kMostUid = UINT32_MAX - 1; ///< (uid_t)-1 is not a user for the kernel
+    static constexpr std::uint32_t kMostUid = UINT32_MAX - 1; ///< for the kernel, (uid_t)-1 is not a user
     static constexpr std::uint64_t kMostGrace = 3'600'000'000;
     static constexpr std::uint32_t kMostKills = 1'000'000;
 

@@ -13,7 +13,7 @@ using Strays = StraysConfig;
 
 bool isText(const std::string& text) { return !text.empty() && text == printable(text); }
 
-/// The kernel knows a unit only by its name: a path would match nothing.
+/// The kernel knows a unit only by its name, so a pattern with a path would match nothing.
 bool isUnitGlob(const std::string& text) { return isText(text) && text.find('/') == std::string::npos; }
 
 /// The path must have the form that the kernel uses, so that /dev/shm is recognized.
@@ -50,7 +50,8 @@ Section straysSection() {
                                    {"warn", StraysMode::Warn},
                                    {"stop", StraysMode::Stop},
                                    {"kill", StraysMode::Kill}})},
-        // The minimum is 1: with a lower value, daemons of the system would count as ordinary users' processes.
+        // The minimum of min_uid is 1, because 0 would make root an ordinary user, and daemons of the system would count as
+        // strays.
         {"min_uid", count<std::uint32_t>([](Config& c) -> std::uint32_t& { return c.strays.minUid; }, 1, Strays::kMostUid)},
         {"max_uid", count<std::uint32_t>([](Config& c) -> std::uint32_t& { return c.strays.maxUid; }, 1, Strays::kMostUid)},
         {"users", words([](Config& c) -> std::vector<std::string>& { return c.strays.users; }, isText, "users")},

@@ -5,7 +5,7 @@
 
 namespace pinfold {
 
-/// The keys of [strays].
+/// Returns the keys of [strays].
 Section straysSection();
 
 } // namespace pinfold

@@ -24,7 +24,7 @@
 
 namespace pinfold {
 
-/// What the daemon's logic uses. Everything in it outlives the JobManager.
+/// Holds what the daemon's logic uses. Everything in a CoreContext outlives the JobManager.
 struct CoreContext {
     EventLoop& loop;
     Background& background;
@@ -42,10 +42,10 @@ struct CoreContext {
     MetricsCounter& metrics;
     const Config& config; ///< a reload replaces all of its values
     std::string bootId;
-    std::filesystem::path root = "/"; ///< the prefix of /sys, /proc and /run
-    /// The user as whom a user id counts, for limits on jobs and threads (SubordinateUsers).
+    std::filesystem::path root = "/"; ///< the directory that has /sys, /proc and /run
+    /// Maps a user id to the user as whom it counts for limits on jobs and threads (SubordinateUsers).
     std::function<uid_t(uid_t)> countsAs = [](uid_t uid) { return uid; };
-    /// All ids that count as this user, for use in threads (SubordinateUsers).
+    /// Returns all user ids that count as the given user. Threads may call it (SubordinateUsers).
     std::function<UserIds(uid_t)> idsOf = [](uid_t uid) { return UserIds{uid}; };
 };
 

@@ -14,7 +14,7 @@
 
 namespace pinfold {
 
-/// Data and objects that the parts of the daemon's logic share.
+/// Holds the data and objects that the parts of the daemon's logic share.
 struct Core {
     explicit Core(CoreContext& coreContext);
 
@@ -23,20 +23,20 @@ struct Core {
     Killer killer;
     LeftoverLog leftoverLog;
     OwnersTurns owners;
-    OutputWriters outputs; ///< shared by all jobs
+    OutputWriters outputs; ///< all jobs share these
     Registry registry;
     JobObserver* observer;                      ///< never null
-    std::optional<std::uint64_t> shutdownSince; ///< since when the node is being shut down (CLOCK_BOOTTIME, microseconds)
+    std::optional<std::uint64_t> shutdownSince; ///< since when the node has been shutting down (CLOCK_BOOTTIME, microseconds)
 
-    /// Stores the job's record. Logs a failure, because the job itself must not suffer from a full /run. Stores nothing for a job
-    /// that is over, because its key may belong to another job by now. False: nothing was stored.
+    /// Stores the job's record, and returns whether it did. save() logs a failure, because the job itself must not suffer from a
+    /// full /run. save() stores nothing for a job that is over, because the job's key may belong to another job by now.
     bool save(const Job& job);
-    /// Moves the job to its next state, and stores that. A transition that the transition table does not have is a bug: it is
-    /// logged and not made.
+    /// Moves the job to the state `next`, and stores the record. A transition that is not in the transition table is a bug:
+    /// enter() logs it and does not make it.
     bool enter(Job& job, JobState next);
-    /// As enter(), but does not store the state.
+    /// Does what enter() does, but does not store the record.
     bool advance(Job& job, JobState next);
-    /// The live job with this key. Error: NoSuchJob.
+    /// Returns the live job with this key. Error: NoSuchJob.
     Result<JobPtr> find(const std::string& key) const;
 };
 

@@ -21,7 +21,7 @@ namespace {
 
 constexpr mode_t kMode = 0600;
 
-/// Unset: the node is not drained. Error: Internal, the file cannot be read.
+/// Reads the stored drain. An empty result means that the node is not drained. Error: Internal if the file cannot be read.
 Result<std::optional<Drain>> readDrain(const std::filesystem::path& file) {
     const auto text = readFile(AT_FDCWD, file.c_str());
     if (!text && errno == ENOENT)
@@ -71,10 +71,10 @@ void DrainState::ask(Change change) {
     storeNext();
 }
 
-/// What happened when a change was stored on the disk.
+/// Says what happened when a thread stored a change on the disk.
 struct DrainState::Stored {
     Result<void> done;
-    Result<std::optional<Drain>> now; ///< what a restart would read
+    Result<std::optional<Drain>> now; ///< the drain that a restarted pinfoldd would read
 };
 
 void DrainState::storeNext() {
@@ -104,7 +104,7 @@ void DrainState::storeNext() {
 }
 
 void DrainState::stored(const Change& change, const Stored& result) {
-    // Memory follows the disk: if only the fsync of the directory fails, the file has changed already.
+    // The drain in memory follows the disk: if only the fsync of the directory fails, the file has changed already.
     const bool changed = result.done || (result.now && *result.now != drain_);
     if (changed) {
         drain_ = *result.now;

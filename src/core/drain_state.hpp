@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Whether this node takes jobs. It takes no jobs while an administrator has drained it (also across restarts and reboots), while
-// a job cannot be killed and unkillable.action is "drain", and while receipts cannot be written and history.on_failure is
-// "drain". It takes no jobs while it is being shut down either, but this is not a drain: nobody has to end it.
+// Says whether this node takes jobs. The node takes no jobs while an administrator has drained it (also across restarts and
+// reboots), while a job cannot be killed and unkillable.action is "drain", and while receipts cannot be written and
+// history.on_failure is "drain". At a shutdown the node takes no jobs either, but a shutdown is not a drain, and nobody has to
+// end it.
 #pragma once
 
 #include "core/core.hpp"
@@ -19,28 +20,28 @@ class DrainState {
 public:
     DrainState(Core& core, const HistoryWriter& history);
 
-    /// Reads, at start, the drain that an earlier pinfoldd has stored. A file that cannot be read counts as a drain, and the
-    /// journal has an entry about it.
+    /// Reads, at start, the drain that an earlier pinfoldd has stored. If pinfoldd cannot read the file, the node counts as
+    /// drained, and the journal has an entry about that.
     void load();
 
-    /// Drains the node: it takes no new jobs from the answer on. The newest reason replaces earlier ones, but a call without a
-    /// reason leaves a drain as it is. Errors: InvalidArgument; Busy when the disk hangs; Internal when the drain cannot be
-    /// stored. Internal says what is in force then, which is what a restart would read.
+    /// Drains the node: from the answer on, the node takes no new jobs. The newest reason replaces earlier ones, but a call
+    /// without a reason leaves an existing drain as it is. Errors: InvalidArgument; Busy if the disk hangs; Internal if the drain
+    /// cannot be stored. After Internal, a restarted pinfoldd would read what the message says, and that is also in force now.
     void drain(uid_t by, std::string_view reason, Reply<void> reply);
-    /// Ends an administrator's drain, if there is one. Errors: Busy and Internal, as drain().
+    /// Ends an administrator's drain, if there is one. Errors: the same Busy and Internal as drain().
     void resume(uid_t by, Reply<void> reply);
 
-    /// Why the node takes no jobs. Unset: it takes jobs.
+    /// Says why the node takes no jobs, or returns nullopt if the node takes jobs.
     std::optional<Drain> draining() const;
-    /// Success: the node takes jobs. Error: Draining.
+    /// Succeeds if the node takes jobs. Error: Draining.
     Result<void> takesJobs() const;
 
-    /// Tells the observer if draining() has changed since the last call.
+    /// Tells the observer if the answer of draining() has changed since the last call of tell().
     void tell();
 
 private:
     struct Change {
-        std::optional<Drain> wanted; ///< unset: the end of a drain
+        std::optional<Drain> wanted; ///< the new drain; unset if the drain is to end
         uid_t by = 0;
         Reply<void> reply;
     };
@@ -52,8 +53,8 @@ private:
     Core& core_;
     const HistoryWriter& history_;
     std::filesystem::path file_;
-    std::optional<Drain> drain_; ///< an administrator's
-    std::deque<Change> changes_; ///< each change is stored and answered before the next
+    std::optional<Drain> drain_; ///< the drain of an administrator
+    std::deque<Change> changes_; ///< pinfoldd stores and answers each change before it begins the next
     bool storing_ = false;
     std::optional<Drain> told_;
 };

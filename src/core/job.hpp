@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A live job: its record, and what watches it.
+// Describes a live job: its record, and the watches and timers that observe the job.
 #pragma once
 
 #include "core/access/authorizer.hpp"
@@ -21,29 +21,32 @@
 
 namespace pinfold {
 
-/// SIGTERM (never SIGKILL) waits at most these microseconds for the description of leftovers. On a busy machine a process that
-/// gets SIGTERM at once is gone before its command line is read. A description that hangs delays SIGTERM by no more than this.
+/// SIGTERM (never SIGKILL) waits at most this many microseconds for the description of leftovers. On a busy machine a process
+/// that gets SIGTERM at once is gone before anybody has read its command line. If the description hangs, SIGTERM comes after this
+/// time.
 inline constexpr std::uint64_t kDescriptionWait = 300'000;
 
 struct Task {
-    UniqueFd leader; ///< pidfd; none for adopted processes
+    UniqueFd leader; ///< a pidfd; unset for adopted processes
     EventHandle leaderWatch;
-    UniqueFd supervisor; ///< pidfd; tasks from 1 only, task 0 has Job::supervisor
+    UniqueFd supervisor; ///< a pidfd; only tasks from 1 on have it, for task 0 see Job::supervisor
     EventHandle supervisorWatch;
-    std::vector<Newcomer> newcomers;      ///< processes that are to be in its scope; empty once systemd is asked for it
-    bool starting = false;                ///< systemd has been asked for its scope
-    EventHandle startTimer;               ///< the next question to systemd about a start that an earlier pinfoldd asked for
+    std::vector<Newcomer> newcomers;      ///< processes that are to join the task's scope; empty once pinfoldd has asked systemd
+                                          ///< for the scope
+    bool starting = false;                ///< pinfoldd has asked systemd for the task's scope
+    EventHandle startTimer;               ///< when pinfoldd asks systemd next about a start that an earlier pinfoldd asked for
     std::vector<Reply<TaskAdded>> adders; ///< replies that wait for the start
     std::vector<Reply<void>> waiters;     ///< replies that wait for the end of the task
-    EventHandle scopeWatch;               ///< cgroup.events of the scope; tasks from 1 only, task 0 is watched by the slice
-    EventHandle describeTimer;            ///< this and the next two: as in Job
+    EventHandle scopeWatch;               ///< watches cgroup.events of the scope; only tasks from 1 on have it, because the
+                                          ///< slice's watch serves task 0
+    EventHandle describeTimer;            ///< describeTimer, graceTimer and killTimer mean the same as in Job
     EventHandle graceTimer;
     EventHandle killTimer;
     bool ending = false;
-    bool terminationDue = false; ///< as in Job
+    bool terminationDue = false; ///< means the same as in Job
 };
 
-/// What the memory peak was made of, seen while it was reached.
+/// Says of what the job's memory consisted at its peak, as pinfoldd saw it at that moment.
 struct PeakSplit {
     std::uint64_t peak = 0; ///< bytes
     std::uint64_t anon = 0;
@@ -58,30 +61,32 @@ struct Job {
     Turns turns;
     std::optional<CgroupDir> slice;
     EventHandle sliceWatch;
-    UniqueFd supervisor; ///< pidfd
+    UniqueFd supervisor; ///< a pidfd
     EventHandle supervisorWatch;
     EventHandle runTimer;
-    EventHandle describeTimer;           ///< bounds the wait of SIGTERM for the reports on leftovers
-    EventHandle graceTimer;              ///< SIGKILL follows when this time is over
-    EventHandle killTimer;               ///< Killer's
-    EventHandle unkillableTimer;         ///< UnkillablePolicy's: the next step for processes that outlive SIGKILL
-    EventHandle removalTimer;            ///< JobCloser's: the next try to remove the slice
-    std::optional<std::uint64_t> killAt; ///< CLOCK_BOOTTIME, microseconds: when SIGKILL follows; never moved to a later time
-    EventHandle memoryWatch;             ///< memory.events of the slice
-    EventHandle oomTimer;                ///< bounds the wait for the kernel's log line about the victim
+    EventHandle describeTimer;           ///< limits how long SIGTERM waits for the reports on leftovers
+    EventHandle graceTimer;              ///< when this time is over, SIGKILL follows
+    EventHandle killTimer;               ///< belongs to Killer
+    EventHandle unkillableTimer;         ///< belongs to UnkillablePolicy: the next step for processes that outlive SIGKILL
+    EventHandle removalTimer;            ///< belongs to JobCloser: the next try to remove the slice
+    std::optional<std::uint64_t> killAt; ///< when SIGKILL follows (CLOCK_BOOTTIME, microseconds); pinfoldd never moves it to a
+                                         ///< later time
+    EventHandle memoryWatch;             ///< watches memory.events of the slice
+    EventHandle oomTimer;                ///< limits the wait for the kernel's log line about the victim
     std::optional<OomReport> oomReport;
     JobOutput output; ///< the job's standard error; a restart of pinfoldd loses it
     std::optional<PeakSplit> peakSplit;
-    EventHandle leaderTimer;     ///< bounds the wait for the end of a leader that has left the job's cgroups
-    EventHandle lingerTimer;     ///< runs while the job is empty and has no batch script; then the job ends
-    EventHandle freezeTimer;     ///< bounds the wait for the freeze, after which all but the shepherds are killed
-    bool culled = false;         ///< all but the shepherds have been killed
-    EventHandle reportTimer;     ///< bounds the wait for EndJob's report on how the leader ended
-    bool reportOver = false;     ///< the report has come, or the wait for it is over
-    bool endMissed = false;      ///< the leader ended while pinfoldd was away: the reporter may have given up
-    bool leftToPid1 = false;     ///< the node is being shut down: PID 1 signals the job's processes, and kills them later
-    std::uint64_t endBegan = 0;  ///< CLOCK_BOOTTIME, microseconds; 0: not begun, or begun by an earlier pinfoldd
-    bool ownersTurn = false;     ///< a signal or suspension by the owner is under way
+    EventHandle leaderTimer; ///< limits the wait for the end of a leader that has left the job's cgroups
+    EventHandle lingerTimer; ///< runs while the job is empty and has no batch script; when it is over, the job ends
+    EventHandle freezeTimer; ///< limits the wait for the freeze of the slice; then pinfoldd kills all processes but the shepherds
+    bool culled = false;     ///< pinfoldd has killed all processes but the shepherds
+    EventHandle reportTimer; ///< limits the wait for EndJob's report on how the leader ended
+    bool reportOver = false; ///< the report of EndJob has come, or the wait for it is over
+    bool endMissed = false;  ///< the leader ended while pinfoldd was away, so the batch system may have given up its report
+    bool leftToPid1 = false; ///< the node is being shut down: PID 1 signals the job's processes, and kills them later
+    std::uint64_t endBegan = 0;  ///< when the end began (CLOCK_BOOTTIME, microseconds); 0 if it has not begun, or an earlier
+                                 ///< pinfoldd began it
+    bool ownersTurn = false;     ///< a signal or suspension that the owner asked for is under way
     bool ownerSuspends = false;  ///< the owner asked for the suspension
     bool changingLimits = false; ///< a change is on its way through systemd
     EventHandle idleSave;        ///< stores the record when the loop is idle
@@ -94,54 +99,57 @@ struct Job {
 
     const JobKey& key() const { return record.key; }
     bool isLive() const { return record.state == JobState::Creating || record.state == JobState::Running; }
-    /// The job was opened and has no batch script. Only EndJob, a stop or its linger time ends it.
+    /// Returns true if somebody opened the job, and the job has no batch script. Only EndJob, a stop or its linger time ends such
+    /// a job.
     bool lacksBatchScript() const { return record.linger && !record.tasks.contains(0); }
-    /// systemd has been asked for a scope of this task, and the outcome is not known. Until then an empty or missing scope says
-    /// nothing.
+    /// Returns true if pinfoldd has asked systemd for a scope of this task, and does not know the outcome yet. Until pinfoldd
+    /// knows it, an empty or missing scope says nothing.
     bool isStarting(std::uint32_t number) const;
     bool isStartingTasks() const;
-    /// The number of live tasks besides the batch script.
+    /// Returns the number of live tasks besides the batch script.
     std::size_t furtherTasks() const { return record.tasks.size() - record.tasks.count(0); }
 };
 
 using JobPtr = std::shared_ptr<Job>;
-using WeakJob = std::weak_ptr<Job>; ///< callbacks hold this, because the job may be over when they come
+using WeakJob = std::weak_ptr<Job>; ///< callbacks hold a WeakJob, because the job may be over when they are called
 
-/// "/batch.slice/batch-<E>.slice"
+/// Returns "/batch.slice/batch-<E>.slice".
 std::string slicePath(const JobKey& key);
-/// "/batch.slice/batch-<E>.slice/job-<E>….scope"
+/// Returns "/batch.slice/batch-<E>.slice/job-<E>….scope".
 std::string scopePath(const JobKey& key, std::uint32_t task);
-/// The job and task in which a cgroup path of /proc/PID/cgroup lies: slicePath(), scopePath() or what is below them.
+/// Finds the job and the task to which a cgroup path of /proc/PID/cgroup belongs. The path may be a slicePath(), a scopePath(),
+/// or a path below one of these.
 std::optional<UnitIdentity> identifyPath(std::string_view path);
 
 JobSummary summarize(const Job& job);
 
 Phase phaseOf(const Job& job);
 
-/// What decide() has to know about the job of this key. `job` may be null.
+/// Returns what decide() has to know about the job of this key. `job` is null if there is no such job.
 Target targetOf(const std::string& key, const Job* job);
 
-/// Also true for a job without a batch script.
+/// Returns true if the leader has ended, and also for a job without a batch script.
 bool leaderEnded(const Job& job);
 
-/// What the job's slice counts now. If memory use is at its peak, this keeps what the peak is made of.
+/// Reads what the job's slice counts now. If memory use is at its peak, lookAtUsage() also keeps in the job of what the peak
+/// consists.
 Usage lookAtUsage(Job& job);
 
-/// The live jobs by key. A key belongs to one job until that job is removed.
+/// Holds the live jobs by key. A key belongs to one job until that job is removed.
 class Registry {
 public:
     JobPtr find(std::string_view key) const;
     JobPtr findByLeader(const ProcessIdentity& leader) const;
-    /// False: another job has this key, and keeps it.
+    /// Adds the job. Returns false if another job has this key, and then changes nothing.
     [[nodiscard]] bool add(JobPtr job);
-    /// Does nothing if this job is not, or no longer, in the registry.
+    /// Removes the job. Does nothing if this job is not in the registry.
     void remove(const Job& job);
-    /// True: the registry has this very job, and not another job of its key.
+    /// Returns true if the registry has this very job, and not another job with the same key.
     bool has(const Job& job) const;
     const std::map<std::string, JobPtr, std::less<>>& all() const { return jobs_; }
-    /// The number of jobs of all users that count as this one.
+    /// Returns the number of live jobs of all users that count as `user`.
     std::size_t countOf(uid_t user, const std::function<uid_t(uid_t)>& countsAs) const;
-    /// The sum of Job::furtherTasks() over the jobs of all users that count as this one.
+    /// Returns the sum of Job::furtherTasks() over the jobs of all users that count as `user`.
     std::size_t furtherTasksOf(uid_t user, const std::function<uid_t(uid_t)>& countsAs) const;
 
 private:

@@ -8,7 +8,7 @@ namespace pinfold {
 std::string newJobId(std::uint64_t realtimeUsec) {
     sd_id128_t id{};
     char text[SD_ID128_STRING_MAX] = "";
-    // This fails only if the kernel has no random numbers yet, and no job starts so early.
+    // sd_id128_randomize() fails only if the kernel has no random numbers yet, and no job starts so early.
     (void)sd_id128_randomize(&id);
     for (int byte = 5; byte >= 0; --byte)
         id.bytes[byte] = static_cast<std::uint8_t>(realtimeUsec / 1000 >> (8 * (5 - byte)));

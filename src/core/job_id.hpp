@@ -6,8 +6,8 @@
 
 namespace pinfold {
 
-/// 48 bits of time in milliseconds, then 80 random bits, as 32 hexadecimal digits: unique for ever, over all nodes, and in the
-/// order of creation, so that a database adds them at its end.
+/// Makes the id of a new job: 48 bits of time in milliseconds, then 80 random bits, as 32 hexadecimal digits. An id is unique for
+/// ever, over all nodes. The ids are in the order of creation, so a database adds new ids at the end of its index.
 std::string newJobId(std::uint64_t realtimeUsec);
 
 } // namespace pinfold

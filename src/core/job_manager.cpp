@@ -59,7 +59,8 @@ struct JobManager::Impl {
         closer.onForgotten = [this] { shutdown.jobIsOver(); };
     }
 
-    /// The job, if the caller may do this to it in its present phase. Null: there is no such job, and the action needs none.
+    /// Returns the job, if the verb is allowed to the caller in the job's present phase. Returns null if the job does not exist
+    /// and the verb does not need it.
     Result<JobPtr> permitted(const Caller& caller, Action action, const std::string& key) const {
         auto job = core.registry.find(key);
         if (auto allowed = decide(caller, action, targetOf(key, job.get())); !allowed)
@@ -79,7 +80,7 @@ struct JobManager::Impl {
     }
 
     void lookAtAll() {
-        const auto jobs = core.registry.all(); // a copy, because check() may end a job and remove it
+        const auto jobs = core.registry.all(); // a copy, because check() may end a job and remove it from the registry
         for (const auto& [key, job] : jobs) {
             ender.check(job);
             const auto tasks = job->record.tasks;
@@ -135,13 +136,15 @@ void JobManager::recover(std::function<void(Result<void>)> ready) {
 void JobManager::takeUp(std::function<void(Result<void>)> ready) {
     impl_->recovery.run([this, ready = std::move(ready)](Result<void> done) {
         if (done) {
-            impl_->unkillable.publish(); // an earlier pinfoldd may have left a comment on a job that is over by now
+            // An earlier pinfoldd may have left a comment on the node about a job that is over by now.
+            impl_->unkillable.publish();
             impl_->reconciler.run(false, [this](const Result<Reconciliation>& reconciled) {
                 if (!reconciled)
                     logNodeWarning(impl_->core.context, "cannot look for orphaned units: " + reconciled.error().message);
             });
         }
-        impl_->core.context.kernelLog.watch(impl_->core.context.loop); // not before: a report needs the job that it is about
+        // This comes last, because a report on a victim needs the job that the report is about.
+        impl_->core.context.kernelLog.watch(impl_->core.context.loop);
         impl_->share.protect();
         ready(std::move(done));
     });
@@ -207,7 +210,7 @@ void JobManager::endJob(const Caller& caller, const std::string& key, EndReport 
     };
     if (!job || (report.leader && summarize(**job).leader != *report.leader))
         return impl_->past.newestReceipt(caller, Action::EndJob, key, late);
-    // The receipt may be on its way already. Then this report amends it afterwards.
+    // The receipt may be on its way already, so this report amends the receipt afterwards.
     (*job)->waiters.push_back((*job)->record.state == JobState::Accounting ? late : std::move(reply));
     impl_->ender.reportExit(*job, report.exit, caller.admin);
 }
@@ -299,7 +302,7 @@ std::vector<JobSummary> JobManager::jobsOfUser(uid_t uid) const {
     for (const auto& [key, job] : impl_->core.registry.all())
         if (job->record.uid == uid)
             theirs.push_back(job);
-    // The order is that of createdBoot, a clock that nobody sets back.
+    // The newest job comes first by createdBoot, because nobody sets back that clock.
     const auto rank = [](const JobPtr& job) {
         return std::pair(job->record.state == JobState::Running, job->record.createdBoot);
     };
@@ -351,7 +354,7 @@ Result<Usage> JobManager::usage(const Caller& caller, const std::string& key) co
     const auto job = impl_->permitted(caller, Action::GetUsage, key);
     if (!job)
         return job.error();
-    const auto& figures = (*job)->record.figures; // set when the job has ended, and then its slice may be gone
+    const auto& figures = (*job)->record.figures; // set when the job has ended, because then its slice may be gone
     return figures ? figures->usage : lookAtUsage(**job);
 }
 

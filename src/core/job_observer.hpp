@@ -10,7 +10,8 @@
 
 namespace pinfold {
 
-/// Learns what happened, for the bus's signals and objects. Called after the record of the event is stored.
+/// Learns what happened to the jobs and the node. The bus's signals and objects are made from this. Each method is called after
+/// pinfoldd has stored the record of the event.
 class JobObserver {
 public:
     virtual ~JobObserver() = default;
@@ -22,9 +23,9 @@ public:
     virtual void taskRemoved(const JobKey& /*key*/, std::uint32_t /*task*/) {}
     virtual void leftoversFound(const JobKey& /*key*/, std::uint32_t /*task*/, std::uint64_t /*count*/) {}
     virtual void unkillable(const JobKey& /*key*/, std::uint64_t /*count*/) {}
-    /// By now no query finds the job.
+    /// The job is over. By now no query finds the job.
     virtual void jobRemoved(const JobKey& /*key*/, const Receipt& /*receipt*/) {}
-    /// Somebody reported the leader's end after jobRemoved().
+    /// Somebody has reported the leader's end after jobRemoved(), and the receipt has it now.
     virtual void receiptAmended(const Receipt& /*receipt*/) {}
     /// The answer of JobManager::draining() has changed.
     virtual void drainChanged() {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What callers ask of JobManager, and what it answers.
+// Declares what callers ask of JobManager, and what JobManager answers.
 #pragma once
 
 #include "base/result.hpp"
@@ -23,53 +23,54 @@
 
 namespace pinfold {
 
-/// Called exactly once, possibly from within the call that it was passed to.
+/// Takes the answer to a call. JobManager calls it exactly once, possibly before the call returns.
 template <class T> using Reply = std::function<void(Result<T>)>;
 
 struct CreateRequest {
-    std::string key;     ///< empty: the key is manual.<n>; openJob() needs a key
-    UniqueFd leader;     ///< pidfd; openJob(): none
-    UniqueFd supervisor; ///< pidfd, or none
-    ForeignFd output;    ///< the job's standard error, for the one line about an out-of-memory kill; or none
+    std::string key;     ///< if empty, pinfoldd makes the key manual.<n>; openJob() needs a key
+    UniqueFd leader;     ///< a pidfd; empty for openJob()
+    UniqueFd supervisor; ///< a pidfd; empty if the job has no supervisor
+    ForeignFd output;    ///< the job's standard error, for the one line about an out-of-memory kill; may be empty
     std::optional<uid_t> owner;
     ResourceLimits limits;
     AllocationRequest allocation = {};
     std::optional<std::uint64_t> slots = {};  ///< 1 to 8192; Config::Jobs::slots says what follows from it
-    bool shepherd = false;                    ///< the leader is the batch system's own process above the job
-    std::optional<std::uint64_t> linger = {}; ///< openJob(): microseconds from its last task's end to its own; unset: the site's
-    std::optional<std::uint64_t> reportWithin = {}; ///< microseconds, see ReportWait; unset: openJob() 10 s, else 0
+    bool shepherd = false;                    ///< the leader is the batch system's own process above the job's processes
+    std::optional<std::uint64_t> linger = {}; ///< microseconds that an opened job stays without tasks before it ends; if unset,
+                                              ///< the site's setting holds
+    std::optional<std::uint64_t> reportWithin = {}; ///< microseconds, see ReportWait; if unset, 10 s for openJob(), otherwise 0
 };
 
-/// A further task of a job, or the batch script of a job that was opened.
+/// Asks for a further task of a job, or for the batch script of a job that somebody opened.
 struct TaskRequest {
     std::string key;
-    UniqueFd leader;     ///< pidfd
-    UniqueFd supervisor; ///< pidfd, or none
-    ForeignFd output;    ///< as in CreateRequest; only for a batch script
+    UniqueFd leader;     ///< a pidfd
+    UniqueFd supervisor; ///< a pidfd; empty if the task has no supervisor
+    ForeignFd output;    ///< means the same as in CreateRequest; only for a batch script
     bool batch = false;
     bool shepherd = false;
-    std::optional<CreateRequest> open = {}; ///< the job to open if no job has this key
+    std::optional<CreateRequest> open = {}; ///< if no job has this key, pinfoldd opens this job first
 };
 
-/// What a supervisor reports when its child has ended.
+/// Holds what a supervisor reports when its child has ended.
 struct EndReport {
     ExitState exit;
-    std::optional<pid_t> leader; ///< the leader that has ended: by then a later job may have the same key
+    std::optional<pid_t> leader; ///< the leader that has ended; a later job may have the same key, but has another leader
 };
 
 struct JobSummary {
     JobKey key;
     JobState state = JobState::Creating;
     uid_t uid = 0;
-    pid_t leader = 0;          ///< 0: the job has no batch script
-    std::uint64_t created = 0; ///< CLOCK_REALTIME, microseconds
+    pid_t leader = 0;          ///< 0 if the job has no batch script
+    std::uint64_t created = 0; ///< when the job was created (CLOCK_REALTIME, microseconds)
     bool suspended = false;
     ResourceLimits limits = {};
-    std::vector<std::string> limitsNotEnforced = {}; ///< names
+    std::vector<std::string> limitsNotEnforced = {}; ///< the names of the limits that are not in force
     std::vector<std::uint32_t> tasks = {};
     Allocation allocation = {};
-    std::optional<std::uint64_t> unkillableSince = {}; ///< CLOCK_REALTIME, microseconds: when SIGKILL was sent in vain
-    bool unkillableInFuse = false; ///< the job waits for a file server that users run themselves, so no action is taken
+    std::optional<std::uint64_t> unkillableSince = {}; ///< when pinfoldd sent SIGKILL in vain (CLOCK_REALTIME, microseconds)
+    bool unkillableInFuse = false; ///< the job waits for a file server that users run themselves, so pinfoldd takes no action
 };
 
 struct TaskAdded {

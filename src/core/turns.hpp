@@ -8,14 +8,14 @@
 
 namespace pinfold {
 
-/// Moves of processes into a job take turns with everything that hits all processes of the job at once. A process that a move
-/// brought there by mistake must not be hit before it is put back. Turns are first come, first served; turns of the same kind run
-/// at the same time.
+/// Makes moves of processes into a job take turns with actions that hit all processes of the job at once. A move may bring a
+/// wrong process into the job by mistake, and no such action may hit this process before the move has put it back. The first
+/// request gets the first turn. Turns of the same kind run at the same time.
 class Turns {
 public:
     enum class Kind { Move, Hit };
 
-    /// Calls `begin` when the turn comes, possibly at once. over() ends the turn.
+    /// Calls `begin` when the turn comes, possibly at once. The turn lasts until over().
     void take(Kind kind, std::function<void()> begin) {
         waiting_.emplace_back(kind, std::move(begin));
         next();
@@ -38,7 +38,7 @@ private:
 
     Kind kind_ = Kind::Move;
     std::size_t underWay_ = 0;
-    std::list<std::pair<Kind, std::function<void()>>> waiting_; // a deque takes 600 bytes of each job while it is empty
+    std::list<std::pair<Kind, std::function<void()>>> waiting_; // a list, because an empty deque takes 600 bytes in each job
 };
 
 } // namespace pinfold

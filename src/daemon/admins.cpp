@@ -12,7 +12,8 @@
 namespace pinfold {
 namespace {
 
-/// Only one thread at a time may call this function: the lane has one thread, and nothing else in pinfoldd looks up names.
+/// Asks the user database. Only one thread at a time may call adminUsers(). This is so because Lane::Names has one thread, and no
+/// other code of pinfoldd looks up names.
 std::set<uid_t> adminUsers() {
     std::set<uid_t> uids;
     const group* admins = ::getgrnam("pinfold-admin");
@@ -44,7 +45,7 @@ void Admins::refresh(std::function<void()> then) {
         clients_.setAdmins(std::move(uids));
         over(weak);
     });
-    if (!asked) // the lane is full: the queued questions will be asked after this moment
+    if (!asked) // the lane is full, and the questions in its queue will be asked only later
         return over(weak);
     waiting->timer = loop_.after(kPatience, [this, weak] { over(weak); });
 }

@@ -12,18 +12,18 @@
 
 namespace pinfold {
 
-/// The members of the group pinfold-admin in the system's user database. This may ask a directory service, which takes as long as
-/// the network takes.
+/// Keeps the members of the group pinfold-admin, from the system's user database. The database may be a directory service, which
+/// takes as long as the network takes.
 class Admins {
 public:
-    /// Microseconds for which a caller waits for an answer.
+    /// A caller waits at most this many microseconds for an answer.
     static constexpr std::uint64_t kPatience = 1'000'000;
 
     Admins(EventLoop& loop, Background& background, CallerLimits& clients)
         : loop_(loop), background_(background), clients_(clients) {}
 
-    /// Asks anew. Until the answer has come, the members of the last answer stay in force; before the first answer only root is
-    /// an admin. `then` is called once, when the answer is in force or after kPatience.
+    /// Asks the database anew. Until the answer has come, the members of the last answer stay in force. Before the first answer
+    /// only root is an admin. refresh() calls `then` once, when the answer is in force or after kPatience.
     void refresh(std::function<void()> then);
 
 private:

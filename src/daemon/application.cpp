@@ -42,12 +42,11 @@ namespace {
 
 constexpr int kExitConfig = 78; // EX_CONFIG of sysexits.h; RestartPreventExitStatus= in the unit
 constexpr int kExitRestart = 1;
-// Without this pause, systemd would start pinfoldd ten times a second, each time with a line in the journal, for as long as a
-// disk is full.
+// Without this pause, systemd would start pinfoldd ten times a second while a disk is full, each time with a line in the journal.
 constexpr unsigned kPauseSeconds = 2;
 constexpr std::uint64_t kBarrier = 2'000'000; // microseconds
 
-/// The socket of pinfoldd.socket, see sd_listen_fds(3). -1 means that there is none.
+/// Returns the socket of pinfoldd.socket (see sd_listen_fds(3)), or -1 if there is none.
 int passedSocket() {
     if (sd_listen_fds(0) <= 0)
         return -1;
@@ -56,9 +55,9 @@ int passedSocket() {
 }
 
 /// Handles errors that a restart cannot cure: pinfoldd reports the error once, clearly, and systemd leaves pinfoldd down. Each
-/// wrapper that connects starts pinfoldd again, and so pinfoldd notices the cure. The wrapper is told why its job cannot run. It
-/// must not stay in the queue, where it would start pinfoldd for ever. Wrappers that wait for a job's end come again, all at the
-/// same moment and every few seconds at most (DaemonLink).
+/// wrapper that connects starts pinfoldd again, and so pinfoldd notices the cure. pinfoldd tells the wrapper why its job cannot
+/// run. No wrapper may stay in the socket's queue, because systemd would start pinfoldd for it again and again. Wrappers that
+/// wait for a job's end come again, all at the same moment and every few seconds at most (DaemonLink).
 int refuse(const Error& error) {
     turnAway(passedSocket(),
              {ErrorCode::Unreachable, "pinfoldd does not start: " + error.message +
@@ -84,16 +83,17 @@ std::string readBootId() {
     return text.substr(0, text.find('\n'));
 }
 
-/// The start waits for the conversion. The unit's start time-out must not interrupt it, because the next start would begin the
-/// conversion anew. A thread calls this function.
+/// Tells systemd that the start waits for the migration of the history. The unit's start time-out must not interrupt the
+/// migration, because the next start would begin it anew. A thread calls announceMigration().
 void announceMigration() {
     constexpr const char* what = "converting the receipts of an older pinfold, which takes about a minute for each million";
-    // Do not use the log here: it belongs to the loop's thread. This thread, unlike the loop's, may block in the write.
+    // The log belongs to the loop's thread, so this thread writes the line itself. Unlike the loop's thread, it may block in the
+    // write.
     (void)::dprintf(STDERR_FILENO, "<6>history: %s\n", what);
     sd_notifyf(0, "EXTEND_TIMEOUT_USEC=%llu\nSTATUS=%s", 3'600'000'000ULL, what);
 }
 
-/// Without the kernel log, only the names of the victims are lost.
+/// Opens the kernel's log. If this fails, the only loss is that pinfoldd does not know the names of out-of-memory victims.
 UniqueFd kernelLog() {
     auto log = KernelLog::openDevice();
     if (!log)
@@ -147,7 +147,8 @@ public:
           terminate_(loop_.onSignal(SIGTERM, [this] { terminate(); })), interrupt_(loop_.onSignal(SIGINT, [this] { stop(0); })),
           hangup_(loop_.onSignal(SIGHUP, [this] { reload([](const Result<void>&) {}); })) {}
 
-    ~Application() { background_.forget(); } // the answers that callers wait for are messages of our connection
+    // The answers for which callers wait are messages of the connection, so they must go before it.
+    ~Application() { background_.forget(); }
     Application(const Application&) = delete;
     Application& operator=(const Application&) = delete;
 
@@ -203,7 +204,8 @@ private:
     }
 
     void busLost(const std::string& why) {
-        // pinfoldd does not reconnect: a new pinfoldd finds everything in records and units, and every start exercises that code.
+        // pinfoldd does not reconnect to the bus. It ends, and a new pinfoldd finds everything in records and units, by code that
+        // every start exercises.
         logErrorLine("the connection to the bus was lost (" + why + "): pinfoldd starts again");
         stop(kExitRestart);
     }
@@ -238,7 +240,7 @@ private:
     SubordinateUsers subordinates_;
     MetricsCounter metrics_;
     CoreContext context_;
-    std::string rejected_; ///< the reason if the configuration was rejected; empty: the configuration is in force
+    std::string rejected_; ///< why the configuration was rejected; empty if it is in force
     StatusTeller status_;
     JobManager jobs_;
     HistoryKeeper historyKeeper_;

@@ -16,7 +16,7 @@
 namespace pinfold {
 namespace {
 
-/// Formats %* in the pattern: it is the level as a number of syslog(3).
+/// Formats %* in the pattern as the level's number in syslog(3).
 class Priority : public spdlog::custom_flag_formatter {
 public:
     void format(const spdlog::details::log_msg& message, const std::tm&, spdlog::memory_buf_t& out) override {

@@ -8,8 +8,8 @@
 
 namespace pinfold {
 
-/// As long as this object lives, ordinary log lines go to standard error with the priority in front, as systemd's services write
-/// them (sd-daemon(3)). The queue's thread writes them, because standard error is a stream to journald, which may block.
+/// As long as a QueuedLog lives, ordinary log lines go to standard error with the priority in front, as in all services of
+/// systemd (sd-daemon(3)). The queue's thread writes them, because standard error is a stream to journald, which may block.
 class QueuedLog {
 public:
     explicit QueuedLog(MessageQueue& queue);

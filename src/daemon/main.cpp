@@ -12,8 +12,9 @@ namespace {
 
 constexpr int kUsage = 2;
 
-// A node's memory belongs to its jobs. Without these settings, the process keeps the memory that a large answer took: malloc(3)
-// raises the threshold to the size that was freed last, and each of our threads has an arena of its own.
+// Makes malloc(3) give freed memory back, because a node's memory belongs to its jobs. Without these settings, pinfoldd would
+// keep the memory of a large answer: malloc(3) raises its threshold to the size that was freed last, and each thread of pinfoldd
+// has its own arena.
 void giveBackWhatIsFreed() {
     ::mallopt(M_MMAP_THRESHOLD, 128 * 1024);
     ::mallopt(M_TRIM_THRESHOLD, 128 * 1024);
@@ -44,7 +45,7 @@ int main(int argc, char** argv) {
     try {
         return run(argc, argv);
     } catch (const std::exception& error) {
-        // Libraries throw at start-up, before pinfoldd watches anything. systemd starts pinfoldd again.
+        // Libraries may throw at start-up, before pinfoldd watches anything. After that systemd starts pinfoldd again.
         std::fprintf(
             stderr,
             "<3>pinfoldd: cannot start: %s; pinfoldd needs the system bus, and systemd on the bus: see `systemctl status dbus`\n",

@@ -8,12 +8,12 @@
 namespace pinfold {
 
 struct DaemonOptions {
-    std::filesystem::path root = "/"; ///< prefix of every path that is read or written; for tests
+    std::filesystem::path root = "/"; ///< the prefix of every path that pinfoldd reads or writes; for tests
     bool help = false;
     bool version = false;
 };
 
-/// Error: InvalidArgument, with a message of one line.
+/// Reads the command line. The error InvalidArgument has a message of one line.
 Result<DaemonOptions> parseDaemonOptions(int argc, char** argv);
 
 extern const char* const kDaemonUsage;

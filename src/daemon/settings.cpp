@@ -18,8 +18,8 @@ Result<void> Settings::load() {
         return reject(loaded.error());
     for (const auto& warning : loaded->warnings)
         logWarningLine(warning);
-    // Warnings do not stop pinfoldd at its start: there is no older configuration to fall back on, and a node that is behind its
-    // site's configuration must come up.
+    // Warnings do not stop pinfoldd at its start, because there is no older configuration to fall back on. A node whose pinfoldd
+    // is older than its site's configuration must come up.
     if (inForce_ && !loaded->warnings.empty())
         return reject({ErrorCode::ConfigInvalid, loaded->warnings.front()});
     config_ = std::move(loaded->config);
@@ -39,18 +39,18 @@ Error Settings::reject(const Error& why) const {
 }
 
 void Settings::publishFailurePolicy() const {
-    // pinfold-run has no TOML parser. It reads this file when pinfoldd cannot answer.
+    // pinfold-run has no TOML parser, so it reads this file when pinfoldd cannot answer.
     const auto file = inRoot(root_, kFailurePolicyFile);
     const std::string policy = config_.jobs.onFailure == OnFailure::Refuse ? "refuse\n" : "run-unconfined\n";
-    if (readFile(AT_FDCWD, file.c_str()) == policy) // this check also succeeds where /run is full
+    if (readFile(AT_FDCWD, file.c_str()) == policy) // the check comes before the write, so that it succeeds even if /run is full
         return;
     std::error_code error;
     std::filesystem::create_directories(file.parent_path(), error);
     const auto written = replaceFile(file, policy, 0644);
     if (written)
         return;
-    // Without the file, no job runs unconfined. With an old file, a job might run unconfined although the site does not want that
-    // any more.
+    // An old file is removed, because with it a job might run unconfined although the site does not want that any more. Without a
+    // file no job runs unconfined.
     std::filesystem::remove(file, error);
     logWarningLine(
         "cannot tell pinfold-run the value of jobs.on_failure, so pinfold-run starts no job while pinfoldd does not run: " +

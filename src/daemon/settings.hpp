@@ -15,12 +15,12 @@ class Settings {
 public:
     Settings(const std::filesystem::path& root, Journal& journal) : root_(root), journal_(journal) {}
 
-    /// Reads the configuration's files and puts them in force. A reload does this on the loop: what follows the reload has to see
-    /// the new values, and a node whose /etc hangs has lost systemd, too. If the files have an error, or an unknown key while
-    /// another configuration is in force, the configuration in force stays. Error: ConfigInvalid.
+    /// Reads the configuration's files and puts them in force. load() runs on the loop also for a reload: the code that runs
+    /// after the reload has to see the new values, and a node whose /etc hangs has lost systemd, too. If the files have an error,
+    /// or an unknown key while another configuration is in force, the configuration in force stays. Error: ConfigInvalid.
     Result<void> load();
 
-    /// The configuration. It is always the same object, whose values change with load().
+    /// Returns the configuration. The object is always the same, and load() changes its values.
     const Config& config() const { return config_; }
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The line "Status:" of `systemctl status pinfoldd`.
+// Makes the line "Status:" of `systemctl status pinfoldd`.
 #pragma once
 
 #include "model/drain.hpp"
@@ -12,7 +12,8 @@
 
 namespace pinfold {
 
-/// "2 jobs; takes no new jobs: new disk; configuration rejected: …". `rejected`: why the configuration was rejected, or empty.
+/// Returns a line such as "2 jobs; takes no new jobs: new disk; configuration rejected: …". `rejected` says why the configuration
+/// was rejected, or is empty.
 std::string statusLine(std::size_t jobs, const std::optional<Drain>& drain, const std::string& rejected);
 
 /// Tells systemd about changes, at most once a second, because thousands of jobs may begin and end in a second.

@@ -11,7 +11,7 @@ constexpr const char* kAdmin = "/etc/dbus-1";
 
 struct BusLimit {
     const char* name;
-    std::uint64_t needed; ///< the default of dbus-daemon itself
+    std::uint64_t needed; ///< the least limit; it is the default of dbus-daemon itself
     const char* why;
 };
 constexpr BusLimit kLimits[] = {
@@ -20,7 +20,7 @@ constexpr BusLimit kLimits[] = {
     {"max_match_rules_per_connection", 512, "systemd needs one for each start and stop that a client waits for"},
 };
 
-/// Returns the files in the order in which dbus-daemon reads them: the last value holds.
+/// Returns the files in the order in which dbus-daemon reads them. The last value of a setting holds.
 std::vector<std::filesystem::path> busFiles(const Files& files) {
     std::vector<std::filesystem::path> found{std::filesystem::path(kVendor) / "system.conf",
                                              std::filesystem::path(kAdmin) / "system.conf"};
@@ -31,7 +31,7 @@ std::vector<std::filesystem::path> busFiles(const Files& files) {
     return found;
 }
 
-/// Reads <limit name="NAME">NUMBER</limit>, but not in comments.
+/// Reads <limit name="NAME">NUMBER</limit>, but skips comments.
 std::optional<std::uint64_t> limitIn(std::string text, const std::string& name) {
     for (auto begin = text.find("<!--"); begin != std::string::npos; begin = text.find("<!--")) {
         const auto end = text.find("-->", begin);

@@ -12,7 +12,7 @@ constexpr unsigned kSysPtrace = CAP_SYS_PTRACE;
 constexpr unsigned kSysNice = CAP_SYS_NICE;
 constexpr unsigned kSyslog = CAP_SYSLOG;
 
-/// True: the capability is in the service's CapabilityBoundingSet=, or this is not known.
+/// Returns true if the capability is in the service's CapabilityBoundingSet=, or if that is not known.
 bool mayBeKept(const Properties& service, unsigned capability);
 
 } // namespace pinfold::doctor

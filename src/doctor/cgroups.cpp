@@ -13,9 +13,9 @@ constexpr const char* kBootV2 =
 
 struct Controller {
     const char* name;
-    FindingState without; ///< Fail: jobs ask for it by default; Warn: only a site's settings ask for it
+    FindingState without; ///< Fail if jobs ask for the controller by default; Warn if only a site's settings ask for it
     const char* limits;
-    bool accounted; ///< systemd gives it to each job
+    bool accounted; ///< systemd gives the controller to each job
 };
 constexpr Controller kControllers[] = {
     {"memory", FindingState::Fail, "limits of memory, and the memory use of jobs", true},
@@ -58,8 +58,8 @@ bool checkVersion(const Files& files, Findings& findings) {
     return false;
 }
 
-/// Says whether somebody besides systemd has taken the controller from live jobs: systemd gives an accounted controller to each
-/// of them, and other controllers where a job asks for them.
+/// Says whether somebody other than systemd has taken the controller from live jobs. systemd gives an accounted controller to
+/// each job, and other controllers to jobs that ask for them.
 bool keptFromJobs(const Files& files, const Controller& controller) {
     const auto slice = mount() / "batch.slice";
     return controller.accounted && !files.matching(slice / "batch-*.slice").empty() &&
@@ -91,7 +91,7 @@ void checkController(const Host& host, const Files& files, const Controller& con
     findings.ok(id, std::string("available, for ") + controller.limits);
 }
 
-/// Returns cgroups other than the root, because the root has fewer files.
+/// Returns some cgroups other than the root cgroup, because the root cgroup has fewer files.
 std::vector<std::filesystem::path> someCgroups(const Files& files) {
     std::vector<std::filesystem::path> found;
     for (const auto& name : files.list(kMount))
@@ -100,8 +100,8 @@ std::vector<std::filesystem::path> someCgroups(const Files& files) {
     return found;
 }
 
-/// Says whether `file` is missing wherever `beside` exists. Files tell more than a version, because distributions port features
-/// back.
+/// Says whether `file` is missing wherever `beside` exists. The files tell more than the kernel's version, because distributions
+/// port features back.
 bool lacks(const Files& files, const char* file, const char* beside) {
     const auto cgroups = someCgroups(files);
     const auto has = [&files](const char* name) {

@@ -42,7 +42,7 @@ void checkUnit(const Properties& unit, Findings& findings) {
                     dropIns.empty() ? file : dropIns);
 }
 
-/// Finds things that pinfoldd needs and that a drop-in has taken from it.
+/// Finds settings by which a drop-in has taken something from pinfoldd that pinfoldd needs.
 void checkSandbox(const Properties& unit, Findings& findings) {
     const auto where = property(unit, "DropInPaths");
     if (property(unit, "ProtectControlGroups") == "yes") {
@@ -139,8 +139,8 @@ void checkConfig(const Host& host, Findings& findings) {
 }
 
 void checkGroup(const Files& files, Findings& findings) {
-    // Read the file and do not ask the name service, which may have the group too: systemd-sysusers writes the group to this
-    // file.
+    // The check reads this file, because systemd-sysusers writes the group to it. The name service may know the group from
+    // elsewhere.
     for (const auto& line : meaningfulLines(files.text("/etc/group")))
         if (line.text.starts_with("pinfold-admin:")) {
             findings.ok("pinfoldd.group", "the group pinfold-admin exists");

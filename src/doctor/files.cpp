@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr int kMostLinks = 40;  // the same limit as the kernel's
-constexpr int kMostFiles = 256; // a bound, because files may include each other for ever
+constexpr int kMostFiles = 256; // needed because files may include each other for ever
 constexpr std::string_view kBlanks = " \t\r";
 
 std::string_view trimmed(std::string_view text) {
@@ -24,7 +24,7 @@ std::string_view trimmed(std::string_view text) {
     return begin == std::string_view::npos ? std::string_view() : text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
 }
 
-/// Returns `path` without its root directory, to be appended to another directory.
+/// Returns `path` without its root directory, so that the caller can append it to another directory.
 fs::path unrooted(const fs::path& path) { return path.is_absolute() ? path.relative_path() : path; }
 
 } // namespace
@@ -72,7 +72,7 @@ Access Files::access(const fs::path& path) const {
 std::optional<std::string> Files::read(const fs::path& path) const {
     const auto real = resolve(path);
     const auto found = status(path);
-    if (!real || !found || !S_ISREG(found->mode)) // a FIFO would block us
+    if (!real || !found || !S_ISREG(found->mode)) // reading a FIFO would block the doctor
         return std::nullopt;
     return readFile(AT_FDCWD, (root_ / unrooted(*real)).c_str());
 }

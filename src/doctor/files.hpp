@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Files and directories below a root, as the host itself sees them: absolute links begin at that root.
+// Reads files and directories below a root in the way the host itself sees them: absolute links begin at that root.
 #pragma once
 
 #include <sys/types.h>
@@ -16,7 +16,7 @@ namespace pinfold::doctor {
 enum class Access { There, Absent, Denied };
 
 struct Line {
-    std::size_t number; ///< from 1
+    std::size_t number; ///< the number of the line, from 1
     std::string text;   ///< the line without comment and without blanks at its ends; never empty
 };
 
@@ -31,47 +31,47 @@ class Files {
 public:
     explicit Files(std::filesystem::path root) : root_(std::move(root)) {}
 
-    /// The path of the file behind all links, without the root. Unset: a link leads nowhere, or in circles.
+    /// Returns the path of the file behind all links, without the root. Returns nullopt if a link leads nowhere or in circles.
     std::optional<std::filesystem::path> resolve(const std::filesystem::path& path) const;
     Access access(const std::filesystem::path& path) const;
     bool exists(const std::filesystem::path& path) const { return access(path) == Access::There; }
-    /// A file's text, at most 1 MiB. Unset: the file is absent, unreadable, or not a regular file.
+    /// Returns a file's text, at most 1 MiB. Returns nullopt if the file is absent, unreadable, or not a regular file.
     std::optional<std::string> read(const std::filesystem::path& path) const;
-    /// As read(), with "" instead of unset.
+    /// Does what read() does, but returns "" in place of nullopt.
     std::string text(const std::filesystem::path& path) const { return read(path).value_or(""); }
-    /// True: this process may list the directory.
+    /// Returns true if this process may list the directory.
     bool listable(const std::filesystem::path& directory) const;
-    /// The names in a directory, sorted; empty if the directory cannot be read.
+    /// Returns the names in a directory, sorted, or an empty list if the directory cannot be read.
     std::vector<std::string> list(const std::filesystem::path& directory) const;
-    /// The files that match. Only the last component may be a pattern of glob(7).
+    /// Returns the files that match. Only the last component may be a pattern of glob(7).
     std::vector<std::filesystem::path> matching(const std::filesystem::path& pattern) const;
 
-    /// Gives the patterns of files that a line includes, relative to the first file's directory; empty for a line that includes
-    /// nothing.
+    /// Returns the patterns of files that a line includes, relative to the first file's directory. The list is empty for a line
+    /// that includes nothing.
     using Included = std::function<std::vector<std::filesystem::path>(const std::string& line)>;
-    /// The meaningful lines of a file, with the lines of included files in their places.
+    /// Returns the meaningful lines of a file. The lines of included files stand in the places of the lines that include them.
     std::vector<FileLine> linesWithIncludes(const std::filesystem::path& file, const Included& included) const;
 
     struct Status {
         uid_t owner = 0;
         mode_t mode = 0;
     };
-    /// The status of the file behind links.
+    /// Returns the status of the file behind all links.
     std::optional<Status> status(const std::filesystem::path& path) const;
-    /// The first of these paths that exists.
+    /// Returns the first of these paths that exists.
     std::optional<std::filesystem::path> first(const std::vector<std::filesystem::path>& paths) const;
 
 private:
     std::filesystem::path root_;
 };
 
-/// The lines of a text that are not empty without comments. `#` begins a comment. A backslash at the end joins a line with the
-/// next one.
+/// Returns the lines of a text without comments, and leaves out empty lines. `#` begins a comment. A backslash at the end joins a
+/// line with the next one.
 std::vector<Line> meaningfulLines(std::string_view text);
 std::vector<std::string> words(std::string_view text);
 bool hasWord(std::string_view list, std::string_view word);
 std::string lowerCase(std::string text);
-/// The parts as "a, b and c".
+/// Returns the parts as a text such as "a, b and c".
 std::string joined(const std::vector<std::string>& parts);
 
 } // namespace pinfold::doctor

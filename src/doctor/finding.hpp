@@ -12,9 +12,9 @@ enum class FindingState { Ok, Warn, Fail };
 
 std::string_view toString(FindingState state);
 
-/// The result of one check. Each text is one line, fit for a terminal.
+/// Is the result of one check. Each text is one line that is safe for a terminal.
 struct Finding {
-    std::string id; ///< "cgroup.version": never changes its meaning
+    std::string id; ///< for example "cgroup.version"; an id never changes its meaning
     FindingState state;
     std::string found;
     std::string remedy; ///< a command, or a line of configuration; empty if all is well
@@ -33,7 +33,7 @@ public:
         add(FindingState::Fail, std::move(id), found, remedy, where);
     }
     void add(FindingState state, std::string id, const std::string& found, const std::string& remedy, const std::string& where);
-    /// Adds the finding that only root may read this. What is not known is not ok.
+    /// Adds the finding that only root may read something. Its state is not Ok, because the answer is not known.
     void needsRoot(std::string id, const std::string& where) {
         warn(std::move(id), "not known: only root may check this", "run `pinfold doctor` as root", where);
     }

@@ -26,7 +26,7 @@ std::string setting(const std::string& configuration, const std::string& name) {
     return "";
 }
 
-/// The configuration of a host comes before the configuration of the cell.
+/// Returns the setting of this host, or else the setting of the cell.
 std::string setting(const GridEngineAnswer& answer, const std::string& name) {
     const auto local = setting(answer.local, name);
     return local.empty() ? setting(answer.global, name) : local;
@@ -51,7 +51,7 @@ void checkShepherd(const Host& host, const Files& files, const GridEngineAnswer&
         findings.ok(id, "Grid Engine's jobs use pinfold", "qconf -sconf");
 }
 
-/// If Grid Engine has cgroups of its own, it takes the job out of pinfold's cgroup when the job starts.
+/// Checks whether Grid Engine has its own cgroups. If it has, it takes a job out of pinfold's cgroup when the job starts.
 void checkCgroups(const GridEngineAnswer& answer, Findings& findings) {
     auto parameters = lowerCase(setting(answer, "execd_params"));
     for (char& c : parameters)

@@ -23,13 +23,13 @@ Names slices(const Files& files) {
     return names;
 }
 
-/// Returns the records with their states. A state is unset if the file cannot be understood.
+/// Returns the records with their states. A state is unset if the record cannot be read.
 std::map<std::string, std::optional<JobState>> records(const Files& files) {
     std::map<std::string, std::optional<JobState>> found;
     for (const auto& file : files.matching(std::filesystem::path(kRecordsDirectory) / "*.json")) {
         const auto text = files.read(file);
         const auto record = decodeJobRecord(text.value_or(""));
-        if (text) // otherwise the file has gone meanwhile
+        if (text) // otherwise the file has gone since the directory was read
             found.emplace(file.stem(), record ? std::optional(record->state) : std::nullopt);
     }
     return found;
@@ -63,9 +63,9 @@ void checkJobs(const Host&, const Files& files, Findings& findings) {
         findings.needsRoot("jobs.units", kRecordsDirectory);
         return;
     }
-    // Jobs come and go while we look. pinfoldd writes a job's record before the slice exists, and removes it after the slice. So
-    // a slice that exists both before and after we look at the records, and is not in them, has no record. A slice is missing if
-    // it existed at neither time although its record existed all the time.
+    // Jobs come and go during the check. pinfoldd writes a job's record before the slice exists, and removes it after the slice.
+    // So the check lists the slices before and after the records. A slice that is in both lists but not in the records has no
+    // record. A slice is missing if it is in neither list although its record existed all the time.
     const auto before = slices(files);
     const auto found = records(files);
     const auto after = slices(files);

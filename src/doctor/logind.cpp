@@ -29,7 +29,7 @@ std::vector<std::filesystem::path> logindFiles(const Files& files) {
     return found;
 }
 
-/// Reads the setting from the files: logind will use it after its next start.
+/// Reads the setting that the files have now. logind will use this value after its next start.
 Setting configured(const Files& files, const std::string& name, bool otherwise) {
     Setting setting{otherwise, "/etc/systemd/logind.conf"};
     for (const auto& file : logindFiles(files))
@@ -69,7 +69,7 @@ void checkLoginLeftovers(const Host& host, const Files& files, Findings& finding
                    : "processes that a login outside of jobs leaves behind keep running (KillUserProcesses=no)");
 }
 
-/// The manager of a lingering user, and all that the manager runs, outlives every job.
+/// Checks for lingering users. The manager of such a user, and all that the manager runs, outlives every job.
 void checkLinger(const Files& files, Findings& findings) {
     const std::string directory = "/var/lib/systemd/linger";
     std::vector<std::string> users;

@@ -13,7 +13,7 @@ constexpr const char* kConf = "/etc/pbs.conf";
 constexpr const char* kEvents[] = {"execjob_begin",       "execjob_launch",    "execjob_attach",   "execjob_resize",
                                    "execjob_postsuspend", "execjob_preresume", "execjob_epilogue", "execjob_end",
                                    "execjob_abort",       "exechost_periodic"};
-constexpr std::uint64_t kAlarm = 90; ///< seconds; the hook limits itself to 80
+constexpr std::uint64_t kAlarm = 90; ///< seconds; the hook limits itself to 80 s
 
 std::string setting(const std::string& text, const std::string& name, const std::string& otherwise) {
     std::string value = otherwise;
@@ -67,7 +67,7 @@ void checkHook(const Files& files, const std::filesystem::path& directory, Findi
         findings.ok(id, "OpenPBS's jobs use pinfold", file);
 }
 
-/// OpenPBS's own cgroups hook would move the same processes elsewhere.
+/// Checks for OpenPBS's own cgroups hook, which would move the same processes elsewhere.
 void checkOther(const Files& files, const std::filesystem::path& directory, Findings& findings) {
     const auto file = directory / "pbs_cgroups.HK";
     const auto hook = files.read(file);

@@ -35,8 +35,8 @@ void checkPresence(bool account, bool session, bool mayFail, Findings& findings)
         findings.ok("pam.sshd", "pam_pinfold is not used: logins by ssh stay outside of jobs", kFile);
 }
 
-/// The module that runs later decides where the process is: pam_systemd moves it out of the job's scope, to the scope of a
-/// session.
+/// Checks the order of the modules. The module that runs later decides where the process is, because pam_systemd moves the
+/// process out of the job's scope into the scope of a session.
 void checkOrder(const Stack& session, Findings& findings) {
     const auto ours = find(session, kOurs);
     if (ours == session.end())
@@ -50,7 +50,7 @@ void checkOrder(const Stack& session, Findings& findings) {
                     ours->where);
 }
 
-/// A `sufficient` module before ours admits a user without any question about a job.
+/// Checks for a `sufficient` module before pam_pinfold. Such a module admits a user without any question about a job.
 void checkBypass(const Stack& account, Findings& findings) {
     const auto ours = find(account, kOurs);
     if (ours == account.end())
@@ -74,7 +74,8 @@ std::vector<std::string> sshdWords(std::string line) {
     return fields;
 }
 
-/// The first value holds. The files of Include lines are read in their places (sshd_config(5)).
+/// Returns the first value of UsePAM, because sshd uses the first one. The files of Include lines count where these lines stand
+/// (sshd_config(5)).
 std::string usePam(const Files& files) {
     const auto included = [](const std::string& line) {
         const auto fields = sshdWords(line);
@@ -99,7 +100,8 @@ void checkUsePam(const Files& files, Findings& findings) {
         findings.ok("pam.use-pam", "sshd uses PAM", kSshd);
 }
 
-/// A user manager in a job ends with the job, and that breaks logind's bookkeeping.
+/// Checks that no user manager becomes part of a job. Such a manager would end with the job, and that breaks logind's
+/// bookkeeping.
 void checkUserManager(const Files& files, Findings& findings) {
     const auto session = pamStack(files, "systemd-user", "session");
     if (const auto ours = find(session, kOurs); ours != session.end())
@@ -118,8 +120,9 @@ bool installed(const Files& files, const std::string& module) {
                        [&](const auto& directory) { return files.exists(directory / module); });
 }
 
-/// logind creates a session for a process that has none, even for a process of a job, and moves the process there. cron and at
-/// are not checked, because the processes that they run were never in a job.
+/// Checks for programs that open a logind session. logind creates a session for a process without one, even for a process of a
+/// job, and moves the process into the scope of the session. The check leaves out cron and at, because the processes that they
+/// run were never in a job.
 void checkMovers(const Files& files, Findings& findings) {
     std::vector<std::string> movers;
     if (installed(files, kLogind))

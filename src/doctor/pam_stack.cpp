@@ -7,9 +7,9 @@ namespace pinfold::doctor {
 namespace {
 
 constexpr int kDeepest = 16;    // libpam stops at 32
-constexpr int kMostFiles = 256; // a bound, because files may include each other for ever
+constexpr int kMostFiles = 256; // needed because files may include each other for ever
 
-/// A line's type, its control and the rest. The control may be in brackets, and may then contain blanks.
+/// Holds the type and the control of a line, and the rest of the line. A control in brackets may contain blanks.
 struct Fields {
     std::string type;
     std::string control;
@@ -20,7 +20,7 @@ Fields fieldsOf(const std::string& line) {
     Fields fields;
     const auto typeEnd = std::min(line.find_first_of(" \t"), line.size());
     fields.type = lowerCase(line.substr(0, typeEnd));
-    if (fields.type.starts_with('-')) // PAM does not treat it as an error if such a module is not installed
+    if (fields.type.starts_with('-')) // a '-' means that a missing module is not an error for PAM
         fields.type.erase(0, 1);
     const auto begin = line.find_first_not_of(" \t", typeEnd);
     if (begin == std::string::npos)

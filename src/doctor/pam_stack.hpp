@@ -10,14 +10,14 @@
 namespace pinfold::doctor {
 
 struct PamEntry {
-    std::string control; ///< "required", "[success=1 default=ignore]"
-    std::string module;  ///< "pam_systemd.so", without directory
-    std::string where;   ///< "/etc/pam.d/common-session:12"
-    bool apart = false;  ///< in a substack: what it decides ends with the substack
+    std::string control; ///< for example "required", "[success=1 default=ignore]"
+    std::string module;  ///< for example "pam_systemd.so", without directory
+    std::string where;   ///< file and line: "/etc/pam.d/common-session:12"
+    bool apart = false;  ///< the line is in a substack, and its decision ends the substack only
 };
 
-/// The modules of a service for a type ("session"), in their order. It follows @include, include and substack. Empty if there is
-/// no such service.
+/// Returns the modules of a service for a type (such as "session") in their order. pamStack() follows @include, include and
+/// substack. The result is empty if there is no such service.
 std::vector<PamEntry> pamStack(const Files& files, const std::string& service, const std::string& type);
 
 } // namespace pinfold::doctor

@@ -19,7 +19,7 @@ std::vector<std::filesystem::path> included(const std::string& line) {
                                                                    : std::vector<std::filesystem::path>{};
 }
 
-/// The values of NAME=VALUE, from all lines. Case does not matter in names.
+/// Returns the values of NAME=VALUE from all lines. In names the case does not matter.
 std::vector<std::string> settings(const Files& files, const std::filesystem::path& file, const std::string& name) {
     std::vector<std::string> values;
     for (const auto& [from, line] : files.linesWithIncludes(file, included)) {
@@ -32,7 +32,7 @@ std::vector<std::string> settings(const Files& files, const std::filesystem::pat
     return values;
 }
 
-/// The last value holds.
+/// Returns the last value of NAME=VALUE, because the last value holds.
 std::string setting(const Files& files, const std::filesystem::path& file, const std::string& name) {
     const auto values = settings(files, file, name);
     return values.empty() ? "" : values.back();
@@ -73,13 +73,14 @@ void checkPlugin(const Host& host, const Files& files, const std::filesystem::pa
         findings.ok(id, "Slurm's jobs use pinfold", plugin->where);
 }
 
-/// True: this file is pinfold's epilogue, or a script of the site that calls it.
+/// Returns true if this file is pinfold's epilogue, or a script of the site that calls pinfold's epilogue.
 bool isEpilogue(const Host& host, const Files& files, const std::filesystem::path& file) {
     return files.exists(file) && (files.resolve(file) == files.resolve(host.libexec + "/" + kEpilogue) ||
                                   files.text(file).find(kEpilogue) != std::string::npos);
 }
 
-/// Epilog is the path of a program, or a pattern for the paths of several. From Slurm 24.05 on, each line with Epilog counts.
+/// Checks that slurmd runs pinfold's epilogue. Epilog is the path of a program, or a pattern for the paths of several programs.
+/// From Slurm 24.05 on, each line with Epilog counts.
 void checkEpilogue(const Host& host, const Files& files, const std::filesystem::path& conf, Findings& findings) {
     const char* id = "slurm.epilogue";
     const auto ours = host.libexec + "/" + kEpilogue;
@@ -101,7 +102,8 @@ void checkEpilogue(const Host& host, const Files& files, const std::filesystem::
                       "let Epilog also run " + ours, conf.string());
 }
 
-/// The plugin leaves GPUs to Slurm. On a node with [gpus], a job can open only the GPUs that pinfold has given to it.
+/// Checks that the node has no [gpus]. The plugin leaves GPUs to Slurm, and on a node with [gpus] a job can open only the GPUs
+/// that pinfold has given to the job.
 void checkGpus(const Host& host, Findings& findings) {
     const auto loaded = loadConfig(ConfigPaths::below(host.root));
     if (loaded && !loaded->config.gpus.devices.empty())

@@ -8,7 +8,7 @@ namespace {
 
 constexpr unsigned kOldest = 252;
 
-/// Returns 252 for "252.39-1~deb12u1".
+/// Returns the first number of a version, such as 252 for "252.39-1~deb12u1".
 unsigned majorVersion(const std::string& version) {
     const auto number = parseUnsigned(version.substr(0, version.find_first_not_of("0123456789")));
     return number && *number < 100'000 ? static_cast<unsigned>(*number) : 0;
@@ -39,8 +39,8 @@ void checkBatchSlice(const Host& host, Findings& findings) {
     else if (load != "loaded")
         findings.fail("systemd.batch-slice", "batch.slice is not installed (" + load + ")",
                       "install pinfold's units, then `systemctl daemon-reload`", "batch.slice");
-    // The settings that pinfoldd changes at run time are files below system.control. systemd was seen to report these files as
-    // changed.
+    // This is not a finding if only files below system.control have changed. They have the settings that pinfoldd makes at run
+    // time, and systemd was seen to report them as changed.
     else if (property(slice, "NeedDaemonReload") == "yes" &&
              property(slice, "DropInPaths").find("/system.control/") == std::string::npos)
         findings.warn("systemd.batch-slice", "files of batch.slice have changed since systemd read them",
@@ -49,7 +49,8 @@ void checkBatchSlice(const Host& host, Findings& findings) {
         findings.ok("systemd.batch-slice", "installed");
 }
 
-/// systemd-oomd kills by memory pressure and swap of the whole node, so it kills jobs that are within their limits.
+/// Checks for systemd-oomd. It kills by memory pressure and swap of the whole node, so it may kill jobs that are within their
+/// limits.
 void checkOomd(const Host& host, Findings& findings) {
     const auto& oomd = host.unit("systemd-oomd.service");
     if (property(oomd, "ActiveState") != "active") {
@@ -71,7 +72,7 @@ void checkOomd(const Host& host, Findings& findings) {
 } // namespace
 
 void checkSystemd(const Host& host, const Files& files, Findings& findings) {
-    if (!files.exists("/run/systemd/system")) { // sd_booted(3)
+    if (!files.exists("/run/systemd/system")) { // the same check as in sd_booted(3)
         findings.fail("systemd.version", "systemd does not run as PID 1 here", "boot with systemd as init",
                       "/run/systemd/system");
         return;

@@ -18,7 +18,7 @@ constexpr Script kScripts[] = {
     {"epilogue.parallel", "torque-epilogue"},
 };
 
-/// Returns "" if pbs_mom would run the file. Like pbs_mom, this check follows links.
+/// Returns why pbs_mom would refuse to run the file, or "" if pbs_mom would run it. Like pbs_mom, this check follows links.
 std::string refused(const Files::Status& status) {
     if (status.owner != 0)
         return "the file does not belong to root";
@@ -63,7 +63,7 @@ void checkScript(const Host& host, const Files& files, const std::filesystem::pa
                      program + " \"$@\" must be called in the script, as in docs/schedulers/torque.md", file);
 }
 
-/// Returns the path that follows such a word in mom_priv/config.
+/// Returns the path that follows `word` in mom_priv/config.
 std::string programOf(std::string_view word, const std::string& config) {
     std::string path;
     for (const auto& line : meaningfulLines(config)) {
@@ -111,7 +111,7 @@ void checkNodeCheck(const Host& host, const Files& files, const std::filesystem:
         findings.ok(id, "Torque learns when the node takes no jobs, if $node_check_script calls torque-node-check", config);
 }
 
-/// pbs_mom runs these scripts as the job's user, but in pbs_mom's own cgroup, without the starter.
+/// Checks for scripts that pbs_mom runs as the job's user, but in pbs_mom's own cgroup and without the job starter.
 void checkUserScripts(const Files& files, const std::filesystem::path& directory, Findings& findings) {
     for (const char* name :
          {"prologue.user", "prologue.user.parallel", "epilogue.user", "epilogue.user.parallel", "epilogue.precancel"})

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Parts of the node that a job has for itself.
+// Describes parts of the node that a job has for itself.
 #pragma once
 
 #include "base/cpu_list.hpp"
@@ -12,27 +12,27 @@
 
 namespace pinfold {
 
-/// What counts as one CPU in a job's request. A core is never divided between jobs.
+/// Says what counts as one CPU in a job's request. A core is never divided between jobs.
 enum class HyperThreads {
-    Count, ///< a hyper-thread: a request is rounded up to whole cores
-    Share, ///< a core: the job gets all its hyper-threads
-    Idle,  ///< a core: the job gets one hyper-thread of it and nobody gets the others
+    Count, ///< a hyper-thread counts: pinfoldd rounds a request up to whole cores
+    Share, ///< a core counts: the job gets all hyper-threads of the core
+    Idle,  ///< a core counts: the job gets one hyper-thread of the core, and nobody gets the others
 };
 
-/// What a job asks for. The request has either a number, and pinfoldd chooses, or a list that the batch system has chosen
-/// already.
+/// Says which parts of the node a job asks for. The request has either a number, and pinfoldd chooses, or a list that the batch
+/// system has chosen already.
 struct AllocationRequest {
     std::optional<std::uint64_t> cpus = {}; ///< 1 to 8192
     std::optional<std::uint64_t> gpus = {}; ///< 1 to 8192
     std::optional<CpuList> cpuList = {};
-    std::optional<CpuList> gpuList = {}; ///< numbers in the order of the site's configuration, from 0
+    std::optional<CpuList> gpuList = {}; ///< numbers of GPUs, from 0, in the order of the site's configuration
     bool exclusive = false;              ///< the job wants the whole node: all its CPUs, and no other job beside it
 
     bool empty() const { return *this == AllocationRequest{}; }
     bool operator==(const AllocationRequest&) const = default;
 };
 
-/// Calls f(name, member) for all but `exclusive`.
+/// Calls f(name, member) for each member except `exclusive`.
 template <class Request, class F> void forEachAllocationRequest(Request& request, F&& f) {
     f("cpus", request.cpus);
     f("gpus", request.gpus);
@@ -43,11 +43,12 @@ template <class Request, class F> void forEachAllocationRequest(Request& request
 /// Errors: LimitInvalid for a number out of range; InvalidArgument for entries that exclude each other.
 Result<void> validate(const AllocationRequest& request);
 
-/// What a job got for itself alone. If a list is empty, the job has nothing for itself, and shares what no job has for itself.
+/// Says what a job got for itself alone. If a list is empty, the job got nothing of that kind, and shares the CPUs or GPUs that
+/// no job has for itself.
 struct Allocation {
     CpuList cpus;
     CpuList reserved; ///< CPUs that no other job gets: `cpus` and, depending on the policy, their idle hyper-threads
-    CpuList gpus;     ///< numbers as in AllocationRequest
+    CpuList gpus;     ///< numbers as in AllocationRequest::gpuList
     bool exclusive = false;
     std::map<std::string, std::string> environment; ///< variables that tell the job's programs what the job got
 

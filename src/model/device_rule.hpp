@@ -6,9 +6,10 @@
 
 namespace pinfold {
 
-/// One line of DeviceAllow= (systemd.resource-control(5)). It comes only from root's configuration, never from a request.
+/// Is one line of DeviceAllow= (systemd.resource-control(5)). A DeviceRule comes only from root's configuration, never from a
+/// request.
 struct DeviceRule {
-    std::string device; ///< "/dev/fuse", "char-pts", "block-*"
+    std::string device; ///< for example "/dev/fuse", "char-pts", "block-*"
     std::string access; ///< letters of "rwm"
 
     bool operator==(const DeviceRule&) const = default;

@@ -25,7 +25,7 @@ Result<Drain> decodeDrain(std::string_view text) {
         optionalFromJson(json, "by", read.by);
         return read;
     });
-    // As with records, this compares the texts, because get<T>() wraps and truncates numbers.
+    // The texts are compared (as in decodeJobRecord()), because get<T>() wraps and truncates numbers.
     if (drain && encode(*drain) != text)
         return Error{ErrorCode::InvalidArgument, "the drain cannot be read: pinfoldd did not write it in this form"};
     return drain;

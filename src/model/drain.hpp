@@ -13,18 +13,18 @@
 
 namespace pinfold {
 
-/// Why the node takes no new jobs, since when, and who asked for that.
+/// Says why the node takes no new jobs, since when, and who asked for the drain.
 struct Drain {
-    static constexpr std::size_t kMostReason = 500; ///< bytes that an administrator may give
+    static constexpr std::size_t kMostReason = 500; ///< an administrator may give a reason of this many bytes
 
-    std::string reason;                 ///< printable; empty: none was given
-    std::optional<std::uint64_t> since; ///< CLOCK_REALTIME, microseconds; unset: unknown
-    std::optional<uid_t> by;            ///< who asked for it; unset: pinfoldd itself
+    std::string reason;                 ///< printable; empty if nobody gave a reason
+    std::optional<std::uint64_t> since; ///< CLOCK_REALTIME, microseconds; unset if not known
+    std::optional<uid_t> by;            ///< the user who asked for the drain; unset if pinfoldd itself drained the node
 
     bool operator==(const Drain&) const = default;
 };
 
-/// An administrator's drain as one JSON document with a version.
+/// Returns an administrator's drain as one JSON document with a version.
 std::string encode(const Drain& drain);
 /// Reads what encode() wrote. Error: InvalidArgument for any other text.
 Result<Drain> decodeDrain(std::string_view text);

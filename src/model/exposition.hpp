@@ -13,31 +13,33 @@ namespace pinfold {
 /// Counts durations by their length.
 class DurationHistogram {
 public:
-    /// Upper bounds of the buckets, microseconds. A duration above the last bound counts in the bucket "+Inf".
+    /// The upper bounds of the buckets, in microseconds. A duration above the last bound counts in the bucket "+Inf".
     static constexpr std::array<std::uint64_t, 12> kBounds{1'000,   2'500,   5'000,     10'000,    25'000,     50'000,
                                                            100'000, 250'000, 1'000'000, 5'000'000, 15'000'000, 45'000'000};
 
     void observe(std::uint64_t usec);
-    /// Entry i: how many durations were at most kBounds[i]. The last entry: how many durations there were.
+    /// Entry i of the result says how many durations were at most kBounds[i]. The last entry says how many durations there were
+    /// in total.
     std::array<std::uint64_t, kBounds.size() + 1> cumulative() const;
-    std::uint64_t sum() const { return sum_; } ///< microseconds
+    std::uint64_t sum() const { return sum_; } ///< in microseconds
 
 private:
     std::array<std::uint64_t, kBounds.size() + 1> counts_{};
     std::uint64_t sum_ = 0;
 };
 
-/// Prometheus' text format, version 0.0.4
-/// (https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format). Without time stamps: node_exporter refuses
-/// a textfile that has them.
+/// Writes Prometheus' text format, version 0.0.4
+/// (https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format). The text has no time stamps, because
+/// node_exporter refuses a textfile with time stamps.
 class Exposition {
 public:
     using Labels = std::vector<std::pair<std::string_view, std::string>>;
 
-    /// Begins a metric, once for each name; its samples follow. `type` is counter, gauge or histogram.
+    /// Begins a metric. Call metric() once for each name; the samples of the metric follow. `type` is counter, gauge or
+    /// histogram.
     void metric(std::string_view name, std::string_view type, std::string_view help);
     void sample(const Labels& labels, std::uint64_t value) { line("", labels, std::to_string(value)); }
-    /// A sample in seconds, which are Prometheus' unit of time.
+    /// Adds a sample in seconds, which are Prometheus' unit of time.
     void seconds(const Labels& labels, std::uint64_t usec);
     void histogram(const DurationHistogram& histogram);
 

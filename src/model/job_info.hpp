@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What pinfoldd tells of live jobs and of their processes.
+// Describes what pinfoldd tells of live jobs and of their processes.
 #pragma once
 
 #include "model/job_state.hpp"
@@ -12,15 +12,15 @@ namespace pinfold {
 
 struct JobInfo {
     std::string key;
-    std::string object;              ///< path of the job's object on the bus
-    std::optional<ShownState> state; ///< unset: a state of a newer pinfoldd
+    std::string object;              ///< the path of the job's object on the bus
+    std::optional<ShownState> state; ///< unset if it is a state of a newer pinfoldd
     std::uint32_t uid = 0;
     std::string slice;
     std::string unit;
-    std::optional<std::uint32_t> leader; ///< unset: the job has no batch script
-    std::uint64_t created = 0;           ///< CLOCK_REALTIME, microseconds
+    std::optional<std::uint32_t> leader; ///< unset if the job has no batch script
+    std::uint64_t created = 0;           ///< when the job was created (CLOCK_REALTIME, microseconds)
     std::uint32_t tasks = 0;
-    std::optional<std::uint64_t> unkillableSince = {}; ///< CLOCK_REALTIME, microseconds
+    std::optional<std::uint64_t> unkillableSince = {}; ///< since when the job cannot be killed (CLOCK_REALTIME, microseconds)
     bool unkillableInFuse = false;                     ///< the unkillable process waits for a file server that users run
 
     bool operator==(const JobInfo&) const = default;
@@ -30,11 +30,12 @@ struct JobProcess {
     std::uint32_t pid = 0;
     std::uint32_t task = 0;
     std::uint32_t uid = 0;
-    std::uint64_t started = 0;            ///< CLOCK_REALTIME, microseconds
-    std::uint64_t cpu = 0;                ///< microseconds
-    std::uint64_t rss = 0;                ///< bytes
+    std::uint64_t started = 0;            ///< when the process started (CLOCK_REALTIME, microseconds)
+    std::uint64_t cpu = 0;                ///< CPU time in microseconds
+    std::uint64_t rss = 0;                ///< memory in bytes
     std::string state;                    ///< a letter, as in /proc/PID/stat
-    std::optional<std::string> waitPoint; ///< kernel function in which the process hangs; only if it has outlived SIGKILL
+    std::optional<std::string> waitPoint; ///< the kernel function in which the process hangs; set only if the process has
+                                          ///< outlived SIGKILL
     std::string command;
 
     bool operator==(const JobProcess&) const = default;

@@ -20,7 +20,7 @@ Error invalidKey(std::string_view text, const std::string& why) {
             "job key '" + printable(text, 100) + "' " + why + ": use <scheduler>.<id>, for instance sge.4711.3"};
 }
 
-/// Returns the text between prefix and suffix, or nothing.
+/// Returns the text between prefix and suffix, or nullopt if `text` has another form.
 std::optional<std::string_view> between(std::string_view text, std::string_view prefix, std::string_view suffix) {
     if (text.size() < prefix.size() + suffix.size() || !text.starts_with(prefix) || !text.ends_with(suffix))
         return std::nullopt;

@@ -22,8 +22,8 @@ std::optional<ProcessIdentity> processFromJson(const Json& json) {
     return ProcessIdentity{json.at("pid").get<pid_t>(), json.at("started").get<std::uint64_t>()};
 }
 
-/// An earlier pinfoldd wrote only number and leader, and a list must come out as it was written. So the other members are written
-/// only when set.
+/// Writes a task. Members other than number and leader are written only if they are set, because an earlier pinfoldd wrote only
+/// these two, and encode() must give the same text for a record of that pinfoldd.
 Json toJson(std::uint32_t number, const TaskRecord& task) {
     Json json{{"number", number}, {"leader", toJson(task.leader)}};
     if (task.supervisor)
@@ -100,7 +100,8 @@ JobRecord recordFromJson(const Json& json) {
     return record;
 }
 
-/// Whether everything in the text has been understood. An earlier pinfoldd, whose jobs this one takes over, wrote fewer members.
+/// Returns true if pinfoldd has understood everything in the text. Members may be missing, because an earlier pinfoldd, whose
+/// jobs this pinfoldd takes over, wrote fewer members.
 bool saysTheSame(const Json& written, const Json& understood) {
     if (!written.is_object() || !understood.is_object())
         return written == understood;

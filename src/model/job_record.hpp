@@ -19,7 +19,8 @@
 
 namespace pinfold {
 
-/// Identifies a process across a restart of pinfoldd. The pid alone could be another process's by then.
+/// Identifies a process across a restart of pinfoldd. The pid alone is not enough, because it could belong to another process by
+/// then.
 struct ProcessIdentity {
     pid_t pid = 0;
     std::uint64_t started = 0; ///< microseconds after boot
@@ -27,27 +28,28 @@ struct ProcessIdentity {
     bool operator==(const ProcessIdentity&) const = default;
 };
 
-/// A task that is alive. An adopted task has no leader. It ends when its scope is empty.
+/// Describes a live task. An adopted task has no leader, and ends when its scope is empty.
 struct TaskRecord {
     std::optional<ProcessIdentity> leader = {};
-    std::optional<ProcessIdentity> supervisor = {}; ///< of a further task; the supervisor of task 0 is in the job's record
+    std::optional<ProcessIdentity> supervisor = {}; ///< the supervisor of a further task; for the supervisor of task 0 see
+                                                    ///< JobRecord
     bool shepherd = false;                          ///< the leader is the batch system's own process above the task
-    bool leftoversListed = false;                   ///< the job's record has what the task's leader left behind
+    bool leftoversListed = false;                   ///< the job's record has the leftovers of the task's leader
 
     bool operator==(const TaskRecord&) const = default;
 };
 
-/// The figures that pinfoldd notes when a job has run empty, because the cgroup does not last, and the receipt may be written
-/// much later.
+/// Holds the figures that pinfoldd notes when a job has run empty, because the cgroup may vanish long before pinfoldd writes the
+/// receipt.
 struct FinalFigures {
-    std::uint64_t ended = 0; ///< CLOCK_REALTIME, microseconds
-    std::uint64_t wall = 0;  ///< microseconds, by CLOCK_BOOTTIME
+    std::uint64_t ended = 0; ///< when the job ended (CLOCK_REALTIME, microseconds)
+    std::uint64_t wall = 0;  ///< wall time in microseconds, by CLOCK_BOOTTIME
     Usage usage;             ///< without the figures that only live jobs have
 
     bool operator==(const FinalFigures&) const = default;
 };
 
-/// All that a restarted pinfoldd needs to know of a job. For each job, a small file in the runtime directory has the record.
+/// Holds all that a restarted pinfoldd needs to know of a job. A small file in the runtime directory has the record of one job.
 struct JobRecord {
     JobRecord(std::string jobId, std::string boot, JobKey jobKey)
         : id(std::move(jobId)), bootId(std::move(boot)), key(std::move(jobKey)) {}
@@ -57,51 +59,55 @@ struct JobRecord {
     JobKey key;
     JobState state = JobState::Creating;
     std::uint32_t uid = 0;
-    std::uint64_t created = 0;     ///< CLOCK_REALTIME, microseconds
-    std::uint64_t createdBoot = 0; ///< CLOCK_BOOTTIME, microseconds
+    std::uint64_t created = 0;     ///< when the job was created (CLOCK_REALTIME, microseconds)
+    std::uint64_t createdBoot = 0; ///< when the job was created (CLOCK_BOOTTIME, microseconds)
     ResourceLimits limits;
     std::vector<std::string> limitsNotEnforced; ///< names of the limits that the kernel does not enforce
     Allocation allocation;
-    std::optional<std::uint32_t> limitsForcedBy; ///< the user who lowered a limit below what was in use
-    std::optional<std::uint64_t> suspendedSince; ///< CLOCK_BOOTTIME, microseconds; unset: the job is not suspended
+    std::optional<std::uint32_t> limitsForcedBy; ///< the user who lowered a limit below what the job was using
+    std::optional<std::uint64_t> suspendedSince; ///< since when the job has been suspended (CLOCK_BOOTTIME, microseconds); unset
+                                                 ///< if it is not suspended
     std::uint64_t suspended = 0;                 ///< microseconds of earlier suspensions
-    std::uint64_t oomKills = 0;                  ///< kills because memory ran out that pinfoldd has already looked into
+    std::uint64_t oomKills = 0;                  ///< how many kills because memory ran out pinfoldd has already looked into
     std::optional<OomVerdict> oom;               ///< the verdict on the first kill
-    bool oomSaid = false;                        ///< the job's own output has a line about it
+    bool oomSaid = false;                        ///< the job's own output has a line about `oom`
     std::optional<ProcessIdentity> supervisor;
-    /// True: the owner made the batch script part of the job, and so may say how it ended. False: only the batch system may.
+    /// If true, the owner made the batch script part of the job, and so the owner may say how the batch script ended. If false,
+    /// only the batch system may say that.
     bool ownersBatch = false;
-    std::map<std::uint32_t, TaskRecord> tasks; ///< 0: the batch script, which a job that was opened need not have
-    /// For a job that was opened: for how many microseconds it outlives its last task while it has no batch script. kInfinity:
+    std::map<std::uint32_t, TaskRecord> tasks; ///< task 0 is the batch script; a job that was opened may have no task 0
+    /// For a job that was opened and has no batch script: how many microseconds the job outlives its last task. kInfinity means
     /// for ever.
     std::optional<std::uint64_t> linger;
-    /// Microseconds. The caller that made the job will call EndJob within this time after the leader has ended. Unset: ReportWait
-    /// decides.
+    /// The caller that made the job will call EndJob within this many microseconds after the end of the leader. If unset,
+    /// ReportWait decides how long pinfoldd waits for EndJob.
     std::optional<std::uint64_t> reportWithin;
     std::uint32_t nextTask = 1;
-    bool neverRan = false; ///< creation failed after systemd had begun to start the job: what exists of it ends without a receipt
+    bool neverRan = false; ///< creation failed after systemd had begun to start the job, so the job ends without a receipt
 
-    // Set from the moment when the end began:
+    // The following members are set from the moment when the end began:
     std::optional<JobResult> cause;
     ExitState exit;
     std::optional<std::uint32_t> stoppedBy;
-    std::optional<std::uint64_t> grace; ///< microseconds that StopJob asked for
-    Leftovers leftovers;                ///< includes the leftovers of tasks that ended before
-    bool leftoversListed = false;       ///< `leftovers` has those of the job's own end
-    /// CLOCK_REALTIME, microseconds: when SIGKILL was sent that a process has outlived.
+    std::optional<std::uint64_t> grace; ///< the grace time that StopJob asked for, in microseconds
+    Leftovers leftovers;                ///< with the leftovers of tasks that ended earlier
+    bool leftoversListed = false;       ///< `leftovers` has the leftovers of the job's own end
+    /// The time when pinfoldd sent the SIGKILL that a process has outlived (CLOCK_REALTIME, microseconds).
     std::optional<std::uint64_t> unkillableSince;
-    bool unkillableInFuse = false; ///< that process waits for a file server that users run: nothing is wrong with the node
+    bool unkillableInFuse = false; ///< the process that outlived SIGKILL waits for a file server that users run: nothing is wrong
+                                   ///< with the node
     std::optional<FinalFigures> figures;
 
     bool operator==(const JobRecord&) const = default;
 };
 
-/// Ends a suspension that is under way, and adds it to the total. False: the job is not suspended.
+/// Ends a suspension, and adds its time to `suspended`. Returns false if the job is not suspended.
 bool endSuspension(JobRecord& record, std::uint64_t now);
 
-/// The record as one JSON document with a version. encode() of a decoded text gives the same text.
+/// Returns the record as one JSON document with a version. If pinfoldd decodes a text and encodes the result, it gets the same
+/// text.
 std::string encode(const JobRecord& record);
-/// Reads what encode() wrote. Error: InvalidArgument for any other text, also for newer versions.
+/// Reads what encode() wrote. Error: InvalidArgument for any other text, and for newer versions too.
 Result<JobRecord> decodeJobRecord(std::string_view text);
 
 } // namespace pinfold

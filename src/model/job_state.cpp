@@ -26,7 +26,8 @@ constexpr auto kShownNames = enumNames<ShownState>({
 
 constexpr std::array kTransitions{
     std::pair{JobState::Creating, JobState::Running},
-    std::pair{JobState::Creating, JobState::Ending}, // a job that was started and then fails a check ends without having run
+    // A job that systemd has started but that fails a check ends without having run.
+    std::pair{JobState::Creating, JobState::Ending},
     std::pair{JobState::Running, JobState::Ending},
     std::pair{JobState::Ending, JobState::Accounting},
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Functions that all JSON uses. Only sources include this file, because nlohmann's header takes seconds to compile.
+// Has the functions that all code for JSON uses. Only .cpp files include this file, because nlohmann's header takes seconds to
+// compile.
 #pragma once
 
 #include "base/escape.hpp"
@@ -19,7 +20,8 @@ namespace pinfold {
 
 using Json = nlohmann::ordered_json;
 
-/// Adds a member that the object does not have. (operator[] would compare its name with those of all others.)
+/// Adds a member that the object does not have. (operator[] would be slower, because it compares the name with those of all other
+/// members.)
 inline void put(Json& object, const char* name, Json value) {
     if (object.is_null())
         object = Json::object();
@@ -39,13 +41,13 @@ template <class T> void optionalFromJson(const Json& json, const char* name, std
     value = it->template get<T>();
 }
 
-/// Puts a member that is null if its value is unset.
+/// Adds a member, which is null if `value` is unset.
 template <class T> void putMember(Json& json, const char* name, const T& value) { put(json, name, Json(value)); }
 template <class T> void putMember(Json& json, const char* name, const std::optional<T>& value) {
     put(json, name, optionalToJson(value));
 }
 
-/// Leaves `value` as it is if the member does not exist.
+/// Reads a member. Leaves `value` as it is if the member does not exist.
 template <class T> void takeMember(const Json& json, const char* name, T& value) {
     if (const auto it = json.find(name); it != json.end())
         value = it->template get<T>();
@@ -54,18 +56,18 @@ template <class T> void takeMember(const Json& json, const char* name, std::opti
     optionalFromJson(json, name, value);
 }
 
-// A text that is not UTF-8 must not make dump() throw.
+// Returns the document as text. If a string in it is not UTF-8, dump() must not throw.
 inline std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
-/// Throws std::invalid_argument if there is no value. `what` names it for the error.
+/// Returns the value, or throws std::invalid_argument if there is no value. `what` names the value in the message.
 template <class T> T required(std::optional<T> value, const char* what) {
     if (!value)
         throw std::invalid_argument(std::string("unknown ") + what);
     return *value;
 }
 
-/// Throws if a number is a fraction or does not fit into 64 bits. No document of ours has such a number, and the behaviour of
-/// get<T>() with one is undefined. (This does not recurse, because a document may be nested as deep as it is long.)
+/// Throws if a number is a fraction or does not fit into 64 bits. pinfold writes no such number, and the behaviour of get<T>()
+/// with such a number is undefined. (The function is not recursive, because a document may be nested as deep as it is long.)
 inline void requireWholeNumbers(const Json& document) {
     for (std::vector<const Json*> left{&document}; !left.empty();) {
         const Json& json = *left.back();
@@ -78,7 +80,8 @@ inline void requireWholeNumbers(const Json& document) {
     }
 }
 
-/// The one place that catches nlohmann's exceptions. `what`: what the text is, for the error. Error: InvalidArgument.
+/// Decodes a text. This is the only place that catches nlohmann's exceptions. `what` says in the message what the text is. Error:
+/// InvalidArgument.
 template <class T, class F> Result<T> decode(std::string_view text, const char* what, F&& fromJson) {
     try {
         const auto document = Json::parse(text);

@@ -20,8 +20,9 @@ constexpr const char* kWeightRange = "1 to 10000";
 constexpr const char* kGraceRange = "0 to 1 h (3600000000 microseconds)";
 constexpr const char* kDevices = "devices below /dev with an amount of at least 1 each";
 
-// systemd 252 and 257 accept these properties for slices and for transient scopes. pinfoldd itself implements times and signals:
-// RuntimeMaxUSec and TimeoutStopUSec of a running scope cannot be changed, and do not concern the whole job.
+// systemd 252 and 257 accept these properties for slices and for transient scopes. pinfoldd itself implements the limits that are
+// times and signals, because systemd cannot change RuntimeMaxUSec and TimeoutStopUSec of a running scope, and because these
+// properties do not concern the whole job.
 constexpr std::array kTable{
     LimitRow{.name = "memory_max",
              .member = &ResourceLimits::memoryMax,
@@ -243,13 +244,13 @@ constexpr std::array kTable{
              .help = "time from the kill signal to SIGKILL"},
 };
 
-/// Can be made into any member of ResourceLimits.
+/// Converts to any member of ResourceLimits.
 struct AnyMember {
     template <class T> operator std::optional<T>() const; // NOLINT(google-explicit-constructor): that is its purpose
 };
 
-/// The number of members of ResourceLimits. An aggregate can be initialized with as many values as it has members, but not with
-/// more.
+/// Returns the number of members of ResourceLimits. An aggregate can be initialized with as many values as it has members, but
+/// not with more values.
 template <class... Members> consteval std::size_t countMembers() {
     if constexpr (requires { ResourceLimits{Members{}..., AnyMember{}}; })
         return countMembers<Members..., AnyMember>();

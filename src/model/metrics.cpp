@@ -76,8 +76,8 @@ struct JobMetric {
     std::optional<std::uint64_t> (*value)(const JobFigures&);
 };
 
-// These are the names of treydock's cgroup_exporter, so existing dashboards work. As there, all are gauges, although some only
-// grow.
+// treydock's cgroup_exporter has the same names, so existing dashboards work. As in cgroup_exporter, all these metrics are
+// gauges, although some only grow.
 constexpr std::array kJobSeconds{
     JobMetric{"cgroup_cpu_user_seconds", "CPU time in user mode.", [](const JobFigures& job) { return job.usage.cpuUser; }},
     JobMetric{"cgroup_cpu_system_seconds", "CPU time in the kernel.", [](const JobFigures& job) { return job.usage.cpuSystem; }},
@@ -128,7 +128,7 @@ void addJobs(Exposition& out, const std::vector<JobFigures>& jobs) {
 } // namespace
 
 NodeCounts::NodeCounts() {
-    // All series exist from the start with 0: rate() and increase() do not see a rise if the series begins with 1.
+    // All series exist from the start with the value 0, because rate() and increase() see no rise if a series begins with 1.
     for (const auto& name : jobResultNames())
         jobsEnded[*jobResultFromString(name)] = 0;
     for (const auto& name : kTroubles.all())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a site's monitoring is told about the node. pinfoldd(8) lists the names. Other programs rely on them: only add, never
-// change.
+// Says what pinfoldd tells a site's monitoring about the node. pinfoldd(8) lists the names of the metrics. Other programs rely on
+// these names, so names may be added but not changed.
 #pragma once
 
 #include "model/exposition.hpp"
@@ -18,33 +18,34 @@
 
 namespace pinfold {
 
-/// The subject of a warning or an error that pinfoldd logs.
+/// Is the subject of a warning or an error that pinfoldd logs.
 enum class Trouble {
-    Config,  ///< the configuration was rejected
+    Config,  ///< pinfoldd rejected the configuration
     Limit,   ///< a job runs without a limit that it asked for
     Receipt, ///< the history did not take a receipt
-    Record,  ///< a live job's record cannot be written, read or removed
-    Start,   ///< a job was not created
-    Stop,    ///< something of a job cannot be killed or removed
+    Record,  ///< pinfoldd cannot write, read or remove a live job's record
+    Start,   ///< pinfoldd did not create a job
+    Stop,    ///< pinfoldd cannot kill or remove a part of a job
     Other,
 };
 
-/// Counts of what happened since pinfoldd started. Jobs are counted from their receipts when they are over, so that the figures
-/// agree with `pinfold history`.
+/// Counts what has happened since pinfoldd started. pinfoldd counts a job by its receipt when the job is over, so that the
+/// figures agree with `pinfold history`.
 struct NodeCounts {
     NodeCounts();
     void add(const Receipt& receipt);
 
-    std::map<JobResult, std::uint64_t> jobsEnded; ///< every result is in it
-    std::map<Trouble, std::uint64_t> errors;      ///< every kind is in it
+    std::map<JobResult, std::uint64_t> jobsEnded; ///< has an entry for every result
+    std::map<Trouble, std::uint64_t> errors;      ///< has an entry for every kind of trouble
     std::uint64_t leftoverProcesses = 0;
     std::uint64_t leftoverJobs = 0;                            ///< jobs that left processes behind
-    std::uint64_t oomKills = 0;                                ///< killed processes; 0 where memory is not counted
-    std::map<std::string, std::uint64_t, std::less<>> orphans; ///< by the names of forEachOrphanKind(); every name is in it
+    std::uint64_t oomKills = 0;                                ///< killed processes; 0 if the kernel does not count memory
+    std::map<std::string, std::uint64_t, std::less<>> orphans; ///< by the names of forEachOrphanKind(); has an entry for every
+                                                               ///< name
     DurationHistogram scopeStart;
 };
 
-/// A live job's own series.
+/// Holds the figures of one live job.
 struct JobFigures {
     JobKey key;
     uid_t uid = 0;
@@ -52,26 +53,26 @@ struct JobFigures {
     Usage usage;
 };
 
-/// Figures of the receipts on their way to the history.
+/// Holds figures about receipts on their way to the history.
 struct HistoryFigures {
-    bool failing = false;      ///< receipts cannot be written
-    std::uint64_t kept = 0;    ///< receipts that wait in /run until they can be written
-    std::uint64_t dropped = 0; ///< receipts that are lost, since too many were kept
+    bool failing = false;      ///< pinfoldd cannot write receipts
+    std::uint64_t kept = 0;    ///< receipts that wait in /run until pinfoldd can write them
+    std::uint64_t dropped = 0; ///< receipts that are lost, because pinfoldd had set aside too many
     std::uint64_t damaged = 0; ///< damaged history files that were moved aside
 };
 
 struct NodeMetrics {
     std::string version;
-    std::size_t jobs = 0; ///< live
+    std::size_t jobs = 0; ///< live jobs
     bool draining = false;
     HistoryFigures history = {};
-    std::size_t unclosed = 0; ///< files of users that wait to be closed, or whose close() hangs
+    std::size_t unclosed = 0; ///< files of users that pinfoldd still has to close, or whose close() hangs
     NodeCounts counts;
-    std::vector<JobFigures> each; ///< each key at most once; empty: the jobs' own series are off
+    std::vector<JobFigures> each; ///< one entry for each live job; empty if the site does not want figures of single jobs
 };
 
-/// The metrics in Prometheus' text format. A job's figure that is not known has no series, nor has a limit that is unset or
-/// infinite.
+/// Returns the metrics in Prometheus' text format. There is no series for a job's figure that is not known, and none for a limit
+/// that is unset or infinite.
 std::string metricsText(const NodeMetrics& metrics);
 
 } // namespace pinfold

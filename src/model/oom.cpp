@@ -16,7 +16,7 @@ constexpr auto kNames = enumNames<OomCause>({
 
 const char* beginning(OomCause cause) {
     switch (cause) {
-    case OomCause::OwnLimit: // OpenPBS uses these words, and people search for them
+    case OomCause::OwnLimit: // OpenPBS uses the same words, and people search for them
         return "Cgroup memory limit exceeded: ";
     case OomCause::Node:
         return "Node out of memory, the job was within its own limit: ";

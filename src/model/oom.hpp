@@ -8,30 +8,31 @@
 
 namespace pinfold {
 
-/// Whose memory ran out when processes of a job were killed.
+/// Says whose memory ran out when processes of a job were killed.
 enum class OomCause {
-    OwnLimit,      ///< the job's own memory_max
-    Node,          ///< the node's memory, or batch.slice's share of it; the job was within its own limit
-    Oomd,          ///< systemd-oomd's decision
-    Administrator, ///< an administrator lowered a limit below what was in use, or told the kernel to kill (sysrq)
+    OwnLimit,      ///< the job reached its own memory_max
+    Node,          ///< the memory of the node or of batch.slice ran out; the job was within its own limit
+    Oomd,          ///< systemd-oomd decided to kill
+    Administrator, ///< an administrator lowered a limit below what the job was using, or told the kernel to kill (sysrq)
 };
 
 std::string_view toString(OomCause cause);
 std::optional<OomCause> oomCauseFromString(std::string_view text);
 
-/// The first kill in a job's life because memory ran out. Page cache is never the reason, since the kernel reclaims it.
+/// Describes the first kill in a job's life because memory ran out. Page cache is never the reason for a kill, because the kernel
+/// reclaims page cache first.
 struct OomVerdict {
     OomCause cause = OomCause::OwnLimit;
-    std::uint64_t at = 0; ///< CLOCK_REALTIME, microseconds
+    std::uint64_t at = 0; ///< when the kill happened (CLOCK_REALTIME, microseconds)
 
-    // From the kernel's log; unset if the log cannot be read:
+    // The next members are from the kernel's log. They are unset if pinfoldd cannot read the log.
     std::optional<std::uint32_t> victim;    ///< process id
-    std::optional<std::string> victimName;  ///< as in /proc/PID/comm, printable()
-    std::optional<std::uint64_t> victimRss; ///< bytes
+    std::optional<std::string> victimName;  ///< as in /proc/PID/comm, made printable by printable()
+    std::optional<std::uint64_t> victimRss; ///< memory of the victim in bytes
 
-    // The figures at the time of the kill:
-    std::optional<std::uint64_t> limit; ///< memory_max, bytes; unset: none
-    std::optional<std::uint64_t> anon;  ///< bytes
+    // The next members are the figures at the time of the kill:
+    std::optional<std::uint64_t> limit; ///< memory_max in bytes; unset if the job had no such limit
+    std::optional<std::uint64_t> anon;  ///< bytes of anonymous memory
     std::optional<std::uint64_t> file;  ///< bytes of page cache
 
     bool operator==(const OomVerdict&) const = default;
@@ -47,7 +48,7 @@ template <class V, class F> void forEachOomDetail(V& verdict, F&& f) {
     f("oom_file", verdict.file);
 }
 
-/// One line for the job's own output: "Cgroup memory limit exceeded: Killed process 4711 (python3), …".
+/// Returns one line for the job's own output: "Cgroup memory limit exceeded: Killed process 4711 (python3), …".
 std::string oomLine(const OomVerdict& verdict, std::optional<std::uint64_t> peak);
 
 } // namespace pinfold

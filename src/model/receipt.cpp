@@ -27,13 +27,13 @@ void cut(std::string& text, std::size_t bytes) {
     if (text.size() <= bytes)
         return;
     auto end = bytes - mark.size();
-    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) // inside a UTF-8 character
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) // the cut must not be inside a UTF-8 character
         --end;
     text.resize(end);
     text += mark;
 }
 
-/// Returns the length to which the longest texts are cut, so that all lengths together are at most `bytes`.
+/// Returns the length to which boundCommands() cuts longer texts, so that all texts together have at most `bytes`.
 std::size_t fairShare(std::vector<std::size_t> lengths, std::size_t bytes) {
     std::ranges::sort(lengths);
     for (std::size_t i = 0; i < lengths.size(); ++i) {

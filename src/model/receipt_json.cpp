@@ -7,13 +7,13 @@ namespace pinfold {
 namespace {
 
 Receipt receiptFromJson(const Json& json) {
-    // Every pinfold has written these members, and a text without them is not a receipt.
+    // Every version of pinfold has written these members, so a text without them is not a receipt.
     for (const char* name :
          {"id", "key", "uid", "started", "ended", "wall", "result", "tasks", "leftovers", "leftover_cpu", "leftover_commands"})
         (void)json.at(name);
     Receipt receipt;
     forEachReceiptField(receipt, [&json](const char* name, auto& value) { takeMember(json, name, value); });
-    receipt.leftovers.boundCommands(); // an earlier pinfold did not limit them
+    receipt.leftovers.boundCommands(); // an earlier pinfold did not limit the commands
     takeUsage(json, receipt.usage);
     takeOom(json, receipt.oom);
     takeLimits(json, receipt.limits);

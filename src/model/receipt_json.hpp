@@ -9,8 +9,8 @@
 
 namespace pinfold {
 
-/// A receipt as JSON, for the history and for people. The keys are the names of org.pinfold1.Manager.GetReceipt; what is unknown
-/// is null.
+/// Returns a receipt as JSON, for the history and for people. The keys are the names of org.pinfold1.Manager.GetReceipt. A value
+/// that is not known is null.
 std::string encode(const Receipt& receipt);
 /// Reads what encode() wrote, in this version of pinfold or an earlier one. Error: InvalidArgument for any other text.
 Result<Receipt> decodeReceipt(std::string_view text);

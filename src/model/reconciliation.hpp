@@ -7,17 +7,18 @@
 
 namespace pinfold {
 
-/// The names of units, cgroups and records that did not belong together, by what was done about them.
+/// Lists the units, cgroups and records that did not belong together. Each list is for one thing that pinfoldd did about them.
 struct Reconciliation {
-    std::vector<std::string> unitsStopped;   ///< units without a record and without processes
-    std::vector<std::string> unitsLeft;      ///< units without a record that have processes, or may have some
-    std::vector<std::string> cgroupsRemoved; ///< paths, as in /proc/PID/cgroup, of cgroups without a unit and without processes
-    std::vector<std::string> cgroupsLeft;    ///< cgroups without a unit that have processes, or may have some
-    std::vector<std::string> recordsEnded;   ///< jobs whose unit is gone
-    std::vector<std::string> recordsTakenUp; ///< jobs with a unit and a record that pinfoldd did not know
-    std::vector<std::string> recordsUnreadable; ///< file and reason; while there is one, no unit and no cgroup is touched
+    std::vector<std::string> unitsStopped;      ///< units without a record and without processes
+    std::vector<std::string> unitsLeft;         ///< units without a record that have processes, or may have some
+    std::vector<std::string> cgroupsRemoved;    ///< cgroups without a unit and without processes; paths as in /proc/PID/cgroup
+    std::vector<std::string> cgroupsLeft;       ///< cgroups without a unit that have processes, or may have some
+    std::vector<std::string> recordsEnded;      ///< records of jobs whose unit is gone
+    std::vector<std::string> recordsTakenUp;    ///< jobs with a unit and a record that pinfoldd did not know
+    std::vector<std::string> recordsUnreadable; ///< file and reason of each; while there is one, pinfoldd touches no unit and no
+                                                ///< cgroup
 
-    /// True: nothing is left that does not belong together.
+    /// Returns true if everything that is left belongs together.
     bool clean() const { return unitsLeft.empty() && cgroupsLeft.empty() && recordsUnreadable.empty(); }
 
     bool operator==(const Reconciliation&) const = default;
@@ -34,7 +35,7 @@ template <class R, class F> void forEachOrphanKind(R&& found, F&& f) {
     f("records_unreadable", found.recordsUnreadable);
 }
 
-/// One line about one orphan, with the remedy if it was left alone.
+/// Returns one line about one orphan, with the remedy if pinfoldd left the orphan alone.
 std::string orphanInWords(std::string_view kind, const std::string& name);
 
 } // namespace pinfold

@@ -37,7 +37,7 @@ Result<void> check(const LimitRow& row, const DeviceAmounts& value) {
 template <class T> Result<void> check(const LimitRow&, const T&) { return {}; }
 
 bool looser(const LimitRow& row, const std::optional<std::uint64_t>& limit, const std::optional<std::uint64_t>& ceiling) {
-    // No signal is looser than another: nobody loses anything by the choice of the first signal.
+    // No signal is looser than another, because nobody loses anything by the choice of the first signal.
     return row.form != LimitForm::Signal && limit.value_or(row.unset) > ceiling.value_or(row.unset);
 }
 
@@ -68,8 +68,8 @@ template <class F> void forEachPair(ResourceLimits& one, const ResourceLimits& o
         std::visit([&](auto member) { f(row, one.*member, other.*member); }, row.member);
 }
 
-/// Replaces the names of devices by numbers. For a disk that is listed more than once, only the largest amount stays, because the
-/// order of the entries decides which amount systemd sets.
+/// Replaces the names of devices by numbers. If a disk is listed more than once, only its largest amount stays; otherwise the
+/// order of the entries would decide which amount systemd sets.
 ResourceLimits byNumber(ResourceLimits limits, const DeviceNumbers& numbers) {
     forEachLimit(limits, [&numbers](const LimitRow&, auto& limit) {
         if constexpr (std::is_same_v<std::decay_t<decltype(limit)>, std::optional<DeviceAmounts>>) {

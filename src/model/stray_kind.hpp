@@ -9,17 +9,17 @@
 
 namespace pinfold {
 
-/// What a process of an ordinary user belongs to, if not to a job. Its cgroup decides.
+/// Says to what a process of an ordinary user belongs, if it belongs to no job. The cgroup of the process decides.
 enum class StrayKind {
     Session,     ///< a login session
-    UserManager, ///< `systemd --user` and all that it runs
-    Linger,      ///< `systemd --user` and all that it runs, of a user who has no session
+    UserManager, ///< `systemd --user` and all processes that it runs
+    Linger,      ///< `systemd --user` and all processes that it runs, for a user who has no session
     Cron,
     At,
     Service,     ///< a system service that runs as an ordinary user
-    BatchSystem, ///< below a batch system's own daemon: part of a job that pinfold does not have
+    BatchSystem, ///< below a batch system's own daemon: the process is part of a job that pinfold does not have
     Container,
-    Moved,      ///< in a cgroup that belongs to no unit: somebody moved it there by hand
+    Moved,      ///< in a cgroup that belongs to no unit, because somebody moved the process there by hand
     Supervisor, ///< a pinfold-run that does not wait for a live job
     Orphan,     ///< in the slice of a job that is not live
     Other,
@@ -27,10 +27,10 @@ enum class StrayKind {
 
 using StrayKinds = std::set<StrayKind>;
 
-/// "session", "user-manager", ...
+/// Returns the name of a kind: "session", "user-manager", ...
 std::string_view toString(StrayKind kind);
 std::optional<StrayKind> strayKindFromString(std::string_view text);
-/// The names of all kinds, in the order of the enumeration.
+/// Returns the names of all kinds, in the order of the enumeration.
 std::vector<std::string> strayKindNames();
 
 } // namespace pinfold

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The user ids that newuidmap(1) gives users besides their own: /etc/subuid, subuid(5).
+// Reads which user ids newuidmap(1) gives users besides their own: /etc/subuid, see subuid(5).
 #pragma once
 
 #include <sys/types.h>
@@ -15,15 +15,15 @@ namespace pinfold {
 
 struct SubordinateRange {
     uid_t last = 0;
-    std::string owner; ///< a name, or a number
+    std::string owner; ///< a user's name, or a number
 };
 
 struct SubordinateIds {
-    std::map<uid_t, SubordinateRange> ranges; ///< by their first id; the ranges do not overlap
-    std::vector<std::size_t> wrongLines;      ///< numbers, from 1, of the lines that are not ranges
+    std::map<uid_t, SubordinateRange> ranges; ///< by the first id of the range; the ranges do not overlap
+    std::vector<std::size_t> wrongLines;      ///< numbers of the lines that are not ranges; the first line is 1
 };
 
-/// A user's own id and subordinate ids.
+/// Holds a user's own id and subordinate ids.
 struct UserIds {
     uid_t user = 0;
     std::vector<std::pair<uid_t, uid_t>> subordinate = {}; ///< the first and the last of each range
@@ -31,11 +31,11 @@ struct UserIds {
     bool has(uid_t id) const;
 };
 
-/// The owner of this subordinate id, as the file names them; for any other id the id itself, as a number.
+/// Returns the owner of this subordinate id, as the file names the owner. For any other id, returns the id itself as a number.
 std::string ownerOf(const SubordinateIds& ids, uid_t id);
 
-/// Reads lines of name:first:count. An id in several lines belongs to the first of them. Empty lines and comments (#) do not
-/// count.
+/// Reads lines of name:first:count. If several lines have the same id, the first of these lines counts. Empty lines and comments
+/// (#) do not count.
 SubordinateIds parseSubordinateIds(std::string_view text);
 
 } // namespace pinfold

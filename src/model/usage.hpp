@@ -9,41 +9,42 @@
 
 namespace pinfold {
 
-/// What a job read from and wrote to one disk.
+/// Says what a job read from and wrote to one disk.
 struct DeviceIo {
-    std::string device;        ///< "8:0"
-    std::uint64_t read = 0;    ///< bytes
-    std::uint64_t written = 0; ///< bytes
-    std::uint64_t reads = 0;   ///< operations
-    std::uint64_t writes = 0;  ///< operations
+    std::string device;        ///< major and minor number, such as "8:0"
+    std::uint64_t read = 0;    ///< bytes read
+    std::uint64_t written = 0; ///< bytes written
+    std::uint64_t reads = 0;   ///< read operations
+    std::uint64_t writes = 0;  ///< write operations
 
     bool operator==(const DeviceIo&) const = default;
 };
 
-/// What a job used, as its slice's cgroup counts it (cgroup-v2.rst, psi.rst). Unset: this kernel or node does not count it.
+/// Says what a job used, as the cgroup of its slice counts it (cgroup-v2.rst, psi.rst). A member is unset if this kernel or node
+/// does not count it.
 struct Usage {
     std::optional<std::uint64_t> cpuUser;      ///< microseconds
     std::optional<std::uint64_t> cpuSystem;    ///< microseconds
     std::optional<std::uint64_t> cpuThrottled; ///< microseconds for which cpu_quota held the job back
 
     std::optional<std::uint64_t> memoryCurrent; ///< bytes; live jobs only
-    std::optional<std::uint64_t> memoryAnon;    ///< bytes of memoryCurrent that belong to no file; live jobs only
-    std::optional<std::uint64_t> memoryFile;    ///< bytes of page cache, tmpfs included; for an ended job, what it left behind
-    std::optional<std::uint64_t> memoryPeak;    ///< bytes, page cache included
-    /// Bytes of memoryPeak like memoryAnon, if pinfoldd looked at the time of the peak.
+    std::optional<std::uint64_t> memoryAnon;    ///< bytes of memoryCurrent that do not belong to files; live jobs only
+    std::optional<std::uint64_t> memoryFile;    ///< bytes of page cache and tmpfs; for an ended job, what the job left in memory
+    std::optional<std::uint64_t> memoryPeak;    ///< bytes, with page cache
+    /// The part of memoryPeak that did not belong to files, in bytes. It is set if pinfoldd looked at the time of the peak.
     std::optional<std::uint64_t> memoryPeakAnon;
-    /// Bytes of memoryPeak like memoryFile, if pinfoldd looked at the time of the peak.
+    /// The part of memoryPeak that was page cache and tmpfs, in bytes. It is set if pinfoldd looked at the time of the peak.
     std::optional<std::uint64_t> memoryPeakFile;
     std::optional<std::uint64_t> swapCurrent; ///< bytes; live jobs only
-    std::optional<std::uint64_t> swapPeak;    ///< bytes (Linux 6.5)
+    std::optional<std::uint64_t> swapPeak;    ///< bytes (needs Linux 6.5)
 
     std::optional<std::uint64_t> tasksCurrent; ///< live jobs only
     std::optional<std::uint64_t> tasksPeak;
 
-    std::optional<std::uint64_t> ioRead;    ///< bytes, all devices
-    std::optional<std::uint64_t> ioWritten; ///< bytes, all devices
-    std::optional<std::uint64_t> ioReads;   ///< operations, all devices
-    std::optional<std::uint64_t> ioWrites;  ///< operations, all devices
+    std::optional<std::uint64_t> ioRead;    ///< bytes from all devices
+    std::optional<std::uint64_t> ioWritten; ///< bytes to all devices
+    std::optional<std::uint64_t> ioReads;   ///< operations on all devices
+    std::optional<std::uint64_t> ioWrites;  ///< operations on all devices
     std::vector<DeviceIo> ioDevices;
 
     // Microseconds in which some, or all, of the job's processes waited because there was not enough CPU, memory or I/O.
@@ -53,11 +54,11 @@ struct Usage {
     std::optional<std::uint64_t> ioPressure;
     std::optional<std::uint64_t> ioPressureFull;
 
-    std::optional<std::uint64_t> memoryHighEvents; ///< how often the job was slowed down at memory_high
-    std::optional<std::uint64_t> memoryMaxEvents;  ///< how often the job was at memory_max and the kernel reclaimed something
-    std::optional<std::uint64_t> oomEvents;        ///< how often nothing could be reclaimed: attempts, not incidents
-    std::optional<std::uint64_t> oomKills;         ///< killed processes
-    std::optional<std::uint64_t> oomGroupKills;    ///< how often a whole task was killed
+    std::optional<std::uint64_t> memoryHighEvents; ///< how often the kernel slowed the job down at memory_high
+    std::optional<std::uint64_t> memoryMaxEvents;  ///< how often the job was at memory_max and the kernel reclaimed memory
+    std::optional<std::uint64_t> oomEvents; ///< how often the kernel could reclaim nothing; one incident may count several times
+    std::optional<std::uint64_t> oomKills;  ///< killed processes
+    std::optional<std::uint64_t> oomGroupKills; ///< how often the kernel killed a whole task
 
     bool operator==(const Usage&) const = default;
 };
@@ -101,7 +102,7 @@ inline void dropCurrent(Usage& usage) {
     usage.tasksCurrent.reset();
 }
 
-/// True: a receipt never has the figure of this name.
+/// Returns true if a receipt never has the figure of this name.
 inline bool isLiveOnly(const char* name) {
     const std::string_view text(name);
     return text.ends_with("_current") || text == "memory_anon";

@@ -10,11 +10,12 @@
 namespace pinfold {
 namespace {
 
-// A supervisor may be older than the pinfoldd to which it reports. So members are only ever added, and are written only when set.
+// A supervisor may be older than the pinfoldd to which it reports. So a new version may only add members, and writes a member
+// only if it is set.
 constexpr int kVersion = 1;
 
 constexpr auto kRoles = enumNames<WrapperRole>({
-    {WrapperRole::Job, "job"}, // never written
+    {WrapperRole::Job, "job"}, // the word is never written
     {WrapperRole::Batch, "batch"},
     {WrapperRole::Task, "task"},
     {WrapperRole::TaskOfOpen, "task-of-open"},
@@ -152,7 +153,8 @@ Result<WrapperReply> replyFromJson(const Json& json) {
 
 Json errorToJson(const Error& error) { return {{"error", errorRow(error.code).dbusName}, {"message", error.message}}; }
 
-/// The reader of this receipt does not need the command lines. Users choose them, and they may be far longer than a packet.
+/// Returns the receipt without the leftovers' command lines. The reader does not need them, users choose them, and they may be
+/// far longer than a packet.
 Json withoutCommands(Receipt receipt) {
     receipt.leftovers.commands.clear();
     return Json::parse(encode(receipt));

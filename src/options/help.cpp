@@ -12,8 +12,8 @@ namespace pinfold {
 namespace {
 
 constexpr std::size_t kWidth = 80;
-constexpr std::size_t kColumn = 28;    ///< where the helps begin
-constexpr std::size_t kMostWords = 12; ///< of more words, only an error has the list
+constexpr std::size_t kColumn = 28;    ///< the column in which the help texts begin
+constexpr std::size_t kMostWords = 12; ///< if there are more words, only an error message lists them
 
 std::string nameInHelp(const Option& option) {
     if (option.isArgument())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What --help prints of a table of options, on 80 columns.
+// Makes the text that --help prints for a table of options, in 80 columns.
 #pragma once
 
 #include "options/option.hpp"
@@ -9,13 +9,13 @@
 
 namespace pinfold {
 
-/// "pinfold stop [OPTIONS] JOB..."
+/// Returns a line such as "pinfold stop [OPTIONS] JOB...".
 std::string usageLine(const std::string& command, const OptionSet& options);
 
-/// The arguments, then the options, each group below its headline and after an empty line.
+/// Returns the help of the arguments, and then that of the options. Each group has an empty line and a headline before it.
 std::string optionsHelp(const OptionSet& options);
 
-/// One entry: the name, and its help from this column on.
+/// Returns one entry: the name, and the help text from `column` on.
 std::string helpEntry(const std::string& name, const std::string& help, std::size_t column);
 
 } // namespace pinfold

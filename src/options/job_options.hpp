@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The options that say what a job gets. pinfold-run and several verbs of pinfold have them in common.
+// Has the options that say what a job gets. pinfold-run and several verbs of pinfold have these options.
 #pragma once
 
 #include "model/allocation.hpp"
@@ -11,15 +11,15 @@
 
 namespace pinfold {
 
-/// One option for each row of limitTable().
+/// Returns one option for each row of limitTable().
 OptionSet limitOptions(ResourceLimits& limits);
 
-/// --cpus and those like it.
+/// Returns --cpus and similar options.
 OptionSet allocationOptions(AllocationRequest& request);
 
-/// What pinfold-run and `pinfold run` are asked for.
+/// Holds what the options of pinfold-run and `pinfold run` ask for.
 struct JobOptions {
-    std::string key; ///< empty: pinfoldd picks one
+    std::string key; ///< if empty, pinfoldd picks a key
     bool inPlace = false;
     WrapperRole role = WrapperRole::Job;
     ResourceLimits limits;

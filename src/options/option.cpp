@@ -18,7 +18,7 @@ const Option* findOption(const OptionSet& options, std::string_view word) {
 }
 
 Result<void> apply(const Option& option, const std::string& text) {
-    if (option.isArgument() && text.empty()) // a script's variable that is unset must not select the whole node
+    if (option.isArgument() && text.empty()) // an unset variable in a script must not select the whole node
         return Error{ErrorCode::InvalidArgument, option.name + " is empty"};
     if (!option.words.empty() && std::ranges::find(option.words, text) == option.words.end()) {
         const auto similar = suggestion(text, option.words);

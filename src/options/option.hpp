@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The options of a command as a table. The parser, the help and the completions of the shells are made from the same table.
+// Describes the options of a command as a table. The parser, the help and the completions of the shells use the same table.
 #pragma once
 
 #include "base/result.hpp"
@@ -13,35 +13,36 @@
 
 namespace pinfold {
 
-/// Takes one value as typed; for a flag, "". Errors: those of the value's own parser.
+/// Takes one value as the user typed it, or "" for a flag. Errors: those of the value's own parser.
 using OptionSetter = std::function<Result<void>(const std::string&)>;
 
-/// How many values follow an option or make an argument.
+/// Says how many values follow an option or make an argument.
 enum class Values {
     One,
-    Optional, ///< none, or one after "="
-    Repeated, ///< one each time, and the option may be given several times
+    Optional, ///< no value, or one value after "="
+    Repeated, ///< one value each time, and the user may give the option several times
     Several,  ///< one or more each time
 };
 
-/// What a shell offers for a value, besides the option's words.
+/// Says what a shell offers for a value, besides the option's words.
 enum class Offer { Nothing, LiveJobs, EndedJobs, AllJobs, Users, Groups, Processes, Directories, Commands };
 
 struct Option {
-    std::string name;       ///< "--state"; an argument has no dashes: "JOB"
+    std::string name;       ///< for example "--state"; an argument has no dashes: "JOB"
     char letter = 0;        ///< 'u' for -u
-    std::string value = {}; ///< what stands for the value in the help: "STATE"; empty: a flag
+    std::string value = {}; ///< the word for the value in the help, such as "STATE"; empty for a flag
     std::string help;
-    OptionSetter set = {}; ///< empty: the parser itself does what the option says (--help)
+    OptionSetter set = {}; ///< if empty, the parser itself does what the option says (--help)
     Values values = Values::One;
-    char separator = 0; ///< between several values in one word. With Values::One the setter takes the word as a whole
-    std::vector<std::string> words = {};   ///< the only values that there are; empty: there are others
-    std::vector<std::string> samples = {}; ///< values that a shell offers, among others
+    char separator = 0; ///< the character between several values in one word; with Values::One the setter takes the word as a
+                        ///< whole
+    std::vector<std::string> words = {};   ///< all possible values; empty if other values are possible too
+    std::vector<std::string> samples = {}; ///< some of the possible values, which a shell offers
     Offer offer = Offer::Nothing;
     bool required = false;
     std::string excludes = {}; ///< the name of an option that must not be given with this one
     std::string needs = {};    ///< the name of an option that must be given with this one
-    std::string group = {};    ///< a headline of the help; empty: "Options"
+    std::string group = {};    ///< a headline of the help; if empty, "Options"
 
     bool isArgument() const { return name[0] != '-'; }
     bool isFlag() const { return value.empty() && !isArgument(); }
@@ -49,30 +50,30 @@ struct Option {
 
 using OptionSet = std::vector<Option>;
 
-/// nullptr: no option has this name ("--user") or letter ("-u").
+/// Returns the option with this name ("--user") or letter ("-u"), or nullptr if there is none.
 const Option* findOption(const OptionSet& options, std::string_view word);
 
-/// Sets an option to what was typed. Error: InvalidArgument or the setter's, with a message that names the option.
+/// Sets an option to `text`, which the user typed. Errors: InvalidArgument and those of the setter. The message names the option.
 Result<void> apply(const Option& option, const std::string& text);
 
-/// The names of all options and arguments.
+/// Returns the names of all options and arguments.
 std::vector<std::string> namesOf(const OptionSet& options);
 
 /// Adds the options of `more` at the end.
 void append(OptionSet& options, OptionSet more);
 
-OptionSetter into(bool& target); ///< sets it to true
+OptionSetter into(bool& target); ///< sets the target to true
 OptionSetter into(std::string& target);
 OptionSetter into(std::optional<std::string>& target);
-OptionSetter into(std::vector<std::string>& target); ///< adds a value
+OptionSetter into(std::vector<std::string>& target); ///< adds a value to the target
 
-/// Reads a number of digits only.
+/// Returns a function that reads a number of digits only.
 std::function<Result<std::uint64_t>(const std::string&)> numberFrom(std::uint64_t least, std::uint64_t most = UINT64_MAX);
 
 template <class T> struct Held { using Type = T; };
 template <class T> struct Held<std::optional<T>> { using Type = T; };
 
-/// Sets the target to what `parse` makes of the text.
+/// Returns a setter that sets the target to what `parse` makes of the text.
 template <class T, class Parse> OptionSetter into(T& target, Parse parse) {
     return [&target, parse](const std::string& text) -> Result<void> {
         auto value = parse(text);

@@ -8,7 +8,7 @@
 namespace pinfold {
 namespace {
 
-/// Levenshtein's distance.
+/// Returns Levenshtein's distance of two words.
 std::size_t distance(const std::string& a, const std::string& b) {
     std::vector<std::size_t> row(b.size() + 1);
     std::iota(row.begin(), row.end(), 0U);

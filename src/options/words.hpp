@@ -6,10 +6,10 @@
 
 namespace pinfold {
 
-/// ", did you mean 'list'?" if a known word is similar, else "".
+/// Returns ", did you mean 'list'?" if a known word is similar, and otherwise "".
 std::string suggestion(const std::string& typed, const std::vector<std::string>& known);
 
-/// "report, warn or kill"
+/// Returns a text such as "report, warn or kill".
 std::string enumerated(const std::vector<std::string>& words);
 
 } // namespace pinfold

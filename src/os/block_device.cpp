@@ -14,7 +14,7 @@ namespace pinfold {
 namespace {
 
 constexpr int kMaxLinks = 8;
-constexpr int kMaxLayers = 8; // at most this many layers of the device mapper are followed
+constexpr int kMaxLayers = 8; // pinfold follows at most this many layers of the device mapper
 
 std::optional<std::string> line(const std::string& file) {
     auto text = readFile(AT_FDCWD, file.c_str());
@@ -23,7 +23,7 @@ std::optional<std::string> line(const std::string& file) {
     return text;
 }
 
-/// Follows the symbolic links of a path, at most kMaxLinks: "/dev/disk/by-id/x" → "/dev/sda".
+/// Follows at most kMaxLinks symbolic links from a path: "/dev/disk/by-id/x" → "/dev/sda".
 std::filesystem::path followed(std::filesystem::path path) {
     std::error_code none;
     for (int i = 0; i < kMaxLinks && std::filesystem::is_symlink(path, none); ++i) {
@@ -33,8 +33,8 @@ std::filesystem::path followed(std::filesystem::path path) {
     return path;
 }
 
-/// The number of the disk below a device. If several disks or none are below, the device's own number. `entry` is the device's
-/// directory in sysfs.
+/// Returns the number of the disk below a device. If several disks or no disk are below the device, returns the device's own
+/// number. `entry` is the directory of the device in sysfs.
 std::optional<std::string> diskOf(const std::filesystem::path& entry, int layers) {
     std::set<std::optional<std::string>> below;
     std::error_code error;
@@ -51,7 +51,7 @@ std::optional<std::string> diskOf(const std::filesystem::path& entry, int layers
 } // namespace
 
 std::optional<std::string> wholeDiskBelow(const std::filesystem::path& sysfs, const std::string& path) {
-    // This asks sysfs and not the device's node, because pinfoldd's own /dev has no disks.
+    // The code asks sysfs and not the device's node, because pinfoldd's own /dev has no disks.
     auto name = followed(path).string();
     constexpr std::string_view dev = "/dev/";
     if (!name.starts_with(dev))

@@ -88,7 +88,7 @@ void sumIo(Usage& usage) {
     usage.ioWrites = sum.writes;
 }
 
-/// Parses the lines "some avg10=0.00 avg60=0.00 avg300=0.00 total=123" and "full …" (psi.rst).
+/// Reads the total in the lines "some avg10=0.00 avg60=0.00 avg300=0.00 total=123" and "full …" (psi.rst).
 std::optional<std::uint64_t> pressure(const std::optional<std::string>& text, std::string_view line) {
     std::optional<std::uint64_t> total;
     forEachLine(text.value_or(""), [&](std::string_view name, std::string_view words) {
@@ -123,7 +123,7 @@ Result<std::vector<std::string>> subdirectories(int directory) {
     return names;
 }
 
-/// `file` is "cgroup.procs" or "cgroup.threads".
+/// Adds the numbers in `file`, which is "cgroup.procs" or "cgroup.threads", of the directory and all directories below it.
 Result<void> collect(int directory, const char* file, std::vector<pid_t>& pids) {
     const auto text = readFile(directory, file, 64 << 20);
     if (!text && vanished(errno))
@@ -178,8 +178,8 @@ bool CgroupDir::populated() const {
     std::array<char, 256> text{};
     const auto length = events_ ? ::pread(events_.get(), text.data(), text.size(), 0) : -1;
     if (length < 0)
-        // After any other error, for instance if no descriptor is free, the cgroup may have processes. It counts as populated, so
-        // that its job does not end.
+        // After any other error, for instance if no descriptor is free, the cgroup may have processes. So the cgroup counts as
+        // populated, and its job does not end.
         return !vanished(errno);
     return std::string_view(text.data(), static_cast<std::size_t>(length)).find("populated 1") != std::string_view::npos;
 }
@@ -277,7 +277,7 @@ std::optional<std::uint64_t> CgroupDir::unreclaimableMemory() const {
     const auto current = single(read("memory.current"));
     const auto memory = read("memory.stat");
     const auto file = valueOf(memory, "file");
-    const auto shared = valueOf(memory, "shmem"); // the kernel counts it in `file`, but it is not backed by a disk
+    const auto shared = valueOf(memory, "shmem"); // the kernel counts shmem as part of `file`, but no disk is behind it
     if (!current || !file || !shared)
         return std::nullopt;
     return *current - std::min(*current, *file - std::min(*file, *shared) + valueOf(memory, "slab_reclaimable").value_or(0));
@@ -296,7 +296,8 @@ void CgroupDir::keepFilesOpen() {
 }
 
 std::optional<std::string> CgroupDir::readKept(const char* file) const {
-    const auto [kept, isNew] = kept_.try_emplace(file); // the key is a view: every caller's name is a literal
+    // The key is a string_view, which is safe because every caller passes a literal.
+    const auto [kept, isNew] = kept_.try_emplace(file);
     auto& fd = kept->second;
     if (isNew)
         fd.reset(::openat(directory_.get(), file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));

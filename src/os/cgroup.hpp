@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The cgroup v2 tree below its mount point (Documentation/admin-guide/cgroup-v2.rst).
+// Reads and changes the cgroup v2 tree below its mount point (Documentation/admin-guide/cgroup-v2.rst).
 #pragma once
 
 #include "base/result.hpp"
@@ -17,80 +17,84 @@
 
 namespace pinfold {
 
-/// An open cgroup directory. It stays this cgroup, even when another cgroup gets the same name later.
+/// Is an open cgroup directory. A CgroupDir always means the same cgroup, even if another cgroup gets the same name later.
 class CgroupDir {
 public:
     explicit CgroupDir(UniqueFd directory) : directory_(std::move(directory)) {}
 
-    /// True: the cgroup, or one below it, has processes. False also when the cgroup is gone.
+    /// Returns true if the cgroup, or a cgroup below it, has processes. Returns false also if the cgroup is gone.
     bool populated() const;
-    /// True: the cgroup was removed from the tree (or never existed).
+    /// Returns true if the cgroup was removed from the tree (or never existed).
     bool gone() const;
-    /// All processes of this and the nested cgroups. Error: Internal when the list is incomplete.
+    /// Returns all processes of this cgroup and the nested cgroups. Error: Internal if the list is incomplete.
     Result<std::vector<pid_t>> processes() const;
-    /// All threads of this and the nested cgroups. Error: Internal when the list is incomplete.
+    /// Returns all threads of this cgroup and the nested cgroups. Error: Internal if the list is incomplete.
     Result<std::vector<pid_t>> threads() const;
-    /// Sends SIGKILL atomically to all processes, also of nested and frozen cgroups (cgroup.kill, Linux 5.14). Error: Internal.
+    /// Sends SIGKILL atomically to all processes of the cgroup, also to those in nested and frozen cgroups (cgroup.kill, Linux
+    /// 5.14). Error: Internal.
     Result<void> kill() const;
-    /// Begins to freeze all processes below (cgroup.freeze), or to thaw them. frozen() tells when this is done. Error: Internal.
+    /// Begins to freeze or to thaw all processes of this cgroup and the nested cgroups (cgroup.freeze). frozen() tells when the
+    /// freeze or thaw is done. Error: Internal.
     Result<void> freeze(bool on) const;
-    /// Moves a process here (cgroup.procs). Errors: PidGone; Internal.
+    /// Moves a process into this cgroup (cgroup.procs). Errors: PidGone; Internal.
     Result<void> attach(pid_t pid) const;
-    /// All figures that the cgroup counts.
+    /// Reads all figures that the cgroup counts.
     Usage usage() const;
-    /// Figures of memory.events, which include nested cgroups. `events`: how often a limit here or below was hit. `kills`:
-    /// processes that were killed, for whatever limit. Unset where memory is not counted.
+    /// Holds figures of memory.events, which include nested cgroups. `events` says how often memory reached a limit of this
+    /// cgroup or of a nested one. `kills` counts the processes that the kernel killed, for whatever limit. Both are unset if the
+    /// kernel does not count memory.
     struct OomCount {
         std::optional<std::uint64_t> events;
         std::optional<std::uint64_t> kills;
     };
     OomCount oomCount() const;
-    /// The present figures of CPU, memory, tasks and disks. This reads a third of the files that usage() reads.
+    /// Reads the present figures of CPU, memory, tasks and disks. briefUsage() reads a third of the files that usage() reads.
     Usage briefUsage() const;
-    /// The limits that the kernel enforces. Unset: no limit, or the controller is off.
+    /// Holds limits that the kernel enforces. A member is unset if there is no limit, or if the controller is off.
     struct Bounds {
         std::optional<std::uint64_t> memoryMax; ///< bytes
-        std::optional<double> cpus;             ///< CPUs that the cgroup can keep busy, by cpu.max and cpuset.cpus.effective
+        std::optional<double> cpus;             ///< how many CPUs the cgroup can keep busy, by cpu.max and cpuset.cpus.effective
     };
     Bounds bounds() const;
-    /// True: the whole cgroup is frozen (cgroup.events). Unset: the cgroup is gone.
+    /// Says whether the whole cgroup is frozen (cgroup.events). Returns nullopt if the cgroup is gone.
     std::optional<bool> frozen() const;
-    /// From now on each file stays open after it was read, which takes a descriptor for each file. Reading it again then takes 1
-    /// to 3 us, not 10. Each call of this function looks again for files that did not exist, because controllers come to running
-    /// jobs, too.
+    /// After this call each file stays open after it was read, and takes a descriptor. The next reading of an open file takes 1
+    /// to 3 us, not 10. Each call of keepFilesOpen() looks again for files that did not exist, because running jobs can get
+    /// further controllers.
     void keepFilesOpen();
-    static constexpr unsigned kMostFiles = 12; ///< descriptors that this may take
-    /// Bytes of memory that the kernel cannot free without swap or a kill; nullopt where memory is not counted.
+    static constexpr unsigned kMostFiles = 12; ///< how many descriptors keepFilesOpen() may take
+    /// Returns the bytes of memory that the kernel cannot free without swap or a kill, or nullopt if the kernel does not count
+    /// memory.
     std::optional<std::uint64_t> unreclaimableMemory() const;
-    /// A file's text without the trailing line break; nullopt: the file does not exist, or the cgroup is gone.
+    /// Returns the file's text without the trailing line break, or nullopt if the file does not exist or the cgroup is gone.
     std::optional<std::string> read(const char* file) const;
 
 private:
     std::optional<std::string> readKept(const char* file) const;
 
     UniqueFd directory_;
-    mutable UniqueFd events_; ///< cgroup.events, which is read most often; the first question opens it
+    mutable UniqueFd events_; ///< the file cgroup.events, which is read most often; the first question opens it
     bool keepsFiles_ = false;
     mutable std::map<std::string_view, UniqueFd> kept_;
 };
 
 class CgroupTree {
 public:
-    /// `root`: the prefix of /sys/fs/cgroup.
+    /// `root` is the directory that has /sys/fs/cgroup.
     explicit CgroupTree(const std::filesystem::path& root = "/");
 
-    /// Success: a cgroup v2 hierarchy is mounted there. Error: Internal, with the remedy.
+    /// Succeeds if a cgroup v2 hierarchy is mounted at /sys/fs/cgroup. Error: Internal, with the remedy.
     Result<void> check() const;
-    /// `path`: as in /proc/PID/cgroup. Error: Internal when the cgroup does not exist.
+    /// Opens the cgroup of this path, as /proc/PID/cgroup gives it. Error: Internal if the cgroup does not exist.
     Result<CgroupDir> open(std::string_view path) const;
     bool exists(std::string_view path) const;
-    /// True: no process is in the cgroup or below it. False also when that cannot be read.
+    /// Returns true if no process is in the cgroup or below it. Returns false also if pinfold cannot read that.
     bool isEmpty(std::string_view path) const;
-    /// Names of the direct children. Empty when the cgroup does not exist.
+    /// Returns the names of the direct children, or an empty list if the cgroup does not exist.
     std::vector<std::string> children(std::string_view path) const;
     /// Removes an empty cgroup that systemd has forgotten. Error: Internal.
     Result<void> remove(std::string_view path) const;
-    /// The path of the cgroup's cgroup.events, for inotify.
+    /// Returns the path of the cgroup's file cgroup.events, for inotify.
     std::filesystem::path eventsFile(std::string_view path) const;
 
 private:

@@ -29,8 +29,8 @@ struct CgroupWatch::Impl {
     // inotify has one watch descriptor for each file: several watches of the same file share it.
     std::map<int, std::map<std::uint64_t, std::shared_ptr<Handler>>> handlers;
     std::map<std::uint64_t, int> descriptors; ///< the inotify watch of each registration that has one
-    std::map<std::uint64_t, Entry> unwatched; ///< the kernel refused a watch for these
-    EventHandle timer;                        ///< runs while `unwatched` has entries
+    std::map<std::uint64_t, Entry> unwatched; ///< registrations for which the kernel refused a watch
+    EventHandle timer;                        ///< runs as long as `unwatched` has entries
 
     void drain() {
         alignas(inotify_event) std::array<char, 16384> buffer; // NOLINT(cppcoreguidelines-pro-type-member-init): read fills it
@@ -50,7 +50,7 @@ struct CgroupWatch::Impl {
     void tell(int descriptor) {
         const auto found = handlers.find(descriptor);
         if (found == handlers.end())
-            return; // the watch ended while its event was on the way
+            return; // the registration ended while its event was on the way
         const auto copy = found->second;
         for (const auto& [id, handler] : copy)
             if (const auto still = handlers.find(descriptor); still != handlers.end() && still->second.contains(id))
@@ -79,7 +79,8 @@ struct CgroupWatch::Impl {
         timer = unwatched.empty() ? nullptr : loop.after(kLookAgain, [this] { lookAtUnwatched(); });
     }
 
-    /// Calls the handlers of all unwatched files as if these had changed: each handler looks at the cgroup itself.
+    /// Calls the handlers of all unwatched files as if the files had changed. This is harmless, because each handler looks at the
+    /// cgroup itself.
     void lookAtUnwatched() {
         const auto copy = unwatched;
         for (const auto& [id, entry] : copy) {
@@ -104,7 +105,7 @@ struct CgroupWatch::Impl {
         found->second.erase(id);
         if (found->second.empty()) {
             handlers.erase(found);
-            // Fails if the cgroup is gone, because the kernel then has removed the watch.
+            // This call fails if the cgroup is gone, because the kernel has removed the watch then.
             ::inotify_rm_watch(inotify.get(), descriptor);
         }
     }

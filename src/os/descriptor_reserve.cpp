@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t kUsualLimit = 1024;
 
-/// The limit is read each time, because others may change it.
+/// pinfoldd reads the limit each time, because other programs may change it (prlimit(2)).
 std::uint64_t mostDescriptors() {
     rlimit limit{};
     return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? std::uint64_t{limit.rlim_cur} : kUsualLimit;

@@ -11,33 +11,34 @@ namespace pinfold {
 
 /// Identifies a file for as long as the file exists.
 struct FileId {
-    std::uint64_t device = 0; ///< major number in the upper 32 bits, minor in the lower
+    std::uint64_t device = 0; ///< major number in the upper 32 bits, minor number in the lower 32 bits
     std::uint64_t inode = 0;
 
     auto operator<=>(const FileId&) const = default; // NOLINT(modernize-use-nullptr): clang-tidy 14 misreads the operator
 };
 
-/// The status of a file, as statx(2) gives it. Times are CLOCK_REALTIME microseconds.
+/// Holds the status of a file as statx(2) gives it. Times are CLOCK_REALTIME microseconds.
 struct FileStatus {
     FileId id = {};
     uid_t uid = 0;
     bool directory = false;
     bool mountPoint = false;
-    std::uint64_t size = 0;                 ///< bytes that the file takes on the file system
-    std::optional<std::uint64_t> born = {}; ///< unset: the file system does not say
-    std::uint64_t modified = 0;             ///< the last change of its contents
-    std::uint64_t touched = 0;              ///< the last change of its contents or of its inode
+    std::uint64_t size = 0;                 ///< how many bytes the file takes on the file system
+    std::optional<std::uint64_t> born = {}; ///< unset if the file system does not say
+    std::uint64_t modified = 0;             ///< when the file's contents changed last
+    std::uint64_t touched = 0;              ///< when the file's contents or its inode changed last
 
-    /// True: this is the same file with the same contents. (Its size on disk changes when the kernel writes it, its inode when a
-    /// link to it goes.)
+    /// Returns true if this is the same file with the same contents. (The size on disk does not count, because it changes when
+    /// the kernel writes the file to the disk. The inode's time does not count, because it changes when somebody removes a link
+    /// to the file.)
     bool unchanged(const FileStatus& before) const {
         return id == before.id && uid == before.uid && directory == before.directory && mountPoint == before.mountPoint &&
                born == before.born && modified == before.modified;
     }
 };
 
-/// The status of `name` in a directory, or of the directory itself when `name` is "". Follows no link, and asks no file server,
-/// so that no server can keep us waiting. nullopt, with errno set, when the status cannot be read.
+/// Returns the status of `name` in a directory, or of the directory itself if `name` is "". fileStatus() follows no link and asks
+/// no file server, so no server can make the caller wait. Returns nullopt and sets errno if the status cannot be read.
 std::optional<FileStatus> fileStatus(int directory, const char* name);
 
 } // namespace pinfold

@@ -13,13 +13,13 @@ namespace pinfold {
 /// is in use.
 class FreedMemory {
 public:
-    /// Microseconds after which the answer for which the memory was needed has been sent and freed.
+    /// A long answer has been sent and freed after this many microseconds.
     static constexpr std::uint64_t kDelay = 1'000'000;
 
     explicit FreedMemory(EventLoop& loop) : loop_(loop) {}
 
-    /// Call this after a long answer has been given. The memory of the answer's parts goes back now, and the memory of the
-    /// message later.
+    /// Call this after a long answer. The memory of the answer's parts goes back to the system now, and the memory of the message
+    /// goes back later.
     void giveBack() {
         ::malloc_trim(0);
         if (!timer_)

@@ -17,12 +17,12 @@ namespace {
 
 constexpr std::size_t kMostBytes = 16 << 20;
 constexpr std::uint64_t kFirstOrdinaryUser = 1000;
-constexpr int kMinorBits = 20; // of the kernel's dev_t, which is the name of a FUSE connection in sysfs
+constexpr int kMinorBits = 20; // in the kernel's dev_t, which is the name of a FUSE connection in sysfs
 
 struct Mount {
-    std::string device; ///< "0:57"
+    std::string device; ///< for example "0:57"
     std::string type;
-    std::string options; ///< of the file system, not of the mount
+    std::string options; ///< the options of the file system, not of the mount
 };
 
 std::optional<Mount> parseLine(const std::string& line) {
@@ -52,7 +52,7 @@ bool isAUsers(std::string_view options) {
     return user && *user >= kFirstOrdinaryUser;
 }
 
-/// Returns false also if the answer is not known.
+/// Returns true if no request waits for the file server. Returns false also if pinfold cannot know that.
 bool answers(const std::filesystem::path& root, std::string_view device) {
     const auto colon = device.find(':');
     if (colon == std::string_view::npos)

@@ -5,9 +5,10 @@
 
 namespace pinfold {
 
-/// True: no request waits for a file server that the node itself has mounted with FUSE (or virtiofs). What users have mounted
-/// (the option user_id= of fuse(8), from 1000 on) does not count, nor what is mounted in other mount namespaces. False also when
-/// this cannot be known. Sources: proc_pid_mountinfo(5); Documentation/filesystems/fuse.rst for /sys/fs/fuse/connections.
+/// Returns true if no request waits for a file server that the node itself has mounted with FUSE (or virtiofs). Mounts of users
+/// (with the option user_id= of fuse(8) from 1000 on) do not count, and neither do mounts in other mount namespaces. Returns
+/// false also if pinfold cannot know that. Sources: proc_pid_mountinfo(5); Documentation/filesystems/fuse.rst for
+/// /sys/fs/fuse/connections.
 bool nodesFuseServersAnswer(const std::filesystem::path& root = "/");
 
 } // namespace pinfold

@@ -10,8 +10,8 @@
 
 namespace pinfold {
 
-/// Threads that write to files and pipes that users have made. Threads that hang are counted by user, so that no user can keep
-/// messages from other users' jobs.
+/// Writes, in threads, to files and pipes that users have made. OutputWriters counts the threads that hang by user, so no user
+/// can keep messages from other users' jobs.
 class OutputWriters {
 public:
     static constexpr std::size_t kThreadsPerUser = 4;
@@ -19,7 +19,7 @@ public:
 
     explicit OutputWriters(Background& background) : background_(background) {}
 
-    /// Begins to write the text. False: the text will not be written, since too many threads hang.
+    /// Begins to write the text. Returns false if the text will not be written, because too many threads hang.
     bool write(ForeignFd descriptor, std::string text);
 
 private:
@@ -27,20 +27,20 @@ private:
     PerUserLimit writing_{kThreadsPerUser, kThreadsOfUsers};
 };
 
-/// A job's standard error, for the rare line that pinfoldd has to say there. A full pipe, a stopped terminal or a hung file
-/// server may block a write, and even a close (a network file system flushes then). So the loop's thread does neither.
+/// Holds a job's standard error for the rare line that pinfoldd writes to it. A full pipe, a stopped terminal or a hung file
+/// server may block a write. Even a close may block, because a network file system flushes at a close. So the loop's thread
+/// neither writes nor closes.
 class JobOutput {
 public:
     JobOutput() = default;
-    /// `writers` must outlive this object. `owner`: the job's owner, no matter who has handed the descriptor
-    /// over.
+    /// `writers` must outlive the JobOutput. `owner` is the job's owner, no matter who has handed the descriptor over.
     JobOutput(OutputWriters& writers, uid_t owner, ForeignFd descriptor)
         : writers_(&writers), descriptor_(std::move(descriptor)) {
         descriptor_.belongsTo(owner);
     }
 
     explicit operator bool() const { return static_cast<bool>(descriptor_); }
-    /// Begins to write the line. False: the line will not be written, since too many threads hang.
+    /// Begins to write the line. Returns false if the line will not be written, because too many threads hang.
     bool say(const std::string& line) const;
 
 private:

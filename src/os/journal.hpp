@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Structured entries for the journal; an interface that tests replace.
+// Writes structured entries to the journal. Tests replace this interface.
 #pragma once
 
 #include "os/message_queue.hpp"
@@ -11,8 +11,8 @@
 namespace pinfold {
 
 struct JournalEvent {
-    int priority = 6;      ///< syslog(3): 3 error, 4 warning, 6 information
-    std::string messageId; ///< 32 hexadecimal digits, from message_ids.hpp; empty: none
+    int priority = 6;      ///< a level of syslog(3): 3 is an error, 4 a warning, 6 information
+    std::string messageId; ///< 32 hexadecimal digits, from message_ids.hpp; may be empty
     std::string message;
     std::vector<std::pair<std::string, std::string>> fields; ///< names in upper case; values may hold any bytes
 };
@@ -23,11 +23,11 @@ public:
     virtual void event(const JournalEvent& event) = 0;
 };
 
-/// Writes with sd_journal_sendv(3), which blocks while journald takes nothing. An entry that the journal does not take is lost,
-/// since there is no other place for it.
+/// Writes with sd_journal_sendv(3), which blocks while journald takes nothing. If the journal does not take an entry, the entry
+/// is lost, because there is no other place for it.
 class SdJournal : public Journal {
 public:
-    /// `identifier`: SYSLOG_IDENTIFIER, the program's name.
+    /// `identifier` is the entry's SYSLOG_IDENTIFIER, the program's name.
     explicit SdJournal(std::string identifier) : identifier_(std::move(identifier)) {}
     void event(const JournalEvent& event) override;
 
@@ -35,7 +35,7 @@ private:
     std::string identifier_;
 };
 
-/// As SdJournal, but the queue's thread writes, so the loop may use it.
+/// Does what SdJournal does, but the thread of a MessageQueue writes, so the loop may use a QueuedJournal.
 class QueuedJournal : public Journal {
 public:
     QueuedJournal(std::string identifier, MessageQueue& queue) : journal_(std::move(identifier)), queue_(queue) {}

@@ -38,7 +38,8 @@ std::string between(std::string_view text, std::string_view name, std::string_vi
     return std::string(rest.substr(0, std::min(rest.find(end), rest.size())));
 }
 
-/// Whether the text contains the mark only once: a user who names a cgroup or a process may put further marks into the name.
+/// Returns true if the text contains the mark only once. A user who names a cgroup or a process may put further marks into the
+/// name.
 bool isOnce(std::string_view text, std::string_view mark) {
     const auto at = text.find(mark);
     return at != std::string_view::npos && at == text.rfind(mark);
@@ -66,14 +67,14 @@ std::string unescaped(std::string_view text) {
 } // namespace
 
 std::optional<OomReport> OomParser::feed(std::uint64_t time, std::string_view line) {
-    // "python3 invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0"
+    // The line reads "python3 invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0".
     if (const auto at = line.find(" invoked oom-killer: "); at != std::string_view::npos) {
         *this = OomParser();
         incident_.byHand = line.find("order=-1,", at) != std::string_view::npos; // order is -1 after a sysrq, see mm/oom_kill.c
         return std::nullopt;
     }
-    // "CPU: 1 PID: 1 Comm: systemd Not tainted …" names the process that asked for the memory. PID 1 does so when it lowers a
-    // limit.
+    // The line "CPU: 1 PID: 1 Comm: systemd Not tainted …" names the process that asked for the memory. PID 1 asks for memory
+    // when it lowers a limit.
     if (line.starts_with("CPU: ")) {
         if (numberAfter(line, " PID: ") == 1)
             byInit_ = true;
@@ -89,7 +90,8 @@ std::optional<OomReport> OomParser::feed(std::uint64_t time, std::string_view li
             member = numberAt(line.substr(5));
         return std::nullopt;
     }
-    // "oom-kill:constraint=CONSTRAINT_MEMCG,…,oom_memcg=/a,task_memcg=/a/b,task=NAME,pid=209,uid=0": NAME may contain anything.
+    // The line reads "oom-kill:constraint=CONSTRAINT_MEMCG,…,oom_memcg=/a,task_memcg=/a/b,task=NAME,pid=209,uid=0". NAME may
+    // contain anything.
     if (line.starts_with("oom-kill:constraint=")) {
         inStats_ = false;
         const auto limit = between(line, ",oom_memcg=", ",task_memcg=");
@@ -99,11 +101,12 @@ std::optional<OomReport> OomParser::feed(std::uint64_t time, std::string_view li
             !isOnce(line, ",task_memcg=") || !isPath(task) || !(ofTheNode || (isOnce(line, ",oom_memcg=") && isPath(limit)));
         incident_.limitCgroup = unescaped(limit);
         incident_.taskCgroup = unescaped(task);
-        // Without a limit's cgroup, PID 1 needed the memory for itself, and the node ran out of memory.
+        // If the line names no limit's cgroup, PID 1 needed the memory for itself, and the node ran out of memory.
         incident_.byHand = incident_.byHand || (byInit_ && !incident_.limitCgroup.empty());
         return std::nullopt;
     }
-    // "Memory cgroup out of memory: Killed process 209 (NAME) total-vm:…kB, anon-rss:…kB, file-rss:…kB, shmem-rss:…kB, UID:0 …"
+    // The line reads "Memory cgroup out of memory: Killed process 209 (NAME) total-vm:…kB, anon-rss:…kB, file-rss:…kB,
+    // shmem-rss:…kB, UID:0 …".
     const auto killed = line.find("Killed process ");
     const auto figures = line.rfind(") total-vm:");
     if (killed == std::string_view::npos || figures == std::string_view::npos || figures < killed)
@@ -144,16 +147,18 @@ void KernelLog::drain() {
         const auto length = kmsg_ ? ::read(kmsg_.get(), record.data(), record.size()) : 0;
         if (length > 0)
             take({record.data(), static_cast<std::size_t>(length)});
-        else if (length == 0 || (errno != EPIPE && errno != EINTR)) // EPIPE: the kernel overwrote lines before they were read
+        // EPIPE means that the kernel overwrote lines before pinfoldd read them.
+        else if (length == 0 || (errno != EPIPE && errno != EINTR))
             return;
     }
 }
 
-/// A record is "6,1234,98765432,-;text\n KEY=value\n": priority and facility, sequence number, microseconds, flags.
+/// Takes a record such as "6,1234,98765432,-;text\n KEY=value\n". The four fields before the text are priority with facility,
+/// sequence number, microseconds, and flags.
 void KernelLog::take(std::string_view record) {
     const auto text = record.find(';');
     const auto priority = numberAt(record);
-    if (text == std::string_view::npos || !priority || *priority >> 3 != 0) // facility 0 is the kernel's
+    if (text == std::string_view::npos || !priority || *priority >> 3 != 0) // the kernel's own lines have facility 0
         return;
     const auto sequence = record.find(',');
     const auto stamp = sequence == std::string_view::npos ? sequence : record.find(',', sequence + 1);

@@ -16,48 +16,50 @@
 
 namespace pinfold {
 
-/// One process that the kernel killed because memory ran out.
+/// Describes one process that the kernel killed because memory ran out.
 struct OomReport {
-    std::uint64_t time = 0; ///< microseconds since boot, by the kernel's log: without the time in which the node slept
+    std::uint64_t time = 0; ///< microseconds since boot on the clock of the kernel's log, which stands still while the node
+                            ///< sleeps
     pid_t pid = 0;
-    std::string name;        ///< printable()
-    std::uint64_t rss = 0;   ///< bytes: anonymous, file and shared
-    std::string taskCgroup;  ///< the victim's cgroup, "/batch.slice/…"; empty: the log does not say (it is rate-limited)
-    std::string limitCgroup; ///< the cgroup whose limit was hit; empty: the node's memory ran out
-    bool byHand = false;     ///< sysrq, or PID 1 lowered a limit
-    std::optional<std::uint64_t> anon; ///< bytes in limitCgroup
-    std::optional<std::uint64_t> file; ///< bytes in limitCgroup
+    std::string name;      ///< made printable by printable()
+    std::uint64_t rss = 0; ///< bytes of anonymous, file and shared memory
+    std::string taskCgroup; ///< the victim's cgroup, "/batch.slice/…"; empty if the log does not say it (the log is rate-limited)
+    std::string limitCgroup;           ///< the cgroup whose limit was reached; empty if the node's memory ran out
+    bool byHand = false;               ///< somebody used sysrq, or PID 1 lowered a limit
+    std::optional<std::uint64_t> anon; ///< anonymous memory in limitCgroup, in bytes
+    std::optional<std::uint64_t> file; ///< file memory in limitCgroup, in bytes
 };
 
-/// Puts the lines of one incident together.
+/// Makes a report from the lines of one out-of-memory kill.
 class OomParser {
 public:
-    /// Takes one line of the kernel's own. (Do not pass other lines: users of logger(1) write to the log, too.) Returns a report
-    /// once it is complete. Returns none if the names of cgroups or processes leave it open which cgroups the kernel meant.
+    /// Takes a line that the kernel itself wrote. (Do not pass other lines, because users of logger(1) write to the log, too.)
+    /// Returns a report when it is complete. Returns no report if it is not clear which cgroups the kernel meant, because names
+    /// of cgroups or processes look like parts of a line.
     std::optional<OomReport> feed(std::uint64_t time, std::string_view line);
 
 private:
     OomReport incident_;
     bool byInit_ = false;  ///< PID 1 asked for the memory
-    bool unclear_ = false; ///< it is not clear which cgroups it was about
-    bool inStats_ = false; ///< between "Memory cgroup stats for" and the next line that is not a statistic
+    bool unclear_ = false; ///< it is not clear which cgroups the kernel meant
+    bool inStats_ = false; ///< the next line may be a statistic that follows "Memory cgroup stats for"
 };
 
 class KernelLog {
 public:
     using Handler = std::function<void(const OomReport&)>;
 
-    /// Opens /dev/kmsg at its oldest line. Error: Internal, which says what the unit file must allow.
+    /// Opens /dev/kmsg at its oldest line. The error Internal says what the unit file must allow.
     static Result<UniqueFd> openDevice();
 
-    /// `kmsg`: as openDevice() gives it. Without it there are never reports.
+    /// `kmsg` is the result of openDevice(). If it is empty, KernelLog never reports anything.
     explicit KernelLog(UniqueFd kmsg) : kmsg_(std::move(kmsg)) {}
 
     bool readable() const { return static_cast<bool>(kmsg_); }
-    /// From now on each kill is reported as soon as it is logged. Kills that are in the log already are reported with the next
-    /// line or by drain().
+    /// From now on KernelLog reports each kill as soon as the kernel logs it. Kills that are in the log already come with the
+    /// next line or by drain().
     void watch(EventLoop& loop);
-    /// Reads the lines that the log has by now.
+    /// Reads the lines that are in the log now.
     void drain();
 
     Handler onOom;

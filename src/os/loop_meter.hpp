@@ -7,18 +7,18 @@
 
 namespace pinfold {
 
-/// Measures how long a thread slept in system calls: wall time without the time in which it ran or waited for a processor. This
-/// costs some microseconds, so it is for debug builds.
+/// Measures how long a thread slept in system calls: the wall time without the time in which the thread ran or waited for a CPU.
+/// A measurement costs some microseconds, so only debug builds use a LoopMeter.
 class LoopMeter {
 public:
-    /// Microseconds. A turn that slept longer has made a call that may block.
+    /// A turn that slept longer than this many microseconds has made a call that may block.
     static constexpr std::uint64_t kTooLong = 100'000;
 
-    /// Measures the calling thread.
+    /// Measures the thread that constructs the LoopMeter.
     LoopMeter();
     void begin();
-    /// Microseconds that the thread has slept since begin(). 0 when a page had to be read from a disk, since that is not a system
-    /// call of ours.
+    /// Returns how many microseconds the thread has slept since begin(). Returns 0 if the kernel had to read a page from a disk,
+    /// because such a wait is not a system call of pinfoldd.
     std::uint64_t slept() const;
 
 private:

@@ -18,7 +18,7 @@ struct MessageQueue::Shared {
     std::mutex mutex;
     std::condition_variable idle;
     std::deque<Message> waiting;
-    std::size_t bytes = 0; ///< includes the message that is being written
+    std::size_t bytes = 0; ///< with the message that is being written
     bool working = false;
 
     void writeAll() {
@@ -70,7 +70,7 @@ void MessageQueue::work() {
         Lane::Journal, [shared = shared_] { shared->writeAll(); }, nullptr);
     if (begun)
         return;
-    const std::lock_guard lock(shared_->mutex); // no thread could be started: the next message tries again
+    const std::lock_guard lock(shared_->mutex); // no thread could be started, so the next message tries again
     shared_->working = false;
 }
 

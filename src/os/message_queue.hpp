@@ -10,25 +10,27 @@
 
 namespace pinfold {
 
-/// A queue of messages for people, which a thread writes in their order. When journald stands still (with its disk, for
-/// instance), it blocks its writers, and it must not block the loop. Messages that do not fit are dropped and counted,
-/// and the count is reported when there is room again.
+/// Queues messages for people. A thread writes the messages in their order. When journald stands still (for instance with its
+/// disk), journald blocks its writers, and it must not block the loop. MessageQueue drops and counts messages that do not fit,
+/// and reports the count when there is room again.
 class MessageQueue {
 public:
     static constexpr std::size_t kMostBytes = 4 << 20;
-    /// Microseconds for which the destructor waits.
+    /// The destructor waits at most this many microseconds.
     static constexpr std::uint64_t kFlush = 1'000'000;
 
     explicit MessageQueue(Background& background);
-    /// Waits until all is written, at most kFlush.
+    /// Waits until the thread has written all messages, but at most kFlush.
     ~MessageQueue();
     MessageQueue(const MessageQueue&) = delete;
     MessageQueue& operator=(const MessageQueue&) = delete;
 
-    /// Only the loop's thread calls this. Another thread calls `write`, which owns what it uses, about `bytes` of memory.
+    /// Adds a message. Only the loop's thread calls add(). Another thread calls `write`. `write` owns what it uses, which is
+    /// about `bytes` of memory.
     void add(std::size_t bytes, std::function<void()> write);
 
-    /// Called with the number of messages that were lost since the last time, when there is room for a message about it.
+    /// MessageQueue calls onLost when there is room for a message about lost messages, with the number of messages that were lost
+    /// since the last call.
     std::function<void(std::uint64_t)> onLost;
 
 private:
@@ -37,7 +39,7 @@ private:
     void tellLost();
 
     Background& background_;
-    std::shared_ptr<Shared> shared_; ///< shared with the thread, which may outlive this object
+    std::shared_ptr<Shared> shared_; ///< the thread shares it, and may outlive the MessageQueue
     std::uint64_t lost_ = 0;
 };
 

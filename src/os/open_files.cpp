@@ -26,10 +26,10 @@ constexpr std::size_t kMostMaps = 256 << 20;
 
 Error failed(const std::filesystem::path& path) { return {ErrorCode::Internal, path.string() + ": " + std::strerror(errno)}; }
 
-/// Whether errno says that the process or thread has ended, which happens all the time.
+/// Returns true if errno says that the process or thread has ended. Processes end all the time, so this is not an error.
 bool hasGone() { return errno == ENOENT || errno == ESRCH; }
 
-/// Returns the names that are numbers. A directory that is gone counts as empty.
+/// Returns the names in the directory that are numbers. A directory that is gone counts as empty.
 Result<std::vector<std::string>> numbersIn(const std::filesystem::path& directory) {
     std::vector<std::string> numbers;
     std::error_code error;
@@ -43,19 +43,20 @@ Result<std::vector<std::string>> numbersIn(const std::filesystem::path& director
 
 Result<std::vector<std::string>> processes(const std::filesystem::path& proc) {
     auto pids = numbersIn(proc);
-    // Without the right to see through it, hidepid= hides other users' processes, first of all PID 1.
+    // The mount option hidepid= hides other users' processes from a program without special rights. If it hides anything, it also
+    // hides PID 1.
     if (pids && std::find(pids->begin(), pids->end(), "1") == pids->end())
         return Error{ErrorCode::Internal, proc.string() + " does not show all processes (hidepid=?): run as root"};
     return pids;
 }
 
-using Devices = std::shared_ptr<const std::set<std::uint64_t>>; // shared with the threads that look
+using Devices = std::shared_ptr<const std::set<std::uint64_t>>; // the threads that look share it
 
 class Search {
 public:
     explicit Search(Devices devices) : devices_(std::move(devices)) {}
 
-    /// `process` is /proc/PID or /proc/PID/task/TID.
+    /// Adds the files of a process or thread. `process` is /proc/PID or /proc/PID/task/TID.
     Result<void> lookInto(const std::filesystem::path& process) {
         for (const char* link : {"cwd", "root"})
             if (auto followed = follow(process / link); !followed)
@@ -72,8 +73,9 @@ public:
     std::set<FileId> found;
 
 private:
-    /// Adds the file to which a link of /proc leads. The first statx() asks for no attribute of the file: a FUSE mount would
-    /// refuse that to root, and a server that hangs would not answer. The second statx() asks only for files on our devices.
+    /// Adds the file to which a link of /proc leads. The first statx() asks for no attribute of the file, because a FUSE mount
+    /// would refuse that to root, and a server that hangs would not answer. The second statx() asks only about files on the
+    /// wanted devices.
     Result<void> follow(const std::filesystem::path& link) {
         struct statx status {};
         constexpr int flags = AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
@@ -137,8 +139,8 @@ Result<std::set<FileId>> lookInto(const Devices& devices, const std::filesystem:
     return std::move(search.found);
 }
 
-/// The real, effective and saved user id. All three are 0 if one of them is, because users can mix ids freely in a user namespace
-/// of their own.
+/// Returns the real, effective and saved user id of a process. If one of the three is 0, all three are 0 in the result, because
+/// users can mix ids freely in their own user namespace.
 std::array<uid_t, 3> usersOf(const ProcessTable& table, pid_t pid) {
     const auto info = table.read(pid);
     if (!info || info->realUid == 0 || info->effectiveUid == 0 || info->savedUid == 0)
@@ -175,7 +177,7 @@ Result<FilesInUse> filesInUse(const std::set<std::uint64_t>& devices, ProcessLoo
     FilesInUse inUse;
     for (const auto& name : *names) {
         const auto pid = static_cast<pid_t>(std::stol(name));
-        const auto users = usersOf(table, pid); // read now, because the process may have ended later
+        const auto users = usersOf(table, pid); // read now, because the process may have ended after the look
         auto used =
             looks.into(pid, users.front(), [shared, process = root / "proc" / name] { return lookInto(shared, process); });
         if (used)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Which users are on the node, and which files they hold. It reads all of /proc, or gives an error.
+// Finds out which users are on the node, and which files they hold. The functions read all of /proc, or return an error.
 #pragma once
 
 #include "base/result.hpp"
@@ -21,18 +21,19 @@ struct Inhabitants {
     std::set<uid_t> users; ///< the real, effective and saved user ids of all processes
 };
 
-/// `root`: the prefix of /proc. Error: Internal when /proc does not show all processes, or one cannot be read.
+/// Lists who is on the node. `root` is the directory that has /proc. Error: Internal if /proc does not show all processes, or if
+/// a process cannot be read.
 Result<Inhabitants> listInhabitants(const std::filesystem::path& root = "/");
 
 struct FilesInUse {
     std::set<FileId> files;
-    /// The users whose processes could not be looked into, and why. A process belongs to each of its user ids, and to root alone
-    /// if one of them is 0.
+    /// The users with a process that pinfold could not look into, and the reason. A process belongs to the users of all its user
+    /// ids. If one of the ids is 0, the process belongs only to root.
     std::map<uid_t, std::string> unseen;
 };
 
-/// The files on these devices (FileId::device) that a process has open or mapped, or as its root or working directory. This needs
-/// CAP_SYS_PTRACE. Error: Internal when /proc does not show all processes.
+/// Returns the files on these devices (FileId::device) that processes use: open files, mapped files, and root and working
+/// directories. filesInUse() needs CAP_SYS_PTRACE. Error: Internal if /proc does not show all processes.
 Result<FilesInUse> filesInUse(const std::set<std::uint64_t>& devices, ProcessLooks& looks,
                               const std::filesystem::path& root = "/");
 

@@ -6,7 +6,8 @@
 namespace pinfold {
 namespace {
 
-/// setfsuid(2) reports no error. A call with an impossible id changes nothing and returns the present id.
+/// Returns the present file system user id. setfsuid(2) reports no error: with an impossible id it changes nothing and returns
+/// the present id.
 uid_t current() { return static_cast<uid_t>(::setfsuid(static_cast<uid_t>(-1))); }
 
 } // namespace

@@ -5,8 +5,8 @@
 
 namespace pinfold {
 
-/// While this object lives, this thread has another user's rights for files (setfsuid(2)), and not root's. So the kernel itself
-/// refuses what that user may not do, whatever has been renamed or replaced since we looked.
+/// While a FileRightsOf lives, its thread has another user's rights for files (setfsuid(2)), and not root's. So the kernel itself
+/// refuses what that user may not do, even if somebody has renamed or replaced files after pinfold looked at them.
 class FileRightsOf {
 public:
     explicit FileRightsOf(uid_t user);
@@ -14,7 +14,7 @@ public:
     FileRightsOf(const FileRightsOf&) = delete;
     FileRightsOf& operator=(const FileRightsOf&) = delete;
 
-    /// False without CAP_SETUID: then the thread has the same rights as before.
+    /// Returns false if the process lacks CAP_SETUID. In that case the thread has the same rights as before.
     bool held() const { return held_; }
 
 private:

@@ -19,27 +19,28 @@ namespace pinfold {
 namespace {
 
 [[noreturn]] void holdThePlace(pid_t parent) {
-    // The kernel sends SIGKILL when the thread that forked ends. This is pinfoldd's main thread, which ends only with pinfoldd.
+    // The kernel sends SIGKILL when the thread that forked ends. That thread is pinfoldd's main thread, which ends only with
+    // pinfoldd.
     if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || ::getppid() != parent)
         ::_exit(1);
     ::prctl(PR_SET_NAME, "pinfold-place");
     for (;;)
-        ::pause(); // the child inherits that pinfoldd has blocked the signals on which it acts
+        ::pause(); // the child inherits from pinfoldd that the signals on which pinfoldd acts are blocked
 }
 
 } // namespace
 
 Result<pid_t> ForkedPlaceholders::start() {
     const auto parent = ::getpid();
-    // The child shares our table of descriptors. If it had a copy, the close of a user's descriptor could take for ever, also at
-    // the end of the process (FUSE's flush). The raw system call runs no fork(3) handlers: the child calls nothing that needs
-    // them.
+    // The child shares pinfoldd's table of descriptors. If the child had a copy, it would have to close users' descriptors when
+    // it ends, and such a close may take for ever (FUSE's flush). The raw system call runs no fork(3) handlers, because the child
+    // calls nothing that needs them.
     const auto pid = static_cast<pid_t>(::syscall(SYS_clone, CLONE_FILES | SIGCHLD, nullptr, nullptr, nullptr, nullptr));
     if (pid == 0)
         holdThePlace(parent);
     if (pid < 0)
         return Error{ErrorCode::Internal, std::string("cannot start a process for a new scope: ") + std::strerror(errno)};
-    auto pidfd = openPidfd(pid); // the number cannot be another process's: only we can reap the child
+    auto pidfd = openPidfd(pid); // the number still belongs to the child, because only pinfoldd can reap the child
     if (!pidfd) {
         ::kill(pid, SIGKILL);
         ::waitpid(pid, nullptr, 0);

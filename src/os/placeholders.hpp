@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Placeholders are processes of pinfoldd's own that do nothing. A scope cannot be without a process. If the processes that are to
-// be in a scope must not be named to systemd by their numbers, the scope begins with a placeholder.
+// Starts and ends placeholders, which are processes of pinfoldd's own that do nothing. A scope must have a process. If the
+// processes for a scope must not be named to systemd by their numbers, the scope begins with a placeholder.
 #pragma once
 
 #include "base/result.hpp"
@@ -14,25 +14,25 @@
 
 namespace pinfold {
 
-/// An interface that tests replace.
+/// Starts and ends placeholders. Tests replace this interface.
 class Placeholders {
 public:
     virtual ~Placeholders() = default;
 
-    /// Starts a placeholder. It ends with pinfoldd at the latest. No other process gets its number until release(). Error:
-    /// Internal.
+    /// Starts a placeholder, and returns its number. The placeholder ends with pinfoldd at the latest. No other process gets the
+    /// number until release(). Error: Internal.
     virtual Result<pid_t> start() = 0;
-    /// False: the placeholder has ended; somebody else may have killed it.
+    /// Returns false if the placeholder has ended. (Somebody else may have killed it.)
     virtual bool lives(pid_t placeholder) const = 0;
     /// Ends the placeholder, and calls `over` when it has ended.
     virtual void end(pid_t placeholder, std::function<void()> over) = 0;
-    /// Ends the placeholder, if it lives. Do not name its number any more.
+    /// Ends the placeholder if it lives, and gives its number free. Do not use the number any more.
     virtual void release(pid_t placeholder) = 0;
 };
 
 class ForkedPlaceholders : public Placeholders {
 public:
-    explicit ForkedPlaceholders(EventLoop& loop) : loop_(loop) {} // the loop's thread is the main one
+    explicit ForkedPlaceholders(EventLoop& loop) : loop_(loop) {} // the loop's thread is pinfoldd's main thread
 
     Result<pid_t> start() override;
     bool lives(pid_t placeholder) const override;
@@ -42,7 +42,7 @@ public:
 private:
     struct Child {
         UniqueFd pidfd;
-        EventHandle watch; ///< of its end
+        EventHandle watch; ///< watches the placeholder's end
     };
 
     EventLoop& loop_;

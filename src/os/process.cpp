@@ -30,8 +30,8 @@ constexpr unsigned kPidfdThread = O_EXCL;               // PIDFD_THREAD, since L
 
 Error gone(pid_t pid) { return {ErrorCode::PidGone, "process " + std::to_string(pid) + " has ended"}; }
 
-/// The error after a failed read of /proc/PID/…. A process that cannot be read, for instance because no descriptor is free, has
-/// not ended.
+/// Returns the error for a failed read of /proc/PID/…. A process that pinfold cannot read, for instance because no descriptor is
+/// free, has not ended.
 Error notRead(pid_t pid) {
     if (errno == ENOENT || errno == ESRCH)
         return gone(pid);
@@ -48,7 +48,7 @@ template <class T> std::optional<T> number(std::string_view text, int base = 10)
     return error == std::errc{} && end != text.data() ? std::optional(value) : std::nullopt;
 }
 
-/// Returns the value of the line that begins with `name`, in files such as /proc/PID/status.
+/// Returns the value of the line that begins with `name`. `text` is the text of a file such as /proc/PID/status.
 std::optional<std::string_view> lineOf(std::string_view text, std::string_view name) {
     for (std::size_t start = 0; start < text.size();) {
         const auto end = std::min(text.find('\n', start), text.size());
@@ -73,14 +73,14 @@ std::vector<std::string_view> fields(std::string_view text) {
 std::uint64_t ticksToUsec(std::uint64_t ticks) { return ticks * 1'000'000 / static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK)); }
 
 bool parseStat(std::string_view stat, ProcessInfo& info) {
-    // The name in parentheses may contain anything, even ')' and line breaks: it ends at the last ')'.
+    // The name in parentheses may contain anything, even ')' and line breaks, so the name ends at the last ')'.
     const auto nameEnd = stat.rfind(')');
     if (nameEnd == std::string_view::npos)
         return false;
     const auto rest = fields(stat.substr(nameEnd + 1));
     if (rest.size() < 22)
         return false;
-    // proc(5) counts fields from 1, where 1 is the pid and 2 the name: rest[0] is field 3.
+    // proc(5) counts fields from 1. Field 1 is the pid and field 2 is the name, so rest[0] is field 3.
     const auto at = [&rest](std::size_t field) { return number<std::uint64_t>(rest[field - 3]).value_or(0); };
     info.state = rest[0].front();
     info.parent = static_cast<pid_t>(at(4));
@@ -105,7 +105,8 @@ bool parseUids(std::string_view status, ProcessInfo& info) {
     return true;
 }
 
-/// Whether `pid` is the number of a thread. A thread has a status of its own, whose user id may differ from that of its process.
+/// Returns true if `pid` is the number of a thread other than the first one of a process. A thread has its own status, and its
+/// user ids may differ from those of the process.
 bool isThread(std::string_view status, pid_t pid) {
     const auto group = number<pid_t>(lineOf(status, "Tgid:").value_or(""));
     return group && *group != pid;
@@ -120,7 +121,8 @@ void parseGroups(std::string_view status, ProcessInfo& info) {
             info.groups.push_back(*gid);
 }
 
-/// The kernel function in which a process or thread waits. The kernel says 0 if the process runs, or if the reader may not know.
+/// Returns the kernel function in which a process or thread waits. The kernel says 0 if the process runs, or if the reader has no
+/// right to know.
 std::optional<std::string> waitPoint(const std::filesystem::path& directory) {
     auto name = readFile(AT_FDCWD, (directory / "wchan").c_str());
     if (!name || name->empty() || *name == "0")
@@ -128,7 +130,8 @@ std::optional<std::string> waitPoint(const std::filesystem::path& directory) {
     return printable(*name, 100);
 }
 
-/// The directory of the first thread for which `wanted` returns true, given the directory and the state.
+/// Returns the directory of the first thread for which `wanted` returns true. `wanted` gets the directory and the state of a
+/// thread.
 std::optional<std::filesystem::path> firstThread(const std::filesystem::path& threads,
                                                  const std::function<bool(const std::filesystem::path&, char)>& wanted) {
     std::error_code error;
@@ -141,7 +144,8 @@ std::optional<std::filesystem::path> firstThread(const std::filesystem::path& th
     return std::nullopt;
 }
 
-/// The directory of a thread in state D. A thread that waits in FUSE goes first, because the others may wait for its locks.
+/// Returns the directory of a thread in state D. A thread that waits in FUSE goes first, because the others may wait for its
+/// locks.
 std::optional<std::filesystem::path> uninterruptibleThread(const std::filesystem::path& threads) {
     std::optional<std::filesystem::path> first;
     const auto inFuse = firstThread(threads, [&first](const std::filesystem::path& directory, char state) {
@@ -154,7 +158,7 @@ std::optional<std::filesystem::path> uninterruptibleThread(const std::filesystem
     return inFuse ? inFuse : first;
 }
 
-/// A thread that has not ended. A traced thread stays in the list after its end.
+/// Returns a thread that has not ended. (A traced thread stays in the list after its end.)
 std::optional<pid_t> livingThread(const std::filesystem::path& threads) {
     const auto found =
         firstThread(threads, [](const std::filesystem::path&, char state) { return state != kZombie && state != kDead; });
@@ -179,7 +183,7 @@ Result<std::vector<pid_t>> numbersIn(const std::filesystem::path& directory) {
     return found;
 }
 
-/// The value of "hidepid=" in the options of the topmost mount at /proc, or "off" if there is none.
+/// Returns the value of "hidepid=" in the options of the topmost mount at /proc, or "off" if there is none.
 std::string hidden(std::string_view mounts) {
     std::string found = "off";
     for (std::size_t start = 0; start < mounts.size();) {
@@ -206,7 +210,8 @@ std::string commandLine(std::string raw) {
     return printable(raw);
 }
 
-/// The process that traces a thread of this process: with PTRACE_O_TRACEEXIT (ptrace(2)) that thread cannot end without it.
+/// Returns the process that traces a thread of this process. With PTRACE_O_TRACEEXIT (ptrace(2)) the thread cannot end until its
+/// tracer lets it go on.
 std::optional<pid_t> tracerOfAThread(const ProcessTable& table, pid_t pid) {
     const auto threads = table.threadsOf(pid);
     for (const auto thread : threads ? *threads : std::vector<pid_t>())
@@ -287,7 +292,7 @@ std::optional<std::string> ProcessTable::file(pid_t pid, const char* name) const
     const auto length = fd ? ::read(fd.get(), text.data(), text.size()) : -1;
     if (length < 0)
         return std::nullopt;
-    // The kernel writes such a file in one piece: if the text does not fill the buffer, it is complete.
+    // The kernel writes a file of /proc in one piece, so if the text does not fill the buffer, the text is complete.
     return length < static_cast<ssize_t>(text.size()) ? std::string(text.data(), static_cast<std::size_t>(length))
                                                       : readFile(AT_FDCWD, path.c_str());
 }
@@ -341,7 +346,7 @@ Result<ProcessInfo> ProcessTable::readStuck(pid_t pid) const {
         return info;
     const auto directoryOf = [this](pid_t process) { return root_ / "proc" / std::to_string(process); };
     auto holder = pid;
-    // The main thread may have ended while another thread hangs.
+    // The code looks at all threads, because the first thread may have ended while another thread hangs.
     auto thread = uninterruptibleThread(directoryOf(holder) / "task");
     if (thread)
         info->state = kUninterruptible;
@@ -371,7 +376,7 @@ Result<UniqueFd> openPidfd(pid_t pid) {
     auto fd = pidfdOf(pid);
     if (fd)
         return fd;
-    // For the number of a thread, the kernel returns EINVAL or ENOENT. Then the process that had this number has ended.
+    // For the number of a thread, the kernel returns EINVAL or ENOENT. In that case the process that had this number has ended.
     if (errno == ESRCH || errno == EINVAL || errno == ENOENT)
         return gone(pid);
     return Error{ErrorCode::Internal, "pidfd_open of process " + std::to_string(pid) + ": " + std::strerror(errno)};
@@ -381,7 +386,7 @@ bool isPidfd(int fd) {
     std::array<char, 32> link{};
     const auto length = ::readlink(("/proc/self/fd/" + std::to_string(fd)).c_str(), link.data(), link.size());
     const std::string_view target(link.data(), length > 0 ? static_cast<std::size_t>(length) : 0);
-    // The path of a file begins with a slash. Linux writes the second form since 6.9.
+    // No file's path can look like this, because it would begin with a slash. Linux writes the second form since 6.9.
     return target == "anon_inode:[pidfd]" || target.starts_with("pidfd:[");
 }
 

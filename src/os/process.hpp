@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Processes, by /proc and pidfds. A process is a pidfd. A pid is a hint that is checked before and after use.
+// Reads processes by /proc and pidfds. A pidfd stands for one process. A pid is only a hint, so its user checks it before and
+// after use.
 #pragma once
 
 #include "base/result.hpp"
@@ -16,106 +17,113 @@
 
 namespace pinfold {
 
-/// One process as /proc/PID/{stat,status,cmdline} show it (proc(5)).
+/// Describes one process as /proc/PID/{stat,status,cmdline} show it (proc(5)).
 struct ProcessInfo {
     pid_t pid = 0;
     uid_t realUid = 0;
     uid_t effectiveUid = 0;
     uid_t savedUid = 0;
-    std::vector<gid_t> groups; ///< real and supplementary
+    std::vector<gid_t> groups; ///< the real and the supplementary group ids
     bool kernelThread = false;
-    bool thread = false; ///< it is not a process but a thread other than a process's first one, which /proc shows by number, too
+    bool thread = false; ///< `pid` is a thread other than a process's first thread; /proc shows threads by number, too
     char state = '?';
-    std::uint64_t started = 0; ///< microseconds after boot (CLOCK_BOOTTIME), to the clock tick
-    std::uint64_t cpu = 0;     ///< microseconds, user and system
+    std::uint64_t started = 0; ///< when the process started: microseconds after boot (CLOCK_BOOTTIME), to the clock tick
+    std::uint64_t cpu = 0;     ///< microseconds of user and system time
     std::uint64_t rss = 0;     ///< bytes
     pid_t parent = 0;
-    std::uint32_t terminal = 0; ///< device number of the controlling terminal, as in st_rdev; 0: none
-    /// Kernel function in which it sleeps; unset: it runs, or this was not asked for or cannot be seen.
+    std::uint32_t terminal = 0; ///< device number of the controlling terminal, as in st_rdev; 0 if there is no terminal
+    /// The kernel function in which the process sleeps. It is unset if the process runs, if the caller did not ask for it, or if
+    /// pinfold may not see it.
     std::optional<std::string> waitPoint;
-    bool ownNamespace = false; ///< it is in another user namespace than this process; only set if the wait point was asked for
-    std::string command;       ///< printable(); "[name]" when the command line is empty or was not asked for
+    bool ownNamespace = false; ///< the process is in another user namespace than this process; only set if the caller asked for
+                               ///< the wait point
+    std::string command;       ///< made printable by printable(); "[name]" if the command line is empty or the caller did not ask
+                               ///< for it
 };
 
-/// Several threads may use this at once. commandOf() and readWithCommand() may block for as long as somebody holds the lock of
-/// the process's memory (mmap_lock), as a process does that hangs on a file server. So the loop must not call them. All other
-/// functions ask for what the kernel has at hand.
+/// Reads processes. Several threads may use a ProcessTable at once. commandOf() and readWithCommand() may block for as long as
+/// somebody holds the lock of the process's memory (mmap_lock), as a process does that hangs on a file server. So the loop must
+/// not call them. All other functions ask only for what the kernel has in memory.
 class ProcessTable {
 public:
-    /// `root`: the prefix of /proc, except for this process's own descriptors.
+    /// `root` is the directory that has /proc. For its own descriptors this process always uses the real /proc.
     explicit ProcessTable(std::filesystem::path root = "/") : root_(std::move(root)) {}
 
-    /// The process that a pidfd stands for, from /proc/self/fdinfo.
-    /// Errors: PidGone when the process has ended; InvalidArgument when the descriptor is not a pidfd, or is one of a single
-    /// thread.
+    /// Returns the process of a pidfd, from /proc/self/fdinfo. Errors: PidGone if the process has ended; InvalidArgument if the
+    /// descriptor is not a pidfd, or stands for a single thread.
     Result<pid_t> pidOf(int pidfd) const;
 
-    /// The cgroup v2 path of a process, "/batch.slice/…", without " (deleted)". Errors: PidGone; Internal when it cannot be read.
+    /// Returns the cgroup v2 path of a process, such as "/batch.slice/…", without " (deleted)". Errors: PidGone; Internal if
+    /// pinfold cannot read the path.
     Result<std::string> cgroupOf(pid_t pid) const;
-    /// The cgroup v2 path of one thread of a process. It can differ from the process's only if the process's first thread has
-    /// ended.
+    /// Returns the cgroup v2 path of one thread of a process. This path can differ from the path of the process only if the first
+    /// thread of the process has ended.
     Result<std::string> cgroupOfThread(pid_t pid, pid_t thread) const;
-    /// The process to which this thread belongs. Errors: PidGone; Internal.
+    /// Returns the process to which this thread belongs. Errors: PidGone; Internal.
     Result<pid_t> processOf(pid_t thread) const;
-    /// The thread that traces this thread (ptrace(2)); 0: no thread does. Errors: PidGone; Internal.
+    /// Returns the thread that traces this thread (ptrace(2)), or 0 if no thread traces it. Errors: PidGone; Internal.
     Result<pid_t> tracerOf(pid_t thread) const;
-    /// The present threads of a process. Error: PidGone.
+    /// Returns the present threads of a process. Error: PidGone.
     Result<std::vector<pid_t>> threadsOf(pid_t pid) const;
 
-    /// The cgroup of a process that read() has seen. If its first thread has ended and others go on, the kernel gives the process
-    /// the cgroup in which the first thread was. This function then gives the cgroup of a thread that goes on. Errors: as
-    /// cgroupOf(pid).
+    /// Returns the cgroup of a process that read() has seen. If the first thread of the process has ended and others go on, the
+    /// kernel only says where the first thread was. In that case this function returns the cgroup of a thread that goes on.
+    /// Errors: those of cgroupOf(pid).
     Result<std::string> cgroupOf(const ProcessInfo& info) const;
 
-    /// All processes of this pid namespace. Error: Internal when the list is incomplete.
+    /// Returns all processes of this pid namespace. Error: Internal if the list is incomplete.
     Result<std::vector<pid_t>> pids() const;
 
-    /// Success: /proc hides nothing from this process. Error: Internal, with the remedy, if /proc is mounted in a way that hides
-    /// processes.
+    /// Succeeds if /proc hides nothing from this process. Error: Internal, with the remedy, if /proc is mounted in a way that
+    /// hides processes.
     Result<void> showsAll() const;
 
-    /// Reads a process without its command line. Errors: PidGone; Internal when it cannot be read or parsed.
+    /// Reads a process without its command line. Errors: PidGone; Internal if pinfold cannot read or parse a file of the process.
     Result<ProcessInfo> read(pid_t pid) const;
-    /// Reads a process with its command line. May block.
+    /// Reads a process with its command line. This call may block.
     Result<ProcessInfo> readWithCommand(pid_t pid) const;
-    /// The process's command line, printable(). If there is none, or it cannot be read, the result is `info.command`. May block.
+    /// Returns the process's command line, made printable by printable(). If there is no command line, or pinfold cannot read it,
+    /// returns `info.command`. This call may block.
     std::string commandOf(const ProcessInfo& info) const;
-    /// Reads a process without its command line, but with state and wait point of a thread that cannot be interrupted, if there
-    /// is one; if there are several, of one that waits for a file server. If there is none, those of the process's tracer, if the
-    /// tracer has such a thread. Only CAP_SYS_PTRACE shows the wait points and namespaces of other users' processes. This looks
-    /// at each thread, and there may be thousands.
+    /// Reads a process without its command line, but with the state and the wait point of a thread that cannot be interrupted. If
+    /// several threads cannot be interrupted, readStuck() prefers one that waits for a file server. If the process has no such
+    /// thread but its tracer has, readStuck() returns the state and the wait point of the tracer's thread. Only a process with
+    /// CAP_SYS_PTRACE sees the wait points and namespaces of other users' processes. readStuck() looks at each thread, and a
+    /// process may have thousands.
     Result<ProcessInfo> readStuck(pid_t pid) const;
 
 private:
-    /// The text of a file of /proc/PID.
+    /// Reads the text of a file of /proc/PID.
     std::optional<std::string> file(pid_t pid, const char* name) const;
     Result<std::string> cgroupIn(pid_t pid, const char* name) const;
-    /// The number in the line of this name of /proc/PID/status.
+    /// Returns the number in the line of this name in /proc/PID/status of the thread.
     Result<pid_t> pidIn(pid_t thread, std::string_view line) const;
 
     std::filesystem::path root_;
 };
 
-/// ProcessInfo::state of a process whose first thread has ended, as long as other threads have not.
+/// This is the ProcessInfo::state of a process whose first thread has ended while other threads live on.
 inline constexpr char kZombie = 'Z';
 
-/// True: in this kernel function a process waits for a file server in FUSE.
+/// Returns true if a process that waits in this kernel function waits for a file server in FUSE.
 bool isInFuse(std::string_view waitPoint);
-/// A text for people that says how to end a wait in FUSE.
+/// Is a text for people that says how to end a wait in FUSE.
 constexpr std::string_view kAbortFuse =
     "it waits for a FUSE file server that its user runs: `echo 1 >/sys/fs/fuse/connections/N/abort` "
     "ends the wait, for the N whose N/waiting is not 0";
 
-/// pidfd_open(2). Errors: PidGone, also if the number belongs to a thread by now; Internal.
+/// Opens a pidfd of the process (pidfd_open(2)). Errors: PidGone, also if the number belongs to a thread by now; Internal.
 Result<UniqueFd> openPidfd(pid_t pid);
 
-/// pidfd_send_signal(2). The process may have ended, which is not an error. Error: Internal, also if the signal is not permitted.
+/// Sends a signal (pidfd_send_signal(2)). If the process has ended, this is not an error. Error: Internal, also if the caller may
+/// not send the signal.
 Result<void> sendSignalTo(int pidfd, int signal);
 
-/// True once the process has ended, which is when its last thread has ended (reference: pidfd_open(2)).
+/// Returns true if the process has ended, that is, if its last thread has ended (see pidfd_open(2)).
 bool hasEnded(int pidfd);
 
-/// True for a pidfd. It looks at the link's text, because fstat(2) may ask a file server.
+/// Returns true for a pidfd. isPidfd() looks at the text of the descriptor's link in /proc, because fstat(2) may ask a file
+/// server.
 bool isPidfd(int fd);
 
 } // namespace pinfold

@@ -15,11 +15,11 @@ constexpr std::chrono::milliseconds kPause{20}; // the kernel needs time between
 } // namespace
 
 void KernelProcessKiller::killEach(const CgroupDir& cgroup, const std::string& path) const {
-    // A frozen process can neither fork nor end a thread meanwhile, and SIGKILL still ends it.
+    // A frozen process can neither fork nor end a thread while this code looks at it, and SIGKILL still ends a frozen process.
     (void)cgroup.freeze(true);
     for (int round = 0; round < kRounds && cgroup.populated(); ++round) {
         killListed(cgroup, path);
-        (void)cgroup.kill(); // kills what was forked before all were frozen
+        (void)cgroup.kill(); // kills the processes that were forked before all were frozen
         std::this_thread::sleep_for(kPause);
     }
     (void)cgroup.freeze(false);
@@ -31,8 +31,8 @@ void KernelProcessKiller::killListed(const CgroupDir& cgroup, const std::string&
         for (const auto pid : *pids)
             if (seen.insert(pid).second)
                 killInside(pid, pid, path);
-    // If the first thread of a process ended in another cgroup before the other threads came here, the kernel lists the process
-    // only there.
+    // The threads count too. If the first thread of a process has ended in another cgroup, and the other threads came into this
+    // cgroup later, the kernel lists the process only in the other cgroup.
     if (const auto threads = cgroup.threads())
         for (const auto thread : *threads)
             if (const auto pid = processes_.processOf(thread); pid && seen.insert(*pid).second)
@@ -42,7 +42,7 @@ void KernelProcessKiller::killListed(const CgroupDir& cgroup, const std::string&
 void KernelProcessKiller::killInside(pid_t pid, pid_t thread, const std::string& path) const {
     const auto pidfd = openPidfd(pid);
     const auto where = pidfd ? processes_.cgroupOfThread(pid, thread) : pidfd.error();
-    // The pid still belongs to that process if the process has not ended since its pidfd was opened.
+    // If the process has not ended since its pidfd was opened, `pid` still belongs to this process, and `where` is right.
     if (where && (*where == path || where->starts_with(path + "/")) && !hasEnded(pidfd->get()))
         (void)sendSignalTo(pidfd->get(), SIGKILL);
 }
@@ -57,7 +57,7 @@ std::vector<pid_t> KernelProcessKiller::killTracers(const CgroupDir& cgroup, con
         const auto tracer = killTracer(thread, owner);
         if (!tracer || !tracers.insert(*tracer).second)
             continue;
-        // The tracer may be traced itself, and then it cannot end either.
+        // Another process may trace the tracer, and then the tracer cannot end either.
         if (const auto further = processes_.threadsOf(*tracer))
             traced.insert(traced.end(), further->begin(), further->end());
     }
@@ -71,10 +71,10 @@ std::optional<pid_t> KernelProcessKiller::killTracer(pid_t thread, const UserIds
     const auto pid = processes_.processOf(*tracer);
     const auto pidfd = pid ? openPidfd(*pid) : pid.error();
     const auto info = pidfd ? processes_.read(*pid) : pidfd.error();
-    // The check is the same as that of kill(2).
+    // This is the check of kill(2).
     if (!info || !(owner.has(info->realUid) || owner.has(info->savedUid)))
         return std::nullopt;
-    // The numbers still mean the same processes if the tracer has neither detached nor ended since.
+    // If the tracer has neither detached nor ended since it was looked up, the numbers still mean the same processes.
     const auto now = processes_.tracerOf(thread);
     if (!now || *now != *tracer || hasEnded(pidfd->get()))
         return std::nullopt;

@@ -13,14 +13,15 @@
 
 namespace pinfold {
 
-/// An interface that tests replace. A thread calls it, and holds it by a shared_ptr.
+/// Kills processes that the kernel's kill of a cgroup does not end. Tests replace this interface. A thread calls it, and holds it
+/// by a shared_ptr.
 class ProcessKiller {
 public:
     virtual ~ProcessKiller() = default;
 
     /// Ends the processes that are still alive a moment after CgroupDir::kill(). The kernel sends SIGKILL to the first thread of
-    /// each process (seen on Linux 6.1 and 6.18). This has no effect if the first thread has ended and others go on. `path`: the
-    /// path of `cgroup`, as in /proc/PID/cgroup. Takes up to 200 ms.
+    /// each process (seen on Linux 6.1 and 6.18), and the signal has no effect if the first thread has ended and others go on.
+    /// `path` is the path of `cgroup`, as in /proc/PID/cgroup. The call takes up to 200 ms.
     virtual void killEach(const CgroupDir& cgroup, const std::string& path) const = 0;
 
     /// Sends SIGKILL to the processes of `owner` that trace processes in `cgroup`, and to those that trace these tracers. With
@@ -38,9 +39,9 @@ public:
 
 private:
     void killListed(const CgroupDir& cgroup, const std::string& path) const;
-    /// Kills the process, if this thread of it is in the cgroup or below.
+    /// Kills the process if its thread `thread` is in the cgroup or below it.
     void killInside(pid_t pid, pid_t thread, const std::string& path) const;
-    /// Kills the process that traces this thread, if the owner may signal it.
+    /// Kills the process that traces this thread, if the owner may send signals to that process.
     std::optional<pid_t> killTracer(pid_t thread, const UserIds& owner) const;
 
     ProcessTable processes_;

@@ -15,7 +15,7 @@
 namespace pinfold {
 namespace {
 
-constexpr std::size_t kMostBytes = 4 << 20; // of /etc/subuid; enough for about 200,000 users
+constexpr std::size_t kMostBytes = 4 << 20; // of /etc/subuid; this is enough for about 200,000 users
 
 std::string inSeconds(std::chrono::milliseconds time) {
     auto text = std::to_string(time.count() / 1000);
@@ -26,7 +26,7 @@ std::string inSeconds(std::chrono::milliseconds time) {
 
 } // namespace
 
-/// A thread that examines processes. Those who wait for its looks share the object with it.
+/// Is a thread that examines processes. The thread and the callers that wait for its looks share this object.
 class ProcessLooks::Thread {
 public:
     /// Throws std::system_error if the kernel cannot start a thread.
@@ -36,14 +36,15 @@ public:
         return shared;
     }
 
-    /// Returns false if the look is not done within `patience`; the look then goes on.
+    /// Runs `look` in the thread. Returns false if `look` does not end within `patience`; in that case the thread goes on with
+    /// it.
     bool make(std::function<void()> look, std::chrono::milliseconds patience) {
         std::unique_lock lock(mutex_);
         look_ = std::move(look);
         changed_.notify_all();
         return changed_.wait_for(lock, patience, [this] { return !look_; });
     }
-    /// The thread ends as soon as its present look returns.
+    /// Tells the thread to end as soon as its present look returns.
     void dismiss() {
         const std::lock_guard lock(mutex_);
         dismissed_ = true;
@@ -62,7 +63,7 @@ private:
             if (!look_)
                 return;
             lock.unlock();
-            look_(); // nobody sets another look meanwhile
+            look_(); // nobody sets another look while the thread works
             lock.lock();
             look_ = nullptr;
             changed_.notify_all();
@@ -122,7 +123,7 @@ Result<void> ProcessLooks::allowed(pid_t pid, uid_t user, const std::string& who
 }
 
 SubordinateIds readSubordinateIds(const char* file) {
-    std::error_code ignored; // a link without a target cannot be read
+    std::error_code ignored; // pinfold cannot read a link without a target
     return parseSubordinateIds(readFile(AT_FDCWD, std::filesystem::canonical(file, ignored).c_str(), kMostBytes).value_or(""));
 }
 

@@ -10,14 +10,14 @@
 namespace pinfold {
 namespace {
 
-// A process id may pass to another process while its owner is put back, but not many times: each time, somebody has to fork in
-// that moment.
+// While ProcessMover puts a process back, the process's number may pass to another process. This cannot happen many times,
+// because each time somebody has to fork in that moment.
 constexpr int kMostTries = 16;
 
 constexpr std::string_view kJobs = "/batch.slice/batch-";
 
-// The place for a process whose parent is gone. PID 1's own cgroup would be out of the reach of limits and sweepers. A process
-// here that is in no record is a stray (pinfold-strays.timer).
+// A process whose parent is gone goes into this cgroup, because PID 1's own cgroup would be out of the reach of limits and of
+// sweepers. pinfold-strays.timer finds the process there as a stray, because no record has it.
 constexpr const char* kLastResort = "/pinfold.slice";
 
 } // namespace
@@ -27,8 +27,7 @@ ProcessMover::Outcome KernelProcessMover::move(const Newcomer& process, const st
     const auto target = cgroups_.open(cgroup);
     if (!target)
         return {target.error()};
-    // The process was in no job when it was offered. Another start may have been quicker since, and then that job has the
-    // process.
+    // The process was in no job when a caller passed it. Since then another start may have brought it into another job.
     const auto from = processes_.cgroupOf(process.pid);
     if (from && *from != cgroup && from->starts_with(kJobs))
         return {Error{ErrorCode::Denied, "process " + std::to_string(process.pid) + " is in a job by now: " + *from}};
@@ -36,7 +35,7 @@ ProcessMover::Outcome KernelProcessMover::move(const Newcomer& process, const st
         return {gone};
     auto moved = target->attach(process.pid);
     if (!hasEnded(process.pidfd.get()))
-        return {std::move(moved)}; // the process lives, so its number belonged to no other process meanwhile
+        return {std::move(moved)}; // the process lives, so its number has belonged to no other process
     return {gone, putBack(process.pid, cgroup, owner)};
 }
 
@@ -53,7 +52,7 @@ std::string KernelProcessMover::putBack(pid_t pid, const std::string& cgroup, co
         if (!stranger)
             return said + " and stays there: " + stranger.error().message;
         if (hasEnded(stranger->get()))
-            continue; // /proc may have described the next process with this number
+            continue; // /proc may have described a later process with this number
         if (owner.user != 0 && owner.has(info->realUid) && from == cgroup) {
             (void)sendSignalTo(stranger->get(), SIGKILL);
             return said + " and has been killed, because it belongs to the job's owner, user " + std::to_string(owner.user);
@@ -63,7 +62,7 @@ std::string KernelProcessMover::putBack(pid_t pid, const std::string& cgroup, co
             return said + " and cannot be put back: " + home.error().message;
         if (!hasEnded(stranger->get()))
             return said + " and has been put back to " + *home;
-        from = *home; // the second write may have moved the number's next owner there
+        from = *home; // the second write may have moved a later process with this number to that cgroup
     }
     return said + ", and cannot be put back, because its process id was reused at each attempt";
 }
@@ -74,7 +73,8 @@ std::vector<std::string> KernelProcessMover::clear(const std::string& cgroup, co
     const auto directory = cgroups_.open(cgroup);
     if (!directory)
         return troubles; // the cgroup is gone, and so is every process that was in it
-    // A process that is put back still has children here, and may just have forked one more. The next round finds them.
+    // When a process has been put back, its children are still in this cgroup, and it may just have forked one more. The next
+    // round finds the children.
     for (int i = 0; i < kMostTries; ++i) {
         const auto strangers = strangersIn(*directory, newcomers, owner);
         if (!strangers)

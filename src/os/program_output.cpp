@@ -29,8 +29,8 @@ std::vector<char*> pointers(const std::vector<std::string>& words) {
     return list;
 }
 
-/// Returns the child's pid, or 0 if the child cannot be started. The child has a process group of its own, so its children can be
-/// killed with it.
+/// Returns the child's pid, or 0 if the child cannot be started. The child has its own process group, so pinfold can kill the
+/// child's children together with it.
 pid_t start(const std::filesystem::path& program, std::vector<std::string> arguments, const std::vector<std::string>& environment,
             int output) {
     posix_spawn_file_actions_t files;
@@ -51,7 +51,7 @@ pid_t start(const std::filesystem::path& program, std::vector<std::string> argum
     return started ? pid : 0;
 }
 
-/// Returns false if the time is over.
+/// Waits until `fd` can be read. Returns false if the time is over before that.
 bool waitFor(int fd, Clock::time_point deadline) {
     while (true) {
         const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
@@ -62,7 +62,7 @@ bool waitFor(int fd, Clock::time_point deadline) {
     }
 }
 
-/// Returns false if the time is over before the end of the text.
+/// Reads until the end of the text. Returns false if the time is over before that.
 bool readUntil(int fd, Clock::time_point deadline, std::string& text) {
     std::array<char, 8192> part{};
     while (waitFor(fd, deadline)) {

@@ -10,19 +10,19 @@
 
 namespace pinfold {
 
-/// The end of the name of replaceFile()'s temporary file.
+/// The name of replaceFile()'s temporary file ends with kTemporarySuffix.
 constexpr std::string_view kTemporarySuffix = ".tmp";
 
-/// Replaces the file's contents by `text`. It writes a temporary file beside the file, ".<name>.tmp", and renames it. So a reader
-/// sees the old text or the new text, never half, and a failure leaves the old text. The mode is `mode`, whatever the umask. A
-/// file that has the temporary name already is removed, not written to, because the directory may be another user's. No fsync.
-/// Error: Internal, with the file's name.
+/// Replaces the file's contents by `text`. replaceFile() writes a temporary file ".<name>.tmp" beside the file, and renames it.
+/// So a reader sees either the old text or the new text, and a failure leaves the old text. The file gets the mode `mode`,
+/// whatever the umask is. If a file with the temporary name exists already, replaceFile() removes it and does not write to it,
+/// because the directory may belong to another user. replaceFile() does no fsync. Error: Internal, with the file's name.
 Result<void> replaceFile(const std::filesystem::path& file, std::string_view text, mode_t mode);
 
-/// As replaceFile(), and the text is on the disk when this returns, so that it survives a loss of power.
+/// Does what replaceFile() does. When replaceFileDurably() returns, the text is on the disk and survives a loss of power.
 Result<void> replaceFileDurably(const std::filesystem::path& file, std::string_view text, mode_t mode);
-/// Removes the file, and the removal is on the disk when this returns. A file that does not exist is not an error. Error:
-/// Internal, with the file's name.
+/// Removes the file. When removeFileDurably() returns, the removal is on the disk. A file that does not exist is not an error.
+/// Error: Internal, with the file's name.
 Result<void> removeFileDurably(const std::filesystem::path& file);
 
 } // namespace pinfold

@@ -21,8 +21,8 @@ namespace pinfold {
 namespace {
 
 constexpr std::uint64_t kTimerAccuracy = 1000;
-// If somebody floods a socket, there is no idle moment, so a source waits for one at most this many turns. The wait is long
-// enough that many jobs which end together share the idle work.
+// A source waits for an idle moment at most this many turns, because there is no idle moment while somebody floods a socket. The
+// wait is long enough for many jobs that end together to share the idle work.
 constexpr int kTurnsUntilIdle = 256;
 constexpr std::uint64_t kLongestDelay = UINT64_MAX / 2; // sd-event refuses a time beyond 64 bits
 
@@ -44,7 +44,7 @@ struct SdEventLoop::Source : EventSource {
     Source(Handler handlerArg, SdEventLoop& loopArg) : handler(std::make_shared<Handler>(std::move(handlerArg))), loop(loopArg) {}
     ~Source() override { sd_event_source_disable_unref(source); }
 
-    /// All exceptions of handlers end here, because libsystemd's C frames cannot pass exceptions on.
+    /// call() catches all exceptions of handlers, because libsystemd's C frames cannot pass exceptions on.
     int call() const {
         const auto kept = handler; // the handler may end this registration
         auto& owner = loop;
@@ -69,7 +69,7 @@ struct SdEventLoop::Source : EventSource {
     }
 
     std::shared_ptr<Handler> handler;
-    SdEventLoop& loop; // the loop outlives its sources
+    SdEventLoop& loop; // a reference is safe, because the loop outlives its sources
     int turns = 0;     ///< the turns for which the source has waited for an idle moment
     sd_event_source* source = nullptr;
 };
@@ -93,8 +93,8 @@ EventHandle SdEventLoop::onReadable(int fd, Handler handler) {
 
 EventHandle SdEventLoop::after(std::uint64_t delayUsec, Handler handler) {
     auto source = std::make_unique<Source>(std::move(handler), *this);
-    // The delay counts from now, and not from the loop's "now", when this round of events began: a time limit must not come
-    // early.
+    // The delay counts from the present time, and not from the loop's own "now", which is the time when this round of events
+    // began. Otherwise a time limit could end early.
     check(sd_event_add_time(
               event_, &source->source, CLOCK_BOOTTIME, bootTime() + std::min(delayUsec, kLongestDelay), kTimerAccuracy,
               [](sd_event_source*, std::uint64_t, void* data) { return Source::call(data); }, source.get()),

@@ -14,17 +14,17 @@ struct sd_event;
 
 namespace pinfold {
 
-/// EventLoop on sd-event(3). It catches exceptions of handlers and logs them. Then the loop goes on, unless an exception is to
-/// end it (quitAtException()).
+/// Implements EventLoop with sd-event(3). SdEventLoop catches exceptions of handlers and logs them. After that the loop goes on,
+/// unless quitAtException() says that an exception ends it.
 class SdEventLoop : public EventLoop {
 public:
     using LogSink = std::function<void(const std::string&)>;
 
-    /// On: logs each turn that sleeps in a system call for more than LoopMeter::kTooLong, with its handler. This is for tests,
-    /// since no turn may do that (os/background.hpp).
+    /// With On, the loop logs each turn that sleeps in a system call for more than LoopMeter::kTooLong, with the turn's handler.
+    /// On is for tests, because no turn may sleep for so long (os/background.hpp).
     enum class Meter { Off, On };
 
-    /// Throws std::system_error when the kernel has no descriptors left.
+    /// Throws std::system_error if the process has no descriptors left.
     explicit SdEventLoop(LogSink log, Meter meter = Meter::Off);
     ~SdEventLoop() override;
     SdEventLoop(const SdEventLoop&) = delete;
@@ -37,13 +37,14 @@ public:
     std::uint64_t realTime() const override;
     std::uint64_t cpuTime() const override;
 
-    /// Blocks the signal for the process, and calls `handler` each time it comes.
+    /// Blocks the signal for the process, and calls `handler` each time the signal comes.
     EventHandle onSignal(int signal, Handler handler);
-    /// Tells systemd's watchdog regularly that we live, if WatchdogSec= is set.
+    /// Tells systemd's watchdog regularly that pinfoldd lives, if WatchdogSec= is set.
     void enableWatchdog();
-    /// After an exception the loop quits with this status. Unset: it goes on. This is for the start, which an exception cuts off.
+    /// Sets the status with which the loop quits after an exception. If unset, the loop goes on after an exception. pinfoldd sets
+    /// a status while it starts, because an exception cuts the start off.
     void quitAtException(std::optional<int> status) { statusOfException_ = status; }
-    /// Runs until quit(), and returns the status given there.
+    /// Runs until quit(), and returns the status that quit() got.
     int run();
     void quit(int status);
 
@@ -59,7 +60,7 @@ private:
     LogSink log_;
     std::optional<LoopMeter> meter_;
     std::optional<int> statusOfException_;
-    const std::type_info* handler_ = nullptr; ///< the handler called last in this turn; null: one that is not ours but the bus's
+    const std::type_info* handler_ = nullptr; ///< the handler that was called last in this turn; null for a handler of the bus
 };
 
 } // namespace pinfold

@@ -22,7 +22,7 @@ UniqueFd openDirectory(int parent, const char* name) {
     return UniqueFd(::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
 }
 
-/// The names in an open directory, one after the other. Removals during the walk do no harm.
+/// Reads the names in an open directory, one after the other. Somebody may remove entries during the walk without harm.
 class Names {
 public:
     explicit Names(int directory) {
@@ -33,7 +33,7 @@ public:
             (void)own.release();
     }
     bool opened() const { return stream_ != nullptr; }
-    /// Returns nullptr at the end, and also after an error, which sets errno.
+    /// Returns the next name. Returns nullptr at the end, and also after an error, which sets errno.
     const char* next() {
         while (true) {
             errno = 0;
@@ -52,7 +52,7 @@ private:
 
 using Visit = std::function<Result<void>(int parent, const char* name, const FileStatus& status)>;
 
-/// The walk through a tree, which survey and removal share.
+/// Walks through a tree, both for the survey and for the removal.
 struct Walk {
     uid_t uid;
     std::uint64_t device;
@@ -98,7 +98,7 @@ struct Walk {
     }
 };
 
-/// Removes an entry with the rights of its owner: in a sticky directory the kernel lets an owner remove only their own entries.
+/// Removes an entry with the rights of its owner. In a sticky directory the kernel lets users remove only their own entries.
 bool unlinkAsOwner(int parent, const char* name, const FileStatus& status) {
     const FileRightsOf owner(status.uid);
     if (!owner.held()) {
@@ -106,7 +106,7 @@ bool unlinkAsOwner(int parent, const char* name, const FileStatus& status) {
         return false;
     }
     const auto unlinked = [&] { return ::unlinkat(parent, name, status.directory ? AT_REMOVEDIR : 0) == 0; };
-    // An owner may make their own directory writable; package caches have many directories that are not.
+    // Package caches have many directories that even their owner may not write to. The owner may make such a directory writable.
     return unlinked() || (errno == EACCES && ::fchmod(parent, S_IRWXU) == 0 && unlinked());
 }
 

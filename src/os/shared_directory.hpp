@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A directory that all users write to, such as /tmp. Its entries are looked at and removed by descriptors. No link is followed
-// and no mount point crossed, whatever an entry's owner renames or replaces meanwhile.
+// Looks at and removes the entries of a directory that all users write to, such as /tmp. SharedDirectory works on descriptors. So
+// it follows no link and crosses no mount point, whatever an entry's owner renames or replaces meanwhile.
 #pragma once
 
 #include "base/result.hpp"
@@ -19,45 +19,46 @@
 namespace pinfold {
 
 struct DirectoryEntry {
-    std::string name; ///< any bytes
+    std::string name; ///< the name may contain any bytes
     FileStatus status;
 };
 
-/// A file, or a directory with all that is in it.
+/// Describes a file, or a directory with all that is in it.
 struct TreeSurvey {
     std::uint64_t size = 0;
-    std::uint64_t entries = 0; ///< including the file or directory itself
-    std::uint64_t others = 0;  ///< entries of other users, and mount points, which are not looked into and are in no other figure
-    std::optional<std::uint64_t> oldest; ///< the first birth of an entry; unset: some births are unknown
-    std::uint64_t touched = 0;           ///< the last change of an entry
+    std::uint64_t entries = 0; ///< with the file or directory itself
+    std::uint64_t others = 0;  ///< entries of other users, and mount points; survey() does not look into these, and no other
+                               ///< figure counts them
+    std::optional<std::uint64_t> oldest; ///< when the first of the entries was born; unset if some births are unknown
+    std::uint64_t touched = 0;           ///< when an entry changed last
     bool inUse = false;
 };
 
 struct TreeRemoval {
     std::uint64_t size = 0;
     std::uint64_t entries = 0;
-    std::uint64_t others = 0; ///< entries of others, which are left where they are
+    std::uint64_t others = 0; ///< entries of other users, which remove() leaves where they are
 };
 
 class SharedDirectory {
 public:
-    /// Errors: Internal when the directory cannot be opened; ConfigInvalid when users other than root and this process's user can
-    /// rename its entries.
+    /// Opens the directory. Errors: Internal if the directory cannot be opened; ConfigInvalid if users other than root and this
+    /// process's user can rename its entries.
     static Result<SharedDirectory> open(const std::filesystem::path& path);
 
     const std::filesystem::path& path() const { return path_; }
     std::uint64_t device() const { return device_; }
 
-    /// The entries directly in the directory, of all users. Mount points, and entries that cannot be looked at (a user's FUSE
-    /// mount), are left out. Error: Internal.
+    /// Returns the entries directly in the directory, of all users. entries() leaves out mount points, and entries that it cannot
+    /// look at (such as a user's FUSE mount). Error: Internal.
     Result<std::vector<DirectoryEntry>> entries() const;
     /// If directories are nested deeper than this, survey() and remove() return an Error.
     static constexpr unsigned kMostDepth = 200;
-    /// Looks at an entry and everything in it. `inUse`: tells whether a file is in use. Error: Internal when a part could not be
-    /// looked at.
+    /// Looks at an entry and everything in it. `inUse` says whether a file is in use. Error: Internal if survey() could not look
+    /// at a part of it.
     Result<TreeSurvey> survey(const DirectoryEntry& entry, const std::function<bool(const FileId&)>& inUse) const;
-    /// Removes the entry and what is in it, as far as it belongs to the entry's owner, with the owner's rights. Errors: Busy when
-    /// the entry has changed since it was listed; Internal when a part of it could not be removed.
+    /// Removes, with the rights of the entry's owner, the entry and the owner's files and directories in it. Errors: Busy if the
+    /// entry has changed since it was listed; Internal if remove() could not remove a part of it.
     Result<TreeRemoval> remove(const DirectoryEntry& entry) const;
 
 private:

@@ -24,14 +24,14 @@
 namespace pinfold {
 namespace {
 
-constexpr std::size_t kMostBytes = 64 << 20; // for 32768 objects of each kind, with at most 200 bytes a line
+constexpr std::size_t kMostBytes = 64 << 20; // enough for 32768 objects of each kind, with at most 200 bytes for each line
 
 struct Table {
     IpcKind kind;
     const char* file;
     const char* id;
     const char* size;
-    /// The column of a pid, and the column of the time when that process acted (0: never).
+    /// Each pair names the column of a pid and the column of the time when that process acted (0: never).
     std::vector<std::pair<const char*, const char*>> pids;
     std::vector<const char*> used;
 };
@@ -92,7 +92,7 @@ bool hasAll(const Table& table, const std::vector<std::string>& names) {
 Result<void> listKind(const std::filesystem::path& root, const Table& table, std::vector<IpcObject>& objects) {
     const auto file = root / "proc/sysvipc" / table.file;
     const auto text = readFile(AT_FDCWD, file.c_str(), kMostBytes);
-    if (!text && errno == ENOENT) // the kernel was built without System V IPC
+    if (!text && errno == ENOENT) // the kernel was built without System V IPC, so there are no objects
         return {};
     if (!text)
         return Error{ErrorCode::Internal, file.string() + ": " + std::strerror(errno)};
@@ -114,14 +114,14 @@ Result<void> listKind(const std::filesystem::path& root, const Table& table, std
     return {};
 }
 
-/// The union that the caller of semctl(2) has to declare.
+/// Is the union that the caller of semctl(2) has to declare.
 union SemaphoreArgument {
     int value;
     semid_ds* status;
 };
 
-/// Whether the object still has the same key, owner, creator and time of change. The kernel uses an id again only after 32768
-/// others of the same place in its table.
+/// Returns true if the object still has the same key, owner, creator and time of change. (The kernel uses the same id again only
+/// after 32768 other objects in the same place of its table.)
 bool isStill(const IpcObject& object, const ipc_perm& now, std::int64_t changed) {
     return now.__key == object.key && now.uid == object.uid && now.cuid == object.creator &&
            static_cast<std::uint64_t>(changed) == object.changed;
@@ -133,16 +133,17 @@ Error failed(const IpcObject& object, const char* what) {
 
 Error changedMeanwhile() { return {ErrorCode::Busy, "it has changed since it was listed"}; }
 
-/// Sets the id of this thread alone: seteuid(3) makes all threads do it, and would wait for a thread that hangs.
+/// Sets the effective user id of this thread alone. seteuid(3) would change the id in all threads, and would wait for a thread
+/// that hangs.
 bool setEffectiveUid(uid_t uid) { return ::syscall(SYS_setresuid, -1, uid, -1) == 0; }
 
-/// Removes the object as its owner: root would need CAP_SYS_ADMIN, because the kernel protects an object from other users.
+/// Removes the object as its owner. Root would need CAP_SYS_ADMIN, because the kernel protects an object from all other users.
 template <class F> Result<void> removeAsOwner(const IpcObject& object, F&& remove) {
     const auto before = ::geteuid();
     if (!setEffectiveUid(object.uid))
         return failed(object, "seteuid to the owner");
     auto removed = remove() == 0 ? Result<void>() : failed(object, "IPC_RMID");
-    if (!setEffectiveUid(before)) // permitted, because this is the saved user id
+    if (!setEffectiveUid(before)) // the kernel permits this, because `before` is the saved user id
         return failed(object, "seteuid back");
     return removed;
 }

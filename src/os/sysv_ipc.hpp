@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// System V shared memory, semaphores and message queues of this IPC namespace (sysvipc(7), proc(5)).
+// Lists and removes System V shared memory, semaphores and message queues of this IPC namespace (sysvipc(7), proc(5)).
 #pragma once
 
 #include "base/result.hpp"
@@ -17,27 +17,28 @@ enum class IpcKind { SharedMemory, Semaphores, Messages };
 struct IpcObject {
     IpcKind kind = IpcKind::SharedMemory;
     int id = 0;
-    std::int32_t key = 0; ///< 0: IPC_PRIVATE
+    std::int32_t key = 0; ///< 0 means IPC_PRIVATE
     uid_t uid = 0;
     uid_t creator = 0;
-    std::uint64_t size = 0;        ///< bytes of memory, bytes in the queue, or semaphores
-    std::uint64_t attachments = 0; ///< of shared memory
-    /// The creator and the last users, as far as the kernel keeps them; for shared memory the creator is first. 0: a process that
-    /// this pid namespace does not show. semaphoreUsers() gives those of semaphores.
+    std::uint64_t size = 0;        ///< bytes of memory, bytes in the queue, or the number of semaphores
+    std::uint64_t attachments = 0; ///< how often the shared memory is attached
+    /// The processes that created the object or used it last, as far as the kernel keeps them; for shared memory the creator is
+    /// first. A process that this pid namespace does not show has the number 0. For semaphores see semaphoreUsers().
     std::vector<pid_t> pids;
-    std::uint64_t changed = 0; ///< when it was created, or when its settings were changed later; seconds since 1970
-    std::uint64_t used = 0;    ///< when a process last used it; seconds since 1970, 0: never
+    std::uint64_t changed = 0; ///< when the object was created, or when its settings were changed later; seconds since 1970
+    std::uint64_t used = 0;    ///< when a process last used the object; seconds since 1970, 0 for never
 
     bool operator==(const IpcObject&) const = default;
 };
 
-/// `root`: the prefix of /proc. Error: Internal when a list cannot be read or does not have the format of proc(5).
+/// Lists the objects. `root` is the directory that has /proc. Error: Internal if a list cannot be read or does not have the
+/// format of proc(5).
 Result<std::vector<IpcObject>> listIpcObjects(const std::filesystem::path& root = "/");
 
-/// The process that used each of the semaphores last, as in IpcObject::pids. Error: Internal.
+/// Returns the process that used each of the semaphores last, as in IpcObject::pids. Error: Internal.
 Result<std::vector<pid_t>> semaphoreUsers(const IpcObject& semaphores);
 
-/// Errors: Busy when the object is attached, or has changed since it was listed; Internal.
+/// Removes the object. Errors: Busy if the object is attached, or has changed since it was listed; Internal.
 Result<void> removeIpcObject(const IpcObject& object);
 
 } // namespace pinfold

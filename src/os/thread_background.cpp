@@ -19,12 +19,12 @@
 namespace pinfold {
 namespace {
 
-// An idle thread waits so long for more work: jobs end in bursts, and a new thread costs more than most work does.
+// An idle thread waits this long for more work, because jobs end in bursts, and a new thread costs more than most work does.
 constexpr std::chrono::seconds kIdle{1};
 
 struct Item {
     std::function<void()> work;
-    std::uint64_t id; ///< 0: nothing follows on the loop
+    std::uint64_t id; ///< 0 if nothing follows on the loop
 };
 
 struct LaneQueue {
@@ -104,7 +104,7 @@ void ThreadBackground::Shared::serve(LaneQueue& lane) {
         lane.waiting.pop_front();
         lock.unlock();
         item.work();
-        item.work = nullptr; // the destruction of what it owns may block
+        item.work = nullptr; // the work's data is destroyed here, because the destruction may block
         lock.lock();
         if (item.id != 0)
             finished(item.id);
@@ -113,7 +113,7 @@ void ThreadBackground::Shared::serve(LaneQueue& lane) {
 }
 
 bool ThreadBackground::Shared::startThread(const std::shared_ptr<Shared>& shared, LaneQueue& lane) {
-    // Only the event loop's thread takes signals.
+    // The threads block all signals, so only the event loop's thread takes signals.
     sigset_t all;
     sigset_t before;
     sigfillset(&all);
@@ -151,7 +151,7 @@ bool ThreadBackground::run(Lane laneName, std::function<void()> work, std::funct
     auto& lane = shared_->lanes[static_cast<std::size_t>(laneName)];
     const bool needsThread = lane.waiting.size() >= lane.idle && lane.threads < bound.threads;
     const bool served = needsThread && Shared::startThread(shared_, lane);
-    // Work that an idle thread will take in a moment does not count as queued.
+    // A piece of work that an idle thread will take in a moment does not count as queued.
     if (!served && (lane.threads == 0 || lane.waiting.size() >= bound.queued + lane.idle)) {
         ++refused_[static_cast<std::size_t>(laneName)];
         return false;
@@ -160,7 +160,7 @@ bool ThreadBackground::run(Lane laneName, std::function<void()> work, std::funct
     if (then)
         then_.emplace(id, std::move(then));
     lane.waiting.push_back({std::move(work), id});
-    lock.unlock(); // otherwise the thread that is woken would wait for the lock again
+    lock.unlock(); // the lock is released first; otherwise the thread that wakes up would wait for the lock again
     lane.wake.notify_one();
     return true;
 }

@@ -11,17 +11,18 @@
 
 namespace pinfold {
 
-/// Background on threads. A lane has no thread while it has nothing to do.
+/// Implements Background with threads. A lane has no thread while it has nothing to do.
 class ThreadBackground : public Background {
 public:
-    /// Throws std::system_error when the kernel has no descriptors left.
+    /// Throws std::system_error if the process has no descriptors left.
     explicit ThreadBackground(EventLoop& loop);
-    /// Does not wait for work that hangs. Work that has not begun is dropped.
+    /// Does not wait for work that hangs, and drops work that has not begun.
     ~ThreadBackground() override;
     ThreadBackground(const ThreadBackground&) = delete;
     ThreadBackground& operator=(const ThreadBackground&) = delete;
 
-    /// Drops each `then` of earlier calls of run(), with what it owns. Call this before you destroy something that they use.
+    /// Drops each `then` of earlier calls of run(), with what the `then` owns. Call forget() before you destroy an object that
+    /// one of them uses.
     void forget() { then_.clear(); }
 
     bool run(Lane lane, std::function<void()> work, std::function<void()> then) override;
@@ -31,8 +32,9 @@ private:
     struct Shared;
     void finishSome();
 
-    std::shared_ptr<Shared> shared_; ///< shared with the threads, which may outlive this object
-    // Not shared with the threads: the loop's thread calls these functions, so it must also destroy them and what they own.
+    std::shared_ptr<Shared> shared_; ///< the threads share it, and may outlive the ThreadBackground
+    // The threads do not share these functions. The loop's thread calls them, so the loop's thread must also destroy them and
+    // what they own.
     std::map<std::uint64_t, std::function<void()>> then_;
     std::uint64_t lastId_ = 0;
     std::array<std::uint64_t, kLanes> refused_{};

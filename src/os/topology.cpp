@@ -27,13 +27,14 @@ std::optional<std::string> readLine(const path& file) {
     return text;
 }
 
-/// Returns an empty list also if the file does not exist: a node without CPUs has an empty list.
+/// Reads a list of CPUs. Returns an empty list also if the file does not exist, because the list of a NUMA node without CPUs is
+/// empty too.
 CpuList readList(const path& file) {
     auto list = CpuList::parse(readLine(file).value_or(""));
     return list ? *std::move(list) : CpuList();
 }
 
-/// Returns nullopt for -1 too, with which the kernel says that it does not know.
+/// Reads a number. Returns nullopt also for -1, because with -1 the kernel says that it does not know.
 std::optional<unsigned> readNumber(const path& file) {
     const auto number = parseUnsigned(readLine(file).value_or(""));
     if (!number || *number > UINT32_MAX)
@@ -41,7 +42,8 @@ std::optional<unsigned> readNumber(const path& file) {
     return static_cast<unsigned>(*number);
 }
 
-/// The numbers of the directories "<prefix><number>", ascending. The numbers of nodes and of caches may have gaps.
+/// Returns the numbers of the directories "<prefix><number>" in ascending order. (The numbers of NUMA nodes and of caches may
+/// have gaps.)
 std::vector<unsigned> numberedChildren(const path& directory, std::string_view prefix) {
     std::vector<unsigned> numbers;
     std::error_code error;
@@ -65,16 +67,17 @@ std::map<unsigned, unsigned> readNodes(const path& directory) {
     return nodeOf;
 }
 
-/// The hyper-threads of the CPU's core, including the CPU itself.
+/// Returns the hyper-threads of the CPU's core, with the CPU itself.
 CpuList readSiblings(const path& directory, unsigned cpu, const CpuList& online) {
     auto siblings = readList(directory / "topology/core_cpus_list");
-    if (siblings.empty()) // the file above exists since Linux 5.3
+    if (siblings.empty()) // Linux before 5.3 has only this second file
         siblings = readList(directory / "topology/thread_siblings_list");
     return siblings.intersected(online).united(CpuList::of({cpu}));
 }
 
-/// The lowest CPU that shares the L3 cache, or the cache of the last level if there is no L3. Returns nullopt for a lower level
-/// that only one core uses (on a virtual machine that shows no more), because such caches would set all cores apart.
+/// Returns the lowest CPU that shares the CPU's L3 cache. If there is no L3, the cache of the last level counts instead. Returns
+/// nullopt if that cache belongs to only one core (as on a virtual machine that shows no more caches), because such caches would
+/// set all cores apart.
 std::optional<unsigned> readL3(const path& directory, unsigned cpu, const CpuList& siblings, const CpuList& online) {
     unsigned best = 0;
     path bestCache;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Where the node's CPUs are: Documentation/admin-guide/cputopology.rst, Documentation/ABI/stable/sysfs-devices-node and
+// Reads where the node's CPUs are, by Documentation/admin-guide/cputopology.rst, Documentation/ABI/stable/sysfs-devices-node and
 // Documentation/ABI/testing/sysfs-devices-system-cpu (cache) of the kernel.
 #pragma once
 
@@ -13,10 +13,11 @@ namespace pinfold {
 
 struct CpuPlace {
     unsigned cpu = 0;     ///< 0 to CpuList::kMaxCpu
-    unsigned package = 0; ///< 0 if the kernel does not know it (-1)
-    unsigned core = 0;    ///< unique on the node: the core's lowest online CPU; CPUs with the same value are its hyper-threads
-    unsigned l3 = 0;      ///< unique on the node: the lowest online CPU of the L3 cache; without an L3, of the package
-    unsigned node = 0;    ///< NUMA node; 0 on a kernel without NUMA
+    unsigned package = 0; ///< 0 also if the kernel does not know the package (-1)
+    unsigned core = 0;    ///< unique on the node: the core's lowest online CPU; CPUs with the same value are hyper-threads of the
+                          ///< same core
+    unsigned l3 = 0;      ///< unique on the node: the lowest online CPU of the L3 cache, or of the package if there is no L3
+    unsigned node = 0;    ///< number of the NUMA node; 0 on a kernel without NUMA
 
     bool operator==(const CpuPlace&) const = default;
 };
@@ -28,8 +29,8 @@ struct Topology {
     bool operator==(const Topology&) const = default;
 };
 
-/// `root`: the prefix of /sys. For what the kernel does not tell, all CPUs count as equally near. Only the list of online CPUs
-/// must exist. Error: Internal when it does not.
+/// Reads the topology. `root` is the directory that has /sys. If the kernel does not tell something, all CPUs count as equally
+/// near in that respect. Error: Internal if there is no list of online CPUs; everything else may be missing.
 Result<Topology> readTopology(const std::filesystem::path& root = "/");
 
 } // namespace pinfold

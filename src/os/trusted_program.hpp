@@ -7,8 +7,8 @@
 
 namespace pinfold {
 
-/// Checks a program that is to be run as root, and returns its path without symbolic links. The program and every directory above
-/// it must belong to root, and nobody else may write to them. Error: ConfigInvalid, which says which of them is wrong.
+/// Checks a program that root is to run, and returns the program's path without symbolic links. The program and every directory
+/// above it must belong to root, and nobody else may write to them. The error ConfigInvalid says which of them is wrong.
 Result<std::filesystem::path> trustedProgram(const std::filesystem::path& program);
 
 } // namespace pinfold

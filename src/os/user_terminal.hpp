@@ -10,12 +10,13 @@
 
 namespace pinfold {
 
-/// "pts/3", "tty1", "ttyS0" of a device number as in ProcessInfo::terminal; empty for 0, and for a device that is not a user's
-/// terminal.
+/// Returns "pts/3", "tty1" or "ttyS0" for a device number as in ProcessInfo::terminal. Returns an empty text for 0, and for a
+/// device that is not a user's terminal.
 std::string terminalName(std::uint32_t device);
 
-/// Writes a line to a terminal if the terminal belongs to this user, because by now its number could be another user's. Never
-/// waits, and cuts off what does not fit. Error: Internal, with the terminal's name.
+/// Writes a line to a terminal. Refuses if the terminal does not belong to `owner`, because by now another user may have a
+/// terminal with this number. writeToTerminal() never waits, and cuts off what does not fit. Error: Internal, with the terminal's
+/// name.
 Result<void> writeToTerminal(std::uint32_t device, uid_t owner, const std::string& text);
 
 } // namespace pinfold

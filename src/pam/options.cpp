@@ -22,7 +22,7 @@ std::optional<std::vector<std::string>> namesIn(std::string_view list) {
     return names;
 }
 
-/// Returns false if the value is neither of the two words.
+/// Sets the option by one of two words. Returns false if the value is neither of them.
 bool choose(std::string_view value, std::string_view usual, std::string_view other, bool& isOther) {
     isOther = value == other;
     return isOther || value == usual;

@@ -7,13 +7,14 @@
 
 namespace pinfold {
 
-/// The options behind the module's name in a file of /etc/pam.d.
+/// Holds the options behind the module's name in a file of /etc/pam.d.
 struct PamOptions {
     std::vector<std::string> admitGroups; ///< names of groups whose members may log in without a job
-    bool admitOnFailure = false;          ///< let users in when pinfoldd cannot tell
-    /// Refuse a login when nothing tells for which of a user's jobs it is; otherwise it is for the newest.
+    bool admitOnFailure = false;          ///< let users in if pinfoldd cannot tell whether they have a job
+    /// If true, the module refuses a login if it cannot know which of the user's jobs the login is for. If false, such a login
+    /// joins the newest job.
     bool denySeveral = false;
-    std::string wrong; ///< what is not understood; empty: everything is. The other options count all the same
+    std::string wrong; ///< what the module does not understand, or empty; the other options count all the same
 };
 
 PamOptions parsePamOptions(std::span<const char* const> arguments);

@@ -20,12 +20,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A busy node has tens of thousands of connections, with 150 bytes each.
+// The table of a busy node has tens of thousands of connections, with 150 bytes each.
 constexpr std::size_t kMostOfTable = 16 << 20;
-// The fields of a line of the table (see Documentation/networking/proc_net_tcp.rst).
+// These fields are in each line of the table (see Documentation/networking/proc_net_tcp.rst).
 constexpr std::size_t kLocal = 1, kRemote = 2, kState = 3, kInode = 9;
 constexpr const char* kEstablished = "01";
-constexpr std::size_t kDigitsOfWord = 8; ///< 32 bits in hexadecimal
+constexpr std::size_t kDigitsOfWord = 8; ///< digits of 32 bits in hexadecimal
 // An IPv6 socket shows an IPv4 address with this prefix.
 constexpr const char* kMapped = "0000000000000000FFFF0000";
 
@@ -40,7 +40,8 @@ std::vector<std::string> words(std::string_view line) {
 /// Returns the address as the kernel prints it: in units of 32 bits, each in this machine's byte order. Returns an empty text if
 /// it is not an address.
 std::string hexAddress(std::string address) {
-    address.resize(std::min(address.find('%'), address.size())); // the interface follows a link-local address
+    // In a link-local address '%' and the interface follow the address.
+    address.resize(std::min(address.find('%'), address.size()));
     std::array<std::uint32_t, 4> parts{};
     const bool v6 = address.find(':') != std::string::npos;
     if (::inet_pton(v6 ? AF_INET6 : AF_INET, address.c_str(), parts.data()) != 1)
@@ -70,7 +71,8 @@ bool isEnd(std::string_view field, const std::string& end) {
     return field == end || (field.starts_with(kMapped) && field.substr(std::strlen(kMapped)) == end);
 }
 
-/// A user can have very many open files, so the deadline stops the search.
+/// Returns true if the process has the socket `link` open. A user can have very many open files, so the deadline stops the
+/// search.
 bool hasOpen(const fs::path& process, const std::string& link, const Deadline& deadline) {
     std::error_code error;
     for (fs::directory_iterator entry(process / "fd", error), end; !error && entry != end && !deadline.passed();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Finds out from which of a user's jobs an ssh connection comes. This is possible if it comes from this very node.
+// Finds out from which of a user's jobs an ssh connection comes. This is possible only if the connection comes from this very
+// node.
 #pragma once
 
 #include "pam/choice.hpp"
@@ -13,12 +14,13 @@
 
 namespace pinfold {
 
-/// The number (inode) of the socket at the client's end, if that is on this node. `connection`: as in SSH_CONNECTION of ssh(1),
-/// "client's address and port, server's address and port". `tcp`: /proc/net/tcp or tcp6.
+/// Returns the number (inode) of the socket at the client's end, if the client is on this node. `connection` has the form of
+/// SSH_CONNECTION (ssh(1)): the client's address and port, and the server's address and port. `tcp` is the text of /proc/net/tcp
+/// or /proc/net/tcp6.
 std::optional<std::uint64_t> clientSocket(std::string_view connection, std::string_view tcp);
 
-/// The job in which the client's end of the connection is. nullopt: it is in none of these jobs, or the search took too long.
-/// `root`: the prefix of /proc and /sys.
+/// Returns the key of the job that has the client's end of the connection. Returns nullopt if none of these jobs has it, or if
+/// the search took too long. `root` is the directory that has /proc and /sys.
 std::optional<std::string> originOf(const std::string& connection, const Jobs& jobs, const Deadline& deadline,
                                     const std::filesystem::path& root = "/");
 

@@ -14,9 +14,9 @@
 namespace pinfold {
 namespace {
 
-constexpr int kFirstLong = 256; // above all letters
+constexpr int kFirstLong = 256; // numbers of long options, above all letters
 
-/// The options in the form of getopt_long(3).
+/// Holds the options in the form of getopt_long(3).
 class GetoptTable {
 public:
     explicit GetoptTable(const OptionSet& options) : options_(options) {
@@ -40,7 +40,7 @@ public:
 private:
     const OptionSet& options_;
     std::vector<option> long_;
-    std::string letters_ = "+:"; // stop at the command, and tell a missing value from an unknown option
+    std::string letters_ = "+:"; // '+' stops at the command, and ':' tells a missing value from an unknown option
 };
 
 bool underOurName(const char* name) {
@@ -48,7 +48,8 @@ bool underOurName(const char* name) {
     return path.substr(path.rfind('/') + 1) == "pinfold-run";
 }
 
-/// A role other than Job must not have limits: its job got them when it was created or opened.
+/// Refuses options that exclude each other. A role other than Job must not have limits, because the job got its limits when it
+/// was created or opened.
 Result<void> consistent(const RunOptions& options) {
     if (options.role == WrapperRole::Job)
         return {};
@@ -97,7 +98,7 @@ Result<RunOptions> parseRunOptions(int argc, char** argv) {
     if (argc > 0 && underOurName(argv[0])) {
         opterr = 0;
         for (int c = 0; (c = table.next(argc, argv)) != -1;) {
-            // optopt is 0 for an unknown long option, so the message quotes the word itself.
+            // optopt is 0 for an unknown long option, so the message then quotes the word itself.
             if (c == ':')
                 return Error{ErrorCode::InvalidArgument,
                              "option '" + printable(argv[optind - 1], 100) + "' needs a value; see pinfold-run --help"};

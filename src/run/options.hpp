@@ -15,14 +15,14 @@ struct RunOptions : JobOptions {
     char** command = nullptr; ///< a part of main()'s argv, ended by a null pointer
 };
 
-/// The command with the request for pinfoldd that these options make.
+/// Makes the request for pinfoldd from these options.
 WrappedCommand wrappedCommand(const RunOptions& options);
 
-/// If argv[0] has another name than pinfold-run, no argument is read as an option, and all of them are the command. Error:
-/// InvalidArgument, with a message of one line.
+/// Reads the command line. If argv[0] has another name than pinfold-run, no argument is an option, and all arguments are the
+/// command. Error: InvalidArgument, with a message of one line.
 Result<RunOptions> parseRunOptions(int argc, char** argv);
 
-/// The options that pinfold-run reads.
+/// Returns the options that pinfold-run reads.
 OptionSet runOptions(RunOptions& options);
 
 std::string runUsage();

@@ -21,15 +21,16 @@ constexpr std::chrono::milliseconds kPatience{100};
 // This is the length of the socket's queue. A connection that comes after these makes systemd start pinfoldd again.
 constexpr std::size_t kMostAtOnce = 4096;
 
-/// Whether the request is of an earlier wrapper that ends at any answer, even while processes of its job are left. Such a wrapper
-/// gets no answer: when its connection is closed, it asks again.
+/// Returns true if the request comes from an earlier wrapper that ends at any answer, even while processes of its job are left.
+/// Such a wrapper gets no answer: when its connection closes, it asks again.
 bool takesRefusalForTheEnd(std::string_view packet) {
     const auto request = decodeWrapperRequest(packet);
     const auto* end = request ? std::get_if<WrapperEnd>(&*request) : nullptr;
     return end && !end->toldOfRefusal;
 }
 
-/// Waits until the request is there: if the request is unread at the close, the connection is reset and the answer is lost.
+/// Waits until the request is there. If pinfoldd closed the connection before it read the request, the kernel would reset the
+/// connection and the answer would be lost.
 void waitForRequest(int socket, steady_clock::time_point deadline) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - steady_clock::now());
     pollfd asked{socket, POLLIN, 0};
@@ -49,7 +50,8 @@ void answer(int socket, const Error& why) {
 } // namespace
 
 void turnAway(int listener, const Error& why) {
-    // These stay open: an unread descriptor may linger at a close, but the end of the process does not wait for it.
+    // The sockets stay open until the process ends. The close of an unread descriptor may linger, but the end of the process does
+    // not wait for that.
     std::vector<int> sockets;
     while (sockets.size() < kMostAtOnce) {
         auto socket = acceptWrapper(listener);

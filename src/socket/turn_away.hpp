@@ -5,9 +5,9 @@
 
 namespace pinfold {
 
-/// Tells everyone who waits at the wrapper's socket that pinfoldd does not start, and why. This takes at most a tenth of a
-/// second, however many say nothing. It is for a process that ends afterwards: until then the connections, and the descriptors
-/// that came with them, stay open.
+/// Tells everyone who waits at the wrapper's socket that pinfoldd does not start, and why. turnAway() takes at most a tenth of a
+/// second, even if many connections send nothing. The connections, and the descriptors that came with them, stay open until the
+/// process ends, so call turnAway() only at the end of a process.
 void turnAway(int listener, const Error& why);
 
 } // namespace pinfold

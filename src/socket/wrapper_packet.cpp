@@ -11,7 +11,8 @@ namespace pinfold {
 namespace {
 
 constexpr std::size_t kMostDescriptors = 3;
-// This is SCM_MAX_FD. The kernel would close, in our thread, the descriptors that do not fit.
+// This is SCM_MAX_FD, the most descriptors that a message can have. If the buffer were smaller, the calling thread would have to
+// close the descriptors that do not fit.
 constexpr std::size_t kMostPassed = 253;
 
 } // namespace
@@ -42,7 +43,8 @@ std::optional<WrapperPacket> receiveWrapperPacket(int socket) {
         }
     }
     packet.cut = (message.msg_flags & MSG_TRUNC) != 0 || packet.fds.size() > kMostDescriptors;
-    // The buffer takes as many descriptors as a message can have, so if some are missing, pinfoldd had no free ones.
+    // The buffer has room for as many descriptors as a message can have. So if some are missing, pinfoldd had no free descriptors
+    // for them.
     packet.lacking = (message.msg_flags & MSG_CTRUNC) != 0;
     if (length > 0)
         packet.text.assign(text.data(), static_cast<std::size_t>(length));

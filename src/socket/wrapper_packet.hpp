@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Receives and sends packets on the wrapper's socket. Nothing here waits.
+// Receives and sends packets on the wrapper's socket. No function in this file waits.
 #pragma once
 
 #include "base/result.hpp"
@@ -14,19 +14,20 @@
 namespace pinfold {
 
 struct WrapperPacket {
-    std::string text; ///< empty: the other end is closed
+    std::string text; ///< empty if the other end is closed
     std::vector<ForeignFd> fds;
-    bool cut = false;     ///< the packet was longer than what we read, or had more descriptors than a request may have
-    bool lacking = false; ///< we had no descriptor number left for a descriptor that came with it
+    bool cut = false;     ///< the packet was longer than the buffer, or had more descriptors than a request may have
+    bool lacking = false; ///< pinfoldd had no free descriptor for a descriptor that came with the packet
 };
 
-/// Accepts the next connection in the queue. Empty, with errno: there is none, or it cannot be accepted.
+/// Accepts the next connection in the queue. The result is empty, with errno, if there is no connection, or if it cannot be
+/// accepted.
 UniqueFd acceptWrapper(int listener);
 
-/// Receives a packet. nullopt: nothing has come yet.
+/// Receives a packet. Returns nullopt if no packet has come yet.
 std::optional<WrapperPacket> receiveWrapperPacket(int socket);
 
-/// Sends the reply. Errors are ignored: a peer that does not take its one packet is gone.
+/// Sends the reply. Ignores errors, because a peer that does not take its only packet is gone.
 void sendWrapperReply(int socket, const Result<WrapperReply>& reply);
 
 } // namespace pinfold

@@ -33,10 +33,10 @@ constexpr std::uint64_t kShortageToldAgain = 60'000'000;
 constexpr std::size_t kMostJobsListed = 128;
 constexpr std::size_t kUsersAtLeast = 4; // one user gets at most a quarter of all connections
 
-/// This does not ask the name service: see NameOfUser.
+/// Returns the number as text, and does not ask the name service (see NameOfUser).
 std::string userNumber(std::uint32_t uid) { return uid == 0 ? "root" : std::to_string(uid); }
 
-/// The present name of the node, because a node may get its name after pinfoldd has started.
+/// Returns the present name of the node, because a node may get its name after pinfoldd has started.
 std::string hostName() {
     std::array<char, HOST_NAME_MAX + 1> name{};
     return ::gethostname(name.data(), name.size() - 1) == 0 ? printable(name.data()) : "this node";
@@ -46,7 +46,7 @@ bool wantsSummary(Summary site, const Receipt& receipt) {
     return site == Summary::Always || (site == Summary::OnFailure && outcomeOf(receipt) == JobOutcome::Failed);
 }
 
-/// What the supervisor prints before it ends. It does not repeat what it has already printed in time.
+/// Returns what the supervisor prints before it ends. A line that is in the job's output already is left out.
 WrapperReply lastWords(const Receipt& receipt, Summary summary) {
     WrapperReply reply;
     reply.key = receipt.key;
@@ -62,12 +62,13 @@ WrapperReply lastWords(const Receipt& receipt, Summary summary) {
     return reply;
 }
 
-/// Returns true if the socket's queue contains no message with descriptors, and nothing can come to the queue any more.
+/// Returns true if the socket's queue contains no message with descriptors, and no more messages can come.
 bool closesAtOnce(int socket) {
     constexpr int kOn = 1;
     constexpr int kMostMessages = 4; // in a flood of connections, each has one message
     (void)::shutdown(socket, SHUT_RD);
-    // From now on each message, even an empty one, comes with its sender's credentials, and there is room for nothing else.
+    // With SO_PASSCRED, each message from now on, even an empty one, comes with its sender's credentials. The credentials fill
+    // `control`, so a descriptor would not fit.
     (void)::setsockopt(socket, SOL_SOCKET, SO_PASSCRED, &kOn, sizeof kOn);
     for (int i = 0; i <= kMostMessages; ++i) {
         alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(ucred))> control{};
@@ -83,14 +84,15 @@ bool closesAtOnce(int socket) {
     return false;
 }
 
-/// Closes the connection, in a thread if needed: the close of a socket also closes the descriptors that were sent to it and that
-/// nobody has received.
+/// Closes the connection, in a thread if needed. The close of a socket may take long, because it also closes the descriptors that
+/// were sent to the socket and that nobody has received.
 void closeConnection(UniqueFd socket, uid_t peer, DescriptorCloser& closer) {
     if (socket && peer != 0 && !closesAtOnce(socket.get()))
         closer.close(peer, std::move(socket));
 }
 
-/// Passes on pidfds only: a pidfd closes at once, and the code behind this opens and closes descriptors freely.
+/// Returns the descriptor if it is a pidfd. Only pidfds may pass, because the core opens and closes its descriptors on the loop,
+/// and a pidfd closes at once.
 Result<UniqueFd> takePidfd(ForeignFd& fd) {
     if (!isPidfd(fd.get()))
         return Error{ErrorCode::InvalidArgument, "a passed descriptor is not a pidfd: use pidfd_open(2)"};
@@ -121,7 +123,7 @@ struct WrapperSocket::Connection {
     UniqueFd socket;
     Caller caller;
     DescriptorCloser& closer;
-    std::shared_ptr<void> counted; ///< empty for an admin
+    std::shared_ptr<void> counted; ///< null for an admin
     EventHandle readable;
     EventHandle patience;
 };
@@ -180,13 +182,13 @@ std::shared_ptr<void> WrapperSocket::count(const Caller& caller) {
 void WrapperSocket::acceptOne(UniqueFd socket) {
     ucred peer{};
     socklen_t size = sizeof peer;
-    // This is the effective user id at connect(2), whatever program the process runs later.
+    // SO_PEERCRED gives the effective user id at connect(2), whatever program the process runs later.
     if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
         return;
     const auto caller = parts_.clients.caller(peer.uid);
     auto counted = caller.admin ? nullptr : count(caller);
     auto connection = std::make_shared<Connection>(std::move(socket), caller, parts_.closer);
-    // If there are too many connections or requests, pinfoldd closes this one unread. That costs next to nothing, and the wrapper
+    // If there are too many connections or requests, pinfoldd closes this one unread. This costs almost nothing, and the wrapper
     // connects again in a moment.
     if (isOfReserve(connection->socket.get(), kReservedForWork) || parts_.closer.overloaded(caller.countsAs) ||
         (!caller.admin && (!counted || !parts_.clients.rate.take(caller.countsAs, parts_.loop.bootTime()))))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The server of the wrapper's socket: requests of pinfold-run and pam_pinfold that do not go by the bus
+// Serves the wrapper's socket: takes the requests of pinfold-run and pam_pinfold that do not use the bus
 // (model/wrapper_protocol.hpp).
 #pragma once
 
@@ -24,8 +24,8 @@ namespace pinfold {
 
 class WrapperSocket {
 public:
-    /// Connections of one user. The user's supervisors connect for as long as a request takes. The limit is lower if pinfoldd may
-    /// have few descriptors.
+    /// One user may have this many connections, or fewer if pinfoldd may have few descriptors. A supervisor stays connected as
+    /// long as its request takes.
     static constexpr std::size_t kMostConnections = 1024;
 
     struct Parts {
@@ -36,7 +36,7 @@ public:
         const Config& config; ///< a reload replaces all of its values
         std::function<void(const std::string&)> logError;
     };
-    /// `listener`: a socket as pinfoldd.socket makes it. Accepts no connection before open().
+    /// `listener` is the socket of pinfoldd.socket. WrapperSocket accepts no connection before open().
     WrapperSocket(UniqueFd listener, Parts parts);
     ~WrapperSocket();
     WrapperSocket(const WrapperSocket&) = delete;
@@ -49,13 +49,13 @@ private:
     using ConnectionPtr = std::shared_ptr<Connection>;
 
     void acceptSome();
-    /// Accepts no connection for a moment.
+    /// Stops accepting connections for a moment.
     void pause(int why);
     void tellShortage(const std::string& what);
-    /// Counts a connection. Null: this user, or all users together, have as many as allowed.
+    /// Counts a connection. Returns null if this user, or all users together, have as many connections as allowed.
     std::shared_ptr<void> count(const Caller& caller);
     void acceptOne(UniqueFd socket);
-    /// False: nothing has come yet.
+    /// Receives a request. Returns false if nothing has come yet.
     bool receive(const ConnectionPtr& connection);
     void serve(const ConnectionPtr& connection, WrapperPacket packet);
     void handle(const ConnectionPtr& connection, WrapperPacket packet);
@@ -67,11 +67,11 @@ private:
 
     UniqueFd listener_;
     Parts parts_;
-    PerUserLimit connections_;        ///< of ordinary users
+    PerUserLimit connections_;        ///< connections of ordinary users
     std::list<ConnectionPtr> silent_; ///< connections that have not asked for anything yet
     EventHandle readable_;
     EventHandle pause_;
-    std::optional<std::uint64_t> shortageTold_; ///< CLOCK_BOOTTIME, microseconds
+    std::optional<std::uint64_t> shortageTold_; ///< when pinfoldd last reported a shortage (CLOCK_BOOTTIME, microseconds)
 };
 
 } // namespace pinfold

@@ -24,11 +24,11 @@ namespace {
 constexpr std::uint64_t kCreatePatience = 90'000'000;
 constexpr std::uint64_t kSuspendPatience = 2'000'000;
 constexpr std::uint64_t kRetryInterval = 100'000;
-// Each attempt starts a pinfoldd that does not stay up, so attempts must be rare. However, an attempt must come within the ten
-// seconds for which a pinfoldd that is back waits for what the supervisor knows about a job's end.
+// Each attempt starts a pinfoldd that does not stay up, so attempts must be rare. However, when pinfoldd is back, it waits only
+// ten seconds for what the supervisor knows about a job's end, so attempts must not be rarer than that.
 constexpr std::uint64_t kLongestInterval = 64 * kRetryInterval;
 constexpr suseconds_t kInLine = 100'000;
-// If nothing listens on the socket at all, it does not help to wait longer than a restart takes.
+// If no program listens on the socket, it does not help to wait longer than a restart takes.
 constexpr std::uint64_t kPatienceIfNotThere = 5'000'000;
 
 Error unreachable(const char* why) {
@@ -36,7 +36,7 @@ Error unreachable(const char* why) {
             std::string("pinfoldd is not reachable: ") + why + "; look at `systemctl status pinfoldd.socket pinfoldd`"};
 }
 
-/// Trusts a listener that runs as root, which is systemd, or as our own user.
+/// Returns true if the listener runs as root (then it is systemd or pinfoldd) or as this program's own user.
 bool trusted(int socket) {
     ucred listener{};
     socklen_t size = sizeof listener;
@@ -46,8 +46,8 @@ bool trusted(int socket) {
 
 Result<UniqueFd> connectTo(const std::string& path) {
     UniqueFd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
-    // If the queue is full, it is fairer to wait in line than to come again: with a flood of other wrappers, some of them would
-    // always be there first.
+    // If the queue is full, pinfold-run waits in line and does not come again later. In a flood of wrappers, others would
+    // otherwise always be there first.
     const timeval inLine{.tv_sec = 0, .tv_usec = kInLine};
     (void)::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &inLine, sizeof inLine);
     sockaddr_un address{};
@@ -83,7 +83,7 @@ bool send(int socket, const std::string& packet, const std::array<int, 3>& descr
     return ::sendmsg(socket, &message, MSG_NOSIGNAL) >= 0;
 }
 
-/// Returns the error for an administrator.
+/// Returns the error that tells an administrator why there is no answer.
 Error silence(bool away) {
     if (away)
         return {ErrorCode::Unreachable, "pinfoldd is not reachable; look at `systemctl status pinfoldd.socket pinfoldd`"};
@@ -169,7 +169,7 @@ void DaemonLink::askAgain() {
 }
 
 void DaemonLink::backOff() {
-    // All wrappers of the node try at the same moments, so that one start of pinfoldd answers them all.
+    // All wrappers of the node try at the same moments, so that one start of pinfoldd answers all wrappers.
     nextAttempt_ = (monotonicNow() / interval_ + 1) * interval_;
     interval_ = std::min(interval_ * 2, kLongestInterval);
 }

@@ -10,19 +10,20 @@ namespace pinfold {
 
 class Deadline {
 public:
-    /// UINT64_MAX: never.
+    /// `fromNowUsec` is in microseconds; UINT64_MAX means never.
     explicit Deadline(std::uint64_t fromNowUsec) {
         const auto now = monotonicNow();
         at_ = now + std::min(fromNowUsec, UINT64_MAX - now);
     }
 
     bool passed() const { return monotonicNow() >= at_; }
-    /// The microseconds that are left.
+    /// Returns the microseconds that are left.
     std::uint64_t remaining() const {
         const auto now = monotonicNow();
         return now >= at_ ? 0 : at_ - now;
     }
-    /// The milliseconds that are left, for poll(2). They are rounded up, so that the deadline has passed when poll returns.
+    /// Returns the milliseconds that are left, for poll(2). The result is rounded up, so that the deadline has passed when
+    /// poll(2) returns.
     int remainingMs() const {
         const auto now = monotonicNow();
         return now >= at_ ? 0 : static_cast<int>(std::min<std::uint64_t>((at_ - now + 999) / 1000, INT32_MAX));

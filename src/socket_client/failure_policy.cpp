@@ -32,20 +32,20 @@ bool siteAllowsUnconfined() {
     return length > 0 && std::string_view(text.data(), static_cast<std::size_t>(length)) == "run-unconfined\n";
 }
 
-/// Busy does not count as an outage. pinfoldd answers Busy if the user has as many jobs as the site allows, or if other jobs have
-/// the resources that the user asks for.
+/// Returns true if the error means that pinfoldd does not work. Busy does not count: pinfoldd answers Busy if the user has as
+/// many jobs as the site allows, or if other jobs have the resources that the user asks for.
 bool isOutage(ErrorCode code) {
     return code == ErrorCode::Unreachable || code == ErrorCode::TimedOut || code == ErrorCode::SystemdFailed;
 }
 
 /// Sends a datagram of NAME=value lines in the journal's native protocol (https://systemd.io/JOURNAL_NATIVE_PROTOCOL). No value
-/// has a line break: each value is our own text or has gone through printable().
+/// has a line break, because each value is pinfold-run's own text or comes from printable().
 void warnInJournal(const std::string& fields) {
     const UniqueFd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     std::strncpy(address.sun_path, "/run/systemd/journal/socket", sizeof address.sun_path - 1);
-    // If there is no journal, the message of say() must suffice.
+    // An error does not matter: if there is no journal, the line from say() is enough.
     (void)!::sendto(socket.get(), fields.data(), fields.size(), MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(&address),
                     sizeof address);
 }

@@ -7,11 +7,11 @@
 
 namespace pinfold {
 
-/// Whether the site lets a job run without a scope after this failure (jobs.on_failure = "run-unconfined", which pinfoldd leaves
-/// in /run/pinfold/on-failure). Never if pinfoldd has refused the job.
+/// Returns true if the site lets a job run without a scope after this failure (jobs.on_failure = "run-unconfined"; pinfoldd
+/// writes this setting to /run/pinfold/on-failure). Returns false if pinfoldd has refused the job.
 bool siteRunsUnconfined(const Error& failure);
 
-/// As siteRunsUnconfined(), for a job, with a warning each time that the answer is yes.
+/// Returns the same as siteRunsUnconfined(). If the result is true, writes a warning about the job `key`.
 bool mayRunUnconfined(const Error& failure, const std::string& key);
 
 } // namespace pinfold

@@ -18,11 +18,11 @@ const char* speaker = "pinfold-run";
 
 void say(const std::string& line) {
     const auto text = std::string(speaker) + ": " + line + "\n";
-    // A pipe that nobody reads must not delay the job's end, or a signal that asks us to end.
+    // A pipe that nobody reads must not delay the job's end, or pinfold-run's end after a signal.
     pollfd room{STDERR_FILENO, POLLOUT, 0};
     if (::poll(&room, 1, kSayMs) <= 0)
         return;
-    // Use one write, so that the line does not mix with the job's output. We have nobody to tell about a failure.
+    // One write(2) keeps the line apart from the job's output. A failure is ignored, because there is nobody to tell.
     (void)!::write(STDERR_FILENO, text.data(), std::min<std::size_t>(text.size(), PIPE_BUF));
 }
 
@@ -33,7 +33,8 @@ void writeInTime(int fd, std::string_view text, const Deadline& deadline) {
         pollfd room{fd, POLLOUT, 0};
         if (::poll(&room, 1, deadline.remainingMs()) <= 0)
             return;
-        // A pipe that has room takes this much at once. O_NONBLOCK would affect all processes that share the descriptor.
+        // A pipe that has room takes PIPE_BUF bytes at once. O_NONBLOCK is no alternative, because it would affect all processes
+        // that share the descriptor.
         const auto written = ::write(fd, text.data(), std::min<std::size_t>(text.size(), PIPE_BUF));
         if (written <= 0)
             return;
@@ -43,8 +44,8 @@ void writeInTime(int fd, std::string_view text, const Deadline& deadline) {
 
 int openStderr() {
     const int flags = ::fcntl(STDERR_FILENO, F_GETFL);
-    // exec(2) does not close a descriptor that we have inherited. A descriptor with FD_CLOEXEC is our own, which replaces a
-    // closed one.
+    // A descriptor that this program inherited has no FD_CLOEXEC. A descriptor with FD_CLOEXEC was opened by this program, in
+    // place of a closed one.
     const bool inherited = flags >= 0 && (::fcntl(STDERR_FILENO, F_GETFD) & FD_CLOEXEC) == 0;
     return inherited && (flags & O_ACCMODE) != O_RDONLY ? STDERR_FILENO : -1;
 }

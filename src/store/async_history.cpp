@@ -12,7 +12,7 @@ Error busy() { return {ErrorCode::Busy, "too many requests wait for the history:
 
 } // namespace
 
-/// Only the one thread of Lane::HistoryWrite uses this.
+/// Writes the history. Only the one thread of Lane::HistoryWrite uses a Writer.
 struct AsyncHistory::Writer {
     Writer(const std::filesystem::path& path, const std::function<void()>& beforeMigration)
         : file(path, [this, beforeMigration] {
@@ -25,7 +25,7 @@ struct AsyncHistory::Writer {
     std::atomic<bool> migrating = false;
 };
 
-/// Several threads use this. Each query has a connection of its own.
+/// Reads the history. Several threads use a Readers. Each query has a connection of its own.
 struct AsyncHistory::Readers {
     struct Reader {
         History history;
@@ -33,7 +33,7 @@ struct AsyncHistory::Readers {
     };
     struct Listed {
         Result<std::vector<Receipt>> receipts;
-        ino_t inode = 0; ///< of the file that was read
+        ino_t inode = 0; ///< the inode of the file that was read
     };
 
     explicit Readers(std::filesystem::path path) : file(std::move(path)) {}
@@ -141,7 +141,7 @@ void AsyncHistory::list(ReceiptFilter filter, Reply<std::vector<Receipt>> reply)
 }
 
 void AsyncHistory::distrust(ino_t inode, const std::string& why) {
-    // If this request is refused or fails, the next query finds the damage again.
+    // A failure of ask() or distrust() does not matter, because the next query finds the damage again.
     (void)background_.ask(
         Lane::HistoryWrite,
         [writer = writer_, inode, why] {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// history.db for the loop. Requests are done in the lanes of the history, and answered on the loop.
+// Gives the loop access to history.db. The threads of the history's lanes do the requests, and the loop gets the answers.
 #pragma once
 
 #include "os/background.hpp"
@@ -18,25 +18,27 @@ class AsyncHistory {
 public:
     template <class T> using Reply = std::function<void(Result<T>)>;
 
-    /// `beforeMigration`: a thread calls it, see History::open().
+    /// `beforeMigration` is passed to History::open(), and a thread calls it.
     AsyncHistory(Background& background, const std::filesystem::path& file, std::function<void()> beforeMigration = {});
     ~AsyncHistory();
 
-    /// Opens the file, if it is not open, and writes. Each call is a transaction of its own; transactions are in the order of the
-    /// calls. The answer has the receipts that were stored already. Error: Internal, and then nothing was written.
+    /// Opens the file if it is not open, and writes the changes. Each call is a transaction of its own. The transactions are in
+    /// the order of the calls. The answer has those of the receipts that were stored already. After the error Internal nothing
+    /// was written.
     void write(HistoryChanges changes, Reply<std::vector<Receipt>> reply);
-    /// As History::vacuum(). It takes its turn with write(). Errors: Internal; Busy.
+    /// Does what History::vacuum() does, after the earlier calls of write(). Errors: Internal; Busy.
     void vacuum(const Retention& retention, std::uint64_t now, std::size_t maxRows, Reply<Vacuumed> reply);
-    /// As History::live(). It takes its turn with write(). Errors: Internal; Busy.
+    /// Does what History::live() does, after the earlier calls of write(). Errors: Internal; Busy.
     void live(Reply<LiveTable> reply);
-    /// As History::list(). It does not wait for write() and vacuum(). Errors: Internal; Busy when too many wait.
+    /// Does what History::list() does, without waiting for write() and vacuum(). Errors: Internal; Busy if too many queries wait.
     void list(ReceiptFilter filter, Reply<std::vector<Receipt>> reply);
 
-    /// True: a file of an older pinfold is being brought to the newest schema.
+    /// Returns true while a thread brings the file of an older pinfold to the newest schema.
     bool migrating() const;
 
     std::function<void(std::uint64_t lastManualNumber)> onOpened;
-    std::function<void(const std::string& words)> onDamage; ///< called when a damaged file was moved aside
+    std::function<void(const std::string& words)> onDamage; ///< AsyncHistory calls it when a thread has moved a damaged file
+                                                            ///< aside
 
 private:
     struct Writer;

@@ -13,8 +13,8 @@ namespace {
 using sqlite::Statement;
 using sqlite::Transaction;
 
-// Users choose the scheduler's name, and every query looks at each kind. So that users cannot make kinds without end, at most 32
-// names have kinds of their own. Receipts of further schedulers share the kinds with '' as scheduler.
+// At most 32 schedulers have kinds of their own, because users choose the scheduler's name and every query looks at each kind.
+// Receipts of further schedulers share the kinds with '' as scheduler.
 constexpr const char* kAddKind =
     "INSERT OR IGNORE INTO kinds (scheduler, result, outcome, leftovers) VALUES ("
     " CASE WHEN :scheduler IN (SELECT scheduler FROM kinds)"
@@ -32,7 +32,7 @@ constexpr const char* kChangeReceipt = "UPDATE receipts SET receipt = :receipt, 
 
 constexpr const char* kStored = "SELECT receipt FROM receipts WHERE id = :id";
 
-// A job that already has its receipt gets no row: the row may come late, after a restart of pinfoldd.
+// A job that already has its receipt gets no row. (The row may come late, after a restart of pinfoldd.)
 constexpr const char* kAddLive = "INSERT OR IGNORE INTO live (id, key, uid, started, boot, receipt)"
                                  " SELECT :id, :key, :uid, :started, :boot, :receipt"
                                  " WHERE NOT EXISTS (SELECT 1 FROM receipts WHERE id = :id)";
@@ -47,7 +47,7 @@ constexpr const char* kRemoveOfUser =
     "DELETE FROM receipts WHERE number IN"
     " (SELECT number FROM receipts INDEXED BY by_uid WHERE uid = :uid ORDER BY ended, number LIMIT :limit)";
 
-// This counts receipts instead of their bytes: a receipt's size is bounded, and the index is enough to count.
+// The query counts receipts and not their bytes, because a receipt's size is bounded and the index is enough to count.
 constexpr const char* kUserWithMost = "SELECT coalesce((SELECT uid FROM receipts INDEXED BY by_uid GROUP BY uid"
                                       " ORDER BY count(*) DESC, uid LIMIT 1), 0)";
 
@@ -65,15 +65,15 @@ void bindKind(const Statement& statement, const Receipt& receipt) {
     statement.bind(":leftovers", std::uint64_t{receipt.leftovers.count > 0});
 }
 
-/// Receipts of jobs that ended up to this time are too old. Unset if no receipt is too old.
+/// Returns the time up to which a job's end is too long ago for its receipt to stay. Returns nullopt if no receipt is too old.
 std::optional<std::uint64_t> tooOldUntil(const Retention& retention, std::uint64_t now) {
     if (!retention.maxAge || now <= *retention.maxAge)
         return std::nullopt;
     return now - *retention.maxAge - 1;
 }
 
-/// Reads a row of `live`. If its text cannot be read, for instance after a return to an older pinfold, the columns hold what
-/// matters most.
+/// Reads a row of `live`. If the row's JSON text cannot be read, for instance after a return to an older pinfold, the row's
+/// columns have what matters most.
 LiveRow liveRowOf(const Statement& row) {
     LiveRow job{.bootId = std::string(row.text(0)), .receipt = {}};
     if (auto receipt = decodeReceipt(row.text(1))) {
@@ -87,9 +87,9 @@ LiveRow liveRowOf(const Statement& row) {
     return job;
 }
 
-/// What exceeds the limits of the history.
+/// Says what exceeds the limits of the history.
 struct Excess {
-    std::optional<std::uint64_t> tooOldUntil = {}; ///< the last end that is to go
+    std::optional<std::uint64_t> tooOldUntil = {}; ///< receipts of jobs that ended up to this time have to go
     bool tooMany = false;
 };
 
@@ -109,16 +109,16 @@ struct History::Impl {
     sqlite3* db() const { return file.db.get(); }
     Result<void> prepare();
     Result<void> eachRow(const char* sql, const std::function<void(const Statement&)>& use) const;
-    /// Returns the stored receipt if there was one before.
+    /// Adds the receipt. If a receipt with this id was stored before, returns that receipt.
     Result<std::optional<Receipt>> add(const Receipt& receipt) const;
     Result<void> add(const LiveRow& job) const;
     Result<void> amend(const LateReport& report) const;
     Result<std::optional<Receipt>> find(const std::string& id) const;
-    /// This function and the next two return how many receipts they removed.
+    /// remove(), removeTooOld() and removeTooMany() return how many receipts they removed.
     Result<std::uint64_t> remove(const Statement& statement, std::uint64_t limit) const;
     Result<std::uint64_t> removeTooOld(std::uint64_t until, std::uint64_t limit) const;
-    /// Removes the oldest receipts of the user who has the most: a user who fills the history pushes out no other user's
-    /// receipts.
+    /// Removes the oldest receipts of the user who has the most receipts, so that a user who fills the history pushes out no
+    /// other user's receipts.
     Result<std::uint64_t> removeTooMany(std::uint64_t limit) const;
     Result<Excess> excess(const Retention& retention, std::uint64_t now) const;
     Result<void> shrink(const Retention& retention, std::uint64_t now, std::uint64_t maxRows, Vacuumed& done) const;
@@ -268,7 +268,7 @@ Result<void> History::Impl::shrink(const Retention& retention, std::uint64_t now
         const auto removed = found->tooOldUntil ? removeTooOld(*found->tooOldUntil, limit) : removeTooMany(limit);
         if (!removed)
             return removed.error();
-        if (*removed == 0) // nothing is left to remove: an empty file exceeds the limit
+        if (*removed == 0) // nothing is left to remove: even an empty file exceeds the limit
             return {};
         done.removed += *removed;
     }
@@ -375,8 +375,8 @@ Result<Vacuumed> History::vacuum(const Retention& asked, std::uint64_t now, std:
     }
     if (auto shrunk = impl_->shrink(retention, now, maxRows, done); !shrunk)
         return shrunk.error();
-    // A receipt is seldom larger than a page. So this frees the pages of the receipts removed now, and pages that earlier ones
-    // left.
+    // A receipt is seldom larger than a page. So `maxRows` pages are enough for the receipts that were removed now, and for some
+    // that were removed earlier.
     if (auto freed = sqlite::run(impl_->db(), "PRAGMA incremental_vacuum(" + std::to_string(maxRows) + ")"); !freed)
         return freed.error();
     const auto bytes = sqlite::queryNumber(impl_->db(), kBytes);

@@ -15,11 +15,11 @@ constexpr const char* kStore = "INSERT OR REPLACE INTO clock (row, boot_id, boot
 
 struct LastLook {
     std::uint64_t real = 0;
-    std::uint64_t elapsed = 0; ///< microseconds that the node has been up since that look, at least
-    std::uint64_t agreed = 0;  ///< microseconds for which the clock had been right at that look
+    std::uint64_t elapsed = 0; ///< for how many microseconds, at least, the node has been up since the last look
+    std::uint64_t agreed = 0;  ///< for how many microseconds the clock had been right at the last look
 };
 
-/// The last look at the clock. Before the first look, the end of the newest receipt stands for it.
+/// Returns the last look at the clock. Before the first look, the end of the newest receipt takes its place.
 Result<LastLook> lastLook(sqlite3* db, const ClockReading& clock) {
     const auto row = sqlite::Statement::prepare(db, "SELECT real, boot, boot_id, agreed FROM clock");
     if (!row)

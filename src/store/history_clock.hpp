@@ -6,11 +6,11 @@
 
 namespace pinfold {
 
-/// Whether receipts may be removed for their age at this `now` (CLOCK_REALTIME, microseconds). One jump of the clock must not
-/// remove all receipts. The clock is doubted when, since the last call, it has gone further ahead than the node has been up
-/// meanwhile, by more than a tenth of `maxAge` and an hour. It is doubted until it has gone like CLOCK_BOOTTIME for a day. This
-/// also doubts the clock of a node that was switched off for long, which loses nothing by it. The reading is kept in the file.
-/// Call this in a transaction. Errors: as in History.
+/// Says whether receipts may be removed for their age at the time `now` (CLOCK_REALTIME, microseconds). One jump of the clock
+/// must not remove all receipts. clockIsBelieved() doubts the clock if, since the last call, the clock has gone further ahead
+/// than the node has been up, by more than a tenth of `maxAge` and an hour. It doubts the clock until the clock has gone like
+/// CLOCK_BOOTTIME for a day. If the node was switched off for long, clockIsBelieved() also doubts the clock, but the node loses
+/// nothing by that. The file keeps the reading. Call this function in a transaction. Errors: those of History.
 Result<bool> clockIsBelieved(sqlite3* db, const ClockReading& clock, std::uint64_t now, std::uint64_t maxAge);
 
 } // namespace pinfold

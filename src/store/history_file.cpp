@@ -40,7 +40,8 @@ HistoryFile::HistoryFile(std::filesystem::path file, std::function<void()> befor
     : file_(std::move(file)), beforeMigration_(std::move(beforeMigration)) {}
 
 Result<void> HistoryFile::open() {
-    // If somebody has removed or replaced the file, everything written to the open one would be lost without a message.
+    // Opens the file anew if somebody has removed or replaced it. Otherwise everything that pinfoldd writes to the open file
+    // would be lost without a message.
     if (history_ && inodeOf(file_) == inode_)
         return {};
     history_.reset();
@@ -58,8 +59,8 @@ Result<void> HistoryFile::open() {
 
 Result<void> HistoryFile::moveAside(const std::string& why) {
     const auto damaged = nameForDamaged(file_);
-    // The log is renamed first, and before the file is closed. Otherwise sqlite would write the log to the damaged file at the
-    // close, and a new file must not find the log of another one.
+    // The log is renamed first, and before sqlite closes the file. Otherwise sqlite would write the log to the damaged file when
+    // it closes the file. And a new file must not find the log of another file.
     for (const char* part : {"-wal", "-shm", ""})
         if (::rename((file_.string() + part).c_str(), (damaged.string() + part).c_str()) != 0 && errno != ENOENT)
             return Error{ErrorCode::Internal, why + "; and the file cannot be moved aside: " + std::strerror(errno)};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// history.db as pinfoldd writes it. The file is opened when it is needed, and replaced when it is damaged or has gone.
+// Keeps history.db open for pinfoldd, which writes it. HistoryFile opens the file when it is needed, and replaces the file when
+// it is damaged or has gone.
 #pragma once
 
 #include "store/history.hpp"
@@ -13,21 +14,22 @@
 
 namespace pinfold {
 
-/// One thread at a time may use this.
+/// One thread at a time may use a HistoryFile.
 class HistoryFile {
 public:
-    /// `beforeMigration`: as in History::open().
+    /// `beforeMigration` is passed to History::open().
     explicit HistoryFile(std::filesystem::path file, std::function<void()> beforeMigration = {});
 
-    /// What use() has noticed besides, as far as takeNews() has not returned it yet.
+    /// Holds what use() has noticed besides, since the last call of takeNews().
     struct News {
-        std::optional<std::uint64_t> lastManualNumber; ///< the file was opened: History::lastManualNumber()
-        std::optional<std::string> damage;             ///< a damaged file was moved aside: what was wrong, and where it is now
+        std::optional<std::uint64_t> lastManualNumber; ///< set if the file was opened: the answer of History::lastManualNumber()
+        std::optional<std::string> damage; ///< set if a damaged file was moved aside: what was wrong, and where the file is now
     };
     News takeNews() { return std::exchange(news_, {}); }
 
-    /// Calls `use` with the open history. If the file turns out to be damaged, it is moved aside, and `use` is called again with
-    /// a new file. After any other error the file is closed, since the fault may be in the connection. Error: Internal.
+    /// Calls `use` with the open history. If the file turns out to be damaged, HistoryFile moves it aside, and calls `use` again
+    /// with a new file. After any other error HistoryFile closes the file, because the fault may be in the connection. Error:
+    /// Internal.
     template <class T> Result<T> use(const std::function<Result<T>(History&)>& use) {
         auto done = attempt(use);
         if (!done && done.error().code == ErrorCode::Damaged) {
@@ -40,7 +42,7 @@ public:
         return Error{ErrorCode::Internal, done.error().message};
     }
 
-    /// Call this when somebody has found the file with this inode damaged.
+    /// Call distrust() when somebody has found that the file with this inode is damaged.
     Result<void> distrust(ino_t inode, const std::string& why);
 
 private:
@@ -58,7 +60,7 @@ private:
     News news_;
 };
 
-/// The file's inode. 0: the file does not exist.
+/// Returns the file's inode, or 0 if the file does not exist.
 ino_t inodeOf(const std::filesystem::path& file);
 
 } // namespace pinfold

@@ -21,18 +21,18 @@ std::string numbersOf(const std::vector<JobOutcome>& outcomes) {
     return numbers;
 }
 
-/// The place of a receipt in the list that begins with the newest.
+/// Is the place of a receipt in a list that begins with the newest receipt.
 struct Place {
     std::uint64_t ended = 0;
     std::uint64_t number = 0;
 };
 
-/// A filter, written as SQL conditions on the columns of `receipts`, and the values to bind.
+/// Writes a filter as SQL conditions on the columns of `receipts`, and binds the values.
 struct Conditions {
     Conditions(const ReceiptFilter& asked, std::optional<Place> from) : filter(asked), place(from) {
         if (filter.scheduler) {
             first = *filter.scheduler + ".";
-            after = *filter.scheduler + "/"; // the character after the dot
+            after = *filter.scheduler + "/"; // '/' is the character after the dot
         }
     }
 
@@ -77,7 +77,7 @@ struct Conditions {
     }
 
     const ReceiptFilter& filter;
-    const std::optional<Place> place; ///< only receipts after this place match
+    const std::optional<Place> place; ///< if set, only receipts after this place match
     std::string first;
     std::string after;
 };
@@ -120,13 +120,13 @@ Result<std::vector<std::uint64_t>> matchingKinds(sqlite3* db, const Conditions& 
     }
 }
 
-/// The matching receipts, newest first, read from an index that has this order.
+/// Reads the matching receipts, the newest first, from an index that has this order.
 struct Stream {
     Statement statement;
     std::uint64_t ended = 0;
     std::uint64_t number = 0;
 
-    /// Returns false at the end.
+    /// Returns false when there is no further receipt.
     Result<bool> next() {
         auto row = statement.step();
         if (row && *row) {
@@ -161,8 +161,8 @@ Result<void> start(sqlite3* db, const std::string& sql, const Conditions& condit
     return {};
 }
 
-/// Starts one stream for each kind, or one stream for all kinds if the index is ordered by time (by_key, by_ended): a key has few
-/// receipts, and each entry of by_key contains the kind.
+/// Starts one stream for each kind. Starts one stream for all kinds if the index is ordered by time (by_key, by_ended). One
+/// stream is enough for by_key, because a key has few receipts and each entry of by_key contains the kind.
 Result<std::vector<Stream>> startAll(sqlite3* db, const Conditions& conditions) {
     const auto& filter = conditions.filter;
     const bool kindsAsked = asksForKinds(filter);
@@ -206,8 +206,8 @@ Result<void> fetch(const Statement& byNumber, std::uint64_t number, std::vector<
     return taken;
 }
 
-/// Merges the streams into one order. A stream moves on only after its receipt was fetched: while it is open, the receipt stays
-/// readable even if another process removes it.
+/// Merges the streams into one order. A stream moves on only after merge() has fetched its receipt. Until then the receipt stays
+/// readable, even if another process removes it.
 Result<std::vector<Receipt>> merge(sqlite3* db, std::vector<Stream> streams, std::uint32_t limit) {
     const auto byNumber = Statement::prepare(db, "SELECT receipt FROM receipts WHERE number = :number");
     if (!byNumber)
@@ -229,7 +229,8 @@ Result<std::vector<Receipt>> merge(sqlite3* db, std::vector<Stream> streams, std
     return receipts;
 }
 
-/// For a file that pinfoldd of this version has not opened yet. It reads as many receipts as the filter needs.
+/// Lists the receipts of a file that no pinfoldd of this version has opened yet. listWithoutKinds() reads as many receipts as the
+/// filter needs.
 Result<std::vector<Receipt>> listWithoutKinds(sqlite3* db, const Conditions& conditions) {
     const auto& filter = conditions.filter;
     auto sql = "SELECT receipt FROM receipts WHERE 1" + conditions.sql();
@@ -258,8 +259,8 @@ Result<std::vector<Receipt>> listWithoutKinds(sqlite3* db, const Conditions& con
 } // namespace
 
 Result<std::vector<Receipt>> listReceipts(const HistoryDatabase& history, const ReceiptFilter& filter) {
-    // The scheduler is the first part of a key, which has no dot. With a dot, the query below would match the first parts of a
-    // key's id.
+    // The scheduler is the first part of a key, and has no dot. If the filter's scheduler had a dot, the query would match keys
+    // by parts of the job's number.
     if (filter.scheduler && filter.scheduler->find('.') != std::string::npos)
         return std::vector<Receipt>();
     std::optional<Place> place;
@@ -267,7 +268,7 @@ Result<std::vector<Receipt>> listReceipts(const HistoryDatabase& history, const 
         auto found = placeOf(history.db.get(), *filter.before);
         if (!found)
             return found.error();
-        if (!*found) // the receipt was removed meanwhile, and so were the older ones before it
+        if (!*found) // the receipt was removed meanwhile, and the older receipts before it
             return std::vector<Receipt>();
         place = *found;
     }

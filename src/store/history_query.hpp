@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The query of History::list().
+// Runs the query of History::list().
 #pragma once
 
 #include "store/history.hpp"
@@ -7,7 +7,7 @@
 
 namespace pinfold {
 
-/// The receipts that match, newest first. Error: Internal.
+/// Returns the receipts that match the filter, the newest first. Error: Internal.
 Result<std::vector<Receipt>> listReceipts(const HistoryDatabase& history, const ReceiptFilter& filter);
 
 } // namespace pinfold

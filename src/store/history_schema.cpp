@@ -15,13 +15,14 @@ using sqlite::run;
 constexpr std::uint64_t kSchemaWithKinds = 2;
 constexpr std::uint64_t kSchemaWithLive = 3;
 constexpr int kBusyTimeoutMs = 2000;
-// The writer may wait long: somebody may be copying the file, and only a thread of pinfoldd waits.
+// The writer may wait long, because somebody may be copying the file. Only a thread of pinfoldd waits.
 constexpr int kWriterBusyTimeoutMs = 10'000;
 
-// auto_vacuum has an effect only before the first table exists. A file of schema 1 has no auto_vacuum and stays so: VACUUM would
-// rewrite the whole file while pinfoldd waits. sqlite uses its free pages again, which is enough to keep the file within its
-// limit. synchronous = FULL: a transaction is on the disk when the commit returns. The cache is small because pinfoldd mostly
-// adds. journal_size_limit: sqlite cuts a log that a migration or a slow reader made long, when it starts the log over.
+// auto_vacuum has an effect only before the first table exists. A file of schema 1 never gets auto_vacuum, because VACUUM would
+// rewrite the whole file while pinfoldd waits. In such a file sqlite uses free pages again, and this is enough to keep the file
+// within its limit. With synchronous = FULL a transaction is on the disk when the commit returns. The cache is small, because
+// pinfoldd mostly adds rows. With journal_size_limit sqlite cuts a log that a migration or a slow reader made long, as soon as
+// sqlite begins the log again.
 constexpr const char* kSettings = "PRAGMA auto_vacuum = INCREMENTAL;"
                                   "PRAGMA journal_mode = WAL;"
                                   "PRAGMA synchronous = FULL;"
@@ -33,7 +34,7 @@ constexpr const char* kReceipts = "CREATE TABLE receipts ("
                                   " number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, key TEXT NOT NULL, uid INTEGER NOT NULL,"
                                   " ended INTEGER NOT NULL, receipt TEXT NOT NULL, kind INTEGER NOT NULL DEFAULT 0);";
 
-// The column `outcome` is the number of a JobOutcome.
+// The column kinds.outcome is the number of a JobOutcome.
 constexpr const char* kKinds = "CREATE TABLE kinds ("
                                " kind INTEGER PRIMARY KEY, scheduler TEXT NOT NULL, result TEXT NOT NULL,"
                                " outcome INTEGER NOT NULL, leftovers INTEGER NOT NULL,"
@@ -44,7 +45,7 @@ constexpr const char* kIndexes = "CREATE INDEX IF NOT EXISTS by_ended ON receipt
                                  "CREATE INDEX by_key ON receipts (key, ended, kind, uid);"
                                  "CREATE INDEX by_uid ON receipts (uid, kind, ended);";
 
-// IF NOT EXISTS: a file of schema 2 may already have the table `clock`.
+// IF NOT EXISTS is needed because a file of schema 2 may already have the table `clock`.
 constexpr const char* kLive = "CREATE TABLE IF NOT EXISTS clock ("
                               " row INTEGER PRIMARY KEY CHECK (row = 1), boot_id TEXT NOT NULL, boot INTEGER NOT NULL,"
                               " real INTEGER NOT NULL, agreed INTEGER NOT NULL);"
@@ -54,9 +55,9 @@ constexpr const char* kLive = "CREATE TABLE IF NOT EXISTS clock ("
 
 constexpr const char* kVersion = "PRAGMA user_version = 4;";
 
-// To read a million JSON texts even once is slow. So this inserts all kinds that may occur, and kDropUnusedKinds deletes those
-// that did not. Only the most frequent schedulers get kinds of their own, as many as add() allows. '?' is for texts that cannot
-// be read.
+// It is slow to read a million JSON texts even once. So fillKinds() inserts all kinds that may occur, and kDropUnusedKinds
+// deletes the kinds that do not occur. Only the most frequent schedulers get kinds of their own, as many as add() allows. The
+// kind '?' is for texts that cannot be read.
 std::string fillKinds() {
     std::string results = "('?')";
     for (const auto& name : jobResultNames())
@@ -87,7 +88,7 @@ std::string fillReceipts() {
 constexpr const char* kDropUnusedKinds =
     "DELETE FROM kinds WHERE NOT EXISTS (SELECT 1 FROM receipts INDEXED BY by_kind WHERE receipts.kind = kinds.kind);";
 
-// Until schema 3 an unknown outcome counted as failed.
+// In the schemas 1 to 3 an unknown outcome counted as failed.
 constexpr const char* kTellUnknown =
     "ALTER TABLE kinds RENAME COLUMN exit_ok TO outcome;"
     "INSERT INTO kinds (scheduler, result, outcome, leftovers)"
@@ -108,9 +109,9 @@ std::string ddl(std::uint64_t from) {
            kKinds + fillKinds() + fillReceipts() + kIndexes + kDropUnusedKinds + kLive + kVersion;
 }
 
-/// Returns 0 if there are no tables.
+/// Returns the number of the file's schema, or 0 if the file has no tables.
 Result<std::uint64_t> schemaOf(sqlite3* db) {
-    // Schema 1 wrote its version after its tables, not in the same transaction.
+    // The number may be missing in a file with tables: pinfold wrote it after the tables of schema 1, in another transaction.
     return sqlite::queryNumber(db, "SELECT max(user_version, EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'receipts'))"
                                    " FROM pragma_user_version");
 }
@@ -139,15 +140,15 @@ std::string immutableUri(const std::filesystem::path& file) {
     return uri + "?immutable=1";
 }
 
-/// Creates the file such that nobody else can ever read what users ran. sqlite gives its log the same mode.
+/// Creates the file in such a way that other users can never read what users ran. sqlite gives its log the same mode.
 void createPrivate(const std::filesystem::path& file) {
-    std::error_code ignored; // sqlite will report what is wrong with the path
+    std::error_code ignored; // if the path is wrong, sqlite will report it
     if (std::filesystem::create_directories(file.parent_path(), ignored))
         std::filesystem::permissions(file.parent_path(), std::filesystem::perms::owner_all, ignored);
     const UniqueFd created(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
 }
 
-/// This is one transaction: the next program to open the file finds either the old schema or the new one.
+/// The migration is one transaction, so the next program that opens the file finds either the old schema or the new one.
 Result<void> migrate(HistoryDatabase& history) {
     auto transaction = sqlite::Transaction::begin(history.db.get());
     if (!transaction)
@@ -157,7 +158,8 @@ Result<void> migrate(HistoryDatabase& history) {
     if (auto committed = transaction->commit(); !committed)
         return committed;
     history.schema = kHistorySchema;
-    // After a migration from schema 1, the log contains the whole file. A reader may block the checkpoint, which is not an error.
+    // After a migration from schema 1, the log contains the whole file. A reader may block the checkpoint, but that is not an
+    // error.
     (void)run(history.db.get(), "PRAGMA wal_checkpoint(TRUNCATE)");
     return {};
 }
@@ -182,9 +184,9 @@ Result<HistoryDatabase> openHistoryFile(const std::filesystem::path& file, const
 
 Result<HistoryDatabase> openHistoryFileReadOnly(const std::filesystem::path& file) {
     auto history = connect(file, file.string(), SQLITE_OPEN_READONLY);
-    std::error_code ignored; // the error is of a directory that we may not search, which sqlite reported above
-    // Even to read, sqlite wants to create the index of its log, which fails on a read-only file system. Without a log, the file
-    // alone has everything.
+    std::error_code ignored; // if pinfold may not search the directory, sqlite has reported that above
+    // sqlite wants to create the index of its log even to read the file, and cannot do that on a read-only file system. If there
+    // is no log, everything is in the file itself, which sqlite can open as immutable.
     if (history || std::filesystem::exists(file.string() + "-wal", ignored))
         return history;
     history = connect(file, immutableUri(file), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);

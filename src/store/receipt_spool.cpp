@@ -17,14 +17,15 @@
 namespace pinfold {
 
 Result<void> ReceiptSpool::keep(const Receipt& receipt, std::string_view text) const {
-    std::error_code error; // an error of the directory shows again as an error of the file
+    std::error_code error; // if the directory cannot be made, the file cannot be written, and keep() reports that
     if (std::filesystem::create_directory(directory_, error))
         std::filesystem::permissions(directory_, std::filesystem::perms::owner_all, error);
     return replaceFile(fileOf(receipt), text, 0600);
 }
 
 void ReceiptSpool::remove(const Receipt& receipt) const {
-    // A file that stays is written to the history once more after a restart, but the history then knows the receipt.
+    // If the file stays, a restarted pinfoldd writes its receipt to the history once more. This is harmless, because the history
+    // knows the receipt by then.
     (void)::unlink(fileOf(receipt).c_str());
 }
 

@@ -11,19 +11,19 @@
 
 namespace pinfold {
 
-/// Keeps receipts that could not be written to the history yet across a restart of pinfoldd, as <directory>/<id>.json, mode 0600.
-/// It does no fsync, because the directory is in memory.
+/// Keeps receipts that pinfoldd could not yet write to the history, so that they survive a restart of pinfoldd. Each is a file
+/// <directory>/<id>.json with mode 0600. ReceiptSpool does no fsync, because the directory is in memory.
 class ReceiptSpool {
 public:
     explicit ReceiptSpool(std::filesystem::path directory) : directory_(std::move(directory)) {}
 
-    /// Stores a receipt. `text`: the encoded receipt. Creates the directory (0700) if it does not exist. Error: Internal.
+    /// Stores a receipt. `text` is the encoded receipt. Creates the directory (0700) if it does not exist. Error: Internal.
     Result<void> keep(const Receipt& receipt, std::string_view text) const;
     void remove(const Receipt& receipt) const;
 
     struct Loaded {
         std::vector<Receipt> receipts;       ///< in the order in which their jobs ended
-        std::vector<std::string> unreadable; ///< one line each: file and reason
+        std::vector<std::string> unreadable; ///< one line for each file, with the reason
     };
     /// Reads all receipts. A directory that does not exist has none.
     Loaded load() const;

@@ -16,7 +16,8 @@ namespace pinfold {
 namespace {
 
 constexpr std::string_view kSuffix = ".json";
-// This is far more than pinfoldd writes (jobs.max_tasks, and the leftovers of earlier versions: 10,000 of 4096 bytes each).
+// A record of pinfoldd is far smaller than this, even with jobs.max_tasks tasks, and with the leftovers that earlier versions
+// stored (10,000 of 4096 bytes each).
 constexpr std::size_t kMostBytes = 256 << 20;
 
 Error failed(const std::filesystem::path& path) { return {ErrorCode::Internal, path.string() + ": " + std::strerror(errno)}; }
@@ -50,7 +51,8 @@ Result<RecordStore::Loaded> RecordStore::load() const {
     std::error_code error;
     for (std::filesystem::directory_iterator entry(directory_, error), end; !error && entry != end; entry.increment(error))
         if (entry->path().native().ends_with(kTemporarySuffix))
-            ::unlink(entry->path().c_str()); // a crash came before the rename: the file that it should replace still exists
+            // A crash came before the rename, so the file that this one was to replace still exists.
+            ::unlink(entry->path().c_str());
     if (error)
         return Error{ErrorCode::Internal, directory_.string() + ": " + error.message()};
     return read();

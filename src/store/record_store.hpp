@@ -9,8 +9,9 @@
 
 namespace pinfold {
 
-/// The records of live jobs: <directory>/<E>.json, mode 0600. A record is written to a temporary file and renamed, so a reader
-/// never sees half of it. There is no fsync, because /run is in memory, and jobs do not outlive it.
+/// Keeps the records of live jobs as <directory>/<E>.json, mode 0600. RecordStore writes a record to a temporary file and renames
+/// that file, so a reader never sees half a record. RecordStore does no fsync, because /run is in memory, and a job does not
+/// outlive the contents of /run.
 class RecordStore {
 public:
     explicit RecordStore(std::filesystem::path directory) : directory_(std::move(directory)) {}
@@ -19,17 +20,18 @@ public:
     Result<void> prepare() const;
     Result<void> save(const JobRecord& record) const;
     Result<void> remove(const JobKey& key) const;
-    /// True: this key has a record, readable or not.
+    /// Returns true if this key has a record, readable or not.
     bool exists(const JobKey& key) const;
 
     struct Loaded {
         std::vector<JobRecord> records;
-        std::vector<std::string> unreadable; ///< one line each: file and reason. If there is one, kill nothing.
+        std::vector<std::string> unreadable; ///< one line for each file, with the reason; if there is such a file, kill nothing
     };
-    /// Reads all records, for pinfoldd, which owns them: first removes temporary files that a crash left. Errors: as read().
+    /// Reads all records for pinfoldd, the owner of the records. load() first removes temporary files that a crash left. Errors:
+    /// those of read().
     Result<Loaded> load() const;
-    /// Reads all records, also while pinfoldd writes them. A record that is removed meanwhile does not count. A directory that
-    /// does not exist has none. Errors: Denied; Internal when the directory cannot be read.
+    /// Reads all records, and may do so while pinfoldd writes them. A record that pinfoldd removes during read() does not count.
+    /// If the directory does not exist, there are no records. Errors: Denied; Internal if the directory cannot be read.
     Result<Loaded> read() const;
 
 private:

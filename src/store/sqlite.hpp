@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// sqlite3's handles as values. The message of an error is sqlite's own. The code of an error is Damaged if the file is not a
-// database or is incomplete, and Internal otherwise.
+// Wraps sqlite3's handles in classes. The message of an error is sqlite's own. The code of an error is Damaged if the file is not
+// a database or is incomplete, and Internal otherwise.
 #pragma once
 
 #include "base/result.hpp"
@@ -47,7 +47,7 @@ public:
         return made;
     }
 
-    /// Does nothing when the statement has no such parameter. `text` must live until the last step.
+    /// Binds a text. Does nothing if the statement has no such parameter. `text` must live until the last step.
     void bind(const char* name, std::string_view text) const {
         // SQLITE_STATIC would do, but it is an old-style cast inside sqlite3.h.
         sqlite3_bind_text64(handle_.get(), parameter(name), text.data(), text.size(), nullptr, SQLITE_UTF8);
@@ -57,17 +57,17 @@ public:
                            static_cast<sqlite3_int64>(std::min<std::uint64_t>(number, INT64_MAX)));
     }
 
-    /// True: there is a row; false: there are no more.
+    /// Runs the statement to its next row. Returns false if there is no further row.
     Result<bool> step() const {
         const int code = sqlite3_step(handle_.get());
         if (code != SQLITE_ROW && code != SQLITE_DONE)
             return failed(sqlite3_db_handle(handle_.get()));
         return code == SQLITE_ROW;
     }
-    /// Runs a statement without rows. Afterwards it is ready for the next run.
+    /// Runs a statement that returns no rows, and makes it ready for the next run.
     Result<void> finish() const {
         auto stepped = step();
-        reset(); // not before the error's text was taken
+        reset(); // only after the error's text was taken
         if (!stepped)
             return stepped.error();
         return {};
@@ -76,7 +76,7 @@ public:
 
     std::uint64_t number(int column) const { return static_cast<std::uint64_t>(sqlite3_column_int64(handle_.get(), column)); }
     bool isNull(int column) const { return sqlite3_column_type(handle_.get(), column) == SQLITE_NULL; }
-    /// A column's text, which is valid until the next step.
+    /// Returns a column's text, which is valid until the next step.
     std::string_view text(int column) const {
         const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(handle_.get(), column));
         return text ? text : "";
@@ -88,7 +88,7 @@ private:
     std::unique_ptr<sqlite3_stmt, Release> handle_;
 };
 
-/// The number in the only row.
+/// Runs a query and returns the number in its only row.
 inline Result<std::uint64_t> queryNumber(sqlite3* db, const std::string& sql) {
     const auto statement = Statement::prepare(db, sql);
     if (!statement)
@@ -101,7 +101,7 @@ inline Result<std::uint64_t> queryNumber(sqlite3* db, const std::string& sql) {
     return statement->number(0);
 }
 
-/// A write transaction, rolled back when it is not committed.
+/// Is a write transaction, which is rolled back if nobody commits it.
 class Transaction {
 public:
     static Result<Transaction> begin(sqlite3* db) {
@@ -113,7 +113,7 @@ public:
     Transaction& operator=(Transaction&&) = delete;
     ~Transaction() {
         if (db_)
-            (void)run(db_, "ROLLBACK"); // the error that matters was before
+            (void)run(db_, "ROLLBACK"); // the error that matters came before
     }
     Result<void> commit() {
         auto done = run(db_, "COMMIT");

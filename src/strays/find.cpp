@@ -13,7 +13,7 @@
 namespace pinfold {
 namespace {
 
-/// Says whether the process is in its place because of a job, as far as we know the jobs.
+/// Says whether the process is in its place because of a job, as far as `jobs` knows the jobs.
 bool isOfAJob(const SeenProcess& process, const Place& place, const JobKnowledge& jobs) {
     if (const auto slice = jobSliceOf(place); !slice.empty())
         return !jobs.jobsKnown || jobs.slices.contains(std::string(slice));
@@ -52,10 +52,11 @@ std::optional<std::string> whySpared(const Stray& stray, const StrayPolicy& poli
     return std::nullopt;
 }
 
-/// Users take turns, each together with their subordinate ids: many strays of one user do not protect the strays of another.
+/// Chooses the strays on which one run acts. Users take turns (a user's subordinate ids belong to the user), so that many strays
+/// of one user do not protect the strays of another.
 void choose(std::vector<Stray>& strays, const StrayPolicy& policy) {
     std::map<std::string, std::size_t> turns;
-    std::vector<std::pair<std::size_t, Stray*>> chosen; // each stray with its turn among its user's strays
+    std::vector<std::pair<std::size_t, Stray*>> chosen; // each stray with its position among its user's strays
     for (auto& stray : strays)
         if (stray.spared = whySpared(stray, policy); !stray.spared)
             chosen.emplace_back(turns[ownerOf(policy.subordinates, stray.process.info.realUid)]++, &stray);

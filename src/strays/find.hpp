@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Which processes are strays, and which of them are acted on. Pure.
+// Finds out which processes are strays, and on which of them `pinfold strays` acts. The functions are pure.
 #pragma once
 
 #include "os/logins.hpp"
@@ -17,16 +17,17 @@ namespace pinfold {
 struct Stray {
     SeenProcess process;
     StrayKind kind = StrayKind::Other;
-    std::string unit;                  ///< the innermost unit; if there is none, the cgroup
-    std::uint64_t age = 0;             ///< microseconds
-    std::optional<bool> hasJob;        ///< its user has a live job; unset: not known
-    std::optional<std::string> spared; ///< why the stray is not acted on; unset: it is
+    std::string unit;                  ///< the innermost unit, or the cgroup if there is no unit
+    std::uint64_t age = 0;             ///< in microseconds
+    std::optional<bool> hasJob;        ///< the stray's user has a live job; unset if that is not known
+    std::optional<std::string> spared; ///< why `pinfold strays` does not act on the stray; unset if it acts
 
     bool actedOn() const { return !spared; }
 };
 
-/// The strays among `processes`, sorted by user and pid. `now`: CLOCK_BOOTTIME, microseconds. `describe` adds the command line.
-/// It is called only for processes that meet all other conditions, and leaves "[name]" if the command line cannot be read.
+/// Returns the strays among `processes`, sorted by user and pid. `now` is CLOCK_BOOTTIME in microseconds. `describe` adds the
+/// command line of a process, or leaves "[name]" if the command line cannot be read. findStrays() calls `describe` only for
+/// processes that meet all other conditions.
 std::vector<Stray> findStrays(
     std::vector<SeenProcess> processes, const JobKnowledge& jobs, const Logins& logins, const StrayPolicy& policy,
     std::uint64_t now, const std::function<void(ProcessInfo&)>& describe = [](ProcessInfo&) {});

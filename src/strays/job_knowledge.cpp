@@ -26,7 +26,7 @@ void addIdentities(const JobRecord& record, std::vector<ProcessIdentity>& ours) 
     }
 }
 
-/// Lists the slices of jobs that have processes. Returns Internal if they cannot be listed.
+/// Lists the slices of jobs that have processes. Error: Internal if pinfold cannot list the slices.
 Result<std::set<std::string>> populatedSlices(const CgroupTree& cgroups) {
     const auto batch = "/" + std::string(kBatchSlice);
     std::set<std::string> populated;
@@ -44,7 +44,7 @@ Result<std::set<std::string>> populatedSlices(const CgroupTree& cgroups) {
     return populated;
 }
 
-/// Compares the records, pinfoldd's list and the cgroups.
+/// Compares the records, pinfoldd's list and the cgroups, and notes where they disagree.
 void compare(const RecordStore::Loaded& loaded, const std::set<std::string>& populated, const JobKnowledge& known,
              std::vector<std::string>& disagreements) {
     std::set<std::string> recorded;
@@ -62,12 +62,12 @@ void compare(const RecordStore::Loaded& loaded, const std::set<std::string>& pop
                                     printable(slice) + "` shows them");
 }
 
-/// A disagreement may disappear in a moment, but a problem stays.
+/// Reads each source once. A disagreement between sources may disappear in a moment, but a problem with a source stays.
 JobKnowledge learnOnce(const JobLister& list, const RecordStore& records, const CgroupTree& cgroups,
                        std::vector<std::string>& disagreements) {
     JobKnowledge known;
-    // Keep this order: a job that ends meanwhile is in the first source, and may be missing in the others until we read all of
-    // them again.
+    // Keep this order. If a job ends while the sources are read, the first source has the job, and the others may lack it until
+    // the next call of learnOnce().
     const auto loaded = records.read();
     const auto jobs = list();
     const auto populated = populatedSlices(cgroups);
@@ -104,8 +104,8 @@ bool JobKnowledge::isOurs(const ProcessIdentity& process) const {
 JobKnowledge learnJobs(const JobLister& list, const RecordStore& records, const CgroupTree& cgroups) {
     std::vector<std::string> disagreements;
     auto known = learnOnce(list, records, cgroups, disagreements);
-    // Sources disagree for a moment about a job that begins or ends just now, and at the next look there may be other such jobs.
-    // So only a disagreement that every look has found counts.
+    // For a moment the sources disagree about a job that is beginning or ending, and the next look may find other such jobs. So a
+    // disagreement counts only if every look has found it.
     auto lasting = disagreements;
     for (int tries = 1; tries < kTries && !lasting.empty(); ++tries) {
         std::this_thread::sleep_for(kBetween);
@@ -117,7 +117,7 @@ JobKnowledge learnJobs(const JobLister& list, const RecordStore& records, const 
             return std::find(disagreements.begin(), disagreements.end(), one) == disagreements.end();
         });
     }
-    if (!disagreements.empty()) // the record of a job that is new in the last look comes a moment later
+    if (!disagreements.empty()) // a job that is new in the last look may have got its record a moment later
         if (const auto later = records.read())
             for (const auto& record : later->records)
                 addIdentities(record, known.ours);

@@ -22,23 +22,23 @@ struct LiveJob {
     std::string slice; ///< batch-<E>.slice
 };
 
-/// Asks pinfoldd for the live jobs, anew at each call.
+/// Asks pinfoldd for the live jobs. Each call asks again.
 using JobLister = std::function<Result<std::vector<LiveJob>>()>;
 
-/// Users and processes that are legitimate on the node because of a job.
+/// Lists the users and processes that are legitimate on the node because of a job.
 struct JobKnowledge {
     bool jobsKnown = false;
     std::set<uid_t> users;        ///< users who have a live job
     std::set<std::string> slices; ///< the slices of the live jobs
     bool recordsKnown = false;
-    std::vector<ProcessIdentity> ours; ///< supervisors, and leaders that wait for their job's scope
-    std::vector<std::string> problems; ///< not empty: a user or process may be legitimate without being in here
+    std::vector<ProcessIdentity> ours; ///< supervisors, and leaders that wait until their job's scope exists
+    std::vector<std::string> problems; ///< if not empty, there may be further legitimate users or processes
 
     bool isOurs(const ProcessIdentity& process) const;
 };
 
-/// Reads pinfoldd's list, the records and the cgroups below batch.slice, which must agree. Jobs come and go meanwhile, so sources
-/// that do not agree are read again, for half a second.
+/// Reads pinfoldd's list, the records and the cgroups below batch.slice. These sources must agree. Because jobs come and go
+/// meanwhile, learnJobs() reads sources that disagree again and again for half a second.
 JobKnowledge learnJobs(const JobLister& list, const RecordStore& records, const CgroupTree& cgroups);
 
 } // namespace pinfold

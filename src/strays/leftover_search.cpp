@@ -15,8 +15,8 @@
 namespace pinfold {
 namespace {
 
-// The time that a process may take to show all files that it has open or mapped: this suffices on a busy node, for a process with
-// the usual maximum of 65,530 mappings.
+// Reading which files a process has open or mapped may take this long. This is enough on a busy node for a process with the usual
+// maximum of 65,530 mappings.
 constexpr std::chrono::seconds kPatience{5};
 
 void logRemoval(Journal& journal, const LeftoverFile& leftover) {
@@ -56,14 +56,15 @@ public:
             keepLeftovers(uid, candidates);
             if (candidates.empty())
                 continue;
-            // Before a removal, look again for each user: if there are many files, the removal of the previous user's files may
-            // have taken some time.
+            // Before a removal the code looks again for each user, because the removal of the previous user's files may have
+            // taken some time.
             if (!known || journal_)
                 lookAround();
             known = true;
             for (auto& candidate : candidates)
                 judge(candidate);
-            // Remove only after all candidates are judged: the removal of one link of a file changes its other links.
+            // The removal begins only after all candidates are judged, because the removal of one link of a file changes the
+            // file's other links.
             for (auto& candidate : candidates) {
                 if (journal_ && !candidate.leftover.kept)
                     remove(candidate);
@@ -122,12 +123,12 @@ private:
 
     void findIpc() {
         for (const auto& object : orGap(listIpcObjects()))
-            // If one user made the object and gave it to another user, only these two know whose it is.
+            // If one user made the object and gave it to another user, pinfold cannot know to whom the object belongs.
             if (rules_.ordinary(object.uid) && object.creator == object.uid)
                 found_[object.uid].emplace_back(userFile(object));
     }
 
-    /// Keeps only those of a user's candidates that a job left, and sorts them by kind and name.
+    /// Keeps only those candidates of a user that a job left behind, and sorts them by kind and name.
     void keepLeftovers(uid_t uid, std::vector<Candidate>& candidates) {
         auto oldest = UINT64_MAX;
         for (const auto& candidate : candidates)
@@ -151,8 +152,8 @@ private:
         for (const auto& directory : directories_)
             devices.insert(directory->device());
         auto inUse = orGap(filesInUse(devices, looks_));
-        // All files of a user who has a process are kept anyway. If such a process holds a file of another user, the file stays
-        // readable to the process.
+        // Only the users of these processes have a gap, because all files of a user who has a process are kept anyway. A process
+        // that holds another user's file can still read the file after its removal.
         for (const auto& [uid, why] : inUse.unseen)
             addGap(uid != 0 ? std::optional(uid) : std::nullopt, why);
         inUse_ = std::move(inUse.files);
@@ -216,7 +217,7 @@ private:
     const LeftoverRules& rules_;
     const LeftoverSources& sources_;
     Journal* journal_;
-    ProcessLooks looks_; ///< one for all looks, because a process that hangs keeps hanging
+    ProcessLooks looks_; ///< one object serves for all looks, because a process that hangs keeps hanging
     LeftoverListing listing_;
     std::vector<std::unique_ptr<SharedDirectory>> directories_;
     std::map<uid_t, std::vector<Candidate>> found_;

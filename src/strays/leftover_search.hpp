@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Searches the node once for what ended jobs left in directories and in System V IPC, and removes what may go, if that is wanted.
+// Searches the node once for files and System V IPC objects that ended jobs left, and, if wanted, removes those that may go.
 #pragma once
 
 #include "model/subordinate_ids.hpp"
@@ -19,46 +19,48 @@
 namespace pinfold {
 
 struct LeftoverRules {
-    std::function<bool(uid_t)> ordinary; ///< users whose files are looked at
+    std::function<bool(uid_t)> ordinary; ///< returns true for users whose files searchLeftovers() shall look at
     std::vector<std::filesystem::path> directories;
     std::uint64_t minAge = 0;         ///< microseconds since the job's end
     bool root = true;                 ///< this process is root
-    SubordinateIds subordinates = {}; ///< a subordinate id counts as its owner when looks into processes hang
-    std::vector<std::string> doubts;  ///< doubts about these rules, a line each; they count as gaps
+    SubordinateIds subordinates = {}; ///< by these, a subordinate id counts as its owner when looks into processes hang
+    std::vector<std::string> doubts;  ///< doubts about these rules, one line for each; they count as gaps
 };
 
-/// What pinfoldd, its records and its receipts say. An Error is a gap: for the user who is asked about, or else for the node.
+/// Asks pinfoldd, its records and its receipts. An Error of endedJobs() is a gap for the user of the question. Any other Error is
+/// a gap for the node.
 struct LeftoverSources {
     std::function<Result<std::set<uid_t>>()> usersWithLiveJobs;
-    /// The user's jobs that ended at `since` (CLOCK_REALTIME, microseconds) or later.
+    /// Returns the user's jobs that ended at `since` (CLOCK_REALTIME, microseconds) or later.
     std::function<Result<std::vector<EndedJob>>(uid_t uid, std::uint64_t since)> endedJobs;
 };
 
 struct LeftoverFile {
     UserFile file;
-    JobsOfFile jobs;          ///< the jobs that ran when it was born or, if that is not known, changed last
-    std::optional<Kept> kept; ///< unset: it may be removed
+    JobsOfFile jobs;          ///< the jobs that ran when the file was born or, if that is not known, when it was changed last
+    std::optional<Kept> kept; ///< why the file is kept; unset if it may be removed
     bool removed = false;
-    std::uint64_t others = 0;         ///< entries of other users in it, which are left where they are
-    std::optional<std::string> error; ///< why it could not be looked at, or could not be removed
+    std::uint64_t others = 0;         ///< entries of other users in the directory, which stay where they are
+    std::optional<std::string> error; ///< why pinfold could not look at the file, or could not remove it
 
     bool failed() const { return error && !kept; }
 };
 
-/// Something that is not known.
+/// Describes a fact that pinfold does not know but needs.
 struct LeftoverGap {
-    std::optional<uid_t> user; ///< nothing of this user is removed; unset: nothing is removed at all
-    std::string what;          ///< what is not known, in one line
+    std::optional<uid_t> user; ///< pinfold removes no file of this user; if unset, it removes no file at all
+    std::string what;          ///< the unknown fact, in one line
 
     bool operator==(const LeftoverGap&) const = default;
 };
 
 struct LeftoverListing {
-    std::vector<LeftoverFile> files; ///< by user, kind and name
+    std::vector<LeftoverFile> files; ///< sorted by user, kind and name
     std::vector<LeftoverGap> gaps;
 };
 
-/// Without `journal` nothing is removed. With it, each removal gets an entry, and so does everything that cannot be removed.
+/// Searches for leftovers. Without `journal`, searchLeftovers() removes nothing. With `journal`, it writes an entry for each
+/// removal, and for each file that it cannot remove.
 LeftoverListing searchLeftovers(const LeftoverRules& rules, const LeftoverSources& sources, Journal* journal);
 
 } // namespace pinfold

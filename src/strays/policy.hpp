@@ -12,20 +12,21 @@
 
 namespace pinfold {
 
-/// [strays], with its names of users and groups looked up.
+/// Is the section [strays], with the names of users and groups looked up.
 struct StrayPolicy {
     StraysConfig config;
-    std::set<uid_t> users; ///< only these users; without meaning if config.users is empty
+    std::set<uid_t> users; ///< only strays of these users; without meaning if config.users is empty
     std::set<uid_t> exemptUsers;
     std::set<gid_t> exemptGroups;
-    SubordinateIds subordinates;       ///< a subordinate id counts as its owner when looks into processes hang
-    std::string ownCgroup;             ///< processes in this process's own cgroup, such as the admin's login session, are spared
-    std::vector<std::string> problems; ///< names that are not known; since they may mean anybody, nothing may be killed
+    SubordinateIds subordinates;       ///< by these, a subordinate id counts as its owner when looks into processes hang
+    std::string ownCgroup;             ///< processes in this program's own cgroup, such as the admin's login session, are spared
+    std::vector<std::string> problems; ///< unknown names; nothing may be killed if there are any, because such a name may mean
+                                       ///< anybody
 };
 
 StrayPolicy resolve(StraysConfig config);
 
-/// True: the user is neither a system user, nor nobody, nor the user of a service with DynamicUser=.
+/// Returns true if the user is neither a system user, nor nobody, nor the user of a service with DynamicUser=.
 bool isOrdinaryUser(uid_t uid, const StraysConfig& config);
 
 } // namespace pinfold

@@ -45,8 +45,8 @@ JournalEvent strayEvent(const Stray& stray, const StrayAction& action) {
     event.message = "stray: process " + pid + " of user " + std::to_string(info.realUid) + " (" +
                     std::string(toString(stray.kind)) + ", " + stray.unit + ") " + wording.text +
                     (action.why.empty() ? "" : ", because " + action.why) + ": " + info.command;
-    // The entry has no OBJECT_PID=: journald would read the command line of such a process, and would wait for as long as the
-    // lock of the process's memory is held.
+    // The entry has no OBJECT_PID=: for OBJECT_PID= journald would read the command line of the process, and would wait as long
+    // as somebody holds the lock of the process's memory.
     event.fields = {{"PINFOLD_EVENT", "stray"},
                     {"PINFOLD_STRAY_PID", pid},
                     {"PINFOLD_STRAY_UID", std::to_string(info.realUid)},

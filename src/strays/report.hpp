@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Entries about strays for the journal.
+// Makes entries about strays for the journal.
 #pragma once
 
 #include "os/journal.hpp"
@@ -9,7 +9,7 @@ namespace pinfold {
 
 JournalEvent strayEvent(const Stray& stray, const StrayAction& action);
 
-/// The entry that nothing was done, or nothing more.
+/// Returns the entry which says that `pinfold strays` did nothing, or nothing more, and why.
 JournalEvent straysRefusedEvent(const std::vector<std::string>& reasons);
 
 } // namespace pinfold

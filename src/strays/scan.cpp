@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::size_t kMostProblems = 10;
 
-/// We need one descriptor for each process that we keep. The usual soft limit of 1024 is meant for programs that use select(2).
+/// Raises the soft limit of descriptors, because a scan keeps one descriptor for each wanted process. (The usual soft limit of
+/// 1024 is meant for programs that use select(2).)
 void raiseDescriptorLimit() {
     rlimit limit{};
     if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) {
@@ -20,7 +21,7 @@ void raiseDescriptorLimit() {
     }
 }
 
-/// Returns nothing if the process is not wanted or has ended.
+/// Looks at one process. Returns nullopt if the process is not wanted or has ended.
 Result<std::optional<SeenProcess>> look(const ProcessTable& table, pid_t pid, const std::function<bool(uid_t)>& wanted) {
     SeenProcess seen;
     auto pidfd = openPidfd(pid);
@@ -37,8 +38,8 @@ Result<std::optional<SeenProcess>> look(const ProcessTable& table, pid_t pid, co
         return cgroup.error();
     seen.info = std::move(*info);
     seen.cgroup = std::move(*cgroup);
-    // What /proc said is about this process only if the process still exists: the number could have become another process's
-    // meanwhile.
+    // The text of /proc describes this process only if the process still exists. Otherwise the number may belong to another
+    // process by now.
     if (hasEnded(seen.pidfd.get()))
         return std::optional<SeenProcess>();
     return std::optional(std::move(seen));

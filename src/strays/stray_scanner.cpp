@@ -16,9 +16,10 @@ namespace pinfold {
 namespace {
 
 constexpr std::chrono::seconds kLastWords{10};
-constexpr std::chrono::seconds kPatience{1}; // for one command line
+constexpr std::chrono::seconds kPatience{1}; // limits the reading of one command line
 
-/// A pinfold-run whose job is over is in no record any more. It writes its last messages within a moment, and ends.
+/// Waits a moment for the end of each pinfold-run that looks like a stray. When its job is over, no record has the pinfold-run
+/// any more, but it still writes its last messages before it ends.
 void awaitLeavers(std::vector<Stray>& strays) {
     const auto isLeaver = [](const Stray& stray) { return stray.kind == StrayKind::Supervisor && stray.actedOn(); };
     const auto deadline = std::chrono::steady_clock::now() + kLastWords;
@@ -43,7 +44,8 @@ StrayScanner::StrayScanner(const std::filesystem::path& root, JobLister jobs, St
 }
 
 Findings StrayScanner::look(Pidfds pidfds) const {
-    // Read the processes first: if a process was in a job by then, the job is listed afterwards, or has ended with the process.
+    // The processes are read first, and the jobs afterwards. So if a process was in a job, the later list has this job, or the
+    // job has ended together with the process.
     auto scan = scanProcesses(
         processes_, [this](uid_t uid) { return isOrdinaryUser(uid, policy_.config); }, pidfds);
     ProcessLooks looks(kPatience, policy_.subordinates);
@@ -71,7 +73,8 @@ Findings StrayScanner::lookAgain(std::vector<Stray> strays) const {
         else if (read.error().code != ErrorCode::PidGone)
             unseen.push_back(read.error().message);
     }
-    auto findings = judge(std::move(processes), [](ProcessInfo&) {}); // the first look has read the command line
+    // An empty function, because the first look has read the command lines.
+    auto findings = judge(std::move(processes), [](ProcessInfo&) {});
     findings.unseen = std::move(unseen);
     return findings;
 }
@@ -81,7 +84,7 @@ Findings StrayScanner::judge(std::vector<SeenProcess> processes, const Describe&
     Findings findings;
     findings.jobsKnown = jobs.jobsKnown;
     findings.strays = findStrays(std::move(processes), jobs, readLogins(), policy_, bootTimeNow(), describe);
-    // An orphan may have ended with its job while we asked for the jobs.
+    // An orphan may have ended with its job while StrayScanner asked for the jobs.
     std::erase_if(findings.strays, [this](const Stray& stray) {
         if (stray.kind != StrayKind::Orphan)
             return false;
@@ -96,7 +99,7 @@ Findings StrayScanner::judge(std::vector<SeenProcess> processes, const Describe&
 Result<std::string> StrayScanner::commandOf(ProcessLooks& looks, const ProcessInfo& info) const {
     return looks.into(info.pid, info.realUid, [table = processes_, info]() -> Result<std::string> {
         auto command = table.commandOf(info);
-        // The process may have ended, and its number may belong to another process by now.
+        // The process may have ended meanwhile, and its number may belong to another process by now.
         const auto again = table.read(info.pid);
         if (again && again->started == info.started)
             return command;

@@ -14,24 +14,25 @@ namespace pinfold {
 struct Findings {
     std::vector<Stray> strays;
     bool jobsKnown = false;
-    std::vector<std::string> unseen; ///< why there may be more strays than these
-    std::vector<std::string> doubts; ///< why one of them may be legitimate
-    std::vector<std::string> unread; ///< processes whose command lines cannot be read, so that only their names are known
-    /// True: nothing is in doubt. Nothing may be killed otherwise.
+    std::vector<std::string> unseen; ///< reasons why there may be more strays
+    std::vector<std::string> doubts; ///< reasons why one of the strays may be legitimate
+    std::vector<std::string> unread; ///< processes of which only the name is known, because their command lines cannot be read
+    /// Returns true if nothing is in doubt. If something is in doubt, nothing may be killed.
     bool areSure() const { return unseen.empty() && doubts.empty(); }
 };
 
-/// Looks for strays on this node. Reads only.
+/// Looks for strays on this node, and changes nothing.
 class StrayScanner {
 public:
-    /// `root`: the prefix of all paths. What systemd-logind knows does not depend on it.
+    /// `root` is the prefix of all paths. (Questions to systemd-logind do not depend on `root`.)
     StrayScanner(const std::filesystem::path& root, JobLister jobs, StrayPolicy policy);
 
     Findings look(Pidfds pidfds) const;
-    /// The strays that still exist, and are still strays by what is known now. Their pidfds must be open.
+    /// Returns those of `strays` that still exist and still are strays, by the present knowledge. The pidfds of `strays` must be
+    /// open.
     Findings lookAgain(std::vector<Stray> strays) const;
-    /// Call this right before a signal. Success: it is still the same process in the same cgroup. Errors: PidGone, with what has
-    /// changed; Internal.
+    /// Call this right before a signal. Succeeds if the stray is still the same process in the same cgroup. Errors: PidGone, with
+    /// what has changed; Internal.
     Result<void> confirm(Stray& stray) const;
 
     const StraysConfig& config() const { return policy_.config; }

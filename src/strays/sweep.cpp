@@ -19,7 +19,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kDeathTime{2}; ///< the longest time that SIGKILL takes, unless the process hangs in the kernel
 
-/// Waits until all have ended or the time is over, and returns the strays that are left.
+/// Waits until all strays have ended or the time is over, and returns the strays that are left.
 std::vector<Stray> outlast(std::vector<Stray> strays, std::chrono::microseconds time) {
     const auto deadline = Clock::now() + time;
     while (true) {
@@ -103,7 +103,7 @@ Result<void> stopAll(const StrayScanner& scanner, std::vector<Stray> strays, con
     auto left = outlast(signalAll(scanner, std::move(strays), StrayAction::Kind::Terminate, tell), grace);
     if (left.empty())
         return {};
-    // In the meantime a stray may have become a supervisor by exec, and its user may have a job.
+    // Since the first look a stray may have become a supervisor by exec, and its user may have got a job.
     auto findings = scanner.lookAgain(std::move(left));
     if (!findings.areSure())
         return Error{ErrorCode::Internal, "SIGKILL was not sent to processes that survived SIGTERM: " +

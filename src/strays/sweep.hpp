@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Acts on strays.
+// Warns, stops or kills strays.
 #pragma once
 
 #include "strays/stray_scanner.hpp"
@@ -10,21 +10,21 @@
 
 namespace pinfold {
 
-/// What was done about a stray, or would be done.
+/// Says what `pinfold strays` did about a stray, or would do.
 struct StrayAction {
     enum class Kind { Report, Warning, Terminate, Kill, Spare, Failure };
     Kind kind = Kind::Report;
-    std::string why; ///< the reason, for Spare and Failure
+    std::string why; ///< the reason, for the kinds Spare and Failure
 };
 
 using Tell = std::function<void(const Stray&, const StrayAction&)>;
 
-/// What a sweep in this mode does first.
+/// Returns what a sweep in this mode does first.
 StrayAction plannedAction(const Stray& stray, StraysMode mode);
 
-/// Acts on the strays. The findings must be sure, and have pidfds. `tell` is called for each action; twice for a stray that
-/// outlasts SIGTERM. Returns when all strays are gone, or have been reported as failures. Error: Internal when the knowledge was
-/// lost in between; then nothing more was done.
+/// Acts on the strays. The findings must be sure, and the strays must have pidfds. sweep() calls `tell` for each deed, so twice
+/// for a stray that outlasts SIGTERM. It returns when all strays are gone, or are reported as failures. Error: Internal if
+/// sweep() could not learn again which jobs are live; it does nothing more then.
 Result<void> sweep(const StrayScanner& scanner, std::vector<Stray> strays, StraysMode mode, const Tell& tell);
 
 } // namespace pinfold

@@ -12,8 +12,8 @@ void CallQueue::call(sdbus::MethodCall message, Handler handler) {
 
 void CallQueue::send(const sdbus::MethodCall& message, Handler handler) {
     ++inFlight_;
-    // noexcept: sdbus-c++ 1.2 would let an exception fly through libsystemd's C frames. Instead a bug ends pinfoldd, and systemd
-    // starts pinfoldd again.
+    // With noexcept an unexpected exception ends pinfoldd, and systemd starts pinfoldd again. Without it, sdbus-c++ 1.2 would let
+    // the exception fly through libsystemd's C frames.
     const auto answered = [this, handler](sdbus::MethodReply& reply, const sdbus::Error* error) noexcept {
         --inFlight_;
         try {
@@ -27,7 +27,8 @@ void CallQueue::send(const sdbus::MethodCall& message, Handler handler) {
     try {
         bus::callAsync(proxy_, message, answered, timeout_);
     } catch (const sdbus::Error& notSent) {
-        // The bus is gone, and pinfoldd is about to start again: the answer is lost, and nothing was refused.
+        // The bus is gone, and pinfoldd is about to start again. So this call counts as one whose answer was lost, and not as one
+        // that was refused.
         sdbus::MethodReply none;
         const auto lost = bus::makeError("org.freedesktop.DBus.Error.Disconnected", notSent.getMessage());
         answered(none, &lost);

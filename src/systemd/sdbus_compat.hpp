@@ -29,7 +29,7 @@ using ReplyError = std::optional<sdbus::Error>;
 inline sdbus::Error makeError(const std::string& name, const std::string& message) { return {sdbus::Error::Name{name}, message}; }
 inline std::string errorName(const sdbus::Error& error) { return error.getName(); }
 inline bool pump(sdbus::IConnection& connection) { return connection.processPendingEvent(); }
-/// The absolute time until which to poll, CLOCK_MONOTONIC microseconds. UINT64_MAX: no limit.
+/// Returns the time until which to poll, in CLOCK_MONOTONIC microseconds. UINT64_MAX means that there is no limit.
 inline std::uint64_t pollTimeout(const sdbus::IConnection::PollData& data) {
     return data.timeout == std::chrono::microseconds::max() ? UINT64_MAX : static_cast<std::uint64_t>(data.timeout.count());
 }
@@ -47,7 +47,7 @@ template <class F> auto addMatch(sdbus::IConnection& connection, const std::stri
 inline sdbus::MethodCall makeCall(sdbus::IProxy& proxy, const std::string& interface, const std::string& method) {
     return proxy.createMethodCall(sdbus::InterfaceName{interface}, sdbus::MethodName{method});
 }
-/// Makes the call, and calls handler(sdbus::MethodReply&, const sdbus::Error* or null) with the reply.
+/// Makes the call, and calls handler(sdbus::MethodReply&, const sdbus::Error* or null) when the reply has come.
 template <class F> void callAsync(sdbus::IProxy& proxy, const sdbus::MethodCall& call, F handler, std::uint64_t timeoutUsec) {
     proxy.callMethodAsync(
         call,
@@ -88,7 +88,7 @@ template <class F> void callAsync(sdbus::IProxy& proxy, const sdbus::MethodCall&
 
 #endif
 
-/// libsystemd's message inside of sdbus-c++'s message.
+/// Returns libsystemd's message that is inside sdbus-c++'s message.
 inline sd_bus_message* rawMessage(const sdbus::Message& message) {
     struct Raw : sdbus::Message {
         static void* of(const sdbus::Message& any) { return any.*&Raw::msg_; }
@@ -96,15 +96,17 @@ inline sd_bus_message* rawMessage(const sdbus::Message& message) {
     return static_cast<sd_bus_message*>(Raw::of(message));
 }
 
-/// libsystemd's connection inside of sdbus-c++'s connection. It is taken from a message, since every message has its connection.
+/// Returns libsystemd's connection that is inside sdbus-c++'s connection. rawBus() takes it from a message, because every message
+/// knows its connection.
 inline sd_bus* rawBus(sdbus::IConnection& connection) {
     const auto proxy = makeProxy(connection, "org.freedesktop.DBus", "/org/freedesktop/DBus");
     return sd_bus_message_get_bus(rawMessage(makeCall(*proxy, "org.freedesktop.DBus.Peer", "Ping")));
 }
 
-/// True: the message was sent to everyone. Then the bus has checked the sender, because it gives such a signal only to
-/// connections whose rule names its sender. A message to this connection alone comes past these rules, from anybody. libsystemd's
-/// own check of the rule takes any sender's unique name for that of the well-known name (bus-match.c).
+/// Returns true if the message was sent to everyone. The bus has checked the sender of such a signal, because the bus gives the
+/// signal only to connections whose match rule names the sender. But anybody can send a message to this connection alone, and the
+/// bus does not compare it with match rules. libsystemd's own check of the rule does not help: it accepts any unique name as the
+/// sender that the rule names (bus-match.c).
 inline bool isBroadcast(sd_bus_message* message) { return sd_bus_message_get_destination(message) == nullptr; }
 
 using Match = decltype(addMatch(std::declval<sdbus::IConnection&>(), std::string(), [](sdbus::Message&) {}));

@@ -11,7 +11,8 @@
 namespace pinfold {
 namespace {
 
-// After so many messages, other event sources get their turn: a flood on the bus must not delay timers and the ends of processes.
+// After this many messages, other event sources get their turn, because a flood on the bus must not delay timers and the ends of
+// processes.
 constexpr int kMessagesPerTurn = 64;
 
 void check(int result, const char* what) {
@@ -41,8 +42,8 @@ struct SdbusEventSource::Impl {
         }
     }
 
-    /// sd-event calls this before each wait: the connection's events and timeout change, and its queue may already contain
-    /// messages (timeout 0).
+    /// sd-event calls refresh() before each wait, because the connection's events and time-out change. The connection's queue may
+    /// already contain messages; the time-out is 0 then.
     void refresh() {
         if (!onLost)
             return;

@@ -12,11 +12,11 @@ class IConnection;
 
 namespace pinfold {
 
-/// Lets an sd-event loop drive a connection, because sdbus-c++ 1.2 has no function for this. It causes no wake-up while the bus
-/// is silent.
+/// Lets an sd-event loop drive a connection, because sdbus-c++ 1.2 has no function for this. SdbusEventSource does not wake
+/// pinfoldd while the bus is silent.
 class SdbusEventSource {
 public:
-    /// `onLost` is called once when the bus has gone away. Throws std::system_error.
+    /// SdbusEventSource calls `onLost` once when the bus has gone away. The constructor throws std::system_error.
     SdbusEventSource(sd_event* event, sdbus::IConnection& connection, std::function<void(const std::string&)> onLost);
     ~SdbusEventSource();
     SdbusEventSource(const SdbusEventSource&) = delete;

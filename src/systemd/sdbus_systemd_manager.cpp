@@ -21,12 +21,12 @@ namespace {
 constexpr const char* kService = "org.freedesktop.systemd1";
 constexpr const char* kPath = "/org/freedesktop/systemd1";
 constexpr const char* kInterface = "org.freedesktop.systemd1.Manager";
-// dbus-daemon allows a connection 128 unanswered calls, and 512 match rules. PID 1 takes one match rule for each systemd job that
-// a client waits for. When dbus-daemon refuses the 513th, PID 1 leaves the bus for good, and the whole node loses PID 1 on the
-// bus (252).
+// dbus-daemon allows a connection 128 unanswered calls, and 512 match rules. So pinfoldd has fewer calls in flight. PID 1 takes
+// one match rule for each systemd job that a client waits for. When dbus-daemon refuses the 513th match rule, PID 1 leaves the
+// bus for good, and the whole node loses PID 1 on the bus (252).
 constexpr std::size_t kMaxInFlight = 64;
 // A freeze of a user's job may take as long as that user likes, because a process of theirs can wait in the kernel. So freezes
-// have a queue of their own, and no other call waits for them.
+// have their own queue, and no other call waits for a freeze.
 constexpr std::size_t kMaxFreezes = 16;
 constexpr std::uint64_t kReplyTimeout = 30'000'000;
 constexpr std::uint64_t kJobTimeout = 60'000'000; // starts take up to 10 s while PID 1 reloads
@@ -55,7 +55,7 @@ SystemdFault faultOf(const std::string& name, const std::string& message) {
         {"org.freedesktop.DBus.Error.ServiceUnknown", SystemdFault::NoReply},
         {"System.Error.ETIMEDOUT", SystemdFault::NoReply},
     }};
-    // systemd returns this error under different names, but always in these words.
+    // systemd returns this error under different names, but always with these words in the message.
     if (message.find("was already loaded or has a fragment file") != std::string::npos)
         return SystemdFault::UnitExists;
     for (const auto& [known, fault] : table)
@@ -99,10 +99,10 @@ struct SdbusSystemdManager::Impl {
         version = versionNumber(proxy->getProperty("Version").onInterface(kInterface).get<std::string>());
     }
 
-    /// sdbus-c++ 1.2 catches no exception of a match handler. A signal that cannot be read is ignored.
+    /// sdbus-c++ 1.2 catches no exception of a match handler. If pinfoldd cannot read a signal, it ignores the signal.
     std::function<void(sdbus::Message&)> guarded(void (Impl::*handler)(sdbus::Message&)) {
         return [this, handler](sdbus::Message& message) {
-            // A message to us alone is neither from systemd nor from the bus itself.
+            // A message to pinfoldd alone comes neither from systemd nor from the bus itself.
             if (!bus::isBroadcast(bus::rawMessage(message)))
                 return;
             try {
@@ -112,13 +112,15 @@ struct SdbusSystemdManager::Impl {
         };
     }
 
-    // A systemd job that pinfoldd started. PID 1 may report its end before the reply to the call has told its path.
+    // Is a systemd job that pinfoldd asked for. PID 1 may report the job's end before the reply to the call has told the job's
+    // path.
     struct PendingJob {
         std::string unit;
         SystemdDone done;
         EventHandle deadline;
         std::string path;
-        std::map<std::string, SystemdOutcome> ended; ///< ended jobs of this unit, by path, until the path of ours is known
+        std::map<std::string, SystemdOutcome> ended; ///< ended jobs of this unit, by path, until the path of pinfoldd's job is
+                                                     ///< known
     };
 
     struct QueuedJob {
@@ -137,7 +139,7 @@ struct SdbusSystemdManager::Impl {
         while (!queued.empty() && pending.size() < kMaxInFlight) {
             auto job = std::move(queued.front());
             queued.pop_front();
-            // By now, what the call names (a unit, a process id) may belong to somebody else.
+            // The call names a unit or a process id, which may belong to somebody else by now.
             if (loop.bootTime() - job.since >= kReplyTimeout)
                 job.done(SystemdError{SystemdFault::NoReply, "systemd was too busy to be called in time"});
             else
@@ -165,7 +167,7 @@ struct SdbusSystemdManager::Impl {
     void started(std::uint64_t id, const std::string& path) {
         const auto found = pending.find(id);
         if (found == pending.end())
-            return; // the reply came after the deadline
+            return; // the reply came after the time-out
         found->second.path = path;
         if (const auto ended = found->second.ended.find(path); ended != found->second.ended.end())
             finish(id, SystemdOutcome(ended->second));
@@ -187,7 +189,7 @@ struct SdbusSystemdManager::Impl {
         SystemdOutcome outcome;
         if (result != "done")
             outcome = SystemdError{SystemdFault::JobFailed, "the systemd job ended with result '" + printable(result, 50) + "'"};
-        std::vector<std::uint64_t> ended; // there may be several, because PID 1 merges stops of one unit into one job
+        std::vector<std::uint64_t> ended; // there may be several jobs, because PID 1 merges stops of one unit into one job
         for (auto& [id, job] : pending) {
             if (job.path == path)
                 ended.push_back(id);

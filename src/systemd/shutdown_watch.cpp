@@ -11,7 +11,8 @@ namespace {
 constexpr const char* kInterface = "org.freedesktop.systemd1.Manager";
 constexpr std::uint64_t kPatience = 10'000'000; // PID 1 has much to do when a shutdown begins
 
-// From the moment that a shutdown is decided, PID 1 has a job for this target. PID 1 announces that job before it runs any job.
+// From the beginning of a shutdown, PID 1 has a job for shutdown.target. PID 1 announces this job before it runs any job of the
+// shutdown.
 constexpr const char* kRule = "type='signal',sender='org.freedesktop.systemd1',path='/org/freedesktop/systemd1',"
                               "interface='org.freedesktop.systemd1.Manager',member='JobNew',arg2='shutdown.target'";
 
@@ -22,15 +23,16 @@ ShutdownWatch::ShutdownWatch(Parts parts, std::function<void()> begun) : parts_(
     auto call = bus::makeCall(*daemon, "org.freedesktop.DBus", "AddMatch");
     call << std::string(kRule);
     daemon->callMethod(call);
-    // The filter is our own since the match rule is about the third argument, and libsystemd's matches cannot look behind an
-    // argument that is not a string. A match rule for every JobNew would bring several signals for each of our jobs.
+    // This code has its own filter, because the match rule is about the third argument, and libsystemd's matches cannot look
+    // behind an argument that is not a string. A match rule for every JobNew would bring several signals for each job of
+    // pinfoldd.
     const auto filter = [](sd_bus_message* message, void* self, sd_bus_error*) noexcept {
         static_cast<ShutdownWatch*>(self)->look(message);
         return 0;
     };
     if (const int result = sd_bus_add_filter(bus::rawBus(parts_.connection), &slot_, filter, this); result < 0)
         throw std::system_error(-result, std::generic_category(), "sd_bus_add_filter");
-    ask([] {}); // the shutdown may have begun before we listened
+    ask([] {}); // the shutdown may have begun before the match rule was there
 }
 
 ShutdownWatch::~ShutdownWatch() { sd_bus_slot_unref(slot_); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Learns from PID 1 that the machine is being shut down or rebooted. (logind would say this earlier, where it runs, but not when
-// somebody asks PID 1 itself.)
+// Learns from PID 1 that the machine is being shut down or rebooted. (Where logind runs, it would tell of a shutdown earlier, but
+// not if somebody asks PID 1 itself to shut down.)
 #pragma once
 
 #include "os/event_loop.hpp"
@@ -18,18 +18,18 @@ namespace pinfold {
 class ShutdownWatch {
 public:
     struct Parts {
-        sdbus::IConnection& connection; ///< has subscribed to PID 1's signals
+        sdbus::IConnection& connection; ///< a connection that has subscribed to PID 1's signals
         sdbus::IProxy& proxy;           ///< the proxy of PID 1's manager
         CallQueue& calls;
         EventLoop& loop;
     };
-    /// `begun` is called from the loop when a shutdown has begun, perhaps more than once.
+    /// ShutdownWatch calls `begun` from the loop when a shutdown has begun, perhaps more than once.
     ShutdownWatch(Parts parts, std::function<void()> begun);
     ShutdownWatch(const ShutdownWatch&) = delete;
     ~ShutdownWatch();
 
-    /// Asks PID 1. `done` is called when PID 1 has answered, and after `begun` if a shutdown has begun; or after 10 s without an
-    /// answer.
+    /// Asks PID 1 whether a shutdown has begun. When PID 1 has answered, ShutdownWatch calls `begun` if a shutdown has begun, and
+    /// then `done`. If no answer comes, it calls `done` after 10 s.
     void ask(std::function<void()> done);
 
 private:
@@ -44,7 +44,7 @@ private:
     std::function<void()> begun_;
     std::map<std::uint64_t, Question> questions_;
     std::uint64_t next_ = 0;
-    bool asking_ = false; ///< a question is under way because of a signal
+    bool asking_ = false; ///< a signal has led to a question that PID 1 has not answered yet
     sd_bus_slot* slot_ = nullptr;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What pinfoldd asks of PID 1 (org.freedesktop.systemd1(5)); an interface that tests replace. Everything is asynchronous: the
-// callback with the answer is called exactly once, and never from within the call itself.
+// Declares what pinfoldd asks of PID 1 (org.freedesktop.systemd1(5)). Tests replace this interface. All calls are asynchronous:
+// SystemdManager calls the callback exactly once, and never before the call has returned.
 #pragma once
 
 #include <sys/types.h>
@@ -16,28 +16,29 @@
 namespace pinfold {
 
 enum class SystemdFault {
-    UnitExists, ///< a unit of that name is loaded
+    UnitExists, ///< a unit of that name is loaded already
     NoSuchUnit,
     ProcessGone,     ///< a process of the start request has ended
     PropertyRefused, ///< this version of systemd does not know a property, or does not accept its value
     Destructive,     ///< the slice is being stopped (TransactionIsDestructive)
-    NoReply,         ///< the answer was lost, or is too late: PID 1 may or may not have done it
+    NoReply,         ///< the answer was lost or came too late: PID 1 may have done what was asked, or not
     JobFailed,       ///< the systemd job did not end with "done"
     Other,
 };
 
 struct SystemdError {
     SystemdFault fault = SystemdFault::Other;
-    std::string message; ///< systemd's words, printable
+    std::string message; ///< systemd's words, made printable by printable()
 };
 
-/// Success is nullopt.
+/// Says how a call ended. nullopt means success.
 using SystemdOutcome = std::optional<SystemdError>;
 using SystemdDone = std::function<void(SystemdOutcome)>;
 
 struct UnitProperty {
-    using DeviceAmounts = std::vector<std::pair<std::string, std::uint64_t>>; ///< path, amount
-    using DeviceRules = std::vector<std::pair<std::string, std::string>>;     ///< path or group, letters of "rwm"
+    using DeviceAmounts = std::vector<std::pair<std::string, std::uint64_t>>; ///< each entry has a path and an amount
+    using DeviceRules = std::vector<std::pair<std::string, std::string>>;     ///< each entry has a path or a group of devices,
+                                                                              ///< and letters of "rwm"
     using Value = std::variant<bool, std::int32_t, std::uint64_t, std::string, std::vector<std::uint8_t>,
                                std::vector<std::uint32_t>, std::vector<std::string>, DeviceAmounts, DeviceRules>;
     std::string name;
@@ -47,17 +48,17 @@ struct UnitProperty {
 };
 
 struct StartRequest {
-    std::string scope;                         ///< empty: only the slice is started
-    std::vector<UnitProperty> scopeProperties; ///< PIDs included
-    std::string slice;                         ///< the slice to be created with the scope; empty: the slice exists already
+    std::string scope;                         ///< if empty, systemd starts only the slice
+    std::vector<UnitProperty> scopeProperties; ///< the properties of the scope, with PIDs
+    std::string slice; ///< the slice that systemd creates together with the scope; empty if the slice exists already
     std::vector<UnitProperty> sliceProperties;
 };
 
-/// A program that PID 1 runs once, as a service of its own.
+/// Asks PID 1 to run a program once, as a service of its own.
 struct ServiceRequest {
     std::string unit;
     std::vector<UnitProperty> properties;
-    std::vector<std::string> argv; ///< the program's absolute path first; variables in it are not expanded
+    std::vector<std::string> argv; ///< the program's absolute path comes first; systemd does not expand variables in `argv`
 };
 
 struct UnitStatus {
@@ -65,7 +66,7 @@ struct UnitStatus {
     std::string activeState;
     std::string subState;
 
-    /// systemd has loaded the unit, and may still start it.
+    /// Returns true if systemd has loaded the unit, and may still start it.
     bool isToStart() const { return activeState == "inactive" || activeState == "activating"; }
 };
 
@@ -73,45 +74,48 @@ class SystemdManager {
 public:
     virtual ~SystemdManager() = default;
 
-    /// StartTransientUnit, mode "fail". It is done when JobRemoved says "done" for the scope. It waits up to 60 s, since starts
-    /// take up to 10 s while PID 1 reloads.
+    /// Calls StartTransientUnit with mode "fail". The start is done when JobRemoved says "done" for the scope. start() waits up
+    /// to 60 s, because starts take up to 10 s while PID 1 reloads.
     virtual void start(StartRequest request, SystemdDone done) = 0;
-    /// StartTransientUnit, mode "fail". It is done when the program runs, or could not be started.
+    /// Calls StartTransientUnit with mode "fail". The start is done when the program runs, or could not be started.
     virtual void startService(ServiceRequest request, SystemdDone done) = 0;
-    /// StopUnit, mode "fail". It is done when JobRemoved has come. If the unit does not exist, this is a success. Success does
-    /// not mean that the unit's cgroup is empty.
+    /// Calls StopUnit with mode "fail". The stop is done when JobRemoved has come. If the unit does not exist, the stop has
+    /// succeeded. Success does not mean that the unit's cgroup is empty.
     virtual void stop(const std::string& unit, SystemdDone done) = 0;
-    /// KillUnit, whom "all". `signal`: 1 to 64. A slice passes the signal on to all scopes below.
+    /// Calls KillUnit for "all" processes. `signal` is 1 to 64. A slice passes the signal on to all scopes below it.
     virtual void kill(const std::string& unit, int signal, SystemdDone done) = 0;
-    /// SetUnitProperties, until the next boot. It is done when the cgroup's files have the values. Errors: NoSuchUnit,
-    /// PropertyRefused.
+    /// Calls SetUnitProperties. The properties last until the next boot. The call is done when the cgroup's files have the
+    /// values. Errors: NoSuchUnit, PropertyRefused.
     virtual void setProperties(const std::string& unit, std::vector<UnitProperty> properties, SystemdDone done) = 0;
-    /// FreezeUnit. It is done when all processes below are frozen. A frozen unit stays as it is.
+    /// Calls FreezeUnit. The freeze is done when all processes below the unit are frozen. A frozen unit stays as it is.
     virtual void freeze(const std::string& unit, SystemdDone done) = 0;
-    /// ThawUnit. A unit that is not frozen stays as it is.
+    /// Calls ThawUnit. A unit that is not frozen stays as it is.
     virtual void thaw(const std::string& unit, SystemdDone done) = 0;
-    /// ResetFailedUnit. This frees a name that a failed unit blocks.
+    /// Calls ResetFailedUnit, which frees a name that a failed unit blocks.
     virtual void resetFailed(const std::string& unit, SystemdDone done) = 0;
-    /// ListUnitsByPatterns with shell patterns.
+    /// Calls ListUnitsByPatterns with shell patterns.
     virtual void listUnits(std::vector<std::string> patterns,
                            std::function<void(std::variant<std::vector<UnitStatus>, SystemdError>)> done) = 0;
 
-    /// Asks PID 1 whether it shuts the system down. `done` is called after PID 1's answer, and after onShutdown if it does; or
-    /// after 10 s.
+    /// Asks PID 1 whether PID 1 is shutting the system down. After PID 1's answer, SystemdManager calls onShutdown if there is a
+    /// shutdown, and then `done`. If no answer comes, it calls `done` after 10 s.
     virtual void askShutdown(std::function<void()> done) = 0;
 
-    /// The version of systemd: 252 for "252.39-1~deb12u1".
+    /// Returns the version of systemd, such as 252 for "252.39-1~deb12u1".
     virtual unsigned version() const = 0;
 
-    /// Called at UnitRemoved. It is held back between the two Reloading signals of daemon-reload and daemon-reexec, because PID 1
-    /// then sends UnitRemoved for live units. It may still come late, twice, and for a unit that lives, so look at the cgroup.
+    /// SystemdManager calls onUnitRemoved when PID 1 sends UnitRemoved. Between the two Reloading signals of a daemon-reload or
+    /// daemon-reexec it does not, because PID 1 then sends UnitRemoved for live units. A call may still come late, twice, and for
+    /// a unit that lives, so look at the cgroup.
     std::function<void(const std::string& unit)> onUnitRemoved;
-    /// Called when systemd-oomd has killed everything in this cgroup (org.freedesktop.oom1(5), Killed). `path`: as in
-    /// /proc/PID/cgroup.
+    /// SystemdManager calls onOomdKill when systemd-oomd has killed everything in the cgroup `path` (signal Killed of
+    /// org.freedesktop.oom1(5)). `path` has the form of /proc/PID/cgroup.
     std::function<void(const std::string& path)> onOomdKill;
-    /// Called after each reload, and after PID 1 came back to the bus. The caller should then compare everything once.
+    /// SystemdManager calls onReloaded after each reload, and after PID 1 has come back to the bus. The callback should then
+    /// compare everything once.
     std::function<void()> onReloaded;
-    /// Called, possibly more than once, when PID 1 shuts the system down: it has begun to stop all units, or does so in a moment.
+    /// SystemdManager calls onShutdown, possibly more than once, when PID 1 shuts the system down. PID 1 has then begun to stop
+    /// all units, or will begin in a moment.
     std::function<void()> onShutdown;
 };
 

@@ -13,10 +13,10 @@ namespace pinfold {
 /// Writes properties as "a(sv)".
 void appendProperties(sdbus::MethodCall& call, const std::vector<UnitProperty>& properties);
 
-/// Writes the properties of a service, and what it runs, as "a(sv)".
+/// Writes the properties of a service, and the program that it runs, as "a(sv)".
 void appendService(sdbus::MethodCall& call, const ServiceRequest& request);
 
-/// Writes, as "a(sa(sv))", what else StartTransientUnit is to make: the unit of this name, or nothing if the name is empty.
+/// Writes, as "a(sa(sv))", the further units for StartTransientUnit: the unit `unit`, or no unit if `unit` is empty.
 void appendAuxiliary(sdbus::MethodCall& call, const std::string& unit, const std::vector<UnitProperty>& properties);
 
 } // namespace pinfold

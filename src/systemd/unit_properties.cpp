@@ -10,21 +10,21 @@
 namespace pinfold {
 namespace {
 
-// pinfoldd's own timer limits the grace period. TimeoutStopUSec limits a stop that PID 1 does on its own, at shutdown.
+// pinfoldd's own timer limits the grace period. TimeoutStopUSec limits only a stop that PID 1 begins by itself, at a shutdown.
 constexpr std::uint64_t kTimeoutStop = 30'000'000;
 constexpr const char* kDaemon = "pinfoldd.service";
 constexpr std::uint64_t kProgramTime = 300'000'000;
 constexpr std::uint64_t kUsecPerSecond = 1'000'000;
 constexpr std::uint64_t kDefaultPeriod = 100'000;
 constexpr std::uint64_t kMaxPeriod = 1'000'000; // the kernel's limit, see sched-bwc.rst
-constexpr std::uint64_t kMinQuota = 1'000;      // the kernel's limit, too
+constexpr std::uint64_t kMinQuota = 1'000;      // the kernel's limit, see sched-bwc.rst
 
 constexpr std::string_view kIoWeight = "io.weight";
 constexpr const char* kBfqWeight = "io.bfq.weight";
 
 using Properties = std::vector<UnitProperty>;
 
-// These return the form in which systemd takes a value.
+// Each valueOf() returns a value in the form in which systemd takes it.
 std::uint64_t valueOf(std::uint64_t number) { return number; }
 std::vector<std::uint8_t> valueOf(const CpuList& numbers) { return numbers.toBitmap(); }
 UnitProperty::DeviceAmounts valueOf(const DeviceAmounts& list) { return {list.amounts.begin(), list.amounts.end()}; }
@@ -39,12 +39,12 @@ void appendLimits(Properties& properties, const ResourceLimits& limits) {
 }
 
 void appendCommon(Properties& properties, std::string description) {
-    // A line break here would become live unit settings after a daemon-reload. Keys cannot contain one, and they are escaped
-    // here.
+    // After a daemon-reload the text behind a line break would become settings of the unit. So the key is escaped here, although
+    // a key cannot contain a line break.
     properties.push_back({"Description", std::move(description)});
-    // Without this, a unit that needed SIGKILL stays as failed and blocks its name.
+    // Without this property, a unit that needed SIGKILL would stay as a failed unit and block its name.
     properties.push_back({"CollectMode", std::string("inactive-or-failed")});
-    // A job may end by its own limits, by its owner or by a lack of memory on the node, but not by a guess of systemd-oomd.
+    // Its own limits, its owner or a lack of memory on the node may end a job, but not a guess of systemd-oomd.
     properties.push_back({"ManagedOOMPreference", std::string("omit")});
     for (const char* accounting : {"CPUAccounting", "MemoryAccounting", "TasksAccounting", "IOAccounting"})
         properties.push_back({accounting, true});
@@ -52,7 +52,8 @@ void appendCommon(Properties& properties, std::string description) {
 
 std::string describe(const char* what, const JobKey& key) {
     auto shown = key.escaped().substr(0, 100);
-    // A cut "\\xNN" could leave a backslash at the end. After a daemon-reload the line would then continue with the next setting.
+    // If the cut divides a "\\xNN", a backslash may be the last character. After a daemon-reload the next setting would then
+    // continue this line.
     if (const auto escape = shown.rfind('\\'); escape != std::string::npos && escape + 4 > shown.size())
         shown.resize(escape);
     return what + shown;
@@ -71,7 +72,7 @@ void appendDevices(Properties& properties, const std::optional<DeviceRules>& dev
 std::string cpuMax(std::uint64_t quotaPerSecond) {
     if (quotaPerSecond == kInfinity)
         return "max " + std::to_string(kDefaultPeriod);
-    // Like systemd, this takes a longer period if the quota within the usual period is below the kernel's minimum.
+    // If the quota within the usual period is below the kernel's minimum, this code takes a longer period, as systemd does.
     auto period = kDefaultPeriod;
     if (quotaPerSecond * period / kUsecPerSecond < kMinQuota)
         period = std::min(kMaxPeriod, kMinQuota * kUsecPerSecond / quotaPerSecond);
@@ -85,8 +86,8 @@ std::string pages(std::uint64_t bytes, std::uint64_t pageSize) {
     return maxOr(bytes == kInfinity ? bytes : bytes / pageSize * pageSize);
 }
 
-/// Converts IOWeight= to the weight of the BFQ scheduler like systemd (src/basic/cgroup-util.h, BFQ_WEIGHT). The two scales have
-/// the same least and usual weight, so only weights above the usual one differ.
+/// Converts IOWeight= to the weight of the BFQ scheduler, as systemd does (src/basic/cgroup-util.h, BFQ_WEIGHT). The two scales
+/// have the same least and usual weight, so only weights above the usual one differ.
 std::uint64_t bfqWeight(std::uint64_t weight) {
     constexpr std::uint64_t usual = 100;
     constexpr std::uint64_t most = 10'000;
@@ -94,7 +95,7 @@ std::uint64_t bfqWeight(std::uint64_t weight) {
     return weight <= usual ? weight : usual + (weight - usual) * (mostOfBfq - usual) / (most - usual);
 }
 
-/// What the files of a cgroup show for limits, each in the form of its row.
+/// Lists what the files of a cgroup show for limits. Each limit has the form of its row in limitTable().
 class Expectations {
 public:
     Expectations(std::uint64_t pageSize, const DeviceNumbers& numbers) : pageSize_(pageSize), numbers_(numbers) {}
@@ -134,8 +135,8 @@ private:
 std::vector<UnitProperty> sliceProperties(const JobKey& key, const TaskProperties& job) {
     Properties properties;
     appendCommon(properties, describe("Batch job ", key));
-    // At shutdown PID 1 stops units in the reverse order: the scopes, then pinfoldd, and then the slice, which keeps the counters
-    // until then.
+    // At shutdown PID 1 stops units in the reverse order: first the scopes, then pinfoldd, and then the slice. So the slice has
+    // the counters as long as pinfoldd runs.
     properties.push_back({"Before", std::vector<std::string>{kDaemon}});
     appendLimits(properties, job.limits);
     appendDevices(properties, job.devices);
@@ -147,7 +148,7 @@ std::vector<UnitProperty> scopeProperties(const JobKey& key, std::uint32_t task,
     Properties properties;
     appendCommon(properties, describe("Batch job ", key) + (task == 0 ? "" : ", task " + std::to_string(task)));
     properties.push_back({"Slice", key.sliceName()});
-    properties.push_back({"After", std::vector<std::string>{kDaemon}}); // see sliceProperties()
+    properties.push_back({"After", std::vector<std::string>{kDaemon}}); // for the reason see sliceProperties()
     properties.push_back({"PIDs", std::vector<std::uint32_t>(pids.begin(), pids.end())});
     properties.push_back({"TimeoutStopUSec", kTimeoutStop});
     // The policy is always set: with systemd's default, the kernel kills one process, and then PID 1 stops the scope.
@@ -163,7 +164,8 @@ std::vector<UnitProperty> scopeProperties(const JobKey& key, std::uint32_t task,
 std::vector<UnitProperty> programProperties(std::string description) {
     return {{"Description", std::move(description)},
             {"CollectMode", std::string("inactive-or-failed")},
-            {"Type", std::string("exec")}, // the start job ends when the program runs or cannot run, not when the program ends
+            // The systemd job for the start ends when the program runs or cannot run, not when the program ends.
+            {"Type", std::string("exec")},
             {"RuntimeMaxUSec", kProgramTime}};
 }
 
@@ -175,7 +177,7 @@ std::vector<UnitProperty> limitProperties(const ResourceLimits& limits) {
 
 bool ExpectedCgroupValue::holds(const CgroupReader& read) const {
     const auto text = read(file);
-    if (!text) // systemd disables the controller for a unit that no longer has a limit of it
+    if (!text) // systemd disables the controller for a unit when the unit has no limit of that controller any more
         return value.starts_with("max") || (fallbackFile && read(fallbackFile) == fallbackValue);
     if (device.empty())
         return *text == value;

@@ -12,9 +12,9 @@ namespace {
 
 using Advice = std::optional<std::string>;
 
-constexpr std::uint64_t kShort = 60'000'000;        // microseconds: a shorter job proves nothing
-constexpr std::uint64_t kLittleMemory = 1ULL << 30; // bytes: nobody is harmed if a job asks for this much and does not need it
-constexpr double kMuch = 0.1;                       // of the run time
+constexpr std::uint64_t kShort = 60'000'000;        // microseconds; a run time below this proves nothing
+constexpr std::uint64_t kLittleMemory = 1ULL << 30; // bytes; nobody is harmed if a job asks for this much and does not need it
+constexpr double kMuch = 0.1;                       // this part of the run time is much
 
 bool isShort(const Receipt& receipt) { return runTime(receipt) < kShort; }
 
@@ -86,7 +86,7 @@ Advice onMemory(const Receipt& receipt) {
                ": ask for more memory.";
     if (!limit || *limit == 0)
         return std::nullopt;
-    // The peak alone proves nothing, because page cache fills all memory that is available.
+    // Only the peak without page cache counts, because page cache fills all memory that is available.
     if (usage.memoryPeakAnon && share(*usage.memoryPeakAnon, *limit) >= 0.95)
         return "The job almost reached its memory limit: ask for more memory.";
     if (usage.memoryPeak && !isShort(receipt) && *limit >= kLittleMemory && share(*usage.memoryPeak, *limit) <= 0.25)
@@ -100,7 +100,8 @@ Advice onCpu(const Receipt& receipt) {
     const auto cpus = cpusAllowed(receipt.limits);
     if (!efficiency || isShort(receipt))
         return std::nullopt;
-    // If the job used less CPU time than it was allowed, the quota held it back only for moments, and not as a whole.
+    // If the job used clearly less CPU time than the quota allowed, the quota held the job back only at some moments, and not as
+    // a whole.
     if (*efficiency >= 0.8 && muchOfTheTime(receipt, receipt.usage.cpuThrottled))
         return "The CPU quota slowed the job down: ask for more CPU time, or run fewer threads.";
     if (*cpus >= 2 && *efficiency <= 0.5)

@@ -8,8 +8,9 @@
 
 namespace pinfold {
 
-/// Advice for the next time: paragraphs without line breaks, the most important first. It says only what the receipt proves.
-/// If a job was short, so that another second of run time could change a piece of advice, that advice is left out.
+/// Returns advice for the next run of a job: paragraphs without line breaks, the most important first. The advice says only what
+/// the receipt proves. If a job was so short that another second of run time could change a piece of advice, adviceOn() leaves
+/// this piece out.
 std::vector<std::string> adviceOn(const Receipt& receipt);
 
 } // namespace pinfold

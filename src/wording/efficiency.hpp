@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a job used, compared with what it might have used. A result that is not known is unset.
+// Compares what a job used with what it might have used. A result that is not known is unset.
 #pragma once
 
 #include "model/receipt.hpp"
@@ -9,20 +9,20 @@
 
 namespace pinfold {
 
-/// Microseconds of the run in which the job was not suspended.
+/// Returns the run time in microseconds without the time in which the job was suspended.
 std::uint64_t runTime(const Receipt& receipt);
 
-/// Microseconds of CPU time, user and system.
+/// Returns the microseconds of CPU time, user and system.
 std::optional<std::uint64_t> cpuTime(const Usage& usage);
 
-/// How many CPUs the job could keep busy, by its quota and its CPU list; unset if it has neither.
+/// Returns how many CPUs the job could keep busy by its quota and its CPU list, or nullopt if it has neither.
 std::optional<double> cpusAllowed(const ResourceLimits& limits);
 
-/// The CPU time divided by the time that cpusAllowed() offered, 0 to 1. It is a little more if the kernel lent some of the next
-/// period's quota.
+/// Returns the CPU time divided by the time that cpusAllowed() offered, from 0 to 1. The result is a little above 1 if the kernel
+/// lent a part of the next period's quota.
 std::optional<double> cpuEfficiency(const Receipt& receipt);
 
-/// The limit's value; unset if there is no limit.
+/// Returns the limit's value, or nullopt if there is no limit.
 std::optional<std::uint64_t> finite(std::optional<std::uint64_t> limit);
 
 } // namespace pinfold

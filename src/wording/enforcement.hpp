@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Words about limits that are set, but that the kernel does not enforce.
+// Makes words about limits that are set but that the kernel does not enforce.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace pinfold {
 
-/// " (not enforced)" for a limit that is one of `notEnforced`, else nothing.
+/// Returns " (not enforced)" for a limit that is one of `notEnforced`, and otherwise an empty text.
 std::string enforcementMark(const std::vector<std::string>& notEnforced, std::string_view limit);
 
-/// "tasks_max, io_weight (not enforced)"; nothing if all limits are enforced.
+/// Returns a text such as "tasks_max, io_weight (not enforced)", or an empty text if the kernel enforces all limits.
 std::string notEnforcedInWords(const std::vector<std::string>& notEnforced);
 
 } // namespace pinfold

@@ -9,7 +9,7 @@ namespace pinfold {
 namespace {
 
 std::string signalInWords(int signal) {
-    const char* description = ::sigdescr_np(signal); // in English, unlike strsignal(3)
+    const char* description = ::sigdescr_np(signal); // sigdescr_np() is in English, unlike strsignal(3)
     return signalName(signal) + (description ? " (" + std::string(description) + ")" : "");
 }
 

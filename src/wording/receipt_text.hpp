@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A receipt in plain words: why a job ended, what it used compared with what it asked for, what it left behind.
+// Describes a receipt in plain words: why the job ended, what the job used compared with what it asked for, and what it left
+// behind.
 #pragma once
 
 #include "model/receipt.hpp"
@@ -11,23 +12,24 @@
 
 namespace pinfold {
 
-/// Gives the name of a user. These functions do not look names up themselves, because a name service may take its time, for which
-/// pinfoldd must not wait.
+/// Returns the name of a user. The functions of this file do not look up names themselves, because a name service may take its
+/// time, and pinfoldd must not wait for it.
 using NameOfUser = std::string (*)(std::uint32_t uid);
 
-/// Why the job ended, in one sentence.
+/// Says in one sentence why the job ended.
 std::string causeInWords(const Receipt& receipt, NameOfUser nameOf);
 
-/// The line, without a newline, that the job's own output gets if the job did not end by its own doing. Empty for every other
-/// end, for ends that are reported in another way (out of memory), and for ends with nobody to report to (the supervisor or the
-/// node is gone).
+/// Returns the line, without a newline, that the job's own output gets if the job did not end by its own doing. The line is empty
+/// if the job ended by itself. It is also empty for an end that pinfold reports in another way (out of memory), and if nobody can
+/// report the end (the supervisor or the node is gone).
 std::string stopLine(const Receipt& receipt, const std::string& host, NameOfUser nameOf);
 
-/// "CPUs 0-3, GPUs 1, no other job on the node"; empty if the job had nothing for itself.
+/// Returns a text such as "CPUs 0-3, GPUs 1, no other job on the node", or an empty text if the job had nothing for itself.
 std::string allocationInWords(const Allocation& allocation);
 
-/// The page of `pinfold why`, with at most about 30 lines. What is not known is left out, or said to be unknown. Sentences are
-/// wrapped at `width`. 0: the cause is one line, so that it can be searched for, and the advice has 80 columns.
+/// Returns the page of `pinfold why`, which has at most about 30 lines. The page leaves out a fact that is not known, or says
+/// that it is unknown. Sentences are wrapped at `width`. If `width` is 0, the cause is one line, so that people can search for
+/// it, and the advice has 80 columns.
 std::string receiptPage(const Receipt& receipt, NameOfUser nameOf, const Amounts& amounts, std::size_t width = 0);
 
 } // namespace pinfold

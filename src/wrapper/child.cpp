@@ -17,7 +17,7 @@
 namespace pinfold {
 namespace {
 
-/// Ends the message to the child: if this byte is missing, the supervisor is gone or has given up.
+/// This byte ends the message to the child. If the byte is missing, the supervisor is gone or has given up.
 constexpr char kGo = '\n';
 
 std::string readAll(int pipe) {
@@ -33,7 +33,7 @@ std::string readAll(int pipe) {
     }
 }
 
-/// The word contains "NAME=VALUE" strings, and a zero byte ends each of them.
+/// Sets variables. `word` contains "NAME=VALUE" strings, and a zero byte ends each of them.
 void setVariables(const std::string& word) {
     for (std::size_t start = 0, end = 0; (end = word.find('\0', start)) != std::string::npos; start = end + 1) {
         const auto equals = word.find('=', start);
@@ -57,7 +57,7 @@ bool Child::fork(const char* program, char** command, const sigset_t& mask, cons
 
     pid_ = ::fork();
     if (pid_ == 0) {
-        go_.reset(); // with this end open, the child would never see that its parent is gone
+        go_.reset(); // if the child kept this end open, it would never see that its parent is gone
         execResult_.reset();
         waitAndExec(goRead.get(), resultWrite.get(), program, command, mask, inChild);
     }
@@ -74,7 +74,7 @@ void Child::waitAndExec(int go, int execResult, const char* program, char** comm
         ::_exit(kRunFailed);
     setVariables(word);
     inChild();
-    // Signals that were sent meanwhile arrive now, before the command runs, as they would without us.
+    // Signals that somebody sent since the fork arrive now, before the command runs, as they would without pinfold-run.
     ::sigprocmask(SIG_SETMASK, &mask, nullptr);
     const int error = execCommand(program, command);
     (void)!::write(execResult, &error, sizeof error);
@@ -89,7 +89,7 @@ void Child::letGo(const std::map<std::string, std::string>& environment) {
     for (std::size_t written = 0; written < word.size();) {
         const auto count = ::write(go_.get(), word.data() + written, word.size() - written);
         if (count < 0 && errno != EINTR)
-            break; // the child is gone, and its pidfd reports that
+            break; // the child is gone, and its pidfd tells that
         written += static_cast<std::size_t>(std::max<ssize_t>(count, 0));
     }
     go_.reset();
@@ -97,7 +97,7 @@ void Child::letGo(const std::map<std::string, std::string>& environment) {
 
 void Child::giveUp() {
     go_.reset();
-    // SIGKILL is needed because the child may have been stopped meanwhile, or frozen with its job.
+    // SIGKILL is needed because somebody may have stopped the child, or frozen it with its job.
     ::syscall(SYS_pidfd_send_signal, pidfd_.get(), SIGKILL, nullptr, 0);
 }
 

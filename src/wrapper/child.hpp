@@ -13,23 +13,24 @@
 
 namespace pinfold {
 
-/// The process that becomes the job. It waits until letGo().
+/// Is the process that becomes the job. It waits until letGo().
 class Child {
 public:
-    /// Starts the process, which will execute `program` with `command` as its arguments. `mask`: the signal mask that the job
-    /// gets. `inChild` is called in the new process before it becomes the command. Call this before you change any signal
-    /// disposition, because the job inherits them. False, with errno, when the process cannot be started.
+    /// Starts the process, which will execute `program` with `command` as its arguments. `mask` is the signal mask that the job
+    /// gets. The new process calls `inChild` before it becomes the command. Call fork() before you change any signal disposition,
+    /// because the job inherits the dispositions. Returns false and sets errno if the process cannot be started.
     bool fork(const char* program, char** command, const sigset_t& mask, const std::function<void()>& inChild);
 
     pid_t pid() const { return pid_; }
     int pidfd() const { return pidfd_.get(); }
 
-    /// Call this when the process is in its scope: it now runs the command, with these variables besides its own.
+    /// Call letGo() when the process is in its scope. The process then runs the command, with `environment` in addition to its
+    /// own variables.
     void letGo(const std::map<std::string, std::string>& environment);
-    /// Ends the process. It has not run the command.
+    /// Ends the process, which has not run the command.
     void giveUp();
 
-    /// The errno of a failed exec, 0 for success. Ask when the process has ended.
+    /// Returns the errno of a failed exec, or 0 if exec succeeded. Call this when the process has ended.
     int takeExecResult();
 
 private:

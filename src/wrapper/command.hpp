@@ -5,13 +5,14 @@
 
 namespace pinfold {
 
-/// Replaces this process by the program, found along PATH as execvp(3) does, with `command` as its arguments. Returns errno.
+/// Replaces this process by the program, with `command` as its arguments. Looks for the program along PATH, as execvp(3) does.
+/// Returns errno if that fails.
 int execCommand(const char* program, char** command);
 
-/// "COMMAND: No such file or directory"
+/// Returns a text such as "COMMAND: No such file or directory".
 std::string describeExecFailure(const char* command, int error);
 
-/// 127 for a command that does not exist, 126 for one that cannot be executed.
+/// Returns 127 if the command does not exist, and 126 if it cannot be executed.
 int execFailureStatus(int error);
 
 } // namespace pinfold

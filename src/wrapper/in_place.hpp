@@ -6,8 +6,8 @@
 
 namespace pinfold {
 
-/// Has pinfoldd put this very process into the scope that the request asks for, and adds the variables of the job's environment.
-/// Errors: Unreachable, Internal, or why pinfoldd refuses.
+/// Asks pinfoldd to put this very process into the scope of the request, and adds the variables of the job's environment. Errors:
+/// Unreachable, Internal, or why pinfoldd refuses.
 Result<void> enterScope(const WrapperCreate& request);
 
 /// Does --exec: this very process becomes the job. Returns only after a failure, with the exit status.

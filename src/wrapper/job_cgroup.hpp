@@ -10,19 +10,19 @@
 
 namespace pinfold {
 
-/// Tells whether processes of the job, or of one task of the job, are left. The kernel tells this in a file that anyone may read,
-/// whether pinfoldd answers or not. The file is kept open from the job's start, because a file of the same name could belong to a
-/// later job with the same key.
+/// Tells whether processes of the job, or of one task of the job, are left. The kernel says so in a file that anyone may read,
+/// even if pinfoldd does not answer. JobCgroup opens the file at the job's start and keeps it open, because later a file of the
+/// same name could belong to another job with the same key.
 class JobCgroup {
 public:
-    /// `task`: unset stands for the whole job. `root`: where cgroup v2 is mounted.
+    /// If `task` is unset, the JobCgroup is for the whole job. `root` is the mount point of cgroup v2.
     JobCgroup(const std::string& key, std::optional<std::uint32_t> task, const std::filesystem::path& root = "/sys/fs/cgroup");
 
-    /// True: processes are left. Unset: this cannot be known.
+    /// Says whether processes are left. Returns nullopt if the kernel does not tell.
     std::optional<bool> populated() const;
 
 private:
-    UniqueFd events_; ///< cgroup.events
+    UniqueFd events_; ///< the file cgroup.events
 };
 
 } // namespace pinfold

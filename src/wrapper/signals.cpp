@@ -64,7 +64,7 @@ void forward(const signalfd_siginfo& info, int pidfd) {
 void dieBySignal(int signal) {
     const rlimit none{0, 0};
     ::setrlimit(RLIMIT_CORE, &none);
-    ::prctl(PR_SET_DUMPABLE, 0); // a core pattern with a pipe ignores RLIMIT_CORE
+    ::prctl(PR_SET_DUMPABLE, 0); // RLIMIT_CORE is not enough, because a core pattern with a pipe ignores it
     ::signal(signal, SIG_DFL);
     sigset_t only;
     sigemptyset(&only);

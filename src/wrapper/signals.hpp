@@ -11,13 +11,15 @@
 
 namespace pinfold {
 
-/// Blocks every signal and reads the signals from a descriptor instead. It changes no disposition, because the job inherits them.
+/// Blocks every signal and reads the signals from a descriptor instead. SignalReader changes no disposition, because the job
+/// inherits the dispositions.
 class SignalReader {
 public:
-    /// Blocks all signals. previous() is the signal mask that the job gets. False, with errno, when no descriptor is left.
+    /// Blocks all signals. previous() is the signal mask that the job gets. Returns false and sets errno if no descriptor is
+    /// left.
     bool block();
-    /// Call this after the fork, from which on dispositions of ours may be changed. If we had inherited SIGCHLD as ignored, the
-    /// kernel would reap our child without telling us.
+    /// Makes the kernel report the child's end. If this program had inherited SIGCHLD as ignored, the kernel would reap the child
+    /// without a report. Call this after the fork, because dispositions may change only after the fork.
     static void takeBackChild();
 
     const sigset_t& previous() const { return previous_; }
@@ -29,16 +31,16 @@ private:
     UniqueFd fd_;
 };
 
-/// True: a terminal sent this signal to its whole foreground process group, including the job.
+/// Returns true if a terminal sent this signal to its whole foreground process group, with the job.
 bool cameFromTerminal(const signalfd_siginfo& info);
 
-/// True: this signal stops a process when it comes from a terminal.
+/// Returns true if this signal stops a process when it comes from a terminal.
 bool isStopSignal(int signal);
 
-/// Sends the signal on to a process; a queued signal keeps its value.
+/// Passes the signal on to a process. A queued signal keeps its value.
 void forward(const signalfd_siginfo& info, int pidfd);
 
-/// Ends this process by the signal, without a core dump of its own.
+/// Ends this process by the signal, without a core dump of this process.
 [[noreturn]] void dieBySignal(int signal);
 
 } // namespace pinfold

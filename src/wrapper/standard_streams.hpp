@@ -3,8 +3,8 @@
 
 namespace pinfold {
 
-/// Opens /dev/null for those of the descriptors 0, 1 and 2 that are closed. Otherwise files of ours would get these numbers and
-/// be taken for the job's standard streams. The command still finds them closed.
+/// Opens /dev/null for those of the descriptors 0, 1 and 2 that are closed. Otherwise a file of this program could get one of
+/// these numbers and look like a standard stream of the job. For the command, the three descriptors are still closed.
 void occupyStandardStreams();
 
 } // namespace pinfold

@@ -25,9 +25,9 @@ namespace {
 
 constexpr std::uint64_t kSayWaitingAfter = 30'000'000;
 constexpr std::uint64_t kLastWordsMost = 5'000'000; // microseconds
-// An answer may be on its way, so we obey a signal that asks us to end this much later.
+// After a signal that asks it to end, the supervisor waits this many microseconds more, because an answer may be on its way.
 constexpr std::uint64_t kLastWait = 500'000;
-// The time between two checks whether processes are left, while a signal asks us to end.
+// While the supervisor wants to end after a signal, it checks after each such time whether processes are left.
 constexpr int kLookAgainMs = 100;
 
 bool asksToEnd(int signal) { return signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGQUIT; }
@@ -65,11 +65,12 @@ SupervisorDuties plainDuties() {
 }
 
 int Supervisor::run() {
-    // We run outside of the job's cgroup and as the same user, so processes in the job must not be able to trace us and make us
-    // run what they like. (See prctl(2). The job's own processes are traceable again from their execve(2) on.)
+    // The supervisor runs outside of the job's cgroup, but as the same user. So the job's processes must not be able to trace the
+    // supervisor and make it run other code (see prctl(2)). The job's own processes become traceable again by their execve(2).
     if (::prctl(PR_SET_DUMPABLE, 0) != 0)
         return failed("PR_SET_DUMPABLE");
-    // Orphans of the job come to us and not to PID 1, because a storm of them would keep PID 1 from all other work.
+    // The supervisor becomes the parent of the job's orphans in place of PID 1, because a storm of orphans would keep PID 1 from
+    // all other work.
     if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
         return failed("PR_SET_CHILD_SUBREAPER");
     if (!signals_.block())
@@ -101,7 +102,7 @@ std::optional<int> Supervisor::create() {
         takeUp(**outcome);
     if (confined_ || (outcome && mayRunUnconfined(outcome->error(), job_.request.key)))
         return std::nullopt;
-    // If pinfoldd still makes a job of this process, the job has lost its leader and is over at once.
+    // If pinfoldd still makes a job with the child as leader, the leader is gone and the job is over at once.
     child_.giveUp();
     while (!waitStatus_)
         waitOnce();
@@ -114,7 +115,7 @@ void Supervisor::takeUp(const WrapperReply& created) {
     key_ = created.key;
     task_ = created.task;
     processes_.emplace(key_, task_);
-    forgetEndRequest(); // the command has received the signal
+    forgetEndRequest(); // the command has received the signal, so the supervisor need not end
     environment_ = created.environment;
 }
 
@@ -150,8 +151,9 @@ bool Supervisor::isFinal(const Result<WrapperReply>& answer) const {
     if (answer)
         return true;
     const auto code = answer.error().code;
-    // A pinfoldd that does not start or has too many requests must still be told how the job ended. With any other error we wait
-    // until the job has no process: our caller takes our end for the end of all processes.
+    // If pinfoldd does not start or has too many requests, the supervisor must still tell it later how the job ended. After any
+    // other error the supervisor waits until the job has no process, because its caller takes its end for the end of all
+    // processes.
     return code != ErrorCode::Unreachable && code != ErrorCode::Busy && processes_->populated() != true;
 }
 
@@ -191,8 +193,8 @@ void Supervisor::handleSignals() {
             reap();
             continue;
         }
-        // While the command runs, the signal is meant for the command. Before and after, only such a signal can stop us from
-        // waiting: at a shutdown pinfoldd and the bus may be gone for good.
+        // While the command runs, the signal is meant for the command. Before and after that time, only such a signal can end the
+        // supervisor's wait: at a shutdown pinfoldd and the bus may be gone for good.
         if (asksToEnd(static_cast<int>(info->ssi_signo)) && (waitStatus_ || !processes_))
             endRequest_ = static_cast<int>(info->ssi_signo);
         if (waitStatus_)
@@ -202,7 +204,7 @@ void Supervisor::handleSignals() {
         const bool fromTerminal = cameFromTerminal(*info);
         if (fromTerminal && isStopSignal(static_cast<int>(info->ssi_signo)))
             terminalStop_ = true;
-        // The terminal has sent the signal to the job too, unless the job has made a process group of its own.
+        // The terminal has sent the signal to the job too, unless the job has its own process group.
         if (!fromTerminal || ::getpgid(child_.pid()) != ::getpgrp())
             pass(*info);
     }
@@ -210,7 +212,8 @@ void Supervisor::handleSignals() {
 }
 
 bool Supervisor::shallGiveUpWaiting() {
-    // Where the kernel cannot be asked, we trust that a pinfoldd that has read the request is ending the job.
+    // If the kernel does not tell whether processes are left, the supervisor trusts that a pinfoldd that has read the request is
+    // ending the job.
     if (endRequest_ == 0 || (processes_ && processes_->populated().value_or(!link_.away())))
         return false;
     if (!lastWait_)
@@ -244,8 +247,8 @@ void Supervisor::reap() {
 }
 
 void Supervisor::stopWithTheJob() {
-    // The shell of a terminal waits for us, and shows its prompt again only when we stop as well. A stop signal that a batch
-    // system sends by kill(2) is meant for the job only: we continue to watch.
+    // The shell of a terminal waits for the supervisor, and shows its prompt again only when the supervisor stops too. A stop
+    // signal that a batch system sends by kill(2) is meant only for the job, so then the supervisor continues to watch.
     if (!terminalStop_ || !leaderStopped_ || waitStatus_)
         return;
     terminalStop_ = false;

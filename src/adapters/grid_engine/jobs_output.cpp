@@ -46,7 +46,8 @@ void addToJobsOutput(const JobOwner& owner, const GridEngineOutput& output, std:
     pollfd over{pidfd.get(), POLLIN, 0};
     if (::poll(&over, 1, Deadline(kMost).remainingMs()) <= 0)
         ::kill(writer, SIGKILL);
-    ::waitpid(writer, nullptr, WNOHANG); // we do not wait for a writer that hangs in the kernel: it ends when it can
+    // The wrapper does not wait for a writer that hangs in the kernel: the writer ends when it can.
+    ::waitpid(writer, nullptr, WNOHANG);
 }
 
 } // namespace pinfold

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Finds out what the wrapper has to know about its node.
+// Finds out what grid-engine-shepherd has to know about its node.
 #pragma once
 
 #include "adapters/grid_engine/jobs_output.hpp"
@@ -13,14 +13,14 @@
 
 namespace pinfold {
 
-/// The program beside the sge_execd that started us, or else in the directory of programs that the cell's bootstrap file names.
-/// What the job brings along is never used. Error: Internal, with the places that were searched.
+/// Returns the path of the real sge_shepherd. It is beside the sge_execd that started this program, or in the directory that the
+/// cell's bootstrap file names. The job's environment has no influence. Error: Internal, with the searched places.
 Result<std::string> findRealShepherd();
 
-/// Error: InvalidArgument when the name service has no such user. (sge_execd holds such jobs, too.)
+/// Finds the user. Error: InvalidArgument if the name service has no such user. (sge_execd holds such jobs, too.)
 Result<JobOwner> findOwner(const std::string& name);
 
-/// All hyper-threads of these cores; empty when there are no such cores.
+/// Returns all hyper-threads of these cores, or an empty list if there are no such cores.
 CpuList cpusOf(const std::vector<GridEngineCore>& cores, const Topology& topology);
 
 } // namespace pinfold

@@ -14,12 +14,12 @@
 namespace pinfold {
 namespace {
 
-constexpr std::uint64_t kExited = 1; // wait_status in sge_report.h: bit 0 is "exited", the status begins at bit 4
+constexpr std::uint64_t kExited = 1; // in wait_status (sge_report.h) bit 0 means "exited", and the exit status begins at bit 4
 constexpr int kStatusShift = 4;
 constexpr std::uint64_t kMostSignal = 64;
 constexpr std::uint64_t kMostStatus = 255;
 
-/// Unset means that the text cannot be read. Such a value does not count as smaller.
+/// Returns nullopt if the text is not a number. Such a text does not count as smaller.
 std::optional<double> number(std::string_view text) {
     double value = 0;
     const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
@@ -35,7 +35,7 @@ std::string seconds(std::uint64_t usec) {
     return text;
 }
 
-/// Returns the new value for the line if the receipt's value is larger.
+/// Returns the new value for the line if the receipt's value is larger, or nullopt.
 std::optional<std::string> larger(std::string_view name, std::string_view value, const Usage& usage) {
     const auto theirs = number(value);
     if (!theirs)
@@ -56,10 +56,10 @@ GridEngineVerdict verdictOn(ErrorCode failure) {
     switch (failure) {
     case ErrorCode::InvalidArgument:
     case ErrorCode::LimitInvalid:
-    // A new attempt would fail again and again, every three seconds for a parallel job.
+    // New attempts would fail again and again (every three seconds for a parallel job).
     case ErrorCode::LimitUnenforceable:
         return GridEngineVerdict::JobFailed;
-    // An earlier run of the job is still ending, or too much is asked of pinfoldd at once.
+    // An earlier run of the job is still ending, or pinfoldd has too many requests at once.
     case ErrorCode::AlreadyExists:
     case ErrorCode::Busy:
     case ErrorCode::JobEnding:
@@ -107,7 +107,8 @@ std::string usageWithReceipt(std::string_view usage, const Receipt& receipt) {
 }
 
 std::string usageOfKilled(int signal, std::uint64_t start, std::uint64_t end) {
-    // Do not report the job as killed by the signal: execd would then show only that, and not the text of the file "error".
+    // The status does not say that a signal killed the job, because sge_execd would then show only the signal, and not the text
+    // of the file "error".
     const auto status = 128 + static_cast<std::uint64_t>(signal);
     return "wait_status=" + std::to_string(kExited | status << kStatusShift) + "\nexit_status=" + std::to_string(status) +
            "\nsignal=0\nstart_time=" + std::to_string(start) + "\nend_time=" + std::to_string(end) +

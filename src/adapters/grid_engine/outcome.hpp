@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The files that sge_execd reads when a shepherd has ended: exit_status, error and usage in the job's spool directory.
-// Reference: common/execution_states.h, daemons/execd/reaper_execd.c and daemons/qmaster/job_exit.c of 8.1.9.
+// Makes the contents of the files that sge_execd reads when a shepherd has ended: exit_status, error and usage in the job's spool
+// directory. Reference: common/execution_states.h, daemons/execd/reaper_execd.c and daemons/qmaster/job_exit.c of 8.1.9.
 #pragma once
 
 #include "base/error_code.hpp"
@@ -13,36 +13,36 @@
 
 namespace pinfold {
 
-/// What Grid Engine does with a job whose shepherd writes this number to exit_status. An interactive job and a slave task are
-/// never put back: qrsh fails, whichever number it is.
+/// Says what Grid Engine does with a job whose shepherd writes this number to exit_status. Grid Engine never puts back an
+/// interactive job or a slave task: qrsh fails with every number.
 enum class GridEngineVerdict : int {
-    /// The job goes back to the queue, in its old place. The host's queues get state E, with the reason, because a node that
-    /// cannot start jobs would otherwise draw all waiting jobs, one after the other.
+    /// The job goes back to the queue, in its old place. The host's queues get state E with the reason. (Otherwise a node that
+    /// cannot start jobs would draw all waiting jobs, one after the other.)
     NodeFailed = 7,
-    /// The job goes back to the queue, behind the others, also with -r n, because it has not run.
+    /// The job goes back to the queue, behind the other jobs. This holds even with -r n, because the job has not run.
     TryAgain = 25,
-    /// The job is held in state Eqw, with the reason, because it would fail again.
+    /// Grid Engine holds the job in state Eqw with the reason, because the job would fail again.
     JobFailed = 30,
-    /// The job is over, and is never run again: "failed 100: assumedly after job".
+    /// The job is over, and Grid Engine never runs it again ("failed 100: assumedly after job").
     AfterJob = 100,
 };
 
-/// The verdict on a job that pinfoldd did not start.
+/// Returns the verdict on a job that pinfoldd did not start.
 GridEngineVerdict verdictOn(ErrorCode failure);
 
-/// How the job ended, by the file usage; nullopt: the file does not say. (A shepherd's own exit status says only how the shepherd
-/// ended.)
+/// Returns how the job ended according to the file usage, or nullopt if the file does not say so. (A shepherd's own exit status
+/// says only how the shepherd ended.)
 std::optional<ExitState> exitFromUsage(std::string_view usage);
 
-/// The file usage with the receipt's times and memory peak, where these are larger. The shepherd's figures lack processes for
-/// which nobody waited, and processes that left their parents. If the job has had further tasks on this host, the file stays as
-/// it is, because the tasks have shepherds of their own, and each would count the whole job.
+/// Returns the file usage, in which the receipt's times and memory peak replace smaller values. The shepherd's figures lack
+/// processes for which nobody waited, and processes that left their parents. If the job has had further tasks on this host, the
+/// file stays as it is, because each task has its own shepherd, and each shepherd would count the whole job.
 std::string usageWithReceipt(std::string_view usage, const Receipt& receipt);
 
-/// The file usage of a shepherd that was killed before it wrote one. Times are CLOCK_REALTIME, seconds.
+/// Returns a file usage for a shepherd that was killed before it wrote the file. Times are CLOCK_REALTIME in seconds.
 std::string usageOfKilled(int signal, std::uint64_t start, std::uint64_t end);
 
-/// The first line of the file error, which qstat, qacct's reader and the mail show, for a shepherd that was killed.
+/// Returns the first line of the file error for a shepherd that was killed. qstat, qacct's reader and the mail show this line.
 std::string causeOfKilled(int signal, const Receipt& receipt);
 
 } // namespace pinfold

@@ -19,7 +19,7 @@ namespace {
 
 std::uint64_t secondsNow() { return static_cast<std::uint64_t>(::time(nullptr)); }
 
-/// Tells us when a file in the working directory was written and closed.
+/// Returns a descriptor that tells when a program has written and closed a file in the working directory.
 int watchWorkingDirectory() {
     const int fd = ::inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
     if (fd >= 0)
@@ -49,7 +49,8 @@ Shepherd::Shepherd(int argc, char** argv)
 
 int Shepherd::run() {
     if (::seteuid(0) != 0)
-        return static_cast<int>(GridEngineVerdict::NodeFailed); // root's sge_execd has not started us: we can do nothing here
+        // Root's sge_execd has not started this program, so it can do nothing.
+        return static_cast<int>(GridEngineVerdict::NodeFailed);
     if (auto read = readJob(); !read)
         return putBack(verdictOn(read.error().code), read.error().message);
     makeCommand();
@@ -79,7 +80,7 @@ Result<void> Shepherd::readJob() {
 }
 
 void Shepherd::makeCommand() {
-    // sge_execd passes none of its own arguments to a shepherd_cmd. Without this argument the shepherd writes to standard error.
+    // sge_execd passes none of its own arguments to a shepherd_cmd. Without "-bg" the shepherd would write to standard error.
     static std::string background = "-bg";
     if (command_.size() == 1)
         command_.push_back(background.data());
@@ -94,7 +95,7 @@ void Shepherd::makeCommand() {
                         .shepherd = true};
     if (job_.cores.empty())
         return;
-    // If the cores cannot be found, only the shepherd's own binding applies.
+    // If pinfold cannot find the cores, only the shepherd's own binding applies.
     if (const auto topology = readTopology())
         if (auto cpus = cpusOf(job_.cores, *topology); !cpus.empty())
             wrapped_.request.allocation.cpuList = std::move(cpus);
@@ -119,12 +120,13 @@ void Shepherd::becomeAdmin() const {
         ::_exit(kRunFailed);
 }
 
-/// A restarted sge_execd sends signals to the process in the file "pid", and waits for its end. If that process were the real
-/// shepherd, it could be frozen, and its end would free the slot before the job's end.
+/// Writes this process's number into the file "pid". A restarted sge_execd sends signals to the process in this file, and waits
+/// for the end of that process. If it were the real shepherd, a freeze of the job would freeze it too, and its end would free the
+/// slot before the job's end.
 bool Shepherd::nameUsAsTheShepherd() {
     if (spool_.read("pid").value_or("").empty())
         return false;
-    (void)spool_.write("pid", std::to_string(::getpid()) + "\n"); // if this fails, sge_execd behaves as without us
+    (void)spool_.write("pid", std::to_string(::getpid()) + "\n"); // if this fails, sge_execd behaves as if pinfold were not there
     return true;
 }
 
@@ -143,7 +145,8 @@ void Shepherd::report(const WrapperReply& words, const ExitState& exit) {
     addToJobsOutput(owner_, job_.output, words.notice);
 }
 
-/// Writes exit_status last: sge_execd trusts this file most. If the file cannot be written, sge_execd trusts our own exit status.
+/// Tells sge_execd why the job did not run, and returns the exit status. putBack() writes the file exit_status last, because
+/// sge_execd trusts this file most. If the file cannot be written, sge_execd trusts the exit status of this process.
 int Shepherd::putBack(GridEngineVerdict verdict, const std::string& why) {
     const auto status = static_cast<int>(verdict);
     (void)spool_.write("error", "pinfold: " + why + "\n");

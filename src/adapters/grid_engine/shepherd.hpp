@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Runs in the place of sge_shepherd (shepherd_cmd in sge_conf(5)). It runs the real sge_shepherd in the job's scope, stays until
-// nothing of the job is left, and leaves the files for sge_execd that say how the job went.
+// Runs in the place of sge_shepherd (shepherd_cmd in sge_conf(5)). Shepherd runs the real sge_shepherd in the job's scope, and
+// stays until no process of the job is left. It leaves the files from which sge_execd learns how the job ended.
 #pragma once
 
 #include "adapters/grid_engine/jobs_output.hpp"
@@ -22,10 +22,11 @@ namespace pinfold {
 
 class Shepherd {
 public:
-    /// `argc`, `argv`: main()'s arguments. sge_execd calls the program with real user root, and the admin user as effective user.
+    /// `argc` and `argv` are the arguments of main(). sge_execd calls the program with real user root, and the admin user as
+    /// effective user.
     Shepherd(int argc, char** argv);
 
-    /// Returns the exit status. Does not return if a signal ended the shepherd.
+    /// Runs the job and returns the exit status. Does not return if a signal ended the real shepherd.
     int run();
 
 private:
@@ -39,7 +40,7 @@ private:
 
     uid_t admin_;
     std::vector<char*> command_; ///< ended by a null pointer
-    std::uint64_t started_;      ///< CLOCK_REALTIME, seconds
+    std::uint64_t started_;      ///< when this program started (CLOCK_REALTIME, seconds)
     SpoolDirectory spool_;
     GridEngineJob job_;
     JobOwner owner_;

@@ -11,27 +11,28 @@
 
 namespace pinfold {
 
-/// The most bytes that are read of a spool file, which has the job's arguments.
+/// pinfold reads at most this many bytes of a spool file. (The file has the job's arguments, which may be long.)
 constexpr std::size_t kMaxGridEngineFile = 4 << 20;
 
-/// "name=value" lines of a job's spool directory (the files config and usage; sge_shepherd(8)). sge_execd escapes nothing: with a
-/// line break in a job's argument or path a user can add lines. So a name may occur more than once, and each of its values may be
-/// the user's.
+/// Holds the "name=value" lines of a file in a job's spool directory (the files config and usage, see sge_shepherd(8)). sge_execd
+/// escapes nothing, so with a line break in a job's argument or path a user can add lines. So a name may occur more than once,
+/// and each value of the name may come from the user.
 class GridEngineConfig {
 public:
     static GridEngineConfig parse(std::string_view text);
 
-    /// All values of a name, in the order of the file; empty: there is none.
+    /// Returns all values of a name, in the order of the file. The result may be empty.
     const std::vector<std::string>& values(std::string_view name) const;
-    /// The last value of a name, which is the one that sge_shepherd uses; empty: there is none.
+    /// Returns the last value of a name, or an empty text if there is no value. sge_shepherd uses the last value too.
     std::string value(std::string_view name) const;
 
 private:
     std::map<std::string, std::vector<std::string>, std::less<>> entries_;
 };
 
-/// Reads a memory limit as in sge_types(1): "2G", "1.5M", "0x400K". Upper case letters are powers of 1024, lower case letters
-/// powers of 1000. nullopt: INFINITY, UNDEFINED, or a text that cannot be read. At most 2^63 - 1 bytes.
+/// Reads a memory limit as in sge_types(1): "2G", "1.5M", "0x400K". Upper case letters are powers of 1024, and lower case letters
+/// are powers of 1000. Returns nullopt for INFINITY, for UNDEFINED, and for a text that is not a limit. The result is at most
+/// 2^63 - 1 bytes.
 std::optional<std::uint64_t> parseGridEngineMemory(std::string_view text);
 
 } // namespace pinfold

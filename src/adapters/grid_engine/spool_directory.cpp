@@ -21,7 +21,7 @@ constexpr mode_t kMode = 0644; // like the files of sge_shepherd itself
 
 EffectiveUser::EffectiveUser(uid_t user) {
     if (::seteuid(user) != 0)
-        std::abort(); // continuing would use root's rights instead
+        std::abort(); // if the process went on, it would use root's rights
 }
 
 EffectiveUser::~EffectiveUser() {

@@ -11,7 +11,8 @@
 
 namespace pinfold {
 
-/// While this object lives, the process acts as another user, and afterwards as root again. The real user id must be root's.
+/// Makes the process act as another user while the EffectiveUser lives, and as root again afterwards. The real user id of the
+/// process must be root's.
 class EffectiveUser {
 public:
     explicit EffectiveUser(uid_t user);
@@ -20,16 +21,17 @@ public:
     ~EffectiveUser();
 };
 
-/// The shepherd's spool directory. sge_execd starts the shepherd with this directory as its working directory. SpoolDirectory
-/// reads and writes the files as the admin user, because they belong to that user, and on a file server root may be nobody.
+/// Reads and writes the shepherd's spool directory. sge_execd starts the shepherd with this directory as its working directory.
+/// SpoolDirectory acts as Grid Engine's admin user, because the files belong to this user, and because a file server may treat
+/// root as nobody.
 class SpoolDirectory {
 public:
     explicit SpoolDirectory(uid_t admin) : admin_(admin) {}
 
-    /// The absolute path; empty when there is none.
+    /// Returns the absolute path, or an empty text if there is none.
     std::string path() const;
     std::optional<std::string> read(const char* name) const;
-    /// Writes a file. A reader sees the old text or the new one, never half. Error: Internal.
+    /// Writes a file. A reader sees either the old text or the new text. Error: Internal.
     Result<void> write(const char* name, std::string_view text) const;
 
 private:

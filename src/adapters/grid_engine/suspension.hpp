@@ -6,14 +6,15 @@
 
 namespace pinfold {
 
-/// Freezes the job, where sge_shepherd would send SIGSTOP to its process group, which misses processes that have left the group.
-/// sge_execd's signals to a shepherd (execd_signal_queue.c): SIGTTIN means the number in the file "signal", SIGTSTP means
-/// SIGKILL, SIGUSR2 SIGXCPU.
+/// Freezes the job when sge_shepherd would send SIGSTOP to the job's process group. (SIGSTOP misses processes that have left the
+/// group.) sge_execd sends these signals to a shepherd (execd_signal_queue.c): SIGTTIN stands for the signal whose number is in
+/// the file "signal", SIGTSTP for SIGKILL, and SIGUSR2 for SIGXCPU.
 class Suspension {
 public:
     Suspension(const GridEngineJob& job, const SpoolDirectory& spool) : job_(job), spool_(spool) {}
 
-    /// True: pass the signal on to the shepherd. This takes as long as pinfoldd takes, at most two seconds.
+    /// Handles a signal from sge_execd. Returns true if the caller shall pass the signal on to the shepherd. The call takes as
+    /// long as pinfoldd takes, but at most two seconds.
     bool passOn(int signal);
 
 private:

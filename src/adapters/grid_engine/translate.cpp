@@ -12,7 +12,8 @@
 namespace pinfold {
 namespace {
 
-// These are bytes. The shepherd itself uses this minimum (LIMIT_VMEM_MIN), because it could not run with less.
+// A memory limit has at least this many bytes. The shepherd itself uses the same minimum (LIMIT_VMEM_MIN), because it could not
+// run with less.
 constexpr std::uint64_t kLeastMemory = 10 << 20;
 constexpr std::uint64_t kMostSlots = 1'000'000;
 constexpr std::size_t kLongestBinding = 64 << 10; // characters
@@ -30,7 +31,8 @@ bool sameIgnoringCase(std::string_view a, std::string_view b) {
                       [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
-/// Returns a value that the user must not be able to set: all values of that name must be equal.
+/// Returns a value that the user must not be able to set. If the configuration has several values of that name, all must be
+/// equal.
 Result<std::string> trusted(const GridEngineConfig& config, const std::string& name) {
     const auto& all = config.values(name);
     if (all.empty() || all.front().empty())
@@ -45,7 +47,7 @@ Result<std::string> trusted(const GridEngineConfig& config, const std::string& n
 
 bool isNone(std::string_view method) { return method.empty() || sameIgnoringCase(method, "none"); }
 
-/// The parts of the directory's path, which only execd chooses.
+/// Holds the parts of the directory's path, which only sge_execd chooses.
 struct Place {
     std::string job;
     std::string task; ///< 1 if the job is not an array
@@ -79,7 +81,7 @@ Result<Place> readPlace(std::string_view directory) {
     return place;
 }
 
-/// Sets the limit to the lowest value that exists, among the hard or the soft limits for memory.
+/// Sets the limit to the lowest value among the hard limits or the soft limits for memory, if there is one.
 void lower(std::optional<std::uint64_t>& limit, const GridEngineConfig& config, const std::string& name, std::uint64_t slots) {
     const auto& perJob = config.values(name + "_is_consumable_job");
     const bool scaled = std::find(perJob.begin(), perJob.end(), "1") == perJob.end();
@@ -91,7 +93,8 @@ void lower(std::optional<std::uint64_t>& limit, const GridEngineConfig& config, 
         }
 }
 
-/// A resident set is not multiplied by the slots. The shepherd does not multiply it either.
+/// Lowers the limit to the limit for the resident set, which is not multiplied by the slots. The shepherd does not multiply it
+/// either.
 void lowerResident(std::optional<std::uint64_t>& limit, const GridEngineConfig& config, const std::string& name) {
     lower(limit, config, name, 1);
 }
@@ -116,7 +119,7 @@ ResourceLimits readLimits(const GridEngineConfig& config, std::uint64_t slots) {
     return limits;
 }
 
-/// Returns the queue's processors, which all its jobs share: they are a limit, and not an allocation.
+/// Returns the queue's processors. All jobs of the queue share them, so they are a limit and not an allocation.
 std::optional<CpuList> readProcessors(const GridEngineConfig& config) {
     std::optional<CpuList> all;
     for (const auto& text : config.values("processors"))
@@ -151,7 +154,7 @@ GridEngineOutput readOutput(const GridEngineConfig& config, const Place& place, 
 } // namespace
 
 std::vector<GridEngineCore> parseGridEngineBinding(std::string_view binding) {
-    // With "env_" and "pe_", the job is told which cores to use, but is not bound to them.
+    // With "env_" and "pe_" Grid Engine only tells the job which cores to use, and does not bind the job to the cores.
     if (binding.size() > kLongestBinding || binding.starts_with("env_") || binding.starts_with("pe_"))
         return {};
     const auto colon = binding.rfind(':');

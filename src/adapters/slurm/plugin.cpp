@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// slurmd and slurmstepd load this plugin. It joins a task to its job between fork and exec. It runs in slurmstepd, as root, when
-// Slurm has set up the waiting process and only has to let it go. A failure at this point is a failure of the launch, so Slurm
-// requeues the job. A failure of a hook in the child would be a failure of the user's program.
+// slurmd and slurmstepd load this plugin. The plugin brings a task into its job between fork and exec. It does this in
+// slurmstepd, as root, when Slurm has set up the waiting process and only has to let it go. If the plugin fails at this point,
+// the launch fails and Slurm requeues the job. If a hook in the child failed, the user's program would fail.
 #include "adapters/slurm/step.hpp"
 
 #include "os/read_file.hpp"
@@ -29,7 +29,8 @@ namespace {
 
 using namespace pinfold;
 
-// SPANK offers no place to keep data from one call to the next. slurmstepd makes these calls in one thread.
+// SPANK offers no place to keep data from one call to the next. slurmstepd calls the plugin in one thread only, so a global
+// object is safe.
 Step step;
 
 static_assert(kSlurmBatchStep == SLURM_BATCH_SCRIPT);
@@ -62,7 +63,7 @@ SlurmTask describe(spank_t spank) {
     return task;
 }
 
-/// Requeues only a job that runs: an owner who has cancelled the job meanwhile must not get it back.
+/// Requeues the job if it runs. An owner who has cancelled the job meanwhile must not get it back.
 void requeue(std::uint32_t jobId) {
     if (slurm_requeue(jobId, JOB_RUNNING) != SLURM_SUCCESS)
         slurm_error("pinfold: job %u is not requeued: %s", jobId, slurm_strerror(errno));
@@ -73,7 +74,7 @@ int join(spank_t spank, pid_t process) {
     const auto number = item(spank, S_TASK_ID, 0);
     const auto cgroups = readFile(AT_FDCWD, ("/proc/" + std::to_string(process) + "/cgroup").c_str());
     if (cgroups && slurmContains(*cgroups)) {
-        if (number == 0) // log this once for each step
+        if (number == 0) // the first task logs this, so that each step logs it once
             slurm_info("pinfold: Slurm uses cgroups of its own for job %u, so pinfold leaves the job alone", task.jobId);
         return 0;
     }
@@ -112,8 +113,8 @@ int slurm_spank_task_post_fork(spank_t spank, int, char*[]) {
     const auto process = item<pid_t>(spank, S_TASK_PID, 0);
     if (process <= 0)
         return 0; // this is the "extern" step, which has no process of the user
-    // Do not report a failure of the hook here: slurmstepd would then wait for no child, and would report that the batch script
-    // exited with 0.
+    // The hook does not report its failure: after such a report slurmstepd would wait for no child, and would say that the batch
+    // script exited with 0.
     if (guarded([&] { return join(spank, process); }) != 0)
         ::kill(process, SIGKILL);
     return 0;

@@ -17,11 +17,12 @@ namespace {
 
 // srun gives up a launch some time after BatchStartTimeout, which is 10 s by default.
 constexpr Patience kForStart{10'000'000, 10'000'000};
-// This is longer than the kill_grace of a site. A process that takes longer hangs in the kernel, and Slurm drains the node when
-// its epilogue fails.
+// This is longer than the kill_grace of a site. A process that takes longer hangs in the kernel. Then Slurm's epilogue fails, and
+// Slurm drains the node.
 constexpr Patience kForEnd{10'000'000, 120'000'000};
 
-/// Slurm's plugins have already bound the process to CPUs. Before Linux 6.2, a move to a cgroup with cpuset undoes that.
+/// Slurm's plugins have already bound the process to CPUs. Keeps these CPUs, because before Linux 6.2 a move to a cgroup with
+/// cpuset undoes the binding.
 class KeptAffinity {
 public:
     explicit KeptAffinity(pid_t pid) : pid_(pid), known_(::sched_getaffinity(pid, sizeof cpus_, &cpus_) == 0) {}
@@ -67,7 +68,8 @@ Result<void> Step::join(int task, pid_t process, const SlurmTask& what) {
     if (!refused_ && mayRunUnconfined(joined.error(), request.key))
         return {};
     refused_ = joined.error();
-    // All these tasks still wait to be started, and nobody has waited for their processes, so the process ids are still theirs.
+    // The processes of the earlier tasks still wait to be started, and nobody has reaped them, so their process ids still belong
+    // to them.
     for (const auto& [number, earlier] : contained_)
         ::kill(earlier.leader, SIGKILL);
     return *refused_;

@@ -13,29 +13,29 @@
 
 namespace pinfold {
 
-/// The tasks of one slurmstepd that are in a job of pinfold.
+/// Keeps the tasks of one slurmstepd that are in a job of pinfold.
 class Step {
 public:
     /// Puts a task into its job. The task's process waits until slurmstepd lets it go on, and has not run anything of the user
     /// yet. If the site lets jobs run without a scope, an outage of pinfoldd is not an error. After an error no task of the step
-    /// may run: earlier tasks are killed, the caller has to kill this one, and later tasks get the same error.
+    /// may run: join() kills the earlier tasks, the caller has to kill this task, and later tasks get the same error.
     Result<void> join(int task, pid_t process, const SlurmTask& what);
 
-    /// Waits until nothing of the task is left; for a batch script, until nothing of the whole job is left. The answer is text
-    /// for the job's owner, line by line, or empty.
+    /// Waits until no process of the task is left. For a batch script, waits until no process of the whole job is left. Returns
+    /// text for the job's owner, line by line, or an empty text.
     Result<std::string> over(int task, ExitState exit);
 
 private:
     struct Contained {
         std::string key;
         pid_t leader;
-        std::optional<std::uint32_t> number; ///< the task's number in the job; unset: it is the batch script
+        std::optional<std::uint32_t> number; ///< the task's number in the job; unset for the batch script
     };
-    std::map<int, Contained> contained_; ///< by Slurm's number in the step
+    std::map<int, Contained> contained_; ///< by the task's number in Slurm's step
     std::optional<Error> refused_;
 };
 
-/// Ends what is left of the job on this node, and waits for that. It is not an error if there is no such job.
+/// Ends what is left of the job on this node, and waits until it is gone. If there is no such job, this is not an error.
 Result<void> endJob(const std::string& key, ExitState exit);
 
 } // namespace pinfold

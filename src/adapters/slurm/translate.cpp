@@ -12,11 +12,12 @@ namespace pinfold {
 namespace {
 
 constexpr std::uint64_t kMiB = 1 << 20;
-// Slurm's values for "none" are the highest numbers (NO_VAL64, INFINITE64). No node has an exbibyte.
+// Slurm's values for "none" are the highest numbers (NO_VAL64, INFINITE64). No node has an exbibyte of memory.
 constexpr std::uint64_t kNoNodeHas = std::uint64_t{1} << 40; // MiB
 
-/// With cgroups of version 2, the name is "slurmstepd.scope", or "<node>_slurmstepd.scope" if several slurmd run on a host. With
-/// version 1, the name is "slurm" or "slurm_<node>", above "uid_<n>".
+/// Returns true if the path contains a cgroup of Slurm. With cgroups of version 2, its name is "slurmstepd.scope", or
+/// "<node>_slurmstepd.scope" if several slurmd run on a host. With version 1, its name is "slurm" or "slurm_<node>", and
+/// "uid_<n>" is below it.
 bool isSlurms(std::string_view path) {
     if (path.find("slurmstepd.scope/") != std::string_view::npos || path.ends_with("slurmstepd.scope"))
         return true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Translates what Slurm says about a task into pinfold's terms. It uses no header of Slurm, so that it can be built and tested
-// everywhere.
+// Translates what Slurm says about a task into pinfold's terms. The code uses no header of Slurm, so that it can be built and
+// tested everywhere.
 #pragma once
 
 #include "model/receipt.hpp"
@@ -12,33 +12,33 @@
 
 namespace pinfold {
 
-/// A task, as SPANK's items of these names describe it (slurm/spank.h).
+/// Describes a task by SPANK's items, whose names are below (slurm/spank.h).
 struct SlurmTask {
-    std::uint32_t jobId = 0;  ///< S_JOB_ID: each element of an array has its own
+    std::uint32_t jobId = 0;  ///< S_JOB_ID: each element of an array has its own id
     std::uint32_t stepId = 0; ///< S_JOB_STEPID
     std::uint32_t owner = 0;  ///< S_JOB_UID
-    std::uint64_t memory = 0; ///< S_JOB_ALLOC_MEM, MiB of the job on this node; 0: Slurm does not count memory
-    std::string_view cores{}; ///< S_JOB_ALLOC_CORES, "0-3,8", by Slurm's own numbers; empty: not known
+    std::uint64_t memory = 0; ///< S_JOB_ALLOC_MEM, the job's MiB on this node; 0 if Slurm does not count memory
+    std::string_view cores{}; ///< S_JOB_ALLOC_CORES, such as "0-3,8", in Slurm's own numbers; empty if not known
 };
 
-/// The number of the step that is the batch script (SLURM_BATCH_SCRIPT of slurm/slurm.h).
+/// The step with this number is the batch script (SLURM_BATCH_SCRIPT of slurm/slurm.h).
 constexpr std::uint32_t kSlurmBatchStep = 0xfffffffb;
 
-/// "slurm.4711".
+/// Returns a key such as "slurm.4711".
 std::string slurmKey(std::uint32_t jobId);
 
-/// The batch script becomes task 0 of its job, and its end is the job's end. All other tasks become further tasks of a job that
-/// the first of them on a node opens.
+/// Makes the request for a task. The batch script becomes task 0 of its job, and the end of the batch script is the end of the
+/// job. All other tasks become further tasks of a job. The first of these tasks on a node opens the job.
 WrapperCreate slurmRequest(const SlurmTask& task);
 
-/// True: the process is in a cgroup that Slurm made for it. `cgroups`: the text of its /proc/PID/cgroup.
+/// Returns true if the process is in a cgroup that Slurm made for it. `cgroups` is the text of /proc/PID/cgroup of the process.
 bool slurmContains(std::string_view cgroups);
 
-/// Reads a status as wait(2) gives it. Unknown for a number that is not such a status, which Slurm writes for a job about which
-/// it knows nothing better.
+/// Reads a status as wait(2) gives it. The result is unknown for a number that is not such a status. (Slurm writes such a number
+/// if it does not know how a job ended.)
 ExitState exitFromWaitStatus(std::uint32_t status);
 
-/// Reads SLURM_JOB_EXIT_CODE of an epilogue: a status as wait(2) gives it, in decimal. Unknown for anything else.
+/// Reads SLURM_JOB_EXIT_CODE of an epilogue: a status as wait(2) gives it, in decimal. The result is unknown for any other text.
 ExitState slurmJobExit(std::string_view text);
 
 } // namespace pinfold

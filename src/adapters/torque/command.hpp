@@ -8,19 +8,20 @@
 namespace pinfold::torque {
 
 struct Finished {
-    int status = 0;      ///< exit status; for a signal 128 plus its number; 127 if the program could not be started
+    int status = 0;      ///< the exit status, or 128 plus the number of the signal, or 127 if the program could not be started
     std::string printed; ///< at most 64 KiB
 };
 
 enum class Printed { Output, Errors };
 
-/// Runs a program by its full path, without our environment, and waits for it. `keep`: the stream whose text is kept.
+/// Runs a program by its full path, without this program's environment, and waits for its end. `keep` names the stream whose text
+/// is kept.
 Finished runAlone(const std::string& program, const Words& arguments, Printed keep);
 
-/// Runs pinfold(1), which waits by itself for a pinfoldd that is being restarted. Keeps the messages that it prints.
+/// Runs pinfold(1), and keeps the messages that pinfold(1) prints. If pinfoldd is being restarted, pinfold(1) waits for it.
 Finished runPinfold(const Words& arguments);
 
-/// argv or environ, as values. For a repeated variable the first one counts, as for getenv(3).
+/// Copies argv or environ into values. If a variable is repeated, the first one counts, as with getenv(3).
 Words wordsOf(char** argv);
 Environment environmentOf(char** environment);
 

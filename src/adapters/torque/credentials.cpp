@@ -42,7 +42,7 @@ std::string jobsDirectory() { return "/proc/" + std::to_string(::getppid()) + "/
 std::string readJobFile(int directory, const char* name) {
     const UniqueFd file(::openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
     struct stat status {};
-    // Some sites let users write to this directory ($jobdirectory_sticky), so the file must be root's.
+    // Some sites let users write to this directory ($jobdirectory_sticky), so the file must belong to root.
     if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != 0 ||
         (status.st_mode & (S_IWGRP | S_IWOTH)) != 0 || status.st_size > kMaxJobFile)
         return {};
@@ -63,8 +63,8 @@ std::optional<Identity> search(const std::string& path, std::string_view cookie)
     return std::nullopt;
 }
 
-/// Returns the user's groups from the name service. A separate process asks: this process would have to load libraries for the
-/// question, and would load them from LD_LIBRARY_PATH, which the user sets.
+/// Returns the user's groups from the name service. A separate process asks, because this process would load libraries for the
+/// question from LD_LIBRARY_PATH, which the user sets.
 Result<std::vector<gid_t>> groupsOf(uid_t uid) {
     auto asked = runAlone("/usr/bin/id", {"-G", "+" + std::to_string(uid)}, Printed::Output);
     if (!asked.printed.empty() && asked.printed.back() == '\n')
@@ -90,8 +90,8 @@ bool isNow(uid_t uid, gid_t gid) {
            users == std::array{uid, uid, uid} && groups == std::array{gid, gid, gid};
 }
 
-/// pbs_mom entered the directory as root. Without this check, a process inside a directory that is closed to the user could open
-/// everything there.
+/// Enters the working directory again, with the user's rights. pbs_mom entered the directory as root, and inside a directory that
+/// is closed to the user a process could open everything.
 Result<void> enterAgain() {
     std::array<char, PATH_MAX> path{};
     if (!::getcwd(path.data(), path.size()) || ::chdir(path.data()) != 0)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// For $job_starter_run_privileged, where pbs_mom leaves it to its starter to become the job's user. The environment names this
-// user, but the user controls the environment: a task that is spawned through TM has the variables that its spawner wrote.
+// Becomes the job's user for a job starter that runs as root ($job_starter_run_privileged). The environment names the job's user,
+// but must not be trusted, because users control the environment: a task that a program spawns through TM has the variables that
+// this program wrote.
 #pragma once
 
 #include "adapters/torque/translate.hpp"
@@ -10,8 +11,9 @@
 
 namespace pinfold::torque {
 
-/// The user whose job has this cookie, by pbs_mom's own job files. The cookie is a secret of the job. A process that has it can
-/// have pbs_mom spawn tasks in the job as its user anyway. Waits for a file that pbs_mom is about to write. Error: Denied.
+/// Returns the user whose job has this cookie, by pbs_mom's own job files. The cookie is a secret of the job: a process that
+/// knows the cookie can make pbs_mom spawn tasks in the job as the job's user anyway. identify() waits for a file that pbs_mom is
+/// about to write. Error: Denied.
 Result<Identity> identify(std::string_view cookie);
 
 /// Becomes this user for good: user, group, the user's supplementary groups, and a working directory that the user may enter.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// This is pbs_mom's epilogue and epilogue.parallel, and it runs as root. It ends the job on this host, and waits until no process
-// of the job is left. What the user's own prologues and epilogues left behind in pbs_mom's cgroup ends first. pbs_mom decides how
-// long that may take ($prologalarm): when pbs_mom kills us, pinfoldd continues.
+// This is pbs_mom's epilogue and epilogue.parallel, and it runs as root. First it ends the processes that the user's own
+// prologues and epilogues left behind in pbs_mom's cgroup. Then it ends the job on this host, and waits until no process of the
+// job is left. pbs_mom decides how long that may take ($prologalarm). When pbs_mom kills the epilogue, pinfoldd continues to end
+// the job.
 #include "adapters/torque/command.hpp"
 #include "adapters/torque/script_leftovers.hpp"
 #include "socket_client/say.hpp"
@@ -25,7 +26,7 @@ int epilogue(char** argv) {
     if (words.size() > 2)
         torque::endScriptLeftovers((*arguments)[1], words[2]);
     const auto ended = torque::runPinfold(*arguments);
-    // A job that was never opened counts as over too: its prologue failed, or ran before pinfold was installed.
+    // A job that pinfold never opened counts as over too. Its prologue failed, or ran before pinfold was installed.
     if (ended.status == 0 || ended.status == static_cast<int>(pinfold::ExitStatus::NoSuchJob))
         return 0;
     std::fputs(ended.printed.c_str(), stderr);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // This is pbs_mom's $job_starter. It brings the process that pbs_mom has started into the scope of its job, and becomes the
-// command. At this point pbs_mom takes the job for started: our exit status cannot put the job back into the queue, and only the
-// prologue's can.
+// command. At this point pbs_mom believes that the job has started, so only the exit status of the prologue, and not that of the
+// job starter, can put the job back into the queue.
 #include "adapters/torque/command.hpp"
 #include "adapters/torque/credentials.hpp"
 #include "base/error_code.hpp"
@@ -49,7 +49,7 @@ Result<void> join(torque::Task& task) {
     }
     if (entered)
         return {};
-    // If the job started while pinfoldd was away, which such a site allows, the job was not opened.
+    // The site may allow jobs to start while pinfoldd is away. No prologue has opened such a job.
     const bool notOpened = entered.error().code == ErrorCode::NoSuchJob;
     const Error error = notOpened ? Error{ErrorCode::Unreachable, "job " + pinfold::printable(task.key, 300) +
                                                                       " is not open on this node: pbs_mom's prologue and "
@@ -58,11 +58,11 @@ Result<void> join(torque::Task& task) {
     return pinfold::mayRunUnconfined(error, task.key) ? Result<void>() : error;
 }
 
-/// pbs_mom calls us by the path in its configuration. Our name tells us whether to start a login shell, because pbs_mom never
-/// says whether $source_login_batch is off.
+/// Returns true if the job wants a login shell. The name of this program, which is in the path in pbs_mom's configuration, tells
+/// this, because pbs_mom never says whether $source_login_batch is off.
 bool wantsLogin(std::string_view ownName) { return !ownName.ends_with("-nologin"); }
 
-/// Returns errno.
+/// Replaces this process by the user's shell. Returns errno if that fails.
 int becomeShell(char** command, bool login) {
     char* const shell = command[0];
     auto name = torque::loginName(shell);

@@ -14,7 +14,7 @@ namespace {
 
 std::string reasonOf(const pinfold::Drain& drain) { return drain.reason.empty() ? "the node is drained" : drain.reason; }
 
-/// Unset means that the node takes jobs.
+/// Returns why the node takes no jobs, or nullopt if the node takes jobs.
 std::optional<std::string> refusal() {
     const auto client = pinfold::ManagerClient::connect();
     const auto drain = client ? client->draining() : client.error();

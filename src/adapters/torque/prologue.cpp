@@ -58,7 +58,8 @@ int prologue(char** argv) {
     if (outage(opened.status) &&
         pinfold::mayRunUnconfined({pinfold::ErrorCode::Unreachable, "pinfoldd is not reachable"}, (*arguments)[1]))
         return 0;
-    std::fputs(opened.printed.c_str(), stderr); // this goes to the output file of this start: the next start truncates it
+    // This text goes to the output file of this start, and the next start truncates that file.
+    std::fputs(opened.printed.c_str(), stderr);
     ::openlog("torque-prologue", 0, LOG_DAEMON);
     ::syslog(LOG_ERR, "%s",
              ("job " + pinfold::printable((*arguments)[1], 300) +

@@ -32,17 +32,17 @@ struct Found {
     UniqueFd pidfd;
 };
 
-/// What one search needs to know.
+/// Holds what one search needs to know.
 struct Search {
     ProcessTable table;
-    std::string cgroup; ///< pbs_mom's
+    std::string cgroup; ///< the cgroup of pbs_mom
     uid_t user = 0;
-    std::optional<std::uint64_t> othersSince; ///< CLOCK_BOOTTIME: when the oldest of the user's other live jobs began
+    std::optional<std::uint64_t> othersSince; ///< when the oldest of the user's other live jobs began (CLOCK_BOOTTIME)
 
     bool mayBeOfAnotherJob(const ProcessInfo& info) const { return othersSince && *othersSince <= info.started + kTick; }
 };
 
-/// True: neither pbs_mom nor a script that still runs is an ancestor of the process.
+/// Returns true if neither pbs_mom nor a script that still runs is an ancestor of the process.
 bool isOrphan(const ProcessTable& table, const ProcessInfo& info) {
     for (auto parent = info.parent; parent > 1;) {
         const auto next = table.read(parent);
@@ -95,7 +95,7 @@ void sayKilled(const std::string& key, uid_t user, const std::vector<ProcessInfo
     SdJournal("torque-epilogue").event(event);
 }
 
-/// Unset: not everything is known that must be known.
+/// Prepares a search. Returns nullopt if something is not known that must be known.
 std::optional<Search> search(const std::string& key, const std::string& user) {
     Search search;
     const auto uid = findUser(user);
@@ -114,7 +114,7 @@ std::optional<Search> search(const std::string& key, const std::string& user) {
 } // namespace
 
 void endScriptLeftovers(const std::string& key, const std::string& user) {
-    // Where jobs may run without a scope, orphans in pbs_mom's cgroup may be a running job's.
+    // If jobs may run without a scope, orphans in pbs_mom's cgroup may belong to a running job.
     if (siteRunsUnconfined({ErrorCode::Unreachable, ""}))
         return;
     const auto wanted = search(key, user);

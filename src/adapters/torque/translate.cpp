@@ -15,12 +15,12 @@ namespace pinfold::torque {
 namespace {
 
 constexpr std::size_t kCookieDigits = 32;
-constexpr std::uint64_t kWordBytes = 4;                          // sizeof(int), src/resmom/linux/mom_mach.c
-constexpr std::string_view kOverLimit[] = {"-10", "-11", "-12"}; // JOB_EXEC_OVERLIMIT_*: memory, walltime, cput
+constexpr std::uint64_t kWordBytes = 4;                          // bytes in a word: sizeof(int), src/resmom/linux/mom_mach.c
+constexpr std::string_view kOverLimit[] = {"-10", "-11", "-12"}; // JOB_EXEC_OVERLIMIT_* for memory, walltime and cput
 constexpr std::uint64_t kMaxProcessors = 1U << 20U;
 constexpr std::uint64_t kMaxSlots = 8192; // the maximum that OpenJob takes
 
-/// The arguments of prologue and epilogue, by position (the manual's appendix "Prologue and Epilogue Scripts").
+/// Numbers the arguments of prologue and epilogue (the manual's appendix "Prologue and Epilogue Scripts").
 enum Argument { kJobId = 1, kUser = 2, kPrologueResources = 5, kEpilogueExit = 10 };
 
 std::string_view value(const Environment& environment, std::string_view name) {
@@ -64,7 +64,8 @@ std::optional<std::uint64_t> parseTorqueSize(std::string_view text) {
     return text.size() == 1 && lower(0) == 'w' ? std::optional(saturated(number, kWordBytes)) : std::nullopt;
 }
 
-/// Returns the smallest amount if a resource is named twice. So a user who puts a comma into a quoted value cannot get more.
+/// Returns the amount of a resource. If the list names the resource twice, the smallest amount counts, so that a user who puts a
+/// comma into a quoted value cannot get more.
 template <class Parse>
 std::optional<std::uint64_t> smallest(std::string_view resources, std::string_view name, const Parse& parse) {
     std::optional<std::uint64_t> found;
@@ -87,8 +88,8 @@ Error missing(const char* what) {
             std::string(what) + ": only pbs_mom calls this program; see pinfold's documentation for Torque"};
 }
 
-/// Returns the text of an element that exists exactly once. libxml2 writes a user's '<' as "&lt;", so no value can pass for an
-/// element.
+/// Returns the text of an element, if the element exists exactly once. libxml2 writes a user's '<' as "&lt;", so no value of a
+/// user can look like an element.
 std::optional<std::string_view> element(std::string_view xml, const std::string& name) {
     const auto open = '<' + name;
     std::optional<std::string_view> found;
@@ -126,7 +127,7 @@ Processors processors(const Environment& environment, std::string_view resources
     Processors found{.here = std::max(perNode, alone), .whole = 1, .sure = nodes == 1};
     found.whole = std::max(count(value(environment, "PBS_NP")).value_or(perNode * nodes), found.here);
 
-    // The file has one line for each processor. Only the mother superior has the file, and the mother superior is the first host.
+    // The node file has one line for each processor. Only the mother superior, which is the first host, has this file.
     const auto host = value(environment, "PBS_MSHOST");
     if (host.empty() || value(environment, "PBS_NODENUM") != "0")
         return found;
@@ -141,7 +142,7 @@ Processors processors(const Environment& environment, std::string_view resources
 
 std::optional<std::uint64_t> memoryHere(std::string_view resources, const Processors& processors) {
     const auto part = processors.sure ? processors.here : processors.whole;
-    // This does not overflow, and rounds up.
+    // ofWhole() rounds up, and does not overflow.
     const auto ofWhole = [&](std::uint64_t bytes) {
         return bytes / processors.whole * part + (bytes % processors.whole * part + processors.whole - 1) / processors.whole;
     };
@@ -180,8 +181,8 @@ Result<Words> endArguments(const Words& argv, const Environment& environment) {
     const bool sister = !value(environment, "PBS_NODENUM").empty() && value(environment, "PBS_NODENUM") != "0";
     if (sister || argv.size() <= kEpilogueExit)
         return words;
-    // The status is 256 plus a signal's number. It is negative if pbs_mom itself gave the job up. If a limit was the reason,
-    // pbs_mom ended the job by SIGTERM.
+    // If a signal ended the job, the status is 256 plus the signal's number. The status is negative if pbs_mom itself gave the
+    // job up. If the job exceeded a limit, pbs_mom ended it by SIGTERM.
     if (std::ranges::find(kOverLimit, argv[kEpilogueExit]) != std::end(kOverLimit))
         words.push_back("--exit-signal=" + std::to_string(SIGTERM));
     const auto exit = parseUnsigned(argv[kEpilogueExit]);

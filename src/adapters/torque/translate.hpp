@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Torque: translates what pbs_mom tells its scripts and its job starter into requests for pinfoldd. No I/O. Job ids, user names
-// and what only pbs_mom writes can be trusted. Users can influence resource lists and a task's environment.
+// Translates what Torque's pbs_mom tells its scripts and its job starter into requests for pinfoldd. The code does no I/O. It can
+// trust job ids, user names and texts that only pbs_mom writes. Users can influence resource lists and a task's environment.
 #pragma once
 
 #include "base/result.hpp"
@@ -18,57 +18,59 @@
 
 namespace pinfold::torque {
 
-/// pbs_mom puts a job back into its queue after any exit status of a prologue except 0 and 1; 1 deletes the job. An interactive
-/// job is deleted after any exit status except 0.
+/// If a prologue exits with a status other than 0 and 1, pbs_mom puts the job back into the queue. The exit status 1 deletes the
+/// job. Any exit status except 0 deletes an interactive job.
 constexpr int kRequeue = 2;
 
 using Environment = std::map<std::string, std::string, std::less<>>;
 using Words = std::vector<std::string>;
 
-/// "4711.server", "12[3].server" → "torque.4711.server". The key has the server's name, because two servers may use the same
-/// number on one node. Error: InvalidArgument.
+/// Returns the key of a job, such as "torque.4711.server" for "4711.server". An id of an array task looks like "12[3].server".
+/// The key has the server's name, because two servers may use the same number on one node. Error: InvalidArgument.
 Result<std::string> jobKey(std::string_view jobId);
 
-/// The processors of a job, by the environment that Torque gives a prologue.
+/// Says how many processors a job has, by the environment that Torque gives a prologue.
 struct Processors {
-    std::uint64_t here = 1;  ///< on this host
-    std::uint64_t whole = 1; ///< of the whole job, on all hosts
-    bool sure = false;       ///< `here` is exact, and not an estimate for the job's weight
+    std::uint64_t here = 1;  ///< processors on this host
+    std::uint64_t whole = 1; ///< processors of the whole job, on all hosts
+    bool sure = false;       ///< `here` is exact, and not just an estimate for the job's weight
 };
 
-/// `nodeFile`: the text of $PBS_NODEFILE; empty on sister hosts, which have no such file.
+/// Finds out the processors of a job. `nodeFile` is the text of $PBS_NODEFILE, or empty on sister hosts, which have no such file.
 Processors processors(const Environment& environment, std::string_view resources, std::string_view nodeFile);
 
-/// The bytes of memory that the resource list ("mem=4gb,nodes=2:ppn=4,…") allows the job on this host; nullopt: it says nothing.
-/// This is never less than the host's part: if that part is not known for sure, it is the memory of the whole job.
+/// Returns the bytes of memory that the resource list ("mem=4gb,nodes=2:ppn=4,…") allows the job on this host, or nullopt if the
+/// list does not say so. The result is never less than this host's part: if that part is not known for sure, the result is the
+/// memory of the whole job.
 std::optional<std::uint64_t> memoryHere(std::string_view resources, const Processors& processors);
 
-/// The arguments with which prologue and prologue.parallel have pinfold open the job. Error: InvalidArgument.
+/// Returns the arguments with which prologue and prologue.parallel call pinfold to open the job. Error: InvalidArgument.
 Result<Words> openArguments(const Words& argv, const Environment& environment, std::string_view nodeFile);
-/// The arguments with which epilogue and epilogue.parallel have pinfold end the job. Error: InvalidArgument.
+/// Returns the arguments with which epilogue and epilogue.parallel call pinfold to end the job. Error: InvalidArgument.
 Result<Words> endArguments(const Words& argv, const Environment& environment);
 
-/// What the process of the job starter becomes. Batch means "the batch script, unless the job has one already".
+/// Says what the process of the job starter becomes. The role Batch means "the batch script, unless the job has one already".
 struct Task {
     std::string key;
     WrapperRole role = WrapperRole::Task;
 };
-/// The task that the job starter's process becomes. Error: InvalidArgument.
+/// Returns the task that the job starter's process becomes. Error: InvalidArgument.
 Result<Task> startedTask(const Environment& environment);
 
-/// The name with which a login shell is called: "/bin/bash" → "-bash". pbs_mom itself does this, but not for a job starter.
+/// Returns the name by which to call a login shell, such as "-bash" for "/bin/bash". pbs_mom itself uses such a name, but not if
+/// there is a job starter.
 std::string loginName(std::string_view shell);
 
-/// The user to whom a job belongs, by pbs_mom's own file about the job.
+/// Is the user to whom a job belongs, from pbs_mom's own file about the job.
 struct Identity {
     std::string jobId;
     uid_t uid = 0;
     gid_t gid = 0;
 };
-/// True: the text has 32 hexadecimal digits.
+/// Returns true if the text has 32 hexadecimal digits.
 bool isCookie(std::string_view text);
-/// `jobFile`: mom_priv/jobs/*.JB of Torque 5 and later. nullopt: the job does not have this cookie, or does not run, or the file
-/// is not one that pbs_mom writes.
+/// Returns the user of the job with this cookie. `jobFile` is the text of a file mom_priv/jobs/*.JB of Torque 5 or later. Returns
+/// nullopt if the job does not have this cookie or does not run, or if the file does not have pbs_mom's format.
 std::optional<Identity> identity(std::string_view jobFile, std::string_view cookie);
 
 } // namespace pinfold::torque

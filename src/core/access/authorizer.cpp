@@ -11,7 +11,7 @@
 namespace pinfold {
 namespace {
 
-/// Who may make the request. Root and the members of pinfold-admin may make every request.
+/// Says who may make the request. Root and the members of pinfold-admin may make every request.
 enum class Who {
     Admin,
     Owner,   ///< the owner of the job
@@ -19,15 +19,15 @@ enum class Who {
     Everyone,
 };
 
-/// What happens to the request in one phase of the job.
+/// Says what happens to a request that comes in a given phase of the job.
 enum class Is {
     Done,
-    Needless, ///< answered at once: there is nothing to do, and the answer discloses nothing
+    Needless, ///< pinfoldd answers at once: there is nothing to do, and the answer discloses nothing
     NoJob,
     NoReceipt,
     Taken,
     Early,
-    Held, ///< systemd 257 starts no unit in a frozen slice
+    Held, ///< pinfoldd refuses it, because systemd 257 starts no unit in a frozen slice
     Late,
 };
 
@@ -35,7 +35,7 @@ struct Rule {
     Action action;
     std::string_view method;
     Who who;
-    std::array<Is, 6> in; ///< one for each Phase
+    std::array<Is, 6> in; ///< what happens in each Phase
 };
 
 using enum Is;
@@ -117,7 +117,7 @@ Result<void> decideCreate(const Caller& caller, const Target& target) {
     return {};
 }
 
-/// Checks that the caller owns the job, and asks for no more than an owner may.
+/// Checks that the caller owns the job, and that the request asks for no more than an owner may ask for.
 Result<void> decideOwners(const Caller& caller, Action action, const Target& target) {
     if (target.owner != caller.uid)
         return denied("the job belongs to another user");
@@ -199,8 +199,8 @@ Result<void> decide(const Caller& caller, Action action, const Target& target) {
         return admitted;
     const auto& rule = *ruleOf(action);
     const auto becomes = outcome(rule, target.phase);
-    // If the answer is the same as for a job that does not exist, the owner does not matter: everyone may know which jobs are
-    // live.
+    // If the answer is the same as for a job that does not exist, the owner does not matter, because everyone may know which jobs
+    // are live.
     if (becomes != Done && becomes == outcome(rule, Phase::NoJob))
         return possible(action, target.phase, target.key);
     // Nobody may move a process from one job into another: the process would escape the first job's limits and its end.

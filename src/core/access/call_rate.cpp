@@ -11,7 +11,7 @@ constexpr std::size_t kMaxBuckets = 4096;
 } // namespace
 
 bool CallRate::take(uid_t uid, std::uint64_t now) {
-    // A bucket that has had time to fill up is the same as a new one.
+    // If a bucket has had time to fill up, it is the same as a new bucket, so it is removed.
     if (buckets_.size() > kMaxBuckets)
         std::erase_if(buckets_, [now](const auto& entry) {
             return static_cast<double>(now - entry.second.filled) / 1e6 * kPerSecond >= kBurst;
@@ -26,7 +26,7 @@ bool CallRate::take(uid_t uid, std::uint64_t now) {
 }
 
 void CallRate::charge(uid_t uid, std::uint64_t spent) {
-    // The debt is at most one burst, so a user is not refused for more than some seconds after a request.
+    // The debt is at most one burst. So no request makes CallRate refuse a user's calls for more than some seconds.
     if (const auto bucket = buckets_.find(uid); bucket != buckets_.end())
         bucket->second.tokens =
             std::max(-kBurst, bucket->second.tokens - static_cast<double>(spent) / 1e3 * kPerMillisecondSpent);

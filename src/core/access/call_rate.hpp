@@ -8,18 +8,20 @@
 
 namespace pinfold {
 
-/// A token bucket for each user, so that one user's flood of calls costs the others little. It has no timers: the caller passes
-/// the time.
+/// Has a token bucket for each user, so that a flood of calls from one user costs the others little. CallRate has no timers: the
+/// caller passes the time.
 class CallRate {
 public:
     static constexpr double kBurst = 200;
     static constexpr double kPerSecond = 100;
-    static constexpr double kPerMillisecondSpent = 1; ///< tokens; so a user gets at most a tenth of a processor
+    static constexpr double kPerMillisecondSpent = 1; ///< tokens per millisecond of CPU time; so a user gets at most a tenth of a
+                                                      ///< CPU
 
-    /// Takes a token; false when the bucket is empty. `now`: microseconds of a clock that never goes back.
+    /// Takes a token. Returns false if the user's bucket is empty. `now` is the time in microseconds on a clock that never goes
+    /// back.
     bool take(uid_t uid, std::uint64_t now);
-    /// Charges a call that was let in. `spent`: the microseconds of CPU time that it took. Time in which it waited does not
-    /// count, because a busy node is not the caller's fault.
+    /// Charges the user for a call that take() let in. `spent` is the CPU time of the call in microseconds. The time in which the
+    /// call waited does not count, because a busy node is not the caller's fault.
     void charge(uid_t uid, std::uint64_t spent);
 
 private:

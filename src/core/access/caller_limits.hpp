@@ -16,25 +16,27 @@
 
 namespace pinfold {
 
-/// The limits of each user. Calls through the bus and through the wrapper's socket are counted together. Admins have no limits.
+/// Limits how much each user may ask for at once. Calls through the bus and through the wrapper's socket are counted together.
+/// Admins have no limits.
 class CallerLimits {
 public:
-    /// The most calls of one user that may wait. A user may well have 10,000 jobs with a supervisor each.
+    /// At most this many calls of one user may wait. A user may well have 10,000 jobs, each with a supervisor that waits.
     static constexpr std::size_t kMostWaits = 16384;
     static constexpr std::size_t kMostQueries = 8;
-    /// For all ordinary users together. The limit on queries leaves some places for admins (Lane::HistoryRead).
+    /// At most this many calls of all ordinary users together may wait. The limit on queries leaves some places for admins
+    /// (Lane::HistoryRead).
     static constexpr std::size_t kMostWaitsOfAll = 65536;
     static constexpr std::size_t kMostQueriesOfAll = 48;
 
     explicit CallerLimits(std::function<uid_t(uid_t)> countsAs = [](uid_t uid) { return uid; })
         : countsAs_(std::move(countsAs)) {}
 
-    /// Sets which users besides root are admins from now on.
+    /// Sets which users are admins from now on. Root always is one.
     void setAdmins(std::set<uid_t> admins) { admins_ = std::move(admins); }
     Caller caller(uid_t uid) const { return {uid, uid == 0 || admins_.contains(uid), countsAs_(uid)}; }
 
-    /// Counts a call that waits for a job's end. The call holds the result until it is answered, since it costs memory until
-    /// then, even if its sender has gone. Error: Busy.
+    /// Counts a call that waits for a job's end. The call holds the result until pinfoldd answers the call: even when the sender
+    /// has gone, the call costs memory until then. Error: Busy.
     Result<std::shared_ptr<void>> enterWait(const Caller& caller) {
         if (caller.admin)
             return std::shared_ptr<void>();
@@ -44,8 +46,8 @@ public:
                                           " (or of all ordinary users together) wait for jobs to end: wait for answers first"};
     }
 
-    /// Counts a query of the history. The query holds the result until it is answered, since all queries share few threads.
-    /// Error: Busy.
+    /// Counts a query of the history. The query holds the result until pinfoldd answers the query, since all queries share few
+    /// threads. Error: Busy.
     Result<std::shared_ptr<void>> enterQuery(const Caller& caller) {
         if (caller.admin)
             return std::shared_ptr<void>();

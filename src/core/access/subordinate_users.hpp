@@ -20,21 +20,24 @@
 
 namespace pinfold {
 
-/// Tells which user a user id counts as. By newuidmap(1) an ordinary user may act as 65,536 more users, as /etc/subuid says. What
-/// is counted by user is counted for all of these together.
+/// Tells which user a user id counts as. With newuidmap(1) an ordinary user may act as 65,536 more users, as /etc/subuid says.
+/// Where pinfoldd counts something for each user, it counts the user and these 65,536 users together.
 ///
-/// The file and the name service are asked in the background, and nobody waits. An answer depends on what is known at that time.
+/// SubordinateUsers reads the file and asks the name service in the background. No caller waits, so an answer depends on what
+/// SubordinateUsers knows at that time.
 class SubordinateUsers {
 public:
-    /// Microseconds after which a question about a user makes SubordinateUsers look again whether the file has changed.
+    /// If somebody asks about a user later than this many microseconds after the last look, SubordinateUsers looks again whether
+    /// the file has changed.
     static constexpr std::uint64_t kLookAgain = 10'000'000;
-    static constexpr std::size_t kMostBytes = 4 << 20; ///< the most that is read of the file: some 200,000 users
+    static constexpr std::size_t kMostBytes = 4 << 20; ///< SubordinateUsers reads at most this much of the file: some 200,000
+                                                       ///< users
 
     struct Parts {
         EventLoop& loop;
         Background& background;
         std::filesystem::path file;
-        /// Asks the name service; called by a thread of Lane::Names.
+        /// Asks the name service for a user's id. A thread of Lane::Names calls it.
         std::function<Result<uid_t>(const std::string& name)> findUser;
         std::function<Result<std::string>(uid_t user)> nameOf; ///< asks the name service for a user's name, in the same lane
         std::function<void(const std::string&)> inform;
@@ -42,13 +45,14 @@ public:
     };
     explicit SubordinateUsers(Parts parts) : parts_(std::move(parts)) {}
 
-    /// The owner, if the id is a subordinate id; else the id itself. If the owner's name is not known yet, or the owner is root,
-    /// whose subordinate ids are for others, then all ids of the range count as the range's first id.
+    /// Returns the owner of `id` if it is a subordinate id, and otherwise `id`. If the owner's name is not known yet, all ids of
+    /// the range count as the range's first id. This also holds if the owner is root, because root's subordinate ids are for
+    /// others.
     uid_t userOf(uid_t id);
-    /// This user's own id and the subordinate ids. The subordinate ids are missing until the user's name is known. The first
-    /// question about a user asks for the name.
+    /// Returns the user's own id and the subordinate ids. The subordinate ids are missing until the user's name is known. The
+    /// first question about a user asks for the name.
     UserIds idsOf(uid_t user);
-    /// Looks whether the file has changed.
+    /// Looks whether the file has changed, and reads it if so.
     void look();
 
 private:
@@ -57,15 +61,15 @@ private:
         std::optional<uid_t> owner;
         bool asked = false;
     };
-    using Stamp = std::array<std::int64_t, 4>; ///< which file, and of when
+    using Stamp = std::array<std::int64_t, 4>; ///< tells which file was read, and in which version
     struct Look {
         Stamp stamp{};
-        std::optional<SubordinateIds> ids; ///< unset: as before
+        std::optional<SubordinateIds> ids; ///< unset if the file has not changed
         std::string trouble;
     };
     struct Known {
-        std::vector<std::pair<uid_t, uid_t>> ranges; ///< as in UserIds
-        bool asked = false;                          ///< since the file was read
+        std::vector<std::pair<uid_t, uid_t>> ranges; ///< means the same as in UserIds
+        bool asked = false;                          ///< the name service has been asked since the file was read
     };
     void lookIfDue();
     void askForName(uid_t user);
@@ -74,12 +78,13 @@ private:
     void askFor(uid_t first, Range& range);
 
     Parts parts_;
-    std::map<uid_t, Range> ranges_; ///< by their first id
-    std::map<uid_t, Known> known_;  ///< by user
+    std::map<uid_t, Range> ranges_; ///< by the first id of the range
+    std::map<uid_t, Known> known_;  ///< by user id
     Stamp stamp_{INT64_MIN};
-    std::optional<std::uint64_t> lookedAt_; ///< EventLoop::bootTime()
+    std::optional<std::uint64_t> lookedAt_; ///< when SubordinateUsers last looked at the file (EventLoop::bootTime())
     bool looking_ = false;
-    bool asking_ = false; ///< it asks for one name at a time, because others need the lane, too
+    bool asking_ = false; ///< a question to the name service is under way; there is only one at a time, because others need the
+                          ///< lane, too
 };
 
 } // namespace pinfold

@@ -26,7 +26,7 @@ void JobFreezer::suspend(const JobPtr& job, const Caller& caller, Reply<void> re
             allowed = possible(Action::SuspendJob, phaseOf(*job), job->key().text());
         if (!allowed || job->record.suspendedSince)
             return reply(std::move(allowed));
-        if (job->isStartingTasks()) // its processes would come after the freeze
+        if (job->isStartingTasks()) // the processes of a task that is starting would come after the freeze
             return reply(Error{ErrorCode::Busy, "a task of job '" + job->key().text() + "' is being started: try again"});
         job->ownerSuspends = true;
         begin(job, by, reply);
@@ -53,7 +53,7 @@ void JobFreezer::begin(const JobPtr& job, uid_t by, Reply<void> reply) {
     core_.save(*job);
     freeze(job, [this, job, by, reply](const SystemdOutcome& outcome) {
         if (outcome) {
-            job->record.suspendedSince.reset(); // the job ran on
+            job->record.suspendedSince.reset(); // the freeze failed, so the job ran on
             failed(job);
             return reply(Error{ErrorCode::SystemdFailed, "systemd did not freeze the job: " + outcome->message});
         }
@@ -63,7 +63,7 @@ void JobFreezer::begin(const JobPtr& job, uid_t by, Reply<void> reply) {
         ask(job, [this, job, by, reply](const Result<void>& allowed) {
             if (allowed || !job->ownerSuspends)
                 return suspended(job, by, reply);
-            job->record.suspendedSince.reset(); // an owner who may not suspend gets no time off the run time limit
+            job->record.suspendedSince.reset(); // an owner who may not suspend the job gets no time off the run time limit
             failed(job);
             reply(allowed);
         });
@@ -83,7 +83,7 @@ void JobFreezer::suspended(const JobPtr& job, uid_t by, const Reply<void>& reply
 
 void JobFreezer::freeze(const JobPtr& job, SystemdDone done) {
     job->turns.take(Turns::Kind::Hit, [this, job, done = std::move(done)] {
-        if (job->record.state != JobState::Running) { // the end of the job has thawed it
+        if (job->record.state != JobState::Running) { // the end of the job has thawed the job
             job->turns.over();
             return done({});
         }
@@ -94,7 +94,7 @@ void JobFreezer::freeze(const JobPtr& job, SystemdDone done) {
     });
 }
 
-/// The thaw takes a turn too, because a freeze may still wait for its own turn.
+/// The thaw takes a turn too, because an earlier freeze may still wait for its own turn.
 void JobFreezer::thaw(const JobPtr& job, SystemdDone done) {
     job->turns.take(Turns::Kind::Hit, [this, job, done = std::move(done)] {
         job->turns.over();
@@ -107,7 +107,8 @@ void JobFreezer::failed(const JobPtr& job) {
         return; // the unit of that name may belong to another job by now
     endSuspension(job->record, core_.context.loop.bootTime());
     core_.save(*job);
-    core_.context.systemd.thaw(job->key().sliceName(), [](const SystemdOutcome&) {}); // the job may be half frozen
+    // The job may be half frozen, so it is thawed.
+    core_.context.systemd.thaw(job->key().sliceName(), [](const SystemdOutcome&) {});
 }
 
 void JobFreezer::restore(const JobPtr& job) {
@@ -124,8 +125,8 @@ void JobFreezer::restore(const JobPtr& job) {
 }
 
 void JobFreezer::resume(const JobPtr& job, uid_t by, Reply<void> reply) {
-    // PID 1 may have frozen the job for an earlier pinfoldd, although the answer and the thaw that followed were lost with the
-    // bus.
+    // PID 1 may have frozen the job for an earlier pinfoldd, although the answer was lost with the bus, and the thaw that
+    // followed was lost too.
     const bool frozen = job->slice && job->slice->frozen().value_or(false);
     if (!job->record.suspendedSince && !frozen)
         return reply({});

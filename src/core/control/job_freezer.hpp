@@ -6,22 +6,23 @@
 
 namespace pinfold {
 
-/// Suspends a job and all its tasks by the kernel's freezer. Suspended time does not count towards the run time limit.
+/// Suspends a job and all its tasks with the kernel's freezer. Suspended time does not count towards the run time limit.
 class JobFreezer {
 public:
     JobFreezer(Core& core, JobEnder& ender) : core_(core), ender_(ender) {}
 
-    /// A job that is suspended already stays suspended. The owner may suspend a job only while all its processes are the owner's.
-    /// Errors: JobEnding, SystemdFailed; for the owner also Denied and Busy.
+    /// Suspends the job. A job that is suspended already stays suspended. The owner may suspend a job only while all its
+    /// processes are the owner's. Errors: JobEnding, SystemdFailed. The owner can also get Denied and Busy.
     void suspend(const JobPtr& job, const Caller& caller, Reply<void> reply);
-    /// A job that is not suspended runs on. Errors: JobEnding, SystemdFailed.
+    /// Lets a suspended job run on. A job that is not suspended simply goes on. Errors: JobEnding, SystemdFailed.
     void resume(const JobPtr& job, uid_t by, Reply<void> reply);
 
-    /// Call this after a restart: the record may have a suspension of which PID 1 has never heard.
+    /// Call restore() after a restart of pinfoldd, because the record may say that the job is suspended although PID 1 never got
+    /// that request.
     void restore(const JobPtr& job);
 
 private:
-    /// Finds out whether all processes are the owner's.
+    /// Finds out whether all processes of the job belong to the owner.
     void ask(const JobPtr& job, const Reply<void>& reply);
     void begin(const JobPtr& job, uid_t by, Reply<void> reply);
     void suspended(const JobPtr& job, uid_t by, const Reply<void>& reply);

@@ -9,7 +9,7 @@ namespace pinfold {
 
 void JobSignaller::send(const JobPtr& job, int signal, Reply<void> reply) {
     job->turns.take(Turns::Kind::Hit, [this, job, signal, reply = std::move(reply)] {
-        if (!core_.registry.has(*job)) { // another job may have its key by now
+        if (!core_.registry.has(*job)) { // the job is over, and another job may have its key
             job->turns.over();
             return reply(Error{ErrorCode::JobEnding, "job '" + job->key().text() + "' is over"});
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// JobSignaller sends a signal to the processes of a job. Such a signal is not the end of the job.
+// Sends a signal to the processes of a job, without ending the job.
 #pragma once
 
 #include "core/core.hpp"
@@ -13,8 +13,8 @@ public:
     /// Sends the signal to all of the job's processes. Errors: JobEnding, SystemdFailed.
     void send(const JobPtr& job, int signal, Reply<void> reply);
 
-    /// Sends the signal for the job's owner, to those processes that the owner could reach by kill(2). Errors: Denied, the owner
-    /// can reach no process; Busy, JobEnding, Internal.
+    /// Sends the signal for the job's owner, to those processes that the owner could reach by kill(2). Errors: Denied if the
+    /// owner can reach no process of the job; Busy, JobEnding, Internal.
     void sendAsOwner(const JobPtr& job, int signal, const Reply<void>& reply);
 
 private:

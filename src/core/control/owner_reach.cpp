@@ -7,7 +7,8 @@
 namespace pinfold {
 namespace {
 
-// A process that is forked while the list is read is in the next list. If a job forks for ever, its owner can end it by StopJob.
+// A process that is forked while pinfoldd reads the list is in the next list. If a job forks for ever, its owner can end it by
+// StopJob.
 constexpr int kMostLooks = 16;
 
 } // namespace
@@ -19,7 +20,7 @@ Result<OwnerReach::Process> OwnerReach::look(pid_t pid) const {
         return place.error().code == ErrorCode::PidGone ? Result(Process::Elsewhere) : place.error();
     if (*place != slice_ && !place->starts_with(slice_ + "/"))
         return Process::Elsewhere;
-    // As for kill(2), a program that gained other rights by its set-user-ID bit still belongs to the user who called it.
+    // A program that gained other rights by its set-user-ID bit still belongs to the user who called it, as for kill(2).
     return owner_.has(info->realUid) || owner_.has(info->savedUid) ? Process::Owners : Process::Others;
 }
 

@@ -8,9 +8,9 @@
 
 namespace pinfold {
 
-/// Does to a job's processes what the job's owner may do to them, which is no more than by kill(2): a batch system may have
-/// root's prologue and epilogue in the job. A thread does it, since a job may have thousands of processes, so the object owns all
-/// that it uses.
+/// Sends signals to a job's processes for the job's owner. The owner may reach only those processes that the owner could reach by
+/// kill(2), because a batch system may have root's prologue and epilogue in the job. A job may have thousands of processes, so a
+/// thread uses this object, and the object owns all its data.
 class OwnerReach {
 public:
     OwnerReach(const CoreContext& context, const Job& job)
@@ -20,12 +20,13 @@ public:
     /// Sends the signal to the owner's processes. Errors: Denied if all processes of the job
     /// belong to other users; Internal.
     Result<void> signal(int number) const;
-    /// Success: all processes belong to the owner. Errors: Denied, which names a process that does not; Internal.
+    /// Succeeds if all processes of the job belong to the owner. Errors: Denied, with a process that belongs to another user;
+    /// Internal.
     Result<void> coversAll() const;
 
 private:
     enum class Process { Owners, Others, Elsewhere };
-    /// Elsewhere: not in the job, or it has ended.
+    /// Returns Elsewhere for a process that is not in the job or has ended.
     Result<Process> look(pid_t pid) const;
 
     CgroupTree cgroups_;
@@ -34,8 +35,8 @@ private:
     UserIds owner_;
 };
 
-/// The requests of a job's owner about the job's processes are done one after the other. This marks in Job::ownersTurn that a
-/// request is under way; the request removes the mark when it is done. Error: Busy, because an earlier request is under way.
+/// Marks in Job::ownersTurn that a request of the owner about the job's processes is under way. The request removes the mark when
+/// it is done. Error: Busy if an earlier request of the owner is under way, because such requests come one after the other.
 Result<void> takeOwnersTurn(Job& job);
 
 } // namespace pinfold

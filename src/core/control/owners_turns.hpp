@@ -12,14 +12,14 @@
 
 namespace pinfold {
 
-/// Lets at most one request that a user makes as a job's owner into Lane::Owners, so that nobody waits there behind a second
-/// request of somebody else.
+/// Lets each user have at most one request in Lane::Owners, the lane for requests of jobs' owners. So nobody waits in that lane
+/// behind two requests of the same user.
 class OwnersTurns {
 public:
-    static constexpr std::size_t kMostOfOne = 128; ///< requests of one user, including the one that has its turn
+    static constexpr std::size_t kMostOfOne = 128; ///< requests of one user, with the request that has its turn
 
-    /// Calls `begin` when it is the request's turn, possibly at once. over() ends the turn. `user`: the user who is counted, for
-    /// a subordinate id its owner. Error: Busy, because too many requests of this user wait.
+    /// Calls `begin` when it is the request's turn, possibly at once. The turn lasts until over(). The request counts for `user`;
+    /// for a subordinate id this is the id's owner. Error: Busy if too many requests of this user wait.
     Result<void> take(uid_t user, std::function<void()> begin);
     void over(uid_t user);
 

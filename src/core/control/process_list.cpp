@@ -17,7 +17,7 @@ void listProcesses(Core& core, const Job& job, pid_t after, Reply<std::vector<Jo
     std::ranges::sort(*pids);
     const auto& context = core.context;
     std::vector<ProcessInfo> seen;
-    std::vector<std::uint32_t> tasks; // in the order of `seen`
+    std::vector<std::uint32_t> tasks; // the task of each process in `seen`, in the same order
     for (auto pid = std::ranges::upper_bound(*pids, after); pid != pids->end(); ++pid) {
         if (seen.size() == JobManager::kMostProcessesAtOnce)
             break;
@@ -25,7 +25,7 @@ void listProcesses(Core& core, const Job& job, pid_t after, Reply<std::vector<Jo
         const auto path = context.processes.cgroupOf(*pid);
         const auto identity = path ? identifyPath(*path) : std::nullopt;
         if (!info || !identity || !(identity->key == job.key()))
-            continue; // the process ended meanwhile, or its number belongs to another process by now
+            continue; // the process has ended meanwhile, or another process has its number now
         seen.push_back(std::move(*info));
         tasks.push_back(identity->task.value_or(0));
     }

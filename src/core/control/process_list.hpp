@@ -10,7 +10,7 @@
 
 namespace pinfold {
 
-/// What JobManager::processes() does for callers who may know.
+/// Does what JobManager::processes() does, for callers who may see the processes.
 void listProcesses(Core& core, const Job& job, pid_t after, Reply<std::vector<JobProcess>> reply);
 
 } // namespace pinfold

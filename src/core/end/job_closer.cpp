@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint64_t kSliceRetry = 500'000;
 constexpr int kSliceTries = 20;
 
-/// True: the leader was the victim of the out-of-memory kill, or was killed with the rest of the job.
+/// Returns true if the out-of-memory kill hit the leader, alone or with the rest of the job.
 bool endedForMemory(const JobRecord& record, JobResult result) {
     if (!record.oom || (result != JobResult::Exited && result != JobResult::Signaled && result != JobResult::Lost))
         return false;
@@ -25,7 +25,7 @@ bool endedForMemory(const JobRecord& record, JobResult result) {
     return victimWasLeader || record.limits.oomPolicy.value_or(OomPolicy::Job) == OomPolicy::Job;
 }
 
-/// note() must have been called for this job before.
+/// Call note() for the job before makeReceipt().
 Receipt makeReceipt(const Core& core, const Job& job) {
     const auto& record = job.record;
     Receipt receipt;
@@ -63,8 +63,8 @@ Receipt makeReceipt(const Core& core, const Job& job) {
 
 struct JobCloser::Closing {
     JobPtr job;
-    bool recorded;                 ///< the record has all that the receipt needs, so a restart does not need the slice
-    std::optional<Receipt> stored; ///< set when the receipt is durable or set aside
+    bool recorded;                 ///< the record has all that the receipt needs, so a restarted pinfoldd does not need the slice
+    std::optional<Receipt> stored; ///< the stored receipt, as soon as it is durable or set aside
     bool sliceGone = false;        ///< the slice is gone, or pinfoldd has given up removing it
 };
 
@@ -84,7 +84,7 @@ void JobCloser::account(const JobPtr& job) {
     note(*job);
     auto closing =
         std::make_shared<Closing>(Closing{.job = job, .recorded = job->record.state == JobState::Accounting, .stored = {}});
-    if (!closing->recorded) // if true, an earlier pinfoldd has stored this state
+    if (!closing->recorded) // otherwise an earlier pinfoldd has stored this state
         closing->recorded = core_.advance(*job, JobState::Accounting) && core_.save(*job);
     job->describeTimer.reset();
     job->graceTimer.reset();
@@ -119,7 +119,7 @@ void JobCloser::flush() {
                 closing->stored = stored;
                 closing->recorded ? forgetIfClosed(*closing) : removeSlice(closing, 1);
             });
-        // The disk and PID 1 each take about a millisecond, and neither has to wait for the other.
+        // The disk and PID 1 each take about a millisecond. Neither has to wait for the other, so both work at the same time.
         if (closing->recorded || closing->stored)
             removeSlice(closing, 1);
     }
@@ -131,12 +131,12 @@ void JobCloser::removeSlice(const ClosingPtr& closing, int tries) {
         closing->sliceGone = true;
         forgetIfClosed(*closing);
     };
-    if (core_.shutdownSince) // PID 1 stops the slice as soon as pinfoldd has exited, and not before
+    if (core_.shutdownSince) // PID 1 stops the slice, but not before pinfoldd has exited
         return gone();
     core_.context.systemd.stop(closing->job->key().sliceName(), [this, closing, gone, tries](const SystemdOutcome& outcome) {
         const auto& job = closing->job;
         const auto path = slicePath(job->key());
-        // systemd 252 reports success, but leaves the cgroup behind, when a process in it could not be killed in time.
+        // If systemd 252 cannot kill a process of the slice in time, it reports success, but leaves the slice's cgroup behind.
         if (!outcome && core_.context.cgroups.exists(path))
             (void)core_.context.cgroups.remove(path);
         if (!outcome && !core_.context.cgroups.exists(path))
@@ -146,7 +146,7 @@ void JobCloser::removeSlice(const ClosingPtr& closing, int tries) {
                        "its slice cannot be removed: " + (outcome ? outcome->message : "cgroup in use"), Trouble::Stop);
             return gone();
         }
-        // systemd 257 does not stop a unit that somebody froze without pinfoldd.
+        // systemd 257 does not stop a unit that somebody froze without pinfoldd, so thaw() comes first.
         core_.context.systemd.thaw(job->key().sliceName(), [](const SystemdOutcome&) {});
         job->removalTimer = core_.context.loop.after(kSliceRetry, [this, closing, tries] { removeSlice(closing, tries + 1); });
     });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The last step of a job: writes its receipt and removes its slice, at the same time, and then removes its record.
+// Does the last step of a job: writes the job's receipt and removes the job's slice at the same time, and then removes the
+// record.
 #pragma once
 
 #include "core/core.hpp"
@@ -23,18 +24,18 @@ public:
     };
     JobCloser(Core& core, Parts parts) : core_(core), parts_(parts) {}
 
-    /// Call this when the job runs. The history gets a row for the job within a second (LiveRows). Nobody waits for that.
+    /// Call this when the job runs. The history gets a row for the job within a second (LiveRows). Nobody waits for the row.
     void running(const JobPtr& job) { parts_.rows.expect(job); }
-    /// Call this when the job has run empty. It notes the time and what the job used, for the receipt.
+    /// Call note() when the job has run empty. For the receipt, note() keeps the time and what the job used.
     void note(Job& job) const;
-    /// Call this when something has joined the job after note(), so that the job is not empty after all.
+    /// Call forgetNote() when a process has joined the job after note(). The job is not over then, and will need a new note().
     static void forgetNote(Job& job) { job.record.figures.reset(); }
 
-    /// Call this when the job's last process is gone. Makes the receipt durable, removes the job's units, and then
+    /// Call this when the job's last process is gone. account() makes the receipt durable, removes the job's units, and then
     /// answers everybody who waits for the job.
     void account(const JobPtr& job);
 
-    /// Called when a job has left the registry.
+    /// pinfoldd calls onForgotten each time a job has left the registry.
     std::function<void()> onForgotten;
 
 private:

@@ -18,19 +18,19 @@ namespace {
 constexpr std::uint64_t kFreezeWait = 1'000'000;
 
 // A process that ends leaves its cgroup (cgroup_exit() in the kernel's do_exit()) a moment before its pidfd reports the end
-// (exit_notify()), and the process may have to wait for a processor in between. If a leader lives longer than this, somebody has
-// moved it to another cgroup.
+// (exit_notify()), and in between the process may have to wait for a CPU. If a leader lives on for longer than kDyingWait,
+// somebody has moved it to another cgroup.
 constexpr std::uint64_t kDyingWait = 1'000'000;
 
-/// True: the processes that are left now should have ended earlier. (At a stop request the job's own processes are about to end
-/// together.)
+/// Returns true if the processes that are left now should have ended earlier. (After a stop request this is false: the job's own
+/// processes still have to end.)
 bool leftBehind(const Job& job) {
     return job.record.linger && !job.record.tasks.contains(0) ? job.record.cause == JobResult::Exited : leaderEnded(job);
 }
 
 bool populated(const Job& job) { return job.slice && job.slice->populated(); }
 
-/// True: the job's processes are being stopped, and a timer drives the next step.
+/// Returns true if JobEnder is stopping the job's processes, and a timer drives the next step.
 bool isBeingStopped(const Job& job) { return job.describeTimer || job.graceTimer || job.freezeTimer || job.unkillableTimer; }
 
 } // namespace
@@ -64,7 +64,7 @@ void JobEnder::watch(const JobPtr& job) {
     if (!job->record.neverRan)
         closer_.running(job);
     job->lacksBatchScript() || job->isStarting(0) ? check(job) : watchBatchScript(job);
-    if (core_.shutdownSince) // PID 1 may have started the job before PID 1 began to stop all units
+    if (core_.shutdownSince) // at a shutdown PID 1 may have started the job before PID 1 began to stop all units
         begin(job, {.cause = JobResult::NodeShutdown, .by = {}, .grace = {}});
 }
 
@@ -89,7 +89,7 @@ void JobEnder::check(const JobPtr& job) {
         job->leaderTimer.reset();
         if (job->record.state == JobState::Ending)
             JobCloser::forgetNote(*job);
-        // The job had run empty. Processes that have come since are stopped too.
+        // The job had run empty, but it has processes again. JobEnder stops these processes too.
         if (job->record.state == JobState::Ending && !isBeingStopped(*job) && !reports_.letsBe(job))
             stop(job);
         return;
@@ -109,7 +109,7 @@ void JobEnder::ranEmpty(const JobPtr& job) {
         if (!live)
             return;
         live->leaderTimer.reset();
-        if (!populated(*live) && !live->isStartingTasks()) // check() is called again when a start ends
+        if (!populated(*live) && !live->isStartingTasks()) // when a start ends, check() is called again
             begin(live, {.cause = leaderEnded(*live) ? JobResult::Exited : JobResult::Lost, .by = {}, .grace = {}});
     });
 }
@@ -129,12 +129,14 @@ void JobEnder::linger(const JobPtr& job) {
 
 void JobEnder::leaderGone(const JobPtr& job) {
     job->tasks[0].leaderWatch.reset();
-    // The shepherd was spared so that it could see the end of its job. What the shepherd left behind gets no further grace.
+    // pinfoldd spared the shepherd, so that the shepherd could see the end of its job. Processes that the shepherd left behind
+    // get no further grace time.
     if (job->record.state == JobState::Ending && job->culled && !shepherdLives(*job))
         return kill(job);
     if (job->record.state == JobState::Ending) // the end has begun, for example because pinfoldd saw the empty slice first
         return;
-    // A shepherd that kills its process group kills the leader and the supervisor together. pinfoldd may see either end first.
+    // A shepherd that kills its process group kills the leader and the supervisor together, and pinfoldd may see either end
+    // first.
     const bool supervisorGoneToo = job->record.supervisor && (!job->supervisor || hasEnded(job->supervisor.get()));
     begin(job, {.cause = supervisorGoneToo ? JobResult::SupervisorLost : JobResult::Exited, .by = {}, .grace = {}});
 }
@@ -172,14 +174,15 @@ void JobEnder::begin(const JobPtr& job, Request request) {
     record.grace = request.grace;
     job->lingerTimer.reset();
     job->leaderTimer.reset();
-    // systemd 257 stops no frozen unit, and a frozen process acts on no signal but SIGKILL.
+    // systemd 257 does not stop a frozen unit, and the only signal that a frozen process acts on is SIGKILL.
     const bool frozen = endSuspension(record, core_.context.loop.bootTime());
     job->leftToPid1 = request.cause == JobResult::NodeShutdown && !frozen;
     if (frozen)
         core_.context.systemd.thaw(job->key().sliceName(), [](const SystemdOutcome&) {});
     if (!populated(*job) && !job->isStartingTasks()) {
         job->runTimer.reset();
-        core_.advance(*job, JobState::Ending); // a restart would see the same, so the record is stored only with the next state
+        // A restarted pinfoldd would see the same, so the record is stored only with the next state.
+        core_.advance(*job, JobState::Ending);
         return emptied(job);
     }
     core_.enter(*job, JobState::Ending);
@@ -189,7 +192,8 @@ void JobEnder::begin(const JobPtr& job, Request request) {
     stop(job);
 }
 
-/// Only a sooner end counts. Otherwise a user who stops the job again and again would put off its end.
+/// Returns true if the new request ends the job sooner. A request that ends the job later does not count: with it, a user who
+/// stops the job again and again could put off its end.
 bool JobEnder::isSooner(const Job& job, std::uint64_t asked) const {
     return job.killAt ? core_.context.loop.bootTime() + asked < *job.killAt : asked < grace(job);
 }
@@ -217,7 +221,7 @@ void JobEnder::stop(const JobPtr& job) {
 }
 
 void JobEnder::listLeftovers(const JobPtr& job) {
-    if (!std::exchange(job->record.leftoversListed, true)) // if true, they were listed before, perhaps by an earlier pinfoldd
+    if (!std::exchange(job->record.leftoversListed, true)) // otherwise they were listed before, perhaps by an earlier pinfoldd
         reportLeftovers(core_, job, 0);
 }
 
@@ -232,14 +236,16 @@ void JobEnder::terminate(const JobPtr& job) {
 }
 
 void JobEnder::terminateInTurn(const JobPtr& job) {
-    core_.observer->jobStateChanged(job->key()); // not earlier: a clean end takes a moment, and JobRemoved tells of it
+    // The signal is sent only now: a clean end takes a moment, and JobRemoved tells of it.
+    core_.observer->jobStateChanged(job->key());
     const auto delay = grace(*job);
-    (void)lookAtUsage(*job); // the last chance to see what the memory peak was made of
-    if (job->leftToPid1)     // PID 1 sends SIGTERM, and some programs take a second one as impatience
+    (void)lookAtUsage(*job); // this is the last chance to see of what the memory peak consisted
+    if (job->leftToPid1)     // PID 1 sends SIGTERM then, and some programs take a second SIGTERM as impatience
         return;
     if (delay == 0)
         return kill(job);
-    // A job that never ran has only its waiting leader in it. The leader has been told, and ends by itself.
+    // A job that never ran contains only its leader, which waits. The leader has been told that there is no job, and ends by
+    // itself.
     if (!job->record.neverRan) {
         const auto ignore = [](const SystemdOutcome&) {}; // cgroup.kill follows even if PID 1 fails
         const auto first = static_cast<int>(job->record.limits.killSignal.value_or(SIGTERM));
@@ -264,7 +270,7 @@ void JobEnder::kill(const JobPtr& job) {
         listLeftovers(job);
     if (!job->culled && shepherdLives(*job))
         return cull(job);
-    // pinfoldd kills without PID 1: PID 1 may take as long as a storm of short-lived daemons lasts.
+    // pinfoldd kills without the help of PID 1, because PID 1 is busy for as long as a storm of short-lived daemons lasts.
     if (auto killed = core_.killer.kill(slicePath(job->key()), job->killTimer); !killed) {
         logWarning(core_.context, job->key(), killed.error().message + "; pinfoldd asks systemd to kill instead", Trouble::Stop);
         core_.context.systemd.kill(job->key().sliceName(), SIGKILL, [](const SystemdOutcome&) {});
@@ -274,7 +280,7 @@ void JobEnder::kill(const JobPtr& job) {
 
 void JobEnder::cull(const JobPtr& job) {
     job->culled = true;
-    // A frozen process cannot fork, so no process escapes from the list of those to kill.
+    // A frozen process cannot fork, so no new process is missing in the list of those to kill.
     if (auto frozen = job->slice->freeze(true); !frozen) {
         logWarning(core_.context, job->key(),
                    frozen.error().message + "; pinfoldd kills the job's shepherd together with the job", Trouble::Stop);
@@ -285,7 +291,7 @@ void JobEnder::cull(const JobPtr& job) {
         if (!live)
             return;
         live->freezeTimer.reset();
-        (void)live->slice->freeze(false); // the freeze takes too long, and cgroup.kill ends frozen processes too
+        (void)live->slice->freeze(false); // if the freeze takes too long, cgroup.kill follows, which also ends frozen processes
         kill(live);
     });
     check(job);
@@ -294,7 +300,7 @@ void JobEnder::cull(const JobPtr& job) {
 void JobEnder::killAround(const JobPtr& job) {
     job->freezeTimer.reset();
     const auto killed = signalAllButShepherds(core_.context, *job, SIGKILL);
-    (void)job->slice->freeze(false); // the killed processes have died frozen; this thaws the shepherds
+    (void)job->slice->freeze(false); // the killed processes have died although frozen; only the shepherds are left to thaw
     if (!killed) {
         logWarning(core_.context, job->key(),
                    killed.error().message + "; pinfoldd kills the job's shepherd together with the job", Trouble::Stop);
@@ -319,7 +325,8 @@ void JobEnder::reportExit(const JobPtr& job, const ExitState& exit, bool byAdmin
         return emptied(job);
     if (wasLetBe)
         return stop(job);
-    if (byAdmin) // a batch system waits for the end: a stop that gives the job longer than usual goes on with the usual grace
+    // A batch system waits for the end, so if a stop gave the job longer than usual, the usual grace holds from now on.
+    if (byAdmin)
         begin(job, {.cause = JobResult::Exited, .by = {}, .grace = usualGrace(*job)});
 }
 
@@ -336,17 +343,17 @@ void JobEnder::emptied(const JobPtr& job) {
         return; // PID 1 may still put a process into the job; the end of that start calls emptied() again
     closer_.note(*job);
     if (reports_.isAwaited(job)) {
-        // The record is stored in case pinfoldd restarts meanwhile. On a busy node the report comes before the loop is idle, and
-        // then the record is stored with the next state.
+        // pinfoldd stores the record when the loop is idle, in case pinfoldd restarts before the report comes. On a busy node the
+        // report comes before the loop is idle, and then pinfoldd stores the record with the next state.
         job->idleSave = core_.context.loop.whenIdle([this, weak = WeakJob(job)] {
             if (const auto live = weak.lock())
                 core_.save(*live);
         });
         return;
     }
-    // A kill of the process group ends the leader and the supervisor. pinfoldd may see the empty slice, the leader's end or the
-    // supervisor's end first. isAwaited() has waited for a supervisor that lives. (This check comes after isAwaited(), because
-    // the supervisor may end between the two checks.)
+    // If somebody kills the process group, the leader and the supervisor end together. pinfoldd may see the empty slice, the
+    // leader's end or the supervisor's end first. A supervisor that lives needs no check here, because isAwaited() has waited for
+    // it. (This check comes after isAwaited(), because the supervisor may end between the two checks.)
     auto& record = job->record;
     const bool supervisorLives = job->supervisor && !hasEnded(job->supervisor.get());
     if (record.supervisor && !supervisorLives && record.cause == JobResult::Exited && !record.exit.known())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// JobEnder watches a running job and ends it: it names the leftovers, sends SIGTERM, waits for the grace, uses cgroup.kill, and
-// hands the job over to the closer.
+// Watches a running job and ends it. JobEnder names the leftovers, sends SIGTERM, waits for the grace time, uses cgroup.kill, and
+// hands the job over to JobCloser.
 #pragma once
 
 #include "core/core.hpp"
@@ -38,7 +38,8 @@ namespace pinfold {
 // freezeTimer                          | -                                      | thaw and kill
 // unkillableTimer                      | -                                      | UnkillablePolicy: SIGKILL again, then report
 //
-// begin() stores the cause, then calls stop(): stop -> terminate -> kill, each at once if there is nothing to wait for.
+// begin() stores the cause and calls stop(). stop() leads to terminate(), and terminate() to kill(): at once if there is nothing
+// to wait for.
 // clang-format on
 class JobEnder {
 public:
@@ -54,29 +55,29 @@ public:
     /// Watches leader, supervisor, slice and run time of a running job, and acts at once on what has happened already.
     void watch(const JobPtr& job);
 
-    /// Watches the batch script of a job that was opened, and acts at once on what has happened already.
+    /// Watches the batch script of a job that somebody opened, and acts at once on what has happened already.
     void watchBatchScript(const JobPtr& job);
 
-    /// Sets the timer of the run time limit anew, when the limit was changed, or the job suspended or resumed.
+    /// Sets the timer of the run time limit anew. Call this when the limit has changed, or the job was suspended or resumed.
     void limitRunTime(const JobPtr& job);
 
     struct Request {
         JobResult cause = JobResult::Exited;
         std::optional<uid_t> by;
-        std::optional<std::uint64_t> grace; ///< microseconds; unset: the job's own, else the site's
+        std::optional<std::uint64_t> grace; ///< microseconds; if unset, the job's own grace time holds, or else the site's
     };
-    /// Begins the end. If the job is ending already, only a shorter grace has an effect.
+    /// Begins the end of the job. If the job is ending already, a request has an effect only if its grace time ends sooner.
     void begin(const JobPtr& job, Request request);
 
-    /// The grace that the owner asked for, in microseconds, but at most the job's own kill_grace, else the site's. A longer grace
-    /// would be time that the job's limits do not give.
+    /// Returns the grace time in microseconds for a request of the owner. It is the time that the owner asked for, but at most
+    /// the job's own kill_grace, or else the site's. A longer grace time would be time that the job's limits do not give.
     std::optional<std::uint64_t> graceOfOwner(const Job& job, std::optional<std::uint64_t> asked) const;
 
-    /// Takes EndJob's report on how the leader ended. A report by the owner ends the job, but is not believed unless the owner
-    /// made the leader part of the job.
+    /// Takes EndJob's report on how the leader ended. A report by the owner ends the job too. pinfoldd believes the owner's exit
+    /// state only if the owner made the leader part of the job.
     void reportExit(const JobPtr& job, const ExitState& exit, bool byAdmin);
 
-    /// Goes on with an end that an earlier pinfoldd began.
+    /// Continues an end that an earlier pinfoldd began.
     void resume(const JobPtr& job);
 
     /// Looks at the slice, which may have run empty, or vanished.

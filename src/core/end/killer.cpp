@@ -19,7 +19,7 @@ Result<void> Killer::kill(const std::string& cgroup, EventHandle& look) {
     auto opened = context_.cgroups.open(cgroup);
     if (!opened)
         return context_.cgroups.exists(cgroup) ? opened.error() : Result<void>();
-    // The directory is kept open, so that a later job's cgroup of the same name is not mistaken for it.
+    // The directory stays open, so that Killer does not take a later job's cgroup of the same name for this cgroup.
     const auto directory = std::make_shared<const CgroupDir>(std::move(*opened));
     auto killed = directory->kill();
     look = context_.loop.after(kMoment, [this, cgroup, directory] {

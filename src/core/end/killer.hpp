@@ -10,18 +10,18 @@
 
 namespace pinfold {
 
-/// Sends SIGKILL to all processes of a cgroup, whatever they do.
+/// Sends SIGKILL to all processes of a cgroup, so that none can escape.
 class Killer {
 public:
     explicit Killer(CoreContext& context) : context_(context) {}
 
-    /// Kills the processes of the cgroup with this path, and of the cgroups nested in it. Most of them have ended a moment later.
-    /// Then the timer `look` has ProcessKiller end those that the kernel has left out. A cgroup that is gone is not an error.
-    /// Error: Internal.
+    /// Kills the processes of the cgroup with this path, and of the cgroups nested in it. Most of the processes have ended a
+    /// moment later. If some still live then, because the kernel has left them out, the timer `look` has ProcessKiller end them.
+    /// A cgroup that is gone is not an error. Error: Internal.
     Result<void> kill(const std::string& cgroup, EventHandle& look);
-    /// Kills a job that outlives SIGKILL. Does kill() again, without a moment's wait, and ends the owner's processes that trace
-    /// the job (ProcessKiller::killTracers), which it logs. `then` is called when all of this has been done, which may have
-    /// waited behind the kills of others. False: too many kills wait, and `then` is not called.
+    /// Kills a job that outlives SIGKILL. killStubborn() does what kill() does, but without the timer. It also ends the owner's
+    /// processes that trace the job (ProcessKiller::killTracers), and logs that. When all is done, it calls `then`; the kills of
+    /// other jobs may have to be done before. Returns false if too many kills wait; then `then` is never called.
     bool killStubborn(const JobKey& key, uid_t owner, std::function<void()> then) const;
 
 private:

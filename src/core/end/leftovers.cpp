@@ -24,11 +24,12 @@ Result<std::vector<pid_t>> processesOf(const Core& core, const Job& job, std::ui
         return job.slice->processes();
     auto scope = core.context.cgroups.open(scopePath(job.key(), task));
     if (!scope)
-        return std::vector<pid_t>{}; // the scope ran empty meanwhile, and systemd removed it
+        return std::vector<pid_t>{}; // the scope has run empty meanwhile, and systemd has removed it
     return scope->processes();
 }
 
-/// Adds command lines until there are leftovers.report_max of them, or as many as a record holds. Returns how many there are.
+/// Adds the processes with their command lines to the record's leftovers, until there are leftovers.report_max of them, or as
+/// many as a record holds. Returns how many there are.
 std::size_t addCommands(const CoreContext& context, Leftovers& leftovers, const std::vector<ProcessInfo>& seen) {
     const auto& policy = context.config.leftovers;
     const auto most = std::min<std::size_t>(policy.reportMax, Leftovers::kMostCommands);
@@ -72,7 +73,7 @@ void reportLeftovers(Core& core, const JobPtr& job, std::uint32_t task) {
         leftovers.cpu += process.cpu;
     const auto first = leftovers.commands.size();
     const auto last = addCommands(core.context, leftovers, seen);
-    core.save(*job); // after a restart before they are described, the record still has their names
+    core.save(*job); // if pinfoldd restarts before the leftovers are described, the record still has their names
     core.observer->leftoversFound(job->key(), task, pids->size());
 
     ++job->describing;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // pinfoldd is not the parent of a job's leader, so somebody has to report how the leader ended. The report comes after pinfoldd
-// has seen the end.
+// has seen the end. ReportWait waits for the report.
 #pragma once
 
 #include "core/core.hpp"
@@ -12,19 +12,19 @@ namespace pinfold {
 
 class ReportWait {
 public:
-    /// `overdue` is called when a report has not come in time.
+    /// ReportWait calls `overdue` when a report has not come in time.
     ReportWait(Core& core, std::function<void(const JobPtr&)> overdue) : core_(core), overdue_(std::move(overdue)) {}
 
-    /// Call this for a job that is ending. True: somebody is still expected to report. When the report comes, or the time for it
-    /// is over, the end goes on.
+    /// Call this for a job that is ending. Returns true if pinfoldd still expects a report on how the leader ended. The job's end
+    /// goes on when the report comes, or when the time for the report is over.
     bool isAwaited(const JobPtr& job);
-    /// As isAwaited(), and nothing that the leader has left behind is to be signalled before the report. A batch system that
-    /// reports the end may have told the job to end, and gives the job time for that. False for a job with a supervisor, which
-    /// reports at once.
+    /// Returns true if isAwaited() does and, besides, leftovers of the leader get no signal before the report. A batch system
+    /// that reports the end may have told the job to end, and then gives the job time for that. Returns false for a job with a
+    /// supervisor, because a supervisor reports at once.
     bool letsBe(const JobPtr& job) { return !job->record.supervisor && isAwaited(job); }
-    /// The last answer of letsBe().
+    /// Returns the last answer of letsBe() for the job.
     static bool hasLetBe(const Job& job);
-    /// Call this when the report has come, or when nobody waits for it any more.
+    /// Call this when the report has come, or when nobody waits for the report any more.
     static void over(Job& job);
 
 private:

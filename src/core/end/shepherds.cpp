@@ -21,9 +21,10 @@ std::vector<pid_t> shepherdsOf(const Job& job) {
     return shepherds;
 }
 
-/// The number comes from an older list. By now the number may belong to another process, which must not get the signal. So the
-/// pidfd is opened first, and then the kernel is asked where its process is. If the process ends in between, /proc may describe
-/// another process, but the pidfd does not refer to that one.
+/// Sends the signal only if the process is still in the job. `pid` comes from an older list, and by now it may be the number of
+/// another process, which must not get the signal. So signalInside() opens the pidfd first, and then asks the kernel where the
+/// process is. If the process ends in between, /proc may describe another process, but the pidfd does not refer to that other
+/// process.
 Result<void> signalInside(const CoreContext& context, const std::string& slice, pid_t pid, int signal) {
     const auto pidfd = openPidfd(pid);
     if (!pidfd)

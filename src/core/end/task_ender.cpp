@@ -24,7 +24,7 @@ void TaskEnder::watch(const JobPtr& job, std::uint32_t number) {
     if (task.supervisor)
         task.supervisorWatch = core_.context.loop.onReadable(task.supervisor.get(), onTask(&TaskEnder::supervisorGone));
     if ((record.leader && !task.leader) || (record.supervisor && !task.supervisor))
-        end(job, number); // the process ended while pinfoldd was away
+        end(job, number); // the leader ended while pinfoldd was away
     if (!job->tasks.contains(number))
         return;
     const auto events = core_.context.cgroups.eventsFile(scopePath(job->key(), number));
@@ -65,9 +65,9 @@ void TaskEnder::end(const JobPtr& job, std::uint32_t number) {
     if (!scope || !scope->populated())
         return check(job, number);
     if (!job->isLive())
-        return; // the end of the job takes the task along
+        return; // the end of the job also ends the task
 
-    if (!std::exchange(job->record.tasks[number].leftoversListed, true)) // if true, an earlier pinfoldd has listed them
+    if (!std::exchange(job->record.tasks[number].leftoversListed, true)) // otherwise an earlier pinfoldd has listed them
         reportLeftovers(core_, job, number);
     if (job->describing == 0)
         return terminate(job, number);
@@ -83,7 +83,7 @@ void TaskEnder::end(const JobPtr& job, std::uint32_t number) {
 
 void TaskEnder::terminate(const JobPtr& job, std::uint32_t number) {
     const auto unit = job->key().scopeName(number);
-    const auto ignore = [](const SystemdOutcome&) {}; // cgroup.kill follows even if PID 1 fails
+    const auto ignore = [](const SystemdOutcome&) {}; // an error does not matter: cgroup.kill follows even if PID 1 fails
     core_.context.systemd.kill(unit, SIGTERM, ignore);
     core_.context.systemd.kill(unit, SIGCONT, ignore);
     job->tasks[number].graceTimer =

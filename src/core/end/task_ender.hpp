@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Watches and ends the tasks from 1 on. Such a task ends by itself, and the job goes on. (The end of task 0 is the end of the
-// job.)
+// Watches and ends the tasks from 1 on. When such a task ends, the job goes on. (The end of task 0 is the end of the job.)
 #pragma once
 
 #include "core/core.hpp"
@@ -14,7 +13,7 @@ public:
     /// Watches the task's leader and scope, and acts at once on what has happened already.
     void watch(const JobPtr& job, std::uint32_t number);
 
-    /// Looks at the task's scope: it may have run empty.
+    /// Looks at the task's scope, which may have run empty.
     void check(const JobPtr& job, std::uint32_t number);
 
 private:

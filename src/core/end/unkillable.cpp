@@ -17,13 +17,13 @@
 namespace pinfold {
 namespace {
 
-constexpr std::size_t kMostKeys = 10;  // named in one line for people
-constexpr std::size_t kMostPids = 100; // passed in one command line
+constexpr std::size_t kMostKeys = 10;  // that one line for people names
+constexpr std::size_t kMostPids = 100; // that one command line has
 
-/// True: a process waits for the answer of a FUSE file server that a user runs. The other processes may wait for what that
-/// process holds. The server is a user's if all processes are where only users mount, in namespaces that users have made
-/// themselves. The server is also a user's if the node's own servers answer: a file of a user's server can be handed to a process
-/// outside of these namespaces.
+/// Returns true if a process waits for the answer of a FUSE file server that a user runs. The other processes may wait for what
+/// that process holds. The server counts as a user's if all processes are in namespaces that users have made themselves, because
+/// only users mount there. The server also counts as a user's if the node's own servers answer, because a process outside of
+/// these namespaces may have got a file of a user's server.
 bool waitForUsersFileServer(const std::vector<ProcessInfo>& stuck, const std::filesystem::path& root) {
     const auto waitsInFuse = [](const ProcessInfo& process) { return isInFuse(process.waitPoint.value_or("")); };
     const auto isUsers = [](const ProcessInfo& process) { return process.ownNamespace; };
@@ -34,11 +34,11 @@ bool waitForUsersFileServer(const std::vector<ProcessInfo>& stuck, const std::fi
             nodesFuseServersAnswer(root));
 }
 
-// The time from the second SIGKILL to the report. The kernel takes milliseconds to kill.
+// The report comes this many microseconds after the second SIGKILL. The kernel takes milliseconds to kill.
 constexpr std::uint64_t kSecondKill = 1'000'000;
 constexpr std::uint64_t kLookAgain = 1'000'000;
 
-/// True: the process has ended, and pinfoldd may have looked too late to see where it hung.
+/// Returns true if the process has ended: then pinfoldd may have looked too late to see where the process hung.
 bool hasGone(const ProcessTable& table, const ProcessInfo& process) {
     const auto now = table.read(process.pid);
     return now ? now->started != process.started : now.error().code == ErrorCode::PidGone;
@@ -112,7 +112,7 @@ void UnkillablePolicy::report(const JobPtr& job, std::uint64_t killedAt) {
     const bool looking = core_.describer.describeStuck(
         job->record.uid, glance(core_.context, left), [this, job, killedAt, left](std::vector<ProcessInfo> named) {
             if (job->record.state != JobState::Ending || !job->slice->populated())
-                return; // its processes have ended meanwhile
+                return; // the job's processes have ended meanwhile
             std::erase_if(named, [this](const ProcessInfo& process) { return hasGone(core_.context.processes, process); });
             if (named.empty() && !left.empty())
                 return reportLater(job, killedAt);
@@ -127,7 +127,7 @@ void UnkillablePolicy::report(const JobPtr& job, std::uint64_t killedAt) {
 
 void UnkillablePolicy::judge(Job& job, const std::vector<pid_t>& left, std::vector<ProcessInfo> named, bool first) {
     job.record.unkillableInFuse = waitForUsersFileServer(named, core_.context.root);
-    core_.save(job); // before the script runs, so that a restart does not run it again
+    core_.save(job); // saved before the script runs, so that a restarted pinfoldd does not run the script again
     keepToPolicy(core_.context, named);
     logUnkillable(core_.context, job, left.size(), named);
     core_.observer->unkillable(job.key(), left.size());
@@ -165,7 +165,7 @@ void UnkillablePolicy::runScript(const Job& job, const std::vector<pid_t>& pids)
     std::vector<std::string> arguments{job.key().text(), std::to_string(job.record.uid)};
     for (std::size_t i = 0; i < std::min(pids.size(), kMostPids); ++i)
         arguments.push_back(std::to_string(pids[i]));
-    // PID 1 runs the script: a child of pinfoldd would have pinfoldd's sandbox, and end with pinfoldd.
+    // PID 1 runs the script, because a child of pinfoldd would have pinfoldd's sandbox and would end with pinfoldd.
     auto start = [&systemd = core_.context.systemd, complain, arguments = std::move(arguments),
                   unit = "pinfold-unkillable-" + job.key().escaped() + ".service"](const Result<std::filesystem::path>& program) {
         if (!program)
@@ -178,7 +178,7 @@ void UnkillablePolicy::runScript(const Job& job, const std::vector<pid_t>& pids)
                                      complain(outcome->message);
                              });
     };
-    // The script may be on the very file server that hangs, so a thread looks at it.
+    // A thread looks at the script, because the script may be on the very file server that hangs.
     const bool asked = core_.context.background.ask(
         Lane::Script, [script = core_.context.config.unkillable.script] { return trustedProgram(script); }, std::move(start));
     if (!asked)

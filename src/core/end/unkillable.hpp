@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Jobs with processes that SIGKILL does not end. When such processes have outlived SIGKILL for unkillable.after, pinfoldd names
-// them, and takes the site's unkillable.action. They hang in the kernel, so pinfoldd can only say so and wait for their cgroup to
-// run empty.
+// Takes care of jobs with processes that SIGKILL does not end. When such processes have outlived SIGKILL for unkillable.after,
+// pinfoldd names them, and takes the site's unkillable.action. The processes hang in the kernel, so pinfoldd can only report them
+// and wait until their cgroup is empty.
 #pragma once
 
 #include "core/core.hpp"
@@ -22,27 +22,27 @@ class UnkillablePolicy {
 public:
     UnkillablePolicy(Core& core, DrainState& node) : core_(core), node_(node) {}
 
-    /// Call this when SIGKILL has been sent to all of the job: the time begins now. SIGKILL is sent once more in between, because
-    /// a process may have come into the job after the first one.
+    /// Call watch() when pinfoldd has sent SIGKILL to all processes of the job: the time begins then. Before the report,
+    /// UnkillablePolicy sends SIGKILL once more, because a process may have come into the job after the first SIGKILL.
     void watch(const JobPtr& job);
-    /// Call this when nothing of the job is left.
+    /// Call this when no process of the job is left.
     void over(Job& job);
-    /// Updates the node's comment, and whether the node takes jobs.
+    /// Updates the node's comment about unkillable jobs, and whether the node takes jobs.
     void publish() const;
 
-    /// Called for a job that turns out to be empty when it should be reported.
+    /// UnkillablePolicy calls onEmpty if a job turns out to be empty when its report is due.
     std::function<void(const JobPtr&)> onEmpty;
 
 private:
     void killAgain(const JobPtr& job, std::uint64_t last, std::uint64_t killedAt);
     /// Reports the job when the second kill is done. A user with many tasks that SIGKILL does not end can delay that kill by a
-    /// minute. `wait`: the least time until the report.
+    /// minute. The report comes after `wait` microseconds or later.
     void reportAfter(const JobPtr& job, const std::shared_ptr<const bool>& done, std::uint64_t wait, std::uint64_t killedAt);
     void report(const JobPtr& job, std::uint64_t killedAt);
-    /// Looks again later: pinfoldd does not judge processes that it could not look at.
+    /// Looks again later, because pinfoldd does not judge processes that it could not look at.
     void reportLater(const JobPtr& job, std::uint64_t killedAt);
-    /// Takes the action, unless what is left waits for a file server that users run themselves. `first`: no pinfoldd has done
-    /// this for the job before.
+    /// Takes the site's action, unless the processes that are left wait for a file server that users run themselves. `first` is
+    /// true if no pinfoldd has done this for the job before.
     void judge(Job& job, const std::vector<pid_t>& left, std::vector<ProcessInfo> named, bool first);
     void runScript(const Job& job, const std::vector<pid_t>& pids) const;
 
@@ -50,10 +50,10 @@ private:
     DrainState& node_;
 };
 
-/// The jobs that cannot be killed, for the node's comment and its drain.
+/// Lists the jobs that cannot be killed, for the node's comment and its drain.
 struct UnkillableJobs {
-    std::string words;       ///< "job sge.1 cannot be killed since 2025-01-31T12:00:00Z, job …"
-    std::uint64_t since = 0; ///< since when the first of them cannot be killed: CLOCK_REALTIME, microseconds
+    std::string words;       ///< for example "job sge.1 cannot be killed since 2025-01-31T12:00:00Z, job …"
+    std::uint64_t since = 0; ///< since when the first of the jobs cannot be killed (CLOCK_REALTIME, microseconds)
 };
 std::optional<UnkillableJobs> unkillableJobs(const Registry& registry);
 

@@ -8,7 +8,8 @@
 namespace pinfold {
 namespace {
 
-// After this time a booted node has set its clock, which decides whether a receipt is too old, and has started its first jobs.
+// This long after its boot, a node has set its clock and has started its first jobs. The clock decides whether a receipt is too
+// old.
 constexpr std::uint64_t kFirstLook = 600'000'000;
 constexpr std::uint64_t kBetweenLooks = 3'600'000'000;
 constexpr std::uint64_t kBetweenSteps = 20'000;

@@ -7,17 +7,17 @@
 
 namespace pinfold {
 
-/// Keeps the history within the limits of [history] in the configuration, by itself once an hour, and on request. It removes a
-/// few receipts at a time (some 10 ms of work), so that receipts of jobs that end can be written in between.
+/// Keeps the history within the limits of [history] in the configuration: once an hour by itself, and on request. HistoryKeeper
+/// removes a few receipts at a time (some 10 ms of work), so that pinfoldd can write receipts of ending jobs in between.
 class HistoryKeeper {
 public:
     explicit HistoryKeeper(CoreContext& context) : context_(context) {}
 
-    /// From now on it looks by itself once an hour.
+    /// After start(), HistoryKeeper checks the history once an hour by itself.
     void start();
 
-    /// Removes receipts now. The configuration gives the limits that `asked` leaves unset. Answers when the history is within the
-    /// limits. Errors: Denied; Busy while receipts are being removed already; Internal.
+    /// Removes receipts now. Where `asked` leaves a limit unset, the limit of the configuration holds. vacuum() answers when the
+    /// history is within the limits. Errors: Denied; Busy if a removal is under way already; Internal.
     void vacuum(const Caller& caller, const Retention& asked, Reply<Vacuumed> reply);
 
 private:
@@ -38,7 +38,7 @@ private:
     void end(Result<Vacuumed> outcome);
 
     CoreContext& context_;
-    std::optional<Run> run_; ///< what is under way
+    std::optional<Run> run_; ///< the removal that is under way
     bool clockDoubted_ = false;
     EventHandle look_;
     EventHandle step_;

@@ -95,7 +95,7 @@ void HistoryWriter::amend(const std::string& id, const ExitState& exit, const st
     }
     reports_.push_back({.report = {.id = id, .exit = exit}, .done = trouble_ ? nullptr : done});
     flushSoon();
-    if (trouble_) // the caller does not wait: the receipt has waited for the disk already
+    if (trouble_) // the caller does not wait: its receipt has waited for the disk already
         done();
 }
 
@@ -173,7 +173,8 @@ void HistoryWriter::failed(const Error& why) {
     beginTrouble(why.message);
 }
 
-/// Once the trouble has lasted as long as the patience, further jobs do not wait: waiting would tell nothing new.
+/// When the trouble has lasted as long as the patience, the jobs that end after that do not wait: their wait would tell nothing
+/// new.
 std::uint64_t HistoryWriter::patienceEnds(const Entry& entry) const {
     const auto patience = context_.config.history.patience;
     const auto own = entry.asked + patience;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Brings receipts, and the rows of live jobs, to the history.
+// Writes receipts, and the rows of live jobs, into the history.
 #pragma once
 
 #include "core/context.hpp"
@@ -18,7 +18,7 @@
 
 namespace pinfold {
 
-/// Why, and since when, receipts cannot be written.
+/// Says why, and since when, receipts cannot be written.
 struct HistoryTrouble {
     std::string why;
     std::uint64_t since = 0; ///< CLOCK_REALTIME, microseconds
@@ -26,51 +26,52 @@ struct HistoryTrouble {
     bool operator==(const HistoryTrouble&) const = default;
 };
 
-/// One transaction at a time is under way. Receipts and rows of live jobs that come meanwhile go into the next transaction,
-/// because each transaction costs a flush of the disk. The slower the disk, the more of them share a transaction. A transaction
-/// that fails is tried again, for ever.
+/// HistoryWriter runs one transaction at a time, because each transaction costs a flush of the disk. Receipts and rows that come
+/// meanwhile go into the next transaction. The slower the disk is, the more receipts share a transaction. HistoryWriter repeats a
+/// transaction that fails, for ever.
 ///
-/// A job waits for its receipt no longer than history.patience. Then the receipt is set aside, in a file in /run, and the job's
-/// end goes on without it. At most 10,000 receipts and 32 MiB are set aside; beyond that the oldest are lost.
+/// A job waits for its receipt no longer than history.patience. After that time HistoryWriter sets the receipt aside, in a file
+/// in /run, and the job's end goes on. HistoryWriter sets aside at most 10,000 receipts and 32 MiB, and drops the oldest when
+/// there are more.
 class HistoryWriter {
 public:
     HistoryWriter(CoreContext& context, LiveRows& rows);
     ~HistoryWriter();
 
-    /// Opens the history, and writes what an earlier pinfoldd had set aside. `ready` is called when this is done or has failed,
-    /// and after 10 s at the latest. Only a migration may take longer.
+    /// Opens the history, and writes the receipts that an earlier pinfoldd had set aside. HistoryWriter calls `ready` when this
+    /// has succeeded or failed, and after 10 s at the latest. Only a migration of the database may take longer.
     void start(std::function<void()> ready);
 
-    /// `done` is called once. When the receipt is durable, `done` gets the stored receipt, which may be an earlier one of the
-    /// same job. When the receipt has been set aside, `done` gets it with `unwritten` set.
+    /// Writes the receipt, and calls `done` once. If the receipt is durable, `done` gets the stored receipt, which may be an
+    /// earlier receipt of the same job. If HistoryWriter has set the receipt aside, `done` gets it with `unwritten` set.
     void write(Receipt receipt, std::function<void(const Receipt&)> done);
-    /// Call this after the last of several write(). The transaction begins now and not when the loop is idle. If another one is
-    /// under way, or writing fails, it begins later.
+    /// Call commit() after the last of several write(), so that the transaction begins at once and not when the loop is idle. If
+    /// another transaction is under way, or writing fails, the transaction begins later.
     void commit();
 
-    /// Adds how the leader ended to a receipt that write() got before and that lacks this. `done` is called once: when the
-    /// addition is durable, or when writing fails, after which it is tried again. While receipts cannot be written, `done` is
-    /// called at once.
+    /// Adds the exit state of the leader to a receipt that write() got before and that lacks it. HistoryWriter calls `done` once:
+    /// when the addition is durable, or at the first failure (HistoryWriter then tries again). While receipts cannot be written,
+    /// HistoryWriter calls `done` at once.
     void amend(const std::string& id, const ExitState& exit, const std::function<void()>& done);
 
-    /// The newest receipt of this key (and of this user, if one is named) that has been set aside, or else that is among the last
-    /// 256 that were written. An epilogue asks right after its job's end, even while the disk cannot be read.
+    /// Returns the newest receipt of this key (and of `owner`, if set) that is set aside. If there is none, looks among the last
+    /// 256 receipts that were written. An epilogue asks right after its job's end, even while the disk cannot be read.
     std::optional<Receipt> newest(std::string_view key, std::optional<uid_t> owner) const;
 
-    /// Set from the first failure, or from the first receipt that had to be set aside, until all receipts that were set aside are
-    /// written.
+    /// Says what keeps receipts from being written. It is set from the first failure, or from the first receipt that had to be
+    /// set aside, until all receipts that were set aside are written.
     const std::optional<HistoryTrouble>& trouble() const { return trouble_; }
     HistoryFigures figures() const;
-    std::function<void()> onChange; ///< called when trouble() changes
-    /// Called with the key of each receipt that an earlier pinfoldd could not write.
+    std::function<void()> onChange; ///< HistoryWriter calls it when trouble() changes
+    /// HistoryWriter calls it with the key of each receipt that an earlier pinfoldd could not write.
     std::function<void(const JobKey&)> onKept;
 
 private:
     struct Entry {
         Receipt receipt;
         std::function<void(const Receipt&)> done;
-        std::uint64_t asked = 0; ///< CLOCK_BOOTTIME, microseconds
-        std::size_t size = 0;    ///< bytes of the receipt that was set aside; 0: it was not set aside
+        std::uint64_t asked = 0; ///< when the writing was asked for (CLOCK_BOOTTIME, microseconds)
+        std::size_t size = 0;    ///< bytes of the receipt in /run; 0 if the receipt was not set aside
     };
 
     struct Report {
@@ -107,19 +108,19 @@ private:
     std::deque<Entry> queue_;
     std::vector<Entry> inFlight_;
     std::vector<Report> reports_;
-    std::size_t reportsInFlight_ = 0; ///< the first of them
+    std::size_t reportsInFlight_ = 0; ///< how many of `reports_`, from the first on, are in the transaction that is under way
     std::deque<Receipt> recent_;      ///< the receipts that were written last, the newest at the end
     bool busy_ = false;               ///< a transaction is under way
     EventHandle flushSource_;
     EventHandle patience_;
-    std::uint64_t retry_ = 0; ///< microseconds until the next try after a failure; 0: there was none
+    std::uint64_t retry_ = 0; ///< microseconds until the next try after a failure; 0 if nothing has failed
     std::size_t keptCount_ = 0;
     std::size_t keptBytes_ = 0;
     std::uint64_t dropped_ = 0;
     std::uint64_t damaged_ = 0;
     std::optional<HistoryTrouble> trouble_;
     std::uint64_t troubleBegan_ = 0; ///< CLOCK_BOOTTIME, microseconds
-    std::uint64_t lateReceipts_ = 0; ///< since the trouble began: receipts that had been set aside and are written now
+    std::uint64_t lateReceipts_ = 0; ///< how many receipts, since the trouble began, had been set aside and are written now
 };
 
 } // namespace pinfold

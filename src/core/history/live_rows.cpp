@@ -5,7 +5,7 @@ namespace pinfold {
 namespace {
 
 constexpr std::uint64_t kDue = 500'000;
-constexpr std::uint64_t kPatience = 250'000; // a row that is due waits this long, and is written with others
+constexpr std::uint64_t kPatience = 250'000; // a row that is due waits at most this long for other rows, to be written with them
 
 LiveRow rowOf(const Job& job) {
     const auto& record = job.record;

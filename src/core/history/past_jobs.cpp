@@ -16,8 +16,8 @@ constexpr std::uint64_t kLateReport = 3'600'000'000; // microseconds after a job
 
 void PastJobs::newestReceipt(const Caller& caller, Action action, const std::string& key, Reply<Receipt> reply) const {
     const auto answer = [caller, action, key, reply = std::move(reply)](Result<std::vector<Receipt>> found) {
-        // Somebody will mend a full or damaged disk. An epilogue that asks again then gets its answer, so this error is
-        // Busy.
+        // This error is Busy, because somebody will mend the full or damaged disk, and an epilogue that asks again after that
+        // gets its answer.
         if (!found)
             return reply(Error{ErrorCode::Busy, "the history cannot be read for now, try again: " + found.error().message});
         if (found->empty())
@@ -29,7 +29,7 @@ void PastJobs::newestReceipt(const Caller& caller, Action action, const std::str
             return reply(allowed.error());
         reply(std::move(found->front()));
     };
-    // A later job of this key may belong to another user, and this user does not ask for the end of that job.
+    // A later job of this key may belong to another user. The caller, unless an admin, asks only about the caller's own job.
     const auto owner = caller.admin ? std::nullopt : std::optional(caller.uid);
     if (auto receipt = historyWriter_.newest(key, owner))
         return answer(std::vector{*std::move(receipt)});

@@ -23,11 +23,11 @@ std::vector<ProcessInfo> lookWhereTheyHang(const ProcessTable& table, std::vecto
 
 } // namespace
 
-/// Lets at most one thread hang while it reads a process, however often somebody asks for that process.
+/// Lets at most one thread hang in the reading of a process, even if somebody asks for that process many times.
 struct Describer::Reading {
     explicit Reading(ProcessTable processTable) : table(std::move(processTable)) {}
 
-    /// False: another thread hangs while it reads this process.
+    /// Returns false if another thread is reading this process, and perhaps hangs.
     bool enter(pid_t pid) {
         std::unique_lock lock(mutex);
         const auto free = [&] { return !since.contains(pid); };
@@ -48,7 +48,7 @@ struct Describer::Reading {
     std::map<pid_t, Clock::time_point> since;
 };
 
-/// The loop and the threads that work on the batch share it.
+/// Holds the processes of one request. The loop and the threads that work on the request share the batch.
 struct Describer::Batch {
     Batch(std::shared_ptr<Reading> readingArg, std::vector<ProcessInfo> infos)
         : reading(std::move(readingArg)), processes(std::move(infos)) {}
@@ -60,7 +60,7 @@ struct Describer::Batch {
                 continue;
             auto command = reading->table.commandOf(info);
             reading->leave(info.pid);
-            // The process may have ended, and its number may belong to another process by now.
+            // The process may have ended meanwhile, and its number may belong to another process by now.
             if (const auto again = reading->table.read(info.pid); again && again->started != info.started)
                 continue;
             info.command = std::move(command);
@@ -103,7 +103,7 @@ private:
 struct Describer::Request {
     std::shared_ptr<Batch> batch;
     Done done;
-    std::size_t working = 0; ///< threads that work on this request
+    std::size_t working = 0; ///< how many threads work on this request
     EventHandle timer;
 };
 
@@ -129,7 +129,7 @@ void Describer::describe(uid_t owner, std::vector<ProcessInfo> processes, Done d
             finish(live);
     });
     serve();
-    // If no thread runs for any user, too many threads hang elsewhere, and no thread will come back and start this request.
+    // If no thread works for any user, too many threads hang elsewhere. Then no thread will become free to start this request.
     if (std::all_of(shares_.begin(), shares_.end(), [](const auto& entry) { return entry.second.threads == 0; }))
         finish(request);
 }
@@ -150,7 +150,7 @@ void Describer::serve() {
     for (auto& [user, share] : shares_)
         while (!share.waiting.empty() && share.threads < kThreadsPerUser) {
             if (!begin(user, share.waiting.front()))
-                break; // a thread that comes back calls serve() again
+                break; // a thread that becomes free calls serve() again
             share.waiting.pop_front();
         }
     std::erase_if(shares_, [](const auto& entry) { return entry.second.threads == 0 && entry.second.waiting.empty(); });
@@ -179,7 +179,7 @@ bool Describer::begin(uid_t user, const std::shared_ptr<Request>& request) {
 }
 
 void Describer::finish(const std::shared_ptr<Request>& request) {
-    // `request` may refer to the very element that is removed.
+    // `request` may refer to the very element that serve() removes.
     const auto kept = request; // NOLINT(performance-unnecessary-copy-initialization)
     if (requests_.erase(kept) == 0)
         return;

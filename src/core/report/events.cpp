@@ -19,7 +19,8 @@ std::string taskName(const JobKey& key, std::uint32_t task) {
     return task == 0 ? key.text() : key.text() + "-" + std::to_string(task);
 }
 
-/// The fields that every entry about a job has. With OBJECT_SYSTEMD_UNIT `journalctl -u job-….scope` shows the entry.
+/// Returns the fields that every journal entry about a job has. Because of OBJECT_SYSTEMD_UNIT, `journalctl -u job-….scope` shows
+/// the entry.
 JournalEvent jobEvent(int priority, const char* messageId, const char* name, const JobKey& key, std::uint32_t task) {
     JournalEvent event;
     event.priority = priority;
@@ -106,8 +107,8 @@ void logLeftovers(const CoreContext& context, const Job& job, std::uint32_t task
     const bool sayCommand = context.config.leftovers.commandLines != CommandLines::None;
     for (const auto& process : named) {
         auto leftover = jobEvent(LOG_INFO, kMessageLeftover, "leftover", job.key(), task);
-        // The entry has no OBJECT_PID=: for that field journald would read the command line of the process, and wait as long as
-        // the lock of the process's memory is held.
+        // The entry has no OBJECT_PID=: for OBJECT_PID= journald would read the command line of the process, and would wait as
+        // long as somebody holds the lock of the process's memory.
         leftover.message = "leftover: " + (sayCommand ? process.command : "pid " + std::to_string(process.pid));
         leftover.fields.emplace_back("PINFOLD_LEFTOVER_PID", std::to_string(process.pid));
         leftover.fields.emplace_back("PINFOLD_LEFTOVER_UID", std::to_string(process.realUid));
@@ -285,7 +286,7 @@ void logReconciled(const CoreContext& context, const Reconciliation& found) {
     forEachOrphanKind(found, [&](std::string_view kind, const std::vector<std::string>& names) {
         context.metrics.foundOrphans(kind, names.size());
         const bool left = kind.ends_with("_left");
-        // If a record cannot be read, what seems to be left over may belong to the job of that record.
+        // If pinfoldd cannot read a record, units that seem to be left over may belong to the job of that record.
         if (kind == "records_unreadable" || (left && !found.recordsUnreadable.empty()))
             return;
         for (const auto& name : names) {

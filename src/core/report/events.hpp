@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The events that an admin searches the journal for, and that are counted. Each event has one function, and texts, fields and
-// counts are in one place.
+// Writes and counts the events that an admin searches the journal for. Each event has one function. The texts, fields and counts
+// of all events are in one place.
 #pragma once
 
 #include "core/context.hpp"
@@ -19,34 +19,34 @@ void logJobStarted(const CoreContext& context, const Job& job);
 void logJobEnded(const CoreContext& context, const Job& job, const Receipt& receipt);
 void logReceiptAmended(const CoreContext& context, const Receipt& receipt);
 
-/// Writes a warning that the task has left `count` processes behind, and one line for each process in `named`. The text of
-/// the warning is Grid Engine's, "rogue process(es) found for task". Sites search their logs for this text.
+/// Writes a warning that the task has left `count` processes behind, and one line for each process in `named`. Grid Engine has
+/// the same warning text, "rogue process(es) found for task", and sites search their logs for this text.
 void logLeftovers(const CoreContext& context, const Job& job, std::uint32_t task, std::uint64_t count,
                   const std::vector<ProcessInfo>& named);
 
-/// Writes how many leftovers LeftoverLog has left out.
+/// Writes how many leftovers of the user's jobs LeftoverLog did not name in the journal.
 void logLeftoversUnsaid(const CoreContext& context, uid_t user, std::uint64_t processes);
 
 void logLimitUnenforced(const CoreContext& context, const JobKey& key, const std::string& message);
-/// Writes one entry for the job, and one for each named process. `count` processes have outlived SIGKILL.
+/// Writes one entry for the job, and one entry for each process in `named`. `count` processes of the job have outlived SIGKILL.
 void logUnkillable(const CoreContext& context, const Job& job, std::size_t count, const std::vector<ProcessInfo>& named);
 
 void logOutOfMemory(const CoreContext& context, const Job& job, std::optional<std::uint64_t> peak);
 void logLimitsChanged(const CoreContext& context, const Job& job, uid_t by, const ResourceLimits& before);
 void logSuspension(const CoreContext& context, const Job& job, bool suspended, uid_t by);
 
-/// `by`: the user who asked for it; unset: nobody, pinfoldd did it by itself.
+/// `by` is the user who asked pinfoldd to remove receipts. It is unset if pinfoldd removed them by itself.
 void logHistoryVacuumed(const CoreContext& context, const Vacuumed& done, std::optional<uid_t> by);
 void logVacuumFailed(const CoreContext& context, std::uint64_t removed, const std::string& why);
 
-/// Receipts cannot be written (logHistoryFailing), or can be written again (logHistoryWorks). `late`: how many of them had been
-/// set aside.
+/// Writes that receipts cannot be written (logHistoryFailing), or that they can be written again (logHistoryWorks). `late` counts
+/// the receipts that had been set aside.
 void logHistoryFailing(const CoreContext& context, const std::string& why);
 void logHistoryWorks(const CoreContext& context, std::uint64_t late);
-/// Too many receipts could not be written: `first` is lost, and others may follow.
+/// Writes that too many receipts could not be written: `first` is lost, and others may follow.
 void logReceiptsDropped(const CoreContext& context, const Receipt& first);
 void logHistoryDamaged(const CoreContext& context, const std::string& words);
-/// The clock has jumped far ahead, so no receipt counts as old.
+/// Writes that the clock has jumped far ahead, so that pinfoldd takes no receipt for old.
 void logClockDoubted(const CoreContext& context);
 
 /// Writes one entry for each orphan, and for each record that cannot be read.
@@ -56,9 +56,9 @@ void logDrained(const CoreContext& context, const Drain& drain);
 void logUndrained(const CoreContext& context, uid_t by);
 void logDrainUnreadable(const CoreContext& context, const std::string& message);
 
-/// `jobs`: how many jobs the shutdown ends.
+/// Writes that the node's shutdown ends `jobs` jobs.
 void logShutdown(const CoreContext& context, std::size_t jobs);
-/// A job of an earlier boot, or a job of which nothing was left, has got its receipt.
+/// Writes that a job has got its receipt although it ran in an earlier boot, or nothing of it was left.
 void logJobLost(const CoreContext& context, const JobKey& key, const Receipt& receipt);
 
 void logUnreadableRecord(const CoreContext& context, const std::string& fileAndReason);

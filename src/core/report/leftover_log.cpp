@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kEntry = 600; // bytes of an entry without the command line
 
-// The command line is in the message and in a field.
+// Counts the command line twice, because it is in the message and in a field.
 std::size_t sizeOf(const ProcessInfo& process) { return kEntry + 2 * process.command.size(); }
 
 } // namespace
@@ -22,7 +22,7 @@ void LeftoverLog::say(const Job& job, std::uint32_t task, std::uint64_t count, s
         return logLeftovers(context_, job, task, count, named);
     auto& share = shareOf(user);
     const auto hasRoom = [&share](std::size_t bytes) { return share.bytes + bytes <= kMostBytes; };
-    constexpr auto around = 2 * kEntry; // the line before the entries, and the line that counts the rest
+    constexpr auto around = 2 * kEntry; // for the line before the entries, and the line that counts the rest
     if (!hasRoom(around))
         return leaveOut(user, share, count);
     share.bytes += around;

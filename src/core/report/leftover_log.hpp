@@ -14,25 +14,25 @@
 
 namespace pinfold {
 
-/// Writes what jobs leave behind into the journal. A user can have thousands of tasks that leave processes with command lines of
-/// a megabyte. So each user has a share of the journal for this, and nobody else's lines are lost. Root's jobs have no such
-/// limit.
+/// Writes the leftovers of jobs into the journal. A user can have thousands of tasks that leave processes with command lines of a
+/// megabyte. So each user has a limited share of the journal for leftovers, and journald loses no lines of other users. Root's
+/// jobs have no such limit.
 class LeftoverLog {
 public:
     static constexpr std::uint64_t kStretch = 30'000'000; ///< microseconds
-    static constexpr std::size_t kMostBytes = 1 << 20;    ///< of one user in kStretch
+    static constexpr std::size_t kMostBytes = 1 << 20;    ///< bytes that one user may write in kStretch
 
     explicit LeftoverLog(CoreContext& context) : context_(context) {}
 
-    /// Calls logLeftovers() with those processes of `named` for which the user's share has room. At the end of kStretch one line
-    /// counts the others.
+    /// Calls logLeftovers() with as many processes of `named` as the user's share has room for. At the end of kStretch one line
+    /// counts the processes that had no room.
     void say(const Job& job, std::uint32_t task, std::uint64_t count, std::vector<ProcessInfo> named);
 
 private:
     struct Share {
-        std::uint64_t began = 0; ///< CLOCK_BOOTTIME, microseconds
+        std::uint64_t began = 0; ///< when the user's stretch began (CLOCK_BOOTTIME, microseconds)
         std::size_t bytes = 0;
-        std::uint64_t unsaid = 0; ///< processes
+        std::uint64_t unsaid = 0; ///< processes that the journal does not name
         EventHandle end;          ///< set only if there is something to log at the end of kStretch
     };
 

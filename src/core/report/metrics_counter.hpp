@@ -17,7 +17,8 @@ public:
         counts_.add(receipt);
         changed();
     }
-    /// `usec`: the time from the first call to systemd until the kernel showed every process in its scope.
+    /// Counts a scope that has started. `usec` is the time in microseconds from the first call to systemd until the kernel showed
+    /// every process in its scope.
     void scopeStarted(std::uint64_t usec) {
         counts_.scopeStart.observe(usec);
         changed();
@@ -27,7 +28,7 @@ public:
         changed();
     }
 
-    /// `kind`: as forEachOrphanKind() names it.
+    /// Counts orphans. `kind` is a name from forEachOrphanKind().
     void foundOrphans(std::string_view kind, std::size_t count) {
         if (count == 0)
             return;

@@ -13,7 +13,7 @@ namespace pinfold {
 namespace {
 
 void removeFile(const std::filesystem::path& file) {
-    std::error_code ignored; // the file may never have been written
+    std::error_code ignored; // the file may not exist, because it was never written
     std::filesystem::remove(file, ignored);
 }
 

@@ -15,20 +15,20 @@
 
 namespace pinfold {
 
-/// Keeps the file of metrics.textfile up to date, for node_exporter's collector "textfile". If the file cannot be written, a
-/// warning says so once, and no job suffers. The site chooses the disk of the file: while that disk hangs the file grows old, and
-/// nothing else happens.
+/// Keeps the file of metrics.textfile up to date, for node_exporter's collector "textfile". If the file cannot be written,
+/// MetricsFile warns once, and no job suffers. The site chooses the disk of the file. While that disk hangs, the file grows old,
+/// and nothing else happens.
 class MetricsFile {
 public:
-    /// Microseconds from a change until it is in the file, which is also the least time between two writes. Each live job's
-    /// figures take some 70 us to read, in which pinfoldd does nothing else.
+    /// A change is in the file after this many microseconds, and two writes are at least this far apart. Reading the figures of
+    /// one live job takes some 70 us, in which pinfoldd does nothing else.
     static constexpr std::uint64_t kSettle = 2'000'000;
     static constexpr std::uint64_t kSettlePerJob = 10'000'000;
-    /// Microseconds between two writes when nothing changes. The file's age shows that pinfoldd is alive, and jobs' own figures
-    /// change without an event.
+    /// So many microseconds pass between two writes when nothing happens. The writes are needed because the file's age shows that
+    /// pinfoldd is alive, and because jobs' own figures change without an event.
     static constexpr std::uint64_t kRefresh = 300'000'000;
     static constexpr std::uint64_t kRefreshPerJob = 30'000'000;
-    /// Microseconds for which the destructor waits for a disk that hangs.
+    /// The destructor waits at most this many microseconds for a disk that hangs.
     static constexpr std::uint64_t kRemoval = 1'000'000;
 
     struct Parts {
@@ -38,7 +38,7 @@ public:
         MetricsCounter& counter;
         const DescriptorCloser& closer;
         const Config& config;
-        std::filesystem::path root; ///< the prefix of the configured path
+        std::filesystem::path root; ///< the directory below which the configured path lies
         std::string version;
         std::function<void(const std::string&)> warn;
     };
@@ -48,7 +48,7 @@ public:
     MetricsFile(const MetricsFile&) = delete;
     MetricsFile& operator=(const MetricsFile&) = delete;
 
-    /// Applies the configuration as it is now, at once. Nothing is written before the first call.
+    /// Applies the present configuration at once. Before the first call of configure(), MetricsFile writes nothing.
     void configure();
 
 private:
@@ -58,9 +58,9 @@ private:
     NodeMetrics look() const;
 
     Parts parts_;
-    std::optional<std::filesystem::path> file_; ///< unset: none is written
+    std::optional<std::filesystem::path> file_; ///< the file to write; unset if there is no file to write
     bool failing_ = false;
-    bool writing_ = false; ///< a write is under way, and the next one waits until it is done
+    bool writing_ = false; ///< a write is under way, and the next one waits for its end
     EventHandle settleTimer_;
     EventHandle refreshTimer_;
 };

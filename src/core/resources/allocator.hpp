@@ -8,20 +8,20 @@
 
 namespace pinfold {
 
-/// Gives parts of the node (CPUs, GPUs) to one job each. The jobs' records say what is given; a part is free when the record of
-/// its job is gone.
+/// Gives parts of the node (CPUs, GPUs) to one job each. The records of the jobs say which parts are given. A part is free when
+/// the record of its job is gone.
 class Allocator {
 public:
     Allocator(Core& core, BatchSliceShare& share) : core_(core), share_(share) {}
 
     struct Grant {
         Allocation allocation;
-        CpuList memoryNodes; ///< the memory nodes of the CPUs
+        CpuList memoryNodes; ///< the NUMA nodes of the CPUs
     };
-    /// Errors: LimitInvalid if this node does not have what is asked for; Busy if other jobs have it now; InvalidArgument.
+    /// Errors: LimitInvalid if this node does not have what `request` asks for; Busy if other jobs have it now; InvalidArgument.
     Result<Grant> allocate(const AllocationRequest& request) const;
 
-    /// The devices that the job may open, by the configuration as it is now. nullopt: all devices.
+    /// Returns the devices that the job may open by the present configuration. nullopt means that the job may open all devices.
     std::optional<DeviceRules> devicesOf(const JobRecord& record) const;
 
 private:

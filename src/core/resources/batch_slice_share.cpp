@@ -13,7 +13,7 @@
 namespace pinfold {
 namespace {
 
-/// MemTotal of /proc/meminfo (proc(5)), in bytes.
+/// Reads MemTotal of /proc/meminfo (proc(5)), in bytes.
 std::optional<std::uint64_t> memoryOfNode(const std::filesystem::path& root) {
     const auto text = readFile(AT_FDCWD, (root / "proc/meminfo").c_str()).value_or("");
     constexpr std::string_view kLabel = "MemTotal:";
@@ -67,12 +67,12 @@ std::optional<CpuList> BatchSliceShare::available(const char* file) const {
     const auto list = CpuList::parse(text.value_or(""));
     if (!list)
         return std::nullopt;
-    // Before the first job no cgroup shows that these CPUs are reserved.
+    // Removes the reserved CPUs from the list, because before the first job no cgroup shows that these CPUs are reserved.
     return std::string_view(file).starts_with("cpuset.cpus") ? list->without(reserved_) : *list;
 }
 
-/// systemd keeps properties that were set at run time in this directory. So a pinfoldd that knows nothing of its predecessor's
-/// configuration sees them, too.
+/// Returns true if an earlier pinfoldd has set the property. systemd has a file in this directory for each property that was set
+/// at run time, so a new pinfoldd sees what its predecessor set.
 bool BatchSliceShare::setEarlier(const char* property) const {
     std::error_code ignored;
     return std::filesystem::exists(
@@ -96,7 +96,7 @@ std::optional<UnitProperty> BatchSliceShare::cpuProperty() {
     reserved_ = {};
     if (!reserve && !setEarlier("AllowedCPUs"))
         return std::nullopt;
-    // When there is no reserve any more, the list has all CPUs: an empty list changes nothing (systemd 252).
+    // If the site reserves no CPUs any more, the list has all CPUs, because an empty list changes nothing (systemd 252).
     const auto cpus = topology();
     const auto reserved = cpus ? reservedCores(*cpus, reserve.value_or(Config::Reserve{})) : Result<CpuList>(cpus.error());
     if (!reserved) {

@@ -11,26 +11,27 @@
 
 namespace pinfold {
 
-/// The whole cores that are kept from jobs. They are those with the lowest numbers, where the kernel's own work is. Pure. Error:
-/// ConfigInvalid when no core would be left for jobs.
+/// Returns the CPUs of the whole cores that jobs may not use. These are the cores with the lowest numbers, where the kernel does
+/// its own work. reservedCores() is a pure function. Error: ConfigInvalid if no core would be left for jobs.
 Result<CpuList> reservedCores(const Topology& topology, const Config::Reserve& reserve);
 
-/// Gives batch.slice its share of the node: all that the site does not reserve, and protection for the memory that jobs are
-/// promised.
+/// Gives batch.slice its share of the node: all that the site does not reserve. Also protects the memory that the site promises
+/// to jobs.
 class BatchSliceShare {
 public:
     explicit BatchSliceShare(Core& core) : core_(core) {}
 
-    /// Sets MemoryMax= and AllowedCPUs=, at start and after each reload. Logs what cannot be set; the jobs run on.
+    /// Sets MemoryMax= and AllowedCPUs= of batch.slice, at start and after each reload. If systemd refuses a value, apply() logs
+    /// that, and the jobs run on.
     void apply();
-    /// Sets MemoryLow= to the sum of the jobs' memory_low, because the kernel protects no more below a cgroup than the cgroup
-    /// itself has.
+    /// Sets MemoryLow= of batch.slice to the sum of the jobs' memory_low, because the kernel protects no more memory below a
+    /// cgroup than the cgroup itself has protected.
     void protect();
 
-    /// The node's topology. It is read anew when CPUs come and go. Error: Internal.
+    /// Returns the node's topology, and reads it anew when CPUs have come or gone. Error: Internal.
     Result<Topology> topology();
-    /// What jobs may use: what the cgroup's file (such as "cpuset.cpus.effective") has, without what is reserved. nullopt: this
-    /// kernel does not tell.
+    /// Returns the CPUs or memory nodes that jobs may use: those in the cgroup's file `file` (such as "cpuset.cpus.effective"),
+    /// without the reserved CPUs. nullopt means that this kernel does not tell.
     std::optional<CpuList> available(const char* file) const;
 
 private:
@@ -40,10 +41,11 @@ private:
     void set(std::vector<UnitProperty> properties) const;
 
     Core& core_;
-    std::string online_; ///< as the kernel lists them
+    std::string online_; ///< the online CPUs as the kernel lists them
     Topology topology_;
     CpuList reserved_;
-    /// The bytes of MemoryLow= that we have set; unset: it is not yet known what an earlier pinfoldd has set.
+    /// The bytes of MemoryLow= that this pinfoldd has set. It is unset as long as pinfoldd does not know what an earlier pinfoldd
+    /// has set.
     std::optional<std::uint64_t> protected_;
 };
 

@@ -19,26 +19,27 @@ namespace {
 struct Core {
     CpuPlace place;               ///< the place of the core's lowest CPU
     std::vector<unsigned> online; ///< the core's online hyper-threads
-    std::vector<unsigned> usable; ///< the online hyper-threads that are for jobs
+    std::vector<unsigned> usable; ///< the online hyper-threads that jobs may use
     bool taken = false;
     unsigned size = 0; ///< how much the core counts towards a request
 };
 
 /// A part of the node: the whole node, a package in the node, a NUMA node in a package, or an L3 cache in a NUMA node. The parts
-/// form a strict tree on any machine: if an L3 spans two NUMA nodes (sub-NUMA clusters), each of them has an L3 part with its own
+/// of any machine form a strict tree. If an L3 spans two NUMA nodes (sub-NUMA clusters), each of them has an L3 part with its own
 /// share of the cores.
 struct Domain {
     unsigned number = 0;
     unsigned free = 0;
-    std::vector<Domain> parts;      ///< an L3 has no parts
-    std::vector<const Core*> cores; ///< the free cores, ascending
+    std::vector<Domain> parts;      ///< empty for an L3 cache
+    std::vector<const Core*> cores; ///< the free cores, in ascending order
 };
 
 struct Placement {
     std::vector<const Core*> cores;
     std::size_t nodes = 0;
     std::size_t l3s = 0;
-    std::vector<unsigned> room; ///< what is free in the smallest domain that holds the whole job, and in the domains around it
+    std::vector<unsigned> room; ///< how much room is free in the smallest domain that holds the whole job, and in the domains
+                                ///< around it
 
     bool operator<(const Placement& other) const {
         return std::tie(nodes, l3s, room) < std::tie(other.nodes, other.l3s, other.room);
@@ -46,7 +47,7 @@ struct Placement {
     void add(const std::vector<const Core*>& more) { cores.insert(cores.end(), more.begin(), more.end()); }
 };
 
-/// All cores that jobs can ever have, free or taken.
+/// Returns all cores that jobs can ever have, free or taken.
 std::vector<Core> coresForJobs(const Topology& topology, const CpuList& usable, const CpuList& taken, HyperThreads hyperThreads) {
     std::map<unsigned, Core> all;
     for (const auto& place : topology.cpus) {
@@ -79,7 +80,7 @@ void insert(Domain& domain, std::span<const unsigned> way, const Core& core) {
     insert(*part, way.subspan(1), core);
 }
 
-/// The tree points into `cores`, which must not move.
+/// Builds the tree of the free cores. The tree points into `cores`, so the elements of `cores` must not move.
 Domain treeOfFree(const std::vector<Core>& cores) {
     Domain machine;
     for (const auto& core : cores)
@@ -88,8 +89,8 @@ Domain treeOfFree(const std::vector<Core>& cores) {
     return machine;
 }
 
-/// Picks from cores that all have the same L3. Where cores differ in size (hybrid processors, hyper-threads offline), a small
-/// core may fill a gap that a large core would overfill.
+/// Picks from cores that all share one L3 cache. Cores may differ in size (hybrid processors, hyper-threads offline). Then a
+/// small core may fill a gap that a large core would overfill.
 std::vector<const Core*> pickCores(const std::vector<const Core*>& cores, unsigned wanted) {
     std::vector<const Core*> picked;
     const Core* larger = nullptr;
@@ -132,7 +133,7 @@ void measure(Placement& placement) {
     placement.l3s = l3s.size();
 }
 
-/// Takes whole parts, the roomiest first, until the remainder fits into one part.
+/// Takes whole parts, the roomiest first, until one part has room for the remainder.
 Placement spread(const Domain& domain, std::vector<const Domain*> parts, unsigned wanted) {
     Placement placement;
     std::optional<Placement> rest;

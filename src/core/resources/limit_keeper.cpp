@@ -31,7 +31,8 @@ std::uint64_t pageSize() { return static_cast<std::uint64_t>(::sysconf(_SC_PAGES
 
 Error invalid(std::string what) { return {ErrorCode::LimitInvalid, std::move(what)}; }
 
-// These return the value that an unset limit has in the kernel. For devices, it is that of those in `changed`.
+// Each unsetValue() returns the value that an unset limit has in the kernel. A limit for devices has that value for each device
+// in `changed`.
 std::uint64_t unsetValue(const LimitRow& row, std::uint64_t) { return row.unset; }
 CpuList unsetValue(const LimitRow&, const CpuList&) { return {}; }
 DeviceAmounts unsetValue(const LimitRow& row, const DeviceAmounts& changed) {
@@ -42,7 +43,7 @@ DeviceAmounts unsetValue(const LimitRow& row, const DeviceAmounts& changed) {
 }
 template <class T> std::optional<T> unsetValue(const LimitRow&, const T&) { return std::nullopt; }
 
-/// The limits that bring everything that `change` names back to `old`.
+/// Returns the limits that bring back to `old` everything that `change` names.
 ResourceLimits reversal(const ResourceLimits& change, const ResourceLimits& old) {
     ResourceLimits back;
     for (const auto& row : limitTable())
@@ -67,7 +68,7 @@ std::string namesOf(const ResourceLimits& limits) {
     return names;
 }
 
-/// The first device of a limit that is not a block device of this node. Empty: there is no such device.
+/// Returns the first device of a limit that is not a block device of this node, or an empty string if all are.
 std::string missingDevice(const ResourceLimits& limits) {
     std::string missing;
     forEachLimit(limits, [&missing](const LimitRow&, const auto& limit) {
@@ -81,7 +82,7 @@ std::string missingDevice(const ResourceLimits& limits) {
 
 } // namespace
 
-/// A change that is on its way through systemd.
+/// Describes a change of limits that systemd is carrying out.
 struct LimitKeeper::PendingChange {
     JobPtr job;
     Change change;
@@ -101,7 +102,7 @@ std::string LimitKeeper::controllersMissing(const ResourceLimits& limits) const 
     const auto controllers = root ? root->read("cgroup.controllers").value_or("") : std::string();
     std::string missing;
     forEachLimit(limits, [&](const LimitRow& row, const auto& limit) {
-        // The out-of-memory policy needs its controller, but has no property and limits nothing by itself.
+        // The out-of-memory policy needs the memory controller, but it has no unit property and limits nothing by itself.
         if (limit && row.controller && row.property && !hasWord(controllers, row.controller))
             missing += (missing.empty() ? "" : ", ") + std::string(row.name) + " (cgroup controller " + row.controller + ")";
     });
@@ -149,9 +150,9 @@ Result<void> LimitKeeper::existing(const ResourceLimits& limits) const {
     return {};
 }
 
-/// Notes in the record which limits the slice's files do not have, and returns what is wrong with the first of these. The record
-/// need not be saved here: pinfoldd compares the limits of running jobs again after a restart, and saves the record at the end of
-/// a job.
+/// Compares the limits with the slice's files. Notes in the record which limits are not in force, and returns what is wrong with
+/// the first of them. The record need not be saved here: pinfoldd compares the limits of running jobs again after a restart, and
+/// saves the record at the end of a job.
 std::optional<std::string> LimitKeeper::compare(Job& job) {
     job.record.limitsNotEnforced.clear();
     if (!job.slice)
@@ -162,7 +163,7 @@ std::optional<std::string> LimitKeeper::compare(Job& job) {
         if (expected.holds(read))
             continue;
         auto& names = job.record.limitsNotEnforced;
-        if (names.empty() || names.back() != expected.limit) // a limit is named once, even if several disks lack it
+        if (names.empty() || names.back() != expected.limit) // the record names a limit once, even if several disks lack it
             names.emplace_back(expected.limit);
         if (!first)
             first = std::string(expected.limit) + " is not enforced: " + expected.file + " contains " +
@@ -233,7 +234,7 @@ void LimitKeeper::apply(const std::shared_ptr<PendingChange>& pending) {
     if (properties.empty())
         return applied(pending);
     const auto& key = pending->job->key();
-    // The slice comes first, because its limits bind. The scope gets the same limits; before that a raise has no effect.
+    // The slice gets the limits first, because its limits bind. A raised limit has an effect only when the scope has it too.
     core_.context.systemd.setProperties(key.sliceName(), properties, [=, this](const SystemdOutcome& slice) {
         if (slice)
             return undo(pending, {ErrorCode::SystemdFailed, "systemd did not change the limits: " + slice->message});
@@ -272,7 +273,7 @@ void LimitKeeper::undo(const std::shared_ptr<PendingChange>& pending, const Erro
     pending->why = why;
     auto& back = pending->change.limits;
     back = reversal(back, pending->before);
-    // A list that was never set goes back to all CPUs or memory nodes: an empty list changes nothing (systemd 252).
+    // If a list was never set, it goes back to all CPUs or memory nodes, because an empty list changes nothing (systemd 252).
     if (back.allowedCpus && back.allowedCpus->empty())
         back.allowedCpus = share_.available("cpuset.cpus.effective");
     if (back.allowedMemoryNodes && back.allowedMemoryNodes->empty())
@@ -288,7 +289,7 @@ void LimitKeeper::restore(const JobPtr& job) {
         return;
     logWarning(core_.context, job->key(), *wrong + "; setting " + namesOf(job->record.limits) + " again");
     const auto properties = limitProperties(job->record.limits);
-    // The warning above covers a failure, and the next restart compares the limits again.
+    // The callbacks ignore failures: the warning above names the limits, and the next restart compares the limits again.
     core_.context.systemd.setProperties(job->key().sliceName(), properties,
                                         [job](const SystemdOutcome&) { (void)compare(*job); });
     core_.context.systemd.setProperties(job->key().scopeName(0), properties, [](const SystemdOutcome&) {});

@@ -10,33 +10,33 @@
 
 namespace pinfold {
 
-/// Checks whether this node can enforce a job's limits and whether they are in force, and changes them while the job runs.
+/// Checks whether this node can enforce a job's limits, and whether they are in force. Changes the limits while the job runs.
 class LimitKeeper {
 public:
     LimitKeeper(Core& core, BatchSliceShare& share, JobEnder& ender) : core_(core), share_(share), ender_(ender) {}
 
-    /// The limits as this node can enforce them. A limit that the node cannot enforce is refused or, if the site says so, left
-    /// out with a warning. Errors: LimitUnenforceable; LimitInvalid for CPUs, memory nodes, devices and profiles that do not
-    /// exist.
+    /// Returns the limits that this node can enforce. If the node cannot enforce one of `limits`, the error is
+    /// LimitUnenforceable, or, if the site says so, the limit is missing in the result and the journal has a warning. Error for
+    /// CPUs, memory nodes, devices and profiles that do not exist: LimitInvalid.
     Result<ResourceLimits> enforceable(const JobKey& key, ResourceLimits limits) const;
 
     /// Compares the job's limits with the cgroup's files, and notes in the job's record which limits are not in force. Error:
-    /// LimitUnenforceable, if the site wants no job without its limits.
+    /// LimitUnenforceable if a limit is not in force and the site wants no job without its limits.
     Result<void> inForce(Job& job) const;
 
     struct Change {
-        ResourceLimits limits; ///< only the limits that are to change
+        ResourceLimits limits; ///< only the limits that are to change are set
         uid_t by = 0;
-        bool force = false; ///< also sets a limit below what is in use, which the kernel enforces by killing
+        bool force = false; ///< also sets a limit below what the job uses now, which the kernel enforces by killing
     };
-    /// Changes all of these limits or none. The answer has the limits that are in force afterwards. Errors: LimitInvalid,
-    /// LimitUnenforceable, JobEnding, Busy, SystemdFailed.
+    /// Changes all limits that are set in `change`, or none. The answer has the limits that are in force afterwards. Errors:
+    /// LimitInvalid, LimitUnenforceable, JobEnding, Busy, SystemdFailed.
     void change(const JobPtr& job, Change change, Reply<ResourceLimits> reply);
 
-    /// Brings the limits of the record into force. This is for a restart of pinfoldd in the middle of a change.
+    /// Brings the limits of the record into force. Call this if pinfoldd was restarted in the middle of a change.
     void restore(const JobPtr& job);
 
-    /// What `limits` would be after the change. Error: LimitInvalid for a limit that cannot change while a job runs.
+    /// Returns `limits` as they will be after the change. Error: LimitInvalid for a limit that cannot change while a job runs.
     static Result<ResourceLimits> merged(const ResourceLimits& limits, const ResourceLimits& change);
 
     std::string controllersMissing(const ResourceLimits& limits) const;

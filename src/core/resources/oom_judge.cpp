@@ -12,7 +12,7 @@
 namespace pinfold {
 namespace {
 
-// The kernel counts the kill before it writes its line about the victim.
+// The kernel counts the kill first, and writes its line about the victim a moment later.
 constexpr std::uint64_t kLineWait = 100'000;
 // The clock of the kernel's log differs a little from the clock that times a job's creation.
 constexpr std::uint64_t kClockSlack = 1'000'000;

@@ -9,25 +9,25 @@
 
 namespace pinfold {
 
-/// Finds out that processes of a job were killed because memory ran out, and whose memory (the job's or the node's). Reports that
-/// at once in the job's own output, in the journal and by a signal on the bus. The source is memory.events of the slice, which
-/// counts for all tasks and counts "oom" only for the job's own limits. The kernel's log names the victim, if the log can be
-/// read.
+/// Finds out that the kernel killed processes of a job because memory ran out, and whether that was the job's memory or the
+/// node's. OomJudge reports this at once in the job's own output, in the journal and by a signal on the bus. The source is
+/// memory.events of the slice: it counts the kills in all tasks, and counts "oom" only for the job's own limits. The kernel's log
+/// names the victim, if the log can be read.
 class OomJudge {
 public:
     explicit OomJudge(Core& core) : core_(core) {}
 
-    /// Looks at the job whenever memory.events changes, and once now.
+    /// Looks at the job now, and again whenever memory.events of its slice changes.
     void watch(const JobPtr& job);
-    /// Call this at the job's end. It decides by what is known by now.
+    /// Call conclude() at the job's end. It decides by what pinfoldd knows by then.
     void conclude(const JobPtr& job);
 
     void reported(const OomReport& report);
-    /// Call this on systemd-oomd's signal. `path`: a cgroup, as in /proc/PID/cgroup.
+    /// Call this on systemd-oomd's signal. `path` is the killed cgroup as it stands in /proc/PID/cgroup.
     void killedByOomd(std::string_view path);
 
-    /// Called for a job whose policy is that all of it ends when one process was killed. It is for what the kernel left, for
-    /// instance further tasks.
+    /// OomJudge calls onWholeJob after a kill, if the job's policy says that the whole job ends when one process was killed. The
+    /// function then ends what the kernel left, for instance further tasks.
     std::function<void(const JobPtr&)> onWholeJob;
 
 private:

@@ -13,19 +13,19 @@ constexpr std::uint64_t kRetry = 60'000'000;
 
 Receipt ending(Receipt receipt, JobResult result, std::uint64_t end) {
     receipt.result = result;
-    receipt.ended = std::max(end, receipt.started); // the clock may have been set back
+    receipt.ended = std::max(end, receipt.started); // somebody may have set the clock back
     receipt.wall = receipt.ended - receipt.started;
     return receipt;
 }
 
-/// For each boot, the last time at which the node certainly ran.
+/// Returns, for each boot, the last time at which the node certainly ran.
 std::map<std::string, std::uint64_t> lastSigns(const LiveTable& live, std::uint64_t booted) {
     std::map<std::string, std::uint64_t> signs;
     for (const auto& job : live.rows) {
         auto& sign = signs[job.bootId];
         sign = std::max(sign, job.receipt.started);
-        // A receipt does not say in which boot it was written. The newest one counts for these jobs, because each pinfoldd
-        // settles the jobs that the boots before it have left.
+        // A receipt does not say in which boot it was written. The end in the newest receipt counts for these jobs, because each
+        // pinfoldd settles the jobs that earlier boots have left.
         if (live.newestEnd && *live.newestEnd <= booted)
             sign = std::max(sign, *live.newestEnd);
         if (live.lastVacuum && live.lastVacuum->bootId == job.bootId)

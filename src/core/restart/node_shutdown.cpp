@@ -12,9 +12,10 @@ namespace pinfold {
 namespace {
 
 constexpr std::uint64_t kPatience = 30'000'000;
-constexpr std::uint64_t kLateWord = 10'000'000; // PID 1 sends its signals first, and tells pinfoldd when it has time for the bus
+// PID 1 sends its signals first, and tells pinfoldd later, when it has time for the bus.
+constexpr std::uint64_t kLateWord = 10'000'000;
 
-/// True: nobody had asked for this end.
+/// Returns true if nobody had asked for this end.
 bool isUnexplained(JobResult result) {
     return result == JobResult::Exited || result == JobResult::Signaled || result == JobResult::SupervisorLost ||
            result == JobResult::Lost;
@@ -27,7 +28,7 @@ void NodeShutdown::begin() {
         return;
     core_.shutdownSince = core_.context.loop.bootTime();
     logShutdown(core_.context, core_.registry.all().size());
-    const auto jobs = core_.registry.all(); // a copy, because an empty job may end at once and be removed
+    const auto jobs = core_.registry.all(); // a copy, because an empty job may end at once and leave the registry
     for (const auto& [key, job] : jobs)
         ender_.begin(job, {.cause = JobResult::NodeShutdown, .by = {}, .grace = {}});
 }
@@ -36,7 +37,7 @@ void NodeShutdown::finish(std::function<void()> done) {
     done_ = std::move(done);
     const auto jobs = core_.registry.all();
     for (const auto& [key, job] : jobs)
-        if (job->leftToPid1) // PID 1 has given up on the job by now
+        if (job->leftToPid1) // by now PID 1 has given up on the job
             ender_.begin(job, {.cause = JobResult::NodeShutdown, .by = {}, .grace = 0});
     timer_ = core_.context.loop.after(kPatience, [this] {
         logNodeWarning(core_.context, "the shutdown goes on without the receipts of " +

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What becomes of the jobs when the node is shut down in an orderly way. PID 1 stops their scopes first, then pinfoldd, then
-// their slices and the bus (unit_properties.cpp, pinfoldd.service).
+// Ends the jobs when somebody shuts the node down in an orderly way. PID 1 stops their scopes first, then pinfoldd, then their
+// slices and the bus (unit_properties.cpp, pinfoldd.service).
 #pragma once
 
 #include "core/core.hpp"
@@ -14,11 +14,11 @@ class NodeShutdown {
 public:
     NodeShutdown(Core& core, JobEnder& ender) : core_(core), ender_(ender) {}
 
-    /// Call this when PID 1 has begun the shutdown. From now on pinfoldd takes no job, and the end of each live job begins with
-    /// JobResult::NodeShutdown.
+    /// Call this when PID 1 has begun the shutdown. After begin(), pinfoldd takes no new job. begin() also begins the end of each
+    /// live job with JobResult::NodeShutdown.
     void begin();
-    /// Call this when PID 1 has stopped the jobs' scopes and pinfoldd is to exit. `done` is called once all jobs have their
-    /// receipts, or after 30 s, since a process that hangs in the kernel must not delay the shutdown.
+    /// Call this when PID 1 has stopped the jobs' scopes and pinfoldd is to exit. finish() calls `done` once all jobs have their
+    /// receipts, or after 30 s, because a process that hangs in the kernel must not delay the shutdown.
     void finish(std::function<void()> done);
     /// Call this whenever a job is over.
     void jobIsOver();
@@ -30,10 +30,11 @@ private:
     EventHandle timer_;
 };
 
-/// True: PID 1 may have ended the job because it shuts the node down, and its announcement may still be on its way.
+/// Returns true if PID 1 may have ended the job because PID 1 shuts the node down. PID 1's announcement of the shutdown may still
+/// be on its way.
 bool mayBeOfShutdown(const Core& core, const Job& job);
-/// The result of a job for whose end pinfoldd saw another cause, `result`: NodeShutdown if the shutdown explains that end, else
-/// `result`.
+/// Returns the final result of a job that ended with `result`. It is NodeShutdown if the shutdown explains that end, and
+/// otherwise `result`.
 JobResult resultAtShutdown(const Core& core, const Job& job, JobResult result);
 
 } // namespace pinfold

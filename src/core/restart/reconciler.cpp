@@ -10,7 +10,8 @@ namespace {
 
 const std::vector<std::string> kPatterns{"batch-*.slice", "job-*.scope"};
 
-/// The cgroup that a unit has if pinfoldd made it. A scope that somebody else gave such a name may be elsewhere.
+/// Returns the cgroup that a unit has if pinfoldd made the unit. A scope of such a name that somebody else made may have another
+/// cgroup.
 std::string cgroupOf(const UnitIdentity& identity) {
     return identity.task ? scopePath(identity.key, *identity.task) : slicePath(identity.key);
 }
@@ -30,13 +31,14 @@ struct Reconciler::Run {
     bool dryRun;
     Reply<Reconciliation> reply;
     Reconciliation found;
-    std::set<std::string> known; ///< keys that a dry run would take up
+    std::set<std::string> known; ///< keys of the jobs that a dry run would take up
     std::size_t pending = 0;     ///< answers that systemd still owes
 };
 
-// This is safe while jobs come and go. A job is in the registry before systemd hears of the job, and leaves the registry when its
-// cgroup is gone. So each unit that systemd listed is looked up in the registry as the registry is *after* the answer. A unit
-// that seems to be an orphan is looked up in a second list, because a job that has ended meanwhile was still in the first list.
+// run() is safe while jobs come and go. A job is in the registry before systemd hears of the job, and leaves the registry when
+// its cgroup is gone. So run() looks up each unit that systemd listed in the registry as the registry is *after* systemd's
+// answer. A unit that seems to be an orphan must also be in a second list, because a job that has ended meanwhile was still in
+// the first list.
 void Reconciler::run(bool dryRun, Reply<Reconciliation> reply) {
     auto run = std::make_shared<Run>(dryRun, std::move(reply));
     core_.context.systemd.listUnits(kPatterns, [this, run](const auto& first) {
@@ -91,7 +93,7 @@ bool Reconciler::isOrphan(const Run& run, const std::string& unit) const {
     return !job || (identity->task && job->record.state == JobState::Running && !job->record.tasks.contains(*identity->task));
 }
 
-/// The names of units that seem to be orphans, also of units of which only a cgroup is left.
+/// Returns the names of the units that seem to be orphans. A unit of which only a cgroup is left counts too.
 std::set<std::string> Reconciler::suspects(const Run& run, const std::vector<UnitStatus>& units) const {
     std::set<std::string> names;
     for (const auto& unit : units)
@@ -104,7 +106,7 @@ std::set<std::string> Reconciler::suspects(const Run& run, const std::vector<Uni
 }
 
 void Reconciler::act(const RunPtr& run, const std::set<std::string>& suspects, const std::vector<UnitStatus>& units) {
-    std::set<std::string> slices; // a scope in one of these slices goes or stays with its slice
+    std::set<std::string> slices; // the slices that seem to be orphans: a scope in one of them goes or stays with its slice
     std::set<std::string> loaded;
     for (const auto& unit : units) {
         loaded.insert(unit.name);
@@ -112,7 +114,7 @@ void Reconciler::act(const RunPtr& run, const std::set<std::string>& suspects, c
         if (identity && !identity->task && suspects.contains(unit.name))
             slices.insert(identity->key.text());
     }
-    run->pending = 1; // counts this function, so that no answer is the last before all calls are sent
+    run->pending = 1; // the count begins with this function, so that no answer is the last one before all calls are sent
     for (const auto& unit : units) {
         const auto identity = identifyUnit(unit.name);
         if (!suspects.contains(unit.name) || !isOrphan(*run, unit.name) ||
@@ -131,7 +133,7 @@ void Reconciler::act(const RunPtr& run, const std::set<std::string>& suspects, c
 void Reconciler::handleUnit(const RunPtr& run, const UnitStatus& unit) {
     const auto identity = identifyUnit(unit.name);
     const auto cgroup = cgroupOf(*identity);
-    // A scope that lives has processes, wherever its cgroup is.
+    // A scope that lives has processes, even if its cgroup is elsewhere.
     const bool elsewhere = identity->task && unit.activeState != "failed" && !core_.context.cgroups.exists(cgroup);
     if (!run->found.recordsUnreadable.empty() || elsewhere || !core_.context.cgroups.isEmpty(cgroup)) {
         run->found.unitsLeft.push_back(unit.name);
@@ -156,7 +158,7 @@ void Reconciler::handleUnit(const RunPtr& run, const UnitStatus& unit) {
 void Reconciler::handleCgroup(Run& run, const std::string& slice) const {
     const auto path = "/" + std::string(kBatchSlice) + "/" + slice;
     if (!core_.context.cgroups.exists(path))
-        return; // its job has ended meanwhile
+        return; // the job of the unit has ended meanwhile
     const bool mayGo = run.found.recordsUnreadable.empty() && core_.context.cgroups.isEmpty(path);
     const bool goes = mayGo && (run.dryRun || removeTree(core_.context.cgroups, path));
     (goes ? run.found.cgroupsRemoved : run.found.cgroupsLeft).push_back(path);

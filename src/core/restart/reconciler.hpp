@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Looks for orphans: units and cgroups of jobs without a record, and records without a unit. A crash at the wrong moment, a
-// broken disk or a manual change leaves them. It looks at start and on request. It names orphans that have processes, and never
-// touches them.
+// broken disk or a manual change leaves them. Reconciler looks for orphans at start and on request. Reconciler only names orphans
+// that have processes, and never touches them.
 #pragma once
 
 #include "core/core.hpp"
@@ -20,8 +20,8 @@ class Reconciler {
 public:
     Reconciler(Core& core, Recovery& recovery, JobEnder& ender) : core_(core), recovery_(recovery), ender_(ender) {}
 
-    /// Safe at any time, while jobs come and go. `dryRun`: the answer says what would be done, and nothing is done. Errors:
-    /// Internal; SystemdFailed.
+    /// Looks for orphans. run() is safe at any time, while jobs come and go. With `dryRun`, the answer says what run() would do,
+    /// and nothing else happens. Errors: Internal; SystemdFailed.
     void run(bool dryRun, Reply<Reconciliation> reply);
 
 private:

@@ -15,7 +15,8 @@ void Recovery::run(std::function<void(Result<void>)> ready) {
         return ready(loaded.error());
     const bool complete = loaded->unreadable.empty();
     auto records = std::make_shared<std::vector<JobRecord>>(std::move(loaded->records));
-    // The bus keeps the order. So the answer shows that PID 1 has seen every call that the earlier pinfoldd had sent.
+    // The bus keeps the order of calls. So PID 1's answer to listUnits() shows that PID 1 has seen every call that the earlier
+    // pinfoldd had sent.
     core_.context.systemd.listUnits({"batch-*.slice", "job-*.scope"}, [this, records, complete, ready](const auto& answer) {
         if (const auto* error = std::get_if<SystemdError>(&answer))
             return ready(Error{ErrorCode::SystemdFailed, "systemd did not list its units: " + error->message});
@@ -26,7 +27,7 @@ void Recovery::run(std::function<void(Result<void>)> ready) {
         Result<void> taken;
         try {
             taken = takeUp(std::move(*records), namesOf(std::get<std::vector<UnitStatus>>(answer)));
-        } catch (const std::exception& error) { // for example, no descriptor is left for a watch
+        } catch (const std::exception& error) { // for example because no descriptor is left for a watch
             taken = Error{ErrorCode::Internal, error.what()};
         }
         if (taken) {
@@ -61,7 +62,7 @@ bool Recovery::lacksUnit(const JobRecord& record) const {
 Result<JobPtr> Recovery::reopen(JobRecord record) const {
     auto job = std::make_shared<Job>(std::move(record));
     const auto path = slicePath(job->key());
-    // A slice that cannot be opened because descriptors ran out is not gone.
+    // A slice is not gone if pinfoldd cannot open it because descriptors ran out.
     if (auto slice = core_.context.cgroups.open(path))
         job->slice = std::move(*slice);
     else if (core_.context.cgroups.exists(path))
@@ -87,7 +88,8 @@ Result<JobPtr> Recovery::reopen(JobRecord record) const {
 }
 
 bool Recovery::isBeingStarted(const Job& job, std::uint32_t number) const {
-    // The scope of task 0 comes with its job's slice, except for a batch script that joins an open job.
+    // systemd starts the scope of task 0 together with its job's slice. Only a batch script that joins an open job gets its scope
+    // later.
     if ((number == 0 && !job.record.linger) || !job.tasks.at(number).leader)
         return false;
     return core_.context.cgroups.isEmpty(scopePath(job.key(), number));
@@ -99,8 +101,8 @@ void Recovery::resumeStarts(const JobPtr& job, const std::set<std::string>& load
             parts_.adder.resume(job, number, loaded.contains(job->key().scopeName(number)));
 }
 
-/// Waits for starts that cannot be requested again: the record does not have the processes of an adoption, and a job that ends
-/// takes no processes.
+/// Waits for the starts that pinfoldd cannot request again: the record of an adoption does not have the processes, and a job that
+/// is ending takes no processes.
 void Recovery::awaitStarts(const JobPtr& job, const std::set<std::string>& loaded) {
     for (const auto& [number, task] : job->record.tasks)
         if (number != 0 && !job->isStarting(number) && loaded.contains(job->key().scopeName(number)) &&
@@ -142,7 +144,7 @@ void Recovery::takeUp(const JobPtr& job, const std::set<std::string>& loaded) {
         return;
     case JobState::Ending:
     case JobState::Accounting:
-        if (!job->record.neverRan) // its creator was told that there is no such job
+        if (!job->record.neverRan) // the creator of a job that never ran was told that there is no such job
             core_.observer->jobAdded(summarize(*job));
         parts_.ender.resume(job);
         return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What pinfoldd does first: it takes up every job that an earlier pinfoldd left, after kill -9, a restart or an upgrade.
+// Does what pinfoldd does first: takes up every job that an earlier pinfoldd left, after kill -9, a restart or an upgrade.
 #pragma once
 
 #include "core/control/job_freezer.hpp"
@@ -32,22 +32,22 @@ public:
     };
     Recovery(Core& core, Parts parts) : core_(core), parts_(parts) {}
 
-    /// Makes the inventory first (records, units, cgroups, processes), and acts afterwards: nothing is stopped before the
-    /// inventory is complete. Errors: Internal, SystemdFailed.
+    /// Makes an inventory (records, units, cgroups, processes), and acts only when the inventory is complete. Until then it stops
+    /// nothing. Errors: Internal, SystemdFailed.
     void run(std::function<void(Result<void>)> ready);
 
-    /// Takes up jobs that the registry does not have. Each job goes on from its record, or ends as it would have ended. `loaded`:
-    /// the units that systemd has loaded. Error: Internal, because it cannot be found out what of a job is alive; then no job is
-    /// touched.
+    /// Takes up the jobs of `records` that are not in the registry. Each job goes on from its record, or ends as it would have
+    /// ended. `loaded` names the units that systemd has loaded. Error: Internal if pinfoldd cannot find out what of a job is
+    /// alive; takeUp() then touches no job.
     Result<void> takeUp(std::vector<JobRecord> records, const std::set<std::string>& loaded);
-    /// True: by its record the job runs or is ending, and nothing of it exists any more.
+    /// Returns true if nothing of the job exists any more although, by its record, the job runs or is ending.
     bool lacksUnit(const JobRecord& record) const;
 
 private:
     Result<JobPtr> reopen(JobRecord record) const;
     void takeUp(const JobPtr& job, const std::set<std::string>& loaded);
-    /// True: the task's process lives, and its scope does not exist or is empty. PID 1 got the call of the earlier pinfoldd and
-    /// may not have done it yet.
+    /// Returns true if the task's process lives, and the task's scope does not exist or is empty. Then PID 1 got the start from
+    /// the earlier pinfoldd, but may not have done it yet.
     bool isBeingStarted(const Job& job, std::uint32_t number) const;
     void resumeStarts(const JobPtr& job, const std::set<std::string>& loaded);
     void awaitStarts(const JobPtr& job, const std::set<std::string>& loaded);

@@ -15,7 +15,7 @@
 namespace pinfold {
 namespace {
 
-/// A request may reserve CPUs or limit the job to CPUs, but not both.
+/// Refuses a request that both reserves CPUs and limits the job to CPUs.
 Result<void> compatible(const CreateRequest& request) {
     const auto& allocation = request.allocation;
     if ((allocation.cpus || allocation.cpuList || allocation.exclusive) && request.limits.allowedCpus)
@@ -31,7 +31,7 @@ ResourceLimits withAllocation(ResourceLimits limits, const Allocator::Grant& gra
     return limits;
 }
 
-/// The highest limits that users may set for jobs of their own.
+/// Returns the highest limits that users may set for their own jobs.
 ResourceLimits ceilingOf(const Config& config) {
     auto ceiling = config.defaults;
     if (!ceiling.killGrace)
@@ -61,7 +61,8 @@ void JobCreator::create(const Caller& caller, CreateRequest request, Reply<JobSu
     auto leader = checkProcess(core_.context, std::move(request.leader));
     if (!leader)
         return reply(leader.error());
-    // A caller whose answer was lost asks again. If pinfoldd was killed in between, the leader tells which job is the caller's.
+    // A caller asks again if the answer was lost. If pinfoldd was killed in between, pinfoldd knows the caller's job by its
+    // leader.
     const auto known = core_.registry.findByLeader(leader->identity);
     if (known && (request.key.empty() || request.key == known->key().text()))
         return createAgain(caller, known, std::move(reply));
@@ -78,8 +79,8 @@ void JobCreator::create(const Caller& caller, CreateRequest request, Reply<JobSu
 }
 
 void JobCreator::createAgain(const Caller& caller, const JobPtr& known, Reply<JobSummary> reply) const {
-    // The answer shows what the job was given, so this needs permission: everyone who sees the job's processes can name its
-    // leader.
+    // The answer shows what the job was given. Everyone who sees the job's processes can name its leader, so the caller needs
+    // permission for the answer.
     if (auto allowed = decide(caller, Action::CreateJobAgain, targetOf(known->key().text(), known.get())); !allowed)
         return reply(allowed.error());
     if (known->record.state == JobState::Creating)
@@ -120,7 +121,8 @@ void JobCreator::begin(const JobPtr& job, Reply<JobSummary> reply) {
     if (!core_.registry.add(job))
         return reply(alreadyLive(job->key().text()));
     job->creators.push_back(std::move(reply));
-    core_.save(*job); // before systemd hears of the job, so that a restart finds what the call has made
+    // The record is stored before systemd hears of the job, so that a restarted pinfoldd finds what the call has made.
+    core_.save(*job);
     share_.protect();
     start(job, false);
 }
@@ -134,7 +136,8 @@ void JobCreator::applySlots(CreateRequest& request) const {
     case Slots::None:
         return;
     case Slots::Weight: {
-        // Nobody has asked for a CPU weight explicitly. If the kernel cannot enforce one, the job runs without a weight.
+        // Nobody has asked for this CPU weight explicitly, so if the kernel cannot enforce a CPU weight, the job runs without
+        // one.
         ResourceLimits weight;
         weight.cpuWeight = std::min(*request.slots * kWeightPerSlot, kMostWeight);
         if (!limits.cpuWeight && keeper_.controllersMissing(weight).empty())
@@ -172,7 +175,7 @@ Result<void> JobCreator::isFree(const JobKey& key) const {
     const auto& text = key.text();
     if (core_.registry.find(text))
         return alreadyLive(text);
-    // A record that cannot be read is not in the registry, and its job may be alive.
+    // A job whose record pinfoldd cannot read is not in the registry, but may be alive.
     if (core_.context.records.exists(key))
         return Error{ErrorCode::AlreadyExists,
                      "job '" + text + "' has a record that pinfoldd did not read: `pinfold reconcile` says why"};
@@ -192,7 +195,8 @@ void JobCreator::tookUp(const JobKey& key) {
 }
 
 std::uint64_t JobCreator::nextManualNumber() const {
-    // Anybody may have named a job manual.<n>, and after a restart the live jobs are not in the history.
+    // The number must be higher than those of the live jobs, too: anybody may have named a job manual.<n>, and after a restart
+    // the live jobs are not in the history.
     auto number = lastManual_ + 1;
     while (!isFree(JobKey::manual(number)))
         ++number;
@@ -200,7 +204,7 @@ std::uint64_t JobCreator::nextManualNumber() const {
 }
 
 Result<JobPtr> JobCreator::prepare(const Caller& caller, CreateRequest request, const CheckedProcess* leader) {
-    const auto manual = request.key.empty() && leader ? nextManualNumber() : 0; // 0: the caller names the job
+    const auto manual = request.key.empty() && leader ? nextManualNumber() : 0; // 0 if the caller names the job
     auto key = manual > 0 ? Result<JobKey>(JobKey::manual(manual)) : JobKey::parse(request.key);
     if (!key)
         return key.error();
@@ -284,12 +288,13 @@ void JobCreator::resume(const JobPtr& job, bool isLoaded) {
     start(job, isLoaded);
 }
 
-/// The caller does not wait for a PID 1 that hangs. As a rule the caller then ends the leader. If the site lets the leader go on
-/// without a scope, PID 1 may still put the leader into one. Then the job is like any other, so pinfoldd stops nothing here.
+/// The caller does not wait for a PID 1 that hangs, so it gets its answer now. As a rule the caller then ends the leader. If the
+/// site lets the leader go on without a scope, PID 1 may still put the leader into one. The job is like any other job then, so
+/// overdue() stops nothing.
 void JobCreator::overdue(const JobPtr& job, const Error& why) {
     logWarning(core_.context, job->key(), "job not created yet: " + why.message, Trouble::Start);
-    // The supervisor does not wait for the end of this job, so the supervisor's end says nothing. A pipe that pinfoldd keeps open
-    // never reaches its end.
+    // The supervisor does not wait for the end of this job, so the supervisor's end says nothing about the job. The output is
+    // closed, because the reader of a pipe that pinfoldd keeps open never sees the pipe's end.
     job->output = {};
     job->supervisor.reset();
     job->record.supervisor.reset();
@@ -332,8 +337,8 @@ void JobCreator::drop(const JobPtr& job, const Error& why) {
 void JobCreator::giveUp(const JobPtr& job, const Error& why) {
     logWarning(core_.context, job->key(), "job not created: " + why.message, Trouble::Start);
     answer(job, why);
-    // What was started ends as a job does, but there was no job, so there is no receipt. The grace lets a caller that is the
-    // leader itself (--exec) print its own last message.
+    // The processes that systemd has started for the job end as those of any job. The caller is told that there is no job, so
+    // there is no receipt. If the caller is the leader itself (--exec), the grace time lets it print its own last message.
     job->record.neverRan = true;
     if (!job->slice)
         if (auto slice = core_.context.cgroups.open(slicePath(job->key())))

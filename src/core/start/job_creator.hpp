@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// JobCreator turns a request into a running job.
+// Turns a request into a running job.
 #pragma once
 
 #include "core/core.hpp"
@@ -31,12 +31,13 @@ public:
 
     void create(const Caller& caller, CreateRequest request, Reply<JobSummary> reply);
 
-    /// Which live job of the request's key and owner answers the request.
+    /// Says which live job of the same key and owner may answer a request to open a job.
     enum class IfLive {
-        SameRequest, ///< only a job that was opened: the same request is made again
+        SameRequest, ///< only a job that somebody opened by the same request
         JoinAny,     ///< any job
     };
-    /// Opens a job without a process. If a job of that key is ending, open() waits for its end.
+    /// Opens a job without a process. If a job of that key is ending, open() waits for the end of that job. `ifLive` says which
+    /// live job may answer the request.
     void open(const Caller& caller, CreateRequest request, Reply<JobSummary> reply, IfLive ifLive = IfLive::SameRequest);
 
     /// Goes on with a creation that an earlier pinfoldd began. The leader may be in its scope by now, or not. `isLoaded`: systemd

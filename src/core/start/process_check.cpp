@@ -20,7 +20,7 @@ Result<CheckedProcess> checkProcess(const CoreContext& context, UniqueFd pidfd) 
         return Error{ErrorCode::InvalidArgument,
                      "process " + std::to_string(*pid) + " is " + what + " and cannot be part of a job"};
     };
-    // systemd would take pid 0 in PIDs= for pinfoldd itself.
+    // In PIDs= systemd would take pid 0 for pinfoldd itself.
     if (*pid <= 1)
         return refused("the system's init");
     if (*pid == ::getpid())
@@ -32,7 +32,7 @@ Result<CheckedProcess> checkProcess(const CoreContext& context, UniqueFd pidfd) 
     const auto cgroup = context.processes.cgroupOf(*pid);
     if (!cgroup)
         return cgroup.error();
-    // If the process has ended, /proc may have described another process that got its number meanwhile.
+    // If the process has ended, /proc may have described a later process with the same number.
     if (hasEnded(pidfd.get()))
         return Error{ErrorCode::PidGone, "process " + std::to_string(*pid) + " has ended"};
     if (info->kernelThread)
@@ -42,7 +42,8 @@ Result<CheckedProcess> checkProcess(const CoreContext& context, UniqueFd pidfd) 
     if (info->thread)
         return refused("a thread of another process");
 
-    // For such a process the kernel shows where the first thread was, and not where the other threads are.
+    // The first thread of the process has ended. The kernel shows in which cgroup this thread was, and not where the other
+    // threads are.
     if (info->state == kZombie)
         return refused("a process whose first thread has ended");
 
@@ -70,7 +71,7 @@ Result<CheckedProcess> checkSupervisor(const CoreContext& context, const Caller&
         return supervisor;
     if (!caller.admin && supervisor->soleUid != caller.uid)
         return Error{ErrorCode::Denied, "the supervisor must be a process of the caller"};
-    // pinfoldd moves supervisors into pinfold.slice, and no process may leave a job in that way.
+    // pinfoldd moves supervisors into pinfold.slice. A process of a job may not leave its job in this way.
     if (supervisor->inJob || supervisor->identity == leader)
         return Error{ErrorCode::Denied, "process " + std::to_string(supervisor->identity.pid) + " is " +
                                             (supervisor->inJob ? "in a job" : "the leader") + " and cannot be a supervisor"};
@@ -99,8 +100,8 @@ Result<UniqueFd> reopenProcess(const CoreContext& context, const ProcessIdentity
     const auto info = context.processes.read(identity.pid);
     if (!info && info.error().code != ErrorCode::PidGone)
         return info.error();
-    // A different start time means a later process of the same number. If the pidfd's process still lives, /proc described that
-    // process.
+    // A different start time means that a later process has the number now. As long as the process of the pidfd lives, /proc
+    // describes this process.
     if (!info || info->started != identity.started || hasEnded(pidfd->get()))
         return UniqueFd();
     return pidfd;

@@ -13,7 +13,7 @@
 namespace pinfold {
 namespace {
 
-// PID 1 loses calls while it re-executes itself. That takes about 0.4 s, and another re-execution may follow.
+// PID 1 loses calls while it re-executes itself. A re-execution takes about 0.4 s, and another re-execution may follow.
 constexpr ScopeStarter::Patience kAnswerLost{300'000, 45'000'000, true};
 // A unit that just ended keeps its name until PID 1's next idle moment.
 constexpr ScopeStarter::Patience kNameTaken{50'000, 1'000'000, false};
@@ -36,7 +36,7 @@ void append(std::vector<std::string>& all, std::vector<std::string> more) {
 
 struct ScopeStarter::Moves {
     Result<void> result;               ///< why one of the processes was not moved
-    std::vector<std::string> troubles; ///< what happened to other processes
+    std::vector<std::string> troubles; ///< what happened to the other processes
 };
 
 struct ScopeStarter::Attempt {
@@ -46,11 +46,11 @@ struct ScopeStarter::Attempt {
     JobPtr job;
     Request request;
     Callbacks callbacks;
-    std::shared_ptr<const std::vector<Newcomer>> processes; ///< threads hold the list, too
-    std::uint64_t since;                                    ///< CLOCK_BOOTTIME, microseconds
-    bool begun = false;                                     ///< see Outcome::begun
+    std::shared_ptr<const std::vector<Newcomer>> processes; ///< shared, because threads hold the list too
+    std::uint64_t since;                                    ///< when the attempt began (CLOCK_BOOTTIME, microseconds)
+    bool begun = false;                                     ///< means the same as Outcome::begun
     bool lost = false;                                      ///< an answer was lost, and its call may still wait in PID 1's queue
-    std::vector<pid_t> placeholders;                        ///< also earlier ones: a call in PID 1's queue has their numbers
+    std::vector<pid_t> placeholders; ///< with those of earlier tries, because a call in PID 1's queue has their numbers
 
     const JobKey& key() const { return job->key(); }
     std::string unit() const { return processes->empty() ? key().sliceName() : key().scopeName(request.task); }
@@ -62,11 +62,11 @@ struct ScopeStarter::Attempt {
 
 void ScopeStarter::start(const JobPtr& job, Request request, Callbacks callbacks) {
     if (request.withSlice && !request.mayBeThere) {
-        // systemd 252 leaves the slice's cgroup behind after an unkillable process. This job would inherit that cgroup's
-        // counters.
+        // When a process could not be killed, systemd 252 leaves the slice's cgroup behind. A new job would inherit the counters
+        // of that cgroup.
         const auto path = slicePath(job->key());
         if (context_.cgroups.exists(path) && context_.cgroups.children(path).empty())
-            (void)context_.cgroups.remove(path); // if the cgroup is in use after all, the start below says so
+            (void)context_.cgroups.remove(path); // if the cgroup is in use after all, the start below fails and says so
     }
     highest_ = std::max(highest_, ++inFlight_);
     const auto since = context_.loop.bootTime();
@@ -86,7 +86,8 @@ void ScopeStarter::start(const JobPtr& job, Request request, Callbacks callbacks
 void ScopeStarter::finished() {
     if (--inFlight_ > 0)
         return;
-    // The messages of a burst leave holes between objects that live on, and the allocator would keep these holes for ever.
+    // The messages of a burst leave holes in the heap between objects that live on. Without this call the allocator would keep
+    // the holes for ever.
     if (std::exchange(highest_, 0) >= kBurst)
         ::malloc_trim(0);
 }
@@ -107,7 +108,8 @@ void ScopeStarter::tryOnce(AttemptPtr attempt) {
     }
     if (!attempt->processes->empty())
         start.scope = attempt->unit();
-    // The scope ends with its placeholder, and the slice stays. A slice that an earlier try made is not made again.
+    // When the placeholder of an earlier try has ended, the scope is gone, but the slice stays. So tryOnce() does not make the
+    // slice again.
     if (request.withSlice && !(attempt->begun && context_.cgroups.exists(slicePath(attempt->key())))) {
         start.slice = attempt->key().sliceName();
         start.sliceProperties = sliceProperties(attempt->key(), request.properties);
@@ -126,15 +128,15 @@ Result<pid_t> ScopeStarter::placeholderFor(Attempt& attempt) const {
 }
 
 void ScopeStarter::decide(AttemptPtr attempt, const SystemdOutcome& outcome) {
-    // A call that is refused has made nothing.
+    // If systemd refuses a call, the call has made nothing.
     attempt->begun = attempt->begun || !outcome || outcome->fault == SystemdFault::NoReply ||
                      outcome->fault == SystemdFault::JobFailed || outcome->fault == SystemdFault::Other;
     if (!outcome)
         attempt->lost = false;
     else if (outcome->fault == SystemdFault::NoReply)
         attempt->lost = true;
-    // The kernel knows, whatever systemd says: an answer may be lost, and systemd may report success for a scope that has ended
-    // already.
+    // pinfoldd asks the kernel, whatever systemd says: an answer may be lost, and systemd may report success for a scope that has
+    // ended already.
     if (lookAndTell(attempt))
         return;
 
@@ -161,15 +163,16 @@ void ScopeStarter::decide(AttemptPtr attempt, const SystemdOutcome& outcome) {
     }
 }
 
-/// A unit that failed keeps its name, and so does a scope that has never had a process. Such a scope comes from a pinfoldd that
-/// was killed. The scope's placeholder is a zombie until PID 1 reaps it, and the kernel accepts a zombie's number without moving
-/// anything. So the scope never becomes empty, and PID 1 keeps it.
+/// Frees the name of a unit. A failed unit keeps its name, and so does a scope that has never had a process. (A pinfoldd that was
+/// killed leaves such a scope: the scope's placeholder is a zombie until PID 1 reaps it, and the kernel accepts a zombie's number
+/// without moving anything. So the scope never becomes empty, and PID 1 keeps it.)
 void ScopeStarter::freeName(const AttemptPtr& attempt, const Error& taken) {
     context_.systemd.resetFailed(attempt->unit(), [](const SystemdOutcome&) {});
     if (!attempt->lost)
         return retry(attempt, kNameTaken, taken);
-    // The name may belong to an earlier call whose start is under way: the scope is empty only until PID 1 moves the job's
-    // process there. So pinfoldd first asks PID 1 whether that start is over, and sends PID 1 nothing else before the stop.
+    // The unit may come from an earlier call whose start is still under way. Then its scope is empty only until PID 1 moves the
+    // job's process into the scope. So pinfoldd first asks PID 1 whether that start is over, and sends PID 1 nothing else before
+    // the stop.
     context_.systemd.listUnits({attempt->unit()}, [this, attempt, taken](const auto& answer) {
         const auto* units = std::get_if<std::vector<UnitStatus>>(&answer);
         const auto isStarted = [&](const UnitStatus& unit) {
@@ -284,8 +287,8 @@ void ScopeStarter::warn(const JobKey& key, const std::vector<std::string>& troub
         logWarning(context_, key, trouble);
 }
 
-/// A call with the placeholders' numbers may lie in the queue of PID 1, which keeps the order. Until PID 1 answers, no other
-/// process may get these numbers.
+/// Releases the placeholders when PID 1 has answered one more call. A call with the placeholders' numbers may be in the queue of
+/// PID 1, and until PID 1 has done it, no other process may get these numbers. PID 1 keeps the order of calls.
 void ScopeStarter::releaseInDoubt() {
     if (inDoubt_.empty() || asksForDoubt_)
         return;
@@ -311,14 +314,14 @@ void ScopeStarter::retry(AttemptPtr attempt, const Patience& patience, Error oth
     after(attempt, patience.interval, [this](const AttemptPtr& again) {
         if (lookAndTell(again))
             return;
-        // If the start were repeated for a job that is over, it would make a slice without limits that no job owns.
+        // A job that is over must not be started again: the start would make a slice without limits that no job owns.
         if (!again->callbacks.wanted())
             return finish(again, tooLate(again->key()));
         tryOnce(again);
     });
 }
 
-/// A PID 1 that hangs may have the calls in its queue, and do them when it goes on.
+/// A PID 1 that hangs may have the calls in its queue, and may do them when it goes on.
 void ScopeStarter::waitForSystemd(AttemptPtr attempt, Error otherwise) {
     if (auto overdue = std::exchange(attempt->callbacks.overdue, nullptr))
         overdue(otherwise);
@@ -327,7 +330,7 @@ void ScopeStarter::waitForSystemd(AttemptPtr attempt, Error otherwise) {
 }
 
 void ScopeStarter::after(const AttemptPtr& attempt, std::uint64_t delay, std::function<void(const AttemptPtr&)> act) {
-    // The timer does not own the attempt: if both owned each other, neither would be freed together with this object.
+    // The timer does not own the attempt: if both owned each other, neither would be freed when the ScopeStarter is freed.
     waiting_[attempt] = context_.loop.after(delay, [this, weak = std::weak_ptr(attempt), act = std::move(act)] {
         const auto fired = waiting_.extract(weak.lock());
         act(fired.key());
@@ -335,7 +338,7 @@ void ScopeStarter::after(const AttemptPtr& attempt, std::uint64_t delay, std::fu
 }
 
 void ScopeStarter::askSystemd(const AttemptPtr& attempt, const Error& otherwise) {
-    // The bus keeps the order, so the answer shows that PID 1 has seen the earlier calls.
+    // The bus keeps the order of calls, so PID 1's answer to listUnits() shows that PID 1 has seen the earlier calls.
     context_.systemd.listUnits({attempt->unit()}, [this, attempt, otherwise](const auto& answer) {
         if (std::holds_alternative<SystemdError>(answer))
             return waitForSystemd(attempt, otherwise);
@@ -355,7 +358,7 @@ Result<bool> ScopeStarter::isDone(const Attempt& attempt) const {
     std::size_t living = 0;
     for (const auto& process : *attempt.processes) {
         const auto path = context_.processes.cgroupOf(process.pid);
-        if (hasEnded(process.pidfd.get())) // then /proc may describe another process
+        if (hasEnded(process.pidfd.get())) // after that /proc may describe another process
             continue;
         if (!path)
             return path.error();

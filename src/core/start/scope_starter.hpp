@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Brings processes into a scope of a job. Believes that they are in it only when /proc says so while their pidfds live.
+// Brings processes into a scope of a job. ScopeStarter believes that a process is in the scope only if /proc says so while the
+// process still lives.
 //
-// systemd takes the numbers of processes, and acts on them later. By then an ordinary user's process may have ended, and its
-// number may be another process's. (From 257 on systemd takes pidfds, looks at them once more, and then still writes the number:
-// its src/core/cgroup.c.) So the scope is started with a placeholder, and ProcessMover moves the processes. Only processes that
-// nobody but root can end are named to systemd.
+// systemd takes the numbers of processes, and acts on the numbers later. By then an ordinary user's process may have ended, and
+// its number may belong to another process. (From 257 on systemd takes pidfds and checks them once more, but then still writes
+// the number: see src/core/cgroup.c of systemd.) So pinfoldd has systemd start the scope with a placeholder, and ProcessMover
+// moves the processes. pinfoldd names to systemd only processes that nobody but root can end.
 #pragma once
 
 #include "base/result.hpp"
@@ -19,7 +20,7 @@
 
 namespace pinfold {
 
-/// Microseconds from one question to systemd to the next, about a start whose outcome is not known.
+/// While pinfoldd does not know the outcome of a start, it asks systemd again after this many microseconds.
 inline constexpr std::uint64_t kAskSystemdAgain = 1'000'000;
 
 class ScopeStarter {
@@ -29,30 +30,33 @@ public:
     struct Request {
         std::uint32_t task = 0;
         TaskProperties properties;
-        std::vector<Newcomer> processes; ///< empty: only the slice is started
-        bool withSlice = true;           ///< the job's slice is made in the same transaction
-        bool mayBeThere = false;         ///< an earlier pinfoldd has begun with this start, and systemd has loaded units of it
+        std::vector<Newcomer> processes; ///< if empty, ScopeStarter starts only the slice
+        bool withSlice = true;           ///< ScopeStarter makes the job's slice in the same transaction
+        bool mayBeThere = false;         ///< an earlier pinfoldd has begun this start, and systemd has loaded units of it
     };
-    /// Success: the scope has every process that has not ended, and at least one. Without processes: the slice exists. Errors:
-    /// PidGone, AlreadyExists, Busy, JobEnding, SystemdFailed.
+    /// Says how a start ended. After a success, every process that has not ended is in the scope, and at least one is. If the
+    /// request has no processes, a success means that the slice exists. Errors: PidGone, AlreadyExists, Busy, JobEnding,
+    /// SystemdFailed.
     struct Outcome {
         Result<void> result;
-        bool begun = false; ///< systemd has begun to make units for it. False: existing units of that name are somebody else's
+        bool begun = false; ///< systemd has begun to make units for the start; if false, existing units of that name belong to
+                            ///< somebody else
     };
     struct Callbacks {
-        std::function<void(const Outcome&)> done; ///< called exactly once, when PID 1 has done it or never will
-        /// Called at most once, before done: PID 1 has not answered for 45 s. PID 1 may still do it, and done is called when PID
-        /// 1 answers again.
+        std::function<void(const Outcome&)> done; ///< ScopeStarter calls it exactly once, when PID 1 has done the start or never
+                                                  ///< will
+        /// ScopeStarter calls it at most once, and before `done`, when PID 1 has not answered for 45 s. PID 1 may still do the
+        /// start, and ScopeStarter calls `done` when PID 1 answers again.
         std::function<void(const Error&)> overdue;
-        std::function<bool()> wanted; ///< false: the start is not tried again
+        std::function<bool()> wanted; ///< if it returns false, ScopeStarter does not try the start again
     };
     void start(const JobPtr& job, Request request, Callbacks callbacks);
 
-    /// Microseconds from one try to the next, and for all tries together.
+    /// Says how many microseconds pass from one try to the next, and how many all tries together may take.
     struct Patience {
         std::uint64_t interval;
         std::uint64_t total;
-        bool mayComeYet; ///< PID 1 may still do what was asked for after that time
+        bool mayComeYet; ///< when that time is over, PID 1 may still do the start
     };
 
 private:
@@ -65,7 +69,8 @@ private:
     void retry(AttemptPtr attempt, const Patience& patience, Error otherwise);
     void waitForSystemd(AttemptPtr attempt, Error otherwise);
     void askSystemd(const AttemptPtr& attempt, const Error& otherwise);
-    /// True: the start has succeeded or failed, and the caller has been told.
+    /// Looks at the scope. If the start has succeeded or failed, or only the moves of processes are left, tells the caller (after
+    /// the moves) and returns true.
     bool lookAndTell(const AttemptPtr& attempt);
     Result<bool> isDone(const Attempt& attempt) const;
     Result<pid_t> placeholderFor(Attempt& attempt) const;
@@ -80,12 +85,12 @@ private:
     void finished();
 
     CoreContext& context_;
-    std::map<AttemptPtr, EventHandle> waiting_; ///< their timers
-    std::vector<pid_t> inDoubt_;                ///< placeholders that have done their work, and whose numbers are kept
+    std::map<AttemptPtr, EventHandle> waiting_; ///< attempts that wait, with their timers
+    std::vector<pid_t> inDoubt_;                ///< placeholders that are not needed any more, but must keep their numbers
     bool asksForDoubt_ = false;
     EventHandle doubtTimer_;
     std::size_t inFlight_ = 0;
-    std::size_t highest_ = 0; ///< the most starts in flight at once since there was none
+    std::size_t highest_ = 0; ///< the most starts in flight at once, since the last time when no start was in flight
 };
 
 } // namespace pinfold

@@ -16,18 +16,19 @@ constexpr std::uint64_t kMoment = 200'000;
 // This slice ships with pinfold. The cgroup of a slice stays even when no process is in it.
 constexpr std::string_view kHome = "/pinfold.slice";
 
-// Supervisors stay in user.slice: no batch system's service is in it, and its limits are the site's for all that users do outside
-// of jobs.
+// SupervisorHome does not move supervisors out of user.slice. No batch system's service is in user.slice, and by the limits of
+// user.slice the site limits all that users do outside of jobs.
 constexpr std::string_view kSessions = "/user.slice/";
 
-/// A supervisor that a thread is to move.
+/// Describes a supervisor that a thread is to move.
 struct Supervisor {
     JobKey job;
     UserIds owner;
     Newcomer process;
 };
 
-/// Nullopt: the task has no supervisor, the supervisor has ended, or no descriptor is left for it.
+/// Returns the supervisor of the task. Returns nullopt if the task has no supervisor, the supervisor has ended, or no descriptor
+/// is left for the supervisor.
 std::optional<Supervisor> supervisorOf(const CoreContext& context, const Job& job, std::uint32_t number) {
     const auto task = job.tasks.find(number);
     const auto record = job.record.tasks.find(number);
@@ -44,14 +45,14 @@ std::optional<Supervisor> supervisorOf(const CoreContext& context, const Job& jo
 }
 
 Result<void> takeIn(const ProcessMover& mover, const ProcessTable& processes, const Supervisor& supervisor) {
-    // The supervisor was in no job when it was named, but its owner may have had it adopted since.
+    // When the request named the supervisor, the supervisor was in no job. Since then its owner may have let a job adopt it.
     const auto place = processes.cgroupOf(supervisor.process.pid);
     if (!place || identifyPath(*place) || place->starts_with(kSessions))
         return {};
     const auto [moved, trouble] = mover.move(supervisor.process, std::string(kHome), supervisor.owner);
     if (!trouble.empty())
         return Error{ErrorCode::PidGone, trouble};
-    // A supervisor that has ended need not be moved.
+    // There is no error if the supervisor has ended: such a supervisor need not be moved.
     return moved || moved.error().code == ErrorCode::PidGone ? Result<void>() : moved;
 }
 

@@ -9,14 +9,14 @@
 
 namespace pinfold {
 
-/// Moves supervisors into pinfold.slice, so that a restart of the batch system's own service does not end them. It moves them a
-/// moment late and many at once: each move stops every fork and exit of the node for a moment, and most short jobs are over by
-/// then.
+/// Moves supervisors into pinfold.slice, so that a restart of the batch system's own service does not end them. SupervisorHome
+/// waits a moment and moves many supervisors at once, because each move stops every fork and exit of the node for a moment. Most
+/// short jobs are over before the move.
 class SupervisorHome {
 public:
     explicit SupervisorHome(Core& core) : core_(core) {}
 
-    /// Will move the supervisor of this task, if the task has one. For task 0 this is the job's supervisor.
+    /// Remembers to move the supervisor of this task, if the task has one. For task 0 this is the job's supervisor.
     void expect(const JobPtr& job, std::uint32_t task);
 
 private:

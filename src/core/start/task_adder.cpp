@@ -11,7 +11,7 @@
 namespace pinfold {
 namespace {
 
-/// The task whose leader this process is.
+/// Returns the task whose leader this process is.
 std::optional<std::uint32_t> taskOf(const Job& job, const ProcessIdentity& leader) {
     for (const auto& [number, task] : job.record.tasks)
         if (task.leader == leader)
@@ -26,7 +26,8 @@ Result<void> takesBatchScript(const Job& job) {
     return {};
 }
 
-/// Each task costs two descriptors. The record grows with every task, and is written when a task begins and when it ends.
+/// Checks that the job may have one more task. Each task costs two descriptors. The record grows with every task, and pinfoldd
+/// writes the record when a task begins and when a task ends.
 Result<void> hasRoom(const Core& core, const Job& job) {
     const auto& jobs = core.context.config.jobs;
     if (job.furtherTasks() >= jobs.maxTasks)
@@ -192,7 +193,7 @@ void TaskAdder::start(const JobPtr& job, std::uint32_t number, bool mayBeThere) 
          .wanted = [job] { return job->record.state == JobState::Running; }});
 }
 
-/// As in JobCreator::overdue(), PID 1 may still start the task. Until the outcome is known, the job is not over.
+/// PID 1 may still start the task, as in JobCreator::overdue(). Until pinfoldd knows the outcome, the job is not over.
 void TaskAdder::overdue(const JobPtr& job, std::uint32_t number, const Error& why) {
     logWarning(core_.context, job->key(), "task " + std::to_string(number) + " not started yet: " + why.message, Trouble::Start);
     for (const auto& reply : std::exchange(job->tasks[number].adders, {}))
@@ -221,7 +222,8 @@ void TaskAdder::started(const JobPtr& job, std::uint32_t number, const Result<vo
     if (!outcome)
         return notStarted(job, number, outcome.error());
     const auto adders = std::exchange(job->tasks[number].adders, {});
-    // If the job's end began meanwhile, that end takes the process along, and the caller must not take the task for started.
+    // If the job's end has begun meanwhile, the job's end also ends the new process. The caller must not believe that the task
+    // has started.
     const bool isOver = phaseOf(*job) == Phase::Ending;
     const auto takes = isOver ? possible(Action::AddTask, Phase::Ending, job->key().text()) : Result<void>();
     for (const auto& reply : adders)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Brings further tasks into a job: slave tasks, adopted processes, and the batch script of a job that was opened.
+// Brings further tasks into a job: slave tasks, adopted processes, and the batch script of a job that somebody opened.
 #pragma once
 
 #include "core/core.hpp"
@@ -26,14 +26,14 @@ public:
     };
     TaskAdder(Core& core, Parts parts) : core_(core), parts_(parts), starter_(core.context) {}
 
-    /// A request that is repeated, because its answer was lost, gets the same answer.
+    /// Adds a task. If the answer was lost and the caller repeats the request, the caller gets the same answer.
     void add(const Caller& caller, TaskRequest request, Reply<TaskAdded> reply);
     void adopt(const Caller& caller, const JobPtr& job, std::vector<UniqueFd> processes, Reply<TaskAdded> reply);
-    /// Goes on with a task that was being started when pinfoldd was restarted. `isLoaded`: systemd has the task's unit, and may
-    /// still start it.
+    /// Continues a task that was starting when pinfoldd was restarted. `isLoaded` is true if systemd has the task's unit loaded,
+    /// and may still start it.
     void resume(const JobPtr& job, std::uint32_t number, bool isLoaded);
-    /// systemd has the unit of this task, whose start an earlier pinfoldd asked for, and no process is in it: waits until systemd
-    /// has started it. Without this, the start would come when the task has been given up as empty.
+    /// Waits until systemd has started the unit of this task. An earlier pinfoldd asked for this start, and no process is in the
+    /// unit yet. Without await(), pinfoldd would give up the task as empty before the start comes.
     void await(const JobPtr& job, std::uint32_t number);
 
 private:

@@ -17,9 +17,9 @@
 namespace pinfold::test {
 namespace {
 
-constexpr std::uint64_t kReplyTimeout = 25'000'000; // of sd-bus
+constexpr std::uint64_t kReplyTimeout = 25'000'000; // the time-out of sd-bus
 
-// Rewrites in place: inotify watches belong to the file, not to its name.
+// Rewrites the file in place, because an inotify watch belongs to the file and not to its name.
 void write(const std::filesystem::path& file, const std::string& text) {
     std::filesystem::create_directories(file.parent_path());
     std::ofstream(file, std::ios::trunc) << text;
@@ -200,7 +200,7 @@ void FakeNode::applyProperties(const std::string& unit, const std::vector<UnitPr
             for (unsigned bit = 0; bit < bitmap->size() * 8; ++bit)
                 if (((*bitmap)[bit / 8] >> (bit % 8) & 1) != 0)
                     text += (text.empty() ? "" : ",") + std::to_string(bit);
-            if (const auto list = CpuList::parse(text)) // systemd 252 leaves the file alone for an empty list
+            if (const auto list = CpuList::parse(text)) // for an empty list systemd 252 leaves the file alone
                 setFile(pathOf(unit), property.name == "AllowedCPUs" ? "cpuset.cpus" : "cpuset.mems", list->toString() + "\n");
         }
     }
@@ -270,7 +270,7 @@ void FakeNode::moveTo(pid_t pid, const std::string& cgroup) {
 }
 
 Result<pid_t> FakeNode::start() {
-    const auto pid = 5'000'000 + static_cast<pid_t>(starts.size()); // above all real ones
+    const auto pid = 5'000'000 + static_cast<pid_t>(starts.size()); // higher than all real process ids
     show(pid, 0, "/system.slice/pinfoldd.service", "pinfoldd");
     placeholders.insert(pid);
     return pid;
@@ -283,7 +283,7 @@ void FakeNode::end(pid_t placeholder, std::function<void()> over) {
     const auto isThere = [&path](const auto& process) { return process.second == path; };
     if (!path.ends_with(".scope") || std::any_of(processes_.begin(), processes_.end(), isThere))
         return;
-    units.erase(path.substr(path.rfind('/') + 1)); // systemd collects a scope that runs empty
+    units.erase(path.substr(path.rfind('/') + 1)); // systemd removes a scope that has run empty
     std::filesystem::remove_all(cgroupDir(path));
 }
 
@@ -379,7 +379,7 @@ void FakeNode::listUnits(std::vector<std::string>,
 void FakeNode::goOn() {
     hangs = false;
     for (auto& request : std::exchange(queued_, {})) {
-        // A process that has ended meanwhile is refused.
+        // systemd refuses a process that has ended.
         const auto dead =
             std::any_of(request.scopeProperties.begin(), request.scopeProperties.end(), [this](const auto& property) {
                 const auto* pids = std::get_if<std::vector<std::uint32_t>>(&property.value);

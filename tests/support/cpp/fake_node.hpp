@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A node in a temporary directory: /proc, /sys/fs/cgroup, and a systemd that behaves, with faults on request.
+// Makes a node in a temporary directory: /proc, /sys/fs/cgroup, and a fake systemd. The fake systemd works correctly, except for
+// the faults that a test asks for.
 #pragma once
 
 #include "os/cgroup.hpp"
@@ -22,7 +23,7 @@
 
 namespace pinfold::test {
 
-/// A real child process that does nothing until it is ended.
+/// Is a real child process that does nothing until somebody ends it.
 class ChildProcess {
 public:
     ChildProcess();
@@ -31,7 +32,7 @@ public:
     ~ChildProcess();
     pid_t pid() const { return pid_; }
     UniqueFd pidfd() const;
-    /// Kills and reaps it.
+    /// Kills and reaps the process.
     void end();
 
 private:
@@ -44,61 +45,61 @@ public:
     ~FakeNode() override;
 
     const std::filesystem::path& root() const { return root_; }
-    /// Lets /proc of the fake node show a process, in the given cgroup.
+    /// Makes /proc of the fake node show a process in the given cgroup.
     void show(pid_t pid, uid_t uid = 1000, const std::string& cgroup = "/system.slice/batchd.service",
               const std::string& command = "sleep 1000");
-    /// It hangs in this function of the kernel.
+    /// Makes the process hang in this function of the kernel.
     void hang(pid_t pid, const std::string& waitPoint);
-    /// The process ends: /proc, cgroup.procs and cgroup.events follow, as the kernel does it.
+    /// Ends the process: /proc, cgroup.procs and cgroup.events change as the kernel changes them.
     void vanish(pid_t pid);
     std::string cgroupOf(pid_t pid) const;
-    /// Writes a file of a cgroup as the kernel would.
+    /// Writes a file of a cgroup, as the kernel would.
     void setFile(const std::string& cgroup, const std::string& file, const std::string& text);
-    /// Acts on what was written to this cgroup's cgroup.freeze.
+    /// Does what the text in the cgroup's cgroup.freeze asks for.
     void applyFreeze(const std::string& cgroup);
-    /// Acts on what was written to cgroup.kill files. True when it killed something.
+    /// Does what the text in cgroup.kill files asks for. Returns true if it killed a process.
     bool applyCgroupKills();
-    /// Creates a process inside a cgroup, as a job's fork does.
+    /// Creates a process inside a cgroup, as a fork of a job does.
     void spawnInside(pid_t pid, const std::string& cgroup, uid_t uid = 1000, const std::string& command = "daemon");
 
-    // Faults: the next start, or all stops, come to this outcome.
-    std::deque<SystemdError> nextStartFaults; ///< one each; the start has not happened
+    // The following members make faults. The next start, or all stops, have this outcome.
+    std::deque<SystemdError> nextStartFaults; ///< each is for one start; such a start does nothing
     std::deque<SystemdError> nextStopFaults;
-    bool loseNextStartAnswer = false;                   ///< it has happened, the answer says NoReply
-    bool startWithoutMoving = false;                    ///< "done", but the process is elsewhere
-    std::map<std::string, SystemdError> propertyFaults; ///< by unit: SetUnitProperties is refused
-    bool ignoreProperties = false;                      ///< accepted, and nothing happens, as where a controller is missing
+    bool loseNextStartAnswer = false;                   ///< the next start happens, but its answer says NoReply
+    bool startWithoutMoving = false;                    ///< starts say "done", but the process is elsewhere
+    std::map<std::string, SystemdError> propertyFaults; ///< by unit: SetUnitProperties fails with this error
+    bool ignoreProperties = false; ///< SetUnitProperties succeeds but does nothing, as if a controller were missing
     std::optional<SystemdError> freezeFault;
     std::function<void()> beforeFreeze;
     unsigned systemdVersion = 252;
-    bool holdLists = false; ///< of units, as they were when asked for: answered by releaseLists()
+    bool holdLists = false; ///< listUnits() answers only at releaseLists(), with the units of the time of the question
     void releaseLists();
-    bool shutDown = false;                           ///< PID 1 has begun, and its word is on its way
-    std::map<std::string, std::string> activeStates; ///< by unit; else "active"
-    bool holdStarts = false;                         ///< answered by release()
+    bool shutDown = false;                           ///< PID 1 has begun a shutdown, and its signal is on its way
+    std::map<std::string, std::string> activeStates; ///< by unit; other units are "active"
+    bool holdStarts = false;                         ///< starts get their answer only at release()
     void release();
-    bool hangs = false; ///< PID 1 does nothing: starts and lists come to NoReply after 25 s, and lie in its queue
+    bool hangs = false; ///< PID 1 does nothing: starts and lists get NoReply after 25 s, and stay in its queue
     void goOn();
-    /// Who asked is gone, and nobody hears the answers that are on their way.
+    /// Makes the callers vanish, so that nobody hears the answers that are on their way.
     void forgetCallers();
 
-    // Placeholders: no real processes.
+    // The following functions are those of Placeholders. The placeholders are no real processes.
     Result<pid_t> start() override;
     bool lives(pid_t placeholder) const override { return processes_.contains(placeholder); }
     void end(pid_t placeholder, std::function<void()> over) override;
     void release(pid_t placeholder) override;
-    std::set<pid_t> placeholders; ///< whose numbers are kept
+    std::set<pid_t> placeholders; ///< placeholders whose numbers are still taken
 
-    /// Moves what the fake /proc shows.
+    /// Moves the processes that the fake /proc shows.
     std::shared_ptr<const ProcessMover> mover();
-    std::function<void(pid_t)> beforeMove; ///< called with who is moved
+    std::function<void(pid_t)> beforeMove; ///< is called with the process before it is moved
 
     std::shared_ptr<const ProcessKiller> killer();
-    std::vector<std::string> killedEach; ///< cgroups
-    std::vector<pid_t> tracers;          ///< what killTracers() finds
-    std::vector<uid_t> tracersKilledOf;  ///< for whom it was called
+    std::vector<std::string> killedEach; ///< the cgroups for which killEach() was called
+    std::vector<pid_t> tracers;          ///< the processes that killTracers() finds
+    std::vector<uid_t> tracersKilledOf;  ///< the users for whom killTracers() was called
 
-    // SystemdManager
+    // The following functions are those of SystemdManager.
     void start(StartRequest request, SystemdDone done) override;
     void startService(ServiceRequest request, SystemdDone done) override;
     void stop(const std::string& unit, SystemdDone done) override;
@@ -113,9 +114,9 @@ public:
                    std::function<void(std::variant<std::vector<UnitStatus>, SystemdError>)> done) override;
 
     std::set<std::string> units;
-    std::vector<std::pair<std::string, std::vector<UnitProperty>>> changes; ///< SetUnitProperties calls
+    std::vector<std::pair<std::string, std::vector<UnitProperty>>> changes; ///< the calls of SetUnitProperties
     std::set<std::string> frozen;
-    std::vector<std::pair<std::string, int>> signals; ///< KillUnit calls
+    std::vector<std::pair<std::string, int>> signals; ///< the calls of KillUnit
     std::vector<std::string> stops;
     std::vector<StartRequest> starts;
     std::vector<ServiceRequest> services;
@@ -133,10 +134,10 @@ private:
 
     ManualEventLoop& loop_;
     std::filesystem::path root_;
-    std::map<pid_t, std::string> processes_; ///< pid → cgroup
+    std::map<pid_t, std::string> processes_; ///< maps a pid to its cgroup
     std::vector<std::pair<SystemdDone, SystemdOutcome>> held_;
     std::vector<std::function<void()>> heldLists_;
-    std::vector<StartRequest> queued_; ///< while it hangs
+    std::vector<StartRequest> queued_; ///< the queue while PID 1 hangs
     std::list<EventHandle> timeouts_;
     std::list<EventHandle> answers_;
 };

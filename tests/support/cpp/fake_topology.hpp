@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Nodes of any shape, as a value. tests/unit/os/topology_test.cpp writes them as the kernel would show them.
+// Makes topologies of nodes of any shape. tests/unit/os/topology_test.cpp writes them to files in the kernel's form.
 #pragma once
 
 #include "base/cpu_list.hpp"
@@ -10,8 +10,8 @@
 namespace pinfold::test {
 
 enum class Numbering {
-    Adjacent,    ///< a core's hyper-threads are 2n and 2n+1
-    Interleaved, ///< first one hyper-thread of every core, then the others
+    Adjacent,    ///< a core's hyper-threads have the numbers 2n and 2n+1
+    Interleaved, ///< first come the first hyper-threads of all cores, then the others
 };
 
 struct Shape {
@@ -44,7 +44,7 @@ inline Topology makeTopology(const Shape& shape) {
     return topology;
 }
 
-/// The CPUs for which `member` is `value`: cpusWith(topology, &CpuPlace::l3, 8).
+/// Returns the CPUs for which `member` is `value`, as in cpusWith(topology, &CpuPlace::l3, 8).
 inline CpuList cpusWith(const Topology& topology, unsigned CpuPlace::*member, unsigned value) {
     std::vector<unsigned> numbers;
     for (const auto& place : topology.cpus)
@@ -53,7 +53,8 @@ inline CpuList cpusWith(const Topology& topology, unsigned CpuPlace::*member, un
     return CpuList::of(numbers);
 }
 
-/// As after `echo 0 > /sys/devices/system/cpu/cpuN/online`: cores and caches are known by their lowest CPU that is left.
+/// Returns the topology after `echo 0 > /sys/devices/system/cpu/cpuN/online`. The number of a core or cache is that of its lowest
+/// CPU that is left.
 inline Topology withoutCpus(const Topology& topology, const CpuList& offline) {
     Topology left;
     for (auto place : topology.cpus) {

@@ -8,14 +8,14 @@
 
 namespace pinfold::test {
 
-/// As fork(2), and the child is killed when the calling thread ends, also by a crash: a child that stays would hold the pipe open
-/// that the test's output is read from.
+/// Forks a child that the kernel kills when the calling thread ends, even by a crash. A child that stays would hold the pipe open
+/// from which the test's output is read.
 inline pid_t forkDependent() {
     const auto parent = ::getpid();
     const auto child = ::fork();
     if (child == 0) {
         ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (::getppid() != parent) // it ended before, and no signal comes
+        if (::getppid() != parent) // the parent ended before the prctl(), so no signal will come
             ::_exit(1);
     }
     return child;

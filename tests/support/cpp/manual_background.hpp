@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Background work that is done at once, unless the test lets its lane hang. Its completions come when the loop settles.
+// Does background work at once, unless the test lets the lane hang. The completions come when the loop settles.
 #pragma once
 
 #include "os/background.hpp"
@@ -32,9 +32,9 @@ public:
         return it == refused_.end() ? 0 : it->second;
     }
 
-    /// From now on what comes to the lane hangs.
+    /// From now on work that comes to the lane hangs.
     void hold(Lane lane) { held_.insert(lane); }
-    /// What hangs there goes on.
+    /// Lets the work of the lane that hangs go on.
     void release(Lane lane) {
         held_.erase(lane);
         serve(lane);

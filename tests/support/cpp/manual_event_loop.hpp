@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// An event loop whose clock the test moves. Descriptors are real.
+// Is an event loop whose clock the test moves. Its descriptors are real.
 #pragma once
 
 #include "os/event_loop.hpp"
@@ -23,21 +23,21 @@ public:
     std::uint64_t cpuTime() const override { return now_; }
     std::uint64_t realTime() const override { return 1'700'000'000'000'000 + now_ + clockAhead_; }
 
-    /// Somebody sets the clock of the day, so far ahead of what it was at first.
+    /// Sets the clock of the day ahead by `usec`, counted from its first value.
     void setClockAhead(std::uint64_t usec) { clockAhead_ = usec; }
 
-    /// Handles all that is pending: descriptors, then idle work, until there is nothing more.
+    /// Handles everything that is pending: first descriptors, then idle work, until nothing is left.
     void settle() {
         while (stepDescriptors(0) || stepIdle()) {
         }
     }
-    /// Waits for a descriptor, up to the deadline; false when none came.
+    /// Waits for a descriptor until the deadline. Returns false if no descriptor became ready.
     bool waitForEvent(int deadlineMs) {
         const bool any = stepDescriptors(deadlineMs);
         settle();
         return any;
     }
-    /// Moves the clock and fires what is due, in order.
+    /// Moves the clock, and calls the handlers of the timers that are due, in their order.
     void advance(std::uint64_t usec) {
         const auto target = now_ + usec;
         settle();
@@ -48,7 +48,7 @@ public:
         }
         now_ = target;
     }
-    /// The node has been up for a second only.
+    /// Makes it look as if the node booted one second ago.
     void reboot() { booted_ = now_ - 1'000'000; }
     std::size_t timers() const {
         std::size_t count = 0;

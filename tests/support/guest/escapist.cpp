@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A batch job's worst children. `escapist WAY [NAME]` leaves a process behind in the way named and exits with status 3, except
-// for "threads", where the main thread ends and the others go on until a byte can be read from standard input.
-// Prints "ready PID" once the process is what it shall be.
+// Leaves a process behind as a badly written batch job does. `escapist WAY [NAME]` leaves the process behind in the way WAY, and
+// exits with status 3. With the way "threads" the main thread ends, and the others go on until they can read a byte from standard
+// input. escapist prints "ready PID" when the process is in the wanted state.
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
@@ -44,7 +44,7 @@ int readyPipe[2];
     std::exit(kStatus);
 }
 
-/// Runs `body` in a child and leaves.
+/// Runs `body` in a child, leaves the child behind and exits.
 template <class F> [[noreturn]] void leaveBehind(F&& body) {
     if (::fork() == 0) {
         body();
@@ -53,7 +53,7 @@ template <class F> [[noreturn]] void leaveBehind(F&& body) {
     leave();
 }
 
-/// Until it is no process of a cgroup any more.
+/// Waits until the process has ended and is in no cgroup any more.
 void waitForEndOf(pid_t pid) {
     pollfd ended{static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)), POLLIN, 0};
     if (ended.fd < 0)
@@ -62,7 +62,7 @@ void waitForEndOf(pid_t pid) {
     ::close(ended.fd);
 }
 
-/// Goes on in a child whose parent has ended: else it would be left behind, too, for a moment.
+/// Goes on in a child, when the parent has ended. Otherwise the parent would be left behind too, for a moment.
 void forkOff() {
     const pid_t parent = ::getpid();
     if (::fork() != 0)
@@ -95,7 +95,7 @@ void daemonFunction() {
 }
 
 void reparented() {
-    // The child of a child whose parent ends: three generations, so that the middle one is waited for by nobody of ours.
+    // Goes on in the third generation, so that no process of escapist waits for the process in the middle.
     forkOff();
     forkOff();
     dropDescriptors();
@@ -121,7 +121,8 @@ void otherUser() {
         ::_exit(1);
 }
 
-/// Four daemons that never stay: each forks, and its parent exits. For as long as `goesOn` says so.
+/// Runs four daemons that change their process all the time: each forks, and the parent exits. This goes on while `goesOn`
+/// returns true.
 template <class F> [[noreturn]] void hop(F&& goesOn) {
     setSid();
     ::signal(SIGTERM, SIG_IGN);
@@ -137,13 +138,13 @@ template <class F> [[noreturn]] void hop(F&& goesOn) {
     ::_exit(0);
 }
 
-/// For ever, or for so many seconds.
+/// Hops for so many seconds, or for ever if `seconds` is 0.
 [[noreturn]] void hopFor(long seconds) {
     hop([seconds, end = ::time(nullptr) + seconds] { return seconds == 0 || ::time(nullptr) < end; });
 }
 
-/// Until the file exists. Some hundred hops a second: where orphans come to PID 1, a storm leaves more zombies than the host has
-/// pids.
+/// Hops until the file exists. There are only some hundred hops a second, because a faster storm would leave more zombies to PID
+/// 1 than the host has pids.
 [[noreturn]] void hopUntil(const char* file) {
     hop([file] {
         ::usleep(5000);
@@ -157,7 +158,7 @@ void* waitForByte(void*) {
     std::exit(kStatus);
 }
 
-/// As many daemons as asked for; the leader waits for a byte before it exits.
+/// Leaves `count` daemons behind. The leader waits for a byte before it exits.
 [[noreturn]] void many(long count) {
     for (long i = 0; i < count; ++i)
         if (::fork() == 0) {
@@ -186,7 +187,8 @@ void* waitForByte(void*) {
 }
 
 [[noreturn]] void named(const char* name, char** argv) {
-    // A command line and a thread name with whatever the caller wants in it: exec ourselves under that name.
+    // The program executes itself under the name NAME, so that the command line and the thread name have the text that the caller
+    // wants.
     if (::fork() == 0) {
         setSid();
         const std::string fd = std::to_string(readyPipe[1]);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A file server that hangs. `fuse_hang serve DIRECTORY` mounts it there and says "mounted": a file "f", of which the first read
-// fails and no other is ever answered, for which it says "asked"; and a file "unclosed", of which no close is answered.
-// `fuse_hang victim FILE` is a process that hangs in it with the lock of its memory: one thread waits for a page of the file,
-// another one for the lock, and a process that reads /proc/PID/cmdline waits behind it.
+// Is a file server that hangs. `fuse_hang serve DIRECTORY` mounts it on DIRECTORY and prints "mounted". The file "f" answers no
+// read except the first, which fails; at each later read the server prints "asked". The file "unclosed" answers no close.
+// `fuse_hang victim FILE` is a process that hangs in the file server and holds the lock of its memory. One of its threads waits
+// for a page of the file, and another thread waits for the lock. A process that reads /proc/PID/cmdline waits behind these
+// threads.
 #include <fcntl.h>
 #include <linux/fuse.h>
 #include <sys/mman.h>
@@ -47,7 +48,7 @@ public:
             if (length < 0 && (errno == EINTR || errno == ENOENT))
                 continue;
             if (length < static_cast<ssize_t>(sizeof(fuse_in_header)))
-                return 0; // unmounted
+                return 0; // the file system was unmounted
             fuse_in_header header{};
             std::memcpy(&header, request.data(), sizeof header);
             answer(header, request.data() + sizeof header);
@@ -104,7 +105,7 @@ private:
         case FUSE_OPEN:
         case FUSE_OPENDIR:
             return reply(header, fuse_open_out{});
-        case FUSE_READ: // the first may be ahead of anybody's wish
+        case FUSE_READ: // the first read may be the kernel's own read-ahead
             return reads_++ == 0 ? refuse(header, EIO) : say("asked");
         case FUSE_FLUSH:
             return header.nodeid == kUnclosed ? void() : refuse(header, ENOSYS);
@@ -139,7 +140,7 @@ int beVictim(const char* file) {
         return fail(file);
     const auto* page = static_cast<const volatile char*>(::mmap(nullptr, 65536, PROT_READ, MAP_SHARED, fd, 0));
     std::thread([page] { (void)page[0]; }).detach();
-    for (;;) // waits for the lock as soon as the other thread holds it
+    for (;;) // this thread waits for the lock as soon as the other thread holds it
         ::munmap(::mmap(nullptr, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 4096);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A kernel whose inotify watches are used up, by LD_PRELOAD: it has none left while the file $NOWATCHES_FILE exists. The real
-// limit is shared by all programs of the host's root, in containers too.
+// Plays, by LD_PRELOAD, a kernel whose inotify watches are used up: there is no watch left while the file $NOWATCHES_FILE exists.
+// A test cannot use up the real limit, because all programs of the host's root share it, even in containers.
 #include <dlfcn.h>
 #include <unistd.h>
 

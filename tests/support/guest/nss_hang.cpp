@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A source of the name service ("passwd: files hang") that knows nobody, and says so only when /run/names-hang is gone.
+// Is a source of the name service ("passwd: files hang") that knows no user. It answers only when /run/names-hang is gone.
 #include <nss.h>
 #include <pwd.h>
 #include <unistd.h>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Offers pinfoldd a process whose number is another's a moment later. `recycler serve SOCKET` stands for sshd: for each
-// connection it forks a child, which says its number and lives until the connection ends. With `serve SOCKET forks` a child that
-// sees itself moved forks at once, and says the number of its own child, too, else 0. `recycler attack SOCKET KEY TRIES` has a
-// process of its own adopted into the job KEY, whose number comes next when it has ended: it ends it while pinfoldd is at it, and
-// makes the server fork. It says of each try whether the server's child got the number, in which cgroup it is then, pinfoldd's
-// answer, and in which cgroup the child's own child is.
+// Offers pinfoldd a process whose number belongs to another process a moment later. `recycler serve SOCKET` plays sshd: for each
+// connection it forks a child, which tells its number and lives until the connection ends. With `serve SOCKET forks`, a child
+// that notices that it was moved forks at once, and also tells the number of its own child (otherwise 0). `recycler attack SOCKET
+// KEY TRIES` asks pinfoldd to adopt a process into the job KEY. It has arranged that the next new process will get the number of
+// this process. While pinfoldd handles the request, it ends the process and makes the server fork. For each try it prints whether
+// the server's child got the number, in which cgroup this child is, what pinfoldd answered, and in which cgroup the child's own
+// child is.
 #include <linux/sockios.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -29,11 +30,11 @@
 namespace {
 
 constexpr const char* kPinfoldd = "/run/pinfold/wrapper.sock";
-constexpr long kMostDelay = 32'000; // microseconds in which pinfoldd and systemd are done with a request on a busy machine
-constexpr long kSteps = 23;         // from one try to the next the delay grows, first by little
-constexpr int kNear = 8;            // so many numbers before the one that is wanted, each is looked at
+constexpr long kMostDelay = 32'000; // microseconds that pinfoldd and systemd need for a request on a busy machine
+constexpr long kSteps = 23;         // the delay grows from one try to the next, at first by little
+constexpr int kNear = 8;            // so close to the wanted number, recycler looks at each number
 constexpr int kMostForks = 10'000;
-constexpr std::chrono::milliseconds kMoveMayTake{60}; // with slowmove.so
+constexpr std::chrono::milliseconds kMoveMayTake{60}; // when slowmove.so is loaded
 
 int fail(const char* what) {
     std::perror(what);
@@ -64,7 +65,7 @@ std::string cgroupOf(pid_t pid) {
     return "";
 }
 
-/// As fork(2), away from `home`. -1: this process was not moved in all that time.
+/// Forks when this process has been moved out of `home`. Returns -1 if it was not moved within kMoveMayTake.
 pid_t forkWhenMoved(const std::string& home) {
     const auto begun = std::chrono::steady_clock::now();
     while (std::chrono::steady_clock::now() - begun < kMoveMayTake)
@@ -102,18 +103,19 @@ int serve(const std::string& name, bool forks) {
 }
 
 pid_t passingProcess() {
-    const pid_t pid = ::vfork(); // NOLINT(clang-analyzer-security.insecureAPI.vfork): ten times as many a second
+    const pid_t pid = ::vfork(); // NOLINT(clang-analyzer-security.insecureAPI.vfork): vfork is ten times as fast as fork
     if (pid == 0)
         ::_exit(0);
     ::waitpid(pid, nullptr, 0);
     return pid;
 }
 
-/// The process that is born next gets the number `wanted` once that is free. False: others were born in between.
+/// Makes the next new process get the number `wanted`, when that number is free. Returns false if other processes were born in
+/// between.
 bool bringCounterBefore(pid_t wanted) {
     pid_t last = 0;
     for (int count = 0; last >= wanted || last < wanted - kNear; ++count) {
-        if (count == kMostForks) // the kernel begins anew at 300, and `wanted` is that
+        if (count == kMostForks) // the kernel's numbers begin anew at 300, so none may come shortly before `wanted`
             return false;
         last = passingProcess();
     }
@@ -145,7 +147,7 @@ void waitUntilRead(int socket) {
     }
 }
 
-void spin(long microseconds) { // a sleep is too coarse
+void spin(long microseconds) { // a busy loop, because a sleep is too coarse
     timespec begun{};
     ::clock_gettime(CLOCK_MONOTONIC, &begun);
     timespec now = begun;
@@ -159,7 +161,7 @@ std::string receive(int socket) {
     return length > 0 ? std::string(text.data(), static_cast<std::size_t>(length)) : std::string();
 }
 
-/// `others`: processes that pinfoldd itself starts for a request.
+/// Does one try. `others` is the number of processes that pinfoldd itself starts for a request.
 void tryOnce(const std::string& server, const std::string& request, long delay, int others) {
     const pid_t offered = ::fork();
     if (offered == 0) {
@@ -174,7 +176,7 @@ void tryOnce(const std::string& server, const std::string& request, long delay, 
     waitUntilRead(wrapper);
     spin(delay);
     ::kill(offered, SIGKILL);
-    ::waitpid(offered, nullptr, 0); // its number is free
+    ::waitpid(offered, nullptr, 0); // after this the number is free
     if (ready) {
         const auto address = addressOf(server);
         if (::connect(daemon, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Stands before libc: what is written to a cgroup.procs is written 20 ms later. In that time the number can become another
-// process's.
+// Replaces functions of libc, so that each write to a cgroup.procs comes 20 ms later. In this time the number can become that of
+// another process.
 #include <dlfcn.h>
 #include <unistd.h>
 

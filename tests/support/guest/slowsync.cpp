@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A busy disk, by LD_PRELOAD: fsync(2) and fdatasync(2) take longer, by as many milliseconds as the file $SLOWSYNC_FILE says.
+// Plays, by LD_PRELOAD, a busy disk: fsync(2) and fdatasync(2) take longer, by as many milliseconds as the file $SLOWSYNC_FILE
+// says.
 #include <dlfcn.h>
 #include <time.h>
 

@@ -52,7 +52,7 @@ void tellBeginning(const std::string& file) {
     if (fd < 0)
         fail(file.c_str());
     std::array<char, 4096> text{};
-    // The kernel charges a running process with each tick, and with each look at its clock: so the clock comes first.
+    // The clock is read first, because the kernel charges a running process at each tick and at each look at the process's clock.
     const auto own = used(CLOCK_PROCESS_CPUTIME_ID);
     unsigned long long charged = 0;
     if (::read(fd, text.data(), text.size() - 1) <= 0 || std::sscanf(text.data(), "usage_usec %llu", &charged) != 1)
@@ -101,7 +101,7 @@ void hold(long mebibytes) {
         std::memset(memory, 1, size);
 }
 
-/// `move` is pread or pwrite; `word` FILE:BYTES.
+/// Reads or writes. `move` is pread or pwrite, and `word` is FILE:BYTES.
 template <class F> void transfer(const std::string& word, int flags, F&& move) {
     const auto colon = word.rfind(':');
     const auto bytes = std::strtoul(word.c_str() + colon + 1, nullptr, 10);
@@ -136,7 +136,7 @@ void work() {
         ::pause();
 }
 
-/// Returns once all of them have done their work.
+/// Lets `count` children do the work. Returns when all of them have done it.
 void workInChildren(long count, bool stay) {
     std::array<int, 2> done{};
     if (::pipe2(done.data(), O_CLOEXEC) != 0)
