@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Has the closed list of errors, and the one table with the D-Bus name, exit status and PAM code of each error.
+// Declares the closed list of errors, and the one table with the D-Bus name, exit status and PAM code of each error.
 #pragma once
 
 #include <optional>

@@ -10,7 +10,7 @@
 
 namespace pinfold {
 
-constexpr std::chrono::seconds kPatience{5}; ///< a restart takes less than one second
+constexpr std::chrono::seconds kPatience{5}; ///< long enough, because a restart takes less than one second
 
 /// Makes the call, and repeats the call while nobody answers. Use insist() only for a call that may be made twice.
 template <class T, class F> Result<T> insist(F&& call) {

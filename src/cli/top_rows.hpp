@@ -38,7 +38,7 @@ struct TopRow {
     std::optional<std::uint64_t> memoryPeak; ///< bytes
     std::optional<std::uint64_t> readRate;   ///< bytes a second, over the same time as cpu
     std::optional<std::uint64_t> writeRate;  ///< bytes a second, over the same time as cpu
-    std::optional<std::uint64_t> tasks;      ///< processes and threads
+    std::optional<std::uint64_t> tasks;      ///< how many processes and threads
 };
 
 /// Returns one row for each job of `now`, in the same order.

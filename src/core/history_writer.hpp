@@ -58,8 +58,8 @@ public:
     /// 256 receipts that were written. An epilogue asks right after its job's end, even while the disk cannot be read.
     std::optional<Receipt> newest(std::string_view key, std::optional<uid_t> owner) const;
 
-    /// Says what keeps receipts from being written. It is set from the first failure, or from the first receipt that had to be
-    /// set aside, until all receipts that were set aside are written.
+    /// Says what keeps receipts from being written. The trouble is set from the first failure, or from the first receipt that had
+    /// to be set aside, until all receipts that were set aside are written.
     const std::optional<HistoryTrouble>& trouble() const { return trouble_; }
     HistoryFigures figures() const;
     std::function<void()> onChange; ///< HistoryWriter calls it when trouble() changes

@@ -201,7 +201,7 @@ bool JobEnder::isSooner(const Job& job, std::uint64_t asked) const {
 void JobEnder::resume(const JobPtr& job) {
     if (job->record.state == JobState::Accounting)
         return accountant_.account(job);
-    watch(job); // watch() goes on with the end
+    watch(job); // watch() continues the job's end
 }
 
 void JobEnder::stop(const JobPtr& job) {

@@ -46,8 +46,8 @@ public:
     explicit SubordinateUsers(Parts parts) : parts_(std::move(parts)) {}
 
     /// Returns the owner of `id` if it is a subordinate id, and otherwise `id`. If the owner's name is not known yet, all ids of
-    /// the range count as the range's first id. This also holds if the owner is root, because root's subordinate ids are for
-    /// others.
+    /// the range count as the range's first id. The range's first id also counts if the owner is root, because root's subordinate
+    /// ids are for others.
     uid_t userOf(uid_t id);
     /// Returns the user's own id and the subordinate ids. The subordinate ids are missing until the user's name is known. The
     /// first question about a user asks for the name.

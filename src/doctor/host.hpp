@@ -36,7 +36,7 @@ struct Host {
     bool privileged = true;       ///< the doctor runs as root
     std::string version;          ///< the version of this command
     std::string libexec;          ///< the directory of pinfold's hooks, below `root`: /usr/libexec/pinfold
-    std::string kernelRelease;    ///< as uname -r
+    std::string kernelRelease;    ///< the release that `uname -r` prints
     std::uint64_t now = 0;        ///< CLOCK_REALTIME, microseconds
     std::optional<bool> clockSet; ///< NTP or a similar service sets the clock (adjtimex(2)); unset if this container may not ask
 

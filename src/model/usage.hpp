@@ -47,7 +47,7 @@ struct Usage {
     std::optional<std::uint64_t> ioWrites;  ///< operations on all devices
     std::vector<DeviceIo> ioDevices;
 
-    // Microseconds in which some, or all, of the job's processes waited because there was not enough CPU, memory or I/O.
+    // How many microseconds some, or all, of the job's processes waited because there was not enough CPU, memory or I/O.
     std::optional<std::uint64_t> cpuPressure;
     std::optional<std::uint64_t> memoryPressure;
     std::optional<std::uint64_t> memoryPressureFull;

@@ -24,7 +24,7 @@ struct ReceiptFilter {
     /// this one no longer exists.
     std::optional<std::string> before = {};
     std::uint32_t limit = 100; ///< 1 to 10000
-    /// The result, as toString(JobResult) gives it. Any other word matches no receipt.
+    /// The result of the job, as a word of toString(JobResult). Any other word matches no receipt.
     std::optional<std::string> result = {};
     std::optional<std::string> scheduler = {}; ///< the part of the key before the key's first dot
     bool leftoversOnly = false;                ///< only jobs that left processes behind

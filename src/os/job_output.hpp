@@ -15,7 +15,7 @@ namespace pinfold {
 class OutputWriters {
 public:
     static constexpr std::size_t kThreadsPerUser = 4;
-    static constexpr std::size_t kThreadsOfUsers = 12; ///< for all users but root; root's lines never wait for others
+    static constexpr std::size_t kThreadsOfUsers = 12; ///< threads for all users except root; root's lines never wait for others
 
     explicit OutputWriters(Background& background) : background_(background) {}
 

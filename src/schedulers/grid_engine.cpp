@@ -50,7 +50,7 @@ bool isNone(std::string_view method) { return method.empty() || sameIgnoringCase
 /// Holds the parts of the directory's path, which only sge_execd chooses.
 struct Place {
     std::string job;
-    std::string task; ///< 1 if the job is not an array
+    std::string task; ///< the number of the array task; 1 if the job is not an array
     std::string slaveTask;
 };
 

@@ -15,7 +15,7 @@
 namespace pinfold {
 namespace {
 
-// srun gives up a launch some time after BatchStartTimeout, which is 10 s by default.
+// This time is short, because srun gives up a launch some time after BatchStartTimeout, which is 10 s by default.
 constexpr Patience kForStart{10'000'000, 10'000'000};
 // This is longer than the kill_grace of a site. A process that takes longer hangs in the kernel. Then Slurm's epilogue fails, and
 // Slurm drains the node.

@@ -74,7 +74,7 @@ Deed sendTo(const Stray& stray, Deed::Kind kind) {
     return sent ? Deed{kind, {}} : Deed{Deed::Kind::Failure, sent.error().message};
 }
 
-/// Returns the strays to which the signal was sent.
+/// Sends the signal to all strays. Returns those that got the signal.
 std::vector<Stray> signalAll(const Lookout& lookout, std::vector<Stray> strays, Deed::Kind kind, const Tell& tell) {
     std::vector<Stray> reached;
     for (auto& stray : strays) {
