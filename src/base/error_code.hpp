@@ -28,7 +28,7 @@ enum class ErrorCode {
     Internal,
 };
 
-/// Is the exit status of `pinfold` (reference: pinfold(1)).
+/// Lists the exit statuses of `pinfold` (reference: pinfold(1)).
 enum class ExitStatus : int {
     Ok = 0,
     Failed = 1,

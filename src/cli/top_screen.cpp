@@ -23,7 +23,7 @@ constexpr std::array kDeadly{SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
 // The signal handlers need the following variables.
 termios before{};
-bool hasKeys = false; ///< standard input is a terminal
+bool hasKeys = false; ///< standard input is a terminal, from which keys can be read
 volatile std::sig_atomic_t changed = 0;
 sigset_t whileWaiting; ///< the signal mask for the wait
 

@@ -11,7 +11,7 @@
 namespace pinfold {
 namespace {
 
-constexpr std::uint64_t kAskAgain = 10'000'000; // microseconds
+constexpr std::uint64_t kAskAgain = 10'000'000; // in microseconds
 constexpr std::uint64_t kOtherDescriptors = 64; // descriptors for everything except the cgroups
 
 std::string batchPath() { return "/" + std::string(kBatchSlice); }

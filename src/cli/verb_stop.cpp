@@ -11,9 +11,9 @@ namespace {
 
 struct Options {
     std::vector<std::string> jobs;
-    std::optional<std::uint64_t> grace; ///< microseconds
+    std::optional<std::uint64_t> grace; ///< in microseconds
     bool wait = false;
-    std::uint64_t timeout = kDefaultTimeout; ///< microseconds
+    std::uint64_t timeout = kDefaultTimeout; ///< in microseconds
     bool dryRun = false;
 };
 

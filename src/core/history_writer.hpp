@@ -21,7 +21,7 @@ namespace pinfold {
 /// Says why, and since when, receipts cannot be written.
 struct HistoryTrouble {
     std::string why;
-    std::uint64_t since = 0; ///< CLOCK_REALTIME, microseconds
+    std::uint64_t since = 0; ///< in microseconds of CLOCK_REALTIME
 
     bool operator==(const HistoryTrouble&) const = default;
 };
@@ -119,7 +119,7 @@ private:
     std::uint64_t dropped_ = 0;
     std::uint64_t damaged_ = 0;
     std::optional<HistoryTrouble> trouble_;
-    std::uint64_t troubleBegan_ = 0; ///< CLOCK_BOOTTIME, microseconds
+    std::uint64_t troubleBegan_ = 0; ///< in microseconds of CLOCK_BOOTTIME
     std::uint64_t lateReceipts_ = 0; ///< how many receipts, since the trouble began, had been set aside and are written now
 };
 

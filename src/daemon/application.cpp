@@ -42,7 +42,7 @@ constexpr int kExitConfig = 78; // EX_CONFIG of sysexits.h; the unit has it in R
 constexpr int kExitRestart = 1;
 // Without this pause, systemd would start pinfoldd ten times a second while a disk is full, each time with a line in the journal.
 constexpr unsigned kPauseSeconds = 2;
-constexpr std::uint64_t kBarrier = 2'000'000; // microseconds
+constexpr std::uint64_t kBarrier = 2'000'000; // in microseconds
 constexpr const char* kBusName = "org.pinfold1";
 
 /// Returns the socket of pinfoldd.socket (see sd_listen_fds(3)), or -1 if there is none.
@@ -205,8 +205,8 @@ private:
     }
 
     void busLost(const std::string& why) {
-        // pinfoldd does not reconnect to the bus. pinfoldd ends, and a new pinfoldd finds everything in records and units, by
-        // code that every start exercises.
+        // pinfoldd does not reconnect to the bus. pinfoldd ends, and a new pinfoldd finds everything in records and units. (Every
+        // start exercises the code for this.)
         logErrorLine("the connection to the bus was lost (" + why + "): pinfoldd starts again");
         stop(kExitRestart);
     }

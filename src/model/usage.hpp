@@ -23,8 +23,8 @@ struct DeviceIo {
 /// Says what a job used, as the cgroup of its slice counts it (cgroup-v2.rst, psi.rst). A member is unset if this kernel or node
 /// does not count it.
 struct Usage {
-    std::optional<std::uint64_t> cpuUser;      ///< microseconds
-    std::optional<std::uint64_t> cpuSystem;    ///< microseconds
+    std::optional<std::uint64_t> cpuUser;      ///< in microseconds
+    std::optional<std::uint64_t> cpuSystem;    ///< in microseconds
     std::optional<std::uint64_t> cpuThrottled; ///< microseconds for which cpu_quota held the job back
 
     std::optional<std::uint64_t> memoryCurrent; ///< bytes; live jobs only

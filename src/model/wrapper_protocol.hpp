@@ -24,7 +24,7 @@
 namespace pinfold {
 
 constexpr const char* kWrapperSocket = "/run/pinfold/wrapper.sock";
-constexpr std::size_t kMaxWrapperPacket = 64 << 10; ///< bytes
+constexpr std::size_t kMaxWrapperPacket = 64 << 10; ///< in bytes
 
 /// Says what the leader of the request becomes.
 enum class WrapperRole {

@@ -36,7 +36,7 @@ struct ReceiptFilter {
 /// Says what the clocks show. vacuum() uses it to check CLOCK_REALTIME.
 struct ClockReading {
     std::string bootId;
-    std::uint64_t boot = 0; ///< CLOCK_BOOTTIME, microseconds
+    std::uint64_t boot = 0; ///< in microseconds of CLOCK_BOOTTIME
 };
 
 /// Says what the history may keep. If a member is unset, there is no such limit.

@@ -19,7 +19,7 @@ public:
 
     explicit OutputWriters(Background& background) : background_(background) {}
 
-    /// Begins to write the text. Returns false if the text will not be written, because too many threads hang.
+    /// Begins to write the text. Returns false if OutputWriters will not write the text, because too many threads hang.
     bool write(ForeignFd descriptor, std::string text);
 
 private:

@@ -29,7 +29,7 @@ struct ProcessInfo {
     char state = '?';
     std::uint64_t started = 0; ///< when the process started: microseconds after boot (CLOCK_BOOTTIME), to the clock tick
     std::uint64_t cpu = 0;     ///< microseconds of user and system time
-    std::uint64_t rss = 0;     ///< bytes
+    std::uint64_t rss = 0;     ///< in bytes
     pid_t parent = 0;
     std::uint32_t terminal = 0; ///< device number of the controlling terminal, as in st_rdev; 0 if there is no terminal
     /// The kernel function in which the process sleeps. The wait point is unset if the process runs, if the caller did not ask

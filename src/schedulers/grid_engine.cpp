@@ -16,7 +16,7 @@ namespace {
 // run with less.
 constexpr std::uint64_t kLeastMemory = 10 << 20;
 constexpr std::uint64_t kMostSlots = 1'000'000;
-constexpr std::size_t kLongestBinding = 64 << 10; // characters
+constexpr std::size_t kLongestBinding = 64 << 10; // in characters
 
 Error unclear(const std::string& what, const std::string& value) {
     return {ErrorCode::InvalidArgument, "Grid Engine's " + what + " '" + printable(value, 200) + "' is not valid"};

@@ -21,8 +21,8 @@ constexpr Patience kForStart{10'000'000, 10'000'000};
 // Slurm drains the node.
 constexpr Patience kForEnd{10'000'000, 120'000'000};
 
-/// Slurm's plugins have already bound the process to CPUs. Keeps these CPUs, because before Linux 6.2 a move to a cgroup with
-/// cpuset undoes the binding.
+/// Keeps the CPUs to which Slurm's plugins have bound the process, because before Linux 6.2 a move to a cgroup with cpuset undoes
+/// the binding.
 class KeptAffinity {
 public:
     explicit KeptAffinity(pid_t pid) : pid_(pid), known_(::sched_getaffinity(pid, sizeof cpus_, &cpus_) == 0) {}
