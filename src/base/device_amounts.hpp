@@ -18,7 +18,8 @@ using DeviceNumbers = std::function<std::optional<std::string>(const std::string
 
 /// Holds an amount for each of some block devices, as in systemd's IOReadBandwidthMax= and similar settings.
 struct DeviceAmounts {
-    /// A device's path begins with /dev/, is printable ASCII without blanks, commas and "..", and has at most this length.
+    /// The path of a device begins with /dev/ and has at most this length. The path has only printable ASCII characters, and no
+    /// blanks, commas and "..".
     static constexpr std::size_t kMaxPath = 200;
     static constexpr std::size_t kMaxDevices = 64;
 

@@ -17,7 +17,8 @@ template <auto value> consteval bool isEnumerator() {
     return std::string_view(__PRETTY_FUNCTION__).find("= (") == std::string_view::npos;
 }
 
-/// Has the words for the values of an enumeration that counts from 0. If a value has no word, the code does not compile.
+/// Maps between words and values: for the values of an enumeration that counts from 0. If a value has no word, the code does not
+/// compile.
 template <class Enum, std::size_t N> class EnumNames {
 public:
     consteval explicit EnumNames(const std::pair<Enum, std::string_view> (&rows)[N]) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Has the closed list of errors, and the one table with the D-Bus name, exit status and PAM code of each error.
+// Declares the closed list of errors, and the one table with the D-Bus name, exit status and PAM code of each error.
 #pragma once
 
 #include <optional>
@@ -28,7 +28,7 @@ enum class ErrorCode {
     Internal,
 };
 
-/// Is the exit status of `pinfold` (reference: pinfold(1)).
+/// Lists the exit statuses of `pinfold` (reference: pinfold(1)).
 enum class ExitStatus : int {
     Ok = 0,
     Failed = 1,

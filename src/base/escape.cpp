@@ -26,8 +26,8 @@ std::optional<char> hexByte(std::string_view two) {
     return static_cast<char>(high * 16 + low);
 }
 
-/// Returns the length of the well-formed UTF-8 sequence at the front (Unicode 15, table 3-7), or 0 if there is none. Sets the
-/// sequence's code point.
+/// Returns the length of the well-formed UTF-8 sequence at the front (Unicode 15, table 3-7), or 0 if there is none. Sets
+/// `codePoint` to the code point of the sequence.
 std::size_t utf8Sequence(std::string_view text, std::uint32_t& codePoint) {
     const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
     const auto lead = byte(0);

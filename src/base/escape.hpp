@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Has the only functions that write any text as a unit name, as part of a bus path, or for a terminal.
+// Declares the only functions that write any text as a unit name, as part of a bus path, or for a terminal.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Has a fixed id for each kind of journal entry that somebody may search for. units/pinfold.catalog has the texts.
+// Defines a fixed id for each kind of journal entry that somebody may search for. units/pinfold.catalog has the texts.
 #pragma once
 
 namespace pinfold {

@@ -37,8 +37,8 @@ bool equalsIgnoringCase(std::string_view a, std::string_view b) {
     return a.size() == b.size() && strncasecmp(a.data(), b.data(), a.size()) == 0;
 }
 
-/// Is the decimal number digits / scale. It is not a floating-point number, because people write decimal numbers, and because
-/// pinfold-run would have to load libm for floating-point numbers.
+/// Is the decimal number digits / scale. The value is not a floating-point number, because people write decimal numbers, and
+/// because pinfold-run would have to load libm for floating-point numbers.
 struct Decimal {
     std::uint64_t digits = 0;
     std::uint64_t scale = 1;

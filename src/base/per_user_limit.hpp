@@ -21,7 +21,7 @@ public:
 
 private:
     struct Counts {
-        std::map<uid_t, std::size_t> ofUser; ///< users who have at least one
+        std::map<uid_t, std::size_t> ofUser; ///< how many each user has; a user without any has no entry
         std::size_t ofAll = 0;
     };
     std::size_t most_;

@@ -10,8 +10,8 @@
 
 namespace pinfold {
 
-/// Describes a failure. The message says what went wrong, with which value, and what to do. It is one line without control
-/// characters.
+/// Describes a failure. The message says what went wrong, with which value, and what to do. The message is one line without
+/// control characters.
 struct Error {
     ErrorCode code = ErrorCode::Internal;
     std::string message;

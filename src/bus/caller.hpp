@@ -16,7 +16,7 @@
 namespace pinfold {
 
 /// Finds out who is behind a unique bus name. CallerResolver asks the bus asynchronously (with GetConnectionUnixUser, as
-/// getCredsEuid() does). It remembers the answer by the unique name, because the bus never uses a unique name twice.
+/// getCredsEuid() does). CallerResolver remembers the answer by the unique name, because the bus never uses a unique name twice.
 class CallerResolver {
 public:
     using Done = std::function<void(Result<Caller>)>;

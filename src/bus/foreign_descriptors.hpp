@@ -12,9 +12,9 @@
 namespace pinfold {
 
 /// Keeps descriptors of other processes away from libsystemd. libsystemd closes all descriptors of a message on the loop, even
-/// those that the message does not name. So every message from the bus's socket passes ForeignDescriptors first. It lets pidfds
-/// pass, and replaces each other descriptor by a stand-in that closes at once. Only the loop's thread uses a ForeignDescriptors,
-/// and a process has only one.
+/// those that the message does not name. So every message from the bus's socket passes ForeignDescriptors first.
+/// ForeignDescriptors lets pidfds pass, and replaces each other descriptor by a stand-in that closes at once. Only the loop's
+/// thread uses a ForeignDescriptors, and a process has only one.
 class ForeignDescriptors {
 public:
     /// `busSocket` must stay open, and `closer` must live, as long as the ForeignDescriptors and all results of takeOver() live.
@@ -31,7 +31,7 @@ public:
     ForeignFd behind(const ForeignFd& standIn);
 
 private:
-    using Originals = std::map<std::uint32_t, ForeignFd>; ///< the original descriptors, by the number that their stand-ins hold
+    using Originals = std::map<std::uint32_t, ForeignFd>; ///< the original descriptors, by the number in the stand-in
 
     DescriptorCloser& closer_;
     std::shared_ptr<Originals> originals_ = std::make_shared<Originals>();

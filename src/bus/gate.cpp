@@ -17,8 +17,8 @@ namespace {
 constexpr const char* kListAll = "GetManagedObjects";
 constexpr std::uint64_t kUsecPerObject = 200;
 constexpr std::size_t kMostBytesOfObjects = 16 << 20; // dbus-daemon disconnects a connection that sends more than 32 MiB
-// All senders whose user pinfoldd does not know yet share one bucket. It is for calls that pinfoldd answers before the bus has
-// told the user.
+// All senders whose user pinfoldd does not know yet share one bucket. This bucket is for calls that pinfoldd answers before the
+// bus has told the user.
 constexpr uid_t kNewcomers = static_cast<uid_t>(-1);
 
 int refuse(sd_bus_message* message, const Error& error) {
@@ -33,7 +33,8 @@ Gate::Gate(sdbus::IConnection& connection, CallerResolver& callers, CallerLimits
            ForeignDescriptors& foreign, std::function<std::size_t()> jobCount, std::function<std::size_t()> objectBytes)
     : callers_(callers), clients_(clients), loop_(loop), foreign_(foreign), jobCount_(std::move(jobCount)),
       objectBytes_(std::move(objectBytes)) {
-    // With noexcept an unexpected exception ends pinfoldd. Without it, the exception would fly through libsystemd's C frames.
+    // With noexcept an unexpected exception ends pinfoldd. Without noexcept, the exception would fly through libsystemd's C
+    // frames.
     const auto filter = [](sd_bus_message* message, void* self, sd_bus_error*) noexcept {
         return static_cast<Gate*>(self)->look(message);
     };
@@ -78,7 +79,7 @@ bool Gate::letIn(sd_bus_message* message, const std::string& sender) {
     const bool ours = sd_bus_message_is_method_call(message, kManagerInterface, nullptr) > 0;
     if (!caller) {
         if (ours)
-            return true; // the handler of the call finds out the user, and counts the call
+            return true; // the handler of this call finds out the user, and then counts the call
         callers_.resolve(sender, [](const Result<Caller>&) {});
     }
     const auto uid = caller ? caller->countsAs : kNewcomers;

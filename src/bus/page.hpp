@@ -42,7 +42,7 @@ void givePage(FreedMemory& freed, const Answer& answer, const Items& items, std:
         if (!page.add(encode(item)))
             break;
     answer.give(std::move(page).take(items.size() >= most));
-    // Each value of a dictionary is a message of its own until it is sent.
+    // A long answer takes much memory, because each value of a dictionary is a separate message until it is sent.
     if (items.size() > 100)
         freed.giveBack();
 }

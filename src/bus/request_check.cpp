@@ -14,7 +14,7 @@ namespace pinfold {
 namespace {
 
 constexpr std::size_t kMaxEntries = 32;
-// dbus-daemon passes at most 16 in one message, but a list may name one of them many times.
+// dbus-daemon passes at most 16 descriptors in one message, but a list may name the same descriptor many times.
 constexpr std::size_t kMaxDescriptors = 16;
 
 Error invalid(std::string what) { return {ErrorCode::InvalidArgument, std::move(what)}; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Has the code that all connections to pinfoldd need, for the sources of this folder.
+// Contains the code that all connections to pinfoldd need, for the sources of this folder.
 #pragma once
 
 #include "base/bus_names.hpp"

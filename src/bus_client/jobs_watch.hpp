@@ -20,7 +20,7 @@ public:
     ~JobsWatch();
 
     /// Returns when one of these jobs, or a job of an earlier call, is over and its receipt is durable. JobsWatch watches 64 jobs
-    /// at once. It watches the other jobs when some of the 64 are over. `timeout` is in microseconds. Errors: TimedOut;
+    /// at once. JobsWatch watches the other jobs when some of the 64 are over. `timeout` is in microseconds. Errors: TimedOut;
     /// Unreachable, also if pinfoldd restarts (do not use the JobsWatch any more after that); and those of WaitJob.
     Result<void> untilOneEnds(const std::vector<std::string>& keys, std::uint64_t timeout);
 

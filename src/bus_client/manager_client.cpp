@@ -45,7 +45,7 @@ template <class T, class... Args> T ask(sdbus::IProxy& manager, const char* meth
     return result;
 }
 
-/// Repeats the call while pinfoldd says that it has no time for this user.
+/// Repeats the call as long as pinfoldd answers that it is too busy for this user.
 template <class F> std::vector<Dict> patiently(F&& ask) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::microseconds(kTimeout);
     while (true) {

@@ -16,7 +16,7 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-constexpr std::size_t kMostText = 2000; // the longest list of words that an error names
+constexpr std::size_t kMostText = 2000; // an error names no list of words that is longer
 
 void set(const Option& option, const std::string& text) {
     const bool withoutValue = option.values == Values::Optional && text.empty();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Has the options and arguments that several verbs have.
+// Declares the options and arguments that several verbs have.
 #pragma once
 
 #include "options/option.hpp"

@@ -96,7 +96,8 @@ void askGridEngine(Host& host, const Asking& asking) {
         host.gridEngine = trusted.error();
         return;
     }
-    // Debian's qconf is a link to a script, which looks at the name by which it is called.
+    // In /usr/bin, Debian's qconf is a link to a script that looks at the name by which it is called. So pinfold calls the link
+    // and not its target.
     const auto program = found->parent_path() == "/usr/bin" ? *found : *trusted;
     const std::vector<std::string> environment{"SGE_ROOT=" + top, "SGE_CELL=" + gridEngineSetting("SGE_CELL", "default")};
     auto global = programOutput(program, {"-sconf", "global"}, environment, std::chrono::seconds(2));

@@ -11,8 +11,8 @@
 namespace pinfold {
 namespace {
 
-/// If the time is up when a job gets its turn, the job still gets this time-out. It is long enough to learn that the job is
-/// already over.
+/// If the time is up when a job gets its turn, the job still gets this time-out. The time-out is long enough to learn that the
+/// job is already over.
 constexpr std::uint64_t kLeastTime = 100'000;
 
 } // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Has the common parts of verbs that handle existing jobs.
+// Declares the common parts of verbs that handle existing jobs.
 #pragma once
 
 #include "base/error_code.hpp"

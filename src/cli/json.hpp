@@ -24,8 +24,8 @@ struct JobDetail {
     ResourceLimits limits;
     std::vector<std::string> limitsNotEnforced; ///< the names of the limits that are not in force
     Allocation allocation;
-    std::optional<Usage> usage;                       ///< set if the caller may see it
-    std::optional<std::vector<JobProcess>> processes; ///< set if the caller may see them
+    std::optional<Usage> usage;                       ///< set if the caller may see the usage
+    std::optional<std::vector<JobProcess>> processes; ///< set if the caller may see the processes
 };
 
 std::string jsonJobs(const std::vector<JobInfo>& jobs);

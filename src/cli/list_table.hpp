@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Has the columns of `pinfold list`.
+// Declares the columns of `pinfold list`.
 #pragma once
 
 #include "base/result.hpp"

@@ -43,7 +43,7 @@ struct VerbContext {
 /// Tells fail() which of several jobs the verb is handling, so that errors name the job.
 void nameErrorsAfter(const std::string& job);
 
-/// Prints the error in one line, and returns its exit status.
+/// Prints the error in one line, and returns the exit status for the error.
 ExitStatus fail(const Error& error);
 
 } // namespace pinfold

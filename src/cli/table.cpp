@@ -55,7 +55,7 @@ using Row = std::vector<std::string>;
 /// Describes how a column is shown.
 struct Shown {
     const Column* column;
-    std::size_t index; ///< index of the column's field in each row
+    std::size_t index; ///< the index of the column's field in each row
     std::size_t width;
 
     std::size_t leastWidth() const { return column->least == 0 ? width : std::min(width, column->least); }
@@ -89,7 +89,8 @@ void letColumnsLeave(std::vector<Shown>& shown, std::size_t limit) {
     }
 }
 
-/// The widest column shrinks first. If several columns have the same width, the last of them shrinks.
+/// Makes columns narrower until the table fits into `limit`. The widest column shrinks first. If several columns have the same
+/// width, the last of them shrinks.
 void narrow(std::vector<Shown>& shown, std::size_t limit) {
     const auto spare = [](const Shown& column) { return column.width > column.leastWidth() ? column.width : 0; };
     for (auto sum = total(shown, [](const Shown& column) { return column.width; }); sum > limit; --sum) {

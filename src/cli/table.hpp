@@ -10,7 +10,7 @@ namespace pinfold {
 
 struct Column {
     std::string name;      ///< the same as the JSON key
-    bool number = false;   ///< right-aligned
+    bool number = false;   ///< a column of numbers, which is right-aligned
     std::size_t least = 0; ///< the least width to which the column may be cut if a terminal is too narrow; 0 if it is never cut
     unsigned leaves = 0;   ///< if the table is still too wide, the column with the highest number is left out first; 0 if the
                            ///< column always stays

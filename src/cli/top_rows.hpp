@@ -22,23 +22,23 @@ struct TopJob {
 };
 
 struct TopSample {
-    std::uint64_t at = 0; ///< CLOCK_REALTIME, microseconds
+    std::uint64_t at = 0; ///< in microseconds of CLOCK_REALTIME
     std::vector<TopJob> jobs;
 };
 
 /// Is one row of `pinfold top`. A member is unset if it is not known.
 struct TopRow {
     JobInfo job;
-    std::uint64_t age = 0;     ///< microseconds
+    std::uint64_t age = 0;     ///< in microseconds
     std::optional<double> cpu; ///< percent of one core since the previous look, or since the job's start at the first look
     std::optional<double> cpuOfAllowed;      ///< percent of the CPUs that the job may use
     std::optional<std::uint64_t> cpuTime;    ///< microseconds since the job's start
-    std::optional<std::uint64_t> memory;     ///< bytes
+    std::optional<std::uint64_t> memory;     ///< in bytes
     std::optional<std::uint64_t> memoryMax;  ///< bytes; also unset if there is no limit
-    std::optional<std::uint64_t> memoryPeak; ///< bytes
+    std::optional<std::uint64_t> memoryPeak; ///< in bytes
     std::optional<std::uint64_t> readRate;   ///< bytes a second, over the same time as cpu
     std::optional<std::uint64_t> writeRate;  ///< bytes a second, over the same time as cpu
-    std::optional<std::uint64_t> tasks;      ///< processes and threads
+    std::optional<std::uint64_t> tasks;      ///< how many processes and threads
 };
 
 /// Returns one row for each job of `now`, in the same order.

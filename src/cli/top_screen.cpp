@@ -23,9 +23,9 @@ constexpr std::array kDeadly{SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
 // The signal handlers need the following variables.
 termios before{};
-bool hasKeys = false; ///< standard input is a terminal
+bool hasKeys = false; ///< standard input is a terminal, from which keys can be read
 volatile std::sig_atomic_t changed = 0;
-sigset_t whileWaiting; ///< the signal mask
+sigset_t whileWaiting; ///< the signal mask for the wait
 
 void writeAll(std::string_view text) {
     while (!text.empty()) {
@@ -77,7 +77,8 @@ void onDeadly(int signal) {
 void onStop(int signal) {
     const int error = errno;
     leave();
-    // The process continues here after SIGCONT. In an orphaned process group, which cannot be stopped, it continues at once.
+    // After SIGCONT the process continues at this point. In an orphaned process group, which cannot be stopped, the process
+    // continues at once.
     actByDefault(signal);
     act(signal, onStop);
     enter();

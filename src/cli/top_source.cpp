@@ -11,8 +11,8 @@
 namespace pinfold {
 namespace {
 
-constexpr std::uint64_t kAskAgain = 10'000'000; // microseconds
-constexpr std::uint64_t kOtherDescriptors = 64; // for everything but the cgroups
+constexpr std::uint64_t kAskAgain = 10'000'000; // in microseconds
+constexpr std::uint64_t kOtherDescriptors = 64; // descriptors for everything except the cgroups
 
 std::string batchPath() { return "/" + std::string(kBatchSlice); }
 
@@ -44,7 +44,7 @@ Result<TopSample> TopSource::look() {
             slices_ = slices;
         }
     }
-    // Removes the jobs whose slices are gone. This needs no answer from pinfoldd.
+    // Removes the jobs whose slices are gone. The removal needs no answer from pinfoldd.
     std::erase_if(jobs_, [&slices](const auto& entry) {
         return entry.second.cgroup && !std::binary_search(slices.begin(), slices.end(), entry.first);
     });

@@ -19,8 +19,8 @@ struct Verb {
     OptionSet options;
     /// Prints results to standard output and messages to standard error, and returns the exit status.
     std::function<ExitStatus(const VerbContext&)> run;
-    /// Turns a word that does not look like an option of the verb into an option, for example the -9 of `kill -9`. It is unset
-    /// for most verbs.
+    /// Turns a word that does not look like an option of the verb into an option, for example the -9 of `kill -9`. Most verbs
+    /// leave `reword` unset.
     std::function<std::string(const std::string&)> reword = {};
 };
 

@@ -80,7 +80,7 @@ Result<void> waitForAnEnd(std::optional<JobsWatch>& watch, const std::vector<Job
     auto ended = watch->untilOneEnds(keys, timeout);
     if (ended || ended.error().code != ErrorCode::Unreachable)
         return ended;
-    watch.reset(); // pinfoldd restarts
+    watch.reset(); // pinfoldd restarts, and a JobsWatch cannot be used after that
     return {};
 }
 
@@ -123,7 +123,7 @@ void announceInterrupt() {
 struct DrainOptions {
     std::string reason;
     bool wait = false;
-    std::optional<std::uint64_t> timeout; ///< microseconds
+    std::optional<std::uint64_t> timeout; ///< in microseconds
 };
 
 OptionSet describeDrain(DrainOptions& options) {

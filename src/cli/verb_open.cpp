@@ -17,8 +17,8 @@ struct Options {
     std::string job;
     std::string user;
     std::optional<std::uint64_t> slots;
-    std::optional<std::uint64_t> linger;       ///< microseconds
-    std::optional<std::uint64_t> reportWithin; ///< microseconds
+    std::optional<std::uint64_t> linger;       ///< in microseconds
+    std::optional<std::uint64_t> reportWithin; ///< in microseconds
     AllocationRequest allocation;
     ResourceLimits limits;
     bool replace = false;

@@ -11,9 +11,9 @@ namespace {
 
 struct Options {
     std::vector<std::string> jobs;
-    std::optional<std::uint64_t> grace; ///< microseconds
+    std::optional<std::uint64_t> grace; ///< in microseconds
     bool wait = false;
-    std::uint64_t timeout = kDefaultTimeout; ///< microseconds
+    std::uint64_t timeout = kDefaultTimeout; ///< in microseconds
     bool dryRun = false;
 };
 
@@ -47,8 +47,8 @@ ExitStatus stopJob(const VerbContext& context, const Options& options, const std
     const auto stopped = client->stop(key, options.grace);
     if (!stopped)
         return fail(stopped.error());
-    // The wait uses the same connection, because a new connection would take time, in which pinfoldd may forget a job that gets
-    // no receipt.
+    // For one job the wait uses the connection that is open already. A new connection would take time, and meanwhile pinfoldd may
+    // forget a job that gets no receipt.
     if (options.wait && options.jobs.size() == 1)
         return waited(client->wait(key, options.timeout), key, options.timeout);
     return ExitStatus::Ok;

@@ -22,7 +22,7 @@ Result<std::vector<LiveJob>> liveJobs() {
     return askLiveJobs(*client);
 }
 
-/// Runs the verb once, and tells the caller and the journal what was found and done.
+/// Runs the verb once, and tells the caller and the journal what the verb found and did.
 class Run {
 public:
     Run(const VerbContext& context, const StraysOptions& options, const StrayScanner& scanner)

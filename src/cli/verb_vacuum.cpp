@@ -7,8 +7,8 @@ namespace pinfold {
 namespace {
 
 struct Options {
-    std::optional<std::uint64_t> maxAge;  ///< microseconds
-    std::optional<std::uint64_t> maxSize; ///< bytes
+    std::optional<std::uint64_t> maxAge;  ///< in microseconds
+    std::optional<std::uint64_t> maxSize; ///< in bytes
 };
 
 OptionSet describe(Options& options) {

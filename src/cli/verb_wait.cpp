@@ -10,7 +10,7 @@ namespace {
 
 struct Options {
     std::vector<std::string> jobs;
-    std::optional<std::uint64_t> timeout; ///< microseconds
+    std::optional<std::uint64_t> timeout; ///< in microseconds
 };
 
 OptionSet describe(Options& options) {

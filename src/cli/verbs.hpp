@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Has all verbs.
+// Declares all verbs.
 #pragma once
 
 #include "cli/verb.hpp"

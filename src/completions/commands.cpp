@@ -21,7 +21,7 @@ OptionSet Command::withCommon(const OptionSet& common) const {
 }
 
 Commands allCommands() {
-    // The options point to variables of this function. That does not matter, because nobody parses with these options.
+    // The options point to variables of this function. Such pointers do no harm, because nobody parses with these options.
     OutputOptions output;
     Commands commands{.common = outputOptions(output), .verbs = {}, .wrapper = {}};
     for (auto& verb : allVerbs())

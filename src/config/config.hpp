@@ -49,9 +49,9 @@ struct Config {
         Summary summary = Summary::Never;
     } jobs;
 
-    /// [defaults]: the limits for a job that does not set them. They are also the highest limits for users' own jobs. The keys
-    /// are the names of limitTable(), and people write the values as on the command line: memory_max = "4G", cpu_quota = "200%",
-    /// run_time_max = "12h".
+    /// [defaults]: the limits for a job that does not set them. These limits are also the highest limits for users' own jobs. The
+    /// keys are the names of limitTable(), and people write the values as on the command line: memory_max = "4G", cpu_quota =
+    /// "200%", run_time_max = "12h".
     ResourceLimits defaults;
 
     /// [devices.NAME] allow = ["/dev/fuse rw"]: the devices that a job with device_profile = "NAME" may open besides the harmless

@@ -6,7 +6,7 @@
 namespace pinfold {
 
 /// Returns the files of the configuration in the order in which loadConfig() reads them: the main file, and then the drop-ins by
-/// name. Masked files are left out.
+/// name. configFiles() leaves out files that another file masks (see ConfigPaths).
 std::vector<std::filesystem::path> configFiles(const ConfigPaths& paths);
 
 } // namespace pinfold

@@ -21,7 +21,7 @@ namespace pinfold {
 using Setter = std::function<Result<void>(const toml::node&, Config&)>;
 using Section = std::map<std::string_view, Setter>;
 
-constexpr std::uint64_t kHour = 3'600'000'000; // microseconds
+constexpr std::uint64_t kHour = 3'600'000'000; // in microseconds
 
 Error wrong(const std::string& what);
 

@@ -23,7 +23,7 @@ struct StraysConfig {
     std::vector<std::string> exemptGroups{"pinfold-admin"}; ///< exempt_groups: names or ids
     std::vector<std::string> exemptUnits;                   ///< exempt_units = ["site-*.service", "site.slice"]: glob(7)
     std::vector<std::string> commands; ///< commands = ["*matlab*"]: only these commands, glob(7); if empty, all commands
-    /// kinds = ["session"]: the kinds of strays on which `pinfold strays` acts. It lists strays of all kinds.
+    /// kinds = ["session"]: the kinds of strays on which `pinfold strays` acts. `pinfold strays` lists strays of all kinds.
     StrayKinds kinds{StrayKind::Session,   StrayKind::UserManager, StrayKind::Linger,     StrayKind::Cron, StrayKind::At,
                      StrayKind::Container, StrayKind::Moved,       StrayKind::Supervisor, StrayKind::Other};
     bool withoutJob = false;           ///< without_job: only strays of users who have no live job

@@ -48,7 +48,7 @@ struct Task {
 
 /// Says of what the job's memory consisted at its peak, as pinfoldd saw it at that moment.
 struct PeakSplit {
-    std::uint64_t peak = 0; ///< bytes
+    std::uint64_t peak = 0; ///< in bytes
     std::uint64_t anon = 0;
     std::uint64_t file = 0;
 };

@@ -143,7 +143,7 @@ void JobManager::takeUp(std::function<void(Result<void>)> ready) {
                     logNodeWarning(impl_->core.context, "cannot look for orphaned units: " + reconciled.error().message);
             });
         }
-        // This comes last, because a report on a victim needs the job that the report is about.
+        // The kernel's log is watched last, because a report on a victim needs the job that the report is about.
         impl_->core.context.kernelLog.watch(impl_->core.context.loop);
         impl_->share.protect();
         ready(std::move(done));

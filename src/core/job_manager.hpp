@@ -100,7 +100,7 @@ public:
     void processes(const Caller& caller, const std::string& key, pid_t after, Reply<std::vector<JobProcess>> reply);
     Result<Usage> usage(const Caller& caller, const std::string& key) const;
     void receipt(const Caller& caller, const std::string& key, Reply<Receipt> reply) const;
-    /// Answers with at most kMostReceiptsAtOnce receipts.
+    /// Answers with the receipts that match the filter, but at most kMostReceiptsAtOnce.
     void receipts(const Caller& caller, ReceiptFilter filter, Reply<std::vector<Receipt>> reply) const;
 
 private:

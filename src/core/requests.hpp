@@ -34,11 +34,12 @@ struct CreateRequest {
     std::optional<uid_t> owner;
     ResourceLimits limits;
     AllocationRequest allocation = {};
-    std::optional<std::uint64_t> slots = {};  ///< 1 to 8192; Config::Jobs::slots says what follows from it
+    std::optional<std::uint64_t> slots = {};  ///< 1 to 8192; Config::Jobs::slots says what the slots mean
     bool shepherd = false;                    ///< the leader is the batch system's own process above the job's processes
     std::optional<std::uint64_t> linger = {}; ///< microseconds that an opened job stays without tasks before it ends; if unset,
                                               ///< the site's setting holds
-    std::optional<std::uint64_t> reportWithin = {}; ///< microseconds, see ReportWait; if unset, 10 s for openJob(), otherwise 0
+    std::optional<std::uint64_t> reportWithin = {}; ///< microseconds, see ReportWait; if unset, 10 s for an opened job and 0 for
+                                                    ///< other jobs
 };
 
 /// Asks for a further task of a job, or for the batch script of a job that somebody opened.

@@ -40,7 +40,7 @@
 namespace pinfold {
 namespace {
 
-constexpr int kExitConfig = 78; // EX_CONFIG of sysexits.h; RestartPreventExitStatus= in the unit
+constexpr int kExitConfig = 78; // EX_CONFIG of sysexits.h; the unit has it in RestartPreventExitStatus=
 constexpr int kExitRestart = 1;
 // Without this pause, systemd would start pinfoldd ten times a second while a disk is full, each time with a line in the journal.
 constexpr unsigned kPauseSeconds = 2;
@@ -69,8 +69,8 @@ int refuse(const Error& error) {
     return kExitConfig;
 }
 
-/// Handles errors that may be over soon, such as a full disk: systemd starts pinfoldd again. Wrappers wait in the socket's queue
-/// meanwhile.
+/// Handles errors that may be over soon, such as a full disk: systemd starts pinfoldd again. Until then, wrappers wait in the
+/// socket's queue.
 int failForNow(const Error& error) {
     logErrorLine("cannot start, pinfoldd tries again: " + error.message);
     sd_notifyf(0, "STATUS=Trying again: %s", error.message.c_str());
@@ -204,8 +204,8 @@ private:
     }
 
     void busLost(const std::string& why) {
-        // pinfoldd does not reconnect to the bus. It ends, and a new pinfoldd finds everything in records and units, by code that
-        // every start exercises.
+        // pinfoldd does not reconnect to the bus. pinfoldd ends, and a new pinfoldd finds everything in records and units. (Every
+        // start exercises the code for this.)
         logErrorLine("the connection to the bus was lost (" + why + "): pinfoldd starts again");
         stop(kExitRestart);
     }

@@ -45,7 +45,8 @@ int main(int argc, char** argv) {
     try {
         return run(argc, argv);
     } catch (const std::exception& error) {
-        // Libraries may throw at start-up, before pinfoldd watches anything. After that systemd starts pinfoldd again.
+        // Libraries may throw at start-up, before pinfoldd watches anything. After such an exception systemd starts pinfoldd
+        // again.
         std::fprintf(
             stderr,
             "<3>pinfoldd: cannot start: %s; pinfoldd needs the system bus, and systemd on the bus: see `systemctl status dbus`\n",

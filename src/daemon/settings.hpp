@@ -10,7 +10,7 @@
 
 namespace pinfold {
 
-/// Has the configuration in force, and reloads it.
+/// Keeps the configuration in force, and reloads it.
 class Settings {
 public:
     Settings(const std::filesystem::path& root, Journal& journal) : root_(root), journal_(journal) {}

@@ -27,8 +27,8 @@ constexpr Controller kControllers[] = {
 
 std::filesystem::path mount() { return kMount; }
 
-/// Returns the reason why the kernel does not offer a controller, and the remedy. The columns of /proc/cgroups are name,
-/// hierarchy, number of cgroups, enabled.
+/// Returns the reason why the kernel does not offer a controller, and the remedy. (The columns of /proc/cgroups are the name, the
+/// hierarchy, the number of cgroups, and whether the controller is enabled.)
 std::pair<std::string, std::string> whyMissing(const Files& files, const std::string& controller) {
     for (const auto& line : meaningfulLines(files.text("/proc/cgroups"))) {
         const auto row = words(line.text);

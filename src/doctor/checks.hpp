@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Has one function for each topic, in the order of `pinfold doctor`. The functions ask no other program, and change nothing.
+// Declares one function for each topic, in the order of `pinfold doctor`. The functions ask no other program, and change nothing.
 #pragma once
 
 #include "doctor/files.hpp"

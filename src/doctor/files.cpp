@@ -15,7 +15,7 @@ namespace pinfold::doctor {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr int kMostLinks = 40;  // the same limit as the kernel's
+constexpr int kMostLinks = 40;  // the kernel has the same limit
 constexpr int kMostFiles = 256; // needed because files may include each other for ever
 constexpr std::string_view kBlanks = " \t\r";
 

@@ -33,7 +33,7 @@ public:
         add(FindingState::Fail, std::move(id), found, remedy, where);
     }
     void add(FindingState state, std::string id, const std::string& found, const std::string& remedy, const std::string& where);
-    /// Adds the finding that only root may read something. Its state is not Ok, because the answer is not known.
+    /// Adds the finding that only root may read something. The finding's state is not Ok, because the answer is not known.
     void needsRoot(std::string id, const std::string& where) {
         warn(std::move(id), "not known: only root may check this", "run `pinfold doctor` as root", where);
     }

@@ -20,7 +20,7 @@ std::string property(const Properties& properties, const std::string& name);
 
 /// Says how much space a file system has for users other than root.
 struct Space {
-    std::uint64_t free = 0;   ///< bytes
+    std::uint64_t free = 0;   ///< in bytes
     std::uint64_t inodes = 0; ///< the number of all inodes; 0 if the file system does not count them
     std::uint64_t freeInodes = 0;
 };
@@ -36,8 +36,8 @@ struct Host {
     bool privileged = true;       ///< the doctor runs as root
     std::string version;          ///< the version of this command
     std::string libexec;          ///< the directory of pinfold's hooks, below `root`: /usr/libexec/pinfold
-    std::string kernelRelease;    ///< as uname -r
-    std::uint64_t now = 0;        ///< CLOCK_REALTIME, microseconds
+    std::string kernelRelease;    ///< the release that `uname -r` prints
+    std::uint64_t now = 0;        ///< in microseconds of CLOCK_REALTIME
     std::optional<bool> clockSet; ///< NTP or a similar service sets the clock (adjtimex(2)); unset if this container may not ask
 
     std::optional<std::string> busError;     ///< why pinfold cannot use the system bus

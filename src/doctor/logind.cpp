@@ -12,7 +12,7 @@ struct Setting {
 };
 
 /// Returns logind.conf and its drop-ins, lowest priority first: the main file, then the drop-ins by name. A file masks files of
-/// the same name in the directories before its own.
+/// the same name in directories of lower priority.
 std::vector<std::filesystem::path> logindFiles(const Files& files) {
     const std::vector<std::filesystem::path> directories{"/usr/lib/systemd", "/usr/local/lib/systemd", "/run/systemd",
                                                          "/etc/systemd"};

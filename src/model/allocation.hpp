@@ -40,7 +40,7 @@ template <class Request, class F> void forEachAllocationRequest(Request& request
     f("gpu_list", request.gpuList);
 }
 
-/// Errors: LimitInvalid for a number out of range; InvalidArgument for entries that exclude each other.
+/// Checks the request. Errors: LimitInvalid for a number out of range; InvalidArgument for entries that exclude each other.
 Result<void> validate(const AllocationRequest& request);
 
 /// Says what a job got for itself alone. If a list is empty, the job got nothing of that kind, and shares the CPUs or GPUs that

@@ -53,7 +53,7 @@ constexpr std::string_view kBatchSlice = "batch.slice";
 /// Names the job and the task to which a unit of pinfold belongs.
 struct UnitIdentity {
     JobKey key;
-    std::optional<std::uint32_t> task; ///< unset for the job's slice
+    std::optional<std::uint32_t> task; ///< unset if the unit is the job's slice
 };
 
 /// Returns {sge.4711, 1} for "job-sge.4711-1.scope", and nullopt for a unit that is not pinfold's.

@@ -173,8 +173,8 @@ Result<JobRecord> decodeJobRecord(std::string_view text) {
     auto record = decode<JobRecord>(text, "record", recordFromJson);
     if (!record)
         return record;
-    // get<T>() wraps and truncates numbers, and the decoder drops unknown or repeated members. Without this check, uid 2^32 would
-    // be root's.
+    // get<T>() wraps and truncates numbers, and the decoder drops unknown or repeated members. Without this check, the uid 2^32
+    // would become 0, which is root's.
     const auto written = Json::parse(text);
     if (dump(written) + "\n" != text || !saysTheSame(written, Json::parse(encode(*record))))
         return Error{ErrorCode::InvalidArgument, "the record cannot be read: pinfoldd did not write it in this form"};

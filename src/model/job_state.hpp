@@ -16,7 +16,7 @@ namespace pinfold {
 /// (phaseOf()), where the compiler warns if the case is missing; what JobEnder watches in it (the table above JobEnder); and a
 /// row in docs/architecture.md, "A job's life".
 enum class JobState {
-    Creating,   ///< StartTransientUnit is under way
+    Creating,   ///< pinfoldd has called StartTransientUnit, and the start is not over
     Running,    ///< pinfoldd has verified that the leader is in its scope
     Ending,     ///< the cause is known, and pinfoldd is stopping the processes that are left
     Accounting, ///< no process is left, and pinfoldd writes the receipt and removes the slice

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Has the functions that all code for JSON uses. Only .cpp files include this file, because nlohmann's header takes seconds to
-// compile.
+// Contains the functions that all code for JSON uses. Only .cpp files include this file, because nlohmann's header takes seconds
+// to compile.
 #pragma once
 
 #include "base/escape.hpp"

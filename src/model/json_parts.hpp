@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Has the parts that are common to records, receipts, the wrapper's packets and the command line's JSON. Only .cpp files include
-// this file, for the same reason as json.hpp.
+// Contains the parts that are common to records, receipts, the wrapper's packets and the command line's JSON. Only .cpp files
+// include this file, for the same reason as json.hpp.
 #pragma once
 
 #include "model/allocation.hpp"

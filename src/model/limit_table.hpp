@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Has the one table of limits. For each limit the table has the name, the form in which people write the limit, the range, and
-// what systemd and the kernel make of the limit. The code for D-Bus, JSON, the configuration and the command line uses this
+// Declares the one table of limits. For each limit the table has the name, the form in which people write the limit, the range,
+// and what systemd and the kernel make of the limit. The code for D-Bus, JSON, the configuration and the command line uses this
 // table. A new limit needs a member of ResourceLimits and a row here. Reference: systemd.resource-control(5) of 252 and 257,
 // cgroup-v2.rst.
 #pragma once

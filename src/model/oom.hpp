@@ -25,7 +25,7 @@ struct OomVerdict {
     OomCause cause = OomCause::OwnLimit;
     std::uint64_t at = 0; ///< when the kill happened (CLOCK_REALTIME, microseconds)
 
-    // The next members are from the kernel's log. They are unset if pinfoldd cannot read the log.
+    // The next members are from the kernel's log. These members are unset if pinfoldd cannot read the log.
     std::optional<std::uint32_t> victim;    ///< process id
     std::optional<std::string> victimName;  ///< as in /proc/PID/comm, made printable by printable()
     std::optional<std::uint64_t> victimRss; ///< memory of the victim in bytes

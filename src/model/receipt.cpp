@@ -21,7 +21,7 @@ constexpr auto kNames = enumNames<JobResult>({
     {JobResult::Lost, "lost"},
 });
 
-/// Cuts the text to at most `bytes`, which must have room for the mark.
+/// Cuts the text to at most `bytes`, and marks the cut. `bytes` must have room for the mark.
 void cut(std::string& text, std::size_t bytes) {
     constexpr std::string_view mark = "…";
     if (text.size() <= bytes)

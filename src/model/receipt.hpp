@@ -35,8 +35,8 @@ std::vector<std::string> jobResultNames();
 
 /// Says how a process ended, as wait(2) tells it.
 struct ExitState {
-    std::optional<int> status; ///< 0 to 255
-    std::optional<int> signal; ///< 1 to 64
+    std::optional<int> status; ///< the exit status, 0 to 255
+    std::optional<int> signal; ///< the number of the signal, 1 to 64
 
     bool known() const { return status || signal; }
     bool operator==(const ExitState&) const = default;

@@ -23,8 +23,8 @@ struct DeviceIo {
 /// Says what a job used, as the cgroup of its slice counts it (cgroup-v2.rst, psi.rst). A member is unset if this kernel or node
 /// does not count it.
 struct Usage {
-    std::optional<std::uint64_t> cpuUser;      ///< microseconds
-    std::optional<std::uint64_t> cpuSystem;    ///< microseconds
+    std::optional<std::uint64_t> cpuUser;      ///< in microseconds
+    std::optional<std::uint64_t> cpuSystem;    ///< in microseconds
     std::optional<std::uint64_t> cpuThrottled; ///< microseconds for which cpu_quota held the job back
 
     std::optional<std::uint64_t> memoryCurrent; ///< bytes; live jobs only
@@ -47,7 +47,7 @@ struct Usage {
     std::optional<std::uint64_t> ioWrites;  ///< operations on all devices
     std::vector<DeviceIo> ioDevices;
 
-    // Microseconds in which some, or all, of the job's processes waited because there was not enough CPU, memory or I/O.
+    // How many microseconds some, or all, of the job's processes waited because there was not enough CPU, memory or I/O.
     std::optional<std::uint64_t> cpuPressure;
     std::optional<std::uint64_t> memoryPressure;
     std::optional<std::uint64_t> memoryPressureFull;

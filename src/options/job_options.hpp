@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Has the options that say what a job gets. pinfold-run and several verbs of pinfold have these options.
+// Declares the options that say what a job gets. pinfold-run and several verbs of pinfold have these options.
 #pragma once
 
 #include "model/allocation.hpp"

@@ -51,8 +51,8 @@ public:
     virtual ~Background() = default;
     /// Runs `work` in a thread of the lane, and then `then` on the loop. A lane with one thread does its work in order. `work`
     /// lets no exception out. `work` owns all that it uses, because it may outlive the Background; in that case Background does
-    /// not call `then`. Returns false if too much work hangs in this lane. Background then calls neither of them, and refused()
-    /// counts the call.
+    /// not call `then`. Returns false if too much work hangs in this lane. Background then calls neither `work` nor `then`, and
+    /// refused() counts the call.
     virtual bool run(Lane lane, std::function<void()> work, std::function<void()> then) = 0;
     /// Returns how often run() has returned false.
     virtual std::uint64_t refused(Lane lane) const = 0;

@@ -52,7 +52,7 @@ public:
     Usage briefUsage() const;
     /// Holds limits that the kernel enforces. A member is unset if there is no limit, or if the controller is off.
     struct Bounds {
-        std::optional<std::uint64_t> memoryMax; ///< bytes
+        std::optional<std::uint64_t> memoryMax; ///< in bytes
         std::optional<double> cpus;             ///< how many CPUs the cgroup can keep busy, by cpu.max and cpuset.cpus.effective
     };
     Bounds bounds() const;

@@ -26,7 +26,8 @@ struct CgroupWatch::Impl {
     UniqueFd inotify{::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)};
     EventHandle source;
     std::uint64_t nextId = 1;
-    // inotify has one watch descriptor for each file: several watches of the same file share it.
+    // The handlers by watch descriptor. inotify has one watch descriptor for each file, so several registrations for the same
+    // file share it.
     std::map<int, std::map<std::uint64_t, std::shared_ptr<Handler>>> handlers;
     std::map<std::uint64_t, int> descriptors; ///< the inotify watch of each registration that has one
     std::map<std::uint64_t, Entry> unwatched; ///< registrations for which the kernel refused a watch
@@ -65,7 +66,7 @@ struct CgroupWatch::Impl {
             tell(descriptor);
     }
 
-    /// Returns false and sets errno if the kernel refuses the watch.
+    /// Begins to watch the file. Returns false and sets errno if the kernel refuses the watch.
     bool begin(std::uint64_t id, const Entry& entry) {
         const int descriptor = addWatch(inotify.get(), entry.file.c_str(), IN_MODIFY | IN_DELETE_SELF);
         if (descriptor < 0)

@@ -22,7 +22,7 @@ namespace pinfold {
 /// has no watch, CgroupWatch calls its handler every kLookAgain, even without a change, until a watch is free.
 class CgroupWatch {
 public:
-    static constexpr std::uint64_t kLookAgain = 1'000'000; ///< microseconds
+    static constexpr std::uint64_t kLookAgain = 1'000'000; ///< in microseconds
 
     using AddWatch = int (*)(int inotify, const char* file, std::uint32_t mask); ///< has the type of inotify_add_watch(2)
 

@@ -21,7 +21,8 @@ namespace pinfold {
 class DescriptorCloser {
 public:
     static constexpr std::size_t kThreadsPerUser = 4;
-    static constexpr std::size_t kThreadsOfUsers = 24; ///< for all users but root; root's descriptors never wait for others
+    static constexpr std::size_t kThreadsOfUsers = 24; ///< threads for all users except root; root's descriptors never wait for
+                                                       ///< others
     /// A user counts as overloaded if this many descriptors of the user wait or hang.
     static constexpr std::size_t kMostPerUser = 1024;
 

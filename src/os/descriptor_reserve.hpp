@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Keeps some of this process's descriptors free. Without free descriptors pinfoldd could not end a job well. It could not list
-// the job's leftovers, read the job's figures or store the job's record, and the job's supervisor could not connect.
+// Keeps some of this process's descriptors free. Without free descriptors pinfoldd could not end a job well. For example,
+// pinfoldd could not list the job's leftovers, read the job's figures or store the job's record, and the job's supervisor could
+// not connect.
 #pragma once
 
 #include <cstdint>

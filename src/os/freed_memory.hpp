@@ -9,8 +9,8 @@
 
 namespace pinfold {
 
-/// Gives freed memory back to the system (malloc_trim(3)). Otherwise the allocator keeps freed memory as long as memory above it
-/// is in use.
+/// Gives freed memory back to the system (malloc_trim(3)). Without malloc_trim() the allocator keeps freed memory as long as
+/// memory above it is in use.
 class FreedMemory {
 public:
     /// A long answer has been sent and freed after this many microseconds.

@@ -15,11 +15,11 @@ namespace pinfold {
 class OutputWriters {
 public:
     static constexpr std::size_t kThreadsPerUser = 4;
-    static constexpr std::size_t kThreadsOfUsers = 12; ///< for all users but root; root's lines never wait for others
+    static constexpr std::size_t kThreadsOfUsers = 12; ///< threads for all users except root; root's lines never wait for others
 
     explicit OutputWriters(Background& background) : background_(background) {}
 
-    /// Begins to write the text. Returns false if the text will not be written, because too many threads hang.
+    /// Begins to write the text. Returns false if OutputWriters will not write the text, because too many threads hang.
     bool write(ForeignFd descriptor, std::string text);
 
 private:

@@ -14,7 +14,8 @@ struct JournalEvent {
     int priority = 6;      ///< a level of syslog(3): 3 is an error, 4 a warning, 6 information
     std::string messageId; ///< 32 hexadecimal digits, from message_ids.hpp; may be empty
     std::string message;
-    std::vector<std::pair<std::string, std::string>> fields; ///< names in upper case; values may hold any bytes
+    std::vector<std::pair<std::string, std::string>> fields; ///< pairs of name and value; names are in upper case, values may
+                                                             ///< hold any bytes
 };
 
 class Journal {

@@ -49,7 +49,7 @@ bool isPath(std::string_view text) { return text.starts_with('/') && text.find('
 
 std::uint64_t kibibytes(std::string_view text, std::string_view name) { return numberAfter(text, name).value_or(0) * 1024; }
 
-/// In /dev/kmsg, backslashes and bytes that are not printable are written as "\xNN".
+/// Undoes the escapes of /dev/kmsg, where the kernel writes backslashes and bytes that are not printable as "\xNN".
 std::string unescaped(std::string_view text) {
     std::string out;
     for (std::size_t i = 0; i < text.size(); ++i) {

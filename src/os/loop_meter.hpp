@@ -23,7 +23,7 @@ public:
 
 private:
     struct Times {
-        std::uint64_t wall = 0; ///< microseconds
+        std::uint64_t wall = 0; ///< in microseconds
         std::uint64_t ran = 0;
         std::uint64_t delayed = 0;
         long faults = 0;

@@ -386,7 +386,7 @@ bool isPidfd(int fd) {
     std::array<char, 32> link{};
     const auto length = ::readlink(("/proc/self/fd/" + std::to_string(fd)).c_str(), link.data(), link.size());
     const std::string_view target(link.data(), length > 0 ? static_cast<std::size_t>(length) : 0);
-    // No file's path can look like this, because it would begin with a slash. Linux writes the second form since 6.9.
+    // This text cannot be the path of a file, because a path begins with a slash. Linux writes the second form since 6.9.
     return target == "anon_inode:[pidfd]" || target.starts_with("pidfd:[");
 }
 

@@ -25,15 +25,15 @@ struct ProcessInfo {
     uid_t savedUid = 0;
     std::vector<gid_t> groups; ///< the real and the supplementary group ids
     bool kernelThread = false;
-    bool thread = false; ///< `pid` is a thread other than a process's first thread; /proc shows threads by number, too
+    bool thread = false; ///< `pid` belongs to a thread other than the first one of a process; /proc shows threads by number, too
     char state = '?';
     std::uint64_t started = 0; ///< when the process started: microseconds after boot (CLOCK_BOOTTIME), to the clock tick
     std::uint64_t cpu = 0;     ///< microseconds of user and system time
-    std::uint64_t rss = 0;     ///< bytes
+    std::uint64_t rss = 0;     ///< in bytes
     pid_t parent = 0;
     std::uint32_t terminal = 0; ///< device number of the controlling terminal, as in st_rdev; 0 if there is no terminal
-    /// The kernel function in which the process sleeps. It is unset if the process runs, if the caller did not ask for it, or if
-    /// pinfold may not see it.
+    /// The kernel function in which the process sleeps. The wait point is unset if the process runs, if the caller did not ask
+    /// for it, or if pinfold may not see it.
     std::optional<std::string> waitPoint;
     bool ownNamespace = false; ///< the process is in another user namespace than this process; only set if the caller asked for
                                ///< the wait point

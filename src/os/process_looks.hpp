@@ -43,7 +43,7 @@ public:
     ProcessLooks(const ProcessLooks&) = delete;
     ProcessLooks& operator=(const ProcessLooks&) = delete;
 
-    /// Returns the Result that `look` returns. Another thread calls `look`, so it must own all that it uses. Errors: those of
+    /// Returns the Result that `look` returns. Another thread calls `look`, so `look` must own all that it uses. Errors: those of
     /// `look`; TimedOut, with the process and the time that the look had; Busy if ProcessLooks did not look, because other looks
     /// at this user's processes hang or have taken all of the user's time; Internal if the kernel starts no thread.
     template <class Look> std::invoke_result_t<Look&> into(pid_t pid, uid_t user, Look look) {

@@ -45,7 +45,7 @@ Result<void> replace(const std::filesystem::path& file, std::string_view text, m
     return error;
 }
 
-/// Writes to the disk what was renamed or removed in the file's directory.
+/// Makes sure that a rename or removal in the file's directory is on the disk.
 Result<void> syncDirectoryOf(const std::filesystem::path& file) {
     const UniqueFd directory(::open(file.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!directory || ::fsync(directory.get()) != 0)

@@ -134,7 +134,7 @@ std::uint64_t SdEventLoop::cpuTime() const { return clockNow(CLOCK_THREAD_CPUTIM
 void SdEventLoop::enableWatchdog() { check(sd_event_set_watchdog(event_, 1), "sd_event_set_watchdog"); }
 
 int SdEventLoop::run() {
-    // sd_event_loop() does the same.
+    // sd_event_loop() has the same condition.
     while (sd_event_get_state(event_) != SD_EVENT_FINISHED)
         if (meter_)
             meteredTurn();

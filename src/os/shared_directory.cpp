@@ -58,7 +58,7 @@ struct Walk {
     std::uint64_t device;
     std::filesystem::path path; ///< for messages only
 
-    /// Calls `visit` for everything that belongs to the user, for a directory after its content. An error of `visit` ends the
+    /// Calls `visit` for each entry that belongs to the user. A directory comes after its contents. An error of `visit` ends the
     /// walk.
     Result<void> below(int directory, unsigned depth, std::uint64_t& others, const Visit& visit) const {
         Names names(directory);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Looks at and removes the entries of a directory that all users write to, such as /tmp. SharedDirectory works on descriptors. So
-// it follows no link and crosses no mount point, whatever an entry's owner renames or replaces meanwhile.
+// Looks at and removes the entries of a directory that all users write to, such as /tmp. SharedDirectory works on descriptors, so
+// that it follows no link and crosses no mount point, whatever an entry's owner renames or replaces meanwhile.
 #pragma once
 
 #include "base/result.hpp"
@@ -52,7 +52,7 @@ public:
     /// Returns the entries directly in the directory, of all users. entries() leaves out mount points, and entries that it cannot
     /// look at (such as a user's FUSE mount). Error: Internal.
     Result<std::vector<DirectoryEntry>> entries() const;
-    /// If directories are nested deeper than this, survey() and remove() return an Error.
+    /// If directories are nested deeper than kMostDepth, survey() and remove() return an Error.
     static constexpr unsigned kMostDepth = 200;
     /// Looks at an entry and everything in it. `inUse` says whether a file is in use. Error: Internal if survey() could not look
     /// at a part of it.

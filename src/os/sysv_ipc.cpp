@@ -47,8 +47,8 @@ const std::array<Table, 3>& tables() {
 
 using Row = std::map<std::string, std::int64_t, std::less<>>;
 
-/// Reads a line by the names in the first line, because kernels add columns. Returns nullopt if a field is not a number or is
-/// missing.
+/// Reads a line of a table. The names in the table's first line say what the columns are, because newer kernels add columns.
+/// Returns nullopt if a field is not a number or is missing.
 std::optional<Row> readRow(const std::vector<std::string>& names, const std::string& line) {
     std::istringstream words(line);
     Row row;

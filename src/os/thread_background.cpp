@@ -31,7 +31,7 @@ struct LaneQueue {
     std::deque<Item> waiting;
     std::condition_variable wake;
     std::size_t threads = 0;
-    std::size_t idle = 0; ///< idle threads; a thread that was woken counts until it has taken its work
+    std::size_t idle = 0; ///< how many threads are idle; a thread that was woken counts as idle until it has taken its work
 };
 
 } // namespace

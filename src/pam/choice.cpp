@@ -10,7 +10,7 @@
 namespace pinfold {
 namespace {
 
-// A message cannot name all keys of a user who has a thousand jobs.
+// A message names at most this many jobs, because a user may have a thousand jobs.
 constexpr std::size_t kMostNamed = 5;
 
 const WrapperJob* firstIn(const Jobs& jobs, ShownState state) {

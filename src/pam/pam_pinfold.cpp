@@ -34,7 +34,7 @@ template <class F> int guarded(pam_handle_t* pam, F&& phase) noexcept {
 }
 
 std::string node() {
-    std::array<char, 65> name{}; // the longest name on Linux, and a zero byte
+    std::array<char, 65> name{}; // room for the longest host name on Linux, and a zero byte
     return ::gethostname(name.data(), name.size() - 1) == 0 ? printable(name.data()) : "this node";
 }
 

@@ -18,7 +18,7 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kPatience{100};
-// This is the length of the socket's queue. A connection that comes after these makes systemd start pinfoldd again.
+// This is the length of the socket's queue. If more connections come, systemd starts pinfoldd again.
 constexpr std::size_t kMostAtOnce = 4096;
 
 /// Returns true if the request comes from an earlier wrapper that ends at any answer, even while processes of its job are left.

@@ -65,7 +65,7 @@ WrapperReply lastWords(const Receipt& receipt, Summary summary) {
 /// Returns true if the socket's queue contains no message with descriptors, and no more messages can come.
 bool closesAtOnce(int socket) {
     constexpr int kOn = 1;
-    constexpr int kMostMessages = 4; // in a flood of connections, each has one message
+    constexpr int kMostMessages = 4; // even in a flood of connections, each connection has only one message
     (void)::shutdown(socket, SHUT_RD);
     // With SO_PASSCRED, each message from now on, even an empty one, comes with its sender's credentials. The credentials fill
     // `control`, so a descriptor would not fit.

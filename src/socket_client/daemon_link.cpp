@@ -20,7 +20,7 @@
 namespace pinfold {
 namespace {
 
-// This is longer than a restart of pinfoldd, of the bus or of systemd takes.
+// No restart of pinfoldd, of the bus or of systemd takes this long.
 constexpr std::uint64_t kCreatePatience = 90'000'000;
 constexpr std::uint64_t kSuspendPatience = 2'000'000;
 constexpr std::uint64_t kRetryInterval = 100'000;

@@ -22,7 +22,8 @@ struct Patience {
     std::uint64_t untilAnswered = UINT64_MAX; ///< limits the whole wait
 };
 
-/// Repeats a request whose answer was lost because pinfoldd went away. pinfoldd recognizes the repetition.
+/// Sends requests to pinfoldd. If pinfoldd goes away and an answer is lost, DaemonLink repeats the request, and pinfoldd
+/// recognizes the repetition.
 class DaemonLink {
 public:
     /// `path` must never come from the environment, because the job controls the environment: a false pinfoldd, made by the job,
@@ -55,7 +56,7 @@ public:
     /// TimedOut if a time limit is over.
     Result<WrapperReply> wait(const Patience& patience = {});
 
-    /// Returns the descriptor for which to wait before the next advance(). It is -1 if there is only the time-out.
+    /// Returns the descriptor for which to wait before the next advance(). The descriptor is -1 if there is only the time-out.
     pollfd waitFor() const { return {socket_.get(), POLLIN, 0}; }
     /// Returns the time-out in milliseconds, or -1 if there is none.
     int timeoutMs() const;
@@ -65,7 +66,7 @@ public:
 
     /// Returns true if pinfoldd has not read the request.
     bool away() const;
-    /// Says why the last try gave no answer, or no acceptable one. It is empty if nothing has gone wrong.
+    /// Says why the last try gave no answer, or no acceptable one. The text is empty if nothing has gone wrong.
     const std::string& trouble() const { return trouble_; }
 
 private:

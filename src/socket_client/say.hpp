@@ -15,8 +15,8 @@ void say(const std::string& line);
 /// From now on the lines of say() begin with `program` and not with "pinfold-run". The text of `program` must stay valid.
 void sayAs(const char* program);
 
-/// Writes as much of the text as its reader takes in time. The job's end must not hang on a full pipe that nobody reads, or on a
-/// stopped terminal.
+/// Writes as much of the text as the reader of `fd` takes until the deadline. The job's end must not hang on a full pipe that
+/// nobody reads, or on a stopped terminal.
 void writeInTime(int fd, std::string_view text, const Deadline& deadline);
 
 /// Returns the descriptor of standard error, or -1 if standard error was closed before this program started: then another file

@@ -24,7 +24,7 @@ struct ReceiptFilter {
     /// this one no longer exists.
     std::optional<std::string> before = {};
     std::uint32_t limit = 100; ///< 1 to 10000
-    /// The result, as toString(JobResult) gives it. Any other word matches no receipt.
+    /// The result of the job, as a word of toString(JobResult). Any other word matches no receipt.
     std::optional<std::string> result = {};
     std::optional<std::string> scheduler = {}; ///< the part of the key before the key's first dot
     bool leftoversOnly = false;                ///< only jobs that left processes behind
@@ -36,7 +36,7 @@ struct ReceiptFilter {
 /// Says what the clocks show. vacuum() uses it to check CLOCK_REALTIME.
 struct ClockReading {
     std::string bootId;
-    std::uint64_t boot = 0; ///< CLOCK_BOOTTIME, microseconds
+    std::uint64_t boot = 0; ///< in microseconds of CLOCK_BOOTTIME
 };
 
 /// Says what the history may keep. If a member is unset, there is no such limit.

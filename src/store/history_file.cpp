@@ -11,7 +11,7 @@
 namespace pinfold {
 namespace {
 
-/// The present time, as "20250131T120000Z".
+/// Returns the present time in the form "20250131T120000Z".
 std::string timeInName() {
     const auto now = ::time(nullptr);
     tm utc{};
@@ -20,7 +20,7 @@ std::string timeInName() {
     return {text.data(), ::strftime(text.data(), text.size(), "%Y%m%dT%H%M%SZ", &utc)};
 }
 
-/// Returns a name that no earlier damaged file has, because pinfoldd may find two damaged files in one second.
+/// Returns a name for a damaged file that no earlier damaged file has. (pinfoldd may find two damaged files in one second.)
 std::filesystem::path nameForDamaged(const std::filesystem::path& file) {
     const auto name = file.string() + ".damaged-" + timeInName();
     auto free = name;
@@ -60,7 +60,7 @@ Result<void> HistoryFile::open() {
 Result<void> HistoryFile::moveAside(const std::string& why) {
     const auto damaged = nameForDamaged(file_);
     // The log is renamed first, and before sqlite closes the file. Otherwise sqlite would write the log to the damaged file when
-    // it closes the file. And a new file must not find the log of another file.
+    // it closes the file. Besides, a new file must not find the log of another file.
     for (const char* part : {"-wal", "-shm", ""})
         if (::rename((file_.string() + part).c_str(), (damaged.string() + part).c_str()) != 0 && errno != ENOENT)
             return Error{ErrorCode::Internal, why + "; and the file cannot be moved aside: " + std::strerror(errno)};

@@ -82,7 +82,7 @@ struct Conditions {
     std::string after;
 };
 
-/// Returns nothing if the receipt does not exist.
+/// Returns the place of the receipt with this id, or nullopt if the receipt does not exist.
 Result<std::optional<Place>> placeOf(sqlite3* db, const std::string& id) {
     const auto statement = Statement::prepare(db, "SELECT ended, number FROM receipts WHERE id = :id");
     if (!statement)
@@ -138,13 +138,13 @@ struct Stream {
     bool operator<(const Stream& other) const { return std::tie(ended, number) < std::tie(other.ended, other.number); }
 };
 
-/// The query says INDEXED BY because sqlite has no statistics here and would guess.
+/// Returns the query of a stream. The query says INDEXED BY, because sqlite has no statistics of this database and would guess.
 std::string streamSql(const Conditions& conditions, const char* index, const std::string& kinds) {
     return std::string("SELECT ended, number FROM receipts INDEXED BY ") + index + " WHERE 1" + conditions.sql() + kinds +
            " ORDER BY ended DESC, number DESC LIMIT :limit";
 }
 
-/// Adds the stream if it has any receipt.
+/// Adds the stream if the stream has a receipt.
 Result<void> start(sqlite3* db, const std::string& sql, const Conditions& conditions, std::uint64_t kind,
                    std::vector<Stream>& streams) {
     auto statement = Statement::prepare(db, sql);

@@ -116,7 +116,7 @@ Result<std::uint64_t> schemaOf(sqlite3* db) {
                                    " FROM pragma_user_version");
 }
 
-/// `name` is the file's path, or a URI of the file.
+/// Opens the database. `name` is the file's path, or a URI of the file.
 Result<HistoryDatabase> connect(const std::filesystem::path& file, const std::string& name, int flags) {
     sqlite3* raw = nullptr;
     const int opened = sqlite3_open_v2(name.c_str(), &raw, flags, nullptr);

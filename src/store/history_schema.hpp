@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Has the tables and indexes of history.db, and brings an older file to them.
+// Declares the tables and indexes of history.db, and brings an older file to them.
 //
 // A filter can ask about key, user and time, and also about properties of a receipt that have few values: scheduler, result,
 // outcome (the number of a JobOutcome) and leftovers (1: the job left processes behind). Each combination of these values that

@@ -25,7 +25,7 @@ public:
         std::vector<Receipt> receipts;       ///< in the order in which their jobs ended
         std::vector<std::string> unreadable; ///< one line for each file, with the reason
     };
-    /// Reads all receipts. A directory that does not exist has none.
+    /// Reads all receipts. If the directory does not exist, there are no receipts.
     Loaded load() const;
 
 private:

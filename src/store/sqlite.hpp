@@ -49,7 +49,7 @@ public:
 
     /// Binds a text. Does nothing if the statement has no such parameter. `text` must live until the last step.
     void bind(const char* name, std::string_view text) const {
-        // SQLITE_STATIC would do, but it is an old-style cast inside sqlite3.h.
+        // SQLITE_STATIC would be enough, but this macro contains an old-style cast.
         sqlite3_bind_text64(handle_.get(), parameter(name), text.data(), text.size(), nullptr, SQLITE_UTF8);
     }
     void bind(const char* name, std::uint64_t number) const {

@@ -52,8 +52,8 @@ std::optional<std::string> whySpared(const Stray& stray, const StrayPolicy& poli
     return std::nullopt;
 }
 
-/// Chooses the strays on which one run acts. Users take turns (a user's subordinate ids belong to the user), so that many strays
-/// of one user do not protect the strays of another.
+/// Chooses the strays on which one run acts. Users take turns, so that many strays of one user do not protect the strays of
+/// another user. A subordinate id counts as its owner.
 void choose(std::vector<Stray>& strays, const StrayPolicy& policy) {
     std::map<std::string, std::size_t> turns;
     std::vector<std::pair<std::size_t, Stray*>> chosen; // each stray with its position among its user's strays

@@ -13,7 +13,7 @@
 namespace pinfold {
 namespace {
 
-constexpr std::uint64_t kSecond = 1'000'000; // microseconds
+constexpr std::uint64_t kSecond = 1'000'000; // in microseconds
 constexpr std::string_view kSharedMemory = "/dev/shm";
 
 constexpr auto kKinds = enumNames<LeftoverKind>({

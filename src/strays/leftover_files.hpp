@@ -96,7 +96,7 @@ struct LeftoverContext {
     bool seen = true;       ///< pinfold could look at the whole file or tree
     bool complete = true;   ///< pinfold knows all jobs and all processes
     bool root = true;
-    std::uint64_t now = 0;    ///< CLOCK_REALTIME, microseconds
+    std::uint64_t now = 0;    ///< in microseconds of CLOCK_REALTIME
     std::uint64_t minAge = 0; ///< microseconds since the job's end
 };
 

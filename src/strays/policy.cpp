@@ -8,7 +8,7 @@ namespace pinfold {
 namespace {
 
 constexpr uid_t kNobody = 65534;
-// systemd uses these ids for DynamicUser= (see its UIDS-GIDS.md).
+// systemd uses the ids from kFirstDynamic to kLastDynamic for DynamicUser= (see UIDS-GIDS.md of systemd).
 constexpr uid_t kFirstDynamic = 61184;
 constexpr uid_t kLastDynamic = 65519;
 

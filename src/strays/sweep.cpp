@@ -76,7 +76,7 @@ StrayAction sendTo(const Stray& stray, StrayAction::Kind kind) {
     return sent ? StrayAction{kind, {}} : StrayAction{StrayAction::Kind::Failure, sent.error().message};
 }
 
-/// Returns the strays to which the signal was sent.
+/// Sends the signal to all strays. Returns those that got the signal.
 std::vector<Stray> signalAll(const StrayScanner& scanner, std::vector<Stray> strays, StrayAction::Kind kind, const Tell& tell) {
     std::vector<Stray> reached;
     for (auto& stray : strays) {

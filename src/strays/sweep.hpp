@@ -23,7 +23,7 @@ using Tell = std::function<void(const Stray&, const StrayAction&)>;
 StrayAction plannedAction(const Stray& stray, StraysMode mode);
 
 /// Acts on the strays. The findings must be sure, and the strays must have pidfds. sweep() calls `tell` for each deed, so twice
-/// for a stray that outlasts SIGTERM. It returns when all strays are gone, or are reported as failures. Error: Internal if
+/// for a stray that outlasts SIGTERM. sweep() returns when all strays are gone, or are reported as failures. Error: Internal if
 /// sweep() could not learn again which jobs are live; it does nothing more then.
 Result<void> sweep(const StrayScanner& scanner, std::vector<Stray> strays, StraysMode mode, const Tell& tell);
 

@@ -12,8 +12,8 @@ void CallQueue::call(sdbus::MethodCall message, Handler handler) {
 
 void CallQueue::send(const sdbus::MethodCall& message, Handler handler) {
     ++inFlight_;
-    // With noexcept an unexpected exception ends pinfoldd, and systemd starts pinfoldd again. Without it, sdbus-c++ 1.2 would let
-    // the exception fly through libsystemd's C frames.
+    // With noexcept an unexpected exception ends pinfoldd, and systemd starts pinfoldd again. Without noexcept, sdbus-c++ 1.2
+    // would let the exception fly through libsystemd's C frames.
     const auto answered = [this, handler](sdbus::MethodReply& reply, const sdbus::Error* error) noexcept {
         --inFlight_;
         try {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// All differences between sdbus-c++ 1.2 (Debian 12) and 2.x (Debian 13) are in this file.
+// Hides all differences between sdbus-c++ 1.2 (Debian 12) and 2.x (Debian 13).
 #pragma once
 
 #include "build_config.hpp"

@@ -44,7 +44,7 @@ void appendCommon(Properties& properties, std::string description) {
     properties.push_back({"Description", std::move(description)});
     // Without this property, a unit that needed SIGKILL would stay as a failed unit and block its name.
     properties.push_back({"CollectMode", std::string("inactive-or-failed")});
-    // Its own limits, its owner or a lack of memory on the node may end a job, but not a guess of systemd-oomd.
+    // A job may end because of its own limits, its owner or a lack of memory on the node, but not by a guess of systemd-oomd.
     properties.push_back({"ManagedOOMPreference", std::string("omit")});
     for (const char* accounting : {"CPUAccounting", "MemoryAccounting", "TasksAccounting", "IOAccounting"})
         properties.push_back({accounting, true});
@@ -151,7 +151,8 @@ std::vector<UnitProperty> scopeProperties(const JobKey& key, std::uint32_t task,
     properties.push_back({"After", std::vector<std::string>{kDaemon}}); // for the reason see sliceProperties()
     properties.push_back({"PIDs", std::vector<std::uint32_t>(pids.begin(), pids.end())});
     properties.push_back({"TimeoutStopUSec", kTimeoutStop});
-    // The policy is always set: with systemd's default, the kernel kills one process, and then PID 1 stops the scope.
+    // pinfoldd always sets the policy. With systemd's default, the kernel would kill one process, and then PID 1 would stop the
+    // scope.
     const auto oomPolicy = job.shepherd ? OomPolicy::Process : job.limits.oomPolicy.value_or(OomPolicy::Job);
     properties.push_back({"OOMPolicy", valueOf(oomPolicy)});
     if (task == 0) {
@@ -181,7 +182,7 @@ bool ExpectedCgroupValue::holds(const CgroupReader& read) const {
         return value.starts_with("max") || (fallbackFile && read(fallbackFile) == fallbackValue);
     if (device.empty())
         return *text == value;
-    // The kernel leaves out devices that have no limit.
+    // The file has no line for a device without a limit.
     const auto line = ("\n" + *text).find("\n" + device + " ");
     if (line == std::string::npos)
         return value.ends_with("=max");

@@ -5,7 +5,7 @@
 
 namespace pinfold {
 
-constexpr std::uint64_t kPercentUsec = 10'000; // 1 % of a second
+constexpr std::uint64_t kPercentUsec = 10'000; // microseconds in 1 % of a second
 
 std::string Amounts::number(std::optional<std::uint64_t> value) {
     return !value ? "-" : *value == kInfinity ? "infinity" : std::to_string(*value);

@@ -137,7 +137,7 @@ std::string shortened(const std::string& text) {
     if (text.size() <= kCommandBytes)
         return text;
     auto end = kCommandBytes;
-    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) // this byte is within a UTF-8 character
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) // the cut must not be inside a UTF-8 character
         --end;
     return text.substr(0, end) + "…";
 }

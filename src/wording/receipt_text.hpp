@@ -20,8 +20,8 @@ using NameOfUser = std::string (*)(std::uint32_t uid);
 std::string causeInWords(const Receipt& receipt, NameOfUser nameOf);
 
 /// Returns the line, without a newline, that the job's own output gets if the job did not end by its own doing. The line is empty
-/// if the job ended by itself. It is also empty for an end that pinfold reports in another way (out of memory), and if nobody can
-/// report the end (the supervisor or the node is gone).
+/// if the job ended by itself. The line is also empty for an end that pinfold reports in another way (out of memory), and if
+/// nobody can report the end (the supervisor or the node is gone).
 std::string stopLine(const Receipt& receipt, const std::string& host, NameOfUser nameOf);
 
 /// Returns a text such as "CPUs 0-3, GPUs 1, no other job on the node", or an empty text if the job had nothing for itself.

@@ -13,7 +13,7 @@
 
 namespace pinfold {
 
-/// Is the process that becomes the job. It waits until letGo().
+/// Is the process that becomes the job. The process waits until letGo().
 class Child {
 public:
     /// Starts the process, which will execute `program` with `command` as its arguments. `mask` is the signal mask that the job

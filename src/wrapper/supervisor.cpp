@@ -24,7 +24,7 @@ namespace pinfold {
 namespace {
 
 constexpr std::uint64_t kSayWaitingAfter = 30'000'000;
-constexpr std::uint64_t kLastWordsMost = 5'000'000; // microseconds
+constexpr std::uint64_t kLastWordsMost = 5'000'000; // in microseconds
 // After a signal that asks it to end, the supervisor waits this many microseconds more, because an answer may be on its way.
 constexpr std::uint64_t kLastWait = 500'000;
 // While the supervisor wants to end after a signal, it checks after each such time whether processes are left.

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # shellcheck shell=bash
-# Sourced by tools/test: commands beside each other, none of which outlives the script.
+# Sourced by tools/test: runs commands beside each other. None of the commands outlives the script.
 
-# What runs in the background, by process id. Each is a process group of its own, which ends as a whole.
+# The commands that run in the background, by process id. Each is a process group of its own, which ends as a whole.
 declare -A background=()
 
 # inBackground NAME COMMAND…
@@ -13,12 +13,12 @@ inBackground() {
     background[$!]=$1
 }
 
-# Politely first, so that tests clean up after themselves.
+# Ends all commands, politely at first, so that tests clean up after themselves.
 # shellcheck disable=SC2317  # called by the trap
 endAll() {
     trap '' INT TERM HUP
     local signal pid patience
-    # One that was about to be noted down is among them.
+    # The list of bash also has a command that was about to be noted in the array.
     for pid in $(jobs -p); do
         background[$pid]=
     done
@@ -36,7 +36,8 @@ endAll() {
     done
 }
 
-# inForeground NAME COMMAND…: as a background job too, since bash does not react to a signal while it waits for a command.
+# inForeground NAME COMMAND…: runs a command and waits for it. The command is a background job too, because bash does not react to
+# a signal while it waits for a foreground command.
 inForeground() {
     local status=0 pid
     inBackground "$@"
@@ -46,14 +47,14 @@ inForeground() {
     return "$status"
 }
 
-# waitForOne: until one of them has ended. Its process id is then in $ended, and its status in $status.
+# waitForOne: waits until one of the commands has ended. Its process id is then in $ended, and its status in $status.
 waitForOne() {
     local alive
     while :; do
         alive=" $(jobs -rp | tr '\n' ' ') "
         for ended in "${!background[@]}"; do
             [[ $alive != *" $ended "* ]] || continue
-            # Not wait -n: it has forgotten whom bash saw end between two calls.
+            # This is not wait -n, because wait -n forgets commands whose end bash saw between two calls.
             status=0
             wait "$ended" || status=$?
             return

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # shellcheck shell=bash
-# Sourced by the tools: where things are, and how to say things.
+# Sourced by the tools: says where things are, and has functions for messages.
 
 set -euo pipefail
 
@@ -11,7 +11,7 @@ lib=$top/tools/lib
 # shellcheck disable=SC2034
 cache=${PINFOLD_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/pinfold}
 
-# The Debian release for which is built and of which boxes are.
+# The Debian release for which pinfold is built, and which the boxes have.
 hostRelease=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
 # shellcheck disable=SC2034
 release=${PINFOLD_RELEASE:-$hostRelease}
@@ -29,10 +29,10 @@ isRoot() { [[ $EUID -eq 0 ]]; }
 
 isHostRelease() { [[ $release == "$hostRelease" ]]; }
 
-# The root tree of a box: ours, or one that was made from it (tools/lib/real-tree).
+# The root tree of a box: our own, or a tree that was made from it (tools/lib/real-tree).
 rootTree() { echo "${PINFOLD_TREE:-$("$lib/image" tree)}"; }
 
-# Print why a box of the given kind ("container", "cluster" or "vm") is not available here; nothing when it is.
+# Prints why a box of the given kind ("container", "cluster" or "vm") is not available here, or nothing if it is available.
 missingNeed() {
     isRoot || { echo "not root"; return; }
     have mmdebstrap || { echo "no mmdebstrap"; return; }
@@ -50,7 +50,7 @@ missingNeed() {
     esac
 }
 
-# The top of this host's cgroup v2 tree, if we may write there: the whole tree, or beside version 1 in "unified".
+# Prints the top of this host's cgroup v2 tree, if we may write there. It is the whole tree, or "unified" beside version 1.
 cgroupTop() {
     local dir
     for dir in /sys/fs/cgroup /sys/fs/cgroup/unified; do

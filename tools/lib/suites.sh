@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # shellcheck shell=bash
-# Sourced by tools/test and tools/lib/suite: which suites there are, where each runs, and what came of it.
+# Sourced by tools/test and tools/lib/suite: says which suites there are, where each runs, and what its results are.
 
-# In the order in which they are started: what computes first, the longest of all at the head, then what mostly waits.
+# The suites are in the order in which they are started: first those that compute, with the longest one at the head, then those
+# that mostly wait.
 # shellcheck disable=SC2034  # used by those who source this
 suites=(vm unit cluster container chaos hostile fuzz static bus batch reboot)
-# Run only if they are named.
+# These suites run only if they are named.
 # shellcheck disable=SC2034
 byName=(sanitized)
 
-# placeOf SUITE: "host", or the kind of box. The tests are in tests/SUITE; those of "sanitized" are of unit and bus.
+# placeOf SUITE: prints "host", or the kind of box. The tests are in tests/SUITE; those of "sanitized" are the tests of unit and
+# bus.
 placeOf() {
     case $1 in
     unit | bus | static | fuzz | sanitized) echo host ;;
@@ -19,7 +21,7 @@ placeOf() {
     esac
 }
 
-# boxesOf SUITE…: the kinds of boxes that these suites need, one a line.
+# boxesOf SUITE…: prints the kinds of boxes that these suites need, one on each line.
 boxesOf() {
     local suite
     for suite in "$@"; do
@@ -27,7 +29,8 @@ boxesOf() {
     done | sort -u | grep -vx host || true
 }
 
-# toolsOf SUITE…: the groups of tools/lib/install-deps that these suites need on the host, besides build and test; one a line.
+# toolsOf SUITE…: prints the groups of tools/lib/install-deps that these suites need on the host besides build and test, one on
+# each line.
 toolsOf() {
     local suite
     for suite in "$@"; do
@@ -38,10 +41,10 @@ toolsOf() {
     done | sort -u
 }
 
-# The junit files of a suite in the directory $results, one a line.
+# Prints the junit files of a suite in the directory $results, one on each line.
 filesOf() { find "${results:?}/$1" -name '*.xml' -not -path '*/skip/*' 2>/dev/null | sort; }
 
-# counts SUITE…: "PASSED FAILED SKIPPED"
+# counts SUITE…: prints "PASSED FAILED SKIPPED"
 counts() {
     local suite files=()
     for suite in "$@"; do
@@ -50,5 +53,5 @@ counts() {
     "${lib:?}/junit" count "${files[@]}"
 }
 
-# note SUITE skipped|failed REASON: a result that no test runner wrote
+# note SUITE skipped|failed REASON: writes a result for which there is no test runner
 note() { "${lib:?}/junit" note "$results/$1" "$2" "$1" "$3"; }

@@ -25,7 +25,7 @@ namespace {
 using std::filesystem::path;
 
 constexpr const char* kShepherd = "sge_shepherd";
-constexpr std::size_t kPasswdBuffer = 64 << 10; // bytes
+constexpr std::size_t kPasswdBuffer = 64 << 10; // in bytes
 
 bool isProgram(const path& file) {
     struct stat status {};

@@ -13,8 +13,9 @@
 
 namespace pinfold {
 
-/// Returns the path of the real sge_shepherd. It is beside the sge_execd that started this program, or in the directory that the
-/// cell's bootstrap file names. The job's environment has no influence. Error: Internal, with the searched places.
+/// Returns the path of the real sge_shepherd. The real sge_shepherd is beside the sge_execd that started this program, or in the
+/// directory that the cell's bootstrap file names. The job's environment has no influence. Error: Internal, with the searched
+/// places.
 Result<std::string> findRealShepherd();
 
 /// Finds the user. Error: InvalidArgument if the name service has no such user. (sge_execd holds such jobs, too.)

@@ -43,7 +43,7 @@ bool wroteFile(int watch, std::string_view name) {
 
 Shepherd::Shepherd(int argc, char** argv)
     : admin_(::geteuid()), command_(argv, argv + argc), started_(secondsNow()), spool_(admin_), suspension_(job_, spool_) {
-    // A restarted sge_execd recognizes a shepherd in the list of processes by this name.
+    // A restarted sge_execd recognizes a shepherd in the list of processes by the name "sge_shepherd".
     ::prctl(PR_SET_NAME, "sge_shepherd");
 }
 
@@ -132,7 +132,7 @@ bool Shepherd::nameUsAsTheShepherd() {
 
 void Shepherd::report(const WrapperReply& words, const ExitState& exit) {
     const auto receipt = words.receipt.value_or(Receipt{});
-    // The shepherd writes exit_status last. If the file is missing, the shepherd could not finish.
+    // The real shepherd writes the file exit_status last. So if this file is missing, the real shepherd could not finish.
     if (exit.signal && spool_.read("exit_status").value_or("").empty()) {
         (void)spool_.write("error", "pinfold: " + causeOfKilled(*exit.signal, receipt) + "\n");
         if (spool_.read("usage").value_or("").empty())

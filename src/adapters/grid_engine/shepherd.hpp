@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Runs in the place of sge_shepherd (shepherd_cmd in sge_conf(5)). Shepherd runs the real sge_shepherd in the job's scope, and
-// stays until no process of the job is left. It leaves the files from which sge_execd learns how the job ended.
+// stays until no process of the job is left. Shepherd leaves the files from which sge_execd learns how the job ended.
 #pragma once
 
 #include "adapters/grid_engine/jobs_output.hpp"

@@ -15,7 +15,7 @@
 namespace pinfold {
 namespace {
 
-constexpr mode_t kMode = 0644; // like the files of sge_shepherd itself
+constexpr mode_t kMode = 0644; // the mode of the files of sge_shepherd itself
 
 } // namespace
 

@@ -16,7 +16,7 @@ namespace {
 // run with less.
 constexpr std::uint64_t kLeastMemory = 10 << 20;
 constexpr std::uint64_t kMostSlots = 1'000'000;
-constexpr std::size_t kLongestBinding = 64 << 10; // characters
+constexpr std::size_t kLongestBinding = 64 << 10; // in characters
 
 Error unclear(const std::string& what, const std::string& value) {
     return {ErrorCode::InvalidArgument, "Grid Engine's " + what + " '" + printable(value, 200) + "' is not valid"};
@@ -50,7 +50,7 @@ bool isNone(std::string_view method) { return method.empty() || sameIgnoringCase
 /// Holds the parts of the directory's path, which only sge_execd chooses.
 struct Place {
     std::string job;
-    std::string task; ///< 1 if the job is not an array
+    std::string task; ///< the number of the array task; 1 if the job is not an array
     std::string slaveTask;
 };
 

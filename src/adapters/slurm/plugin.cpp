@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// slurmd and slurmstepd load this plugin. The plugin brings a task into its job between fork and exec. It does this in
+// slurmd and slurmstepd load this plugin. The plugin brings a task into its job between fork and exec. The plugin does this in
 // slurmstepd, as root, when Slurm has set up the waiting process and only has to let it go. If the plugin fails at this point,
 // the launch fails and Slurm requeues the job. If a hook in the child failed, the user's program would fail.
 #include "adapters/slurm/step.hpp"

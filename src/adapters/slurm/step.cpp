@@ -15,14 +15,14 @@
 namespace pinfold {
 namespace {
 
-// srun gives up a launch some time after BatchStartTimeout, which is 10 s by default.
+// This time is short, because srun gives up a launch some time after BatchStartTimeout, which is 10 s by default.
 constexpr Patience kForStart{10'000'000, 10'000'000};
 // This is longer than the kill_grace of a site. A process that takes longer hangs in the kernel. Then Slurm's epilogue fails, and
 // Slurm drains the node.
 constexpr Patience kForEnd{10'000'000, 120'000'000};
 
-/// Slurm's plugins have already bound the process to CPUs. Keeps these CPUs, because before Linux 6.2 a move to a cgroup with
-/// cpuset undoes the binding.
+/// Keeps the CPUs to which Slurm's plugins have bound the process, because before Linux 6.2 a move to a cgroup with cpuset undoes
+/// the binding.
 class KeptAffinity {
 public:
     explicit KeptAffinity(pid_t pid) : pid_(pid), known_(::sched_getaffinity(pid, sizeof cpus_, &cpus_) == 0) {}

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t kMiB = 1 << 20;
 // Slurm's values for "none" are the highest numbers (NO_VAL64, INFINITE64). No node has an exbibyte of memory.
-constexpr std::uint64_t kNoNodeHas = std::uint64_t{1} << 40; // MiB
+constexpr std::uint64_t kNoNodeHas = std::uint64_t{1} << 40; // an exbibyte in MiB
 
 /// Returns true if the path contains a cgroup of Slurm. With cgroups of version 2, its name is "slurmstepd.scope", or
 /// "<node>_slurmstepd.scope" if several slurmd run on a host. With version 1, its name is "slurm" or "slurm_<node>", and

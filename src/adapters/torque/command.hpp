@@ -9,7 +9,7 @@ namespace pinfold::torque {
 
 struct Finished {
     int status = 0;      ///< the exit status, or 128 plus the number of the signal, or 127 if the program could not be started
-    std::string printed; ///< at most 64 KiB
+    std::string printed; ///< the text that was kept, at most 64 KiB
 };
 
 enum class Printed { Output, Errors };

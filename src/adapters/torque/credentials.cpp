@@ -24,7 +24,8 @@ namespace pinfold::torque {
 namespace {
 
 constexpr off_t kMaxJobFile = 4 << 20;
-// pbs_mom starts the batch script before it writes the job's file. On an idle node, the file follows within some milliseconds.
+// pbs_mom starts the batch script before it writes the job's file. On an idle node, pbs_mom writes the file within some
+// milliseconds.
 constexpr std::uint64_t kFilePatience = 10'000'000;
 
 Error denied(const std::string& why) {

@@ -26,7 +26,7 @@ int epilogue(char** argv) {
     if (words.size() > 2)
         torque::endScriptLeftovers((*arguments)[1], words[2]);
     const auto ended = torque::runPinfold(*arguments);
-    // A job that pinfold never opened counts as over too. Its prologue failed, or ran before pinfold was installed.
+    // A job that pinfold never opened counts as over too. The prologue of such a job failed, or ran before pinfold was installed.
     if (ended.status == 0 || ended.status == static_cast<int>(pinfold::ExitStatus::NoSuchJob))
         return 0;
     std::fputs(ended.printed.c_str(), stderr);

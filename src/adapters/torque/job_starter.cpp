@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// This is pbs_mom's $job_starter. It brings the process that pbs_mom has started into the scope of its job, and becomes the
-// command. At this point pbs_mom believes that the job has started, so only the exit status of the prologue, and not that of the
-// job starter, can put the job back into the queue.
+// This is pbs_mom's $job_starter. The job starter brings the process that pbs_mom has started into the scope of its job, and
+// becomes the command. At this point pbs_mom believes that the job has started. So the exit status of the job starter cannot put
+// the job back into the queue; only that of the prologue can.
 #include "adapters/torque/command.hpp"
 #include "adapters/torque/credentials.hpp"
 #include "base/error_code.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// This is pbs_mom's prologue and prologue.parallel, and it runs as root. It opens the job on this host.
+// This is pbs_mom's prologue and prologue.parallel, and it runs as root. The prologue opens the job on this host.
 #include "adapters/torque/command.hpp"
 #include "base/escape.hpp"
 #include "base/unique_fd.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Translates what Torque's pbs_mom tells its scripts and its job starter into requests for pinfoldd. The code does no I/O. It can
-// trust job ids, user names and texts that only pbs_mom writes. Users can influence resource lists and a task's environment.
+// Translates what Torque's pbs_mom tells its scripts and its job starter into requests for pinfoldd. The code does no I/O. The
+// code can trust job ids, user names and texts that only pbs_mom writes. Users can influence resource lists and a task's
+// environment.
 #pragma once
 
 #include "base/result.hpp"

@@ -15,7 +15,7 @@ namespace {
 enum class Who {
     Admin,
     Owner,   ///< the owner of the job
-    Creator, ///< decideCreate() decides
+    Creator, ///< the creator of a job, by decideCreate()
     Everyone,
 };
 
@@ -203,7 +203,8 @@ Result<void> decide(const Caller& caller, Action action, const Target& target) {
     // are live.
     if (becomes != Done && becomes == outcome(rule, Phase::NoJob))
         return possible(action, target.phase, target.key);
-    // Nobody may move a process from one job into another: the process would escape the first job's limits and its end.
+    // Nobody may move a process from one job into another, because the process would escape the limits and the end of the first
+    // job.
     if ((action == Action::CreateJob || action == Action::AddTask || action == Action::Adopt) && target.processesInJob)
         return denied("the process is in a job already, and a process cannot move to another job");
     if (!caller.admin && rule.who == Who::Creator)

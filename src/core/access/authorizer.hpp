@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Says who may do what, and in which states of a job. decide() is a pure function. It answers for requests from the bus and from
-// the socket by the one table in authorizer.cpp, and refuses everything that is not in that table. docs/security.md has the same
+// Says who may do what, and in which states of a job. decide() is a pure function. decide() uses the one table in authorizer.cpp
+// for requests from the bus and from the socket, and refuses everything that is not in that table. docs/security.md has the same
 // table for people.
 #pragma once
 

@@ -8,7 +8,7 @@
 
 namespace pinfold {
 
-/// Has a token bucket for each user, so that a flood of calls from one user costs the others little. CallRate has no timers: the
+/// Keeps a token bucket for each user, so that a flood of calls from one user costs the others little. CallRate has no timers: the
 /// caller passes the time.
 class CallRate {
 public:

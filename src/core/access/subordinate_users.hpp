@@ -37,7 +37,7 @@ public:
         EventLoop& loop;
         Background& background;
         std::filesystem::path file;
-        /// Asks the name service for a user's id. A thread of Lane::Names calls it.
+        /// Asks the name service for a user's id. A thread of Lane::Names calls findUser.
         std::function<Result<uid_t>(const std::string& name)> findUser;
         std::function<Result<std::string>(uid_t user)> nameOf; ///< asks the name service for a user's name, in the same lane
         std::function<void(const std::string&)> inform;
@@ -46,8 +46,8 @@ public:
     explicit SubordinateUsers(Parts parts) : parts_(std::move(parts)) {}
 
     /// Returns the owner of `id` if it is a subordinate id, and otherwise `id`. If the owner's name is not known yet, all ids of
-    /// the range count as the range's first id. This also holds if the owner is root, because root's subordinate ids are for
-    /// others.
+    /// the range count as the range's first id. The range's first id also counts if the owner is root, because root's subordinate
+    /// ids are for others.
     uid_t userOf(uid_t id);
     /// Returns the user's own id and the subordinate ids. The subordinate ids are missing until the user's name is known. The
     /// first question about a user asks for the name.

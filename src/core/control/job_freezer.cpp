@@ -59,7 +59,7 @@ void JobFreezer::begin(const JobPtr& job, uid_t by, Reply<void> reply) {
         }
         if (!job->ownerSuspends)
             return suspended(job, by, reply);
-        // A frozen job does not change, so this second look misses no process.
+        // The job is frozen now and does not change, so this second look misses no process.
         ask(job, [this, job, by, reply](const Result<void>& allowed) {
             if (allowed || !job->ownerSuspends)
                 return suspended(job, by, reply);

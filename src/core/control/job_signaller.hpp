@@ -10,7 +10,7 @@ class JobSignaller {
 public:
     explicit JobSignaller(Core& core) : core_(core) {}
 
-    /// Sends the signal to all of the job's processes. Errors: JobEnding, SystemdFailed.
+    /// Sends the signal to all processes of the job. Errors: JobEnding, SystemdFailed.
     void send(const JobPtr& job, int signal, Reply<void> reply);
 
     /// Sends the signal for the job's owner, to those processes that the owner could reach by kill(2). Errors: Denied if the

@@ -24,7 +24,8 @@ public:
     void over(uid_t user);
 
 private:
-    std::map<uid_t, std::deque<std::function<void()>>> begins_; ///< the first entry of each user has its turn, and is empty
+    std::map<uid_t, std::deque<std::function<void()>>> begins_; ///< the first request of each user has its turn, so its function
+                                                                ///< is empty
 };
 
 } // namespace pinfold

@@ -65,7 +65,7 @@ struct JobCloser::Closing {
     JobPtr job;
     bool recorded;                 ///< the record has all that the receipt needs, so a restarted pinfoldd does not need the slice
     std::optional<Receipt> stored; ///< the stored receipt, as soon as it is durable or set aside
-    bool sliceGone = false;        ///< the slice is gone, or pinfoldd has given up removing it
+    bool sliceGone = false;        ///< the slice is gone, or pinfoldd does not try to remove it any more
 };
 
 void JobCloser::note(Job& job) const {

@@ -15,8 +15,9 @@
 namespace pinfold {
 
 // clang-format off
-// What JobEnder does at each event, by the job's state. In Creating it does nothing: JobCreator lets the job run, drops it, or gives
-// it up, and then the job ends from Creating (JobRecord::neverRan). In Accounting only JobCloser acts.
+// This table says what JobEnder does at each event in each state of the job. In Creating JobEnder does nothing: JobCreator lets
+// the job run, drops it, or gives it up, and then the job ends from Creating (JobRecord::neverRan). In Accounting only JobCloser
+// acts.
 //
 //                                      | Running                                | Ending
 // -------------------------------------|----------------------------------------|-----------------------------------------------------
@@ -69,8 +70,8 @@ public:
     /// Begins the end of the job. If the job is ending already, a request has an effect only if its grace time ends sooner.
     void begin(const JobPtr& job, Request request);
 
-    /// Returns the grace time in microseconds for a request of the owner. It is the time that the owner asked for, but at most
-    /// the job's own kill_grace, or else the site's. A longer grace time would be time that the job's limits do not give.
+    /// Returns the grace time in microseconds for a request of the owner. The result is the time that the owner asked for, but at
+    /// most the job's own kill_grace, or else the site's. A longer grace time would be time that the job's limits do not give.
     std::optional<std::uint64_t> graceOfOwner(const Job& job, std::optional<std::uint64_t> asked) const;
 
     /// Takes EndJob's report on how the leader ended. A report by the owner ends the job too. pinfoldd believes the owner's exit

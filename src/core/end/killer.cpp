@@ -11,7 +11,7 @@
 namespace pinfold {
 namespace {
 
-constexpr std::uint64_t kMoment = 100'000; // microseconds
+constexpr std::uint64_t kMoment = 100'000; // in microseconds
 
 } // namespace
 

@@ -19,9 +19,9 @@ public:
     /// moment later. If some still live then, because the kernel has left them out, the timer `look` has ProcessKiller end them.
     /// A cgroup that is gone is not an error. Error: Internal.
     Result<void> kill(const std::string& cgroup, EventHandle& look);
-    /// Kills a job that outlives SIGKILL. killStubborn() does what kill() does, but without the timer. It also ends the owner's
-    /// processes that trace the job (ProcessKiller::killTracers), and logs that. When all is done, it calls `then`; the kills of
-    /// other jobs may have to be done before. Returns false if too many kills wait; then `then` is never called.
+    /// Kills a job that outlives SIGKILL. killStubborn() does what kill() does, but without the timer. killStubborn() also ends
+    /// the owner's processes that trace the job (ProcessKiller::killTracers), and logs that. When all is done, it calls `then`;
+    /// the kills of other jobs may have to be done before. Returns false if too many kills wait; then `then` is never called.
     bool killStubborn(const JobKey& key, uid_t owner, std::function<void()> then) const;
 
 private:

@@ -20,8 +20,8 @@ void keepToPolicy(const CoreContext& context, std::vector<ProcessInfo>& processe
 /// than leftovers.report_max processes one by one, and counts the rest, so that a fork storm cannot keep pinfoldd busy. For task
 /// 0 all of the job's processes count.
 ///
-/// Call reportLeftovers() before the processes get a signal. It returns at once, reads the command lines in the background, and
-/// then writes to the journal. Job::describing counts the reports that are under way.
+/// Call reportLeftovers() before the processes get a signal. reportLeftovers() returns at once, reads the command lines in the
+/// background, and then writes to the journal. Job::describing counts the reports that are under way.
 void reportLeftovers(Core& core, const JobPtr& job, std::uint32_t task);
 
 } // namespace pinfold

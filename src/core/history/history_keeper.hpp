@@ -24,7 +24,7 @@ private:
     struct Run {
         Retention retention;
         std::optional<uid_t> by;
-        Reply<Vacuumed> reply; ///< empty when nobody asked
+        Reply<Vacuumed> reply; ///< empty if nobody asked for this run
         std::uint64_t removed = 0;
     };
 

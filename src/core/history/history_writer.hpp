@@ -21,7 +21,7 @@ namespace pinfold {
 /// Says why, and since when, receipts cannot be written.
 struct HistoryTrouble {
     std::string why;
-    std::uint64_t since = 0; ///< CLOCK_REALTIME, microseconds
+    std::uint64_t since = 0; ///< in microseconds of CLOCK_REALTIME
 
     bool operator==(const HistoryTrouble&) const = default;
 };
@@ -58,8 +58,8 @@ public:
     /// 256 receipts that were written. An epilogue asks right after its job's end, even while the disk cannot be read.
     std::optional<Receipt> newest(std::string_view key, std::optional<uid_t> owner) const;
 
-    /// Says what keeps receipts from being written. It is set from the first failure, or from the first receipt that had to be
-    /// set aside, until all receipts that were set aside are written.
+    /// Says what keeps receipts from being written. The trouble is set from the first failure, or from the first receipt that had
+    /// to be set aside, until all receipts that were set aside are written.
     const std::optional<HistoryTrouble>& trouble() const { return trouble_; }
     HistoryFigures figures() const;
     std::function<void()> onChange; ///< HistoryWriter calls it when trouble() changes
@@ -119,7 +119,7 @@ private:
     std::uint64_t dropped_ = 0;
     std::uint64_t damaged_ = 0;
     std::optional<HistoryTrouble> trouble_;
-    std::uint64_t troubleBegan_ = 0; ///< CLOCK_BOOTTIME, microseconds
+    std::uint64_t troubleBegan_ = 0; ///< in microseconds of CLOCK_BOOTTIME
     std::uint64_t lateReceipts_ = 0; ///< how many receipts, since the trouble began, had been set aside and are written now
 };
 

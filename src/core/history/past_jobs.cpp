@@ -29,7 +29,7 @@ void PastJobs::newestReceipt(const Caller& caller, Action action, const std::str
             return reply(allowed.error());
         reply(std::move(found->front()));
     };
-    // A later job of this key may belong to another user. The caller, unless an admin, asks only about the caller's own job.
+    // A later job of this key may belong to another user. A caller who is not an admin asks only about their own jobs.
     const auto owner = caller.admin ? std::nullopt : std::optional(caller.uid);
     if (auto receipt = historyWriter_.newest(key, owner))
         return answer(std::vector{*std::move(receipt)});

@@ -35,7 +35,7 @@ void logOutOfMemory(const CoreContext& context, const Job& job, std::optional<st
 void logLimitsChanged(const CoreContext& context, const Job& job, uid_t by, const ResourceLimits& before);
 void logSuspension(const CoreContext& context, const Job& job, bool suspended, uid_t by);
 
-/// `by` is the user who asked pinfoldd to remove receipts. It is unset if pinfoldd removed them by itself.
+/// `by` is the user who asked pinfoldd to remove receipts. `by` is unset if pinfoldd removed receipts by itself.
 void logHistoryVacuumed(const CoreContext& context, const Vacuumed& done, std::optional<uid_t> by);
 void logVacuumFailed(const CoreContext& context, std::uint64_t removed, const std::string& why);
 
@@ -49,7 +49,7 @@ void logHistoryDamaged(const CoreContext& context, const std::string& words);
 /// Writes that the clock has jumped far ahead, so that pinfoldd takes no receipt for old.
 void logClockDoubted(const CoreContext& context);
 
-/// Writes one entry for each orphan, and for each record that cannot be read.
+/// Writes one entry for each orphan, and one for each record that pinfoldd cannot read.
 void logReconciled(const CoreContext& context, const Reconciliation& found);
 
 void logDrained(const CoreContext& context, const Drain& drain);

@@ -19,7 +19,7 @@ namespace pinfold {
 /// jobs have no such limit.
 class LeftoverLog {
 public:
-    static constexpr std::uint64_t kStretch = 30'000'000; ///< microseconds
+    static constexpr std::uint64_t kStretch = 30'000'000; ///< in microseconds
     static constexpr std::size_t kMostBytes = 1 << 20;    ///< bytes that one user may write in kStretch
 
     explicit LeftoverLog(CoreContext& context) : context_(context) {}

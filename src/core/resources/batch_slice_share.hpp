@@ -44,8 +44,8 @@ private:
     std::string online_; ///< the online CPUs as the kernel lists them
     Topology topology_;
     CpuList reserved_;
-    /// The bytes of MemoryLow= that this pinfoldd has set. It is unset as long as pinfoldd does not know what an earlier pinfoldd
-    /// has set.
+    /// The bytes of MemoryLow= that this pinfoldd has set. The value is unset as long as pinfoldd does not know what an earlier
+    /// pinfoldd has set.
     std::optional<std::uint64_t> protected_;
 };
 

@@ -24,9 +24,9 @@ struct Core {
     unsigned size = 0; ///< how much the core counts towards a request
 };
 
-/// A part of the node: the whole node, a package in the node, a NUMA node in a package, or an L3 cache in a NUMA node. The parts
-/// of any machine form a strict tree. If an L3 spans two NUMA nodes (sub-NUMA clusters), each of them has an L3 part with its own
-/// share of the cores.
+/// Is a part of the node: the whole node, a package in the node, a NUMA node in a package, or an L3 cache in a NUMA node. The
+/// parts of any machine form a strict tree. If an L3 spans two NUMA nodes (sub-NUMA clusters), each of the NUMA nodes has an L3
+/// part with its own share of the cores.
 struct Domain {
     unsigned number = 0;
     unsigned free = 0;
@@ -89,8 +89,8 @@ Domain treeOfFree(const std::vector<Core>& cores) {
     return machine;
 }
 
-/// Picks from cores that all share one L3 cache. Cores may differ in size (hybrid processors, hyper-threads offline). Then a
-/// small core may fill a gap that a large core would overfill.
+/// Picks from cores that all share one L3 cache. Cores may differ in size (hybrid processors, hyper-threads offline). In that
+/// case a small core may fill a gap that a large core would overfill.
 std::vector<const Core*> pickCores(const std::vector<const Core*>& cores, unsigned wanted) {
     std::vector<const Core*> picked;
     const Core* larger = nullptr;

@@ -23,12 +23,12 @@ struct CpuAllocation {
 };
 
 /// Gives whole cores to a job. A core with a taken hyper-thread is not free. A core with a hyper-thread that jobs may not use is
-/// not given to jobs; only Count gives the usable rest of such a core. The job gets CPUs of one L3 cache if any L3 cache has
-/// room, or else of one NUMA node, or else of one package. If several choices remain, the job gets the CPUs where it spans the
-/// fewest NUMA nodes, then the fewest L3 caches, then the fullest place (large holes stay for large jobs), then the CPUs with the
-/// lowest numbers. `usable` names the CPUs of the node that jobs may use. `taken` names the CPUs that other jobs have reserved.
-/// Equal arguments give equal results. Errors: LimitInvalid if the request asks for no CPUs, or for more than jobs can ever have
-/// on this node; Busy if it asks for more than are free now.
+/// not given to jobs; but with HyperThreads::Count the usable hyper-threads of such a core are given to jobs. The job gets CPUs
+/// of one L3 cache if any L3 cache has room, or else of one NUMA node, or else of one package. If several choices remain, the job
+/// gets the CPUs where it spans the fewest NUMA nodes, then the fewest L3 caches, then the fullest place (large holes stay for
+/// large jobs), then the CPUs with the lowest numbers. `usable` names the CPUs of the node that jobs may use. `taken` names the
+/// CPUs that other jobs have reserved. Equal arguments give equal results. Errors: LimitInvalid if the request asks for no CPUs,
+/// or for more than jobs can ever have on this node; Busy if it asks for more than are free now.
 Result<CpuAllocation> allocateCpus(const Topology& topology, const CpuList& usable, const CpuList& taken,
                                    const CpuRequest& request, HyperThreads hyperThreads);
 

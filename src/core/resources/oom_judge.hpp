@@ -19,7 +19,7 @@ public:
 
     /// Looks at the job now, and again whenever memory.events of its slice changes.
     void watch(const JobPtr& job);
-    /// Call conclude() at the job's end. It decides by what pinfoldd knows by then.
+    /// Call conclude() at the job's end. conclude() decides by what pinfoldd knows by then.
     void conclude(const JobPtr& job);
 
     void reported(const OomReport& report);

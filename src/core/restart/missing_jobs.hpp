@@ -22,8 +22,8 @@ struct AtStart {
 };
 
 /// Returns the receipts of those jobs in `live` that are lost. A job of an earlier boot gets NodeLost, and its end is the last
-/// time at which the node ran for sure. A job of this boot gets Lost, and its end is now. What the jobs used is unset.
-/// lostReceipts() is a pure function.
+/// time at which the node ran for sure. A job of this boot gets Lost, and its end is now. The figures about what the jobs used
+/// are unset. lostReceipts() is a pure function.
 std::vector<Receipt> lostReceipts(const LiveTable& live, const AtStart& start);
 
 class MissingJobs {

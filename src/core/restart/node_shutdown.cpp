@@ -57,7 +57,7 @@ void NodeShutdown::jobIsOver() {
 
 bool mayBeOfShutdown(const Core& core, const Job& job) {
     const auto cause = job.record.cause.value_or(JobResult::Lost);
-    // A job whose leader ended with status 0 has ended by itself.
+    // (A job whose leader ended with status 0 has ended by itself.)
     return !core.shutdownSince && isUnexplained(cause) && !job.record.neverRan && job.record.exit.status != 0;
 }
 

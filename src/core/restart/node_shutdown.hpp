@@ -33,8 +33,8 @@ private:
 /// Returns true if PID 1 may have ended the job because PID 1 shuts the node down. PID 1's announcement of the shutdown may still
 /// be on its way.
 bool mayBeOfShutdown(const Core& core, const Job& job);
-/// Returns the final result of a job that ended with `result`. It is NodeShutdown if the shutdown explains that end, and
-/// otherwise `result`.
+/// Returns the final result of a job that ended with `result`. The final result is NodeShutdown if the shutdown explains that
+/// end, and otherwise `result`.
 JobResult resultAtShutdown(const Core& core, const Job& job, JobResult result);
 
 } // namespace pinfold

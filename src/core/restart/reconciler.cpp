@@ -32,7 +32,7 @@ struct Reconciler::Run {
     Reply<Reconciliation> reply;
     Reconciliation found;
     std::set<std::string> known; ///< keys of the jobs that a dry run would take up
-    std::size_t pending = 0;     ///< answers that systemd still owes
+    std::size_t pending = 0;     ///< how many answers of systemd have not come yet
 };
 
 // run() is safe while jobs come and go. A job is in the registry before systemd hears of the job, and leaves the registry when

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Looks for orphans: units and cgroups of jobs without a record, and records without a unit. A crash at the wrong moment, a
-// broken disk or a manual change leaves them. Reconciler looks for orphans at start and on request. Reconciler only names orphans
-// that have processes, and never touches them.
+// Looks for orphans: units and cgroups of jobs without a record, and records without a unit. Orphans come from a crash at the
+// wrong moment, a broken disk or a manual change. Reconciler looks for orphans at start and on request. Reconciler only names
+// orphans that have processes, and never touches them.
 #pragma once
 
 #include "core/core.hpp"

@@ -32,8 +32,8 @@ public:
     };
     Recovery(Core& core, Parts parts) : core_(core), parts_(parts) {}
 
-    /// Makes an inventory (records, units, cgroups, processes), and acts only when the inventory is complete. Until then it stops
-    /// nothing. Errors: Internal, SystemdFailed.
+    /// Makes an inventory (records, units, cgroups, processes), and acts only when the inventory is complete. Before the
+    /// inventory is complete, Recovery stops nothing. Errors: Internal, SystemdFailed.
     void run(std::function<void(Result<void>)> ready);
 
     /// Takes up the jobs of `records` that are not in the registry. Each job goes on from its record, or ends as it would have
@@ -46,8 +46,8 @@ public:
 private:
     Result<JobPtr> reopen(JobRecord record) const;
     void takeUp(const JobPtr& job, const std::set<std::string>& loaded);
-    /// Returns true if the task's process lives, and the task's scope does not exist or is empty. Then PID 1 got the start from
-    /// the earlier pinfoldd, but may not have done it yet.
+    /// Returns true if the task's process lives, and the task's scope does not exist or is empty. In this case PID 1 got the
+    /// start from the earlier pinfoldd, but may not have done it yet.
     bool isBeingStarted(const Job& job, std::uint32_t number) const;
     void resumeStarts(const JobPtr& job, const std::set<std::string>& loaded);
     void awaitStarts(const JobPtr& job, const std::set<std::string>& loaded);

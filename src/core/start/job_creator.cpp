@@ -103,7 +103,8 @@ void JobCreator::openAgain(const JobPtr& known, const Caller& caller, CreateRequ
     if (auto allowed = permitted(caller, request, nullptr); !allowed)
         return reply(allowed.error());
     if (!known->isLive()) {
-        auto kept = std::make_shared<CreateRequest>(std::move(request)); // a callback must be copyable, and a descriptor is not
+        // Shared, because a callback must be copyable, and a descriptor is not.
+        auto kept = std::make_shared<CreateRequest>(std::move(request));
         known->waiters.push_back([this, caller, kept, reply = std::move(reply), ifLive](const Result<Receipt>&) {
             open(caller, std::move(*kept), reply, ifLive);
         });

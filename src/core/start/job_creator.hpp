@@ -40,23 +40,25 @@ public:
     /// live job may answer the request.
     void open(const Caller& caller, CreateRequest request, Reply<JobSummary> reply, IfLive ifLive = IfLive::SameRequest);
 
-    /// Goes on with a creation that an earlier pinfoldd began. The leader may be in its scope by now, or not. `isLoaded`: systemd
-    /// has the job's slice loaded.
+    /// Continues a creation that an earlier pinfoldd began. By now the leader may or may not be in its scope. `isLoaded` is true
+    /// if systemd has loaded the job's slice.
     void resume(const JobPtr& job, bool isLoaded);
 
-    /// Ends a job that never ran. What was started for the job is stopped, and there is no receipt.
+    /// Ends a job that never ran. giveUp() stops the units that systemd has started for the job. The job gets no receipt.
     void giveUp(const JobPtr& job, const Error& why);
 
-    /// The next manual.<n> is above `number`, which is the highest in the history. This pinfoldd may have given a higher one.
+    /// The next manual.<n> is above `number`, which is the highest in the history. If this pinfoldd has given a higher number
+    /// already, setLastManualNumber() changes nothing.
     void setLastManualNumber(std::uint64_t number) { lastManual_ = std::max(lastManual_, number); }
-    /// Call this for a job of an earlier pinfoldd. If its key is a manual.<n>, no other job gets that number, even if the job is
-    /// over.
+    /// Call this for a job of an earlier pinfoldd. If the key of the job is a manual.<n>, no other job gets this number, even if
+    /// the job is over.
     void tookUp(const JobKey& key);
 
 private:
-    /// `leader`: null for a job that is opened.
+    /// Makes the job for a request. `leader` is null for a job that is opened.
     Result<JobPtr> prepare(const Caller& caller, CreateRequest request, const CheckedProcess* leader);
-    /// Error: AlreadyExists, there is a job of this key, or something that may be one.
+    /// Succeeds if no job has this key. Error: AlreadyExists if a job has this key, or if there are units or files that may
+    /// belong to such a job.
     Result<void> isFree(const JobKey& key) const;
     std::uint64_t nextManualNumber() const;
     Result<void> permitted(const Caller& caller, const CreateRequest& request, const CheckedProcess* leader) const;

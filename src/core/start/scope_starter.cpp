@@ -205,7 +205,7 @@ bool ScopeStarter::holdsPlace(const Attempt& attempt) const {
     return path && *path == scopePath(attempt.key(), attempt.request.task);
 }
 
-/// Moves the processes into the scope, which exists and holds its placeholder.
+/// Moves the processes into the scope. The scope exists already, and holds its placeholder.
 void ScopeStarter::letIn(const AttemptPtr& attempt) {
     attempt->begun = true;
     attempt->job->turns.take(Turns::Kind::Move, [this, attempt] {
@@ -263,7 +263,8 @@ void ScopeStarter::tell(const AttemptPtr& attempt, Result<void> result) {
     releaseInDoubt();
     if (result || !attempt->begun || attempt->needsPlaceholder())
         return attempt->tell(std::move(result));
-    // The job's process ended before it was in the scope. PID 1 may have moved another process there that got its number.
+    // The job's process ended before it was in the scope. PID 1 may have moved a later process with the same number into the
+    // scope.
     const auto putBack = [mover = context_.mover, processes = attempt->processes,
                           scope = scopePath(attempt->key(), attempt->request.task),
                           owner = context_.idsOf(attempt->job->record.uid)] {

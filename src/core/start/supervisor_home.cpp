@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t kMoment = 200'000;
 
-// This slice ships with pinfold. The cgroup of a slice stays even when no process is in it.
+// pinfold installs this slice. The cgroup of a slice stays even when no process is in it.
 constexpr std::string_view kHome = "/pinfold.slice";
 
 // SupervisorHome does not move supervisors out of user.slice. No batch system's service is in user.slice, and by the limits of

@@ -95,7 +95,8 @@ void TaskAdder::add(const Caller& caller, TaskRequest request, Reply<TaskAdded> 
 void TaskAdder::openFirst(const Caller& caller, TaskRequest request, Reply<TaskAdded> reply) {
     auto job = std::move(*request.open);
     request.open.reset();
-    auto kept = std::make_shared<TaskRequest>(std::move(request)); // a callback must be copyable, and a descriptor is not
+    // Shared, because a callback must be copyable, and a descriptor is not.
+    auto kept = std::make_shared<TaskRequest>(std::move(request));
     parts_.creator.open(
         caller, std::move(job),
         [this, caller, kept, reply = std::move(reply)](const Result<JobSummary>& opened) {

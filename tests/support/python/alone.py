@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""For the conftest.py of a suite on one node to import, beside failures.pytest_runtest_makereport."""
+"""The conftest.py of a suite on one node imports this module, beside failures.pytest_runtest_makereport."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from jobs import live_jobs, run
 
 @pytest.fixture(autouse=True)
 def one_failure_alone(request):
-    """What a test that failed in the middle left behind would fail all that come after it, each at its deadline."""
+    """Cleans up after a failed test. Otherwise the things that it left behind would make all later tests fail, each at its deadline."""
     yield
     if getattr(request.node, "failed", False):
         for key in live_jobs():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The suites that start, kill and reload what a host lives on run in a box that is thrown away afterwards, and nowhere else."""
+"""Lets suites that start, kill and reload the services of a host run only in a box that is thrown away afterwards."""
 
 from pathlib import Path
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""For a conftest.py to import: request.node.failed is then what a fixture needs to clean up after a failed test."""
+"""A conftest.py imports this module, so that a fixture knows by request.node.failed whether to clean up after a failed test."""
 
 import pytest
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""For the conftest.py of a suite in a virtual machine to import: a file system whose writers cannot be killed."""
+"""The conftest.py of a suite in a virtual machine imports this module: it makes a file system whose writers cannot be killed."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from jobs import run, wait_until
 
 @pytest.fixture
 def frozen(tmp_path):
-    """Where a frozen file system is mounted."""
+    """Mounts and freezes a file system, and gives the directory where it is mounted."""
     image, mount = tmp_path / "image", tmp_path / "mount"
     mount.mkdir()
     run("truncate", "-s", "16M", image)

@@ -30,13 +30,13 @@ from pathlib import Path
 
 HOOK = "/usr/libexec/pinfold/openpbs/pinfold_hook.py"
 SUPPORT = Path(__file__).resolve().parent
-NOT_LAUNCHED = 222  # of the child whose launch was rejected
+NOT_LAUNCHED = 222  # exit status of the child whose launch the hook rejected
 
 Answer = namedtuple("Answer", "status accepted message log job job_list vnode_list env")
 
 
 def run_hook(hook, work, given):
-    """work: a directory. The session of its own is why a hook can't be told by its session to whom it belongs."""
+    """Runs the hook in the directory `work`. The hook has its own session, as with MoM, so its session does not tell its job."""
     name = f"hook_{given['event']}_{given.get('job', {}).get('id')}_{os.getpid()}"
     source, target = Path(work, name + ".in"), Path(work, name + ".out")
     source.write_text(json.dumps(given))
@@ -52,7 +52,7 @@ def run_hook(hook, work, given):
 
 
 def make_job(job_id, exec_vnode, hosts, user="alice", primary=True, **resources):
-    """As MoM has it: hosts, one for each chunk."""
+    """Returns a job as MoM knows it. `hosts` has one host for each chunk."""
     return {"id": job_id, "euser": user, "Job_Owner": f"{user}@submit", "exec_vnode": exec_vnode, "Join_Path": "n", "run_count": 1,
             "exec_host2": "+".join(f"{host}.example.org:15002/{index}" for index, host in enumerate(hosts)),
             "Resource_List": resources, "resources_used": {}, "_msmom": primary}
@@ -69,7 +69,7 @@ class Mom:
         self.restart()
 
     def restart(self):
-        """With -p: the jobs go on, and are no longer MoM's children."""
+        """Restarts MoM with -p: the jobs go on, and are no longer MoM's children."""
         self.orphans = set(self.jobs)
         (self.home / "mom_priv/mom.lock").write_text(f"{os.getpid()}\n")
 
@@ -103,7 +103,7 @@ class Mom:
         return answer
 
     def launch(self, job, *command):
-        """The process that becomes the job, or a task of it. Its status NOT_LAUNCHED: the hook said no."""
+        """Starts the process that becomes the job or a task of it. Its exit status is NOT_LAUNCHED if the hook rejected the launch."""
         number = self.task_numbers[job["id"]] = self.task_numbers.get(job["id"], 0 if job["_msmom"] else 1 << 31) + 1
         given = self.given("execjob_launch", job, progname=command[0], argv=list(command),
                            env={"PBS_JOBID": job["id"], "PBS_TASKNUM": str(number), "PATH": "/usr/bin:/bin"})
@@ -121,7 +121,7 @@ class Mom:
         return child
 
     def script(self, job, text):
-        """A batch script, as MoM starts it: the job is the login shell, which reads only the script's name and runs it as a child."""
+        """Starts a batch script as MoM does: the leader is the login shell, which reads only the script's name and runs the script."""
         path = self.home / "mom_priv/jobs" / f"{job['id']}.SC"
         path.write_text("#!/bin/sh\n" + text)
         path.chmod(0o755)
@@ -130,7 +130,7 @@ class Mom:
         return self.launch(job, "/bin/sh", "-c", f"{path}; exit $?")
 
     def terminate(self, child, kill_delay=10):
-        """qdel, and the end of the walltime: SIGTERM to the session, and then as much time as kill_delay says."""
+        """Does what qdel and the end of the walltime do: sends SIGTERM to the session, and then waits for kill_delay seconds."""
         signal_session(child.pid, signal.SIGTERM)
         end = time.monotonic() + kill_delay
         while (members := members_of(child.pid)) and time.monotonic() < end:
@@ -140,7 +140,7 @@ class Mom:
         return self.event("execjob_attach", job, pid=pid)
 
     def epilogue(self, job, child=None, over_limit=None):
-        """over_limit: what MoM says in place of the status of a job that it has ended for a limit."""
+        """`over_limit` is the number that MoM has in place of the exit status of a job that exceeded a limit."""
         if child is not None:
             status = child.wait(timeout=60)
             job["Exit_status"] = over_limit or (status if status >= 0 else 256 - status)
@@ -170,14 +170,14 @@ class Mom:
 
 @contextmanager
 def mom_of_this_host():
-    """node1's, in a PBS_HOME that users can enter, unlike pytest's own directories."""
+    """Is the MoM of node1. Users can enter its PBS_HOME, unlike pytest's own directories."""
     home = tempfile.mkdtemp(prefix="pbs-", dir="/var/tmp")
     yield Mom(home)
     shutil.rmtree(home)
 
 
 def members_of(session):
-    """All that MoM can reach: who has called setsid(2) is out of it."""
+    """Returns all processes that MoM can reach. A process that has called setsid(2) is not among them."""
     found = []
     for entry in filter(str.isdigit, os.listdir("/proc")):
         try:

@@ -24,7 +24,7 @@ JOB_EXEC_OK, JOB_EXEC_FAIL2, JOB_EXEC_RETRY = 0, -2, -3
 
 
 class Mom:
-    """One pbs_mom. `privileged` is $job_starter_run_privileged; `alarm` is $prologalarm, seconds."""
+    """Is one pbs_mom. `privileged` is $job_starter_run_privileged; `alarm` is $prologalarm, seconds."""
 
     def __init__(self, home, starter, privileged=False, alarm=300):
         self.home, self.starter, self.privileged, self.alarm = Path(home), starter, privileged, alarm
@@ -35,7 +35,7 @@ class Mom:
                                          str(self.alarm)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def restart(self):
-        """As `systemctl restart pbs_mom` with KillMode=process and pbs_mom's -p: the jobs go on, and are nobody's children."""
+        """Does what `systemctl restart pbs_mom` does with KillMode=process and pbs_mom's -p: the jobs go on, without a parent."""
         self.process.kill()
         self.process.wait(timeout=10)
         self.start()
@@ -75,7 +75,7 @@ def kill_task(session, number, told):
 
 
 def session_members(session):
-    """get_proc_stat(): everything alive in a session, zombies apart."""
+    """get_proc_stat(): returns all processes of a session except zombies."""
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -89,7 +89,7 @@ def session_members(session):
 
 
 class Server:
-    """The process itself."""
+    """Is the process of pbs_mom itself."""
 
     def __init__(self, home, starter, privileged, alarm):
         self.home, self.starter, self.privileged, self.alarm = Path(home), starter, privileged, alarm
@@ -99,18 +99,18 @@ class Server:
         os.chmod(self.home / "mom_priv" / "jobs", 0o751)
         os.chdir(self.home / "mom_priv")  # setup_program_environment(): chdir(mom_home)
 
-    # What a job has on this host.
+    # The following methods handle a job's files and variables on this host.
 
     def path(self, job, folder, suffix):
         return self.home / folder / (job["id"] + suffix)
 
     def node_file(self, job):
-        """take_care_of_nodes_file(): the mother superior only, before the prologue."""
+        """take_care_of_nodes_file(): only the mother superior writes this file, before the prologue."""
         if job["node"] == 0:
             self.path(job, "aux", "").write_text("".join(host + "\n" for host in job["hosts"]))
 
     def save_job(self, job):
-        """job_save(): writes under another name, then takes the right one."""
+        """job_save(): writes the file under another name, and then renames it."""
         user = pwd.getpwnam(job["user"])
         variables = escape(",".join(f"{name}={value}" for name, value in job["variables"].items()))
         self.path(job, "mom_priv/jobs", ".JC").write_text(
@@ -140,7 +140,7 @@ class Server:
             values.update(spawned)  # tm_spawn_request(): the spawner's, and then PBS_VNODENUM
         return values
 
-    # Scripts.
+    # The following methods run scripts.
 
     def script_files(self, job, files):
         """setup_pelog_outputs(): as they are, the job's own, or none."""
@@ -219,7 +219,7 @@ class Server:
                 self.run_script(script, job, words, files, pwd.getpwnam(job["user"]))
         return self.run_script(name, job, words, files)
 
-    # Processes of the job.
+    # The following methods handle the job's processes.
 
     def become_user(self, user):
         """become_the_user()"""
@@ -244,7 +244,7 @@ class Server:
             os.chown(path, user.pw_uid, user.pw_gid)
 
     def interactive_shell(self, job, report):
-        """setup_interactive_job(): the mother of the shell runs the prologue and stays as the reader of the terminal."""
+        """setup_interactive_job(): the shell's parent runs the prologue, and then reads the terminal."""
         leader, follower = pty.openpty()
         os.setsid()
         fcntl.ioctl(follower, termios.TIOCSCTTY, 0)
@@ -275,7 +275,7 @@ class Server:
         child = os.fork()
         if child == 0:
             def report(code):
-                """starter_return(): waits for the word of the main process; exits unless all is well."""
+                """starter_return(): waits for the answer of the main process, and exits unless `code` is JOB_EXEC_OK."""
                 os.write(writing, struct.pack("ii", code, os.getsid(0)))
                 os.read(acknowledged, 1)
                 if code != JOB_EXEC_OK:
@@ -307,12 +307,12 @@ class Server:
         for descriptor in (reading, acknowledged, acknowledge):
             os.close(descriptor)
         if code == JOB_EXEC_OK:
-            self.save_job(job)  # after the job was let go
+            self.save_job(job)  # pbs_mom saves the job only after it has let the job go
         self.sessions[child] = session
         return {"code": code, "pid": child, "session": session}
 
     def spawn(self, job, words, environment, vnode):
-        """start_process(): a task for a TM client, here or on a sister host."""
+        """start_process(): starts a task for a TM client on this host or on a sister host."""
         user = pwd.getpwnam(job["user"])
         child = os.fork()
         if child == 0:
@@ -333,7 +333,7 @@ class Server:
         return {"pid": child, "session": child}
 
     def wait(self, pid):
-        """scan_for_terminated(): what is still in the session of a script or task that has ended is killed."""
+        """scan_for_terminated(): kills the processes that are left in the session of a script or task that has ended."""
         _, status = os.waitpid(pid, 0)
         session = self.sessions.pop(pid)
         kill_task(session, signal.SIGKILL, self.told.pop(session, set()))
@@ -360,13 +360,13 @@ class Server:
 
 
 def main():
-    ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # a test that dies takes it along, not its jobs
+    ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # if the test dies, this process dies too, but its jobs do not
     server = Server(sys.argv[1], sys.argv[2], sys.argv[3] == "1", int(sys.argv[4]))
     main_process = os.getpid()
     for line in sys.stdin:
         try:
             answer = server.answer(**json.loads(line))
-        except Exception as error:  # also of a child, which must not answer
+        except Exception as error:  # the exception may come from a child, which must not answer
             if os.getpid() != main_process:
                 print(f"child of the stand-in: {error}", file=sys.stderr)
                 os._exit(254)

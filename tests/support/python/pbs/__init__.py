@@ -38,7 +38,7 @@ class BadAttributeValueError(Exception):
 
 
 class State:
-    """Of the one event that an interpreter sees."""
+    """Holds the state of the only event that an interpreter sees."""
 
     event = None
     over = False  # accepted or rejected
@@ -57,7 +57,7 @@ def check_settable():
 
 
 class size:
-    """As written; MoM's own are in kb."""
+    """Keeps a size as it was written. Sizes from MoM itself are in kb."""
 
     def __init__(self, value):
         text = str(value).lower()
