@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // A file server that hangs. `fuse_hang serve DIRECTORY` mounts it there and says "mounted": a file "f", of which the first read
-// fails and no other is ever answered, for which it says "asked"; and a file "unclosed", of which no close is answered.
+// fails and no other is ever answered, for which it says "asked"; a file "unclosed", of which no close is answered; and a file
+// "unclosed-NAME" for each NAME, of which no close by a program of this name is answered.
 // `fuse_hang victim FILE` is a process that hangs in it with the lock of its memory: one thread waits for a page of the file,
 // another one for the lock, and a process that reads /proc/PID/cmdline waits behind it.
 #include <fcntl.h>
@@ -15,6 +16,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -25,6 +27,8 @@ namespace {
 constexpr std::uint64_t kRoot = 1;
 constexpr std::uint64_t kFile = 2;
 constexpr std::uint64_t kUnclosed = 3;
+constexpr std::uint64_t kUnclosedByOne = 4;
+constexpr std::string_view kOfOne = "unclosed-";
 
 void say(const char* what) {
     std::puts(what);
@@ -34,6 +38,14 @@ void say(const char* what) {
 int fail(const char* what) {
     std::perror(what);
     return 1;
+}
+
+/// The name of a thread, which is its program's if nobody has changed it.
+std::string nameOf(std::uint32_t thread) {
+    std::ifstream file("/proc/" + std::to_string(thread) + "/comm");
+    std::string name;
+    std::getline(file, name);
+    return name;
 }
 
 class Server {
@@ -76,6 +88,15 @@ private:
         return attr;
     }
 
+    /// 0: there is no such file.
+    static std::uint64_t nodeOf(std::string_view name) {
+        if (name == "f")
+            return kFile;
+        if (name == "unclosed")
+            return kUnclosed;
+        return name.starts_with(kOfOne) ? kUnclosedByOne : 0;
+    }
+
     void answer(const fuse_in_header& header, const char* argument) {
         switch (header.opcode) {
         case FUSE_INIT: {
@@ -87,10 +108,13 @@ private:
         }
         case FUSE_LOOKUP: {
             const std::string_view name(argument);
-            if (name != "f" && name != "unclosed")
+            const auto node = nodeOf(name);
+            if (node == 0)
                 return refuse(header, ENOENT);
+            if (node == kUnclosedByOne)
+                one_ = name.substr(kOfOne.size());
             fuse_entry_out out{};
-            out.nodeid = name == "f" ? kFile : kUnclosed;
+            out.nodeid = node;
             out.attr_valid = out.entry_valid = 1000;
             out.attr = attributes(out.nodeid);
             return reply(header, out);
@@ -107,7 +131,11 @@ private:
         case FUSE_READ: // the first may be ahead of anybody's wish
             return reads_++ == 0 ? refuse(header, EIO) : say("asked");
         case FUSE_FLUSH:
-            return header.nodeid == kUnclosed ? void() : refuse(header, ENOSYS);
+            if (header.nodeid == kFile)
+                return refuse(header, ENOSYS);
+            if (header.nodeid == kUnclosedByOne && nameOf(header.pid) != one_)
+                return refuse(header, 0); // which is: it is closed
+            return;
         case FUSE_FORGET:
         case FUSE_BATCH_FORGET:
         case FUSE_INTERRUPT:
@@ -119,6 +147,7 @@ private:
 
     int device_;
     int reads_ = 0;
+    std::string one_; ///< the program whose closes are not answered
 };
 
 int serve(const char* directory) {
