@@ -10,4 +10,8 @@ namespace pinfold {
 /// this cannot be known. Sources: proc_pid_mountinfo(5); Documentation/filesystems/fuse.rst for /sys/fs/fuse/connections.
 bool nodesFuseServersAnswer(const std::filesystem::path& root = "/");
 
+/// True: an ordinary user runs a file server in FUSE, in whichever mount namespace. The kernel tells only that user how many
+/// requests wait for it. False also when this cannot be known.
+bool usersServeFuse(const std::filesystem::path& root = "/");
+
 } // namespace pinfold
