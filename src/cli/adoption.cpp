@@ -6,13 +6,14 @@
 #include "cli/format.hpp"
 #include "model/job_key.hpp"
 #include "os/process.hpp"
-
-#include <sys/types.h>
+#include "socket_client/daemon_link.hpp"
 
 #include <algorithm>
 
 namespace pinfold {
 namespace {
+
+constexpr std::uint64_t kAnswerTime = 30'000'000; // microseconds, as for calls on the bus
 
 Result<std::vector<UniqueFd>> openAll(const std::vector<std::string>& pids) {
     std::vector<UniqueFd> processes;
@@ -48,6 +49,15 @@ Result<void> checkOwner(const std::vector<UniqueFd>& processes, uid_t owner) {
     return {};
 }
 
+Result<AddedTask> answerOf(DaemonLink& link) {
+    const auto answer = link.wait({.untilAnswered = kAnswerTime});
+    const auto key = answer ? JobKey::parse(answer->key) : answer.error();
+    if (!key)
+        return key.error();
+    const auto task = answer->task.value_or(0);
+    return AddedTask(task, key->scopeName(task));
+}
+
 } // namespace
 
 Result<std::vector<UniqueFd>> openProcesses(const std::vector<std::string>& pids, const std::optional<std::string>& owner) {
@@ -71,6 +81,18 @@ std::vector<UniqueFd> outsideOf(const std::string& slice, std::vector<UniqueFd> 
         return cgroup ? cgroup->starts_with(inside) : cgroup.error().code == ErrorCode::PidGone;
     });
     return processes;
+}
+
+Result<AddedTask> adoptAtSocket(const std::string& key, uid_t owner, const UniqueFd& process) {
+    DaemonLink link;
+    link.adopt({key, owner}, process.get(), kAnswerTime);
+    return answerOf(link);
+}
+
+Result<AddedTask> addBatchScriptAtSocket(const std::string& key, const UniqueFd& process) {
+    DaemonLink link;
+    link.create({.key = key, .limits = {}, .role = WrapperRole::Batch}, {.leader = process.get()});
+    return answerOf(link);
 }
 
 } // namespace pinfold

@@ -5,8 +5,12 @@
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
 
+#include <sys/types.h>
+
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace pinfold {
@@ -17,5 +21,12 @@ Result<std::vector<UniqueFd>> openProcesses(const std::vector<std::string>& pids
 
 /// Returns the processes that have not ended and are not in this slice.
 std::vector<UniqueFd> outsideOf(const std::string& slice, std::vector<UniqueFd> processes);
+
+using AddedTask = std::pair<std::uint32_t, std::string>; ///< the task's number and its scope
+
+// These requests go to the wrapper's socket, and need no rights on the bus.
+/// `owner`: the job's.
+Result<AddedTask> adoptAtSocket(const std::string& key, uid_t owner, const UniqueFd& process);
+Result<AddedTask> addBatchScriptAtSocket(const std::string& key, const UniqueFd& process);
 
 } // namespace pinfold

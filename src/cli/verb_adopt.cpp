@@ -6,6 +6,10 @@
 #include "cli/json.hpp"
 #include "cli/verbs.hpp"
 
+#include <unistd.h>
+
+#include <utility>
+
 namespace pinfold {
 namespace {
 
@@ -32,6 +36,20 @@ OptionSet describe(Options& options) {
             dryRunOption(options.dryRun)};
 }
 
+/// The bus lets only admins pass processes. All other users pass them at the wrapper's socket, one at a time.
+Result<AddedTask> addTo(const ManagerClient& client, const Options& options, const std::vector<UniqueFd>& processes) {
+    auto added = options.batch ? client.addBatchScript(options.job, processes.front()) : client.adopt(options.job, processes);
+    if (added || added.error().code != ErrorCode::Denied || ::geteuid() == 0)
+        return added;
+    if (processes.size() > 1)
+        return Error{ErrorCode::Denied, added.error().message + "; only root and the members of pinfold-admin may name several " +
+                                            "processes: run `pinfold adopt` once for each process"};
+    if (options.batch)
+        return addBatchScriptAtSocket(options.job, processes.front());
+    const auto job = client.job(options.job);
+    return job ? adoptAtSocket(options.job, job->uid, processes.front()) : job.error();
+}
+
 ExitStatus adopt(const VerbContext& context, const Options& options) {
     const auto processes = openProcesses(options.processes, options.owner);
     if (!processes)
@@ -46,7 +64,7 @@ ExitStatus adopt(const VerbContext& context, const Options& options) {
         return sayWhatWouldBeDone(context, *client, key, [&](const JobInfo& job) {
             return "would move " + counted(processes->size(), "process", "processes") + " into a new scope in " + job.slice;
         });
-    const auto added = options.batch ? client->addBatchScript(key, processes->front()) : client->adopt(key, *processes);
+    const auto added = addTo(*client, options, *processes);
     if (!added)
         return fail(added.error());
     context.terminal.print(context.json

@@ -45,6 +45,9 @@ constexpr int kExitRestart = 1;
 // Without this pause, systemd would start pinfoldd ten times a second while a disk is full, each time with a line in the journal.
 constexpr unsigned kPauseSeconds = 2;
 constexpr std::uint64_t kBarrier = 2'000'000; // microseconds
+// The bus's policy knows pinfoldd by its names only. With this name, the bus keeps users' descriptors away from a pinfoldd that
+// still takes up its jobs.
+constexpr const char* kEarlyBusName = "org.pinfold1.Daemon";
 
 /// Returns the socket of pinfoldd.socket (see sd_listen_fds(3)), or -1 if there is none.
 int passedSocket() {
@@ -154,6 +157,8 @@ public:
 
     int run() {
         loop_.quitAtException(kExitRestart);
+        if (!takeName(kEarlyBusName))
+            return kExitRestart;
         subordinates_.look();
         jobs_.recover([this](const Result<void>& recovered) { admins_.refresh([this, recovered] { ready(recovered); }); });
         return loop_.run();
@@ -165,13 +170,8 @@ private:
             logErrorLine("cannot take up the jobs of an earlier pinfoldd: " + recovered.error().message);
             return stop(kExitRestart);
         }
-        try {
-            bus::requestName(*connection_, kBusName);
-        } catch (const sdbus::Error& error) {
-            logErrorLine(std::string("cannot acquire the bus name ") + kBusName + ": is another pinfoldd running? " +
-                         error.getMessage());
+        if (!takeName(kBusName))
             return stop(kExitRestart);
-        }
         if (passedSocket() >= 0)
             socket_.open();
         else
@@ -186,6 +186,17 @@ private:
         }
         logInfo("ready, " + counted(jobs_.jobCount(), "job", "jobs") + " taken up");
         loop_.quitAtException({});
+    }
+
+    bool takeName(const char* name) {
+        try {
+            bus::requestName(*connection_, name);
+            return true;
+        } catch (const sdbus::Error& error) {
+            logErrorLine("cannot acquire the bus name " + std::string(name) +
+                         ": is another pinfoldd running, or does the bus not know pinfold's policy yet? " + error.getMessage());
+            return false;
+        }
     }
 
     void tellStatus() const { sd_notifyf(0, "STATUS=%s", statusLine(jobs_.jobCount(), jobs_.draining(), rejected_).c_str()); }

@@ -5,12 +5,17 @@
 #include "os/read_file.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <utility>
 
 namespace pinfold {
 namespace {
@@ -18,6 +23,7 @@ namespace {
 constexpr std::size_t kMostBytes = 16 << 20;
 constexpr std::uint64_t kFirstOrdinaryUser = 1000;
 constexpr int kMinorBits = 20; // in the kernel's dev_t, which is the name of a FUSE connection in sysfs
+constexpr const char* kConnections = "sys/fs/fuse/connections";
 
 struct Mount {
     std::string device; ///< for example "0:57"
@@ -52,35 +58,63 @@ bool isAUsers(std::string_view options) {
     return user && *user >= kFirstOrdinaryUser;
 }
 
-/// Returns true if no request waits for the file server. Returns false also if pinfold cannot know that.
-bool answers(const std::filesystem::path& root, std::string_view device) {
+/// Returns the name of the device's FUSE connection, or nothing if `device` is not the number of a device.
+std::optional<std::string> connectionOf(std::string_view device) {
     const auto colon = device.find(':');
     if (colon == std::string_view::npos)
-        return false;
+        return std::nullopt;
     const auto major = parseUnsigned(device.substr(0, colon));
     const auto minor = parseUnsigned(device.substr(colon + 1));
     if (!major || !minor)
-        return false;
-    const auto file = root / "sys/fs/fuse/connections" / std::to_string(*major << kMinorBits | *minor) / "waiting";
-    const auto text = readFile(AT_FDCWD, file.c_str());
-    return text == "0\n";
+        return std::nullopt;
+    return std::to_string(*major << kMinorBits | *minor);
+}
+
+/// Returns the FUSE connections that the node itself has mounted, or nothing if pinfold cannot know them.
+std::optional<std::set<std::string>> nodesConnections(const std::filesystem::path& root) {
+    const auto mounts = readFile(AT_FDCWD, (root / "proc/self/mountinfo").c_str(), kMostBytes);
+    if (!mounts || mounts->empty() || mounts->size() == kMostBytes)
+        return std::nullopt;
+    std::set<std::string> found;
+    std::istringstream lines(*mounts);
+    for (std::string line; std::getline(lines, line);) {
+        const auto mount = parseLine(line);
+        if (!mount)
+            return std::nullopt;
+        if (!isFuse(mount->type) || isAUsers(mount->options))
+            continue;
+        auto connection = connectionOf(mount->device);
+        if (!connection)
+            return std::nullopt;
+        found.insert(std::move(*connection));
+    }
+    return found;
+}
+
+bool belongsToAUser(const std::filesystem::path& directory) {
+    struct stat status {};
+    return ::stat(directory.c_str(), &status) == 0 && status.st_uid >= kFirstOrdinaryUser;
 }
 
 } // namespace
 
 bool nodesFuseServersAnswer(const std::filesystem::path& root) {
-    const auto mounts = readFile(AT_FDCWD, (root / "proc/self/mountinfo").c_str(), kMostBytes);
-    if (!mounts || mounts->empty() || mounts->size() == kMostBytes)
+    const auto connections = nodesConnections(root);
+    return connections && std::ranges::all_of(*connections, [&root](const std::string& connection) {
+               return readFile(AT_FDCWD, (root / kConnections / connection / "waiting").c_str()) == "0\n";
+           });
+}
+
+bool usersServeFuse(const std::filesystem::path& root) {
+    const auto nodes = nodesConnections(root);
+    if (!nodes)
         return false;
-    std::istringstream lines(*mounts);
-    for (std::string line; std::getline(lines, line);) {
-        const auto mount = parseLine(line);
-        if (!mount)
-            return false;
-        if (isFuse(mount->type) && !isAUsers(mount->options) && !answers(root, mount->device))
-            return false;
-    }
-    return true;
+    std::error_code error;
+    for (std::filesystem::directory_iterator entry(root / kConnections, error), end; !error && entry != end;
+         entry.increment(error))
+        if (!nodes->contains(entry->path().filename()) && belongsToAUser(entry->path()))
+            return true;
+    return false;
 }
 
 } // namespace pinfold

@@ -11,4 +11,8 @@ namespace pinfold {
 /// /sys/fs/fuse/connections.
 bool nodesFuseServersAnswer(const std::filesystem::path& root = "/");
 
+/// Returns true if an ordinary user runs a FUSE file server, in any mount namespace. The kernel tells only this user how many
+/// requests wait for the server. Returns false also if pinfold cannot know that.
+bool usersServeFuse(const std::filesystem::path& root = "/");
+
 } // namespace pinfold

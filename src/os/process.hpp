@@ -109,8 +109,8 @@ inline constexpr char kZombie = 'Z';
 bool isInFuse(std::string_view waitPoint);
 /// Is a text for people that says how to end a wait in FUSE.
 constexpr std::string_view kAbortFuse =
-    "it waits for a FUSE file server that its user runs: `echo 1 >/sys/fs/fuse/connections/N/abort` "
-    "ends the wait, for the N whose N/waiting is not 0";
+    "it seems to wait for a FUSE file server that a user runs: `echo 1 >/sys/fs/fuse/connections/N/abort` "
+    "ends the wait, for the N that belongs to a user and whose N/waiting is not 0";
 
 /// Opens a pidfd of the process (pidfd_open(2)). Errors: PidGone, also if the number belongs to a thread by now; Internal.
 Result<UniqueFd> openPidfd(pid_t pid);

@@ -13,13 +13,13 @@ class Refused(Exception):
 
     `name`: the error's name without org.pinfold1.Error., for instance Draining. `temporary`: True if the same request may succeed later
     or on another node. False if the same request would fail again. An error that is not pinfold's own, for instance an error of the
-    bus, counts as temporary."""
+    bus, counts as temporary. But AccessDenied of the bus does not: only root and the members of pinfold-admin may pass processes."""
 
     def __init__(self, error):
         super().__init__(error.get_dbus_message())
         full = error.get_dbus_name() or ""
         self.name = full.rpartition(".")[2]
-        self.temporary = self.name in TEMPORARY or not full.startswith("org.pinfold1.Error.")
+        self.temporary = self.name in TEMPORARY or not (full.startswith("org.pinfold1.Error.") or self.name == "AccessDenied")
 
 
 class Pinfold:

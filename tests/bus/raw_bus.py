@@ -32,12 +32,13 @@ def message(kind, serial, fields, body=b""):
 
 
 class RawBus:
-    def __init__(self, path):
+    def __init__(self, path, user=None):
+        """`user`: the caller's id as the bus sees it, where that is not the caller's own."""
         self.serials = itertools.count(1)
         self.connection = socket.socket(socket.AF_UNIX)
         self.connection.settimeout(60)
         self.connection.connect(str(path))
-        for line, answer in ((b"\0AUTH EXTERNAL " + str(os.getuid()).encode().hex().encode(), b"OK"), (b"NEGOTIATE_UNIX_FD", b"AGREE_UNIX_FD")):
+        for line, answer in ((b"\0AUTH EXTERNAL " + str(os.getuid() if user is None else user).encode().hex().encode(), b"OK"), (b"NEGOTIATE_UNIX_FD", b"AGREE_UNIX_FD")):
             self.connection.sendall(line + b"\r\n")
             assert self.connection.recv(4096).startswith(answer)
         hello = {"path": "/org/freedesktop/DBus", "interface": "org.freedesktop.DBus", "member": "Hello", "destination": "org.freedesktop.DBus"}
@@ -46,5 +47,14 @@ class RawBus:
 
     def send(self, kind, descriptors, fields, body=b""):
         """To pinfoldd. `fields`: those of the header, by name."""
-        fields = {**fields, "destination": "org.pinfold1", **({"unix_fds": len(descriptors)} if descriptors else {})}
+        fields = {"destination": "org.pinfold1", **fields, **({"unix_fds": len(descriptors)} if descriptors else {})}
         socket.send_fds(self.connection, [message(kind, next(self.serials), fields, body)], descriptors)
+
+    def answers(self):
+        """All that has come, up to the answer to a call that only this function makes: the bus keeps the order."""
+        self.send(1, [], {"path": "/org/freedesktop/DBus", "interface": "org.freedesktop.DBus", "member": "NoSuchCall",
+                          "destination": "org.freedesktop.DBus"})
+        said = b""
+        while b"NoSuchCall" not in said:
+            said += self.connection.recv(65536)
+        return said

@@ -110,3 +110,22 @@ def test_more_descriptors_than_there_are_numbers_for(world):
             resource.prlimit(world.daemon.pid, resource.RLIMIT_NOFILE, (hard, hard))
     assert world.live() == {} and world.daemon.poll() is None
     wait_until(lambda: count() <= used, "all descriptors given back")
+
+
+def test_the_bus_knows_pinfoldd_by_name_before_it_is_ready(world):
+    """The policy on descriptors is for names, and a pinfoldd that takes up a thousand jobs is not ready for a while."""
+    world.daemon.kill()
+    world.daemon.wait()
+    wait_until(lambda: not world.bus.name_has_owner("org.pinfold1"), "the end of pinfoldd")
+    command = ["dbus-monitor", "--address", world.address, "member='NameOwnerChanged',arg0namespace='org.pinfold1'"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as monitor:
+        world.processes.append(monitor)
+        assert "NameAcquired" in monitor.stdout.readline(), "it listens"
+        world.daemon = world.start_daemon()
+        names = []
+        while names[-1:] != ['"org.pinfold1"']:
+            line = monitor.stdout.readline()
+            assert line, names
+            names += [word for word in line.split() if word.startswith('"org.pinfold1')]
+        monitor.terminate()
+    assert names == ['"org.pinfold1.Daemon"', '"org.pinfold1"']

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """A user waits for a file server of his own that never answers: SIGKILL does not end that, and the node is as well as it was."""
 
+import contextlib
 import json
 import subprocess
 from pathlib import Path
 
 from jobs import as_alice, expect_nothing_left, finish, journal, live_jobs, run, site, start_job, wait_until
-from own_server import MOUNT, alices_server, expect_the_wait, in_namespaces_of, waits_for
+from own_server import FUSE_HANG, MOUNT, alices_server, expect_the_wait, in_namespaces_of, waits_for
 
 
 def stop_without_a_drain(key):
@@ -83,15 +84,65 @@ while True:
 """
 
 
+@contextlib.contextmanager
+def waits_for_what_is_handed_to_it(server, key):
+    """A job of alice's outside of her namespaces."""
+    giver = subprocess.Popen([*in_namespaces_of(server), "python3", "-c", GIVES, f"{MOUNT}/f", "/tmp/alices-socket"], stdout=subprocess.PIPE, text=True)
+    assert giver.stdout.readline() == "listens\n"
+    job = start_job(key, *as_alice("python3", "-c", TAKES, "/tmp/alices-socket"))
+    expect_the_wait(server)
+    yield
+    server.kill()
+    finish(job)
+    giver.communicate(timeout=30)
+    Path("/tmp/alices-socket").unlink()
+
+
 def test_nor_by_a_file_of_it_that_is_handed_to_a_job():
-    with alices_server() as server, site('[unkillable]\nafter = "1s"\naction = "drain"\n'):
-        giver = subprocess.Popen([*in_namespaces_of(server), "python3", "-c", GIVES, f"{MOUNT}/f", "/tmp/alices-socket"], stdout=subprocess.PIPE, text=True)
-        assert giver.stdout.readline() == "listens\n"
-        job = start_job("fuse.3", *as_alice("python3", "-c", TAKES, "/tmp/alices-socket"))
-        expect_the_wait(server)
+    with alices_server() as server, site('[unkillable]\nafter = "1s"\naction = "drain"\n'), waits_for_what_is_handed_to_it(server, "fuse.3"):
         stop_without_a_drain("fuse.3")
-        server.kill()
-        finish(job)
-        giver.communicate(timeout=30)
-        Path("/tmp/alices-socket").unlink()
+    expect_nothing_left()
+
+
+@contextlib.contextmanager
+def connections_are_shown():
+    """As systemd does it on a node. In a container nobody does."""
+    directory = "/sys/fs/fuse/connections"
+    if run("mountpoint", "--quiet", directory, check=False).returncode == 0:
+        yield
+        return
+    if not Path(directory).is_dir():
+        run("mount", "-o", "remount,rw", "/sys")
+        Path(directory).mkdir(parents=True)
+    run("mount", "-t", "fusectl", "fusectl", directory)
+    try:
+        yield
+    finally:
+        run("umount", directory)
+
+
+@contextlib.contextmanager
+def a_request_to_the_nodes_own_server():
+    """It is not answered meanwhile."""
+    mount = "/mnt/nodes-server"
+    server = subprocess.Popen([FUSE_HANG, "serve", mount], stdout=subprocess.PIPE, text=True)
+    assert server.stdout.readline() == "mounted\n"
+    asks = subprocess.Popen(["python3", "-c", HANGS, f"{mount}/f"])
+    try:
+        expect_the_wait(server)
+        yield
+    finally:
+        for process in (asks, server):
+            process.kill()
+        finish(asks, timeout=30)
+        finish(server, timeout=30)
+        run("umount", mount)
+        Path(mount).rmdir()
+
+
+def test_nor_while_somebody_waits_for_the_nodes_own_server():
+    with connections_are_shown(), alices_server() as server, a_request_to_the_nodes_own_server(), \
+            site('[unkillable]\nafter = "1s"\naction = "drain"\n'):
+        with waits_for_what_is_handed_to_it(server, "fuse.5"):
+            stop_without_a_drain("fuse.5")
     expect_nothing_left()

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -15,13 +16,17 @@ KEY, LIVE, OVER = "perm.1", "perm.live", "perm.over"
 OWNER, OTHER, ADMIN = "alice", "bob", "carol"
 
 # Reads expressions, a line each, and prints for each the name of the error, or "+".
-ASK = """
-import dbus, os, subprocess, sys
+ASK = f"""
+import dbus, os, pwd, subprocess, sys
+sys.path.append({str(Path(__file__).parent)!r})
+from at_the_socket import Refused, add_task, adopt, create
+owner = pwd.getpwnam({OWNER!r}).pw_uid
 m = dbus.Interface(dbus.SystemBus().get_object("org.pinfold1", "/org/pinfold1"), "org.pinfold1.Manager")
-none = dbus.Dictionary({}, signature="sv")
+none = dbus.Dictionary(signature="sv")
 own = [subprocess.Popen(["sleep", "1000"]) for _ in range(8)]
-def fd(): return dbus.types.UnixFd(os.pidfd_open(own.pop().pid))
-def me(): return dbus.types.UnixFd(os.pidfd_open(os.getpid()))
+def fd(): return os.pidfd_open(own.pop().pid)
+def me(): return os.pidfd_open(os.getpid())
+def on_bus(): return dbus.types.UnixFd(fd())
 print("ready", flush=True)
 for line in sys.stdin:
     try:
@@ -29,18 +34,21 @@ for line in sys.stdin:
         print("+", flush=True)
     except dbus.DBusException as e:
         print(e.get_dbus_name().rpartition(".")[2], flush=True)
+    except Refused as e:
+        print(e, flush=True)
 """
 
 DENIED, NO_JOB, NO_RECEIPT, EXISTS, BUSY, ENDING = "Denied", "NoSuchJob", "NoSuchReceipt", "AlreadyExists", "Busy", "JobEnding"
+BY_THE_BUS = "AccessDenied"
 
-# What leaves a job as it is comes first. {key}: of the job that it is about.
+# What passes processes goes by the wrapper's socket, which is open to all users. What leaves a job as it is comes first. {key}: of the job that it is about.
 LOOKS = {
     "ListProcesses": "m.ListProcesses('{key}')",
     "GetUsage": "m.GetUsage('{key}')",
 }
 ACTS = {
-    "AddTask": "m.AddTask('{key}', fd(), none)",
-    "Adopt": "m.Adopt('{key}', [fd()])",
+    "AddTask": "add_task('{key}', fd())",
+    "Adopt": "adopt('{key}', fd(), owner)",
     "SetLimits": "m.SetLimits('{key}', dbus.Dictionary({{'run_time_max': dbus.UInt64(3600 * 10**6)}}, signature='sv'), none)",
     "SuspendJob": "m.SuspendJob('{key}')",
     "ResumeJob": "m.ResumeJob('{key}')",
@@ -73,9 +81,13 @@ ADMINS = {
 }
 
 
+def as_user(user):
+    return ["setpriv", f"--reuid={user}", f"--regid={user}", "--init-groups"]
+
+
 class Caller:
     def __init__(self, user=None, job=None):
-        become = ["setpriv", f"--reuid={user}", f"--regid={user}", "--init-groups"] if user else []
+        become = as_user(user) if user else []
         if job:  # it is put into the job, and is the user's own only then: its children are in the job, too
             become = ["sh", "-c", 'read -r _; exec "$@"', "sh", *become]
         self.process = subprocess.Popen([*become, "/usr/bin/python3", "-c", ASK], text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -160,7 +172,7 @@ def test_what_only_admins_may(callers, user):
     nonsense = "dbus.Dictionary({{'nonsense': dbus.UInt64(1)}}, signature='sv')"
     for call in (f"m.Reconcile({nonsense})", f"m.Drain('', {nonsense})", f"m.VacuumHistory({nonsense})", f"m.OpenJob('', {nonsense})"):
         assert callers(user).ask({"call": call}) == {"call": DENIED}, call
-    assert callers(user).ask({"CreateJob": "m.CreateJob('perm.2', fd(), none)"}) == {"CreateJob": DENIED}
+    assert callers(user).ask({"CreateJob": "create('perm.2', fd())"}) == {"CreateJob": DENIED}
     assert live_jobs() == {}
 
 
@@ -207,7 +219,7 @@ def test_a_live_job_and_who_may(callers, user):
 def test_a_process_of_the_job_is_its_owner_and_adds_nothing(callers):
     with live_job():
         inside = callers(OWNER, LIVE)
-        offers = {"AddTask": "m.AddTask('{key}', me(), none)", "Adopt": "m.Adopt('{key}', [me()])", "Create": "m.CreateJob('{key}.x', me(), none)"}
+        offers = {"AddTask": "add_task('{key}', me())", "Adopt": "adopt('{key}', me(), owner)", "Create": "create('{key}.x', me())"}
         assert inside.ask(offers, key=LIVE) == all_are(DENIED, offers)
         may = {**LOOKS, "SetLimits": ACTS["SetLimits"], "KillJob": ACTS["KillJob"]}
         assert inside.ask(may, key=LIVE) == all_are("+", may)
@@ -246,10 +258,37 @@ def test_a_job_that_is_over(callers):
 
 def test_the_key_of_a_live_job(callers):
     with live_job():
-        create = {"CreateJob": "m.CreateJob('{key}', fd(), none)"}
+        create = {"CreateJob": "create('{key}', fd())"}
         assert callers().ask(create, key=LIVE) == {"CreateJob": EXISTS}
         for user in (OWNER, OTHER):
             assert callers(user).ask(create, key=LIVE) == {"CreateJob": DENIED}, user
+
+
+@pytest.mark.parametrize("user", [None, ADMIN, OWNER, OTHER])
+def test_who_may_pass_processes_on_the_bus(callers, user):
+    """The bus refuses descriptors of ordinary users in any message, before pinfoldd has to close them."""
+    with live_job():
+        passes = {"CreateJob": "m.CreateJob('{key}', on_bus(), none)", "AddTask": "m.AddTask('{key}', on_bus(), none)",
+                  "Adopt": "m.Adopt('{key}', [on_bus()])"}
+        said = callers(user).ask(passes, key=LIVE)
+        assert said == ({"CreateJob": EXISTS, "AddTask": "+", "Adopt": "+"} if user in (None, ADMIN) else all_are(BY_THE_BUS, passes))
+
+
+def test_the_owner_adopts_by_the_command_line():
+    """One process at a time, since these go by the socket."""
+    with live_job(), contextlib.ExitStack() as ends:
+        *own, bobs = [subprocess.Popen(["sleep", "1000"], user=user, group=user, extra_groups=[]) for user in (OWNER, OWNER, OTHER)]
+        for process in (*own, bobs):
+            ends.callback(process.wait)
+            ends.callback(process.kill)
+        refused = run(*as_user(OWNER), "pinfold", "adopt", LIVE, *(process.pid for process in own), check=False)
+        assert refused.returncode == 5 and "run `pinfold adopt` once for each process" in refused.stderr, refused
+        for number, process in enumerate(own, 2):
+            assert run(*as_user(OWNER), "pinfold", "adopt", LIVE, process.pid).stdout == f"task {number} of job {LIVE}: job-{LIVE}-{number}.scope\n"
+        assert {p["pid"] for p in processes(LIVE)} >= {process.pid for process in own}
+        denied = run(*as_user(OTHER), "pinfold", "adopt", LIVE, bobs.pid, check=False)
+        assert denied.returncode == 5 and bobs.pid not in {p["pid"] for p in processes(LIVE)}, denied
+    expect_nothing_left()
 
 
 def test_the_owner_reaches_nothing_of_roots(callers):

@@ -25,15 +25,16 @@ threading.Thread(target=work).start()
 """
 
 # As its owner: makes a pidfd of a thread part of the job.
-OFFER = """
-import dbus, os, sys
+OFFER = f"""
+import os, sys
+sys.path.append({str(Path(__file__).parent)!r})
+import at_the_socket
 method, thread = sys.argv[1], int(sys.argv[2])
-m = dbus.Interface(dbus.SystemBus().get_object("org.pinfold1", "/org/pinfold1"), "org.pinfold1.Manager")
-fd = dbus.types.UnixFd(os.pidfd_open(thread, os.O_EXCL))
+fd = os.pidfd_open(thread, os.O_EXCL)
 try:
-    print(m.Adopt("opened.1", [fd]) if method == "Adopt" else m.AddTask("opened.1", fd, {}))
-except dbus.DBusException as error:
-    print(error.get_dbus_name())
+    print(at_the_socket.adopt("opened.1", fd, os.getuid()) if method == "Adopt" else at_the_socket.add_task("opened.1", fd))
+except at_the_socket.Refused as error:
+    print(error)
 """
 
 
@@ -67,7 +68,7 @@ def test_roots_process_with_a_users_thread_stays_where_it_is(offer, method):
     after = place(process.pid)
     process.kill()
     process.wait()
-    assert (after, answer) == (before, "org.pinfold1.Error.InvalidArgument")
+    assert (after, answer) == (before, "InvalidArgument")
 
 
 def test_pinfoldd_starts_again_when_a_thread_was_offered(offer):

@@ -14,16 +14,21 @@ from jobs import expect_nothing_left, finish, live_jobs, read_journal, receipts,
 
 USER, OTHER = "alice", "bob"
 
-# Run as another user: calls a method, prints the reply or the error's name.
-CALL = """
+# Run as another user: calls a method, prints the reply or the error's name. What passes processes goes by the wrapper's socket.
+CALL = f"""
 import dbus, os, subprocess, sys
+sys.path.append({str(Path(__file__).parent)!r})
+import at_the_socket
 m = dbus.Interface(dbus.SystemBus().get_object("org.pinfold1", "/org/pinfold1"), "org.pinfold1.Manager")
 own = subprocess.Popen(["sleep", "100"])
 fd = lambda pid: dbus.types.UnixFd(os.pidfd_open(pid))
+pidfd = os.pidfd_open
 try:
     print(repr(eval(sys.argv[1])))
 except dbus.DBusException as e:
     print(e.get_dbus_name())
+except at_the_socket.Refused as e:
+    print("org.pinfold1.Error." + str(e))
 own.kill()
 """
 
@@ -63,7 +68,7 @@ def alices_job():
 @pytest.mark.parametrize("call", ["m.StopJob('user.alice', {})", "m.KillJob('user.alice', 15)", "m.ListProcesses('user.alice')",
                                   "m.ListMoreProcesses('user.alice', dbus.UInt32(0))",
                                   "m.GetUsage('user.alice')", "m.EndJob('user.alice', {})", "m.WaitJob('user.alice')",
-                                  "m.AddTask('user.alice', fd(own.pid), {})"])
+                                  "at_the_socket.add_task('user.alice', pidfd(own.pid))"])
 def test_another_users_job(alices_job, call):
     assert as_user(OTHER, call) == DENIED
     assert alices_job.poll() is None
@@ -87,7 +92,7 @@ def test_the_group_of_admins(alices_job):
     assert str(alices_job.pid) in as_user("carol", "[int(p['pid']) for p in m.ListProcesses('user.alice')]")
 
 
-@pytest.mark.parametrize("call", ["m.CreateJob('user.own', fd(own.pid), {})", "m.CreateJob('user.other', fd(1), {})", "m.Reload()"])
+@pytest.mark.parametrize("call", ["at_the_socket.create('user.own', pidfd(own.pid))", "at_the_socket.create('user.other', pidfd(1))", "m.Reload()"])
 def test_users_by_default(call):
     assert as_user(USER, call) in (DENIED, "org.pinfold1.Error.InvalidArgument")
     assert live_jobs() == {}
@@ -106,13 +111,13 @@ def user_jobs_allowed():
 
 
 def test_users_own_jobs_where_allowed(user_jobs_allowed):
-    assert as_user(USER, "m.CreateJob('user.own', fd(own.pid), {})[0]") == "dbus.String('user.own')"
+    assert as_user(USER, "at_the_socket.create('user.own', pidfd(own.pid))['key']") == "'user.own'"
     wait_until(lambda: receipts("user.own"), "receipt")
     assert receipts("user.own")[0]["run_time_max"] == 3600 * 10**6
     stranger = subprocess.Popen(["sleep", "1000"])
-    assert as_user(USER, f"m.CreateJob('user.theft', fd({stranger.pid}), {{}})") == DENIED
-    assert as_user(USER, "m.CreateJob('user.long', fd(own.pid), {'run_time_max': dbus.UInt64(7200 * 10**6)})") == DENIED
-    assert as_user(USER, "m.CreateJob('user.uid', fd(own.pid), {'uid': dbus.UInt32(0)})") == DENIED
+    assert as_user(USER, f"at_the_socket.create('user.theft', pidfd({stranger.pid}))") == DENIED
+    assert as_user(USER, "at_the_socket.create('user.long', pidfd(own.pid), limits={'run_time_max': 7200 * 10**6})") == DENIED
+    assert as_user(USER, "at_the_socket.create('user.uid', pidfd(own.pid), owner=0)") == DENIED
     stranger.kill()
     stranger.wait()
 
@@ -156,7 +161,7 @@ def test_the_owners_word_stands_for_nobodys(batch_systems_job):
 
 
 def test_the_owners_word_counts_in_a_job_of_the_owners(user_jobs_allowed):
-    assert as_user(USER, "m.CreateJob('user.word', fd(own.pid), {}) and m.EndJob('user.word', {'exit_status': 7})['key']").endswith("variant_level=1)")
+    assert as_user(USER, "at_the_socket.create('user.word', pidfd(own.pid)) and m.EndJob('user.word', {'exit_status': 7})['key']").endswith("variant_level=1)")
     assert status_and_signal("user.word") == (7, None)
 
 
@@ -254,8 +259,8 @@ def test_calls_of_subordinate_user_ids_share_one_throttle():
 
 def test_no_process_leaves_its_job_as_a_supervisor(alices_job):
     """A supervisor is moved into pinfold.slice, where the job's limits and its end do not reach it."""
-    for supervisor in (f"fd({alices_job.pid})", "fd(own.pid)"):
-        assert as_user(USER, f"m.AddTask('user.alice', fd(own.pid), {{'supervisor': {supervisor}}})") == DENIED
+    for supervisor in (alices_job.pid, "own.pid"):
+        assert as_user(USER, f"at_the_socket.add_task('user.alice', pidfd(own.pid), pidfd({supervisor}))") == DENIED
     assert "batch-user.alice.slice" in Path(f"/proc/{alices_job.pid}/cgroup").read_text()
 
 

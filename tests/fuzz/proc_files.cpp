@@ -64,6 +64,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     requireAnswer(listIpcObjects(tree.top()));
     requireAnswer(readTopology(tree.top()));
     (void)nodesFuseServersAnswer(tree.top());
+    (void)usersServeFuse(tree.top());
     (void)slurmContains(fuzz::text(data, size));
     return 0;
 }

@@ -20,16 +20,17 @@ namespace {
 constexpr std::size_t kMostKeys = 10;  // that one line for people names
 constexpr std::size_t kMostPids = 100; // that one command line has
 
-/// Returns true if a process waits for the answer of a FUSE file server that a user runs. The other processes may wait for what
-/// that process holds. The server counts as a user's if all processes are in namespaces that users have made themselves, because
-/// only users mount there. The server also counts as a user's if the node's own servers answer, because a process outside of
-/// these namespaces may have got a file of a user's server.
+/// Returns true if a process waits in FUSE, and may wait for a file server that a user runs. The other processes may wait for
+/// what that process holds. The server counts as a user's in three cases. First, all processes are in namespaces that users have
+/// made themselves, where only users mount. Second, any user runs a server: a user can hand a file of the server to a process
+/// outside of these namespaces, and fusermount mounts a server where all processes see it. Third, the node's own servers answer,
+/// and all processes outside of these namespaces wait in FUSE themselves.
 bool waitForUsersFileServer(const std::vector<ProcessInfo>& stuck, const std::filesystem::path& root) {
     const auto waitsInFuse = [](const ProcessInfo& process) { return isInFuse(process.waitPoint.value_or("")); };
     const auto isUsers = [](const ProcessInfo& process) { return process.ownNamespace; };
     if (std::ranges::none_of(stuck, waitsInFuse))
         return false;
-    return std::ranges::all_of(stuck, isUsers) ||
+    return std::ranges::all_of(stuck, isUsers) || usersServeFuse(root) ||
            (std::ranges::all_of(stuck, [&](const auto& one) { return isUsers(one) || waitsInFuse(one); }) &&
             nodesFuseServersAnswer(root));
 }

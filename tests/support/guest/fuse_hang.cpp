@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Is a file server that hangs. `fuse_hang serve DIRECTORY` mounts it on DIRECTORY and prints "mounted". The file "f" answers no
-// read except the first, which fails; at each later read the server prints "asked". The file "unclosed" answers no close.
+// read except the first, which fails; at each later read the server prints "asked". The file "unclosed" answers no close. A file
+// "unclosed-NAME" answers no close by a program with this name.
 // `fuse_hang victim FILE` is a process that hangs in the file server and holds the lock of its memory. One of its threads waits
 // for a page of the file, and another thread waits for the lock. A process that reads /proc/PID/cmdline waits behind these
 // threads.
@@ -16,6 +17,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -26,6 +28,8 @@ namespace {
 constexpr std::uint64_t kRoot = 1;
 constexpr std::uint64_t kFile = 2;
 constexpr std::uint64_t kUnclosed = 3;
+constexpr std::uint64_t kUnclosedByOne = 4;
+constexpr std::string_view kOfOne = "unclosed-";
 
 void say(const char* what) {
     std::puts(what);
@@ -35,6 +39,14 @@ void say(const char* what) {
 int fail(const char* what) {
     std::perror(what);
     return 1;
+}
+
+/// The name of a thread, which is its program's if nobody has changed it.
+std::string nameOf(std::uint32_t thread) {
+    std::ifstream file("/proc/" + std::to_string(thread) + "/comm");
+    std::string name;
+    std::getline(file, name);
+    return name;
 }
 
 class Server {
@@ -77,6 +89,15 @@ private:
         return attr;
     }
 
+    /// 0: there is no such file.
+    static std::uint64_t nodeOf(std::string_view name) {
+        if (name == "f")
+            return kFile;
+        if (name == "unclosed")
+            return kUnclosed;
+        return name.starts_with(kOfOne) ? kUnclosedByOne : 0;
+    }
+
     void answer(const fuse_in_header& header, const char* argument) {
         switch (header.opcode) {
         case FUSE_INIT: {
@@ -88,10 +109,13 @@ private:
         }
         case FUSE_LOOKUP: {
             const std::string_view name(argument);
-            if (name != "f" && name != "unclosed")
+            const auto node = nodeOf(name);
+            if (node == 0)
                 return refuse(header, ENOENT);
+            if (node == kUnclosedByOne)
+                one_ = name.substr(kOfOne.size());
             fuse_entry_out out{};
-            out.nodeid = name == "f" ? kFile : kUnclosed;
+            out.nodeid = node;
             out.attr_valid = out.entry_valid = 1000;
             out.attr = attributes(out.nodeid);
             return reply(header, out);
@@ -108,7 +132,11 @@ private:
         case FUSE_READ: // the first read may be the kernel's own read-ahead
             return reads_++ == 0 ? refuse(header, EIO) : say("asked");
         case FUSE_FLUSH:
-            return header.nodeid == kUnclosed ? void() : refuse(header, ENOSYS);
+            if (header.nodeid == kFile)
+                return refuse(header, ENOSYS);
+            if (header.nodeid == kUnclosedByOne && nameOf(header.pid) != one_)
+                return refuse(header, 0); // which is: it is closed
+            return;
         case FUSE_FORGET:
         case FUSE_BATCH_FORGET:
         case FUSE_INTERRUPT:
@@ -120,6 +148,7 @@ private:
 
     int device_;
     int reads_ = 0;
+    std::string one_; ///< the program whose closes are not answered
 };
 
 int serve(const char* directory) {

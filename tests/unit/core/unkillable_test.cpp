@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -332,6 +333,22 @@ TEST_F(UnkillableTest, aFileOfAUsersServerThatWasHandedOutOfItsNamespaceDrainsNo
     restart();
     passBound();
     EXPECT_TRUE(manager->draining()) << "it may be the node's own";
+
+    // At the same moment a user has a server of their own, which may be the one.
+    const auto users = node.root() / "sys/fs/fuse/connections/58";
+    std::filesystem::create_directory(users);
+    if (::geteuid() == 0) {
+        ASSERT_EQ(::chown(users.c_str(), 1000, 1000), 0);
+    }
+    auto waitsForItsLock = child();
+    node.spawnInside(waitsForItsLock.pid(), "/batch.slice/batch-sge.1.slice/job-sge.1.scope");
+    node.hang(waitsForItsLock.pid(), "do_unlinkat");
+    crash();
+    restart();
+    passBound();
+    EXPECT_FALSE(manager->draining());
+    EXPECT_TRUE(manager->job("sge.1")->unkillableInFuse);
+    EXPECT_TRUE(said("/sys/fs/fuse/connections/N/abort"));
 }
 
 TEST_F(UnkillableTest, whatHangsInANamespaceAndNotInFuseDrains) {

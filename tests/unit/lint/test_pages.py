@@ -142,7 +142,7 @@ def test_the_python_module_knows_which_errors_are_temporary():
 def test_the_bus_lets_every_method_through():
     methods = re.findall(r'<method name="(\w+)"', (TOP / "dbus/org.pinfold1.Manager.xml").read_text())
     allowed = re.findall(r'send_interface="org.pinfold1.Manager" send_member="(\w+)"', (TOP / "dbus/org.pinfold1.conf").read_text())
-    assert methods and allowed == methods
+    assert methods and list(dict.fromkeys(allowed)) == methods
 
 
 def limits():

@@ -50,7 +50,18 @@ def test_the_catalog_compiles(tmp_path):
 
 def test_the_bus_lets_through_what_the_interface_has():
     methods = [m.get("name") for m in ElementTree.parse(TOP / "dbus/org.pinfold1.Manager.xml").iter("method")]
-    rules = list(ElementTree.parse(TOP / "dbus/org.pinfold1.conf").iter("allow"))
+    own, default, *_ = ElementTree.parse(TOP / "dbus/org.pinfold1.conf").findall("policy")
+    assert [r.get("own") for r in own.iter("allow")] == ["org.pinfold1", "org.pinfold1.Daemon"]
+    rules = list(default.iter("allow"))
     assert [r.get("send_member") for r in rules if r.get("send_interface") == "org.pinfold1.Manager"] == methods
-    assert [r.get("own") for r in rules if r.get("own")] == ["org.pinfold1"]
-    assert all(r.get("send_destination") == "org.pinfold1" and r.get("send_interface") for r in rules if not r.get("own"))
+    assert all(r.get("send_destination") == "org.pinfold1" and r.get("send_interface") for r in rules)
+
+
+def test_only_admins_send_descriptors_and_only_where_a_method_takes_them():
+    interface = ElementTree.parse(TOP / "dbus/org.pinfold1.Manager.xml")
+    takes = [m.get("name") for m in interface.iter("method") if any("h" in a.get("type") for a in m.iter("arg") if a.get("direction") == "in")]
+    _, default, *admins = ElementTree.parse(TOP / "dbus/org.pinfold1.conf").findall("policy")
+    assert [dict(rule.attrib) for rule in list(default)[-2:]] == [{"send_destination": name, "min_fds": "1"} for name in ("org.pinfold1", "org.pinfold1.Daemon")]
+    assert [dict(policy.attrib) for policy in admins] == [{"user": "root"}, {"group": "pinfold-admin"}]
+    for policy in admins:
+        assert [rule.get("send_member") for rule in policy.iter("allow")] == takes == ["CreateJob", "AddTask", "Adopt"]

@@ -3,6 +3,8 @@
 
 #include "tests/support/cpp/temporary_directory.hpp"
 
+#include <unistd.h>
+
 namespace pinfold::test {
 namespace {
 
@@ -14,7 +16,15 @@ protected:
     void waiting(const std::string& connection, const std::string& count) const {
         write("sys/fs/fuse/connections/" + connection + "/waiting", count + "\n");
     }
+    /// As the kernel shows the connection of a user's server.
+    void belongsToAUser(const std::string& connection) const {
+        const auto directory = top() / "sys/fs/fuse/connections" / connection;
+        if (::geteuid() == 0) {
+            ASSERT_EQ(::chown(directory.c_str(), 1000, 1000), 0);
+        }
+    }
     bool answer() const { return nodesFuseServersAnswer(top()); }
+    bool usersServe() const { return usersServeFuse(top()); }
 };
 
 } // namespace
@@ -42,6 +52,28 @@ TEST_F(FuseMounts, ofUsersDoNotCount) {
     mounts("60 26 0:57 / /home/alice/far\\040away rw shared:2 - fuse.sshfs host:dir rw,nosuid,user_id=1000,group_id=1000\n");
     waiting("57", "3");
     EXPECT_TRUE(answer());
+}
+
+TEST_F(FuseMounts, ofUsersAreSeenWhereverTheyAreMounted) {
+    EXPECT_FALSE(usersServe()) << "there is no list of mounts";
+    mounts("60 26 0:57 / /cvmfs rw shared:2 - fuse.cvmfs2 cvmfs2 rw,user_id=0,group_id=0\n");
+    EXPECT_FALSE(usersServe());
+    waiting("57", "1");
+    belongsToAUser("57");
+    EXPECT_FALSE(usersServe()) << "the node's own, no matter who runs it";
+    waiting("58", "0");
+    belongsToAUser("58");
+    EXPECT_TRUE(usersServe()) << "in another mount namespace";
+    mounts("60 26 0:58 / /home/alice/far rw shared:2 - fuse.sshfs host:dir rw,nosuid,user_id=1000,group_id=1000\n");
+    EXPECT_TRUE(usersServe());
+}
+
+TEST_F(FuseMounts, ofRootInOtherNamespacesAreNobodys) {
+    if (::geteuid() != 0)
+        GTEST_SKIP() << "only root makes files of root's";
+    mounts("");
+    waiting("58", "1");
+    EXPECT_FALSE(usersServe());
 }
 
 TEST_F(FuseMounts, onDisksAreCalledByMajorAndMinor) {

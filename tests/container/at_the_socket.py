@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The requests at the wrapper's socket that pass processes. On the bus only admins may make them. For programs that run as any user."""
+
+import json
+import os
+import socket
+
+
+class Refused(Exception):
+    """Its text is the error's name."""
+
+
+def ask(request, *pidfds):
+    """The answer."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
+        connection.connect("/run/pinfold/wrapper.sock")
+        socket.send_fds(connection, [json.dumps({"version": 1, **request}, separators=(",", ":")).encode()], list(pidfds))
+        answer = json.loads(connection.recv(65536) or '{"error": "closed"}')
+    for pidfd in pidfds:
+        os.close(pidfd)
+    if "error" in answer:
+        raise Refused(answer["error"])
+    return answer
+
+
+def create(key, leader, supervisor=None, limits=None, **more):
+    """`leader`, `supervisor`: pidfds. `more`: role, owner."""
+    supervised = {} if supervisor is None else {"supervised": True}
+    fds = [fd for fd in (leader, supervisor) if fd is not None]
+    return ask({"call": "create", "key": key, "limits": limits or {}, **supervised, **more}, *fds)
+
+
+def add_task(key, leader, supervisor=None):
+    return create(key, leader, supervisor, role="task")
+
+
+def adopt(key, process, owner):
+    """`owner`: of the job."""
+    return ask({"call": "adopt", "key": key, "owner": owner}, process)

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What the bus keeps from pinfoldd. tests/hostile has the flood, and test_permissions.py the three methods that take descriptors."""
+
+import sys
+from pathlib import Path
+
+import dbus
+
+from jobs import as_alice, run
+
+# Sends a signal with a descriptor, and says whether the bus has refused it.
+SEND = f"""
+import sys
+sys.path.append({str(Path(__file__).resolve().parents[1] / "bus")!r})
+from raw_bus import RawBus
+bus = RawBus("/run/dbus/system_bus_socket")
+with open("/dev/null") as file:
+    bus.send(4, [file.fileno()], dict(path="/x", interface="x.y", member="Z", destination=sys.argv[1]))
+print(b"org.freedesktop.DBus.Error.AccessDenied" in bus.answers())
+"""
+
+
+def test_users_descriptors_do_not_reach_a_pinfoldd_that_is_not_ready_yet():
+    """pinfoldd has one name from the moment when it connects. A connection of root's that waits for this name stands for it: the policy is for
+    all who have asked for a name."""
+    early = dbus.SystemBus(private=True)
+
+    def refused():
+        return run(*as_alice(sys.executable, "-c", SEND, early.get_unique_name())).stdout == "True\n"
+    assert not refused()
+    early.request_name("org.pinfold1.Daemon")
+    assert refused()
+    early.close()
