@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <utility>
 
 namespace pinfold {
 
@@ -21,8 +22,9 @@ public:
     ThreadBackground(const ThreadBackground&) = delete;
     ThreadBackground& operator=(const ThreadBackground&) = delete;
 
-    /// Drops each `then` of earlier calls of run(), with what it owns. Call this before you destroy something that they use.
-    void forget() { then_.clear(); }
+    /// Drops each `then` of earlier calls of run(), with what it owns. Call this before you destroy something that they use. What
+    /// they own may call run() when it is destroyed.
+    void forget() { (void)std::exchange(then_, {}); }
 
     bool run(Lane lane, std::function<void()> work, std::function<void()> then) override;
     std::uint64_t refused(Lane lane) const override { return refused_[static_cast<std::size_t>(lane)]; }

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace pinfold::test {
@@ -145,6 +146,20 @@ TEST_F(BackgroundTest, WhatACompletionOwnsGoesWhenItIsForgotten) {
     bool goesOn = false;
     EXPECT_TRUE(background->run(
         Lane::Names, [] {}, [&] { goesOn = true; }));
+    waitFor([&] { return goesOn; });
+}
+
+TEST_F(BackgroundTest, WhatGoesWhenItIsForgottenMayAskForMore) {
+    Hanging hanging;
+    bool goesOn = false;
+    // As a connection that waits for an answer: its descriptor is closed in the background.
+    std::shared_ptr<void> owned(nullptr, [&](void*) {
+        EXPECT_TRUE(background->run(
+            Lane::Descriptors, [] {}, [&goesOn] { goesOn = true; }));
+    });
+    ASSERT_TRUE(background->run(Lane::HistoryRead, hanging.work(), [owned = std::move(owned)] { ADD_FAILURE() << "forgotten"; }));
+    background->forget();
+    hanging.gate.set_value();
     waitFor([&] { return goesOn; });
 }
 
