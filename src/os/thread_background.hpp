@@ -31,7 +31,7 @@ public:
 
 private:
     struct Shared;
-    void finishSome();
+    void finishOne();
 
     std::shared_ptr<Shared> shared_; ///< shared with the threads, which may outlive this object
     // Not shared with the threads: the loop's thread calls these functions, so it must also destroy them and what they own.

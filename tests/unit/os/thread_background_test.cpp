@@ -9,6 +9,7 @@
 #include <future>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <utility>
@@ -116,6 +117,20 @@ TEST_F(BackgroundTest, ALaneTakesNoMoreThanItsBound) {
     EXPECT_TRUE(background->run(
         Lane::Names, [] {}, [&] { again = true; }));
     waitFor([&] { return again; });
+}
+
+TEST_F(BackgroundTest, AnExceptionCostsNoOtherItsCompletion) {
+    bool goesOn = false;
+    std::promise<void> behindThem;
+    ASSERT_TRUE(background->run(
+        Lane::Files, [] {}, [] { throw std::runtime_error("no memory"); }));
+    ASSERT_TRUE(background->run(
+        Lane::Files, [] {}, [&goesOn] { goesOn = true; }));
+    ASSERT_TRUE(background->run(
+        Lane::Files, [&behindThem] { behindThem.set_value(); }, nullptr));
+    behindThem.get_future().wait();
+    EXPECT_THROW(loop.waitForEvent(kDeadlineMs), std::runtime_error);
+    waitFor([&] { return goesOn; });
 }
 
 TEST_F(BackgroundTest, ItEndsWhileACallHangs) {
