@@ -38,6 +38,9 @@ toolsOf() {
     done | sort -u
 }
 
+# buildsItself SUITE: whether the suite compiles by itself all that it runs.
+buildsItself() { [[ $1 == fuzz || $1 == sanitized ]]; }
+
 # The junit files of a suite in the directory $results, one a line.
 filesOf() { find "${results:?}/$1" -name '*.xml' -not -path '*/skip/*' 2>/dev/null | sort; }
 
