@@ -3,7 +3,6 @@
 
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <map>
@@ -34,18 +33,14 @@ struct CgroupWatch::Impl {
     EventHandle timer;                        ///< runs as long as `unwatched` has entries
 
     void drain() {
-        alignas(inotify_event) std::array<char, 16384> buffer; // NOLINT(cppcoreguidelines-pro-type-member-init): read fills it
-        ssize_t length = 0;
-        while ((length = ::read(inotify.get(), buffer.data(), buffer.size())) > 0)
-            for (ssize_t at = 0; at < length;) {
-                inotify_event event{};
-                std::memcpy(&event, buffer.data() + at, sizeof event);
-                at += static_cast<ssize_t>(sizeof event + event.len);
-                if ((event.mask & IN_Q_OVERFLOW) != 0)
-                    tellAll();
-                else
-                    tell(event.wd);
-            }
+        // One event at a time: if a handler throws, the kernel keeps the events for the others. (An event of a watched file has
+        // no name after it.)
+        inotify_event event{};
+        while (::read(inotify.get(), &event, sizeof event) > 0)
+            if ((event.mask & IN_Q_OVERFLOW) != 0)
+                tellAll();
+            else
+                tell(event.wd);
     }
 
     void tell(int descriptor) {
@@ -83,6 +78,7 @@ struct CgroupWatch::Impl {
     /// Calls the handlers of all unwatched files as if the files had changed. This is harmless, because each handler looks at the
     /// cgroup itself.
     void lookAtUnwatched() {
+        lookLater(); // not at the end, which an exception of a handler would cut off
         const auto copy = unwatched;
         for (const auto& [id, entry] : copy) {
             if (!unwatched.contains(id))
@@ -91,7 +87,8 @@ struct CgroupWatch::Impl {
                 unwatched.erase(id);
             (*entry.handler)();
         }
-        lookLater();
+        if (unwatched.empty())
+            timer.reset();
     }
 
     void remove(std::uint64_t id) {

@@ -14,7 +14,6 @@
 #include <mutex>
 #include <system_error>
 #include <thread>
-#include <vector>
 
 namespace pinfold {
 namespace {
@@ -72,9 +71,9 @@ Background::Bound Background::boundOf(Lane lane) {
 struct ThreadBackground::Shared {
     std::mutex mutex;
     std::array<LaneQueue, kLanes> lanes;
-    std::vector<std::uint64_t> done;
+    std::deque<std::uint64_t> done;
     bool closed = false;
-    UniqueFd event{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+    UniqueFd event{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE)}; ///< counts `done`
 
     void serve(LaneQueue& lane);
     void finished(std::uint64_t id);
@@ -133,7 +132,7 @@ bool ThreadBackground::Shared::startThread(const std::shared_ptr<Shared>& shared
 ThreadBackground::ThreadBackground(EventLoop& loop) : shared_(std::make_shared<Shared>()) {
     if (!shared_->event)
         throw std::system_error(errno, std::generic_category(), "eventfd");
-    readable_ = loop.onReadable(shared_->event.get(), [this] { finishSome(); });
+    readable_ = loop.onReadable(shared_->event.get(), [this] { finishOne(); });
 }
 
 ThreadBackground::~ThreadBackground() {
@@ -165,17 +164,16 @@ bool ThreadBackground::run(Lane laneName, std::function<void()> work, std::funct
     return true;
 }
 
-void ThreadBackground::finishSome() {
-    std::uint64_t count = 0;
-    (void)!::read(shared_->event.get(), &count, sizeof count);
-    std::vector<std::uint64_t> done;
-    {
-        const std::lock_guard lock(shared_->mutex);
-        done.swap(shared_->done);
-    }
-    for (const auto id : done)
-        if (const auto then = then_.extract(id))
-            then.mapped()();
+/// One in each turn of the loop: if its `then` throws, the others still come.
+void ThreadBackground::finishOne() {
+    std::uint64_t one = 0;
+    (void)!::read(shared_->event.get(), &one, sizeof one);
+    std::unique_lock lock(shared_->mutex);
+    const auto id = shared_->done.front();
+    shared_->done.pop_front();
+    lock.unlock();
+    if (const auto then = then_.extract(id))
+        then.mapped()();
 }
 
 } // namespace pinfold

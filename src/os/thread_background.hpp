@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <utility>
 
 namespace pinfold {
 
@@ -22,15 +23,15 @@ public:
     ThreadBackground& operator=(const ThreadBackground&) = delete;
 
     /// Drops each `then` of earlier calls of run(), with what the `then` owns. Call forget() before you destroy an object that
-    /// one of them uses.
-    void forget() { then_.clear(); }
+    /// one of them uses. The destructor of an object that a `then` owns may call run().
+    void forget() { (void)std::exchange(then_, {}); }
 
     bool run(Lane lane, std::function<void()> work, std::function<void()> then) override;
     std::uint64_t refused(Lane lane) const override { return refused_[static_cast<std::size_t>(lane)]; }
 
 private:
     struct Shared;
-    void finishSome();
+    void finishOne();
 
     std::shared_ptr<Shared> shared_; ///< the threads share it, and may outlive the ThreadBackground
     // The threads do not share these functions. The loop's thread calls them, so the loop's thread must also destroy them and

@@ -27,7 +27,9 @@ Error failed(const std::filesystem::path& path) { return {ErrorCode::Internal, p
 Result<void> RecordStore::prepare() const {
     std::error_code error;
     std::filesystem::create_directories(directory_, error);
-    if (error || ::chmod(directory_.c_str(), 0700) != 0)
+    if (error)
+        return Error{ErrorCode::Internal, directory_.string() + ": " + error.message()};
+    if (::chmod(directory_.c_str(), 0700) != 0)
         return failed(directory_);
     return {};
 }

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The real pinfoldd on a private bus, against a systemd that can be told to misbehave. Nothing of this host is touched."""
 
+import contextlib
 import os
 import select
+import signal
 import socket
 import subprocess
 import sys
@@ -51,7 +53,7 @@ class World:
     def __init__(self, directory):
         self.directory, self.root = directory, directory / "root"
         self.root.mkdir()
-        self.processes = []
+        self.processes, self.daemon = [], None
         self.socket = directory / "wrapper.sock"
         self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.listener.bind(str(self.socket))
@@ -123,14 +125,23 @@ class World:
         process.wait()
         return self.manager().WaitJob(key)
 
+    def stop_daemon(self):
+        """Stops pinfoldd as systemd does. A sanitizer then looks for memory that pinfoldd has lost."""
+        self.daemon.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):  # a test may have stopped pinfoldd, or a process for which pinfoldd waits
+            self.daemon.wait(10)
+
     def close(self):
         self.listener.close()
+        if "ASAN_OPTIONS" in os.environ and self.daemon and self.daemon.poll() is None:
+            self.stop_daemon()
         for process in reversed(self.processes):
             if process.poll() is None:
                 process.kill()
             process.wait()
             if process.stderr:
                 process.stderr.close()
+        assert not self.daemon or self.daemon.returncode in (0, 1, 78, -signal.SIGKILL), f"pinfoldd's end: {self.daemon.returncode}"
 
 
 def pidfd(process):

@@ -41,6 +41,9 @@ toolsOf() {
     done | sort -u
 }
 
+# buildsItself SUITE: succeeds if the suite itself compiles all that it runs.
+buildsItself() { [[ $1 == fuzz || $1 == sanitized ]]; }
+
 # Prints the junit files of a suite in the directory $results, one on each line.
 filesOf() { find "${results:?}/$1" -name '*.xml' -not -path '*/skip/*' 2>/dev/null | sort; }
 

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -197,6 +198,32 @@ TEST_F(Watches, withoutAWatchTheFileIsToldOfEachSecondUntilThereIsOne) {
     change(events);
     loop.settle();
     EXPECT_EQ(told, 5);
+}
+
+TEST_F(Watches, anExceptionCostsNoOtherItsEvent) {
+    int told = 0;
+    const auto one = on(events, [] { throw std::runtime_error("no memory"); });
+    const auto two = on(other, [&] { ++told; });
+    change(events);
+    change(other);
+    EXPECT_THROW(loop.settle(), std::runtime_error);
+    loop.settle();
+    EXPECT_EQ(told, 1);
+}
+
+TEST_F(Watches, anExceptionDoesNotEndTheLooksWithoutAWatch) {
+    watch.emplace(loop, [](int, const char*, std::uint32_t) {
+        errno = ENOSPC;
+        return -1;
+    });
+    int looks = 0;
+    const auto handle = on(events, [&] {
+        if (++looks == 1)
+            throw std::runtime_error("no memory");
+    });
+    EXPECT_THROW(loop.advance(CgroupWatch::kLookAgain), std::runtime_error);
+    loop.advance(CgroupWatch::kLookAgain);
+    EXPECT_EQ(looks, 2);
 }
 
 TEST_F(Watches, aFileThatIsNotThereIsAnErrorAlsoThen) {

@@ -9,8 +9,10 @@
 #include <future>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace pinfold::test {
@@ -117,6 +119,20 @@ TEST_F(BackgroundTest, aLaneTakesNoMoreThanItsBound) {
     waitFor([&] { return again; });
 }
 
+TEST_F(BackgroundTest, anExceptionCostsNoOtherItsCompletion) {
+    bool goesOn = false;
+    std::promise<void> behindThem;
+    ASSERT_TRUE(background->run(
+        Lane::Files, [] {}, [] { throw std::runtime_error("no memory"); }));
+    ASSERT_TRUE(background->run(
+        Lane::Files, [] {}, [&goesOn] { goesOn = true; }));
+    ASSERT_TRUE(background->run(
+        Lane::Files, [&behindThem] { behindThem.set_value(); }, nullptr));
+    behindThem.get_future().wait();
+    EXPECT_THROW(loop.waitForEvent(kDeadlineMs), std::runtime_error);
+    waitFor([&] { return goesOn; });
+}
+
 TEST_F(BackgroundTest, itEndsWhileACallHangs) {
     Hanging hanging;
     std::promise<void> begun;
@@ -145,6 +161,20 @@ TEST_F(BackgroundTest, whatACompletionOwnsGoesWhenItIsForgotten) {
     bool goesOn = false;
     EXPECT_TRUE(background->run(
         Lane::Names, [] {}, [&] { goesOn = true; }));
+    waitFor([&] { return goesOn; });
+}
+
+TEST_F(BackgroundTest, whatGoesWhenItIsForgottenMayAskForMore) {
+    Hanging hanging;
+    bool goesOn = false;
+    // As a connection that waits for an answer: its descriptor is closed in the background.
+    std::shared_ptr<void> owned(nullptr, [&](void*) {
+        EXPECT_TRUE(background->run(
+            Lane::Descriptors, [] {}, [&goesOn] { goesOn = true; }));
+    });
+    ASSERT_TRUE(background->run(Lane::HistoryRead, hanging.work(), [owned = std::move(owned)] { ADD_FAILURE() << "forgotten"; }));
+    background->forget();
+    hanging.gate.set_value();
     waitFor([&] { return goesOn; });
 }
 

@@ -4,6 +4,7 @@
 #include "tests/support/cpp/temporary_directory.hpp"
 
 #include <algorithm>
+#include <cerrno>
 
 namespace pinfold::test {
 namespace {
@@ -49,6 +50,14 @@ TEST_F(Records, aSaveReplaces) {
     ASSERT_TRUE(store.save(job));
     EXPECT_EQ(files(), Names{"sge.1.json"});
     EXPECT_EQ(store.load()->records, std::vector{job});
+}
+
+TEST_F(Records, theMessageSaysWhatIsInTheDirectorysPlace) {
+    const auto file = write("run/file", "");
+    errno = 0;
+    const auto prepared = RecordStore(file).prepare();
+    ASSERT_FALSE(prepared);
+    EXPECT_EQ(prepared.error().message, file.string() + ": Not a directory");
 }
 
 TEST_F(Records, theyArePrivate) {
