@@ -33,8 +33,8 @@ struct CgroupWatch::Impl {
     EventHandle timer;                        ///< runs as long as `unwatched` has entries
 
     void drain() {
-        // One event at a time: if a handler throws, the kernel keeps the events for the others. (An event of a watched file has
-        // no name after it.)
+        // This code reads one event at a time. So if a handler throws, the kernel keeps the other events. (No name follows the
+        // event of a watched file.)
         inotify_event event{};
         while (::read(inotify.get(), &event, sizeof event) > 0)
             if ((event.mask & IN_Q_OVERFLOW) != 0)
@@ -78,7 +78,7 @@ struct CgroupWatch::Impl {
     /// Calls the handlers of all unwatched files as if the files had changed. This is harmless, because each handler looks at the
     /// cgroup itself.
     void lookAtUnwatched() {
-        lookLater(); // not at the end, which an exception of a handler would cut off
+        lookLater(); // comes first, because an exception of a handler skips the rest
         const auto copy = unwatched;
         for (const auto& [id, entry] : copy) {
             if (!unwatched.contains(id))

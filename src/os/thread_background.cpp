@@ -164,10 +164,11 @@ bool ThreadBackground::run(Lane laneName, std::function<void()> work, std::funct
     return true;
 }
 
-/// One in each turn of the loop: if its `then` throws, the others still come.
+// Each turn of the loop finishes one call, so that the other calls still finish if the `then` of this call throws.
 void ThreadBackground::finishOne() {
     std::uint64_t one = 0;
-    (void)!::read(shared_->event.get(), &one, sizeof one);
+    if (::read(shared_->event.get(), &one, sizeof one) != sizeof one)
+        return;
     std::unique_lock lock(shared_->mutex);
     const auto id = shared_->done.front();
     shared_->done.pop_front();
