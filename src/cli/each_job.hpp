@@ -42,7 +42,7 @@ private:
     Countdown countdown_;
 };
 
-/// For --dry-run: prints what would be done to a live job.
+/// For --dry-run: prints what would be done to a live job. `what`: the words after "would".
 ExitStatus sayWhatWouldBeDone(const VerbContext& context, const ManagerClient& client, const std::string& key,
                               const std::function<std::string(const JobInfo& job)>& what);
 

@@ -44,7 +44,7 @@ ExitStatus adopt(const VerbContext& context, const Options& options) {
     const auto& key = options.job;
     if (options.dryRun)
         return sayWhatWouldBeDone(context, *client, key, [&](const JobInfo& job) {
-            return "would move " + counted(processes->size(), "process", "processes") + " into a new scope in " + job.slice;
+            return "move " + counted(processes->size(), "process", "processes") + " into a new scope in " + job.slice;
         });
     const auto added = options.batch ? client->addBatchScript(key, processes->front()) : client->adopt(key, *processes);
     if (!added)
