@@ -32,6 +32,21 @@ isHostRelease() { [[ $release == "$hostRelease" ]]; }
 # The root tree of a box: ours, or one that was made from it (tools/lib/real-tree).
 rootTree() { echo "${PINFOLD_TREE:-$("$lib/image" tree)}"; }
 
+# The disk of a VM: ours, or one that was made from such a tree.
+rootDisk() {
+    if [[ -z ${PINFOLD_TREE:-} ]]; then
+        "$lib/image" disk
+        return
+    fi
+    local disk=$PINFOLD_TREE.img part=$PINFOLD_TREE.img.part.$$
+    if [[ ! -e $disk ]]; then
+        truncate -s 6G "$part"
+        mke2fs -q -F -t ext4 -L root -d "$PINFOLD_TREE" "$part" >&2
+        mv -- "$part" "$disk"
+    fi
+    echo "$disk"
+}
+
 # Print why a box of the given kind ("container", "cluster" or "vm") is not available here; nothing when it is.
 missingNeed() {
     isRoot || { echo "not root"; return; }
