@@ -51,7 +51,8 @@ ExitStatus sayWhatWouldBeDone(const VerbContext& context, const ManagerClient& c
     const auto job = client.job(key);
     if (!job)
         return fail(job.error());
-    context.terminal.print(what(*job) + "\n");
+    const auto would = what(*job);
+    context.terminal.print(context.json ? jsonDryRun(key, {would}) : "would " + would + "\n");
     return ExitStatus::Ok;
 }
 

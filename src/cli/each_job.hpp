@@ -42,7 +42,7 @@ private:
     Countdown countdown_;
 };
 
-/// Does --dry-run: prints what the verb would do to a live job.
+/// Does --dry-run: prints what the verb would do to a live job. `what` is the text after "would".
 ExitStatus sayWhatWouldBeDone(const VerbContext& context, const ManagerClient& client, const std::string& key,
                               const std::function<std::string(const JobInfo& job)>& what);
 

@@ -295,4 +295,8 @@ std::string jsonTask(const std::string& key, std::uint32_t task, const std::stri
     return document({{"job", key}, {"task", task}, {"unit", unit}});
 }
 
+std::string jsonDryRun(const std::optional<std::string>& job, const std::vector<std::string>& would) {
+    return document({{"job", orNull(job)}, {"dry_run", true}, {"would", would}});
+}
+
 } // namespace pinfold

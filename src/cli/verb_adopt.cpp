@@ -62,7 +62,7 @@ ExitStatus adopt(const VerbContext& context, const Options& options) {
     const auto& key = options.job;
     if (options.dryRun)
         return sayWhatWouldBeDone(context, *client, key, [&](const JobInfo& job) {
-            return "would move " + counted(processes->size(), "process", "processes") + " into a new scope in " + job.slice;
+            return "move " + counted(processes->size(), "process", "processes") + " into a new scope in " + job.slice;
         });
     const auto added = addTo(*client, options, *processes);
     if (!added)

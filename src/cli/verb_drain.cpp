@@ -3,6 +3,7 @@
 #include "bus_client/jobs_watch.hpp"
 #include "cli/common_options.hpp"
 #include "cli/countdown.hpp"
+#include "cli/json.hpp"
 #include "cli/retry_while_away.hpp"
 #include "cli/verbs.hpp"
 
@@ -156,7 +157,8 @@ OptionSet describeUndrain(UndrainOptions& options) { return {dryRunOption(option
 
 ExitStatus undrain(const VerbContext& context, const UndrainOptions& options) {
     if (options.dryRun) {
-        context.terminal.print("would let the node take jobs again\n");
+        static constexpr auto what = "let the node take jobs again";
+        context.terminal.print(context.json ? jsonDryRun(std::nullopt, {what}) : std::string("would ") + what + "\n");
         return ExitStatus::Ok;
     }
     const auto done = retryWhileAway<void>([](const ManagerClient& client) { return client.undrain(); });

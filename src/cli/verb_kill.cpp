@@ -38,7 +38,7 @@ ExitStatus killJob(const VerbContext& context, const Options& options, const std
         return fail(client.error());
     if (options.dryRun)
         return sayWhatWouldBeDone(context, *client, key, [&](const JobInfo& job) {
-            return "would send " + signalName(*signal) + " to all processes of " + job.slice;
+            return "send " + signalName(*signal) + " to all processes of " + job.slice;
         });
     const auto sent = client->kill(key, *signal);
     return sent ? ExitStatus::Ok : fail(sent.error());

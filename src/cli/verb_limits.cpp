@@ -7,6 +7,7 @@
 #include "options/job_options.hpp"
 
 #include <cstdio>
+#include <sstream>
 
 namespace pinfold {
 namespace {
@@ -40,9 +41,19 @@ ExitStatus list(const VerbContext& context, const ManagerClient& client, const s
     return ExitStatus::Ok;
 }
 
-ExitStatus sayWhatWouldChange(const VerbContext& context, const ResourceLimits& change, const ResourceLimits& now) {
-    context.terminal.print(context.title + "Dry run; nothing was changed:\n" +
-                           changeLines(change, now, withDefaults(change, now), context.amounts));
+std::vector<std::string> linesOf(const std::string& text) {
+    std::vector<std::string> lines;
+    std::istringstream stream(text);
+    for (std::string line; std::getline(stream, line);)
+        lines.push_back(std::move(line));
+    return lines;
+}
+
+ExitStatus sayWhatWouldChange(const VerbContext& context, const std::string& key, const ResourceLimits& change,
+                              const ResourceLimits& now) {
+    const auto changes = changeLines(change, now, withDefaults(change, now), context.amounts);
+    context.terminal.print(context.json ? jsonDryRun(key, linesOf(changes))
+                                        : context.title + "Dry run; nothing was changed:\n" + changes);
     return ExitStatus::Ok;
 }
 
@@ -67,7 +78,7 @@ ExitStatus limitsOfJob(const VerbContext& context, const Options& options, const
         return fail(limits.error());
     if (options.limits == ResourceLimits{})
         return list(context, *client, key, *limits);
-    return options.dryRun ? sayWhatWouldChange(context, options.limits, *limits)
+    return options.dryRun ? sayWhatWouldChange(context, key, options.limits, *limits)
                           : change(context, *client, key, options, *limits);
 }
 

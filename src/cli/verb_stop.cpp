@@ -42,7 +42,7 @@ ExitStatus stopJob(const VerbContext& context, const Options& options, const std
     if (options.dryRun)
         return sayWhatWouldBeDone(context, *client, key, [&](const JobInfo& job) {
             const auto grace = options.grace ? formatDuration(*options.grace) : "the configured jobs.kill_grace";
-            return "would send SIGTERM to all processes of " + job.slice + ", after " + grace + " SIGKILL, and remove the slice";
+            return "send SIGTERM to all processes of " + job.slice + ", after " + grace + " SIGKILL, and remove the slice";
         });
     const auto stopped = client->stop(key, options.grace);
     if (!stopped)

@@ -22,7 +22,7 @@ ExitStatus ask(const VerbContext& context, const Options& options, Call call, co
             return fail(client.error());
         if (options.dryRun)
             return sayWhatWouldBeDone(one, *client, key,
-                                      [&](const JobInfo& job) { return "would " + what + " all processes of " + job.slice; });
+                                      [&](const JobInfo& job) { return what + " all processes of " + job.slice; });
         const auto done = ((*client).*call)(key);
         return done ? ExitStatus::Ok : fail(done.error());
     });

@@ -11,9 +11,10 @@ TEMPORARY = {"Busy", "Draining", "SystemdFailed", "Internal", "PidGone", "Unreac
 class Refused(Exception):
     """pinfoldd or the bus answered with an error.
 
-    `name`: the error's name without org.pinfold1.Error., for instance Draining. `temporary`: True if the same request may succeed later
-    or on another node. False if the same request would fail again. An error that is not pinfold's own, for instance an error of the
-    bus, counts as temporary. But AccessDenied of the bus does not: only root and the members of pinfold-admin may pass processes."""
+    `name`: the error's name without org.pinfold1.Error., for instance Draining. `temporary`: True if the same request may succeed
+    later on this node. False if this node would refuse the same request again, even if another node may accept it. An error that is not
+    pinfold's own, for instance an error of the bus, counts as temporary. But AccessDenied of the bus does not: only root and the members
+    of pinfold-admin may pass processes."""
 
     def __init__(self, error):
         super().__init__(error.get_dbus_message())

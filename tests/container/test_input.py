@@ -266,6 +266,12 @@ def test_tables_are_not_cut_when_piped():
     assert run("pinfold", "status", key, check=False).returncode == 3
 
 
+DRY_RUNS = [(("stop", "dry.2"), "send SIGTERM to all processes of batch-dry.2.slice"), (("kill", "dry.2"), "send SIGTERM to"),
+            (("limits", "dry.2", "--run-time-max", "4h"), "run_time_max: - -> 4h"), (("suspend", "dry.2"), "freeze all processes"),
+            (("resume", "dry.2"), "thaw all processes"), (("undrain",), "let the node take jobs again"),
+            (("adopt", "dry.2", str(os.getpid())), "move 1 process into")]
+
+
 def test_dry_run_says_what_would_be():
     out = run("pinfold", "run", "--dry-run", "--job", "dry.1", "--tasks-max", "7", "--", "true").stdout
     assert "[batch-dry.1.slice]" in out and "[job-dry.1.scope]" in out and out.count("TasksMax=7\n") == 2
@@ -275,6 +281,10 @@ def test_dry_run_says_what_would_be():
     assert "would send SIGTERM" in run("pinfold", "stop", "--dry-run", "dry.2").stdout
     assert "would send SIGUSR1" in run("pinfold", "kill", "-s", "USR1", "--dry-run", "dry.2").stdout
     assert "would move 1 process into" in run("pinfold", "adopt", "--dry-run", "dry.2", str(os.getpid())).stdout
+    for words, would in DRY_RUNS:
+        document = json.loads(run("pinfold", *words, "--dry-run", "--json").stdout)
+        assert (document["job"], document["dry_run"]) == ("dry.2" if "dry.2" in words else None, True)
+        assert document["would"][0].startswith(would), document
     assert job.poll() is None
     run("pinfold", "stop", "dry.2")
     finish(job)

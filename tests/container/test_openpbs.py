@@ -13,6 +13,7 @@ import pytest
 from jobs import daemon_ready, drained, expect_nothing_left, live_jobs, main_pid, processes_with, read_journal, receipts, run, wait_until
 from mom import NOT_LAUNCHED, make_job, mom_of_this_host
 from own_server import FUSE_HANG
+from test_tracer import TRACER
 
 CONFIG = Path("/etc/pinfold/pinfold.toml.d/50-openpbs.toml")
 OVER_WALLTIME = -29  # JOB_EXEC_KILL_WALLTIME
@@ -425,6 +426,57 @@ def test_a_drained_node_requeues_what_begins_and_launches_what_has_begun(mom):
     assert mom.periodic().accepted and mom.server_vnodes["node1"] == {"state": FREE, "comment": None}
     begun = begin(mom, one_host("16.srv"))
     finished(mom, begun, started(mom, begun, "true"))
+    expect_nothing_left()
+
+
+TAKES_JOBS = {"state": FREE, "comment": None}
+
+
+def refused(mom, job_id, exec_vnode, *hosts):
+    answer = mom.begin(make_job(job_id, exec_vnode, list(hosts)))
+    assert not answer.accepted, answer
+
+
+def test_each_vnode_that_the_hook_has_taken_away_comes_back(mom):
+    """Each job takes away its own, and the reasons differ."""
+    mom.add_vnode("second")
+    mom.add_vnode("third", by_qmgr=True)
+    mom.add_vnode("admins", state=OFFLINE)
+    mom.others["node2"] = dict(TAKES_JOBS)
+    with drained():
+        refused(mom, "27.srv", "(node1:ncpus=1)+(node2:ncpus=1)", "node1", "node2")
+        run("pinfold", "drain", "--reason", "another disk")
+        refused(mom, "28.srv", "(second:ncpus=1)+(third:ncpus=1)", "node1", "node1")
+    reasons = {name: vnode["comment"].rpartition(": ")[2] for name, vnode in mom.server_vnodes.items() if vnode["comment"]}
+    assert reasons == {"node1": "test", "second": "another disk", "third": "another disk"}
+    assert mom.periodic().accepted
+    assert mom.server_vnodes == {**dict.fromkeys(("node1", "second", "third"), TAKES_JOBS), "admins": {"state": OFFLINE, "comment": None}}
+    expect_nothing_left()
+
+
+def test_a_vnode_that_an_administrator_has_set_offline_stays_so(mom, site):
+    """Whether with a comment or without. root's tracer keeps a process of the job from ending."""
+    mom.add_vnode("second")
+    admins = {"silent": {"state": OFFLINE, "comment": None}, "explained": {"state": OFFLINE, "comment": "new disk"}}
+    for name, vnode in admins.items():
+        mom.add_vnode(name, **vnode)
+    site('[unkillable]\nafter = "2s"\n')
+    job = begin(mom, one_host("29.srv"))
+    child = started(mom, job, "sleep", "1000")
+    tracer = subprocess.Popen(["python3", "-c", TRACER, str(child.pid)], stdout=subprocess.PIPE, text=True)
+    try:
+        assert tracer.stdout.readline() == "traces\n"
+        run("pinfold", "stop", "--grace=0", "pbs.29.srv")
+        wait_until(lambda: live_jobs()["pbs.29.srv"]["unkillable_since"], "unkillable")
+        assert mom.periodic().accepted
+        seen = {"state": OFFLINE, "comment": "pinfold: SIGKILL did not end processes of pbs.29.srv"}
+        assert mom.server_vnodes == {"node1": seen, "second": seen, **admins}
+    finally:
+        tracer.kill()
+        tracer.communicate()
+    wait_until(lambda: "pbs.29.srv" not in live_jobs(), "gone")
+    assert mom.periodic().accepted and mom.server_vnodes == {"node1": TAKES_JOBS, "second": TAKES_JOBS, **admins}
+    finished(mom, job, child)
     expect_nothing_left()
 
 

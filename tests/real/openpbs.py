@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A real OpenPBS on the nodes of a cluster, set up as docs/schedulers/openpbs.md says: the server on node1, a MoM on each. And its jobs."""
+"""A real OpenPBS on the nodes of a cluster, or on one host, set up as docs/schedulers/openpbs.md says: the server on node1, a MoM on each. And
+its jobs. The deadlines are those of an emulated machine, which is twenty times slower than others."""
 
 import itertools
 import json
@@ -16,7 +17,6 @@ HOME = "/var/spool/pbs"
 HOOK = "/usr/libexec/pinfold/openpbs"
 CPUS = 8  # of each node
 PERIOD = 15  # seconds between two runs of exechost_periodic
-KILL_DELAY = 10  # seconds from SIGTERM to SIGKILL that a queue gives by default
 
 # $logevent: all, or nobody could say afterwards what came when.
 SET_UP = """set -e
@@ -29,6 +29,12 @@ printf '%s\\n' '$clienthost node1' '$usecp *:/home/ /home/' '$logevent 0xfffffff
 sed -i 's/^resources: "/&ngpus, vmem, /' {home}/sched_priv/sched_config
 systemctl daemon-reload
 systemctl start pbs
+"""
+
+# A box without a network: PBS wants a name for the host that is not the loopback's.
+OWN_ADDRESS = """set -e
+ip address add 10.11.12.1/24 dev lo
+printf '%s\\n' '127.0.0.1 localhost' '10.11.12.1 node1' >/etc/hosts
 """
 
 # The last one is not the page's: these tests wait for the event.
@@ -67,16 +73,18 @@ def qmgr(directive, check=True):
 
 
 def start():
+    if len(NODES) == 1:
+        run("sh", "-c", OWN_ADDRESS)
     for node in NODES:
-        on(node, "sh", "-c", SET_UP.format(prefix=PREFIX, home=HOME, server=int(node == "node1")), timeout=300)
-    wait_until(lambda: qmgr("list server", check=False).returncode == 0, "the server answers", 180)
+        on(node, "sh", "-c", SET_UP.format(prefix=PREFIX, home=HOME, server=int(node == "node1")), timeout=1800)
+    wait_until(lambda: qmgr("list server", check=False).returncode == 0, "the server answers", 600)
     qmgr("set server flatuid = true")
     qmgr("set server job_history_enable = true")
     qmgr("set server scheduling = true")
     qmgr("create resource ngpus type=long,flag=nh")
     for node in NODES:
         qmgr(f"create node {node}", check=False)  # the server's own host is one already
-        wait_until(lambda: vnode(node).get("state") == "free", f"{node} is free", 120)
+        wait_until(lambda: vnode(node).get("state") == "free", f"{node} is free", 600)
         qmgr(f"set node {node} resources_available.ncpus = {CPUS}")
         qmgr(f"set node {node} resources_available.ngpus = {CPUS}")
         qmgr(f"set node {node} resources_available.vmem = 64gb")
@@ -84,14 +92,37 @@ def start():
         qmgr(directive)
     put_leave()
     for node in NODES:
-        wait_until(lambda: has_hook(node), f"MoM of {node} has the hook", 120)
+        wait_until(lambda: has_hook(node), f"MoM of {node} has the hook", 600)
 
 
 def wait_back(node):
     """Until the hook has brought it back. The scheduler hears of no vnode that comes back, and would look for the jobs that wait for it only in its
     next cycle, up to ten minutes later (scheduler_iteration): it is asked for one."""
-    wait_until(lambda: vnode(node)["state"] == "free", f"{node} is back", 5 * PERIOD)
+    wait_until(lambda: vnode(node)["state"] == "free", f"{node} is back", 600)
     qmgr("set server scheduling = true")
+
+
+@contextmanager
+def second_vnode(node):
+    """The host has another vnode, `second`, with CPUs and memory of its own. PBS has it back whenever it is deleted, so it stays, offline."""
+    lines = ["$configversion 2", "second: resources_available.ncpus = 4", "second: resources_available.mem = 4gb"]
+    if "state" not in vnode("second"):  # of a vnode that is not there, PBS shows an error
+        on(node, "sh", "-c", "printf '%s\\n' \"$@\" >/root/second", "sh", *lines)
+        on(node, f"{PREFIX}/sbin/pbs_mom", "-s", "insert", "second", "/root/second")
+        on(node, "sh", "-c", f"kill -HUP $(cat {HOME}/mom_priv/mom.lock)")
+    wait_until(lambda: "state" in vnode("second"), "the second vnode is there")
+    qmgr("set node second state = free")
+    wait_until(lambda: vnode("second")["state"] == "free", "the second vnode is free")
+    try:
+        yield
+    finally:
+        qmgr("set node second state = offline")
+
+
+def take_away(name, comment):
+    """As an administrator does. pbsnodes -o would take all vnodes of the host."""
+    qmgr(f"set node {name} state = offline")
+    qmgr(f"set node {name} comment = '{comment}'")
 
 
 @contextmanager
@@ -178,15 +209,15 @@ class Job:
     def state(self):
         return self.shown()["job_state"]
 
-    def wait_state(self, *states, deadline=120):
+    def wait_state(self, *states, deadline=600):
         wait_until(lambda: self.state() in states, f"{self.id} in a state of {states}: {self.shown()}", deadline)
         return self
 
-    def wait(self, deadline=180):
+    def wait(self, deadline=600):
         """Until PBS holds it to be over."""
         return self.wait_state("F", deadline=deadline)
 
-    def wait_file(self, name, deadline=120):
+    def wait_file(self, name, deadline=600):
         """Until the job has made this file in its home."""
         wait_until((self.home / name).exists, f"{name} of {self.id}", deadline)
         return (self.home / name).read_text()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """pinfold's hook under a real OpenPBS on two hosts: what the tests with a stand-in for MoM (tests/container/test_openpbs.py) take for granted."""
 
+import contextlib
 import json
 import re
 import signal
@@ -14,6 +15,8 @@ from nodes import NODES, ask, on, set_site
 from openpbs import Job, pbs, vnode
 from terminal import Terminal
 from two_hosts import CLEANS_UP, ENDS, drain, failed_jobs, outcome, undrain
+
+WAITS = "$HOME/leave {} ; touch $HOME/$PBS_JOBID.runs; while [ ! -e $HOME/$PBS_JOBID.go ]; do sleep 0.1; done; exit 3"
 
 
 @pytest.fixture(scope="module")
@@ -113,7 +116,7 @@ def test_a_comment_of_an_administrator_keeps_a_node_offline():
     pbs("pbsnodes", "-C", "mine", "node1")
     undrain("node1")
     note = Path(openpbs.HOME, "mom_priv/hooks/pinfold.said")
-    wait_until(lambda: not note.exists(), "the hook has seen that the node takes jobs")
+    wait_until(lambda: json.loads(note.read_text()) == {}, "the hook has seen that the node takes jobs")
     assert (vnode("node1")["state"], vnode("node1")["comment"]) == ("offline", "mine")
     pbs("pbsnodes", "-r", "-C", "", "node1")
     openpbs.wait_back("node1")
@@ -129,16 +132,22 @@ def test_a_job_that_asks_for_what_the_node_has_not_leaves_the_node_as_it_is():
     job.wait()
 
 
-def test_without_the_daemon_a_job_waits_and_then_runs():
-    on("node1", "systemctl", "mask", "--runtime", "--now", "pinfoldd.socket", "pinfoldd")
+@contextlib.contextmanager
+def no_pinfoldd():
+    run("systemctl", "mask", "--runtime", "--now", "pinfoldd.socket", "pinfoldd")
     try:
+        yield
+    finally:
+        run("systemctl", "unmask", "--runtime", "pinfoldd.socket", "pinfoldd")
+        run("systemctl", "start", "pinfoldd.socket", "pinfoldd")
+
+
+def test_without_the_daemon_a_job_waits_and_then_runs():
+    with no_pinfoldd():
         job = Job("exit 3", node="node1")
         wait_until(lambda: "offline" in vnode("node1")["state"], "node1 is offline")
         assert "not reachable" in vnode("node1")["comment"], vnode("node1")
         wait_until(lambda: job.state() == "Q", "it waits")
-    finally:
-        on("node1", "systemctl", "unmask", "--runtime", "pinfoldd.socket", "pinfoldd")
-        on("node1", "systemctl", "start", "pinfoldd.socket", "pinfoldd")
     openpbs.wait_back("node1")
     job.wait()
     print("run_count", job.shown()["run_count"], vnode("node1"))
@@ -152,16 +161,44 @@ while [ ! -e $HOME/$PBS_JOBID.go ]; do sleep 0.1; done
 /opt/pbs/bin/pbsdsh -n 0 -- /bin/echo task
 exit 0""", node="node1")
     job.wait_file(f"{job.id}.runs")
-    on("node1", "systemctl", "mask", "--runtime", "--now", "pinfoldd.socket", "pinfoldd")
-    try:
+    with no_pinfoldd():
         (job.home / f"{job.id}.go").touch()
         wait_until(lambda: any("task not started" in line and job.id in line for line in openpbs.mom_log("node1")), "MoM has rejected the task")
-    finally:
-        on("node1", "systemctl", "unmask", "--runtime", "pinfoldd.socket", "pinfoldd")
-        on("node1", "systemctl", "start", "pinfoldd.socket", "pinfoldd")
     job.wait()
     print(job.output(), job.shown()["run_count"])
     assert job.output().splitlines().count("run") == 1 and job.shown()["run_count"] == 1
+
+
+def test_a_site_may_let_jobs_run_unconfined():
+    set_site("node1", '[jobs]\non_failure = "run-unconfined"\n')
+    with no_pinfoldd():
+        job = Job("grep ^0: /proc/self/cgroup; exit 4", node="node1").wait()
+    set_site("node1", "")
+    print(job.output(), job.shown()["Exit_status"])
+    assert "batch.slice" not in job.output() and job.shown()["Exit_status"] == 4
+
+
+def test_the_environment_is_the_same_with_the_hook(monkeypatch):
+    """MoM takes apart at commas what a hook has in its environment."""
+    odd = """a,b "c" 'd' \\e f=g é"""
+    monkeypatch.setenv("ODD", odd)
+    job = Job("""printf '%s' "$ODD" """, "-V", node="node1").wait()
+    assert job.output() == odd
+
+
+def test_a_job_that_lives_when_the_hook_is_switched_off_is_ended_by_hand():
+    job = Job(WAITS.format(4726), node="node1")
+    job.wait_file(f"{job.id}.runs")
+    openpbs.qmgr("set hook pinfold enabled = false")
+    wait_until(lambda: not openpbs.has_hook("node1"), "MoM of node1 has heard of it")
+    (job.home / f"{job.id}.go").touch()
+    job.wait()
+    assert job.shown()["Exit_status"] == 3 and ask("node1", "live_jobs")[job.key]["state"] == "ending"
+    run("pinfold", "end", job.key)
+    assert job.receipt()["leftover_commands"] == ["sleep 4726"] and not processes_with("sleep\x004726")
+    openpbs.qmgr("set hook pinfold enabled = true")
+    for node in NODES:
+        wait_until(lambda: openpbs.has_hook(node), f"MoM of {node} has the hook")
 
 
 def test_a_job_on_two_hosts_has_no_leftover_of_moms_and_no_status_on_the_sister():
@@ -273,14 +310,22 @@ def test_a_job_that_loses_chunks_at_its_start_has_the_limits_of_its_new_share(un
 
 @pytest.fixture
 def second_vnode():
-    """Another one of node2, with CPUs and memory of its own. PBS has it back whenever it is deleted."""
-    lines = ["$configversion 2", "second: resources_available.ncpus = 4", "second: resources_available.mem = 4gb"]
-    on("node2", "sh", "-c", "printf '%s\\n' \"$@\" >/root/second", "sh", *lines)
-    on("node2", f"{openpbs.PREFIX}/sbin/pbs_mom", "-s", "insert", "second", "/root/second")
-    on("node2", "sh", "-c", f"kill -HUP $(cat {openpbs.HOME}/mom_priv/mom.lock)")
-    wait_until(lambda: vnode("second").get("state") == "free", "the second vnode is free")
-    yield
-    openpbs.qmgr("set node second state = offline")
+    with openpbs.second_vnode("node2"):
+        yield
+
+
+def test_a_vnode_that_an_administrator_has_set_offline_stays_so(second_vnode):
+    openpbs.take_away("second", "mine")
+    drain("node2")
+    job = Job("exit 3", node="node2")
+    wait_until(lambda: "offline" in vnode("node2")["state"], "node2 is offline")
+    print([(name, vnode(name)["state"], vnode(name)["comment"]) for name in ("node2", "second")])
+    assert "new disk" in vnode("node2")["comment"]
+    undrain("node2")
+    openpbs.wait_back("node2")
+    assert outcome(job.wait().receipt("node2")) == ("exited", 3, None)
+    assert "comment" not in vnode("node2")
+    assert (vnode("second")["state"], vnode("second")["comment"]) == ("offline", "mine")
 
 
 def test_a_sister_host_that_gives_a_vnode_back_has_the_limits_of_the_rest(second_vnode, unenforced):
@@ -293,6 +338,15 @@ def test_a_sister_host_that_gives_a_vnode_back_has_the_limits_of_the_rest(second
     wait_until(lambda: limits(job, "node2")["memory_max"] == 150 << 20, "the smaller share")
     print(job.shown()["exec_vnode"], [openpbs.events(node, "execjob_resize") for node in NODES])
     assert limits(job)["memory_max"] == 100 << 20
+    job.delete()
+    job.wait()
+
+
+def test_pmem_is_of_each_cpu_and_exclhost_is_the_whole_node(unenforced):
+    job = Job("touch $HOME/$PBS_JOBID.runs; sleep 1000", "-l", "select=1:ncpus=2:vnode=node1", "-l", "place=exclhost", "-l", "pmem=100mb")
+    job.wait_file(f"{job.id}.runs")
+    assert limits(job)["memory_max"] == 200 << 20
+    assert json.loads(run("pinfold", "status", job.key, "--json").stdout)["job"]["exclusive"]
     job.delete()
     job.wait()
 
@@ -342,7 +396,6 @@ def test_an_interactive_job_that_is_deleted_leaves_nothing():
     assert not processes_with("sleep\x004722")
 
 
-WAITS = "$HOME/leave {} ; touch $HOME/$PBS_JOBID.runs; while [ ! -e $HOME/$PBS_JOBID.go ]; do sleep 0.1; done; exit 3"
 UNKNOWN = ("exited", None, None)
 
 

@@ -107,9 +107,7 @@ def test_a_drained_node_is_down_with_the_reason_and_the_others_take_its_jobs():
     # Torque also counts the jobs that pbs_mom has refused before it ran anything for them.
     assert not any("goes back to the queue" in line for line in read_journal("-o", "cat", "-t", "torque-prologue").splitlines())
     assert not held(jobs)
-    torque.wait_state("node1", "down")
-    print(torque.torque("pbsnodes", "-l", "-n").stdout)
-    assert "new disk" in torque.torque("pbsnodes", "-l", "-n").stdout
+    torque.wait_down("node1", "new disk")
     undrain("node1")
     wait_back("node1")
     assert "new disk" not in torque.torque("pbsnodes", "-l", "-n").stdout
@@ -145,9 +143,7 @@ def test_without_the_daemon_a_job_waits_and_then_runs():
     mask_pinfoldd()
     try:
         job = Job("exit 3", nodes="node1")
-        torque.wait_state("node1", "down")
-        print(torque.torque("pbsnodes", "-l", "-n").stdout)
-        assert "not reachable" in torque.torque("pbsnodes", "-l", "-n").stdout
+        torque.wait_down("node1", "not reachable")
         wait_until(lambda: job.state() == "Q", "it waits")
         before = job.starts()
     finally:

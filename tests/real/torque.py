@@ -81,6 +81,13 @@ def wait_state(name, state, deadline=180):
     wait_until(lambda: node(name).get("state") == state, f"{name} is {state}: {node(name)}", deadline)
 
 
+def wait_down(name, reason):
+    """The server may take the node for down before pbs_mom has told it the reason, which comes with pbs_mom's next status."""
+    wait_state(name, "down")
+    wait_until(lambda: reason in torque("pbsnodes", "-l", "-n").stdout, f"{name} is down for the reason '{reason}'", 180)
+    print(torque("pbsnodes", "-l", "-n").stdout)
+
+
 def mom_log(name):
     return on(name, "sh", "-c", f"cat {HOME}/mom_logs/*").stdout.splitlines()
 

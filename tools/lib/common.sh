@@ -32,6 +32,21 @@ isHostRelease() { [[ $release == "$hostRelease" ]]; }
 # The root tree of a box: our own, or a tree that was made from it (tools/lib/real-tree).
 rootTree() { echo "${PINFOLD_TREE:-$("$lib/image" tree)}"; }
 
+# Prints the path of the disk of a VM: pinfold's own disk, or a disk that is made from the root tree PINFOLD_TREE.
+rootDisk() {
+    if [[ -z ${PINFOLD_TREE:-} ]]; then
+        "$lib/image" disk
+        return
+    fi
+    local disk=$PINFOLD_TREE.img part=$PINFOLD_TREE.img.part.$$
+    if [[ ! -e $disk ]]; then
+        truncate -s 6G "$part"
+        mke2fs -q -F -t ext4 -L root -d "$PINFOLD_TREE" "$part" >&2
+        mv -- "$part" "$disk"
+    fi
+    echo "$disk"
+}
+
 # Prints why a box of the given kind ("container", "cluster" or "vm") is not available here, or nothing if it is available.
 missingNeed() {
     isRoot || { echo "not root"; return; }

@@ -11,7 +11,8 @@ SIGTERM. MoM waits for the rest of the session as long as kill_delay says. The E
 0. It is always 0 on a sister host, for an interactive job, and for a job that was running when MoM was restarted with -p. A rejected task
 leaves the job running, and where the hook says rerun the job runs again after its end. execjob_resize comes on each host when a hook has taken
 chunks from the job at its start, after the launch on the primary host, and when pbs_release_nodes has taken vnodes of a sister host, on the
-sister hosts that stay.
+sister hosts that stay. vnode_list has the vnodes of the job on all its hosts, and at exechost_periodic those of this host that MoM knows: not
+those that only the server knows, since qmgr has created them. The server takes no word of MoM's on another host's vnodes.
 """
 
 import json
@@ -61,12 +62,24 @@ def make_job(job_id, exec_vnode, hosts, user="alice", primary=True, **resources)
 class Mom:
     def __init__(self, home, host="node1", hook=HOOK, alarm=90):
         self.home, self.host, self.hook, self.alarm = Path(home), host, hook, alarm
-        self.jobs, self.task_numbers, self.server_vnodes = {}, {}, {host: {"state": 0, "comment": None}}
+        self.jobs, self.task_numbers, self.vnodes, self.server_vnodes, self.others = {}, {}, [], {}, {}
+        self.add_vnode(host)
         for part in ("mom_priv/jobs", "mom_priv/hooks/tmp", "spool"):
             (self.home / part).mkdir(parents=True, exist_ok=True)
         self.home.chmod(0o755)
         (self.home / "spool").chmod(0o1777)
         self.restart()
+
+    def add_vnode(self, name, by_qmgr=False, **server):
+        """One of this host's. `server`: what the server has of it, if not the usual."""
+        self.server_vnodes[name] = {"state": 0, "comment": None, **server}
+        if not by_qmgr:
+            self.vnodes.append(name)
+
+    def vnode_list(self, job):
+        if job is None:
+            return self.vnodes
+        return sorted({part.strip("()").split(":")[0] for part in str(job["exec_vnode"]).split("+")})
 
     def restart(self):
         """Restarts MoM with -p: the jobs go on, and are no longer MoM's children."""
@@ -74,8 +87,9 @@ class Mom:
         (self.home / "mom_priv/mom.lock").write_text(f"{os.getpid()}\n")
 
     def given(self, event, job=None, **more):
-        given = {"event": event, "hook_name": "pinfold", "alarm": self.alarm, "node_name": self.host, "vnode_list": [self.host],
-                 "server_vnodes": self.server_vnodes, "pbs_conf": {"PBS_HOME": str(self.home), "PBS_MOM_HOME": ""}, **more}
+        given = {"event": event, "hook_name": "pinfold", "alarm": self.alarm, "node_name": self.host,
+                 "vnode_list": self.vnode_list(job), "server_vnodes": {**self.others, **self.server_vnodes},
+                 "pbs_conf": {"PBS_HOME": str(self.home), "PBS_MOM_HOME": ""}, **more}
         return given if job is None else dict(given, job=job)
 
     def configure(self, text):
@@ -86,7 +100,7 @@ class Mom:
         if answer.job:
             job["resources_used"].update(answer.job["resources_used"])
         for name, changed in answer.vnode_list.items():
-            self.server_vnodes[name].update(changed)
+            self.server_vnodes.get(name, {}).update(changed)
         for name, used in (answer.job_list or {}).items():
             self.jobs[name]["resources_used"].update(used)
         return answer

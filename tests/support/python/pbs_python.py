@@ -17,7 +17,7 @@ def load(given):
     State = pbs.State
     State.node_name, State.vnodes = given["node_name"], given.get("server_vnodes", {})
     pbs.pbs_conf.update(given["pbs_conf"])
-    parameters = {"vnode_list": {name: pbs.vnode({"name": name}) for name in given["vnode_list"]}}
+    parameters = {"vnode_list": {name: pbs.vnode(name) for name in given["vnode_list"]}}
     if "job" in given:
         parameters["job"] = pbs.job(given["job"])
     if "job_list" in given:

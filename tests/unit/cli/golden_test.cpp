@@ -88,7 +88,9 @@ std::vector<Golden> documents() {
             {"event.json", jsonEvent({.name = "job-removed", .job = "sge.4711", .result = "exited"}, golden::kNow)},
             {"open.json", jsonOpened("sge.4711", "batch-sge.4711.slice", {{"OMP_NUM_THREADS", "2"}})},
             {"limits-change.txt", changeLines(change, ResourceLimits{.memoryMax = 2ULL << 30, .tasksMax = 100}, change, {})},
-            {"adopt.json", jsonTask("sge.4711", 2, "job-sge.4711-2.scope")}};
+            {"adopt.json", jsonTask("sge.4711", 2, "job-sge.4711-2.scope")},
+            {"dry-run.json", jsonDryRun("sge.4711", {"send SIGUSR1 to all processes of batch-sge.4711.slice"})},
+            {"dry-run-node.json", jsonDryRun(std::nullopt, {"let the node take jobs again"})}};
 }
 
 std::string listOf(const std::vector<std::string>& columns) {

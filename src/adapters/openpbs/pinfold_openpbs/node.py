@@ -34,51 +34,71 @@ def unkillable_policy():
     return policy
 
 
-def note_of(event):
-    """Where it is kept what we have said."""
-    return os.path.join(mom_home(), "mom_priv", "hooks", event.hook_name + ".said")
-
-
 def tell_state(event, unkillable):
     """Of a node that takes jobs. MoM passes what a hook sets on to the server until that has it. So once is enough, and an administrator who
-    says otherwise afterwards is not contradicted: what we said is taken back only where nobody has changed it."""
-    said = note_of(event)
-    if read(said).get("refusal"):
-        take_back(event, said)
+    says otherwise afterwards is not contradicted: what we said of a vnode is taken back only where nobody has changed it."""
+    said = read_note(event)
+    left = {name: word for name, word in said.items() if (unkillable and not word["refusal"]) or not take_back(event, name, word)}
     policy = unkillable_policy()
-    if unkillable and policy != "none" and not os.path.exists(said):
-        say(event, said, "pinfold: SIGKILL did not end processes of " + ", ".join(unkillable)[:200], policy == "offline")
-    elif not unkillable and os.path.exists(said):
-        take_back(event, said)
+    if unkillable and policy != "none":
+        comment = "pinfold: SIGKILL did not end processes of " + ", ".join(unkillable)[:200]
+        names = [name for name in event.vnode_list.keys() if name not in left and in_service(name)]
+        left.update(say(event, names, comment, policy == "offline"))
+    if left != said:
+        write_note(event, left)
 
 
 def go_offline(event, refusal):
-    """When it has refused a job, and will refuse each other one. Since the job came here, no administrator had set the node offline."""
-    say(event, note_of(event), "pinfold: " + refusal[:300], True, refusal=True)
+    """When it has refused a job, and will refuse each other one. These are the vnodes of the job, since MoM lists no others when a job begins. The
+    server takes no word of this MoM on another host's. Since the job came here, no administrator had set them offline."""
+    said = say(event, event.vnode_list.keys(), "pinfold: " + refusal[:300], True, refusal=True)
+    write_note(event, {**read_note(event), **said})
 
 
-def read(said):
+def note_of(event):
+    """Where it is kept what we have said of which vnode."""
+    return os.path.join(mom_home(), "mom_priv", "hooks", event.hook_name + ".said")
+
+
+def read_note(event):
     try:
-        with open(said) as note:
+        with open(note_of(event)) as note:
             return json.load(note)
     except FileNotFoundError:
         return {}
 
 
-def say(event, said, comment, offline, refusal=False):
-    with open(said, "w") as note:
-        json.dump({"comment": comment, "offline": offline, "refusal": refusal}, note)
-    for name in event.vnode_list.keys():
-        event.vnode_list[name].comment = comment
+def write_note(event, said):
+    note = note_of(event)
+    with open(note + ".part", "w") as part:
+        json.dump(said, part)
+    os.rename(note + ".part", note)
+
+
+def in_service(name):
+    """An administrator has not set it offline, as far as the server answers."""
+    vnode = pbs.server().vnode(name)
+    return vnode is not None and not int(vnode.state) & pbs.ND_OFFLINE
+
+
+def say(event, names, comment, offline, refusal=False):
+    word = {"comment": comment.rstrip(), "offline": offline, "refusal": refusal}  # as the server keeps it
+    for name in names:
+        event.vnode_list[name].comment = word["comment"]
         if offline:
             event.vnode_list[name].state = pbs.ND_OFFLINE
+    return {name: word for name in names}
 
 
-def take_back(event, said):
-    ours = read(said)
-    for name in event.vnode_list.keys():
-        if pbs.server().vnode(name).comment == ours["comment"]:
-            event.vnode_list[name].comment = None
-            if ours["offline"]:
-                event.vnode_list[name].state = pbs.ND_FREE
-    os.unlink(said)
+def take_back(event, name, word):
+    """False where the server does not answer: later, then."""
+    vnode = pbs.server().vnode(name)
+    if vnode is None:
+        return False
+    if vnode.comment == word["comment"]:
+        if name not in event.vnode_list:  # only the server knows that it is this host's
+            event.vnode_list[name] = pbs.vnode(name)
+        event.vnode_list[name].comment = None
+        if word["offline"]:
+            event.vnode_list[name].state = pbs.ND_FREE
+    return True

@@ -147,6 +147,9 @@ class job(Attributes):
 class vnode(Attributes):
     known = ("name", "state", "comment")
 
+    def __init__(self, name, **values):
+        super().__init__({"name": name, **values})
+
 
 class pbs_env(dict):
     pass
@@ -178,7 +181,7 @@ class Event:
 
 class Server:
     def vnode(self, name):
-        return vnode(dict(State.vnodes[name], name=name))
+        return vnode(name, **State.vnodes[name]) if name in State.vnodes else None
 
 
 def event():

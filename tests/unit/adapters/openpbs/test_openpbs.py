@@ -231,7 +231,7 @@ def tell(tmp_path, monkeypatch):
     monkeypatch.setattr(pbs.State, "vnodes", {"node1": server})
 
     def in_an_event(say, what):
-        vnode = pbs.vnode({"name": "node1"})
+        vnode = pbs.vnode("node1")
         say(pbs.Event(pbs.EXECHOST_PERIODIC, "pinfold", {"vnode_list": {"node1": vnode}}), what)
         server.update(vnode.changed)
         return vnode.changed
@@ -259,8 +259,14 @@ def test_a_node_that_refuses_is_offline_until_it_takes_jobs(tell):
     assert tell() == {"comment": None, "state": pbs.ND_FREE}
     tell.configure('{"unkillable": "comment"}')
     tell.refuse("drained")
-    assert tell("pbs.1.srv") == {"comment": "pinfold: SIGKILL did not end processes of pbs.1.srv", "state": pbs.ND_FREE}
+    assert tell("pbs.1.srv") == {"comment": None, "state": pbs.ND_FREE}
+    assert tell("pbs.1.srv") == {"comment": "pinfold: SIGKILL did not end processes of pbs.1.srv"}
     assert tell() == {"comment": None}
+
+
+def test_a_comment_is_known_again_as_the_server_keeps_it(tell):
+    assert tell.refuse("disk ")["comment"] == "pinfold: disk"
+    assert tell() == {"comment": None, "state": pbs.ND_FREE}
 
 
 def test_only_what_the_hook_said_is_taken_back(tell):
@@ -269,6 +275,15 @@ def test_only_what_the_hook_said_is_taken_back(tell):
     assert tell() == {}
     tell.server.update(comment=None, state=pbs.ND_OFFLINE)
     assert tell() == {}, "and forgotten"
+    assert tell("pbs.2.srv") == tell() == {}, "offline already, by an administrator"
+
+
+def test_what_the_server_cannot_be_asked_is_taken_back_later(tell, monkeypatch):
+    tell("pbs.1.srv")
+    with monkeypatch.context() as silent:
+        silent.setattr(pbs.State, "vnodes", {})
+        assert tell() == {}
+    assert tell() == {"comment": None, "state": pbs.ND_FREE}
 
 
 def test_the_sites_policy_on_the_node(tell):
