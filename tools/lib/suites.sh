@@ -4,15 +4,15 @@
 
 # In the order in which they are started: what computes first, the longest of all at the head, then what mostly waits.
 # shellcheck disable=SC2034  # used by those who source this
-suites=(vm unit cluster container chaos hostile fuzz static bus batch reboot)
+suites=(vm unit cluster container chaos hostile fuzz package static bus batch reboot)
 # Run only if they are named.
 # shellcheck disable=SC2034
-byName=(sanitized)
+byName=(sanitized reproducible)
 
 # placeOf SUITE: "host", or the kind of box. The tests are in tests/SUITE; those of "sanitized" are of unit and bus.
 placeOf() {
     case $1 in
-    unit | bus | static | fuzz | sanitized) echo host ;;
+    unit | bus | static | fuzz | sanitized | reproducible) echo host ;;
     cluster | vm) echo "$1" ;;
     batch | reboot) echo vm ;;
     *) echo container ;;
@@ -34,6 +34,7 @@ toolsOf() {
         case $suite in
         static) echo static ;;
         fuzz | sanitized) echo clang ;;
+        reproducible) echo packages ;;
         esac
     done | sort -u
 }
