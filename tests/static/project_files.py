@@ -4,7 +4,7 @@
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
-FOLDERS = (".ci", "dbus", "docs", "src", "tests", "tools", "units")
+FOLDERS = (".ci", "dbus", "debian", "docs", "src", "tests", "tools", "units")
 
 
 def every_file():

@@ -5,16 +5,16 @@
 # The suites are in the order in which they are started: first those that compute, with the longest one at the head, then those
 # that mostly wait.
 # shellcheck disable=SC2034  # used by those who source this
-suites=(vm unit cluster container chaos hostile fuzz static bus batch reboot)
+suites=(vm unit cluster container chaos hostile fuzz package static bus batch reboot)
 # These suites run only if they are named.
 # shellcheck disable=SC2034
-byName=(sanitized)
+byName=(sanitized reproducible)
 
 # placeOf SUITE: prints "host", or the kind of box. The tests are in tests/SUITE; those of "sanitized" are the tests of unit and
 # bus.
 placeOf() {
     case $1 in
-    unit | bus | static | fuzz | sanitized) echo host ;;
+    unit | bus | static | fuzz | sanitized | reproducible) echo host ;;
     cluster | vm) echo "$1" ;;
     batch | reboot) echo vm ;;
     *) echo container ;;
@@ -37,6 +37,7 @@ toolsOf() {
         case $suite in
         static) echo static ;;
         fuzz | sanitized) echo clang ;;
+        reproducible) echo packages ;;
         esac
     done | sort -u
 }

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The Debian packages that the box was booted with, and what dpkg does with them."""
+
+import functools
+import os
+from pathlib import Path
+
+from jobs import run
+
+DIRECTORY = Path("/payload/packages")
+DPKG_OPTIONS = Path("/etc/dpkg/dpkg.cfg.d")
+NAMES = ("pinfold", "libpam-pinfold", "pinfold-grid-engine", "pinfold-slurm", "pinfold-torque", "pinfold-openpbs", "pinfold-doc")
+OLDER = "0.0.9-1"
+
+
+def deb(name):
+    return next(DIRECTORY.glob(f"{name}_*.deb"))
+
+
+def field(name, which):
+    return run("dpkg-deb", "--field", deb(name), which).stdout.strip()
+
+
+@functools.cache
+def older(name):
+    """The same package with the version OLDER."""
+    tree = Path("/var/tmp/older") / name
+    tree.parent.mkdir(exist_ok=True)
+    run("dpkg-deb", "--raw-extract", deb(name), tree)
+    control = tree / "DEBIAN/control"
+    control.write_text(control.read_text().replace(field(name, "Version"), OLDER))
+    run("dpkg-deb", "--build", "-Znone", tree)
+    return tree.with_name(f"{name}.deb")
+
+
+def dpkg(*arguments, **how):
+    return run("dpkg", *arguments, env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"}, **how)
+
+
+def install(*names, of=deb):
+    return dpkg("--install", *(of(name) for name in names))
+
+
+def installed():
+    """The version of each package that is installed, by name."""
+    lines = run("dpkg-query", "--show", "--showformat=${Package} ${Version} ${db:Status-Status}\n").stdout.splitlines()
+    return {name: version for name, version, status in map(str.split, lines) if name in NAMES and status == "installed"}
+
+
+def purge():
+    known = run("dpkg-query", "--show", "--showformat=${Package} ${db:Status-Status}\n").stdout.splitlines()
+    ours = [name for name, status in map(str.split, known) if name in NAMES and status != "not-installed"]
+    if ours:
+        dpkg("--purge", *ours)
+
+
+def contents(name):
+    """All files of an installed package, without directories."""
+    return {path for path in run("dpkg", "--listfiles", name).stdout.splitlines() if path != "/." and (os.path.islink(path) or not os.path.isdir(path))}

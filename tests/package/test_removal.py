@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What the packages leave behind."""
+
+import grp
+import os
+import pwd
+import subprocess
+from pathlib import Path
+
+import debs
+
+from jobs import expect_nothing_left, finish, live_jobs, receipts, run, start_job, units, wait_until
+
+# What is not of this system, or is dpkg's own, or a log.
+ELSEWHERE = ("/dev", "/payload", "/proc", "/results", "/sys", "/tmp", "/var/cache", "/var/lib/dpkg", "/var/log", "/var/tmp")
+# systemd has them for each boot, each unit and each journal.
+TRANSIENT = ("/run/systemd", "/run/udev", "/run/log")
+
+
+def files():
+    found = set()
+    for directory, below, names in os.walk("/"):
+        below[:] = [name for name in below if not os.path.join(directory, name).startswith((*ELSEWHERE, *TRANSIENT))]
+        found |= {os.path.join(directory, name) for name in [*below, *names]}
+    return found
+
+
+def known_units():
+    listed = run("systemctl", "list-unit-files", "--no-legend", "--plain").stdout + run("systemctl", "list-units", "--all", "--no-legend", "--plain").stdout
+    return {line.split()[0] for line in listed.splitlines() if "pinfold" in line or line.startswith("batch")}
+
+
+def accounts():
+    return {entry.pw_name for entry in pwd.getpwall()}, {entry.gr_name for entry in grp.getgrall()}
+
+
+def run_a_job(key):
+    assert finish(start_job(key, "true"))[0] == 0
+    assert len(receipts(key)) == 1
+    expect_nothing_left()
+
+
+def test_a_removal_tells_of_live_jobs_and_leaves_them_alone():
+    debs.purge()
+    debs.install("pinfold")
+    jobs = [start_job(f"remove.{number}", "sh", "-c", "read line; exit 3", stdin=subprocess.PIPE) for number in range(2)]
+    wait_until(lambda: [job["state"] for job in live_jobs().values()] == ["running"] * 2, "the jobs run")
+    before = units()
+    assert before
+    removed = debs.dpkg("--remove", "pinfold")
+    assert "Live jobs on this node: 2." in removed.stderr
+    assert "systemctl list-units 'batch-*.slice' 'job-*.scope'" in removed.stderr
+    assert units() == before and [job.poll() for job in jobs] == [None, None]
+    debs.install("pinfold")
+    assert [finish(job)[0] for job in jobs] == [3, 3]
+    assert [receipt["exit_status"] for number in range(2) for receipt in receipts(f"remove.{number}")] == [3, 3]
+    expect_nothing_left()
+
+
+def test_a_removal_without_live_jobs_keeps_the_receipts_and_the_configuration():
+    debs.purge()
+    debs.install("pinfold")
+    run_a_job("keep.1")
+    own = Path("/etc/pinfold/pinfold.toml.d/site.toml")
+    own.write_text('[jobs]\nkill_grace = "2s"\n')
+    removed = debs.dpkg("--remove", "pinfold")
+    assert "Live jobs" not in removed.stderr
+    assert not Path("/run/pinfold").exists()
+    assert not Path("/usr/libexec/pinfoldd").exists()
+    debs.install("pinfold")
+    assert own.exists() and len(receipts("keep.1")) == 1
+    run_a_job("keep.2")
+
+
+def test_a_purge_leaves_nothing_but_what_the_page_says():
+    debs.purge()
+    was_files, was_units, (was_users, was_groups) = files(), known_units(), accounts()
+    debs.install(*debs.NAMES)
+    run("systemctl", "enable", "--now", "pinfold-strays.timer")
+    run("systemctl", "start", "pinfold-strays.service")
+    run_a_job("purge.1")
+    debs.purge()
+    assert debs.installed() == {}
+    left = files() - was_files
+    assert sorted(left) == []
+    users, groups = accounts()
+    assert (users - was_users, groups - was_groups - {"pinfold-admin"}) == (set(), set())
+    # The slices stay as they were loaded, without a file and without a process, until the next boot.
+    assert known_units() - was_units - {"batch.slice", "pinfold.slice"} == set()
+    assert "pinfold" not in run("systemctl", "list-sockets", "--all", "--no-legend").stdout
+
+
+def test_all_packages_can_be_installed_again_after_a_purge():
+    debs.purge()
+    debs.install(*debs.NAMES)
+    run_a_job("again.1")
+    debs.dpkg("--remove", *debs.NAMES)
+    debs.install(*debs.NAMES)
+    run_a_job("again.2")
+    debs.purge()
+    assert debs.installed() == {}
