@@ -7,6 +7,8 @@
 #include "model/job_key.hpp"
 #include "os/process.hpp"
 
+#include <fmt/core.h>
+
 #include <sys/types.h>
 
 #include <algorithm>
@@ -20,7 +22,7 @@ Result<std::vector<UniqueFd>> openAll(const std::vector<std::string>& pids) {
         const auto pid = parseUnsigned(text);
         if (!pid || *pid < 2 || *pid > INT32_MAX)
             return Error{ErrorCode::InvalidArgument,
-                         "'" + printable(text, 50) + "' is not a process id: use a number from 2 to 2147483647"};
+                         fmt::format("'{}' is not a process id: use a number from 2 to 2147483647", printable(text, 50))};
         auto process = openPidfd(static_cast<pid_t>(*pid));
         if (!process)
             return process.error();
@@ -39,11 +41,10 @@ Result<void> checkOwner(const std::vector<UniqueFd>& processes, uid_t owner) {
         if (!info)
             return info.error();
         if (hasEnded(process.get())) // /proc may have described the next process with this number
-            return Error{ErrorCode::PidGone, "process " + std::to_string(*pid) + " has ended"};
+            return Error{ErrorCode::PidGone, fmt::format("process {} has ended", *pid)};
         if (info->realUid != owner)
-            return Error{ErrorCode::Denied, "process " + std::to_string(*pid) + " belongs to user " +
-                                                std::to_string(info->realUid) + ", not of user " + std::to_string(owner) +
-                                                " (--owner)"};
+            return Error{ErrorCode::Denied,
+                         fmt::format("process {} belongs to user {}, not of user {} (--owner)", *pid, info->realUid, owner)};
     }
     return {};
 }

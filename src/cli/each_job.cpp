@@ -5,6 +5,8 @@
 #include "cli/json.hpp"
 #include "cli/time_out.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cstdio>
 
@@ -32,7 +34,7 @@ ExitStatus forEachJob(const VerbContext& context, const std::vector<std::string>
         const auto key = keyOf(job, style.orProcess);
         VerbContext one(output);
         if (key && style.several)
-            one.title = "Job " + *key + "\n";
+            one.title = fmt::format("Job {}\n", *key);
         const auto status = key ? handle(one, *key) : fail(key.error());
         printed |= status == ExitStatus::Ok || status == ExitStatus::NotRunning;
         if (first == ExitStatus::Ok)

@@ -11,6 +11,8 @@
 #include "strays/leftover_search.hpp"
 #include "strays/policy.hpp"
 
+#include <fmt/core.h>
+
 #include <grp.h>
 #include <pwd.h>
 #include <unistd.h>
@@ -58,9 +60,9 @@ public:
             if (page->size() < kPage)
                 return jobs;
             if (jobs.size() >= kMostReceipts)
-                return Error{ErrorCode::Internal, userName(uid) + " has more than " + std::to_string(kMostReceipts) +
-                                                      " receipts since " + formatUtc(since) +
-                                                      ": too many to find out which job left which files"};
+                return Error{ErrorCode::Internal,
+                             fmt::format("{} has more than {} receipts since {}: too many to find out which job left which files",
+                                         userName(uid), kMostReceipts, formatUtc(since))};
             // Other jobs may have ended in the same microsecond, so we ask for this microsecond again, unless the page contains
             // nothing else.
             filter.until = page->back().ended + (page->front().ended == page->back().ended ? 0 : 1);
@@ -126,9 +128,9 @@ bool isCandidate(uid_t uid, const StrayPolicy& policy) {
 
 ExitStatus straysFiles(const VerbContext& context, const StraysOptions& options) {
     if (options.mode && *options.mode != StraysMode::Report)
-        return fail(
-            {ErrorCode::InvalidArgument, "--mode=" + std::string(toString(*options.mode)) +
-                                             " acts on processes only: use --files with --remove, or with --mode=configured"});
+        return fail({ErrorCode::InvalidArgument,
+                     fmt::format("--mode={} acts on processes only: use --files with --remove, or with --mode=configured",
+                                 toString(*options.mode))});
     // Files of a user whose processes would be no strays are not leftover files either.
     const auto policy = policyFor(options);
     if (!policy)

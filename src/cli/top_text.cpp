@@ -6,6 +6,8 @@
 #include "cli/format.hpp"
 #include "cli/table.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -80,11 +82,11 @@ std::string sums(const std::vector<TopRow>& rows, std::uint64_t at, const TopSty
     std::map<std::string_view, std::size_t> states;
     for (const auto& row : rows)
         ++states[toString(row.job.state)];
-    auto text = formatUtc(at) + "  " + counted(rows.size(), "job", "jobs");
+    auto text = fmt::format("{}  {}", formatUtc(at), counted(rows.size(), "job", "jobs"));
     for (const auto& [state, count] : states)
-        text += ", " + std::to_string(count) + " " + std::string(state);
-    text += "; CPU " + percent(sum(rows, &TopRow::cpu)) + "%, memory " + style.amounts.size(sum(rows, &TopRow::memory));
-    return text + "; by " + style.sort + "\n";
+        text += fmt::format(", {} {}", count, state);
+    return fmt::format("{}; CPU {}%, memory {}; by {}\n", text, percent(sum(rows, &TopRow::cpu)),
+                       style.amounts.size(sum(rows, &TopRow::memory)), style.sort);
 }
 
 std::string cutToScreen(const std::string& text, const TopStyle& style) {
@@ -104,7 +106,7 @@ std::string topText(const std::vector<TopRow>& rows, std::uint64_t at, const std
                     const TopStyle& style) {
     std::string text = style.legend ? sums(rows, at, style) : "";
     if (trouble)
-        text += "this list is old: " + trouble->message + "\n";
+        text += fmt::format("this list is old: {}\n", trouble->message);
     const auto above = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) + (style.legend ? 1 : 0);
     const auto room = style.height == 0 ? rows.size() : style.height - std::min(style.height, above);
     const std::vector<TopRow> shown(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(std::min(room, rows.size())));

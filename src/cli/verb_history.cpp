@@ -7,6 +7,8 @@
 #include "cli/verbs.hpp"
 #include "model/job_key.hpp"
 
+#include <fmt/core.h>
+
 namespace pinfold {
 namespace {
 
@@ -30,7 +32,7 @@ Result<std::string> parseScheduler(const std::string& text) {
     if (isSchedulerName(text))
         return text;
     return Error{ErrorCode::InvalidArgument,
-                 "'" + printable(text, 100) + "' is not a scheduler name: use lower case letters and digits"};
+                 fmt::format("'{}' is not a scheduler name: use lower case letters and digits", printable(text, 100))};
 }
 
 OptionSet describe(Options& options) {

@@ -6,6 +6,8 @@
 #include "cli/verbs.hpp"
 #include "options/job_options.hpp"
 
+#include <fmt/core.h>
+
 #include <cstdio>
 
 namespace pinfold {
@@ -41,8 +43,8 @@ ExitStatus list(const VerbContext& context, const ManagerClient& client, const s
 }
 
 ExitStatus sayWhatWouldChange(const VerbContext& context, const ResourceLimits& change, const ResourceLimits& now) {
-    context.terminal.print(context.title + "Dry run; nothing was changed:\n" +
-                           changeLines(change, now, withDefaults(change, now), context.amounts));
+    context.terminal.print(fmt::format("{}Dry run; nothing was changed:\n{}", context.title,
+                                       changeLines(change, now, withDefaults(change, now), context.amounts)));
     return ExitStatus::Ok;
 }
 

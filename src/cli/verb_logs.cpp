@@ -4,6 +4,8 @@
 #include "cli/verbs.hpp"
 #include "model/job_key.hpp"
 
+#include <fmt/core.h>
+
 #include <unistd.h>
 
 #include <cerrno>
@@ -53,7 +55,7 @@ ExitStatus logs(const VerbContext& context, const Options& options) {
     if (options.follow)
         words.emplace_back("--follow");
     if (options.lines)
-        words.push_back("--lines=" + std::to_string(*options.lines));
+        words.push_back(fmt::format("--lines={}", *options.lines));
     for (auto& match : matchesOf(*key))
         words.push_back(std::move(match));
     std::vector<char*> arguments;

@@ -6,6 +6,8 @@
 #include "cli/verbs.hpp"
 #include "strays/report.hpp"
 
+#include <fmt/core.h>
+
 #include <unistd.h>
 
 #include <cstdio>
@@ -127,8 +129,8 @@ ExitStatus strays(const VerbContext& context, const StraysOptions& options) {
     if (!policy)
         return fail(policy.error());
     if (policy->config.mode != StraysMode::Report && ::geteuid() != 0)
-        return fail({ErrorCode::Denied, "--mode=" + std::string(toString(policy->config.mode)) +
-                                            " is for root only: without --mode, pinfold lists all strays"});
+        return fail({ErrorCode::Denied, fmt::format("--mode={} is for root only: without --mode, pinfold lists all strays",
+                                                    toString(policy->config.mode))});
     const Lookout lookout("/", liveJobs, std::move(*policy));
     return Run(context, options, lookout).go();
 }

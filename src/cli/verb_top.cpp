@@ -8,6 +8,8 @@
 #include "cli/top_text.hpp"
 #include "cli/verbs.hpp"
 
+#include <fmt/core.h>
+
 #include <time.h>
 
 #include <algorithm>
@@ -35,7 +37,8 @@ Result<std::uint64_t> parseDelay(const std::string& text) {
     auto value = parseDuration(text);
     if (value && *value >= kLeastDelay && *value <= kMostDelay)
         return value;
-    return Error{ErrorCode::InvalidArgument, "delay '" + printable(text, 100) + "' is not valid: use 0.1 to 3600 seconds"};
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("delay '{}' is not valid: use 0.1 to 3600 seconds", printable(text, 100))};
 }
 
 OptionSet describe(Options& options) {

@@ -6,6 +6,8 @@
 #include "core/authorizer.hpp"
 #include "core/quota.hpp"
 
+#include <fmt/core.h>
+
 #include <sys/types.h>
 
 #include <functional>
@@ -39,8 +41,11 @@ public:
             return std::shared_ptr<void>();
         if (auto wait = waits_.enter(caller.countsAs))
             return wait;
-        return Error{ErrorCode::Busy, "too many calls of user " + std::to_string(caller.uid) +
-                                          " (or of all ordinary users together) wait for jobs to end: wait for answers first"};
+        return Error{
+            ErrorCode::Busy,
+            fmt::format(
+                "too many calls of user {} (or of all ordinary users together) wait for jobs to end: wait for answers first",
+                caller.uid)};
     }
 
     /// Counts a query of the history. The query holds the result until it is answered, since all queries share few threads.
@@ -50,8 +55,10 @@ public:
             return std::shared_ptr<void>();
         if (auto query = queries_.enter(caller.countsAs))
             return query;
-        return Error{ErrorCode::Busy, "too many calls of user " + std::to_string(caller.uid) +
-                                          " (or of all ordinary users together) ask for receipts: wait for answers first"};
+        return Error{
+            ErrorCode::Busy,
+            fmt::format("too many calls of user {} (or of all ordinary users together) ask for receipts: wait for answers first",
+                        caller.uid)};
     }
 
     Quota quota;

@@ -6,6 +6,8 @@
 #include "core/job_id.hpp"
 #include "os/block_device.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -50,7 +52,7 @@ constexpr std::uint64_t kMostWeight = 10'000;
 
 Result<void> validSlots(const CreateRequest& request) {
     if (request.slots && (*request.slots < 1 || *request.slots > kMostSlots))
-        return Error{ErrorCode::InvalidArgument, "slots is " + std::to_string(*request.slots) + ": use 1 to 8192"};
+        return Error{ErrorCode::InvalidArgument, fmt::format("slots is {}: use 1 to 8192", *request.slots)};
     return {};
 }
 
@@ -174,11 +176,12 @@ Result<void> JobCreator::isFree(const JobKey& key) const {
     // A record that cannot be read is not in the registry, and its job may be alive.
     if (core_.context.records.exists(key))
         return Error{ErrorCode::AlreadyExists,
-                     "job '" + text + "' has a record that pinfoldd did not read: `pinfold reconcile` says why"};
+                     fmt::format("job '{}' has a record that pinfoldd did not read: `pinfold reconcile` says why", text)};
     if (const auto slice = core_.context.cgroups.open(slicePath(key)); slice && slice->populated())
-        return Error{ErrorCode::AlreadyExists, "a unit of this name has processes that pinfoldd does not know: "
-                                               "`systemctl status " +
-                                                   key.sliceName() + "` shows them"};
+        return Error{
+            ErrorCode::AlreadyExists,
+            fmt::format("a unit of this name has processes that pinfoldd does not know: `systemctl status {}` shows them",
+                        key.sliceName())};
     return {};
 }
 
@@ -225,9 +228,9 @@ Result<JobPtr> JobCreator::prepare(const Caller& caller, CreateRequest request, 
         return enough.error();
     const auto user = core_.context.countsAs(owner);
     if (core_.registry.countOf(user, core_.context.countsAs) >= config.jobs.maxPerUser)
-        return Error{ErrorCode::Busy, "user " + std::to_string(user) + " has " + std::to_string(config.jobs.maxPerUser) +
-                                          " live jobs already, the maximum (jobs.max_per_user)" +
-                                          (user == owner ? "" : ", with those of subordinate user ids (/etc/subuid)")};
+        return Error{ErrorCode::Busy, fmt::format("user {} has {} live jobs already, the maximum (jobs.max_per_user){}", user,
+                                                  config.jobs.maxPerUser,
+                                                  user == owner ? "" : ", with those of subordinate user ids (/etc/subuid)")};
     auto grant = allocator_.allocate(request.allocation);
     if (!grant)
         return grant.error();

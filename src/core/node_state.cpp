@@ -8,6 +8,8 @@
 #include "os/read_file.hpp"
 #include "os/replace_file.hpp"
 
+#include <fmt/core.h>
+
 #include <fcntl.h>
 
 #include <cerrno>
@@ -34,8 +36,8 @@ Result<std::optional<Drain>> readDrain(const std::filesystem::path& file) {
 std::string inWords(const Drain& drain) {
     if (!drain.by || !drain.since)
         return drain.reason;
-    return "drained by user " + std::to_string(*drain.by) + " at " + formatUtc(*drain.since) +
-           (drain.reason.empty() ? "" : ": " + drain.reason);
+    return fmt::format("drained by user {} at {}{}", *drain.by, formatUtc(*drain.since),
+                       drain.reason.empty() ? "" : ": " + drain.reason);
 }
 
 } // namespace
@@ -49,8 +51,8 @@ void NodeState::load() {
         drain_ = std::move(*drain);
         return;
     }
-    drain_ = Drain{.reason = printable(file_.string()) + " cannot be read (" + drain.error().message +
-                             "): run `pinfold drain` or `pinfold undrain` to write it again",
+    drain_ = Drain{.reason = fmt::format("{} cannot be read ({}): run `pinfold drain` or `pinfold undrain` to write it again",
+                                         printable(file_.string()), drain.error().message),
                    .since = {},
                    .by = {}};
     logDrainUnreadable(core_.context, drain_->reason);
@@ -58,8 +60,8 @@ void NodeState::load() {
 
 void NodeState::drain(uid_t by, std::string_view reason, Reply<void> reply) {
     if (reason.size() > Drain::kMostReason)
-        return reply(Error{ErrorCode::InvalidArgument, "the reason has " + std::to_string(reason.size()) +
-                                                           " bytes: use at most " + std::to_string(Drain::kMostReason)});
+        return reply(Error{ErrorCode::InvalidArgument,
+                           fmt::format("the reason has {} bytes: use at most {}", reason.size(), Drain::kMostReason)});
     ask({Drain{.reason = printable(reason), .since = core_.context.loop.realTime(), .by = by}, by, std::move(reply)});
 }
 
@@ -98,7 +100,8 @@ void NodeState::storeNext() {
                 storeNext();
             });
         if (!storing_)
-            change.reply(Error{ErrorCode::Busy, "nothing has changed: the disk of " + file_.string() + " does not answer"});
+            change.reply(
+                Error{ErrorCode::Busy, fmt::format("nothing has changed: the disk of {} does not answer", file_.string())});
     }
 }
 
@@ -113,9 +116,10 @@ void NodeState::stored(const Change& change, const Stored& result) {
     if (result.done)
         return change.reply({});
     const std::string state = drain_ ? "is drained" : "takes jobs";
-    change.reply(Error{ErrorCode::Internal, (changed ? "the node " + state + " now, but a loss of power may undo that: "
-                                                     : "the change was not stored, so the node still " + state + ": ") +
-                                                result.done.error().message});
+    const auto& why = result.done.error().message;
+    change.reply(
+        Error{ErrorCode::Internal, changed ? fmt::format("the node {} now, but a loss of power may undo that: {}", state, why)
+                                           : fmt::format("the change was not stored, so the node still {}: {}", state, why)});
 }
 
 std::optional<Drain> NodeState::draining() const {
@@ -131,7 +135,7 @@ std::optional<Drain> NodeState::draining() const {
             also(stuck->words + " (unkillable.action = \"drain\")", stuck->since);
     if (config.history.onFailure == HistoryFailure::Drain)
         if (const auto& trouble = history_.trouble())
-            also("receipts cannot be written: " + trouble->why + " (history.on_failure = \"drain\")", trouble->since);
+            also(fmt::format("receipts cannot be written: {} (history.on_failure = \"drain\")", trouble->why), trouble->since);
     return drain;
 }
 

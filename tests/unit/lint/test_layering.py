@@ -39,6 +39,7 @@ OWNERS = {
     "toml++": {"config"},
     "CLI/": {"cli"},
     "sqlite3": {"os"},
+    "fmt/": {"core", "bus", "socket", "strays", "doctor", "cli"},
 }
 SOURCES = sorted(p for p in SRC.rglob("*") if p.suffix in (".hpp", ".cpp"))
 
@@ -61,6 +62,18 @@ def test_includes_point_down(path):
         for library, owners in OWNERS.items():
             if name.startswith(library):
                 assert folder in owners, f"{name} belongs to {sorted(owners)}"
+
+
+def chains(source):
+    """Messages that are put together with + from three pieces or more, or with a number. Paths and names are no messages."""
+    masked = re.sub(r'"(?:\\.|[^"\\\n])*"', lambda literal: "¶" if re.search(r"[A-Za-z].* | .*[A-Za-z]", literal[0]) else "§", source)
+    between = r"\s*\+(?:::|[^¶§?:;{}])+\+\s*"
+    return re.findall(rf"¶{between}[¶§]|§{between}¶|\+\s*std::to_string|std::to_string\(\w+\)\s*\+", masked)
+
+
+@pytest.mark.parametrize("path", [p for p in SOURCES if p.relative_to(SRC).parts[0] in OWNERS["fmt/"]], ids=lambda p: str(p.relative_to(SRC)))
+def test_messages_are_format_strings(path):
+    assert chains(path.read_text()) == [], 'write fmt::format("process {} has ended", pid)'
 
 
 def test_only_the_command_line_knows_its_parser():
