@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdio>
+#include <functional>
 #include <string>
 
 namespace pinfold {
@@ -27,6 +29,9 @@ public:
     std::string colored(Tone tone, const std::string& text) const;
     /// Prints to standard output. If that is a terminal, it uses a pager: $PINFOLD_PAGER, $PAGER, else less -FRSX.
     void print(const std::string& text) const;
+    /// As print(), for a text that may be too long for the memory: `write` writes it piece by piece. If there is no pager,
+    /// `write` is called a second time.
+    void print(const std::function<void(std::FILE* to)>& write) const;
 
 private:
     TerminalOptions options_;

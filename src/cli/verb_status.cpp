@@ -41,7 +41,7 @@ ExitStatus liveStatus(const VerbContext& context, const JobDetail& detail) {
         return ExitStatus::Ok;
     }
     auto text = jobPage(detail, context.terminal, context.amounts, context.tableStyle());
-    if (const auto lines = journalLines(detail.job.unit); !lines.empty())
+    if (const auto lines = lastJournalLines(detail.job.unit, context.terminal); !lines.empty())
         text += "\n" + lines;
     context.terminal.print(text);
     return ExitStatus::Ok;
