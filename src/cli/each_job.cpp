@@ -33,7 +33,7 @@ ExitStatus forEachJob(const VerbContext& context, const std::vector<std::string>
             nameErrorsAfter(job);
         const auto key = keyOf(job, style.orProcess);
         VerbContext one(output);
-        if (key && style.several)
+        if (key && style.several && !output.pairs)
             one.title = fmt::format("Job {}\n", *key);
         const auto status = key ? handle(one, *key) : fail(key.error());
         printed |= status == ExitStatus::Ok || status == ExitStatus::NotRunning;

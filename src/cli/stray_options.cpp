@@ -200,8 +200,7 @@ OptionSet straysOptions(StraysOptions& options) {
                  {.name = "--remove",
                   .help = "with --files: remove what may be removed",
                   .set = into(options.remove),
-                  .needs = "--files"},
-                 parsableOption(options.parsable)});
+                  .needs = "--files"}});
     return set;
 }
 

@@ -22,7 +22,6 @@ struct StraysOptions {
     bool files = false;                                       ///< look for files, not for processes
     bool remove = false;                                      ///< remove files
     bool dryRun = false;
-    bool parsable = false;
 
     /// The site's settings with those of the options in their place.
     StraysConfig applied(StraysConfig config) const;

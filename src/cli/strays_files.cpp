@@ -160,7 +160,7 @@ ExitStatus straysFiles(const VerbContext& context, const StraysOptions& options)
     SdJournal journal("pinfold-strays");
     const auto listing = searchLeftovers(rules, sources, action == LeftoverAction::Remove ? &journal : nullptr);
     context.terminal.print(context.json ? jsonLeftoverFiles(listing)
-                                        : leftoverTable(listing, action, context.amounts, context.tableStyle(options.parsable)));
+                                        : leftoverTable(listing, action, context.amounts, context.tableStyle()));
     for (const auto& gap : listing.gaps)
         std::fprintf(stderr, "pinfold: no file%s is removed, because pinfold could not find out all it needs to know: %s\n",
                      gap.user ? (" of " + userName(*gap.user)).c_str() : "", gap.what.c_str());

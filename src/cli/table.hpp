@@ -18,12 +18,12 @@ struct Column {
 struct TableStyle {
     bool legend = true;
     std::size_t width = 0; ///< the terminal's width; 0: never cut
-    bool parsable = false; ///< fields have '|' between them, and nothing is aligned
+    bool pairs = false;    ///< each row is a line of NAME="value", as `lsblk --pairs` prints it; nothing is cut
     std::uint64_t now = 0; ///< CLOCK_REALTIME, microseconds; a terminal shows times near it in short
 };
 
-/// The table as lines, each with a line break, without borders. On a terminal it is made to fit: some columns are left out, and
-/// others are cut, with an ellipsis. A line that is still too wide is cut at its end.
+/// The table as lines, each with a line break, without borders. The cells must be printable. On a terminal it is made to fit:
+/// some columns are left out, and others are cut, with an ellipsis. A line that is still too wide is cut at its end.
 std::string formatTable(const std::vector<Column>& columns, const std::vector<std::vector<std::string>>& rows,
                         const TableStyle& style);
 
@@ -35,5 +35,8 @@ std::size_t displayWidth(const std::string& text);
 
 /// The text. If it does not fit, it is cut, and ends with an ellipsis.
 std::string cutToWidth(const std::string& text, std::size_t width);
+
+/// The first `most` lines of the text, each of them cut.
+std::string cutLines(const std::string& text, std::size_t width, std::size_t most = SIZE_MAX);
 
 } // namespace pinfold

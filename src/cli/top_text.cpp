@@ -67,7 +67,7 @@ std::string table(const std::vector<TopRow>& rows, const TopStyle& style) {
         for (const auto& column : columns)
             line.push_back(column.text(row, style.amounts));
     }
-    return formatTable(header, fields, {style.legend, style.width, false});
+    return formatTable(header, fields, {style.legend, style.width, style.pairs});
 }
 
 template <class T> std::optional<T> sum(const std::vector<TopRow>& rows, std::optional<T> TopRow::*member) {
@@ -89,21 +89,12 @@ std::string sums(const std::vector<TopRow>& rows, std::uint64_t at, const TopSty
                        style.amounts.size(sum(rows, &TopRow::memory)), style.sort);
 }
 
-std::string cutToScreen(const std::string& text, const TopStyle& style) {
-    std::string out;
-    std::size_t start = 0;
-    for (std::size_t line = 0; line < style.height && start < text.size(); ++line) {
-        const auto end = text.find('\n', start);
-        out += cutToWidth(text.substr(start, end - start), style.width) + "\n";
-        start = end + 1;
-    }
-    return out;
-}
-
 } // namespace
 
 std::string topText(const std::vector<TopRow>& rows, std::uint64_t at, const std::optional<Error>& trouble,
                     const TopStyle& style) {
+    if (style.pairs)
+        return table(rows, style);
     std::string text = style.legend ? sums(rows, at, style) : "";
     if (trouble)
         text += fmt::format("this list is old: {}\n", trouble->message);
@@ -111,7 +102,7 @@ std::string topText(const std::vector<TopRow>& rows, std::uint64_t at, const std
     const auto room = style.height == 0 ? rows.size() : style.height - std::min(style.height, above);
     const std::vector<TopRow> shown(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(std::min(room, rows.size())));
     text += table(shown, style);
-    return style.height == 0 ? text : cutToScreen(text, style);
+    return style.height == 0 ? text : cutLines(text, style.width, style.height);
 }
 
 } // namespace pinfold

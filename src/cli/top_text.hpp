@@ -15,6 +15,7 @@ namespace pinfold {
 struct TopStyle {
     std::string sort;   ///< what the rows are sorted by
     bool legend = true; ///< the line with the sums, and the column headers
+    bool pairs = false; ///< only the rows, as TableStyle says
     Amounts amounts;
     // The terminal's size. Less important columns and what does not fit are left out, and lines are cut. Both 0: nothing is cut.
     std::size_t width = 0;

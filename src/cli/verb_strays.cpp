@@ -99,7 +99,7 @@ private:
 
     void list() const {
         context_.terminal.print(context_.json ? jsonStrays(run_)
-                                              : strayTable(run_.rows, context_.amounts, context_.tableStyle(options_.parsable)));
+                                              : strayTable(run_.rows, context_.amounts, context_.tableStyle()));
     }
 
     void sayReasons() const {

@@ -183,8 +183,8 @@ ExitStatus top(const VerbContext& context, const Options& options) {
         uid = *user;
     }
     TopSource source(uid);
-    TopStyle style{options.sort, context.output.legend, context.amounts, 0, 0};
-    if (options.batch || context.json || !TopScreen::possible())
+    TopStyle style{options.sort, context.output.legend, context.output.pairs, context.amounts, 0, 0};
+    if (options.batch || context.json || context.output.pairs || !TopScreen::possible())
         return batch(context, options, source, style);
     auto first = source.look(); // take the first look before the screen is taken: its errors are then readable
     if (!first)

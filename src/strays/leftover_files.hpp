@@ -86,7 +86,7 @@ enum class Kept {
     Unknown,      ///< not everything is known that must be known
     NotRoot,      ///< this process is not root, and only root knows what other users' processes have open
 };
-std::string_view toString(Kept kept); ///< "live-job": JSON, --parsable
+std::string_view toString(Kept kept); ///< "live-job": JSON
 std::string_view reason(Kept kept);   ///< "its user has a live job"
 
 /// What is known about the rest of the node at the moment.

@@ -38,6 +38,7 @@ OWNERS = {
     "sdbus-c++": {"systemd", "bus_values", "bus", "client"},
     "toml++": {"config"},
     "CLI/": {"cli"},
+    "libsmartcols": {"cli"},
     "sqlite3": {"os"},
     "fmt/": {"core", "bus", "socket", "strays", "doctor", "cli"},
 }
