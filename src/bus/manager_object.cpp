@@ -4,6 +4,8 @@
 #include "base/bus_names.hpp"
 #include "bus/page.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <csignal>
 #include <cstdint>
@@ -63,7 +65,7 @@ template <class... R, class F> void ManagerObject::handle(sdbus::Result<R...>&& 
         // If the gate counted the call, the caller also pays for the time in which pinfoldd read the message.
         const auto spentBefore = call.counted ? call.spentBefore : parts_.loop.cpuTime();
         if (!caller->admin && !call.counted && !parts_.clients.rate.take(caller->countsAs, parts_.loop.bootTime()))
-            return answer.fail({ErrorCode::Busy, "too many calls of user " + std::to_string(caller->uid) + ": wait a second"});
+            return answer.fail({ErrorCode::Busy, fmt::format("too many calls of user {}: wait a second", caller->uid)});
         guardedCall([&] {
             // This check comes before pinfoldd looks at anything else in the request. JobManager decides later what a job's owner
             // may do.
@@ -76,8 +78,8 @@ template <class... R, class F> void ManagerObject::handle(sdbus::Result<R...>&& 
     };
     guardedCall([&] {
         if (name.size() > kMaxName)
-            return answer.fail({ErrorCode::InvalidArgument,
-                                "a key or unit name has " + std::to_string(name.size()) + " bytes: use at most 1024"});
+            return answer.fail(
+                {ErrorCode::InvalidArgument, fmt::format("a key or unit name has {} bytes: use at most 1024", name.size())});
         parts_.callers.resolve(call.sender, std::move(act));
     });
 }
@@ -179,8 +181,7 @@ void ManagerObject::StopJob(sdbus::Result<>&& result, std::string key, Dict opti
 void ManagerObject::KillJob(sdbus::Result<>&& result, std::string key, std::int32_t signal) {
     handle(std::move(result), key, [this, key, signal](const Caller& caller, const auto& answer) {
         if (signal < 1 || signal > SIGRTMAX)
-            return answer.fail(
-                {ErrorCode::InvalidArgument, "signal " + std::to_string(signal) + " is out of range: use 1 to 64"});
+            return answer.fail({ErrorCode::InvalidArgument, fmt::format("signal {} is out of range: use 1 to 64", signal)});
         parts_.jobs.killJob(caller, key, signal, replyNothing(answer));
     });
 }
@@ -250,7 +251,7 @@ void ManagerObject::GetJob(sdbus::Result<sdbus::ObjectPath>&& result, std::strin
 void ManagerObject::GetJobByPID(sdbus::Result<std::string, std::uint32_t, sdbus::ObjectPath>&& result, std::uint32_t pid) {
     handle(std::move(result), {}, [this, pid](const Caller&, const auto& answer) {
         if (pid < 2 || pid > INT32_MAX)
-            return answer.fail({ErrorCode::InvalidArgument, "process " + std::to_string(pid) + " cannot be part of a job"});
+            return answer.fail({ErrorCode::InvalidArgument, fmt::format("process {} cannot be part of a job", pid)});
         const auto found = parts_.jobs.jobOfProcess(static_cast<pid_t>(pid));
         if (!found)
             return answer.fail(found.error());

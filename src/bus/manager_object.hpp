@@ -14,6 +14,8 @@
 #include "os/freed_memory.hpp"
 #include "systemd/sdbus_compat.hpp"
 
+#include <fmt/core.h>
+
 #include <functional>
 #include <map>
 #include <memory>
@@ -121,7 +123,7 @@ private:
         return false;
     }
     void logUnexpected(const char* what, const std::exception& error) const {
-        parts_.logError(std::string("unexpected error in ") + what + ": " + error.what());
+        parts_.logError(fmt::format("unexpected error in {}: {}", what, error.what()));
     }
 
     Parts parts_;

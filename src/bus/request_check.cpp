@@ -3,6 +3,8 @@
 
 #include "base/escape.hpp"
 
+#include <fmt/core.h>
+
 #include <systemd/sd-bus.h>
 
 #include <algorithm>
@@ -28,10 +30,10 @@ Result<void> checkEntry(sd_bus_message* message, std::vector<std::string_view>& 
         sd_bus_message_peek_type(message, nullptr, &type) <= 0)
         return unreadable();
     if (std::find(seen.begin(), seen.end(), key) != seen.end())
-        return invalid("entry '" + printable(key, 100) + "' occurs more than once: give it once");
+        return invalid(fmt::format("entry '{}' occurs more than once: give it once", printable(key, 100)));
     if (std::string_view(type).size() != 1 || *type == SD_BUS_TYPE_VARIANT)
-        return invalid("entry '" + printable(key, 100) + "' has type " + printable(type, 100) +
-                       ", but no entry has this type: see org.pinfold1(5)");
+        return invalid(fmt::format("entry '{}' has type {}, but no entry has this type: see org.pinfold1(5)", printable(key, 100),
+                                   printable(type, 100)));
     seen.emplace_back(key);
     if (seen.size() > kMaxEntries)
         return invalid("a dictionary has more than 32 entries: see org.pinfold1(5)");
@@ -75,8 +77,8 @@ Result<void> checkRequest(sd_bus_message* message) {
         else if (std::string_view(contents) == "h")
             checked = checkDescriptors(message);
         else
-            return invalid("an argument has type a" + printable(contents, 100) +
-                           ", but no method takes this type: see org.pinfold1(5)");
+            return invalid(fmt::format("an argument has type a{}, but no method takes this type: see org.pinfold1(5)",
+                                       printable(contents, 100)));
         if (!checked)
             return checked;
     }

@@ -8,6 +8,10 @@
 #include "os/process.hpp"
 #include "socket_client/daemon_link.hpp"
 
+#include <fmt/core.h>
+
+#include <sys/types.h>
+
 #include <algorithm>
 
 namespace pinfold {
@@ -21,7 +25,7 @@ Result<std::vector<UniqueFd>> openAll(const std::vector<std::string>& pids) {
         const auto pid = parseUnsigned(text);
         if (!pid || *pid < 2 || *pid > INT32_MAX)
             return Error{ErrorCode::InvalidArgument,
-                         "'" + printable(text, 50) + "' is not a process id: use a number from 2 to 2147483647"};
+                         fmt::format("'{}' is not a process id: use a number from 2 to 2147483647", printable(text, 50))};
         auto process = openPidfd(static_cast<pid_t>(*pid));
         if (!process)
             return process.error();
@@ -40,11 +44,10 @@ Result<void> checkOwner(const std::vector<UniqueFd>& processes, uid_t owner) {
         if (!info)
             return info.error();
         if (hasEnded(process.get())) // /proc may have described a later process with this number
-            return Error{ErrorCode::PidGone, "process " + std::to_string(*pid) + " has ended"};
+            return Error{ErrorCode::PidGone, fmt::format("process {} has ended", *pid)};
         if (info->realUid != owner)
-            return Error{ErrorCode::Denied, "process " + std::to_string(*pid) + " belongs to user " +
-                                                std::to_string(info->realUid) + ", not of user " + std::to_string(owner) +
-                                                " (--owner)"};
+            return Error{ErrorCode::Denied,
+                         fmt::format("process {} belongs to user {}, not of user {} (--owner)", *pid, info->realUid, owner)};
     }
     return {};
 }

@@ -7,6 +7,8 @@
 #include "cli/help_page.hpp"
 #include "options/words.hpp"
 
+#include <fmt/core.h>
+
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -82,13 +84,13 @@ Texts wordsOf(int argc, char** argv, const Verb* verb) {
 }
 
 EarlyExit usageError(const std::string& what, const std::string& command) {
-    return {static_cast<int>(ExitStatus::Usage), "pinfold: " + what + "; see " + command + " --help\n"};
+    return {static_cast<int>(ExitStatus::Usage), fmt::format("pinfold: {}; see {} --help\n", what, command)};
 }
 
 EarlyExit unknownVerb(const std::string& word, const std::vector<Verb>& verbs) {
     Texts names;
     std::ranges::transform(verbs, std::back_inserter(names), &Verb::name);
-    return usageError("unknown command '" + printable(word, 100) + "'" + suggestion(word, names), "pinfold");
+    return usageError(fmt::format("unknown command '{}'{}", printable(word, 100), suggestion(word, names)), "pinfold");
 }
 
 /// Returns the option that the user probably meant.

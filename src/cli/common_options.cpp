@@ -24,10 +24,6 @@ Option ownerOption(std::optional<std::string>& owner) {
             .offer = Offer::Users};
 }
 
-Option parsableOption(bool& parsable) {
-    return {.name = "--parsable", .letter = 'P', .help = "separate the fields by |", .set = into(parsable)};
-}
-
 Option rootOption(std::string& root) {
     return {.name = "--root",
             .value = "DIRECTORY",

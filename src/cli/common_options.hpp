@@ -18,7 +18,6 @@ Option jobsArgument(std::vector<std::string>& jobs, Offer offer = Offer::LiveJob
 
 Option dryRunOption(bool& dryRun);
 Option ownerOption(std::optional<std::string>& owner); ///< its value is the `owner` of openProcesses()
-Option parsableOption(bool& parsable);
 Option rootOption(std::string& root);
 Option userOption(std::optional<std::string>& user);
 

@@ -3,6 +3,8 @@
 
 #include "wording/wrap.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 namespace pinfold {
@@ -56,9 +58,8 @@ std::string doctorPage(const std::vector<Finding>& findings, const Terminal& ter
     std::string text;
     for (const auto& finding : findings)
         text += linesOf(finding, idWidth, terminal, width);
-    return text + std::to_string(count(findings, FindingState::Ok)) + " ok, " +
-           std::to_string(count(findings, FindingState::Warn)) + " warn, " + std::to_string(count(findings, FindingState::Fail)) +
-           " fail\n";
+    return fmt::format("{}{} ok, {} warn, {} fail\n", text, count(findings, FindingState::Ok),
+                       count(findings, FindingState::Warn), count(findings, FindingState::Fail));
 }
 
 } // namespace pinfold

@@ -5,6 +5,8 @@
 #include "cli/json.hpp"
 #include "cli/time_out.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cstdio>
 
@@ -32,8 +34,8 @@ ExitStatus forEachJob(const VerbContext& context, const std::vector<std::string>
             nameErrorsAfter(job);
         const auto key = keyOf(job, style.orProcess);
         VerbContext one(output);
-        if (key && style.several)
-            one.title = "Job " + *key + "\n";
+        if (key && style.several && !output.pairs)
+            one.title = fmt::format("Job {}\n", *key);
         const auto status = key ? handle(one, *key) : fail(key.error());
         printed |= status == ExitStatus::Ok || status == ExitStatus::NotRunning;
         if (first == ExitStatus::Ok)

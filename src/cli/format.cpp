@@ -4,6 +4,8 @@
 #include "base/escape.hpp"
 #include "base/parse.hpp"
 
+#include <fmt/core.h>
+
 #include <pwd.h>
 
 #include <algorithm>
@@ -43,7 +45,7 @@ Result<std::uint32_t> userId(const std::string& text) {
         return static_cast<std::uint32_t>(*number);
     if (const passwd* user = ::getpwnam(text.c_str()))
         return user->pw_uid;
-    return Error{ErrorCode::InvalidArgument, "unknown user '" + printable(text, 100) + "'"};
+    return Error{ErrorCode::InvalidArgument, fmt::format("unknown user '{}'", printable(text, 100))};
 }
 
 std::string formatShortUtc(std::uint64_t realtimeUsec, std::uint64_t now) {
@@ -62,8 +64,9 @@ Result<std::uint64_t> parseWhen(const std::string& text, std::uint64_t now) {
             return now - *ago;
     if (const auto utc = parseUtc(text))
         return *utc;
-    return Error{ErrorCode::InvalidArgument, "time '" + printable(text, 100) +
-                                                 "' is not valid: use 2026-11-20, \"2026-11-20 12:00\", -1h, today or now (UTC)"};
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("time '{}' is not valid: use 2026-11-20, \"2026-11-20 12:00\", -1h, today or now (UTC)",
+                             printable(text, 100))};
 }
 
 } // namespace pinfold

@@ -3,6 +3,8 @@
 
 #include "options/help.hpp"
 
+#include <fmt/core.h>
+
 namespace pinfold {
 namespace {
 
@@ -30,12 +32,13 @@ std::string helpPage(const std::vector<Verb>& verbs) {
     OutputOptions output;
     auto options = outputOptions(output);
     append(options, {{.name = "--version", .help = "show the version"}});
-    return text + optionsHelp(options) + "\nEach command has options of its own: see pinfold COMMAND --help, and pinfold(1).\n";
+    return fmt::format("{}{}\nEach command has options of its own: see pinfold COMMAND --help, and pinfold(1).\n", text,
+                       optionsHelp(options));
 }
 
 std::string helpPage(const Verb& verb) {
-    return "Usage: " + usageLine("pinfold " + verb.name, verb.options) + "\n\n" + verb.summary + "\n" +
-           optionsHelp(verb.options) + "\nAll commands have the options that pinfold --help lists.\n";
+    return fmt::format("Usage: {}\n\n{}\n{}\nAll commands have the options that pinfold --help lists.\n",
+                       usageLine("pinfold " + verb.name, verb.options), verb.summary, optionsHelp(verb.options));
 }
 
 } // namespace pinfold

@@ -6,6 +6,8 @@
 #include "bus_client/manager_client.hpp"
 #include "model/job_key.hpp"
 
+#include <fmt/core.h>
+
 #include <set>
 #include <string>
 
@@ -47,20 +49,23 @@ Result<std::string> keyOfUnit(const std::string& name) {
     if (const auto unit = identifyUnit(name))
         return unit->key.text();
     return Error{ErrorCode::InvalidArgument,
-                 "'" + printable(name, 300) + "' is not a unit of a job: use batch-….slice or job-….scope"};
+                 fmt::format("'{}' is not a unit of a job: use batch-….slice or job-….scope", printable(name, 300))};
 }
 
 Result<std::string> onlyOne(const std::set<std::string>& keys, const std::string& name) {
     if (keys.size() == 1)
         return *keys.begin();
     if (keys.empty())
-        return Error{ErrorCode::NoSuchJob,
-                     "no job '" + printable(name, 300) +
-                         "' that you may see is live or in the history: `pinfold list` and `pinfold history` show the keys"};
+        return Error{
+            ErrorCode::NoSuchJob,
+            fmt::format(
+                "no job '{}' that you may see is live or in the history: `pinfold list` and `pinfold history` show the keys",
+                printable(name, 300))};
     std::string all;
     for (const auto& key : keys)
         all += (all.empty() ? "" : ", ") + key;
-    return Error{ErrorCode::InvalidArgument, "several jobs have the id '" + printable(name, 300) + "': name one of " + all};
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("several jobs have the id '{}': name one of {}", printable(name, 300), all)};
 }
 
 } // namespace

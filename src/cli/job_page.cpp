@@ -7,6 +7,8 @@
 #include "wording/receipt_text.hpp"
 #include "wording/wrap.hpp"
 
+#include <fmt/core.h>
+
 namespace pinfold {
 namespace {
 
@@ -17,21 +19,27 @@ std::string row(const std::string& name, const std::string& value) {
     return "  " + name + std::string(kRowIndent - 2 - name.size(), ' ') + value + "\n";
 }
 
-std::string against(const std::string& used, const std::string& limit) { return limit == "-" ? used : used + " of " + limit; }
+std::string against(const std::string& used, const std::string& limit) {
+    return limit == "-" ? used : fmt::format("{} of {}", used, limit);
+}
 
 std::string limitLines(const JobDetail& detail, const Amounts& amounts) {
     const auto usage = detail.usage.value_or(Usage{});
     const auto& limits = detail.limits;
     const auto mark = [&detail](const char* limit) { return enforcementMark(detail.limitsNotEnforced, limit); };
-    std::string text = row("memory", against(amounts.size(usage.memoryCurrent), amounts.size(limits.memoryMax)) +
-                                         mark("memory_max") + ", peak " + amounts.size(usage.memoryPeak));
+    std::string text =
+        row("memory", fmt::format("{}{}, peak {}", against(amounts.size(usage.memoryCurrent), amounts.size(limits.memoryMax)),
+                                  mark("memory_max"), amounts.size(usage.memoryPeak)));
     const auto cpu = usage.cpuUser && usage.cpuSystem ? std::optional(*usage.cpuUser + *usage.cpuSystem) : std::nullopt;
-    text += row("cpu", amounts.duration(cpu) +
-                           (limits.cpuQuota ? ", quota " + amounts.quota(limits.cpuQuota) + mark("cpu_quota") : "") +
-                           (limits.cpuWeight ? ", weight " + Amounts::number(limits.cpuWeight) + mark("cpu_weight") : "") +
-                           (limits.allowedCpus ? ", on CPUs " + limits.allowedCpus->toString() + mark("allowed_cpus") : ""));
-    text += row("tasks", against(Amounts::number(usage.tasksCurrent), Amounts::number(limits.tasksMax)) + mark("tasks_max") +
-                             ", peak " + Amounts::number(usage.tasksPeak));
+    text +=
+        row("cpu",
+            amounts.duration(cpu) +
+                (limits.cpuQuota ? fmt::format(", quota {}{}", amounts.quota(limits.cpuQuota), mark("cpu_quota")) : "") +
+                (limits.cpuWeight ? fmt::format(", weight {}{}", *limits.cpuWeight, mark("cpu_weight")) : "") +
+                (limits.allowedCpus ? fmt::format(", on CPUs {}{}", limits.allowedCpus->toString(), mark("allowed_cpus")) : ""));
+    text +=
+        row("tasks", fmt::format("{}{}, peak {}", against(Amounts::number(usage.tasksCurrent), Amounts::number(limits.tasksMax)),
+                                 mark("tasks_max"), Amounts::number(usage.tasksPeak)));
     if (const auto words = allocationInWords(detail.allocation); !words.empty())
         text += row("reserved", words);
     if (limits.runTimeMax)
@@ -91,15 +99,15 @@ std::string processTable(const std::vector<JobProcess>& processes, const Amounts
 std::string jobPage(const JobDetail& detail, const Terminal& terminal, const Amounts& amounts, const TableStyle& style) {
     const auto& job = detail.job;
     const auto tone = job.state == ShownState::Running ? Tone::Good : Tone::Warning;
-    std::string text = "Job " + job.key + " of user " + userName(job.uid) + ": " +
-                       terminal.colored(tone, std::string(toString(job.state))) + "\n\n";
+    std::string text = fmt::format("Job {} of user {}: {}\n\n", job.key, userName(job.uid),
+                                   terminal.colored(tone, std::string(toString(job.state))));
     text += row("since", formatUtc(job.created));
     if (job.unkillableSince)
-        text += row("unkillable", "SIGKILL of " + formatUtc(*job.unkillableSince) +
-                                      " has had no effect; the job ends when its processes end" +
-                                      (job.unkillableInFuse ? "; " + std::string(kAbortFuse) : ""));
+        text += row("unkillable",
+                    fmt::format("SIGKILL of {} has had no effect; the job ends when its processes end{}",
+                                formatUtc(*job.unkillableSince), job.unkillableInFuse ? "; " + std::string(kAbortFuse) : ""));
     text += row("slice", job.slice);
-    text += row("scope", job.unit + (job.tasks > 1 ? " and " + std::to_string(job.tasks - 1) + " more" : ""));
+    text += row("scope", job.unit + (job.tasks > 1 ? fmt::format(" and {} more", job.tasks - 1) : ""));
     text += limitLines(detail, amounts);
     if (detail.processes)
         text += "\n" + processTable(*detail.processes, amounts, style);

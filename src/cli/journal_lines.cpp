@@ -1,38 +1,131 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cli/journal_lines.hpp"
 
-#include "base/unique_fd.hpp"
+#include "base/escape.hpp"
+#include "base/parse.hpp"
+#include "model/json.hpp"
 
-#include <fcntl.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include <fmt/core.h>
 
 #include <array>
+#include <ctime>
+#include <map>
 
 namespace pinfold {
+namespace {
 
-std::string journalLines(const std::string& unit) {
-    std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0)
-        return {};
-    const UniqueFd readEnd(ends[0]);
-    UniqueFd writeEnd(ends[1]);
-    const pid_t pid = ::fork();
-    if (pid == 0) {
-        ::dup2(writeEnd.get(), STDOUT_FILENO);
-        // journalctl's messages (such as "you may not see this") are thrown away, because they tell the caller nothing new.
-        ::dup2(::open("/dev/null", O_WRONLY | O_CLOEXEC), STDERR_FILENO);
-        ::execlp("journalctl", "journalctl", "--no-pager", "--quiet", "-n", "10", "-o", "short-iso", "-u", unit.c_str(), nullptr);
-        ::_exit(1);
+constexpr std::uint64_t kLastEntries = 10;
+constexpr std::string_view kHarmless = "\\\t"; // printable() escapes these, too
+
+/// As printable(), but a backslash stays as it is: the writers of messages have escaped already what they quote.
+std::string harmless(std::string_view text) {
+    std::string out;
+    while (true) {
+        const auto end = text.find_first_of(kHarmless);
+        out += printable(text.substr(0, end), std::string::npos);
+        if (end == std::string_view::npos)
+            return out;
+        out += text[end];
+        text.remove_prefix(end + 1);
     }
-    writeEnd.reset();
+}
+
+std::string withoutTabs(const std::string& text) {
+    std::string out;
+    for (const char c : text)
+        out.append(c == '\t' ? 8 : 1, c == '\t' ? ' ' : c);
+    return out;
+}
+
+std::vector<std::string_view> linesOf(std::string_view text) {
+    std::vector<std::string_view> lines;
+    while (true) {
+        const auto end = text.find('\n');
+        lines.push_back(text.substr(0, end));
+        if (end == std::string_view::npos || end + 1 == text.size())
+            return lines;
+        text.remove_prefix(end + 1);
+    }
+}
+
+bool isText(std::string_view value) {
+    for (const auto line : linesOf(value))
+        if (harmless(line) != line)
+            return false;
+    return true;
+}
+
+std::string localTime(std::uint64_t realTimeUsec) {
+    const auto seconds = static_cast<std::time_t>(realTimeUsec / 1'000'000);
+    std::tm parts{};
+    ::localtime_r(&seconds, &parts);
+    std::array<char, 64> text{};
+    return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S%z", &parts)};
+}
+
+std::string_view firstOf(const JournalEntry& entry, std::initializer_list<const char*> names) {
+    for (const auto* name : names)
+        if (const auto value = entry.field(name); !value.empty())
+            return value;
+    return {};
+}
+
+std::string writerOf(const JournalEntry& entry) {
+    const auto name = firstOf(entry, {"SYSLOG_IDENTIFIER", "_COMM"});
+    const auto pid = firstOf(entry, {"_PID", "SYSLOG_PID"});
+    return harmless(name.empty() ? "unknown" : name) + (pid.empty() ? "" : fmt::format("[{}]", harmless(pid)));
+}
+
+/// PRIORITY has syslog's numbers, the least of which is the most severe.
+Tone toneOf(std::string_view priority) {
+    if (priority.size() != 1 || priority > "4")
+        return Tone::Plain;
+    return priority < "4" ? Tone::Bad : Tone::Warning;
+}
+
+Json jsonValue(const std::string& value) {
+    if (isText(value))
+        return value;
+    auto bytes = Json::array();
+    for (const char byte : value)
+        bytes.push_back(static_cast<unsigned char>(byte));
+    return bytes;
+}
+
+} // namespace
+
+std::string journalLine(const JournalEntry& entry, const Terminal& terminal) {
+    const auto tone = toneOf(entry.field("PRIORITY"));
+    const auto head = fmt::format("{} {} {}: ", localTime(entry.realTime), harmless(entry.field("_HOSTNAME")), writerOf(entry));
     std::string text;
-    std::array<char, 4096> buffer{};
-    ssize_t count = 0;
-    while (pid > 0 && (count = ::read(readEnd.get(), buffer.data(), buffer.size())) > 0)
-        text.append(buffer.data(), static_cast<std::size_t>(count));
-    if (pid > 0)
-        ::waitpid(pid, nullptr, 0);
+    for (const auto line : linesOf(entry.field("MESSAGE")))
+        text +=
+            (text.empty() ? head : std::string(head.size(), ' ')) + terminal.colored(tone, withoutTabs(harmless(line))) + "\n";
+    return text;
+}
+
+std::string jsonJournalEntry(const JournalEntry& entry) {
+    Json json{{"__CURSOR", entry.cursor},
+              {"__REALTIME_TIMESTAMP", std::to_string(entry.realTime)},
+              {"__MONOTONIC_TIMESTAMP", std::to_string(entry.monotonic)}};
+    std::map<std::string_view, Json> values;
+    for (const auto& [name, value] : entry.fields)
+        values[name].push_back(jsonValue(value));
+    for (auto& [name, all] : values)
+        json[std::string(name)] = all.size() == 1 ? std::move(all[0]) : std::move(all);
+    return dump(json) + "\n";
+}
+
+std::string lastJournalLines(const std::string& unit, const Terminal& terminal) {
+    auto reader = JournalReader::open(matchesOfUnit(unit));
+    if (!reader || !reader->goToNewest(kLastEntries))
+        return {};
+    std::string text;
+    while (const auto entry = reader->next()) {
+        if (!*entry)
+            break;
+        text += journalLine(**entry, terminal);
+    }
     return text;
 }
 

@@ -3,6 +3,8 @@
 
 #include "cli/format.hpp"
 
+#include <fmt/core.h>
+
 namespace pinfold {
 namespace {
 
@@ -20,7 +22,7 @@ std::string joined(const JobsOfFile& jobs) {
     std::string text;
     for (const auto& key : jobs.keys)
         text += (text.empty() ? "" : ",") + key;
-    return text + (jobs.count > jobs.keys.size() ? ",+" + std::to_string(jobs.count - jobs.keys.size()) : "");
+    return text + (jobs.count > jobs.keys.size() ? fmt::format(",+{}", jobs.count - jobs.keys.size()) : "");
 }
 
 } // namespace

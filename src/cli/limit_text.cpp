@@ -5,6 +5,8 @@
 #include "model/limit_table.hpp"
 #include "model/set_limit.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <map>
 
@@ -45,8 +47,8 @@ bool isOneOf(const std::vector<std::string>& names, std::string_view name) {
 }
 
 std::string reasonOf(const LimitRow& row) {
-    return "the kernel did not accept the value; `pinfold doctor` says whether the cgroup controller " +
-           std::string(row.controller ? row.controller : "that it needs") + " is missing";
+    return fmt::format("the kernel did not accept the value; `pinfold doctor` says whether the cgroup controller {} is missing",
+                       row.controller ? row.controller : "that it needs");
 }
 
 } // namespace

@@ -5,6 +5,8 @@
 #include "cli/format.hpp"
 #include "options/words.hpp"
 
+#include <fmt/core.h>
+
 namespace pinfold {
 namespace {
 
@@ -46,7 +48,7 @@ Result<ListColumn> columnNamed(const std::vector<ListColumn>& columns, const std
     for (const auto& known : names)
         all += (all.empty() ? "" : ", ") + known;
     return Error{ErrorCode::InvalidArgument,
-                 "unknown column '" + printable(name, 100) + "'" + suggestion(name, names) + "; use " + all};
+                 fmt::format("unknown column '{}'{}; use {}", printable(name, 100), suggestion(name, names), all)};
 }
 
 } // namespace

@@ -28,6 +28,10 @@ OptionSetter intoColor(ColorMode& target) {
 
 OptionSet outputOptions(OutputOptions& options) {
     return {{.name = "--json", .help = "print one JSON document", .set = into(options.json)},
+            {.name = "--pairs",
+             .letter = 'P',
+             .help = "print each row of a table as a line of NAME=\"value\"",
+             .set = into(options.pairs)},
             {.name = "--no-legend", .help = "print no column headers", .set = off(options.legend)},
             {.name = "--no-pager", .help = "do not use a pager", .set = off(options.terminal.pager)},
             {.name = "--full", .help = "do not cut long lines", .set = into(options.terminal.full)},

@@ -17,6 +17,7 @@ namespace pinfold {
 struct OutputOptions {
     bool json = false;
     bool legend = true;
+    bool pairs = false;    ///< set by --pairs
     bool rawBytes = false; ///< set by --bytes
     TerminalOptions terminal;
 };
@@ -29,9 +30,7 @@ struct VerbContext {
     explicit VerbContext(const OutputOptions& outputOptions)
         : output(outputOptions), json(output.json), terminal(output.terminal), amounts{output.rawBytes} {}
 
-    TableStyle tableStyle(bool parsable = false) const {
-        return {output.legend, parsable ? 0 : terminal.width(), parsable, realTimeNow()};
-    }
+    TableStyle tableStyle() const { return {output.legend, output.pairs ? 0 : terminal.width(), output.pairs, realTimeNow()}; }
 
     OutputOptions output;
     bool json;

@@ -7,6 +7,8 @@
 #include "config/config.hpp"
 #include "options/words.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <sstream>
@@ -18,7 +20,7 @@ constexpr std::array<std::string_view, 4> kModes{"report", "warn", "stop", "kill
 static_assert(kModes.size() == static_cast<std::size_t>(StraysMode::Kill) + 1, "one name for each mode");
 
 Error invalid(const std::string& text, const std::string& what) {
-    return {ErrorCode::InvalidArgument, "'" + printable(text, 100) + "' is not valid: use " + what};
+    return {ErrorCode::InvalidArgument, fmt::format("'{}' is not valid: use {}", printable(text, 100), what)};
 }
 
 Result<std::uint64_t> parseLeast(const std::string& text) {
@@ -57,9 +59,9 @@ Result<StrayKinds> parseKinds(const std::string& text) {
     for (const auto& name : *names) {
         const auto kind = strayKindFromString(name);
         if (!kind || *kind == StrayKind::Orphan)
-            return Error{ErrorCode::InvalidArgument, "'" + printable(name, 100) + "' is not a kind that pinfold can act on" +
-                                                         (kind ? "" : suggestion(name, strayKindNames())) + "; use " +
-                                                         enumerated(actionableKinds())};
+            return Error{ErrorCode::InvalidArgument,
+                         fmt::format("'{}' is not a kind that pinfold can act on{}; use {}", printable(name, 100),
+                                     kind ? "" : suggestion(name, strayKindNames()), enumerated(actionableKinds()))};
         kinds.insert(*kind);
     }
     return kinds;
@@ -198,8 +200,7 @@ OptionSet straysOptions(StraysOptions& options) {
                  {.name = "--remove",
                   .help = "with --files: remove what may be removed",
                   .set = into(options.remove),
-                  .needs = "--files"},
-                 parsableOption(options.parsable)});
+                  .needs = "--files"}});
     return set;
 }
 

@@ -23,7 +23,6 @@ struct StraysOptions {
     bool files = false;                ///< look for files, not for processes
     bool remove = false;               ///< remove files
     bool dryRun = false;
-    bool parsable = false;
 
     /// Returns the site's settings, in which the options have replaced some values.
     StraysConfig applied(StraysConfig config) const;

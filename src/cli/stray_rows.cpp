@@ -5,6 +5,8 @@
 #include "cli/format.hpp"
 #include "os/user_terminal.hpp"
 
+#include <fmt/core.h>
+
 namespace pinfold {
 namespace {
 
@@ -89,9 +91,8 @@ std::string strayTable(const std::vector<StrayRow>& rows, const Amounts& amounts
 std::string actionLine(const Stray& stray, const StrayAction& action, bool dryRun) {
     const auto wording = wordingOf(action.kind);
     const auto& info = stray.process.info;
-    return std::string(dryRun ? wording.planned : wording.done) + " " + std::to_string(info.pid) + " of " +
-           userName(info.realUid) + " (" + std::string(toString(stray.kind)) + ", " + stray.unit + ")" +
-           (action.why.empty() ? "" : ", because " + action.why) + ": " + info.command + "\n";
+    return fmt::format("{} {} of {} ({}, {}){}: {}\n", dryRun ? wording.planned : wording.done, info.pid, userName(info.realUid),
+                       toString(stray.kind), stray.unit, action.why.empty() ? "" : ", because " + action.why, info.command);
 }
 
 } // namespace pinfold

@@ -12,6 +12,8 @@
 #include "strays/leftover_search.hpp"
 #include "strays/policy.hpp"
 
+#include <fmt/core.h>
+
 #include <grp.h>
 #include <pwd.h>
 #include <unistd.h>
@@ -57,9 +59,9 @@ public:
             if (page->size() < kPage)
                 return jobs;
             if (jobs.size() >= kMostReceipts)
-                return Error{ErrorCode::Internal, userName(uid) + " has more than " + std::to_string(kMostReceipts) +
-                                                      " receipts since " + formatUtc(since) +
-                                                      ": too many to find out which job left which files"};
+                return Error{ErrorCode::Internal,
+                             fmt::format("{} has more than {} receipts since {}: too many to find out which job left which files",
+                                         userName(uid), kMostReceipts, formatUtc(since))};
             // Other jobs may have ended in the same microsecond, so the next question includes this microsecond again, unless all
             // jobs of the page ended in it.
             filter.until = page->back().ended + (page->front().ended == page->back().ended ? 0 : 1);
@@ -125,9 +127,9 @@ bool isCandidate(uid_t uid, const StrayPolicy& policy) {
 
 ExitStatus straysFiles(const VerbContext& context, const StraysOptions& options) {
     if (options.mode && *options.mode != StraysMode::Report)
-        return fail(
-            {ErrorCode::InvalidArgument, "--mode=" + std::string(toString(*options.mode)) +
-                                             " acts on processes only: use --files with --remove, or with --mode=configured"});
+        return fail({ErrorCode::InvalidArgument,
+                     fmt::format("--mode={} acts on processes only: use --files with --remove, or with --mode=configured",
+                                 toString(*options.mode))});
     // If processes of a user would not be strays, files of the user are not leftover files either.
     const auto policy = policyFor(options);
     if (!policy)
@@ -157,7 +159,7 @@ ExitStatus straysFiles(const VerbContext& context, const StraysOptions& options)
     SdJournal journal("pinfold-strays");
     const auto listing = searchLeftovers(rules, sources, action == LeftoverAction::Remove ? &journal : nullptr);
     context.terminal.print(context.json ? jsonLeftoverFiles(listing)
-                                        : leftoverTable(listing, action, context.amounts, context.tableStyle(options.parsable)));
+                                        : leftoverTable(listing, action, context.amounts, context.tableStyle()));
     for (const auto& gap : listing.gaps)
         std::fprintf(stderr, "pinfold: no file%s is removed, because pinfold could not find out all it needs to know: %s\n",
                      gap.user ? (" of " + userName(*gap.user)).c_str() : "", gap.what.c_str());

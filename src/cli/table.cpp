@@ -4,12 +4,19 @@
 #include "base/parse.hpp"
 #include "cli/format.hpp"
 
+#include <libsmartcols.h>
+
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 #include <cwchar>
+#include <memory>
+#include <new>
 
 namespace pinfold {
 namespace {
+
+using Row = std::vector<std::string>;
 
 constexpr const char* kGap = "  ";
 constexpr std::size_t kGapWidth = 2;
@@ -35,22 +42,16 @@ std::string upper(std::string text) {
     return text;
 }
 
-/// Replaces the separator in a field, because the name of a user's process or cgroup may contain it.
-std::string withoutSeparator(const std::string& field) {
-    std::string text;
-    for (const char c : field)
-        text += c == '|' ? std::string("\\x7c") : std::string(1, c);
-    return text;
+Row headerOf(const std::vector<Column>& columns) {
+    Row header;
+    for (const auto& column : columns)
+        header.push_back(upper(column.name));
+    return header;
 }
 
-std::string joined(const std::vector<std::string>& fields) {
-    std::string line;
-    for (std::size_t i = 0; i < fields.size(); ++i)
-        line += (i > 0 ? "|" : "") + withoutSeparator(fields[i]);
-    return line + "\n";
-}
-
-using Row = std::vector<std::string>;
+// libsmartcols lays tables out, but what a narrow terminal shows is decided here: no column of libsmartcols can leave, it marks
+// no cut, and its versions differ in what they cut. Version 2.38 takes one place after the other from all columns in turn, so
+// that it cuts the user's name when the command is long.
 
 /// Describes how a column is shown.
 struct Shown {
@@ -61,12 +62,12 @@ struct Shown {
     std::size_t leastWidth() const { return column->least == 0 ? width : std::min(width, column->least); }
 };
 
-std::vector<Shown> naturalWidths(const std::vector<Column>& columns, const std::vector<Row>& rows, bool legend) {
+std::vector<Shown> naturalWidths(const std::vector<Column>& columns, const std::vector<Row>& lines) {
     std::vector<Shown> shown;
     for (std::size_t i = 0; i < columns.size(); ++i) {
-        auto width = legend ? displayWidth(columns[i].name) : 0;
-        for (const auto& row : rows)
-            width = std::max(width, displayWidth(row[i]));
+        std::size_t width = 0;
+        for (const auto& line : lines)
+            width = std::max(width, displayWidth(line[i]));
         shown.push_back({&columns[i], i, width});
     }
     return shown;
@@ -102,16 +103,63 @@ void narrow(std::vector<Shown>& shown, std::size_t limit) {
     }
 }
 
-std::string aligned(const std::vector<Shown>& shown, const Row& fields) {
-    std::string line;
-    for (const auto& column : shown) {
-        const auto field = cutToWidth(fields[column.index], column.width);
-        const std::string padding(column.width - std::min(column.width, displayWidth(field)), ' ');
-        const bool last = &column == &shown.back();
-        line += column.column->number ? padding + field : last ? field : field + padding;
-        line += last ? "" : kGap;
+/// libsmartcols fails only when memory runs out.
+void check(int status) {
+    if (status < 0)
+        throw std::bad_alloc();
+}
+template <class T> T* check(T* made) { return made ? made : throw std::bad_alloc(); }
+
+struct Unref {
+    void operator()(libscols_table* table) const { scols_unref_table(table); }
+};
+using LibraryTable = std::unique_ptr<libscols_table, Unref>;
+
+LibraryTable newTable() {
+    LibraryTable table(check(scols_new_table()));
+    check(scols_table_set_termforce(table.get(), SCOLS_TERMFORCE_NEVER));
+    check(scols_table_enable_noheadings(table.get(), 1));
+    // What is not printable is escaped already. libsmartcols would escape our escapes once more.
+    check(scols_table_enable_noencoding(table.get(), 1));
+    return table;
+}
+
+void addLine(libscols_table* table, const Row& fields) {
+    auto* const line = check(scols_table_new_line(table, nullptr));
+    for (std::size_t i = 0; i < fields.size(); ++i)
+        check(scols_line_set_data(line, i, fields[i].c_str()));
+}
+
+std::string textOf(libscols_table* table) {
+    char* text = nullptr;
+    check(scols_print_table_to_string(table, &text));
+    const std::unique_ptr<char, decltype(&std::free)> owner(text, &std::free);
+    return text && *text ? std::string(text) + "\n" : "";
+}
+
+std::string pairs(const std::vector<Column>& columns, const std::vector<Row>& rows) {
+    const auto table = newTable();
+    check(scols_table_enable_export(table.get(), 1));
+    check(scols_table_enable_shellvar(table.get(), 1));
+    for (const auto& name : headerOf(columns))
+        check(scols_table_new_column(table.get(), name.c_str(), 0, 0));
+    for (const auto& row : rows)
+        addLine(table.get(), row);
+    return textOf(table.get());
+}
+
+std::string laidOut(const std::vector<Shown>& shown, const std::vector<Row>& lines) {
+    const auto table = newTable();
+    check(scols_table_set_column_separator(table.get(), kGap));
+    for (const auto& column : shown)
+        check(scols_table_new_column(table.get(), nullptr, 0, column.column->number ? SCOLS_FL_RIGHT : 0));
+    for (const auto& line : lines) {
+        Row fields;
+        for (const auto& column : shown)
+            fields.push_back(cutToWidth(line[column.index], column.width));
+        addLine(table.get(), fields);
     }
-    return line;
+    return textOf(table.get());
 }
 
 } // namespace
@@ -146,29 +194,31 @@ std::string cutToWidth(const std::string& text, std::size_t width) {
     return out + "…";
 }
 
+std::string cutLines(const std::string& text, std::size_t width, std::size_t most) {
+    std::string out;
+    std::size_t start = 0;
+    for (std::size_t line = 0; line < most && start < text.size(); ++line) {
+        const auto end = text.find('\n', start);
+        out += cutToWidth(text.substr(start, end - start), width) + "\n";
+        start = end + 1;
+    }
+    return out;
+}
+
 std::string formatTable(const std::vector<Column>& columns, const std::vector<std::vector<std::string>>& rows,
                         const TableStyle& style) {
-    Row header;
-    for (const auto& column : columns)
-        header.push_back(upper(column.name));
-    auto shown = naturalWidths(columns, rows, style.legend);
-    const bool bounded = style.width > 0;
-    if (bounded) {
-        letColumnsLeave(shown, style.width);
-        narrow(shown, style.width);
-    }
-    std::string text;
-    const auto add = [&](const Row& fields) {
-        if (style.parsable)
-            text += joined(fields);
-        else
-            text += (bounded ? cutToWidth(aligned(shown, fields), style.width) : aligned(shown, fields)) + "\n";
-    };
+    if (style.pairs)
+        return pairs(columns, rows);
+    std::vector<Row> lines;
     if (style.legend)
-        add(header);
-    for (const auto& row : rows)
-        add(row);
-    return text;
+        lines.push_back(headerOf(columns));
+    lines.insert(lines.end(), rows.begin(), rows.end());
+    auto shown = naturalWidths(columns, lines);
+    if (style.width == 0)
+        return laidOut(shown, lines);
+    letColumnsLeave(shown, style.width);
+    narrow(shown, style.width);
+    return cutLines(laidOut(shown, lines), style.width);
 }
 
 } // namespace pinfold

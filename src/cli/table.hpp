@@ -19,12 +19,12 @@ struct Column {
 struct TableStyle {
     bool legend = true;
     std::size_t width = 0; ///< the terminal's width; if 0, nothing is cut
-    bool parsable = false; ///< fields have '|' between them, and nothing is aligned
+    bool pairs = false;    ///< each row is a line of NAME="value", as `lsblk --pairs` prints it; nothing is cut
     std::uint64_t now = 0; ///< CLOCK_REALTIME, microseconds; a terminal shows times near `now` in a short form
 };
 
-/// Returns the table as lines, each with a line break, without borders. If a terminal is too narrow, formatTable() leaves out
-/// some columns, and cuts others with an ellipsis. A line that is still too wide is cut at its end.
+/// Returns the table as lines, each with a line break, without borders. The cells must be printable. If a terminal is too narrow,
+/// formatTable() leaves out some columns, and cuts others with an ellipsis. A line that is still too wide is cut at its end.
 std::string formatTable(const std::vector<Column>& columns, const std::vector<std::vector<std::string>>& rows,
                         const TableStyle& style);
 
@@ -36,5 +36,8 @@ std::size_t displayWidth(const std::string& text);
 
 /// Returns the text. If the text does not fit, it is cut and ends with an ellipsis.
 std::string cutToWidth(const std::string& text, std::size_t width);
+
+/// The first `most` lines of the text, each of them cut.
+std::string cutLines(const std::string& text, std::size_t width, std::size_t most = SIZE_MAX);
 
 } // namespace pinfold

@@ -41,14 +41,14 @@ std::string pagerCommand() {
     return "command -v less >/dev/null && exec less -FRSX; exit 127";
 }
 
-/// Shows the text in a pager. Returns false if the pager does not exist (the shell's status 127), so that nobody has read the
-/// text.
-bool page(const std::string& text) {
+/// Shows in a pager what `write` writes. Returns false if the pager does not exist (the shell's status 127), so that nobody has
+/// read the text.
+bool page(const std::function<void(std::FILE* to)>& write) {
     std::signal(SIGPIPE, SIG_IGN);                           // a reader who leaves the pager early has seen enough
     std::FILE* pager = ::popen(pagerCommand().c_str(), "w"); // NOLINT(cert-env33-c): PAGER is a command line by convention
     if (!pager)
         return false;
-    std::fputs(text.c_str(), pager);
+    write(pager);
     const int status = ::pclose(pager);
     return !WIFEXITED(status) || WEXITSTATUS(status) != 127;
 }
@@ -72,9 +72,13 @@ std::string Terminal::colored(Tone tone, const std::string& text) const {
 }
 
 void Terminal::print(const std::string& text) const {
-    if (isTerminal_ && options_.pager && page(text))
+    print([&text](std::FILE* to) { std::fputs(text.c_str(), to); });
+}
+
+void Terminal::print(const std::function<void(std::FILE* to)>& write) const {
+    if (isTerminal_ && options_.pager && page(write))
         return;
-    std::fputs(text.c_str(), stdout);
+    write(stdout);
     std::fflush(stdout);
 }
 

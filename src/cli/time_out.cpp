@@ -4,6 +4,8 @@
 #include "base/parse.hpp"
 #include "bus_client/manager_client.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 namespace pinfold {
@@ -15,10 +17,10 @@ constexpr std::uint64_t kPatience = 5'000'000; ///< short, because pinfoldd may 
 
 std::string stillThere(const std::string& key, std::optional<ShownState> state, std::optional<std::size_t> processes,
                        std::uint64_t timeout) {
-    auto words = "job " + key + " is still " + std::string(toString(state)) + " after " + formatDuration(timeout);
+    auto words = fmt::format("job {} is still {} after {}", key, toString(state), formatDuration(timeout));
     if (!processes)
         return words;
-    return words + ": " + counted(*processes, "process is", "processes are") + " left";
+    return fmt::format("{}: {} left", words, counted(*processes, "process is", "processes are"));
 }
 
 Error explained(Error error, const std::string& key, std::uint64_t timeout) {
@@ -28,10 +30,10 @@ Error explained(Error error, const std::string& key, std::uint64_t timeout) {
     const auto jobs = client ? client->listJobs(kPatience) : Result<std::vector<JobInfo>>(client.error());
     if (!jobs) // pinfoldd still does not answer
         return {ErrorCode::TimedOut,
-                "pinfoldd did not answer within " + formatDuration(timeout) + "; look at `systemctl status pinfoldd`"};
+                fmt::format("pinfoldd did not answer within {}; look at `systemctl status pinfoldd`", formatDuration(timeout))};
     const auto job = std::find_if(jobs->begin(), jobs->end(), [&key](const JobInfo& live) { return live.key == key; });
     if (job == jobs->end())
-        return {ErrorCode::TimedOut, "job " + key + " was not over after " + formatDuration(timeout) + ", but is now"};
+        return {ErrorCode::TimedOut, fmt::format("job {} was not over after {}, but is now", key, formatDuration(timeout))};
     const auto processes = client->processes(key);
     return {ErrorCode::TimedOut,
             stillThere(key, job->state, processes ? std::optional(processes->size()) : std::nullopt, timeout)};

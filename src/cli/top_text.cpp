@@ -6,6 +6,8 @@
 #include "cli/format.hpp"
 #include "cli/table.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -65,7 +67,7 @@ std::string table(const std::vector<TopRow>& rows, const TopStyle& style) {
         for (const auto& column : columns)
             line.push_back(column.text(row, style.amounts));
     }
-    return formatTable(header, fields, {style.legend, style.width, false});
+    return formatTable(header, fields, {style.legend, style.width, style.pairs});
 }
 
 template <class T> std::optional<T> sum(const std::vector<TopRow>& rows, std::optional<T> TopRow::*member) {
@@ -80,36 +82,27 @@ std::string sums(const std::vector<TopRow>& rows, std::uint64_t at, const TopSty
     std::map<std::string_view, std::size_t> states;
     for (const auto& row : rows)
         ++states[toString(row.job.state)];
-    auto text = formatUtc(at) + "  " + counted(rows.size(), "job", "jobs");
+    auto text = fmt::format("{}  {}", formatUtc(at), counted(rows.size(), "job", "jobs"));
     for (const auto& [state, count] : states)
-        text += ", " + std::to_string(count) + " " + std::string(state);
-    text += "; CPU " + percent(sum(rows, &TopRow::cpu)) + "%, memory " + style.amounts.size(sum(rows, &TopRow::memory));
-    return text + "; by " + style.sort + "\n";
-}
-
-std::string cutToScreen(const std::string& text, const TopStyle& style) {
-    std::string out;
-    std::size_t start = 0;
-    for (std::size_t line = 0; line < style.height && start < text.size(); ++line) {
-        const auto end = text.find('\n', start);
-        out += cutToWidth(text.substr(start, end - start), style.width) + "\n";
-        start = end + 1;
-    }
-    return out;
+        text += fmt::format(", {} {}", count, state);
+    return fmt::format("{}; CPU {}%, memory {}; by {}\n", text, percent(sum(rows, &TopRow::cpu)),
+                       style.amounts.size(sum(rows, &TopRow::memory)), style.sort);
 }
 
 } // namespace
 
 std::string topText(const std::vector<TopRow>& rows, std::uint64_t at, const std::optional<Error>& trouble,
                     const TopStyle& style) {
+    if (style.pairs)
+        return table(rows, style);
     std::string text = style.legend ? sums(rows, at, style) : "";
     if (trouble)
-        text += "this list is old: " + trouble->message + "\n";
+        text += fmt::format("this list is old: {}\n", trouble->message);
     const auto above = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) + (style.legend ? 1 : 0);
     const auto room = style.height == 0 ? rows.size() : style.height - std::min(style.height, above);
     const std::vector<TopRow> shown(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(std::min(room, rows.size())));
     text += table(shown, style);
-    return style.height == 0 ? text : cutToScreen(text, style);
+    return style.height == 0 ? text : cutLines(text, style.width, style.height);
 }
 
 } // namespace pinfold

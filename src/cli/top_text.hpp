@@ -15,6 +15,7 @@ namespace pinfold {
 struct TopStyle {
     std::string sort;   ///< the column by which the rows are sorted
     bool legend = true; ///< show the line with the sums, and the column headers
+    bool pairs = false; ///< show only the rows, as TableStyle says
     Amounts amounts;
     // The terminal's size. topText() leaves out less important columns and rows that do not fit, and cuts lines. If `width` and
     // `height` are 0, it cuts nothing.

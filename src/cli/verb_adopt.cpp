@@ -6,6 +6,8 @@
 #include "cli/json.hpp"
 #include "cli/verbs.hpp"
 
+#include <fmt/core.h>
+
 #include <unistd.h>
 
 #include <utility>
@@ -62,14 +64,14 @@ ExitStatus adopt(const VerbContext& context, const Options& options) {
     const auto& key = options.job;
     if (options.dryRun)
         return sayWhatWouldBeDone(context, *client, key, [&](const JobInfo& job) {
-            return "move " + counted(processes->size(), "process", "processes") + " into a new scope in " + job.slice;
+            return fmt::format("move {} into a new scope in {}", counted(processes->size(), "process", "processes"),
+                               job.slice);
         });
     const auto added = addTo(*client, options, *processes);
     if (!added)
         return fail(added.error());
-    context.terminal.print(context.json
-                               ? jsonTask(key, added->first, added->second)
-                               : "task " + std::to_string(added->first) + " of job " + key + ": " + added->second + "\n");
+    context.terminal.print(context.json ? jsonTask(key, added->first, added->second)
+                                        : fmt::format("task {} of job {}: {}\n", added->first, key, added->second));
     return ExitStatus::Ok;
 }
 

@@ -6,6 +6,8 @@
 #include "config/config_values.hpp"
 #include "model/json.hpp"
 
+#include <fmt/core.h>
+
 #include <cstdio>
 
 namespace pinfold {
@@ -25,8 +27,8 @@ std::string asToml(const std::vector<ConfigValue>& values) {
         if (value.section != section)
             text += (text.empty() ? "[" : "\n[") + printable(value.section, 200) + "]\n";
         section = value.section;
-        text += printable(value.key, 200) + " = " + Json::parse(value.json).dump(-1, ' ', true) + "  # " +
-                printable(value.file.string()) + ":" + std::to_string(value.line) + "\n";
+        text += fmt::format("{} = {}  # {}:{}\n", printable(value.key, 200), Json::parse(value.json).dump(-1, ' ', true),
+                            printable(value.file.string()), value.line);
     }
     return text + (values.empty() ? "" : "\n") + "# Settings that are not listed have their defaults, see pinfold.toml(5).\n";
 }

@@ -7,6 +7,8 @@
 #include "cli/retry_while_away.hpp"
 #include "cli/verbs.hpp"
 
+#include <fmt/core.h>
+
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -102,8 +104,9 @@ ExitStatus waitUntilEmpty(const Countdown& countdown) {
             continue;
         progress.show({});
         if (ended.error().code == ErrorCode::TimedOut)
-            return fail({ErrorCode::TimedOut, "the node is not empty in time: it still has " + inWords(seen->jobs, kMostKeys) +
-                                                  "; the node stays drained"});
+            return fail(
+                {ErrorCode::TimedOut, fmt::format("the node is not empty in time: it still has {}; the node stays drained",
+                                                  inWords(seen->jobs, kMostKeys))});
         return fail(ended.error());
     }
 }

@@ -7,6 +7,8 @@
 #include "cli/verbs.hpp"
 #include "model/job_key.hpp"
 
+#include <fmt/core.h>
+
 namespace pinfold {
 namespace {
 
@@ -23,14 +25,13 @@ struct Options {
     bool failed = false;
     bool unknown = false;
     bool leftovers = false;
-    bool parsable = false;
 };
 
 Result<std::string> parseScheduler(const std::string& text) {
     if (isSchedulerName(text))
         return text;
     return Error{ErrorCode::InvalidArgument,
-                 "'" + printable(text, 100) + "' is not a scheduler name: use lower case letters and digits"};
+                 fmt::format("'{}' is not a scheduler name: use lower case letters and digits", printable(text, 100))};
 }
 
 OptionSet describe(Options& options) {
@@ -67,8 +68,7 @@ OptionSet describe(Options& options) {
              .set = into(options.scheduler, parseScheduler)},
             {.name = "--failed", .help = "show only jobs that did not exit with status 0", .set = into(options.failed)},
             {.name = "--unknown", .help = "show only jobs whose exit status is unknown", .set = into(options.unknown)},
-            {.name = "--leftovers", .help = "show only jobs that left processes behind", .set = into(options.leftovers)},
-            parsableOption(options.parsable)};
+            {.name = "--leftovers", .help = "show only jobs that left processes behind", .set = into(options.leftovers)}};
 }
 
 Result<ReceiptFilter> filterFrom(const Options& options) {
@@ -112,7 +112,7 @@ ExitStatus history(const VerbContext& context, const Options& options) {
         context.terminal.print(jsonReceipts(*receipts));
         return ExitStatus::Ok;
     }
-    context.terminal.print(receiptTable(*receipts, context.amounts, context.tableStyle(options.parsable)));
+    context.terminal.print(receiptTable(*receipts, context.amounts, context.tableStyle()));
     return ExitStatus::Ok;
 }
 

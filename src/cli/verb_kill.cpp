@@ -4,6 +4,8 @@
 #include "cli/each_job.hpp"
 #include "cli/verbs.hpp"
 
+#include <fmt/core.h>
+
 namespace pinfold {
 namespace {
 
@@ -38,7 +40,7 @@ ExitStatus killJob(const VerbContext& context, const Options& options, const std
         return fail(client.error());
     if (options.dryRun)
         return sayWhatWouldBeDone(context, *client, key, [&](const JobInfo& job) {
-            return "send " + signalName(*signal) + " to all processes of " + job.slice;
+            return fmt::format("send {} to all processes of {}", signalName(*signal), job.slice);
         });
     const auto sent = client->kill(key, *signal);
     return sent ? ExitStatus::Ok : fail(sent.error());

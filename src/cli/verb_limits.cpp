@@ -6,6 +6,8 @@
 #include "cli/verbs.hpp"
 #include "options/job_options.hpp"
 
+#include <fmt/core.h>
+
 #include <cstdio>
 #include <sstream>
 
@@ -53,7 +55,7 @@ ExitStatus sayWhatWouldChange(const VerbContext& context, const std::string& key
                               const ResourceLimits& now) {
     const auto changes = changeLines(change, now, withDefaults(change, now), context.amounts);
     context.terminal.print(context.json ? jsonDryRun(key, linesOf(changes))
-                                        : context.title + "Dry run; nothing was changed:\n" + changes);
+                                        : fmt::format("{}Dry run; nothing was changed:\n{}", context.title, changes));
     return ExitStatus::Ok;
 }
 

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cli/common_options.hpp"
 #include "cli/job_name.hpp"
+#include "cli/journal_lines.hpp"
 #include "cli/verbs.hpp"
 #include "model/job_key.hpp"
 
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
-#include <vector>
+#include <cstdio>
 
 namespace pinfold {
 namespace {
+
+constexpr std::uint64_t kLinesBefore = 10; // that --follow shows at first
 
 struct Options {
     std::string job;
@@ -29,17 +28,53 @@ OptionSet describe(Options& options) {
              .set = into(options.lines, numberFrom(0, UINT32_MAX))}};
 }
 
-/// Returns matches for journalctl: for what pinfoldd, root's other programs and systemd have said about the job, and for what the
+/// Returns matches for the journal: for what pinfoldd, root's other programs and systemd have said about the job, and for what the
 /// job's own processes have said. Every user may write PINFOLD_JOB= and UNIT= into the journal. So the matches also name the
 /// sender, by fields that journald itself writes.
-std::vector<std::string> matchesOf(const JobKey& key) {
-    return {
-        "PINFOLD_JOB=" + key.text(), "_UID=0", "+", "UNIT=" + key.sliceName(),
-        "UNIT=" + key.scopeName(0),  "_PID=1", "+", "_SYSTEMD_SLICE=" + key.sliceName(),
-    };
+JournalMatches matchesOf(const JobKey& key) {
+    return {{"PINFOLD_JOB=" + key.text(), "_UID=0"},
+            {"UNIT=" + key.sliceName(), "UNIT=" + key.scopeName(0), "_PID=1"},
+            {"_SYSTEMD_SLICE=" + key.sliceName()}};
 }
 
-/// Replaces this process with journalctl.
+std::string shown(const VerbContext& context, const JournalEntry& entry) {
+    return context.json ? jsonJournalEntry(entry) : journalLine(entry, context.terminal);
+}
+
+/// Writes all entries of the journal, as long as somebody reads them. Returns the number of entries.
+Result<std::size_t> copy(const VerbContext& context, JournalReader& journal, std::FILE* to) {
+    std::size_t count = 0;
+    while (std::ferror(to) == 0) {
+        const auto entry = journal.next();
+        if (!entry)
+            return entry.error();
+        if (!*entry)
+            break;
+        std::fputs(shown(context, **entry).c_str(), to);
+        ++count;
+    }
+    return count;
+}
+
+Result<std::size_t> printAll(const VerbContext& context, JournalReader& journal, std::optional<std::uint32_t> lines) {
+    Result<std::size_t> count = 0;
+    context.terminal.print([&](std::FILE* to) {
+        const auto there = lines ? journal.goToNewest(*lines) : journal.goToOldest();
+        count = there ? copy(context, journal, to) : there.error();
+    });
+    return count;
+}
+
+Result<void> follow(const VerbContext& context, JournalReader& journal, std::optional<std::uint32_t> lines) {
+    auto done = journal.goToNewest(lines.value_or(kLinesBefore));
+    while (done && std::ferror(stdout) == 0) {
+        const auto count = copy(context, journal, stdout);
+        std::fflush(stdout);
+        done = count ? journal.wait() : count.error();
+    }
+    return done;
+}
+
 ExitStatus logs(const VerbContext& context, const Options& options) {
     const auto name = keyOf(options.job);
     if (!name)
@@ -47,21 +82,24 @@ ExitStatus logs(const VerbContext& context, const Options& options) {
     const auto key = JobKey::parse(*name);
     if (!key)
         return fail(key.error());
-    std::vector<std::string> words{"journalctl", context.json ? "--output=json" : "--output=short-iso"};
-    if (!context.output.terminal.pager)
-        words.emplace_back("--no-pager");
-    if (options.follow)
-        words.emplace_back("--follow");
-    if (options.lines)
-        words.push_back("--lines=" + std::to_string(*options.lines));
-    for (auto& match : matchesOf(*key))
-        words.push_back(std::move(match));
-    std::vector<char*> arguments;
-    for (auto& word : words)
-        arguments.push_back(word.data());
-    arguments.push_back(nullptr);
-    ::execvp(arguments[0], arguments.data());
-    return fail({ErrorCode::Internal, std::string("cannot run journalctl: ") + std::strerror(errno)});
+    auto journal = JournalReader::open(matchesOf(*key));
+    if (!journal)
+        return fail(journal.error());
+    if (!mayReadWholeJournal())
+        std::fputs(
+            "pinfold: only entries of your own processes are shown: root and the members of the groups systemd-journal and "
+            "adm may read all entries\n",
+            stderr);
+    if (options.follow) {
+        const auto done = follow(context, *journal, options.lines);
+        return done ? ExitStatus::Ok : fail(done.error());
+    }
+    const auto count = printAll(context, *journal, options.lines);
+    if (!count)
+        return fail(count.error());
+    if (*count == 0 && options.lines != 0U)
+        std::fprintf(stderr, "pinfold: the journal has no entry about job %s\n", key->text().c_str());
+    return ExitStatus::Ok;
 }
 
 } // namespace

@@ -8,6 +8,8 @@
 #include "cli/verbs.hpp"
 #include "options/job_options.hpp"
 
+#include <fmt/core.h>
+
 namespace pinfold {
 namespace {
 
@@ -85,7 +87,7 @@ Result<void> adoptInto(const ManagerClient& client, const Options& options, cons
 
 ExitStatus printOpened(const VerbContext& context, const std::string& key, const std::string& slice) {
     if (!context.json) {
-        context.terminal.print("job " + key + ": " + slice + "\n");
+        context.terminal.print(fmt::format("job {}: {}\n", key, slice));
         return ExitStatus::Ok;
     }
     const auto allocation = retryWhileAway<Allocation>([&](const ManagerClient& client) { return client.allocation(key); });

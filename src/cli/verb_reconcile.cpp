@@ -4,6 +4,8 @@
 #include "cli/json.hpp"
 #include "cli/verbs.hpp"
 
+#include <fmt/core.h>
+
 namespace pinfold {
 namespace {
 
@@ -25,7 +27,7 @@ std::string inWords(const Reconciliation& found) {
     });
     if (all == 0)
         return "all units, cgroups and records belong together\n";
-    return lines + std::to_string(all - left) + " put in order, " + std::to_string(left) + " left alone\n";
+    return fmt::format("{}{} put in order, {} left alone\n", lines, all - left, left);
 }
 
 ExitStatus reconcile(const VerbContext& context, const Options& options) {

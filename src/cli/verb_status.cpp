@@ -8,6 +8,8 @@
 #include "os/process.hpp"
 #include "wording/receipt_text.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <map>
 
@@ -28,9 +30,9 @@ OptionSet describe(Options& options) {
 }
 
 std::string drainLine(const Drain& drain, const Terminal& terminal) {
-    return terminal.colored(Tone::Warning, "draining") + (drain.since ? " since " + formatUtc(*drain.since) : "") + " by " +
-           (drain.by ? userName(*drain.by) : "pinfoldd itself") + ": " +
-           (drain.reason.empty() ? "no reason given" : drain.reason) + "\n";
+    return fmt::format("{}{} by {}: {}\n", terminal.colored(Tone::Warning, "draining"),
+                       drain.since ? " since " + formatUtc(*drain.since) : "", drain.by ? userName(*drain.by) : "pinfoldd itself",
+                       drain.reason.empty() ? "no reason given" : drain.reason);
 }
 
 ExitStatus liveStatus(const VerbContext& context, const JobDetail& detail) {
@@ -39,7 +41,7 @@ ExitStatus liveStatus(const VerbContext& context, const JobDetail& detail) {
         return ExitStatus::Ok;
     }
     auto text = jobPage(detail, context.terminal, context.amounts, context.tableStyle());
-    if (const auto lines = journalLines(detail.job.unit); !lines.empty())
+    if (const auto lines = lastJournalLines(detail.job.unit, context.terminal); !lines.empty())
         text += "\n" + lines;
     context.terminal.print(text);
     return ExitStatus::Ok;
@@ -86,9 +88,9 @@ ExitStatus nodeStatus(const VerbContext& context, bool withJobs) {
     std::map<std::string_view, std::size_t> states;
     for (const auto& job : *jobs)
         ++states[toString(job.state)];
-    std::string text = "pinfoldd " + *version + " is running, " + counted(jobs->size(), "live job", "live jobs");
+    std::string text = fmt::format("pinfoldd {} is running, {}", *version, counted(jobs->size(), "live job", "live jobs"));
     for (const auto& [state, count] : states)
-        text += ", " + std::to_string(count) + " " + std::string(state);
+        text += fmt::format(", {} {}", count, state);
     text += "\n";
     if (*drain)
         text += drainLine(**drain, context.terminal);

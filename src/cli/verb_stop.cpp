@@ -6,6 +6,8 @@
 #include "cli/time_out.hpp"
 #include "cli/verbs.hpp"
 
+#include <fmt/core.h>
+
 namespace pinfold {
 namespace {
 
@@ -42,7 +44,8 @@ ExitStatus stopJob(const VerbContext& context, const Options& options, const std
     if (options.dryRun)
         return sayWhatWouldBeDone(context, *client, key, [&](const JobInfo& job) {
             const auto grace = options.grace ? formatDuration(*options.grace) : "the configured jobs.kill_grace";
-            return "send SIGTERM to all processes of " + job.slice + ", after " + grace + " SIGKILL, and remove the slice";
+            return fmt::format("send SIGTERM to all processes of {}, after {} SIGKILL, and remove the slice", job.slice,
+                               grace);
         });
     const auto stopped = client->stop(key, options.grace);
     if (!stopped)

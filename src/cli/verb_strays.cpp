@@ -6,6 +6,8 @@
 #include "cli/verbs.hpp"
 #include "strays/report.hpp"
 
+#include <fmt/core.h>
+
 #include <unistd.h>
 
 #include <cstdio>
@@ -97,7 +99,7 @@ private:
 
     void list() const {
         context_.terminal.print(context_.json ? jsonStrays(run_)
-                                              : strayTable(run_.rows, context_.amounts, context_.tableStyle(options_.parsable)));
+                                              : strayTable(run_.rows, context_.amounts, context_.tableStyle()));
     }
 
     void sayReasons() const {
@@ -127,8 +129,8 @@ ExitStatus strays(const VerbContext& context, const StraysOptions& options) {
     if (!policy)
         return fail(policy.error());
     if (policy->config.mode != StraysMode::Report && ::geteuid() != 0)
-        return fail({ErrorCode::Denied, "--mode=" + std::string(toString(policy->config.mode)) +
-                                            " is for root only: without --mode, pinfold lists all strays"});
+        return fail({ErrorCode::Denied, fmt::format("--mode={} is for root only: without --mode, pinfold lists all strays",
+                                                    toString(policy->config.mode))});
     const StrayScanner scanner("/", liveJobs, std::move(*policy));
     return Run(context, options, scanner).go();
 }

@@ -3,6 +3,8 @@
 #include "cli/each_job.hpp"
 #include "cli/verbs.hpp"
 
+#include <fmt/core.h>
+
 namespace pinfold {
 namespace {
 
@@ -21,8 +23,9 @@ ExitStatus ask(const VerbContext& context, const Options& options, Call call, co
         if (!client)
             return fail(client.error());
         if (options.dryRun)
-            return sayWhatWouldBeDone(one, *client, key,
-                                      [&](const JobInfo& job) { return what + " all processes of " + job.slice; });
+            return sayWhatWouldBeDone(one, *client, key, [&](const JobInfo& job) {
+                return fmt::format("{} all processes of {}", what, job.slice);
+            });
         const auto done = ((*client).*call)(key);
         return done ? ExitStatus::Ok : fail(done.error());
     });

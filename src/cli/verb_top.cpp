@@ -8,6 +8,8 @@
 #include "cli/top_text.hpp"
 #include "cli/verbs.hpp"
 
+#include <fmt/core.h>
+
 #include <time.h>
 
 #include <algorithm>
@@ -35,7 +37,8 @@ Result<std::uint64_t> parseDelay(const std::string& text) {
     auto value = parseDuration(text);
     if (value && *value >= kLeastDelay && *value <= kMostDelay)
         return value;
-    return Error{ErrorCode::InvalidArgument, "delay '" + printable(text, 100) + "' is not valid: use 0.1 to 3600 seconds"};
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("delay '{}' is not valid: use 0.1 to 3600 seconds", printable(text, 100))};
 }
 
 OptionSet describe(Options& options) {
@@ -180,8 +183,8 @@ ExitStatus top(const VerbContext& context, const Options& options) {
         uid = *user;
     }
     TopSource source(uid);
-    TopStyle style{options.sort, context.output.legend, context.amounts, 0, 0};
-    if (options.batch || context.json || !TopScreen::possible())
+    TopStyle style{options.sort, context.output.legend, context.output.pairs, context.amounts, 0, 0};
+    if (options.batch || context.json || context.output.pairs || !TopScreen::possible())
         return batch(context, options, source, style);
     auto first = source.look(); // the first look comes before the screen changes, so that its errors are readable
     if (!first)

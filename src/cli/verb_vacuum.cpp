@@ -3,6 +3,8 @@
 #include "cli/json.hpp"
 #include "cli/verbs.hpp"
 
+#include <fmt/core.h>
+
 namespace pinfold {
 namespace {
 
@@ -31,8 +33,8 @@ ExitStatus vacuum(const VerbContext& context, const Options& options) {
         return fail(done.error());
     context.terminal.print(context.json
                                ? jsonVacuumed(*done)
-                               : counted(done->removed, "receipt", "receipts") + " removed; the remaining receipts take " +
-                                     context.amounts.size(done->bytes) + "\n");
+                               : fmt::format("{} removed; the remaining receipts take {}\n",
+                                             counted(done->removed, "receipt", "receipts"), context.amounts.size(done->bytes)));
     return ExitStatus::Ok;
 }
 

@@ -3,6 +3,8 @@
 #include "cli/json.hpp"
 #include "cli/verbs.hpp"
 
+#include <fmt/core.h>
+
 namespace pinfold {
 namespace {
 
@@ -11,8 +13,9 @@ ExitStatus version(const VerbContext& context) {
     if (const auto client = ManagerClient::connect())
         if (auto answer = client->version())
             daemon = std::move(*answer);
-    context.terminal.print(context.json ? jsonVersions(daemon)
-                                        : "pinfold " PINFOLD_VERSION "\npinfoldd " + daemon.value_or("is not reachable") + "\n");
+    context.terminal.print(context.json
+                               ? jsonVersions(daemon)
+                               : fmt::format("pinfold {}\npinfoldd {}\n", PINFOLD_VERSION, daemon.value_or("is not reachable")));
     return ExitStatus::Ok;
 }
 

@@ -7,6 +7,8 @@
 #include "cli/verbs.hpp"
 #include "wording/receipt_text.hpp"
 
+#include <fmt/core.h>
+
 namespace pinfold {
 namespace {
 
@@ -26,7 +28,7 @@ ExitStatus explain(const VerbContext& context, const std::string& key) {
         if (context.json)
             context.terminal.print(jsonNotOver(key));
         else
-            context.terminal.print("Job " + key + " is not over yet: `pinfold status " + key + "` shows it.\n");
+            context.terminal.print(fmt::format("Job {0} is not over yet: `pinfold status {0}` shows it.\n", key));
         return ExitStatus::Ok;
     }
     ReceiptFilter filter;
@@ -37,7 +39,8 @@ ExitStatus explain(const VerbContext& context, const std::string& key) {
         return fail(receipts.error());
     if (receipts->empty())
         return fail({ErrorCode::NoSuchReceipt,
-                     "no receipt of a job '" + printable(key, 300) + "' that you may see: `pinfold history` lists the receipts"});
+                     fmt::format("no receipt of a job '{}' that you may see: `pinfold history` lists the receipts",
+                                 printable(key, 300))});
     const auto& receipt = receipts->front();
     context.terminal.print(context.json ? jsonReceipt(receipt)
                                         : receiptPage(receipt, userName, context.amounts, context.terminal.width()));

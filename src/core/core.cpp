@@ -3,6 +3,8 @@
 
 #include "core/report/events.hpp"
 
+#include <fmt/core.h>
+
 namespace pinfold {
 namespace {
 
@@ -28,8 +30,7 @@ bool Core::save(const Job& job) {
 
 bool Core::advance(Job& job, JobState next) {
     if (!mayFollow(job.record.state, next)) {
-        logWarning(context, job.key(),
-                   "it cannot go from " + std::string(toString(job.record.state)) + " to " + std::string(toString(next)));
+        logWarning(context, job.key(), fmt::format("it cannot go from {} to {}", toString(job.record.state), toString(next)));
         return false;
     }
     job.record.state = next;

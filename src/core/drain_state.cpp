@@ -9,6 +9,8 @@
 #include "os/read_file.hpp"
 #include "os/replace_file.hpp"
 
+#include <fmt/core.h>
+
 #include <fcntl.h>
 
 #include <cerrno>
@@ -35,8 +37,8 @@ Result<std::optional<Drain>> readDrain(const std::filesystem::path& file) {
 std::string inWords(const Drain& drain) {
     if (!drain.by || !drain.since)
         return drain.reason;
-    return "drained by user " + std::to_string(*drain.by) + " at " + formatUtc(*drain.since) +
-           (drain.reason.empty() ? "" : ": " + drain.reason);
+    return fmt::format("drained by user {} at {}{}", *drain.by, formatUtc(*drain.since),
+                       drain.reason.empty() ? "" : ": " + drain.reason);
 }
 
 } // namespace
@@ -50,8 +52,8 @@ void DrainState::load() {
         drain_ = std::move(*drain);
         return;
     }
-    drain_ = Drain{.reason = printable(file_.string()) + " cannot be read (" + drain.error().message +
-                             "): run `pinfold drain` or `pinfold undrain` to write it again",
+    drain_ = Drain{.reason = fmt::format("{} cannot be read ({}): run `pinfold drain` or `pinfold undrain` to write it again",
+                                         printable(file_.string()), drain.error().message),
                    .since = {},
                    .by = {}};
     logDrainUnreadable(core_.context, drain_->reason);
@@ -59,8 +61,8 @@ void DrainState::load() {
 
 void DrainState::drain(uid_t by, std::string_view reason, Reply<void> reply) {
     if (reason.size() > Drain::kMostReason)
-        return reply(Error{ErrorCode::InvalidArgument, "the reason has " + std::to_string(reason.size()) +
-                                                           " bytes: use at most " + std::to_string(Drain::kMostReason)});
+        return reply(Error{ErrorCode::InvalidArgument,
+                           fmt::format("the reason has {} bytes: use at most {}", reason.size(), Drain::kMostReason)});
     ask({Drain{.reason = printable(reason), .since = core_.context.loop.realTime(), .by = by}, by, std::move(reply)});
 }
 
@@ -99,7 +101,8 @@ void DrainState::storeNext() {
                 storeNext();
             });
         if (!storing_)
-            change.reply(Error{ErrorCode::Busy, "nothing has changed: the disk of " + file_.string() + " does not answer"});
+            change.reply(
+                Error{ErrorCode::Busy, fmt::format("nothing has changed: the disk of {} does not answer", file_.string())});
     }
 }
 
@@ -114,9 +117,10 @@ void DrainState::stored(const Change& change, const Stored& result) {
     if (result.done)
         return change.reply({});
     const std::string state = drain_ ? "is drained" : "takes jobs";
-    change.reply(Error{ErrorCode::Internal, (changed ? "the node " + state + " now, but a loss of power may undo that: "
-                                                     : "the change was not stored, so the node still " + state + ": ") +
-                                                result.done.error().message});
+    const auto& why = result.done.error().message;
+    change.reply(
+        Error{ErrorCode::Internal, changed ? fmt::format("the node {} now, but a loss of power may undo that: {}", state, why)
+                                           : fmt::format("the change was not stored, so the node still {}: {}", state, why)});
 }
 
 std::optional<Drain> DrainState::draining() const {
@@ -132,7 +136,7 @@ std::optional<Drain> DrainState::draining() const {
             also(stuck->words + " (unkillable.action = \"drain\")", stuck->since);
     if (config.history.onFailure == HistoryFailure::Drain)
         if (const auto& trouble = history_.trouble())
-            also("receipts cannot be written: " + trouble->why + " (history.on_failure = \"drain\")", trouble->since);
+            also(fmt::format("receipts cannot be written: {} (history.on_failure = \"drain\")", trouble->why), trouble->since);
     return drain;
 }
 

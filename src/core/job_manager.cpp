@@ -23,6 +23,8 @@
 #include "core/start/task_adder.hpp"
 #include "os/block_device.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <functional>
 #include <string>
@@ -194,7 +196,7 @@ void JobManager::addTask(const Caller& caller, TaskRequest request, Reply<TaskAd
 void JobManager::adopt(const Caller& caller, const std::string& key, std::vector<UniqueFd> processes, Reply<TaskAdded> reply) {
     if (processes.empty() || processes.size() > kMaxAdopted)
         return reply(Error{ErrorCode::InvalidArgument,
-                           std::to_string(processes.size()) + " processes were named: adopt 1 to 16 processes in one call"});
+                           fmt::format("{} processes were named: adopt 1 to 16 processes in one call", processes.size())});
     auto job = impl_->core.find(key);
     if (!job)
         return reply(job.error());
@@ -331,7 +333,7 @@ Result<std::pair<JobSummary, std::uint32_t>> JobManager::jobOfProcess(pid_t pid)
     const auto identity = identifyPath(*path);
     const auto found = identity ? impl_->core.registry.find(identity->key.text()) : nullptr;
     if (!found)
-        return Error{ErrorCode::NoSuchJob, "process " + std::to_string(pid) + " does not belong to a job"};
+        return Error{ErrorCode::NoSuchJob, fmt::format("process {} does not belong to a job", pid)};
     return std::pair{summarize(*found), identity->task.value_or(0)};
 }
 
@@ -339,7 +341,7 @@ Result<JobSummary> JobManager::jobOfUnit(const std::string& unit) const {
     const auto identity = identifyUnit(unit);
     if (!identity)
         return Error{ErrorCode::InvalidArgument,
-                     "'" + printable(unit, 300) + "' is not a unit of a job: use batch-….slice or job-….scope"};
+                     fmt::format("'{}' is not a unit of a job: use batch-….slice or job-….scope", printable(unit, 300))};
     return job(identity->key.text());
 }
 

@@ -2,6 +2,8 @@
 #include "base/parse.hpp"
 #include "doctor/checks.hpp"
 
+#include <fmt/core.h>
+
 namespace pinfold::doctor {
 namespace {
 
@@ -66,9 +68,9 @@ void checkLimits(const Files& files, Findings& findings) {
         if (!value || *value >= limit.needed)
             continue;
         good = false;
-        findings.fail("bus.limits", std::string(limit.name) + " is " + std::to_string(*value) + ": " + limit.why,
-                      std::string("<limit name=\"") + limit.name + "\">" + std::to_string(limit.needed) +
-                          "</limit> there or more, or remove that line; then reboot",
+        findings.fail("bus.limits", fmt::format("{} is {}: {}", limit.name, *value, limit.why),
+                      fmt::format("<limit name=\"{}\">{}</limit> there or more, or remove that line; then reboot", limit.name,
+                                  limit.needed),
                       where);
     }
     if (good)
@@ -90,7 +92,7 @@ void checkPolicy(const Files& files, Findings& findings) {
         findings.ok("bus.policy", "pinfoldd may own its bus name, and every user may call it", *policy);
     else
         findings.fail("bus.policy", "the bus does not know org.pinfold1: pinfoldd cannot start",
-                      std::string("install ") + kPolicy + " in " + kVendor + "/system.d, then `systemctl reload dbus`", kVendor);
+                      fmt::format("install {} in {}/system.d, then `systemctl reload dbus`", kPolicy, kVendor), kVendor);
 }
 
 } // namespace

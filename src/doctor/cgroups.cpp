@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "doctor/checks.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 namespace pinfold::doctor {
@@ -36,7 +38,7 @@ std::pair<std::string, std::string> whyMissing(const Files& files, const std::st
             continue;
         if (row[3] == "0")
             return {"the controller is switched off",
-                    "remove cgroup_disable=" + controller + " from the kernel's command line, and reboot"};
+                    fmt::format("remove cgroup_disable={} from the kernel's command line, and reboot", controller)};
         if (row[1] != "0")
             return {"a cgroup v1 hierarchy uses the controller", kBootV2};
     }
@@ -70,22 +72,22 @@ void checkController(const Host& host, const Files& files, const Controller& con
     const auto id = std::string("cgroup.") + controller.name;
     if (!hasWord(files.text(mount() / "cgroup.controllers"), controller.name)) {
         const auto [why, remedy] = whyMissing(files, controller.name);
-        findings.add(controller.without, id, std::string("no controller for ") + controller.limits + ": " + why, remedy, kMount);
+        findings.add(controller.without, id, fmt::format("no controller for {}: {}", controller.limits, why), remedy, kMount);
         return;
     }
     for (const char* slice : {"-.slice", "batch.slice"})
         if (hasWord(property(host.unit(slice), "DisableControllers"), controller.name)) {
             const auto dropIns = property(host.unit(slice), "DropInPaths");
             findings.add(
-                controller.without, id, std::string("DisableControllers= of ") + slice + " switches off " + controller.limits,
-                std::string("remove ") + controller.name + " from DisableControllers= there, then run `systemctl daemon-reload`",
+                controller.without, id, fmt::format("DisableControllers= of {} switches off {}", slice, controller.limits),
+                fmt::format("remove {} from DisableControllers= there, then run `systemctl daemon-reload`", controller.name),
                 dropIns.empty() ? slice : dropIns);
             return;
         }
     if (keptFromJobs(files, controller)) {
         const auto control = (mount() / "batch.slice/cgroup.subtree_control").string();
         findings.add(controller.without, id, std::string("the running jobs have no controller for ") + controller.limits,
-                     std::string("echo +") + controller.name + " >" + control, control);
+                     fmt::format("echo +{} >{}", controller.name, control), control);
         return;
     }
     findings.ok(id, std::string("available, for ") + controller.limits);
@@ -113,16 +115,16 @@ bool lacks(const Files& files, const char* file, const char* beside) {
 void checkFiles(const Host& host, const Files& files, Findings& findings) {
     if (lacks(files, "cgroup.kill", "cgroup.procs"))
         findings.fail("cgroup.kill",
-                      "kernel " + host.kernelRelease + " cannot kill a whole cgroup at once: it has no cgroup.kill",
+                      fmt::format("kernel {} cannot kill a whole cgroup at once: it has no cgroup.kill", host.kernelRelease),
                       "install a kernel of version 5.14 or later", kMount);
     else
-        findings.ok("cgroup.kill", "kernel " + host.kernelRelease + " can kill a whole job at once");
+        findings.ok("cgroup.kill", fmt::format("kernel {} can kill a whole job at once", host.kernelRelease));
     std::vector<std::string> lost;
     for (const auto& [file, beside, since] : {std::tuple("memory.peak", "memory.current", "5.19"),
                                               {"memory.swap.peak", "memory.swap.current", "6.5"},
                                               {"pids.peak", "pids.current", "6.1"}})
         if (lacks(files, file, beside))
-            lost.push_back(std::string(file) + " (" + since + ")");
+            lost.push_back(fmt::format("{} ({})", file, since));
     if (lacks(files, "memory.peak", "memory.current"))
         findings.warn("cgroup.peaks", "this kernel records no peaks: receipts lack " + joined(lost),
                       "install a kernel of version 5.19 or later", kMount);

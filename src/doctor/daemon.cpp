@@ -5,6 +5,8 @@
 #include "doctor/capabilities.hpp"
 #include "doctor/checks.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 namespace pinfold::doctor {
@@ -20,10 +22,10 @@ bool checkLoaded(const Properties& unit, const std::string& name, const std::str
     if (state == "loaded")
         return true;
     if (state == "masked")
-        findings.fail(id, name + " is masked", "systemctl unmask " + name + " && systemctl start " + name, name);
+        findings.fail(id, name + " is masked", fmt::format("systemctl unmask {0} && systemctl start {0}", name), name);
     else
-        findings.fail(id, name + " cannot be loaded: " + state, "install pinfold's units, then run `systemctl daemon-reload`",
-                      name);
+        findings.fail(id, fmt::format("{} cannot be loaded: {}", name, state),
+                      "install pinfold's units, then run `systemctl daemon-reload`", name);
     return false;
 }
 
@@ -81,15 +83,16 @@ bool checkRunning(const Host& host, const Files& files, Findings& findings) {
     }
     const auto result = property(unit, "Result");
     if (state == "failed" || result != "success")
-        findings.fail(id, "pinfoldd does not stay up (" + state + ", " + result + ")",
-                      std::string("`pinfold check-config`, `") + kLog + "`, then `systemctl restart pinfoldd`", kService);
+        findings.fail(id, fmt::format("pinfoldd does not stay up ({}, {})", state, result),
+                      fmt::format("`pinfold check-config`, `{}`, then `systemctl restart pinfoldd`", kLog), kService);
     else if (jobsLive(files))
         findings.fail(id, "pinfoldd does not run, but jobs do: nothing ends these jobs", "systemctl start pinfoldd", kService);
     else if (property(host.unit(kSocketUnit), "ActiveState") == "active")
-        findings.warn(id, "pinfoldd does not run (" + state + "); the next job starts it", "systemctl start pinfoldd", kService);
-    else
-        findings.fail(id, "pinfoldd does not run (" + state + "), and no job can start it", "systemctl enable --now pinfoldd",
+        findings.warn(id, fmt::format("pinfoldd does not run ({}); the next job starts it", state), "systemctl start pinfoldd",
                       kService);
+    else
+        findings.fail(id, fmt::format("pinfoldd does not run ({}), and no job can start it", state),
+                      "systemctl enable --now pinfoldd", kService);
     return false;
 }
 
@@ -99,15 +102,16 @@ void checkAnswer(const Host& host, Findings& findings) {
     const auto& answer = *host.daemonVersion;
     if (!answer)
         findings.fail("pinfoldd.answers",
-                      (answer.error().code == ErrorCode::TimedOut ? "pinfoldd does not answer within 2 s: "
-                                                                  : "pinfoldd cannot be called: ") +
-                          answer.error().message,
-                      std::string("`") + kLog + "`, then `systemctl restart pinfoldd`; jobs survive that", kBusName);
+                      fmt::format("{}: {}",
+                                  answer.error().code == ErrorCode::TimedOut ? "pinfoldd does not answer within 2 s"
+                                                                             : "pinfoldd cannot be called",
+                                  answer.error().message),
+                      fmt::format("`{}`, then `systemctl restart pinfoldd`; jobs survive that", kLog), kBusName);
     else if (*answer != host.version)
-        findings.warn("pinfoldd.answers", "pinfoldd is version " + *answer + ", this command " + host.version,
+        findings.warn("pinfoldd.answers", fmt::format("pinfoldd is version {}, this command {}", *answer, host.version),
                       "systemctl restart pinfoldd; jobs survive that", kBusName);
     else
-        findings.ok("pinfoldd.answers", "version " + *answer + ", the same as this command");
+        findings.ok("pinfoldd.answers", fmt::format("version {}, the same as this command", *answer));
 }
 
 void checkSocket(const Host& host, const Files& files, Findings& findings) {
@@ -117,7 +121,7 @@ void checkSocket(const Host& host, const Files& files, Findings& findings) {
         return;
     const auto enabled = property(unit, "UnitFileState");
     if (property(unit, "ActiveState") != "active" || !files.exists(kWrapperSocket))
-        findings.fail(id, std::string("nothing listens on ") + kWrapperSocket + ": pinfold-run cannot start a job",
+        findings.fail(id, fmt::format("nothing listens on {}: pinfold-run cannot start a job", kWrapperSocket),
                       "systemctl enable pinfoldd.socket && systemctl restart pinfoldd.socket pinfoldd", kSocketUnit);
     else if (enabled == "disabled")
         findings.warn(id, "the socket listens now, but will not listen after the next boot", "systemctl enable pinfoldd.socket",

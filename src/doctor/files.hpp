@@ -2,6 +2,8 @@
 // Reads files and directories below a root in the way the host itself sees them: absolute links begin at that root.
 #pragma once
 
+#include <fmt/core.h>
+
 #include <sys/types.h>
 
 #include <filesystem>
@@ -24,7 +26,7 @@ struct FileLine {
     std::filesystem::path file;
     Line line;
 
-    std::string where() const { return file.string() + ":" + std::to_string(line.number); }
+    std::string where() const { return fmt::format("{}:{}", file.string(), line.number); }
 };
 
 class Files {

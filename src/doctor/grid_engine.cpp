@@ -2,6 +2,8 @@
 // These checks follow docs/schedulers/grid-engine.md.
 #include "doctor/checks.hpp"
 
+#include <fmt/core.h>
+
 #include <sys/stat.h>
 
 namespace pinfold::doctor {
@@ -59,7 +61,7 @@ void checkCgroups(const GridEngineAnswer& answer, Findings& findings) {
             c = ' ';
     for (const auto& parameter : words(parameters))
         if (parameter.starts_with("use_cgroups=") && parameter != "use_cgroups=false" && parameter != "use_cgroups=0") {
-            findings.fail("grid-engine.cgroups", "Grid Engine uses cgroups of its own (" + parameter + ")",
+            findings.fail("grid-engine.cgroups", fmt::format("Grid Engine uses cgroups of its own ({})", parameter),
                           "qconf -mconf: remove USE_CGROUPS from execd_params", "qconf -sconf");
             return;
         }
@@ -72,13 +74,13 @@ void checkGridEngine(const Host& host, const Files& files, Findings& findings) {
     if (!installed(host, files))
         return;
     if (!host.gridEngine)
-        findings.warn("grid-engine.shepherd", "not known: there is an execution daemon, but no qconf",
-                      "run qconf -sconf where qconf is installed: shepherd_cmd must be " + host.libexec +
-                          "/grid-engine-shepherd");
+        findings.warn(
+            "grid-engine.shepherd", "not known: there is an execution daemon, but no qconf",
+            fmt::format("run qconf -sconf where qconf is installed: shepherd_cmd must be {}/grid-engine-shepherd", host.libexec));
     else if (!*host.gridEngine)
         findings.warn("grid-engine.shepherd", "not known: " + host.gridEngine->error().message,
-                      "run `qconf -sconf` when the queue master runs: shepherd_cmd must be " + host.libexec +
-                          "/grid-engine-shepherd");
+                      fmt::format("run `qconf -sconf` when the queue master runs: shepherd_cmd must be {}/grid-engine-shepherd",
+                                  host.libexec));
     else {
         checkShepherd(host, files, **host.gridEngine, findings);
         checkCgroups(**host.gridEngine, findings);

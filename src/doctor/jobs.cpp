@@ -4,6 +4,8 @@
 #include "doctor/checks.hpp"
 #include "model/job_record.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <set>
 
@@ -39,7 +41,7 @@ std::string someOf(const std::vector<std::string>& names) {
     constexpr std::size_t most = 5;
     std::vector<std::string> shown(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), most)));
     if (names.size() > most)
-        shown.push_back(std::to_string(names.size() - most) + " more");
+        shown.push_back(fmt::format("{} more", names.size() - most));
     return joined(shown);
 }
 
@@ -53,7 +55,7 @@ void report(Findings& findings, const char* id, const std::vector<std::string>& 
     if (names.empty())
         findings.ok(id, good);
     else
-        findings.warn(id, counted(names.size(), wrong.one, wrong.many) + ": " + someOf(names), kReconcile, where);
+        findings.warn(id, fmt::format("{}: {}", counted(names.size(), wrong.one, wrong.many), someOf(names)), kReconcile, where);
 }
 
 } // namespace
@@ -86,9 +88,9 @@ void checkJobs(const Host&, const Files& files, Findings& findings) {
     report(findings, "jobs.records", bare, {"record of a job without a unit", "records of jobs without a unit"},
            kRecordsDirectory, "each record of a job has its units");
     if (!unreadable.empty())
-        findings.fail(
-            "jobs.unreadable", counted(unreadable.size(), "record", "records") + " cannot be read: " + someOf(unreadable),
-            std::string("move them out of ") + kRecordsDirectory + ", then `systemctl restart pinfoldd`", kRecordsDirectory);
+        findings.fail("jobs.unreadable",
+                      fmt::format("{} cannot be read: {}", counted(unreadable.size(), "record", "records"), someOf(unreadable)),
+                      fmt::format("move them out of {}, then `systemctl restart pinfoldd`", kRecordsDirectory), kRecordsDirectory);
 }
 
 } // namespace pinfold::doctor

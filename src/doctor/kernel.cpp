@@ -3,6 +3,8 @@
 #include "doctor/capabilities.hpp"
 #include "doctor/checks.hpp"
 
+#include <fmt/core.h>
+
 namespace pinfold::doctor {
 namespace {
 
@@ -22,7 +24,7 @@ void checkPidMax(const Files& files, Findings& findings) {
     const auto value = words(files.text(file));
     const auto most = parseUnsigned(value.empty() ? "" : value[0]);
     if (most && *most <= kFewPids)
-        findings.warn("kernel.pid-max", "all jobs and the system together have only " + value[0] + " process ids",
+        findings.warn("kernel.pid-max", fmt::format("all jobs and the system together have only {} process ids", value[0]),
                       "write kernel.pid_max = 4194304 to /etc/sysctl.d/pid-max.conf, then run `sysctl --system`", file);
     else if (most)
         findings.ok("kernel.pid-max", value[0] + " process ids");
@@ -47,12 +49,13 @@ void checkHiding(const Host& host, const Files& files, Findings& findings) {
     if (hidden.empty())
         findings.ok("kernel.hidepid", "/proc shows all processes");
     else if (mayLook)
-        findings.ok("kernel.hidepid", "/proc is mounted with " + hidden + ", but pinfoldd sees all processes");
+        findings.ok("kernel.hidepid", fmt::format("/proc is mounted with {}, but pinfoldd sees all processes", hidden));
     else
-        findings.fail("kernel.hidepid",
-                      "/proc is mounted with " + hidden +
-                          ", and pinfoldd lacks CAP_SYS_PTRACE: pinfoldd cannot see the processes of users",
-                      "remove ~CAP_SYS_PTRACE from CapabilityBoundingSet= (`systemctl edit pinfoldd`)", "/proc");
+        findings.fail(
+            "kernel.hidepid",
+            fmt::format("/proc is mounted with {}, and pinfoldd lacks CAP_SYS_PTRACE: pinfoldd cannot see the processes of users",
+                        hidden),
+            "remove ~CAP_SYS_PTRACE from CapabilityBoundingSet= (`systemctl edit pinfoldd`)", "/proc");
 }
 
 } // namespace

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "doctor/checks.hpp"
 
+#include <fmt/core.h>
+
 #include <map>
 
 namespace pinfold::doctor {
@@ -79,8 +81,10 @@ void checkLinger(const Files& files, Findings& findings) {
     if (users.empty())
         findings.ok("logind.linger", "no user except root has lingering enabled");
     else
-        findings.warn("logind.linger", "processes of " + joined(users) + " may run here without a job or a login (linger)",
-                      "loginctl disable-linger " + users.front() + (users.size() > 1 ? ", and the same for each other user" : ""),
+        findings.warn("logind.linger",
+                      fmt::format("processes of {} may run here without a job or a login (linger)", joined(users)),
+                      fmt::format("loginctl disable-linger {}{}", users.front(),
+                                  users.size() > 1 ? ", and the same for each other user" : ""),
                       directory);
 }
 

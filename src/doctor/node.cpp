@@ -3,6 +3,8 @@
 #include "base/paths.hpp"
 #include "doctor/checks.hpp"
 
+#include <fmt/core.h>
+
 namespace pinfold::doctor {
 namespace {
 
@@ -28,11 +30,12 @@ void checkSpace(const Host& host, const Need& need, Findings& findings) {
         return;
     const auto& space = found->second;
     const bool noInodes = space.inodes > 0 && space.freeInodes < kFewInodes;
-    const auto free = formatSize(space.free) + " free" + (noInodes ? ", " + std::to_string(space.freeInodes) + " inodes" : "");
-    const auto remedy = std::string("make room: `du -xh -d1 ") + need.directory + "`, `df -i " + need.directory +
-                        "`; `pinfold vacuum` removes old receipts";
+    const auto free =
+        fmt::format("{} free{}", formatSize(space.free), noInodes ? fmt::format(", {} inodes", space.freeInodes) : "");
+    const auto remedy =
+        fmt::format("make room: `du -xh -d1 {0}`, `df -i {0}`; `pinfold vacuum` removes old receipts", need.directory);
     if (noInodes || space.free < need.least)
-        findings.fail(need.id, free + ": when this space is used up, " + need.use, remedy, need.directory);
+        findings.fail(need.id, fmt::format("{}: when this space is used up, {}", free, need.use), remedy, need.directory);
     else if (space.free < need.scarce)
         findings.warn(need.id, free, remedy, need.directory);
     else
@@ -49,9 +52,10 @@ void checkClock(const Host& host, Findings& findings) {
                       "systemctl enable --now systemd-timesyncd, or use chrony");
     if (host.newestReceipt && *host.newestReceipt > host.now + kSecond)
         findings.warn("clock.receipts",
-                      "the newest receipt is of " + formatUtc(*host.newestReceipt) +
-                          ", which is in the future: the clock was ahead, or is behind now",
-                      "set the clock; `pinfold history -S now` shows the receipts from the future", kHistoryFile);
+                      fmt::format("the newest receipt is of {}, which is in the future: the clock was ahead, or is behind now",
+                                  formatUtc(*host.newestReceipt)),
+                      "set the clock; `pinfold history -S now` shows the receipts from the future",
+                      kHistoryFile);
 }
 
 } // namespace

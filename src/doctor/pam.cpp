@@ -2,6 +2,8 @@
 #include "doctor/checks.hpp"
 #include "doctor/pam_stack.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 namespace pinfold::doctor {
@@ -132,9 +134,10 @@ void checkMovers(const Files& files, Findings& findings) {
     if (movers.empty())
         findings.ok("pam.movers", "no PAM service that jobs use takes processes out of their jobs");
     else
-        findings.warn("pam.movers",
-                      "processes that a job or a prologue starts with " + joined(movers) + " leave the job (pam_systemd)",
-                      "use setpriv --reuid=USER --regid=GROUP --init-groups COMMAND instead", "/etc/pam.d");
+        findings.warn(
+            "pam.movers",
+            fmt::format("processes that a job or a prologue starts with {} leave the job (pam_systemd)", joined(movers)),
+            "use setpriv --reuid=USER --regid=GROUP --init-groups COMMAND instead", "/etc/pam.d");
 }
 
 } // namespace

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "doctor/pam_stack.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 namespace pinfold::doctor {
@@ -51,7 +53,7 @@ public:
                 read(arguments.front(), depth + 1, apart || fields.control == "substack");
             else
                 entries_.push_back({fields.control, std::filesystem::path(arguments.front()).filename().string(),
-                                    file->string() + ":" + std::to_string(line.number), apart});
+                                    fmt::format("{}:{}", file->string(), line.number), apart});
         }
     }
 

@@ -4,6 +4,8 @@
 #include "config/config.hpp"
 #include "doctor/checks.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 namespace pinfold::doctor {
@@ -58,17 +60,18 @@ void checkPlugin(const Host& host, const Files& files, const std::filesystem::pa
     const char* id = "slurm.plugin";
     const auto set = setting(files, conf, "plugstackconfig");
     const auto plugstack = set.empty() ? conf.parent_path() / "plugstack.conf" : std::filesystem::path(set);
-    const auto line = "required " + host.libexec + "/" + kPlugin;
-    const auto remedy = line + " in " + plugstack.string() + ", then run `systemctl restart slurmd`";
+    const auto line = fmt::format("required {}/{}", host.libexec, kPlugin);
+    const auto remedy = fmt::format("{} in {}, then run `systemctl restart slurmd`", line, plugstack.string());
     const auto plugin = ourPlugin(files, plugstack);
     if (!plugin)
         findings.warn(id, "Slurm's jobs do not use pinfold: pinfold's plugin is not in plugstack.conf", remedy, plugstack);
     else if (!files.exists(plugin->path) && plugin->rule == "required")
-        findings.fail(id, "there is no " + plugin->path + ": srun, sbatch and slurmd refuse to run anything",
+        findings.fail(id, fmt::format("there is no {}: srun, sbatch and slurmd refuse to run anything", plugin->path),
                       "build pinfold with Slurm's headers (libslurm-dev), or remove the line", plugin->where);
     else if (plugin->rule != "required")
-        findings.warn(id, "with '" + plugin->rule + "' Slurm runs jobs without a scope where the plugin cannot be loaded", line,
-                      plugin->where);
+        findings.warn(id,
+                      fmt::format("with '{}' Slurm runs jobs without a scope where the plugin cannot be loaded", plugin->rule),
+                      line, plugin->where);
     else
         findings.ok(id, "Slurm's jobs use pinfold", plugin->where);
 }
@@ -84,7 +87,7 @@ bool isEpilogue(const Host& host, const Files& files, const std::filesystem::pat
 void checkEpilogue(const Host& host, const Files& files, const std::filesystem::path& conf, Findings& findings) {
     const char* id = "slurm.epilogue";
     const auto ours = host.libexec + "/" + kEpilogue;
-    const auto remedy = "Epilog=" + ours + " in " + conf.string() + ", then run `scontrol reconfigure`";
+    const auto remedy = fmt::format("Epilog={} in {}, then run `scontrol reconfigure`", ours, conf.string());
     const auto set = settings(files, conf, "epilog");
     const auto runsOurs = [&](const std::string& pattern) {
         const auto programs = files.matching(pattern);
@@ -95,8 +98,9 @@ void checkEpilogue(const Host& host, const Files& files, const std::filesystem::
     else if (std::any_of(set.begin(), set.end(), runsOurs))
         findings.ok(id, "Slurm tells pinfold when a job is over", conf.string());
     else if (files.matching(set.back()).empty())
-        findings.fail(id, "Slurm drains the node at the end of a job: Epilog is " + set.back() + ", which does not exist", remedy,
-                      conf.string());
+        findings.fail(id,
+                      fmt::format("Slurm drains the node at the end of a job: Epilog is {}, which does not exist", set.back()),
+                      remedy, conf.string());
     else
         findings.warn(id, "Slurm does not tell pinfold when a job is over: Epilog is " + set.back(),
                       "let Epilog also run " + ours, conf.string());

@@ -3,6 +3,8 @@
 #include "doctor/checks.hpp"
 #include "model/limit_table.hpp"
 
+#include <fmt/core.h>
+
 namespace pinfold::doctor {
 namespace {
 
@@ -18,16 +20,16 @@ void checkVersion(const Properties& manager, Findings& findings) {
     const auto version = property(manager, "Version");
     const auto number = majorVersion(version);
     if (number < kOldest) {
-        findings.fail("systemd.version", "systemd '" + version + "' is too old",
+        findings.fail("systemd.version", fmt::format("systemd '{}' is too old", version),
                       "install systemd 252 or later (Debian 12, EL 9 or later)");
         return;
     }
     std::vector<std::string> lost;
     for (const auto& row : limitTable())
         if (row.since > number)
-            lost.push_back(std::string(row.name) + " (" + std::to_string(row.since) + ")");
+            lost.push_back(fmt::format("{} ({})", row.name, row.since));
     findings.ok("systemd.version",
-                "systemd " + version + (lost.empty() ? "" : "; limits that need a later version: " + joined(lost)));
+                fmt::format("systemd {}{}", version, lost.empty() ? "" : "; limits that need a later version: " + joined(lost)));
 }
 
 void checkBatchSlice(const Host& host, Findings& findings) {
@@ -37,7 +39,7 @@ void checkBatchSlice(const Host& host, Findings& findings) {
         findings.fail("systemd.batch-slice", "batch.slice is masked: no job can start", "systemctl unmask batch.slice",
                       "batch.slice");
     else if (load != "loaded")
-        findings.fail("systemd.batch-slice", "batch.slice is not installed (" + load + ")",
+        findings.fail("systemd.batch-slice", fmt::format("batch.slice is not installed ({})", load),
                       "install pinfold's units, then `systemctl daemon-reload`", "batch.slice");
     // This is not a finding if only files below system.control have changed. These files have the settings that pinfoldd makes at
     // run time, and systemd was seen to report the files as changed.
@@ -61,7 +63,7 @@ void checkOomd(const Host& host, Findings& findings) {
     for (const char* slice : {"-.slice", "batch.slice"})
         for (const char* setting : {"ManagedOOMSwap", "ManagedOOMMemoryPressure"})
             if (property(host.unit(slice), setting) == "kill")
-                watched.push_back(std::string(setting) + "=kill of " + slice);
+                watched.push_back(fmt::format("{}=kill of {}", setting, slice));
     if (watched.empty())
         findings.ok("systemd.oomd", "systemd-oomd runs, and leaves jobs alone");
     else

@@ -2,6 +2,8 @@
 // These checks follow docs/schedulers/torque.md.
 #include "doctor/checks.hpp"
 
+#include <fmt/core.h>
+
 #include <sys/stat.h>
 
 namespace pinfold::doctor {
@@ -36,7 +38,7 @@ void checkScript(const Host& host, const Files& files, const std::filesystem::pa
     const auto id = std::string("torque.") + script.name;
     const auto file = directory / script.name;
     const auto program = host.libexec + "/" + script.program;
-    const auto link = "ln -sf " + program + " " + file.string();
+    const auto link = fmt::format("ln -sf {} {}", program, file.string());
     const auto status = files.status(file);
     if (!status) {
         // If the starter is set and no prologue opens the job, no job of Torque runs.
@@ -45,8 +47,8 @@ void checkScript(const Host& host, const Files& files, const std::filesystem::pa
         return;
     }
     if (const auto why = refused(*status); !why.empty()) {
-        findings.fail(id, "pbs_mom will not run this file: " + why,
-                      "chown root " + file.string() + " && chmod 755 " + file.string(), file);
+        findings.fail(id, "pbs_mom will not run this file: " + why, fmt::format("chown root {0} && chmod 755 {0}", file.string()),
+                      file);
         return;
     }
     const auto real = files.resolve(file);
@@ -78,7 +80,7 @@ std::string programOf(std::string_view word, const std::string& config) {
 bool checkStarter(const Host& host, const Files& files, const std::filesystem::path& config, Findings& findings) {
     const char* id = "torque.job-starter";
     const auto ours = host.libexec + "/torque-job-starter";
-    const auto remedy = "$job_starter " + ours + " in " + config.string() + ", and restart pbs_mom";
+    const auto remedy = fmt::format("$job_starter {} in {}, and restart pbs_mom", ours, config.string());
     if (files.exists(config) && !files.read(config)) {
         findings.needsRoot(id, config);
         return false;
@@ -104,8 +106,8 @@ void checkNodeCheck(const Host& host, const Files& files, const std::filesystem:
     if (programOf("$node_check_script", files.text(config)).empty())
         findings.warn(id,
                       "Torque sends the same job again and again to a node that takes no jobs: there is no $node_check_script",
-                      "$node_check_script " + ours + " and $node_check_interval 1,jobstart,jobend in " + config.string() +
-                          ", and restart pbs_mom",
+                      fmt::format("$node_check_script {} and $node_check_interval 1,jobstart,jobend in {}, and restart pbs_mom",
+                                  ours, config.string()),
                       config);
     else
         findings.ok(id, "Torque learns when the node takes no jobs, if $node_check_script calls torque-node-check", config);

@@ -7,6 +7,8 @@
 #include "os/process.hpp"
 #include "wording/receipt_text.hpp"
 
+#include <fmt/core.h>
+
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -55,8 +57,9 @@ WrapperReply lastWords(const Receipt& receipt, Summary summary) {
     if (const auto stopped = stopLine(receipt, hostName(), userNumber); !stopped.empty())
         reply.notice += stopped + "\n";
     if (!receipt.unwritten.empty())
-        reply.notice += "pinfold-run: the receipt of job " + receipt.key + " is not written yet: " + receipt.unwritten +
-                        "; pinfoldd keeps the receipt in /run and writes it when it can\n";
+        reply.notice += fmt::format("pinfold-run: the receipt of job {} is not written yet: {}; pinfoldd keeps the receipt in "
+                                    "/run and writes it when it can\n",
+                                    receipt.key, receipt.unwritten);
     if (wantsSummary(summary, receipt))
         reply.summary = receiptPage(receipt, userNumber, {});
     return reply;
@@ -173,9 +176,9 @@ void WrapperSocket::tellShortage(const std::string& what) {
 std::shared_ptr<void> WrapperSocket::count(const Caller& caller) {
     auto counted = connections_.enter(caller.countsAs);
     if (!counted)
-        tellShortage("user " + std::to_string(caller.countsAs) +
-                     " (or all ordinary users together) have reached the maximum of connections: " +
-                     "pinfoldd closes new connections, and pinfold-run connects again");
+        tellShortage(fmt::format("user {} (or all ordinary users together) have reached the maximum of connections: pinfoldd "
+                                 "closes new connections, and pinfold-run connects again",
+                                 caller.countsAs));
     return counted;
 }
 
@@ -254,7 +257,7 @@ void WrapperSocket::act(const ConnectionPtr& connection, const WrapperCreate& cr
     if (!earlier && fds.size() != 1U + (create.supervised ? 1 : 0) + (create.output ? 1 : 0))
         return connection->answer(
             Error{ErrorCode::InvalidArgument,
-                  std::to_string(fds.size()) + " descriptors were passed: pass the leader's pidfd and the named ones"});
+                  fmt::format("{} descriptors were passed: pass the leader's pidfd and the named ones", fds.size())});
     auto leader = takePidfd(fds[0]);
     auto supervisor = create.supervised || earlier ? takePidfd(fds[1]) : UniqueFd();
     if (!leader || !supervisor)
@@ -338,12 +341,11 @@ void WrapperSocket::act(const ConnectionPtr& connection, const WrapperAdopt& ado
     if (fds.size() != 1)
         return connection->answer(
             Error{ErrorCode::InvalidArgument,
-                  std::to_string(fds.size()) + " descriptors were passed: pass only the pidfd of the process to adopt"});
+                  fmt::format("{} descriptors were passed: pass only the pidfd of the process to adopt", fds.size())});
     const auto job = parts_.jobs.job(adopt.key);
     if (job && job->uid != adopt.owner)
-        return connection->answer(Error{ErrorCode::NoSuchJob, "job '" + adopt.key + "' now belongs to user " +
-                                                                  std::to_string(job->uid) + ", not of " +
-                                                                  std::to_string(adopt.owner)});
+        return connection->answer(Error{
+            ErrorCode::NoSuchJob, fmt::format("job '{}' now belongs to user {}, not of {}", adopt.key, job->uid, adopt.owner)});
     auto process = takePidfd(fds[0]);
     if (!process)
         return connection->answer(process.error());

@@ -4,6 +4,8 @@
 #include "base/escape.hpp"
 #include "model/job_key.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <chrono>
 #include <thread>
@@ -51,15 +53,15 @@ void compare(const RecordStore::Loaded& loaded, const std::set<std::string>& pop
     for (const auto& record : loaded.records) {
         recorded.insert(record.key.sliceName());
         if (!known.slices.contains(record.key.sliceName()))
-            disagreements.push_back("job " + record.key.text() + " has a record, but pinfoldd does not know the job");
+            disagreements.push_back(fmt::format("job {} has a record, but pinfoldd does not know the job", record.key.text()));
     }
     for (const auto& slice : known.slices)
         if (!recorded.contains(slice))
-            disagreements.push_back("pinfoldd knows the job of " + printable(slice) + ", but the job has no record");
+            disagreements.push_back(fmt::format("pinfoldd knows the job of {}, but the job has no record", printable(slice)));
     for (const auto& slice : populated)
         if (!known.slices.contains(slice))
-            disagreements.push_back(printable(slice) + " has processes, but pinfoldd does not know its job: `systemctl status " +
-                                    printable(slice) + "` shows them");
+            disagreements.push_back(fmt::format(
+                "{0} has processes, but pinfoldd does not know its job: `systemctl status {0}` shows them", printable(slice)));
 }
 
 /// Reads each source once. A disagreement between sources may disappear in a moment, but a problem with a source stays.

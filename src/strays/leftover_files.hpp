@@ -86,7 +86,7 @@ enum class Kept {
     Unknown,      ///< pinfold does not know everything that it must know
     NotRoot,      ///< this process is not root, and only root knows what other users' processes have open
 };
-std::string_view toString(Kept kept); ///< for JSON and --parsable, such as "live-job"
+std::string_view toString(Kept kept); ///< for JSON, such as "live-job"
 std::string_view reason(Kept kept);   ///< for people, such as "its user has a live job"
 
 /// Says what is known at the moment about the rest of the node.

@@ -5,6 +5,8 @@
 #include "base/message_ids.hpp"
 #include "os/open_files.hpp"
 
+#include <fmt/core.h>
+
 #include <syslog.h>
 
 #include <algorithm>
@@ -24,10 +26,11 @@ void logRemoval(Journal& journal, const LeftoverFile& leftover) {
     JournalEvent event;
     event.priority = leftover.removed ? LOG_INFO : LOG_WARNING;
     event.messageId = kMessageLeftoverRemoved;
-    event.message = std::string(toString(file.kind)) + " " + nameOf(file) +
-                    (leftover.removed ? " was left behind by an ended job, and pinfold removed it" : " cannot be removed") +
-                    (leftover.error ? ": " + *leftover.error : "") +
-                    (leftover.others > 0 ? "; " + std::to_string(leftover.others) + " entries of other users stay" : "");
+    event.message =
+        fmt::format("{} {} {}{}{}", toString(file.kind), nameOf(file),
+                    leftover.removed ? "was left behind by an ended job, and pinfold removed it" : "cannot be removed",
+                    leftover.error ? ": " + *leftover.error : "",
+                    leftover.others > 0 ? fmt::format("; {} entries of other users stay", leftover.others) : "");
     event.fields = {{"PINFOLD_EVENT", leftover.removed ? "leftover-removed" : "leftover-not-removed"},
                     {"PINFOLD_LEFTOVER_FILE_KIND", std::string(toString(file.kind))},
                     {"PINFOLD_LEFTOVER_FILE_NAME", nameOf(file)},

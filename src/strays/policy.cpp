@@ -4,6 +4,8 @@
 #include "os/process_looks.hpp"
 #include "os/user_database.hpp"
 
+#include <fmt/core.h>
+
 namespace pinfold {
 namespace {
 
@@ -20,7 +22,7 @@ template <class Id> std::set<Id> lookUp(const std::vector<std::string>& names, R
         if (id)
             ids.insert(*id);
         else
-            problems.push_back(std::string(key) + ": " + id.error().message);
+            problems.push_back(fmt::format("{}: {}", key, id.error().message));
     }
     return ids;
 }

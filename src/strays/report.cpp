@@ -4,6 +4,8 @@
 #include "base/message_ids.hpp"
 #include "os/user_terminal.hpp"
 
+#include <fmt/core.h>
+
 #include <syslog.h>
 
 namespace pinfold {
@@ -42,9 +44,8 @@ JournalEvent strayEvent(const Stray& stray, const StrayAction& action) {
     JournalEvent event;
     event.priority = wording.priority;
     event.messageId = kMessageStray;
-    event.message = "stray: process " + pid + " of user " + std::to_string(info.realUid) + " (" +
-                    std::string(toString(stray.kind)) + ", " + stray.unit + ") " + wording.text +
-                    (action.why.empty() ? "" : ", because " + action.why) + ": " + info.command;
+    event.message = fmt::format("stray: process {} of user {} ({}, {}) {}{}: {}", pid, info.realUid, toString(stray.kind),
+                                stray.unit, wording.text, action.why.empty() ? "" : ", because " + action.why, info.command);
     // The entry has no OBJECT_PID=: for OBJECT_PID= journald would read the command line of the process, and would wait as long
     // as somebody holds the lock of the process's memory.
     event.fields = {{"PINFOLD_EVENT", "stray"},

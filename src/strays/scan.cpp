@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "strays/scan.hpp"
 
+#include <fmt/core.h>
+
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -52,7 +54,7 @@ void cutShort(std::vector<std::string>& problems) {
         return;
     const auto more = problems.size() - kMostProblems;
     problems.resize(kMostProblems);
-    problems.push_back("and " + std::to_string(more) + " more");
+    problems.push_back(fmt::format("and {} more", more));
 }
 
 Scan scanProcesses(const ProcessTable& table, const std::function<bool(uid_t)>& wanted, Pidfds pidfds) {
@@ -90,7 +92,7 @@ Result<void> readAgain(const ProcessTable& table, SeenProcess& seen) {
     if (hasEnded(seen.pidfd.get()) || info->started != seen.info.started)
         return Error{ErrorCode::PidGone, "it has ended"};
     if (info->realUid != seen.info.realUid)
-        return Error{ErrorCode::PidGone, "it now runs as user " + std::to_string(info->realUid) + " now"};
+        return Error{ErrorCode::PidGone, fmt::format("it now runs as user {}", info->realUid)};
     info->command = std::move(seen.info.command);
     seen.info = std::move(*info);
     seen.cgroup = std::move(*cgroup);

@@ -3,6 +3,8 @@
 
 #include "os/user_terminal.hpp"
 
+#include <fmt/core.h>
+
 #include <poll.h>
 
 #include <algorithm>
@@ -48,9 +50,9 @@ public:
         if (entry == strays_.end())
             return;
         const auto& info = stray.process.info;
-        const auto text = "\r\npinfold: " + std::to_string(entry->second) +
-                          " of your processes here belong to no batch job, and the administrators may end them; the first is " +
-                          std::to_string(info.pid) + ", " + info.command.substr(0, kCommand) + "\r\n";
+        const auto text = fmt::format("\r\npinfold: {} of your processes here belong to no batch job, and the administrators may "
+                                      "end them; the first is {}, {}\r\n",
+                                      entry->second, info.pid, info.command.substr(0, kCommand));
         // If the terminal takes no messages, the journal still has the warning.
         (void)writeToTerminal(info.terminal, info.realUid, text);
         strays_.erase(entry);

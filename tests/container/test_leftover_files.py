@@ -130,9 +130,9 @@ def test_named_and_left_alone(left):
 
 
 def test_a_dry_run_says_what_is_then_removed(left):
-    plan = run("pinfold", "strays", "--files", "--remove", "--dry-run", "--parsable").stdout
+    plan = run("pinfold", "strays", "--files", "--remove", "--dry-run", "--pairs").stdout
     assert left.there() == KINDS
-    done = run("pinfold", "strays", "--files", "--remove", "--parsable").stdout
+    done = run("pinfold", "strays", "--files", "--remove", "--pairs").stdout
     assert done == plan.replace("would be removed", "removed") and plan.count("would be removed") == len(KINDS)
     assert left.there() == set()
 

@@ -4,6 +4,7 @@
 import json
 import os
 import subprocess
+from pathlib import Path
 
 from jobs import as_alice, finish, run, start_job, wait_until
 
@@ -25,7 +26,8 @@ def test_entries_of_pinfoldd_of_systemd_and_of_the_jobs_own_processes():
     wait_until(lambda: [entry for entry in entries() if entry["MESSAGE"] == "of the job"], "the job's own entry")
     run(*as_alice("sh", "-c", FORGE))
     follow = subprocess.Popen(["pinfold", "logs", "-f", "--json", "-n", "0", "logs.1"], stdout=subprocess.PIPE, text=True)
-    wait_until(lambda: os.readlink(f"/proc/{follow.pid}/exe").endswith("/journalctl"), "it follows")
+    descriptors = Path(f"/proc/{follow.pid}/fd")
+    wait_until(lambda: "anon_inode:inotify" in {os.readlink(file) for file in descriptors.iterdir()}, "it follows")
     try:
         run("pinfold", "stop", "logs.1", "logs.10")
         finish(job)
@@ -42,8 +44,37 @@ def test_entries_of_pinfoldd_of_systemd_and_of_the_jobs_own_processes():
     forged = run("journalctl", "-o", "cat", "--no-pager", "PINFOLD_JOB=logs.1", "MESSAGE=forged").stdout
     assert forged == "forged\n", "else there was nothing to leave out"
     assert [entry["__CURSOR"] for entry in entries("-n", "2")] == [entry["__CURSOR"] for entry in told[-2:]]
-    page = logs("job-logs.1.scope", "--no-pager").stdout
-    assert "own[" in page and "of the job" in page and "logs.10" not in page
+    page = logs("job-logs.1.scope", "--no-pager")
+    assert "own[" in page.stdout and "of the job" in page.stdout and "logs.10" not in page.stdout and page.stderr == ""
+
+
+def test_the_form_is_journalctls():
+    job = start_job("logs.2", "systemd-cat", "-t", "own", "sh", "-c", "printf 'a\\tb\\n'; exec sleep 1000")
+    asked = "PINFOLD_JOB=logs.2", "_UID=0", "+", "UNIT=batch-logs.2.slice", "UNIT=job-logs.2.scope", "_PID=1", "+", "_SYSTEMD_SLICE=batch-logs.2.slice"
+    wait_until(lambda: "a        b\n" in logs("logs.2").stdout, "the job's own entry")
+    run("pinfold", "stop", "--wait", "logs.2")
+    finish(job)
+
+    def journalctl(*words):
+        return run("journalctl", "-o", *words, *asked).stdout
+
+    def keys(documents):
+        return [set(json.loads(line)) for line in documents.splitlines()]
+
+    # Meanwhile systemd may still say that the units are gone.
+    wait_until(lambda: logs("logs.2").stdout == journalctl("short-iso"), "both print the same")
+    wait_until(lambda: logs("logs.2", "-n", "2").stdout == journalctl("short-iso", "-n", "2"), "both print the same last lines")
+    wait_until(lambda: keys(logs("logs.2", "--json").stdout) == keys(journalctl("json", "--all")), "both print the same fields")
+
+
+def test_a_user_sees_own_entries_only_and_is_told_so():
+    job = start_job("logs.3", "sleep", "1000")
+    run("journalctl", "--sync")
+    assert "pinfoldd[" in run("pinfold", "status", "logs.3").stdout
+    done = run(*as_alice("pinfold", "logs", "logs.3"))
+    assert done.stdout == "" and "only entries of your own processes" in done.stderr and "no entry about job logs.3" in done.stderr
+    run("pinfold", "stop", "logs.3")
+    finish(job)
 
 
 def test_a_key_that_is_none():

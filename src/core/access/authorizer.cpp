@@ -3,6 +3,8 @@
 
 #include "base/escape.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -92,7 +94,7 @@ Is outcome(const Rule& rule, Phase phase) { return rule.in[static_cast<std::size
 
 Error denied(std::string why) { return {ErrorCode::Denied, std::move(why)}; }
 
-std::string userWord(uid_t uid) { return "user " + std::to_string(uid); }
+std::string userWord(uid_t uid) { return fmt::format("user {}", uid); }
 
 Error notTheBatchSystem() { return denied("only root and pinfold-admin may say that a process is the batch system's own"); }
 
@@ -105,8 +107,9 @@ Result<void> decideCreate(const Caller& caller, const Target& target) {
     if (!target.ownProcesses)
         return denied(userWord(caller.uid) + " may create a job only from a process of their own");
     if (target.reservedKey)
-        return denied(userWord(caller.uid) + " may not name a job '" + target.reservedKey +
-                      "': only the batch system and pinfoldd use such keys; use user.<id>, or give no key");
+        return denied(fmt::format(
+            "{} may not name a job '{}': only the batch system and pinfoldd use such keys; use user.<id>, or give no key",
+            userWord(caller.uid), target.reservedKey));
     if (target.looserLimit)
         return denied(std::string(target.looserLimit) +
                       " is above the site's default, which only root and pinfold-admin may exceed");
@@ -159,9 +162,9 @@ std::optional<Action> actionOf(std::string_view method) {
 }
 
 Result<void> possible(Action action, Phase phase, const std::string& key) {
-    const auto job = "job '" + printable(key, 300) + "'";
+    const auto job = fmt::format("job '{}'", printable(key, 300));
     const auto& rule = *ruleOf(action);
-    const auto noneEver = "no " + job + " is live or in the history: `pinfold list` and `pinfold history` show the jobs";
+    const auto noneEver = fmt::format("no {} is live or in the history: `pinfold list` and `pinfold history` show the jobs", job);
     switch (outcome(rule, phase)) {
     case Done:
     case Needless:
@@ -169,7 +172,7 @@ Result<void> possible(Action action, Phase phase, const std::string& key) {
     case NoReceipt:
         return Error{ErrorCode::NoSuchReceipt, noneEver};
     case Taken:
-        return Error{ErrorCode::AlreadyExists, job + " is live already: `pinfold status " + key + "` shows it"};
+        return Error{ErrorCode::AlreadyExists, fmt::format("{} is live already: `pinfold status {}` shows it", job, key)};
     case Early:
         return Error{ErrorCode::Busy, job + " is being created: try again"};
     case Held:
@@ -179,8 +182,7 @@ Result<void> possible(Action action, Phase phase, const std::string& key) {
     case NoJob:
         break;
     }
-    return Error{ErrorCode::NoSuchJob,
-                 outcome(rule, Phase::Over) == Done ? noneEver : "no live " + job + ": `pinfold list` shows the live ones"};
+    return Error{ErrorCode::NoSuchJob, outcome(rule, Phase::Over) == Done ? noneEver : fmt::format("no live {}: `pinfold list` shows the live ones", job)};
 }
 
 Result<void> admit(const Caller& caller, Action action) {

@@ -6,6 +6,8 @@
 #include "core/access/authorizer.hpp"
 #include "core/access/call_rate.hpp"
 
+#include <fmt/core.h>
+
 #include <sys/types.h>
 
 #include <functional>
@@ -42,8 +44,11 @@ public:
             return std::shared_ptr<void>();
         if (auto wait = waits_.enter(caller.countsAs))
             return wait;
-        return Error{ErrorCode::Busy, "too many calls of user " + std::to_string(caller.uid) +
-                                          " (or of all ordinary users together) wait for jobs to end: wait for answers first"};
+        return Error{
+            ErrorCode::Busy,
+            fmt::format(
+                "too many calls of user {} (or of all ordinary users together) wait for jobs to end: wait for answers first",
+                caller.uid)};
     }
 
     /// Counts a query of the history. The query holds the result until pinfoldd answers the query, since all queries share few
@@ -53,8 +58,10 @@ public:
             return std::shared_ptr<void>();
         if (auto query = queries_.enter(caller.countsAs))
             return query;
-        return Error{ErrorCode::Busy, "too many calls of user " + std::to_string(caller.uid) +
-                                          " (or of all ordinary users together) ask for receipts: wait for answers first"};
+        return Error{
+            ErrorCode::Busy,
+            fmt::format("too many calls of user {} (or of all ordinary users together) ask for receipts: wait for answers first",
+                        caller.uid)};
     }
 
     CallRate rate;

@@ -4,6 +4,8 @@
 #include "base/parse.hpp"
 #include "os/read_file.hpp"
 
+#include <fmt/core.h>
+
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -17,9 +19,9 @@ constexpr std::array<std::int64_t, 4> kNoFile{-ENOENT};
 constexpr const char* kStays = ": pinfoldd keeps using the subordinate user ids that it read before";
 
 std::string wrongLines(const std::vector<std::size_t>& lines) {
-    auto text = "has lines that are not name:first:count: line " + std::to_string(lines.front());
+    auto text = fmt::format("has lines that are not name:first:count: line {}", lines.front());
     if (lines.size() > 1)
-        text += " and " + std::to_string(lines.size() - 1) + " more";
+        text += fmt::format(" and {} more", lines.size() - 1);
     return text + "; each id in these lines counts as a user of its own";
 }
 
@@ -99,7 +101,7 @@ void SubordinateUsers::looked(Look look) {
         parts_.inform(parts_.file.string() +
                       " does not exist: no user has subordinate user ids, so each id counts as a user of its own");
     if (!look.trouble.empty())
-        parts_.warn(parts_.file.string() + " " + look.trouble);
+        parts_.warn(fmt::format("{} {}", parts_.file.string(), look.trouble));
     if (!look.ids)
         return;
     ranges_.clear();

@@ -4,6 +4,8 @@
 #include "core/control/owner_reach.hpp"
 #include "core/report/events.hpp"
 
+#include <fmt/core.h>
+
 #include <utility>
 
 namespace pinfold {
@@ -27,7 +29,8 @@ void JobFreezer::suspend(const JobPtr& job, const Caller& caller, Reply<void> re
         if (!allowed || job->record.suspendedSince)
             return reply(std::move(allowed));
         if (job->isStartingTasks()) // the processes of a task that is starting would come after the freeze
-            return reply(Error{ErrorCode::Busy, "a task of job '" + job->key().text() + "' is being started: try again"});
+            return reply(
+                Error{ErrorCode::Busy, fmt::format("a task of job '{}' is being started: try again", job->key().text())});
         job->ownerSuspends = true;
         begin(job, by, reply);
     });

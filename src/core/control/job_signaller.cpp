@@ -3,6 +3,8 @@
 
 #include "core/control/owner_reach.hpp"
 
+#include <fmt/core.h>
+
 #include <utility>
 
 namespace pinfold {
@@ -11,7 +13,7 @@ void JobSignaller::send(const JobPtr& job, int signal, Reply<void> reply) {
     job->turns.take(Turns::Kind::Hit, [this, job, signal, reply = std::move(reply)] {
         if (!core_.registry.has(*job)) { // the job is over, and another job may have its key
             job->turns.over();
-            return reply(Error{ErrorCode::JobEnding, "job '" + job->key().text() + "' is over"});
+            return reply(Error{ErrorCode::JobEnding, fmt::format("job '{}' is over", job->key().text())});
         }
         core_.context.systemd.kill(job->key().sliceName(), signal, [job, reply](const SystemdOutcome& outcome) {
             job->turns.over();
@@ -43,7 +45,7 @@ void JobSignaller::sendAsOwner(const JobPtr& job, int signal, const Reply<void>&
 
 void JobSignaller::toOwners(const JobPtr& job, int signal, const Reply<void>& reply) {
     if (!core_.registry.has(*job))
-        return reply(Error{ErrorCode::JobEnding, "job '" + job->key().text() + "' is over"});
+        return reply(Error{ErrorCode::JobEnding, fmt::format("job '{}' is over", job->key().text())});
     const auto send = [reach = OwnerReach(core_.context, *job), signal] { return reach.signal(signal); };
     if (!core_.context.background.ask(Lane::Owners, send, reply))
         reply(Error{ErrorCode::Busy, "too many owners signal their jobs: try again"});

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "core/control/owner_reach.hpp"
 
+#include <fmt/core.h>
+
 #include <set>
 #include <utility>
 
@@ -56,8 +58,10 @@ Result<void> OwnerReach::signal(int number) const {
             break;
     }
     if (spared && !reached)
-        return Error{ErrorCode::Denied, "all processes in this job belong to other users, and the job's owner, user " +
-                                            std::to_string(owner_.user) + ", may not signal them"};
+        return Error{
+            ErrorCode::Denied,
+            fmt::format("all processes in this job belong to other users, and the job's owner, user {}, may not signal them",
+                        owner_.user)};
     return {};
 }
 
@@ -73,17 +77,19 @@ Result<void> OwnerReach::coversAll() const {
         if (!process)
             return process.error();
         if (*process == Process::Others)
-            return Error{ErrorCode::Denied, "process " + std::to_string(pid) +
-                                                " in this job belongs to another user, so only root and "
-                                                "pinfold-admin may suspend the job"};
+            return Error{
+                ErrorCode::Denied,
+                fmt::format("process {} in this job belongs to another user, so only root and pinfold-admin may suspend the job",
+                            pid)};
     }
     return {};
 }
 
 Result<void> takeOwnersTurn(Job& job) {
     if (std::exchange(job.ownersTurn, true))
-        return Error{ErrorCode::Busy,
-                     "another signal or suspension by the owner is in progress for job '" + job.key().text() + "': try again"};
+        return Error{
+            ErrorCode::Busy,
+            fmt::format("another signal or suspension by the owner is in progress for job '{}': try again", job.key().text())};
     return {};
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "core/control/owners_turns.hpp"
 
+#include <fmt/core.h>
+
 #include <string>
 #include <utility>
 
@@ -9,8 +11,8 @@ namespace pinfold {
 Result<void> OwnersTurns::take(uid_t user, std::function<void()> begin) {
     auto& mine = begins_[user];
     if (mine.size() >= kMostOfOne)
-        return Error{ErrorCode::Busy, "user " + std::to_string(user) + " has " + std::to_string(mine.size()) +
-                                          " signals and suspensions of own jobs in progress: try again"};
+        return Error{ErrorCode::Busy,
+                     fmt::format("user {} has {} signals and suspensions of own jobs in progress: try again", user, mine.size())};
     mine.push_back(nullptr);
     if (mine.size() == 1)
         begin();

@@ -4,6 +4,8 @@
 #include "core/job.hpp"
 #include "core/report/events.hpp"
 
+#include <fmt/core.h>
+
 #include <memory>
 #include <utility>
 #include <vector>
@@ -47,8 +49,7 @@ bool Killer::killStubborn(const JobKey& key, uid_t owner, std::function<void()> 
     };
     return context_.background.ask(Lane::Kills, kill, [this, key, then = std::move(then)](const std::vector<pid_t>& tracers) {
         for (const auto pid : tracers)
-            logWarning(context_, key,
-                       "process " + std::to_string(pid) + " traced the job and kept it from ending, so it was killed");
+            logWarning(context_, key, fmt::format("process {} traced the job and kept it from ending, so it was killed", pid));
         then();
     });
 }

@@ -3,6 +3,8 @@
 
 #include "os/process.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -35,7 +37,7 @@ Result<void> signalInside(const CoreContext& context, const std::string& slice, 
     if (*path != slice && !path->starts_with(slice + "/"))
         return {};
     const auto sent = sendSignalTo(pidfd->get(), signal);
-    return sent ? sent : Error{sent.error().code, "process " + std::to_string(pid) + ": " + sent.error().message};
+    return sent ? sent : Error{sent.error().code, fmt::format("process {}: {}", pid, sent.error().message)};
 }
 
 } // namespace

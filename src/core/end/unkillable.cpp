@@ -10,6 +10,8 @@
 #include "os/trusted_program.hpp"
 #include "systemd/unit_properties.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <utility>
@@ -56,10 +58,10 @@ std::optional<UnkillableJobs> unkillableJobs(const Registry& registry) {
             continue;
         jobs.since = std::min(jobs.since, *since);
         if (++count <= kMostKeys)
-            jobs.words += (count > 1 ? ", job " : "job ") + key + " cannot be killed since " + formatUtc(*since);
+            jobs.words += fmt::format("{}{} cannot be killed since {}", count > 1 ? ", job " : "job ", key, formatUtc(*since));
     }
     if (count > kMostKeys)
-        jobs.words += " and " + std::to_string(count - kMostKeys) + " more";
+        jobs.words += fmt::format(" and {} more", count - kMostKeys);
     return count > 0 ? std::optional(std::move(jobs)) : std::nullopt;
 }
 
@@ -151,9 +153,9 @@ void UnkillablePolicy::publish() const {
     Result<void> done;
     std::error_code error;
     if (jobs)
-        done = replaceFile(file, "pinfold: " + jobs->words + "\n", 0644);
+        done = replaceFile(file, fmt::format("pinfold: {}\n", jobs->words), 0644);
     else if (std::filesystem::remove(file, error); error)
-        done = Error{ErrorCode::Internal, file.string() + ": " + error.message()};
+        done = Error{ErrorCode::Internal, fmt::format("{}: {}", file.string(), error.message())};
     if (!done)
         logNodeWarning(core_.context, "the node's comment could not be updated: " + done.error().message);
     node_.tell();

@@ -6,6 +6,8 @@
 #include "core/report/events.hpp"
 #include "model/receipt_json.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -229,9 +231,10 @@ void HistoryWriter::setAside(Entry& entry) {
 void HistoryWriter::keep(Entry& entry) {
     const auto text = encode(entry.receipt);
     if (auto kept = spool_.keep(entry.receipt, text); !kept)
-        logNodeWarning(context_,
-                       "the receipt of job " + entry.receipt.key +
-                           " is only in pinfoldd's memory, and a restart of pinfoldd would lose it: " + kept.error().message);
+        logNodeWarning(
+            context_,
+            fmt::format("the receipt of job {} is only in pinfoldd's memory, and a restart of pinfoldd would lose it: {}",
+                        entry.receipt.key, kept.error().message));
     entry.size = text.size();
 }
 

@@ -7,6 +7,8 @@
 #include "model/limit_table.hpp"
 #include "model/set_limit.hpp"
 
+#include <fmt/core.h>
+
 #include <syslog.h>
 
 #include <map>
@@ -16,7 +18,7 @@ namespace pinfold {
 namespace {
 
 std::string taskName(const JobKey& key, std::uint32_t task) {
-    return task == 0 ? key.text() : key.text() + "-" + std::to_string(task);
+    return task == 0 ? key.text() : fmt::format("{}-{}", key.text(), task);
 }
 
 /// Returns the fields that every journal entry about a job has. Because of OBJECT_SYSTEMD_UNIT, `journalctl -u job-….scope` shows
@@ -49,12 +51,12 @@ std::map<std::string, std::string> limitTexts(const ResourceLimits& limits) {
 std::string describe(const Receipt& receipt) {
     std::string text(toString(receipt.result));
     if (receipt.exit.status)
-        text += " with status " + std::to_string(*receipt.exit.status);
+        text += fmt::format(" with status {}", *receipt.exit.status);
     if (receipt.exit.signal)
         text += " by " + signalName(*receipt.exit.signal);
     text += " after " + formatDuration(receipt.wall);
     if (receipt.leftovers.count > 0)
-        text += ", " + counted(receipt.leftovers.count, "leftover process", "leftover processes") + " stopped";
+        text += fmt::format(", {} stopped", counted(receipt.leftovers.count, "leftover process", "leftover processes"));
     return text;
 }
 
@@ -71,14 +73,14 @@ void logEnd(const CoreContext& context, const JobKey& key, const Receipt& receip
 
 void logJobStarted(const CoreContext& context, const Job& job) {
     auto event = jobEvent(LOG_INFO, kMessageJobStarted, "job-started", job.key(), 0);
-    event.message = "job " + job.key().text() + " started for user " + std::to_string(job.record.uid);
+    event.message = fmt::format("job {} started for user {}", job.key().text(), job.record.uid);
     event.fields.emplace_back("PINFOLD_UID", std::to_string(job.record.uid));
     context.journal.event(event);
     context.metrics.jobStarted();
 }
 
 void logJobEnded(const CoreContext& context, const Job& job, const Receipt& receipt) {
-    logEnd(context, job.key(), receipt, "job " + receipt.key + " ended: " + describe(receipt));
+    logEnd(context, job.key(), receipt, fmt::format("job {} ended: {}", receipt.key, describe(receipt)));
 }
 
 void logReceiptAmended(const CoreContext& context, const Receipt& receipt) {
@@ -86,14 +88,15 @@ void logReceiptAmended(const CoreContext& context, const Receipt& receipt) {
     if (!key)
         return;
     auto event = jobEvent(LOG_INFO, kMessageReceiptAmended, "receipt-amended", *key, 0);
-    event.message = "job " + receipt.key + " had ended: " + describe(receipt) + " (how its leader ended was reported afterwards)";
+    event.message =
+        fmt::format("job {} had ended: {} (how its leader ended was reported afterwards)", receipt.key, describe(receipt));
     event.fields.emplace_back("PINFOLD_UID", std::to_string(receipt.uid));
     event.fields.emplace_back("PINFOLD_RESULT", std::string(toString(receipt.result)));
     context.journal.event(event);
 }
 
 void logJobLost(const CoreContext& context, const JobKey& key, const Receipt& receipt) {
-    logEnd(context, key, receipt, "job " + receipt.key + " did not survive: " + std::string(toString(receipt.result)));
+    logEnd(context, key, receipt, fmt::format("job {} did not survive: {}", receipt.key, toString(receipt.result)));
 }
 
 void logLeftovers(const CoreContext& context, const Job& job, std::uint32_t task, std::uint64_t count,
@@ -109,7 +112,7 @@ void logLeftovers(const CoreContext& context, const Job& job, std::uint32_t task
         auto leftover = jobEvent(LOG_INFO, kMessageLeftover, "leftover", job.key(), task);
         // The entry has no OBJECT_PID=: for OBJECT_PID= journald would read the command line of the process, and would wait as
         // long as somebody holds the lock of the process's memory.
-        leftover.message = "leftover: " + (sayCommand ? process.command : "pid " + std::to_string(process.pid));
+        leftover.message = "leftover: " + (sayCommand ? process.command : fmt::format("pid {}", process.pid));
         leftover.fields.emplace_back("PINFOLD_LEFTOVER_PID", std::to_string(process.pid));
         leftover.fields.emplace_back("PINFOLD_LEFTOVER_UID", std::to_string(process.realUid));
         if (sayCommand)
@@ -123,7 +126,7 @@ void logLeftovers(const CoreContext& context, const Job& job, std::uint32_t task
     }
     if (count > named.size()) {
         auto rest = jobEvent(LOG_INFO, kMessageLeftover, "leftover", job.key(), task);
-        rest.message = "leftover: and " + std::to_string(count - named.size()) + " more";
+        rest.message = fmt::format("leftover: and {} more", count - named.size());
         context.journal.event(rest);
     }
 }
@@ -131,8 +134,8 @@ void logLeftovers(const CoreContext& context, const Job& job, std::uint32_t task
 void logLeftoversUnsaid(const CoreContext& context, uid_t user, std::uint64_t processes) {
     JournalEvent event;
     event.priority = LOG_WARNING;
-    event.message = "the jobs of user " + std::to_string(user) + " left " + counted(processes, "more process", "more processes") +
-                    " behind that are not named here. The receipts count them";
+    event.message = fmt::format("the jobs of user {} left {} behind that are not named here. The receipts count them", user,
+                                counted(processes, "more process", "more processes"));
     event.fields = {{"PINFOLD_EVENT", "leftovers-unsaid"},
                     {"PINFOLD_UID", std::to_string(user)},
                     {"PINFOLD_LEFTOVER_COUNT", std::to_string(processes)}};
@@ -141,7 +144,7 @@ void logLeftoversUnsaid(const CoreContext& context, uid_t user, std::uint64_t pr
 
 void logLimitUnenforced(const CoreContext& context, const JobKey& key, const std::string& message) {
     auto event = jobEvent(LOG_WARNING, kMessageLimitUnenforced, "limit-unenforced", key, 0);
-    event.message = "job " + key.text() + " runs without a limit that it asked for: " + message;
+    event.message = fmt::format("job {} runs without a limit that it asked for: {}", key.text(), message);
     context.journal.event(event);
     context.metrics.troubled(Trouble::Limit);
 }
@@ -149,7 +152,7 @@ void logLimitUnenforced(const CoreContext& context, const JobKey& key, const std
 void logOutOfMemory(const CoreContext& context, const Job& job, std::optional<std::uint64_t> peak) {
     const auto& verdict = *job.record.oom;
     auto event = jobEvent(LOG_WARNING, kMessageOutOfMemory, "out-of-memory", job.key(), 0);
-    event.message = "job " + job.key().text() + ": " + oomLine(verdict, peak);
+    event.message = fmt::format("job {}: {}", job.key().text(), oomLine(verdict, peak));
     event.fields.emplace_back("PINFOLD_UID", std::to_string(job.record.uid));
     event.fields.emplace_back("PINFOLD_OOM_CAUSE", std::string(toString(verdict.cause)));
     if (verdict.victim)
@@ -161,14 +164,14 @@ void logOutOfMemory(const CoreContext& context, const Job& job, std::optional<st
 
 void logLimitsChanged(const CoreContext& context, const Job& job, uid_t by, const ResourceLimits& before) {
     auto event = jobEvent(LOG_INFO, kMessageLimitsChanged, "limits-changed", job.key(), 0);
-    event.message = "job " + job.key().text() + ": user " + std::to_string(by) + " changed";
+    event.message = fmt::format("job {}: user {} changed", job.key().text(), by);
     event.fields.emplace_back("PINFOLD_BY_UID", std::to_string(by));
     const auto was = limitTexts(before);
     for (const auto& [name, text] : limitTexts(job.record.limits)) {
         const auto old = was.find(name);
         if (old != was.end() && old->second == text)
             continue;
-        event.message += " " + name + " from " + (old == was.end() ? "unset" : old->second) + " to " + text + ",";
+        event.message += fmt::format(" {} from {} to {},", name, old == was.end() ? "unset" : old->second, text);
     }
     event.message.pop_back();
     context.journal.event(event);
@@ -177,25 +180,25 @@ void logLimitsChanged(const CoreContext& context, const Job& job, uid_t by, cons
 void logSuspension(const CoreContext& context, const Job& job, bool suspended, uid_t by) {
     auto event =
         jobEvent(LOG_INFO, suspended ? kMessageSuspended : kMessageResumed, suspended ? "suspended" : "resumed", job.key(), 0);
-    event.message = "job " + job.key().text() + (suspended ? " suspended" : " resumed") + " by user " + std::to_string(by);
+    event.message = fmt::format("job {} {} by user {}", job.key().text(), suspended ? "suspended" : "resumed", by);
     event.fields.emplace_back("PINFOLD_BY_UID", std::to_string(by));
     context.journal.event(event);
 }
 
 void logUnkillable(const CoreContext& context, const Job& job, std::size_t count, const std::vector<ProcessInfo>& named) {
     auto event = jobEvent(LOG_ERR, kMessageUnkillable, "unkillable", job.key(), 0);
-    event.message = "job " + job.key().text() + " cannot end: " + counted(count, "process", "processes") +
-                    " outlived SIGKILL, sent " + formatDuration(context.config.unkillable.after) +
-                    " ago; the job ends when these processes end" +
-                    (job.record.unkillableInFuse ? "; " + std::string(kAbortFuse) : "");
+    event.message =
+        fmt::format("job {} cannot end: {} outlived SIGKILL, sent {} ago; the job ends when these processes end{}",
+                    job.key().text(), counted(count, "process", "processes"), formatDuration(context.config.unkillable.after),
+                    job.record.unkillableInFuse ? "; " + std::string(kAbortFuse) : "");
     event.fields.emplace_back("PINFOLD_UID", std::to_string(job.record.uid));
     event.fields.emplace_back("PINFOLD_UNKILLABLE_COUNT", std::to_string(count));
     context.journal.event(event);
 
     for (const auto& process : named) {
         auto stuck = jobEvent(LOG_ERR, kMessageUnkillableProcess, "unkillable-process", job.key(), 0);
-        stuck.message = "unkillable: pid " + std::to_string(process.pid) + ", state " + process.state + ", waits in " +
-                        process.waitPoint.value_or("(unknown)");
+        stuck.message = fmt::format("unkillable: pid {}, state {}, waits in {}", process.pid, process.state,
+                                    process.waitPoint.value_or("(unknown)"));
         stuck.fields.emplace_back("PINFOLD_UNKILLABLE_PID", std::to_string(process.pid));
         stuck.fields.emplace_back("PINFOLD_UNKILLABLE_UID", std::to_string(process.realUid));
         stuck.fields.emplace_back("PINFOLD_UNKILLABLE_STATE", std::string(1, process.state));
@@ -214,8 +217,8 @@ void logHistoryVacuumed(const CoreContext& context, const Vacuumed& done, std::o
     JournalEvent event;
     event.priority = LOG_INFO;
     event.messageId = kMessageHistoryVacuumed;
-    event.message = "history: " + std::to_string(done.removed) + " of the oldest receipts removed" +
-                    (by ? " for user " + std::to_string(*by) : "") + "; the remaining receipts take " + formatSize(done.bytes);
+    event.message = fmt::format("history: {} of the oldest receipts removed{}; the remaining receipts take {}", done.removed,
+                                by ? fmt::format(" for user {}", *by) : "", formatSize(done.bytes));
     event.fields = {{"PINFOLD_EVENT", "history-vacuumed"},
                     {"PINFOLD_REMOVED", std::to_string(done.removed)},
                     {"PINFOLD_HISTORY_BYTES", std::to_string(done.bytes)}};
@@ -227,8 +230,9 @@ void logHistoryVacuumed(const CoreContext& context, const Vacuumed& done, std::o
 void logVacuumFailed(const CoreContext& context, std::uint64_t removed, const std::string& why) {
     JournalEvent event;
     event.priority = LOG_WARNING;
-    event.message = "history: cannot remove enough old receipts to keep the limits, next try within an hour; " +
-                    counted(removed, "receipt was", "receipts were") + " removed before the error: " + why;
+    event.message = fmt::format(
+        "history: cannot remove enough old receipts to keep the limits, next try within an hour; {} removed before the error: {}",
+        counted(removed, "receipt was", "receipts were"), why);
     context.journal.event(event);
 }
 
@@ -236,9 +240,9 @@ void logHistoryFailing(const CoreContext& context, const std::string& why) {
     const bool drains = context.config.history.onFailure == HistoryFailure::Drain;
     JournalEvent event;
     event.priority = LOG_ERR;
-    event.message = "receipts cannot be written: " + why + "; pinfoldd keeps them in " + kKeptReceiptsDirectory +
-                    " and writes them when it can" +
-                    (drains ? "; this node takes no new jobs until then (history.on_failure = \"drain\")" : "");
+    event.message = fmt::format("receipts cannot be written: {}; pinfoldd keeps them in {} and writes them when it can{}", why,
+                                kKeptReceiptsDirectory,
+                                drains ? "; this node takes no new jobs until then (history.on_failure = \"drain\")" : "");
     event.fields = {{"PINFOLD_EVENT", "history-failing"}};
     context.journal.event(event);
     context.metrics.troubled(Trouble::Receipt);
@@ -247,7 +251,8 @@ void logHistoryFailing(const CoreContext& context, const std::string& why) {
 void logHistoryWorks(const CoreContext& context, std::uint64_t late) {
     JournalEvent event;
     event.priority = LOG_NOTICE;
-    event.message = "receipts can be written again; " + counted(late, "kept receipt was", "kept receipts were") + " written";
+    event.message =
+        fmt::format("receipts can be written again; {} written", counted(late, "kept receipt was", "kept receipts were"));
     event.fields = {{"PINFOLD_EVENT", "history-works"}, {"PINFOLD_KEPT", std::to_string(late)}};
     context.journal.event(event);
 }
@@ -255,8 +260,9 @@ void logHistoryWorks(const CoreContext& context, std::uint64_t late) {
 void logReceiptsDropped(const CoreContext& context, const Receipt& first) {
     JournalEvent event;
     event.priority = LOG_ERR;
-    event.message = "too many receipts wait to be written: pinfoldd drops the oldest from now on, first that of job " +
-                    first.key + "; pinfold_history_dropped_total counts them";
+    event.message = fmt::format("too many receipts wait to be written: pinfoldd drops the oldest from now on, first that of job "
+                                "{}; pinfold_history_dropped_total counts them",
+                                first.key);
     event.fields = {{"PINFOLD_EVENT", "receipts-dropped"}, {"PINFOLD_JOB", first.key}};
     context.journal.event(event);
     context.metrics.troubled(Trouble::Receipt);
@@ -309,7 +315,8 @@ void logDrained(const CoreContext& context, const Drain& drain) {
     JournalEvent event;
     event.priority = LOG_NOTICE;
     event.messageId = kMessageDrained;
-    event.message = "node drained by user " + by + (drain.reason.empty() ? ", no reason given" : ": " + drain.reason);
+    event.message =
+        fmt::format("node drained by user {}{}", by, drain.reason.empty() ? ", no reason given" : ": " + drain.reason);
     event.fields = {{"PINFOLD_EVENT", "drained"}, {"PINFOLD_BY_UID", by}, {"PINFOLD_REASON", drain.reason}};
     context.journal.event(event);
 }
@@ -318,7 +325,7 @@ void logUndrained(const CoreContext& context, uid_t by) {
     JournalEvent event;
     event.priority = LOG_NOTICE;
     event.messageId = kMessageUndrained;
-    event.message = "node takes jobs again: drain ended by user " + std::to_string(by);
+    event.message = fmt::format("node takes jobs again: drain ended by user {}", by);
     event.fields = {{"PINFOLD_EVENT", "undrained"}, {"PINFOLD_BY_UID", std::to_string(by)}};
     context.journal.event(event);
 }
@@ -335,7 +342,7 @@ void logShutdown(const CoreContext& context, std::size_t jobs) {
     JournalEvent event;
     event.priority = LOG_NOTICE;
     event.messageId = kMessageShutdown;
-    event.message = "the node is being shut down: pinfoldd takes no new jobs, and " + std::to_string(jobs) + " end now";
+    event.message = fmt::format("the node is being shut down: pinfoldd takes no new jobs, and {} end now", jobs);
     event.fields = {{"PINFOLD_EVENT", "node-shutdown"}};
     context.journal.event(event);
 }
@@ -343,8 +350,9 @@ void logShutdown(const CoreContext& context, std::size_t jobs) {
 void logUnreadableRecord(const CoreContext& context, const std::string& fileAndReason) {
     JournalEvent event;
     event.priority = LOG_ERR;
-    event.message = "a record cannot be read, so pinfoldd does not touch its job: " + fileAndReason +
-                    "; find the job's units with `systemctl status 'batch-*.slice'`, stop them, and then remove the file";
+    event.message = fmt::format("a record cannot be read, so pinfoldd does not touch its job: {}; find the job's units with "
+                                "`systemctl status 'batch-*.slice'`, stop them, and then remove the file",
+                                fileAndReason);
     context.journal.event(event);
     context.metrics.troubled(Trouble::Record);
 }
@@ -360,7 +368,7 @@ void logNodeWarning(const CoreContext& context, const std::string& message) {
 void logWarning(const CoreContext& context, const JobKey& key, const std::string& message, Trouble about) {
     JournalEvent event;
     event.priority = LOG_WARNING;
-    event.message = "job " + key.text() + ": " + message;
+    event.message = fmt::format("job {}: {}", key.text(), message);
     event.fields = {{"PINFOLD_JOB", key.text()}, {"OBJECT_SYSTEMD_UNIT", key.scopeName(0)}};
     context.journal.event(event);
     context.metrics.troubled(about);

@@ -3,6 +3,8 @@
 
 #include "os/replace_file.hpp"
 
+#include <fmt/core.h>
+
 #include <chrono>
 #include <future>
 #include <memory>
@@ -72,8 +74,9 @@ void MetricsFile::write() {
 void MetricsFile::written(const Result<void>& done) {
     writing_ = false;
     if (!done && !failing_)
-        parts_.warn("cannot write the metrics (pinfoldd tries again, but logs this only once): " + done.error().message +
-                    "; see metrics.textfile in pinfold.toml(5) for what pinfoldd needs to write there");
+        parts_.warn(fmt::format("cannot write the metrics (pinfoldd tries again, but logs this only once): {}; see "
+                                "metrics.textfile in pinfold.toml(5) for what pinfoldd needs to write there",
+                                done.error().message));
     failing_ = !done;
 }
 

@@ -3,14 +3,16 @@
 
 #include "base/parse.hpp"
 
+#include <fmt/core.h>
+
 namespace pinfold {
 
 Result<void> Allocator::alone(bool exclusive) const {
     for (const auto& [key, job] : core_.registry.all())
         if (exclusive || job->record.allocation.exclusive)
-            return Error{ErrorCode::Busy, (exclusive ? "an exclusive job needs the node for itself, but job '"
-                                                     : "an exclusive job has the node for itself: job '") +
-                                              key + "' is live"};
+            return Error{ErrorCode::Busy,
+                         exclusive ? fmt::format("an exclusive job needs the node for itself, but job '{}' is live", key)
+                                   : fmt::format("an exclusive job has the node for itself: job '{}' is live", key)};
     return {};
 }
 
@@ -33,8 +35,9 @@ Result<CpuList> Allocator::gpus(const AllocationRequest& request) const {
         return freeGpus(*request.gpus);
     const auto count = core_.context.config.gpus.devices.size();
     if (const auto numbers = request.gpuList->numbers(); !numbers.empty() && numbers.back() >= count)
-        return Error{ErrorCode::LimitInvalid, "GPUs " + request.gpuList->toString() + " requested, but this node has " +
-                                                  std::to_string(count) + " ([gpus] in pinfold.toml(5)), counted from 0"};
+        return Error{ErrorCode::LimitInvalid,
+                     fmt::format("GPUs {} requested, but this node has {} ([gpus] in pinfold.toml(5)), counted from 0",
+                                 request.gpuList->toString(), count)};
     return *request.gpuList;
 }
 
@@ -49,11 +52,10 @@ Result<CpuList> Allocator::freeGpus(std::uint64_t wanted) const {
             given.push_back(gpu);
     const auto asked = counted(wanted, "GPU", "GPUs") + " requested, ";
     if (wanted > count)
-        return Error{ErrorCode::LimitInvalid,
-                     asked + "but this node has " + std::to_string(count) + " ([gpus] in pinfold.toml(5))"};
+        return Error{ErrorCode::LimitInvalid, fmt::format("{}but this node has {} ([gpus] in pinfold.toml(5))", asked, count)};
     if (wanted > given.size())
         return Error{ErrorCode::Busy,
-                     asked + "but only " + std::to_string(given.size()) + " are free now: try again when jobs have ended"};
+                     fmt::format("{}but only {} are free now: try again when jobs have ended", asked, given.size())};
     return CpuList::of(given);
 }
 

@@ -5,6 +5,8 @@
 #include "core/report/events.hpp"
 #include "os/read_file.hpp"
 
+#include <fmt/core.h>
+
 #include <fcntl.h>
 
 #include <algorithm>
@@ -42,7 +44,7 @@ Result<CpuList> reservedCores(const Topology& topology, const Config::Reserve& r
             reserved.insert(reserved.end(), cpus.begin(), cpus.end());
     if (reserved.size() == topology.cpus.size())
         return Error{ErrorCode::ConfigInvalid,
-                     "node.reserve_cpus leaves no CPU for jobs: the node has " + std::to_string(topology.cpus.size()) + " CPUs"};
+                     fmt::format("node.reserve_cpus leaves no CPU for jobs: the node has {} CPUs", topology.cpus.size())};
     return CpuList::of(reserved);
 }
 

@@ -3,6 +3,8 @@
 
 #include "base/parse.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -211,15 +213,16 @@ Result<CpuAllocation> allocateCpus(const Topology& topology, const CpuList& usab
     if (request.cpus == 0 && !request.exclusive)
         return Error{ErrorCode::LimitInvalid, "0 CPUs requested: request at least 1"};
     if (request.cpus > total || total == 0)
-        return Error{ErrorCode::LimitInvalid, (request.cpus == 0 ? "all CPUs" : countedUnits(request.cpus, hyperThreads)) +
-                                                  " requested, but jobs can have at most " + countedUnits(total, hyperThreads) +
-                                                  " on this node"};
+        return Error{ErrorCode::LimitInvalid,
+                     fmt::format("{} requested, but jobs can have at most {} on this node",
+                                 request.cpus == 0 ? "all CPUs" : countedUnits(request.cpus, hyperThreads),
+                                 countedUnits(total, hyperThreads))};
     const auto ours = usable.intersected(onlineOf(topology));
     const auto wanted = request.exclusive ? total : request.cpus;
     if (wanted > machine.free || (request.exclusive && !taken.intersected(ours).empty()))
-        return Error{ErrorCode::Busy, (request.exclusive ? "all " : "") + countedUnits(wanted, hyperThreads) +
-                                          " requested, but only " + std::to_string(machine.free) + " of " +
-                                          std::to_string(total) + " are free now: try again when jobs have ended"};
+        return Error{ErrorCode::Busy,
+                     fmt::format("{}{} requested, but only {} of {} are free now: try again when jobs have ended",
+                                 request.exclusive ? "all " : "", countedUnits(wanted, hyperThreads), machine.free, total)};
     auto allocation = allocationOf(topology, place(machine, wanted).cores, hyperThreads);
     if (request.exclusive)
         allocation.reserved = ours;
@@ -231,8 +234,9 @@ Result<CpuAllocation> describeCpus(const Topology& topology, const CpuList& cpus
         return Error{ErrorCode::LimitInvalid, "the list of CPUs is empty: name at least one CPU"};
     const auto missing = cpus.without(onlineOf(topology));
     if (!missing.empty())
-        return Error{ErrorCode::LimitInvalid,
-                     "CPUs " + missing.toString() + " do not exist on this node, or are not online: use CPUs that are online"};
+        return Error{
+            ErrorCode::LimitInvalid,
+            fmt::format("CPUs {} do not exist on this node, or are not online: use CPUs that are online", missing.toString())};
     return CpuAllocation{.cpus = cpus, .reserved = cpus, .memoryNodes = memoryNodesOf(topology, cpus)};
 }
 

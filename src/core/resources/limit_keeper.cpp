@@ -7,6 +7,8 @@
 #include "os/block_device.hpp"
 #include "systemd/unit_properties.hpp"
 
+#include <fmt/core.h>
+
 #include <unistd.h>
 
 #include <algorithm>
@@ -104,7 +106,7 @@ std::string LimitKeeper::controllersMissing(const ResourceLimits& limits) const 
     forEachLimit(limits, [&](const LimitRow& row, const auto& limit) {
         // The out-of-memory policy needs the memory controller, but it has no unit property and limits nothing by itself.
         if (limit && row.controller && row.property && !hasWord(controllers, row.controller))
-            missing += (missing.empty() ? "" : ", ") + std::string(row.name) + " (cgroup controller " + row.controller + ")";
+            missing += fmt::format("{}{} (cgroup controller {})", missing.empty() ? "" : ", ", row.name, row.controller);
     });
     return missing;
 }
@@ -115,8 +117,7 @@ Result<ResourceLimits> LimitKeeper::enforceable(const JobKey& key, ResourceLimit
     const bool refuse = core_.context.config.jobs.unenforcedLimits == UnenforcedLimits::Refuse;
     const std::string remedy = "; jobs.unenforced_limits = \"warn\" lets jobs run without these limits";
     if (const auto newer = neededNewerSystemd(limits, core_.context.systemd.version()); !newer.empty()) {
-        const auto message =
-            "this node's systemd " + std::to_string(core_.context.systemd.version()) + " is too old for " + newer;
+        const auto message = fmt::format("this node's systemd {} is too old for {}", core_.context.systemd.version(), newer);
         if (refuse)
             return Error{ErrorCode::LimitUnenforceable, message + remedy};
         logLimitUnenforced(core_.context, key, message);
@@ -124,7 +125,7 @@ Result<ResourceLimits> LimitKeeper::enforceable(const JobKey& key, ResourceLimit
     }
     if (const auto missing = controllersMissing(limits); !missing.empty()) {
         const auto message =
-            "this node cannot enforce " + missing + ": the controller is missing from /sys/fs/cgroup/cgroup.controllers";
+            fmt::format("this node cannot enforce {}: the controller is missing from /sys/fs/cgroup/cgroup.controllers", missing);
         if (refuse)
             return Error{ErrorCode::LimitUnenforceable, message + remedy};
         logLimitUnenforced(core_.context, key, message);
@@ -139,14 +140,15 @@ Result<void> LimitKeeper::existing(const ResourceLimits& limits) const {
                                             std::tuple(&limits.allowedMemoryNodes, "cpuset.mems.effective", "memory nodes")}) {
         const auto there = *limit ? share_.available(file) : std::nullopt;
         if (there && !there->contains(**limit))
-            return invalid(std::string(what) + " " + (*limit)->toString() + " are not all available: jobs on this node may use " +
-                           there->toString());
+            return invalid(fmt::format("{} {} are not all available: jobs on this node may use {}", what, (*limit)->toString(),
+                                       there->toString()));
     }
     if (const auto device = missingDevice(limits); !device.empty())
         return invalid(device + " is not a block device of this node: name one that `lsblk` shows");
     if (limits.deviceProfile && !core_.context.config.devices.contains(*limits.deviceProfile))
-        return invalid("device profile '" + *limits.deviceProfile + "' is not in this node's configuration: add [devices." +
-                       *limits.deviceProfile + "] to pinfold.toml(5), or use another profile");
+        return invalid(fmt::format("device profile '{0}' is not in this node's configuration: add [devices.{0}] to "
+                                   "pinfold.toml(5), or use another profile",
+                                   *limits.deviceProfile));
     return {};
 }
 
@@ -166,8 +168,8 @@ std::optional<std::string> LimitKeeper::compare(Job& job) {
         if (names.empty() || names.back() != expected.limit) // the record names a limit once, even if several disks lack it
             names.emplace_back(expected.limit);
         if (!first)
-            first = std::string(expected.limit) + " is not enforced: " + expected.file + " contains " +
-                    read(expected.file).value_or("nothing") + " instead of " + expected.value;
+            first = fmt::format("{} is not enforced: {} contains {} instead of {}", expected.limit, expected.file,
+                                read(expected.file).value_or("nothing"), expected.value);
     }
     return first;
 }
@@ -202,9 +204,9 @@ Result<void> LimitKeeper::survivable(const Job& job, const ResourceLimits& chang
     const auto held = job.slice->unreclaimableMemory();
     if (!held || *held <= *change.memoryMax)
         return {};
-    return invalid("memory_max " + formatSize(*change.memoryMax) + " is below the " + formatSize(*held) +
-                   " that the job uses now without page cache: the kernel would kill the job at once; set the option force to do "
-                   "it nevertheless");
+    return invalid(fmt::format("memory_max {} is below the {} that the job uses now without page cache: the kernel would kill "
+                               "the job at once; set the option force to do it nevertheless",
+                               formatSize(*change.memoryMax), formatSize(*held)));
 }
 
 void LimitKeeper::change(const JobPtr& job, Change change, Reply<ResourceLimits> reply) {
@@ -287,7 +289,7 @@ void LimitKeeper::restore(const JobPtr& job) {
     const auto wrong = compare(*job);
     if (!wrong)
         return;
-    logWarning(core_.context, job->key(), *wrong + "; setting " + namesOf(job->record.limits) + " again");
+    logWarning(core_.context, job->key(), fmt::format("{}; setting {} again", *wrong, namesOf(job->record.limits)));
     const auto properties = limitProperties(job->record.limits);
     // The callbacks ignore failures: the warning above names the limits, and the next restart compares the limits again.
     core_.context.systemd.setProperties(job->key().sliceName(), properties,

@@ -4,6 +4,8 @@
 #include "base/parse.hpp"
 #include "core/report/events.hpp"
 
+#include <fmt/core.h>
+
 #include <csignal>
 #include <string>
 #include <utility>
@@ -40,9 +42,10 @@ void NodeShutdown::finish(std::function<void()> done) {
         if (job->leftToPid1) // by now PID 1 has given up on the job
             ender_.begin(job, {.cause = JobResult::NodeShutdown, .by = {}, .grace = 0});
     timer_ = core_.context.loop.after(kPatience, [this] {
-        logNodeWarning(core_.context, "the shutdown goes on without the receipts of " +
-                                          counted(core_.registry.all().size(), "job", "jobs") +
-                                          ": pinfoldd will write them after the next boot");
+        logNodeWarning(
+            core_.context,
+            fmt::format("the shutdown goes on without the receipts of {}: pinfoldd will write them after the next boot",
+                        counted(core_.registry.all().size(), "job", "jobs")));
         std::exchange(done_, nullptr)();
     });
     jobIsOver();

@@ -7,6 +7,8 @@
 #include "core/report/events.hpp"
 #include "os/block_device.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -51,7 +53,7 @@ constexpr std::uint64_t kMostWeight = 10'000;
 
 Result<void> validSlots(const CreateRequest& request) {
     if (request.slots && (*request.slots < 1 || *request.slots > kMostSlots))
-        return Error{ErrorCode::InvalidArgument, "slots is " + std::to_string(*request.slots) + ": use 1 to 8192"};
+        return Error{ErrorCode::InvalidArgument, fmt::format("slots is {}: use 1 to 8192", *request.slots)};
     return {};
 }
 
@@ -179,11 +181,12 @@ Result<void> JobCreator::isFree(const JobKey& key) const {
     // A job whose record pinfoldd cannot read is not in the registry, but may be alive.
     if (core_.context.records.exists(key))
         return Error{ErrorCode::AlreadyExists,
-                     "job '" + text + "' has a record that pinfoldd did not read: `pinfold reconcile` says why"};
+                     fmt::format("job '{}' has a record that pinfoldd did not read: `pinfold reconcile` says why", text)};
     if (const auto slice = core_.context.cgroups.open(slicePath(key)); slice && slice->populated())
-        return Error{ErrorCode::AlreadyExists, "a unit of this name has processes that pinfoldd does not know: "
-                                               "`systemctl status " +
-                                                   key.sliceName() + "` shows them"};
+        return Error{
+            ErrorCode::AlreadyExists,
+            fmt::format("a unit of this name has processes that pinfoldd does not know: `systemctl status {}` shows them",
+                        key.sliceName())};
     return {};
 }
 

@@ -4,6 +4,8 @@
 #include "core/job.hpp"
 #include "os/descriptor_reserve.hpp"
 
+#include <fmt/core.h>
+
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -17,8 +19,7 @@ Result<CheckedProcess> checkProcess(const CoreContext& context, UniqueFd pidfd) 
     if (!pid)
         return pid.error();
     const auto refused = [&](const char* what) {
-        return Error{ErrorCode::InvalidArgument,
-                     "process " + std::to_string(*pid) + " is " + what + " and cannot be part of a job"};
+        return Error{ErrorCode::InvalidArgument, fmt::format("process {} is {} and cannot be part of a job", *pid, what)};
     };
     // In PIDs= systemd would take pid 0 for pinfoldd itself.
     if (*pid <= 1)
@@ -34,7 +35,7 @@ Result<CheckedProcess> checkProcess(const CoreContext& context, UniqueFd pidfd) 
         return cgroup.error();
     // If the process has ended, /proc may have described a later process with the same number.
     if (hasEnded(pidfd.get()))
-        return Error{ErrorCode::PidGone, "process " + std::to_string(*pid) + " has ended"};
+        return Error{ErrorCode::PidGone, fmt::format("process {} has ended", *pid)};
     if (info->kernelThread)
         return refused("a kernel thread");
     // The kernel moves whole processes, and the other threads of the process may belong to another user. (Through a file handle
@@ -60,7 +61,7 @@ Result<CheckedProcess> checkProcess(const CoreContext& context, UniqueFd pidfd) 
 Result<Newcomer> newcomerOf(pid_t pid, const UniqueFd& pidfd, std::optional<uid_t> soleUid) {
     UniqueFd own(::fcntl(pidfd.get(), F_DUPFD_CLOEXEC, 3)); // NOLINT(cppcoreguidelines-pro-type-vararg)
     if (!own)
-        return Error{ErrorCode::Busy, "pinfoldd has no file descriptor left for process " + std::to_string(pid)};
+        return Error{ErrorCode::Busy, fmt::format("pinfoldd has no file descriptor left for process {}", pid)};
     return Newcomer{pid, std::move(own), soleUid == 0U};
 }
 
@@ -73,8 +74,8 @@ Result<CheckedProcess> checkSupervisor(const CoreContext& context, const Caller&
         return Error{ErrorCode::Denied, "the supervisor must be a process of the caller"};
     // pinfoldd moves supervisors into pinfold.slice. A process of a job may not leave its job in this way.
     if (supervisor->inJob || supervisor->identity == leader)
-        return Error{ErrorCode::Denied, "process " + std::to_string(supervisor->identity.pid) + " is " +
-                                            (supervisor->inJob ? "in a job" : "the leader") + " and cannot be a supervisor"};
+        return Error{ErrorCode::Denied, fmt::format("process {} is {} and cannot be a supervisor", supervisor->identity.pid,
+                                                    supervisor->inJob ? "in a job" : "the leader")};
     return supervisor;
 }
 

@@ -3,6 +3,8 @@
 
 #include "core/report/events.hpp"
 
+#include <fmt/core.h>
+
 #include <malloc.h>
 
 #include <algorithm>
@@ -19,11 +21,11 @@ constexpr ScopeStarter::Patience kAnswerLost{300'000, 45'000'000, true};
 constexpr ScopeStarter::Patience kNameTaken{50'000, 1'000'000, false};
 
 Error systemdFailed(const std::string& unit, const std::string& words) {
-    return {ErrorCode::SystemdFailed, "systemd did not start " + unit + ": " + words};
+    return {ErrorCode::SystemdFailed, fmt::format("systemd did not start {}: {}", unit, words)};
 }
 
 Error tooLate(const JobKey& key) {
-    return {ErrorCode::JobEnding, "job '" + key.text() + "' ended before this process was part of it"};
+    return {ErrorCode::JobEnding, fmt::format("job '{}' ended before this process was part of it", key.text())};
 }
 
 constexpr std::size_t kBurst = 64;
@@ -148,9 +150,12 @@ void ScopeStarter::decide(AttemptPtr attempt, const SystemdOutcome& outcome) {
     case SystemdFault::NoReply:
         return retry(attempt, kAnswerLost, failure);
     case SystemdFault::UnitExists:
-        return freeName(attempt, {ErrorCode::AlreadyExists,
-                                  "a unit of this job's name exists already, and pinfold did not create it: " + outcome->message +
-                                      "; look at `systemctl status " + attempt->key().sliceName() + "`"});
+        return freeName(
+            attempt,
+            {ErrorCode::AlreadyExists,
+             fmt::format(
+                 "a unit of this job's name exists already, and pinfold did not create it: {}; look at `systemctl status {}`",
+                 outcome->message, attempt->key().sliceName())});
     case SystemdFault::Destructive:
         return retry(attempt, kNameTaken, {ErrorCode::Busy, "the job's slice is being stopped: try again"});
     case SystemdFault::ProcessGone:

@@ -3,6 +3,8 @@
 
 #include "core/report/events.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -21,8 +23,9 @@ std::optional<std::uint32_t> taskOf(const Job& job, const ProcessIdentity& leade
 
 Result<void> takesBatchScript(const Job& job) {
     if (!job.record.linger || job.record.tasks.contains(0))
-        return Error{ErrorCode::AlreadyExists,
-                     "job '" + job.key().text() + "' already has its batch script: an opened job takes one batch script only"};
+        return Error{
+            ErrorCode::AlreadyExists,
+            fmt::format("job '{}' already has its batch script: an opened job takes one batch script only", job.key().text())};
     return {};
 }
 
@@ -31,13 +34,14 @@ Result<void> takesBatchScript(const Job& job) {
 Result<void> hasRoom(const Core& core, const Job& job) {
     const auto& jobs = core.context.config.jobs;
     if (job.furtherTasks() >= jobs.maxTasks)
-        return Error{ErrorCode::Busy, "job '" + job.key().text() + "' has " + std::to_string(job.furtherTasks()) +
-                                          " live tasks already, the maximum (jobs.max_tasks)"};
+        return Error{ErrorCode::Busy, fmt::format("job '{}' has {} live tasks already, the maximum (jobs.max_tasks)",
+                                                  job.key().text(), job.furtherTasks())};
     const auto user = core.context.countsAs(job.record.uid);
     const auto tasks = core.registry.furtherTasksOf(user, core.context.countsAs);
     if (tasks >= jobs.maxTasksPerUser)
-        return Error{ErrorCode::Busy, "the jobs of user " + std::to_string(user) + " have " + std::to_string(tasks) +
-                                          " live tasks already, the maximum (jobs.max_tasks_per_user)"};
+        return Error{
+            ErrorCode::Busy,
+            fmt::format("the jobs of user {} have {} live tasks already, the maximum (jobs.max_tasks_per_user)", user, tasks)};
     return {};
 }
 
@@ -196,7 +200,7 @@ void TaskAdder::start(const JobPtr& job, std::uint32_t number, bool mayBeThere) 
 
 /// PID 1 may still start the task, as in JobCreator::overdue(). Until pinfoldd knows the outcome, the job is not over.
 void TaskAdder::overdue(const JobPtr& job, std::uint32_t number, const Error& why) {
-    logWarning(core_.context, job->key(), "task " + std::to_string(number) + " not started yet: " + why.message, Trouble::Start);
+    logWarning(core_.context, job->key(), fmt::format("task {} not started yet: {}", number, why.message), Trouble::Start);
     for (const auto& reply : std::exchange(job->tasks[number].adders, {}))
         reply(why);
 }

@@ -73,10 +73,24 @@ TEST(Table, aShortTimeIsForTerminals) {
     EXPECT_EQ(tableTime(now, {.now = now}), "2023-11-14T22:13:20Z");
 }
 
-TEST(Table, parsableHasNothingButTheFields) {
-    EXPECT_EQ(formatTable({{"key"}, {"n", true}}, {{"a", "1"}}, {.legend = true, .width = 0, .parsable = true}), "KEY|N\na|1\n");
-    EXPECT_EQ(formatTable({{"key"}, {"name"}}, {{"a", "x|root|0"}}, {.legend = false, .width = 0, .parsable = true}),
-              "a|x\\x7croot\\x7c0\n");
+TEST(Table, pairsAreForScripts) {
+    const TableStyle pairs{.width = 5, .pairs = true};
+    EXPECT_EQ(formatTable({{"key"}, {"cpu%", true}, {"waits in"}}, {{"a", "1", "-"}, {"b c", "", "x"}}, pairs),
+              "KEY=\"a\" CPU_PCT=\"1\" WAITS_IN=\"-\"\nKEY=\"b c\" CPU_PCT=\"\" WAITS_IN=\"x\"\n");
+    EXPECT_EQ(formatTable({{"name"}}, {{"\" $(reboot) `reboot` \\x0a"}}, pairs),
+              "NAME=\"\\x22 \\x24(reboot) \\x60reboot\\x60 \\x5cx0a\"\n")
+        << "a name must not leave its quotes";
+    EXPECT_EQ(formatTable({{"name"}}, {}, pairs), "");
+}
+
+TEST(Table, withoutRowsThereIsTheHeader) {
+    EXPECT_EQ(formatTable({{"key"}, {"n", true}}, {}, {}), "KEY  N\n");
+    EXPECT_EQ(formatTable({{"key"}, {"n", true}}, {}, {.legend = false}), "");
+}
+
+TEST(Table, whatIsEscapedIsNotEscapedAgain) {
+    EXPECT_EQ(formatTable({{"key"}, {"name"}}, {{"\\x1b", "a\\\\x0a"}, {"b", ""}}, {.legend = false}),
+              "\\x1b  a\\\\x0a\nb     \n");
 }
 
 /// What a terminal shows of `text`, printed with that pager.

@@ -118,6 +118,7 @@ TEST(CommandLine, eachVerbTakesItsOptions) {
     for (const char* verb : {"status", "show", "ps", "why", "stop", "wait", "kill", "limits", "suspend", "resume"})
         EXPECT_EQ(verbOf({verb, "sge.1", "sge.2"}), verb);
     EXPECT_FALSE(std::get<CommandLine>(parse({"--no-legend", "list"})).output.legend);
+    EXPECT_TRUE(std::get<CommandLine>(parse({"history", "-P"})).output.pairs);
 }
 
 TEST(CommandLine, eachVerbHasANameASummaryAndAnAction) {

@@ -29,7 +29,7 @@ namespace {
 
 constexpr const char* kDirectory = PINFOLD_GOLDEN;
 constexpr std::size_t kWidth = 80;
-const TableStyle kStyle{.legend = true, .width = kWidth, .parsable = false, .now = golden::kNow};
+const TableStyle kStyle{.legend = true, .width = kWidth, .pairs = false, .now = golden::kNow};
 const Terminal kTerminal{TerminalOptions{.color = ColorMode::Never}};
 
 struct Golden {
@@ -161,7 +161,7 @@ TEST(GoldenFiles, fitEightyColumns) {
 }
 
 TEST(GoldenFiles, areNotCutWhenPiped) {
-    const TableStyle piped{.legend = true, .width = 0, .parsable = false, .now = golden::kNow};
+    const TableStyle piped{.legend = true, .width = 0, .pairs = false, .now = golden::kNow};
     const auto command = golden::processes()[1].command;
     EXPECT_NE(processTable(golden::processes(), {}, piped).find(command), std::string::npos);
     EXPECT_NE(strayTable(golden::strays().rows, {}, piped).find(golden::strays().rows[1].unit), std::string::npos);

@@ -144,8 +144,9 @@ TEST(Strays, tableAndJson) {
     addAction(row, {StrayAction::Kind::Terminate, {}});
     addAction(row, {StrayAction::Kind::Kill, {}});
     addAction(row, {StrayAction::Kind::Failure, "SIGKILL did not end it"});
-    EXPECT_EQ(strayTable({row}, Amounts{}, {.legend = false, .width = 0, .parsable = true}),
-              "4711|4000000|4000000|moved|-|1min 1s|0|0|7|pts/3|/elsewhere|sleep 1000\n");
+    EXPECT_EQ(strayTable({row}, Amounts{}, {.pairs = true}), "PID=\"4711\" USER=\"4000000\" UID=\"4000000\" KIND=\"moved\" "
+                                                             "JOB=\"-\" AGE=\"1min 1s\" CPU=\"0\" MEMORY=\"0\" PARENT=\"7\" "
+                                                             "TTY=\"pts/3\" UNIT=\"/elsewhere\" COMMAND=\"sleep 1000\"\n");
     StrayRun run;
     run.mode = "stop";
     run.reasons = {"why"};

@@ -138,6 +138,12 @@ TEST(TopText, everythingThatIsKnown) {
               "sge.1     root  running        -      -         -       -      -     -       -        -      -        0\n");
 }
 
+TEST(TopText, asPairsThereAreRowsOnly) {
+    const auto text = lines(topText({named("sge.1"), full()}, kStart, Error{}, {.sort = "cpu", .pairs = true, .amounts = {}}));
+    ASSERT_EQ(text.size(), 2U);
+    EXPECT_TRUE(text[1].starts_with("KEY=\"sge.4711\" USER=\"root\" STATE=\"suspended\" CPU_PCT=\"200.0\" ")) << text[1];
+}
+
 TEST(TopText, fitsATerminalOfAnySize) {
     std::vector<TopRow> rows(50, full());
     rows.front().job.key = "manual." + std::string(200, 'x');

@@ -40,7 +40,9 @@ OWNERS = {
     "sdbus-c++": {"systemd", "bus_values", "bus", "bus_client"},
     "toml++": {"config"},
     "CLI/": {"cli"},
+    "libsmartcols": {"cli"},
     "sqlite3": {"store"},
+    "fmt/": {"core", "bus", "socket", "strays", "doctor", "cli"},
 }
 # What a batch system says, and what it wants to hear. These files do no I/O: all that they know is passed to them.
 PURE = {"adapters/grid_engine/outcome", "adapters/grid_engine/spool_config", "adapters/grid_engine/translate", "adapters/slurm/translate",
@@ -85,6 +87,18 @@ def test_pure_files_do_no_io(path):
         assert name not in IO
         if (SRC / name).exists():
             assert folder_of(name) in {"base", "model"} or name.removesuffix(".hpp") in PURE
+
+
+def chains(source):
+    """Messages that are put together with + from three pieces or more, or with a number. Paths and names are no messages."""
+    masked = re.sub(r'"(?:\\.|[^"\\\n])*"', lambda literal: "¶" if re.search(r"[A-Za-z].* | .*[A-Za-z]", literal[0]) else "§", source)
+    between = r"\s*\+(?:::|[^¶§?:;{}])+\+\s*"
+    return re.findall(rf"¶{between}[¶§]|§{between}¶|\+\s*std::to_string|std::to_string\(\w+\)\s*\+", masked)
+
+
+@pytest.mark.parametrize("path", [p for p in SOURCES if p.relative_to(SRC).parts[0] in OWNERS["fmt/"]], ids=lambda p: str(p.relative_to(SRC)))
+def test_messages_are_format_strings(path):
+    assert chains(path.read_text()) == [], 'write fmt::format("process {} has ended", pid)'
 
 
 def test_only_the_command_line_knows_its_parser():
