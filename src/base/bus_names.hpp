@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The names of pinfoldd on the system bus. They are frozen, because programs of sites use them. The methods are in dbus/*.xml, and
-// the names of errors in base/error_code.hpp.
+// The names of pinfoldd on the system bus. They are frozen, because programs of sites use them. The methods are in dbus/*.xml,
+// and the names of errors in base/error_code.hpp.
 #pragma once
 
 namespace pinfold {

@@ -113,7 +113,7 @@ private:
             body();
             return true;
         } catch (const sdbus::Error& error) {
-            // This is no bug if the bus has gone away: the event loop notices that too, and pinfoldd starts again.
+            // This is not a bug if the bus has gone away: the event loop notices that too, and pinfoldd starts again.
             if (const auto name = bus::errorName(error);
                 name != "org.freedesktop.DBus.Error.Disconnected" && name != "System.Error.ENOTCONN")
                 logUnexpected(what, error);

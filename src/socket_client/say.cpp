@@ -33,8 +33,8 @@ void writeInTime(int fd, std::string_view text, const Deadline& deadline) {
         pollfd room{fd, POLLOUT, 0};
         if (::poll(&room, 1, deadline.remainingMs()) <= 0)
             return;
-        // A pipe that has room takes PIPE_BUF bytes at once. O_NONBLOCK is no alternative, because it would affect all processes
-        // that share the descriptor.
+        // A pipe that has room takes PIPE_BUF bytes at once. O_NONBLOCK is not an alternative, because it would affect all
+        // processes that share the descriptor.
         const auto written = ::write(fd, text.data(), std::min<std::size_t>(text.size(), PIPE_BUF));
         if (written <= 0)
             return;

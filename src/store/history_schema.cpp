@@ -185,8 +185,8 @@ Result<HistoryDatabase> openHistoryFile(const std::filesystem::path& file, const
 Result<HistoryDatabase> openHistoryFileReadOnly(const std::filesystem::path& file) {
     auto history = connect(file, file.string(), SQLITE_OPEN_READONLY);
     std::error_code ignored; // if pinfold may not search the directory, sqlite has reported that above
-    // sqlite wants to create the index of its log even to read the file, and cannot do that on a read-only file system. If there
-    // is no log, everything is in the file itself, which sqlite can open as immutable.
+    // sqlite wants to create the index of its log even to read the file, and cannot do that on a read-only file system. If the
+    // log does not exist, everything is in the file itself, which sqlite can open as immutable.
     if (history || std::filesystem::exists(file.string() + "-wal", ignored))
         return history;
     history = connect(file, immutableUri(file), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);

@@ -8,8 +8,8 @@
 
 namespace pinfold {
 
-/// Keeps a token bucket for each user, so that a flood of calls from one user costs the others little. CallRate has no timers: the
-/// caller passes the time.
+/// Keeps a token bucket for each user, so that a flood of calls from one user costs the others little. CallRate has no timers:
+/// the caller passes the time.
 class CallRate {
 public:
     static constexpr double kBurst = 200;
