@@ -54,7 +54,7 @@ ExitStatus sayWhatWouldBeDone(const VerbContext& context, const ManagerClient& c
     if (!job)
         return fail(job.error());
     const auto would = what(*job);
-    context.terminal.print(context.json ? jsonDryRun(key, {would}) : "would " + would + "\n");
+    context.terminal.print(context.json ? jsonDryRun(key, {would}) : fmt::format("would {}\n", would));
     return ExitStatus::Ok;
 }
 

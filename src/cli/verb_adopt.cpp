@@ -64,8 +64,7 @@ ExitStatus adopt(const VerbContext& context, const Options& options) {
     const auto& key = options.job;
     if (options.dryRun)
         return sayWhatWouldBeDone(context, *client, key, [&](const JobInfo& job) {
-            return fmt::format("move {} into a new scope in {}", counted(processes->size(), "process", "processes"),
-                               job.slice);
+            return fmt::format("move {} into a new scope in {}", counted(processes->size(), "process", "processes"), job.slice);
         });
     const auto added = addTo(*client, options, *processes);
     if (!added)

@@ -28,8 +28,8 @@ OptionSet describe(Options& options) {
              .set = into(options.lines, numberFrom(0, UINT32_MAX))}};
 }
 
-/// Returns matches for the journal: for what pinfoldd, root's other programs and systemd have said about the job, and for what the
-/// job's own processes have said. Every user may write PINFOLD_JOB= and UNIT= into the journal. So the matches also name the
+/// Returns matches for the journal: for what pinfoldd, root's other programs and systemd have said about the job, and for what
+/// the job's own processes have said. Every user may write PINFOLD_JOB= and UNIT= into the journal. So the matches also name the
 /// sender, by fields that journald itself writes.
 JournalMatches matchesOf(const JobKey& key) {
     return {{"PINFOLD_JOB=" + key.text(), "_UID=0"},

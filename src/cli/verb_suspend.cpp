@@ -23,9 +23,8 @@ ExitStatus ask(const VerbContext& context, const Options& options, Call call, co
         if (!client)
             return fail(client.error());
         if (options.dryRun)
-            return sayWhatWouldBeDone(one, *client, key, [&](const JobInfo& job) {
-                return fmt::format("{} all processes of {}", what, job.slice);
-            });
+            return sayWhatWouldBeDone(one, *client, key,
+                                      [&](const JobInfo& job) { return fmt::format("{} all processes of {}", what, job.slice); });
         const auto done = ((*client).*call)(key);
         return done ? ExitStatus::Ok : fail(done.error());
     });

@@ -90,7 +90,8 @@ void checkJobs(const Host&, const Files& files, Findings& findings) {
     if (!unreadable.empty())
         findings.fail("jobs.unreadable",
                       fmt::format("{} cannot be read: {}", counted(unreadable.size(), "record", "records"), someOf(unreadable)),
-                      fmt::format("move them out of {}, then `systemctl restart pinfoldd`", kRecordsDirectory), kRecordsDirectory);
+                      fmt::format("move them out of {}, then `systemctl restart pinfoldd`", kRecordsDirectory),
+                      kRecordsDirectory);
 }
 
 } // namespace pinfold::doctor

@@ -54,8 +54,7 @@ void checkClock(const Host& host, Findings& findings) {
         findings.warn("clock.receipts",
                       fmt::format("the newest receipt is of {}, which is in the future: the clock was ahead, or is behind now",
                                   formatUtc(*host.newestReceipt)),
-                      "set the clock; `pinfold history -S now` shows the receipts from the future",
-                      kHistoryFile);
+                      "set the clock; `pinfold history -S now` shows the receipts from the future", kHistoryFile);
 }
 
 } // namespace

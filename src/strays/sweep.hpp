@@ -22,7 +22,7 @@ using Tell = std::function<void(const Stray&, const StrayAction&)>;
 /// Returns what a sweep in this mode does first.
 StrayAction plannedAction(const Stray& stray, StraysMode mode);
 
-/// Acts on the strays. The findings must be sure, and the strays must have pidfds. sweep() calls `tell` for each deed, so twice
+/// Acts on the strays. The findings must be sure, and the strays must have pidfds. sweep() calls `tell` for each action, so twice
 /// for a stray that outlasts SIGTERM. sweep() returns when all strays are gone, or are reported as failures. Error: Internal if
 /// sweep() could not learn again which jobs are live; it does nothing more then.
 Result<void> sweep(const StrayScanner& scanner, std::vector<Stray> strays, StraysMode mode, const Tell& tell);

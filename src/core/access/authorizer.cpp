@@ -182,7 +182,9 @@ Result<void> possible(Action action, Phase phase, const std::string& key) {
     case NoJob:
         break;
     }
-    return Error{ErrorCode::NoSuchJob, outcome(rule, Phase::Over) == Done ? noneEver : fmt::format("no live {}: `pinfold list` shows the live ones", job)};
+    return Error{ErrorCode::NoSuchJob, outcome(rule, Phase::Over) == Done
+                                           ? noneEver
+                                           : fmt::format("no live {}: `pinfold list` shows the live ones", job)};
 }
 
 Result<void> admit(const Caller& caller, Action action) {

@@ -17,9 +17,9 @@ namespace {
 
 constexpr const char* kSession = "/user.slice/user-1000.slice/session-1.scope";
 
-class LookoutTest : public TemporaryDirectory {
+class StrayScannerTest : public TemporaryDirectory {
 protected:
-    LookoutTest() {
+    StrayScannerTest() {
         setHiding("rw");
         write("proc/self/status", "CapEff:\t0000000000000000\n");
         policy.config.minAge = 0;
@@ -75,7 +75,7 @@ using Kinds = std::vector<StrayAction::Kind>;
 
 } // namespace
 
-TEST_F(LookoutTest, everyFieldIsRead) {
+TEST_F(StrayScannerTest, everyFieldIsRead) {
     const SleepingProcess child;
     show(child.pid());
     const auto findings = scanner().look(Pidfds::Keep);
@@ -92,13 +92,13 @@ TEST_F(LookoutTest, everyFieldIsRead) {
     EXPECT_LT(scanner().look(Pidfds::Close).strays[0].process.pidfd.get(), 0);
 }
 
-TEST_F(LookoutTest, pid1AndItselfAreNone) {
+TEST_F(StrayScannerTest, pid1AndItselfAreNone) {
     show(1);
     show(::getpid());
     EXPECT_TRUE(scanner().look(Pidfds::Keep).strays.empty());
 }
 
-TEST_F(LookoutTest, whatHasEndedIsNoProblem) {
+TEST_F(StrayScannerTest, whatHasEndedIsNoProblem) {
     SleepingProcess child;
     show(child.pid());
     child.kill();
@@ -107,7 +107,7 @@ TEST_F(LookoutTest, whatHasEndedIsNoProblem) {
     EXPECT_TRUE(findings.strays.empty());
 }
 
-TEST_F(LookoutTest, aHalfReadProcIsNotSure) {
+TEST_F(StrayScannerTest, aHalfReadProcIsNotSure) {
     const SleepingProcess child;
     show(child.pid());
     write("proc/" + std::to_string(child.pid()) + "/stat", "7 (x");
@@ -116,7 +116,7 @@ TEST_F(LookoutTest, aHalfReadProcIsNotSure) {
     EXPECT_FALSE(scanner().look(Pidfds::Keep).unseen.empty());
 }
 
-TEST_F(LookoutTest, noMoreThanAFewProblemsAreNamed) {
+TEST_F(StrayScannerTest, noMoreThanAFewProblemsAreNamed) {
     std::vector<std::unique_ptr<SleepingProcess>> children;
     for (int i = 0; i < 13; ++i) {
         children.push_back(std::make_unique<SleepingProcess>());
@@ -128,7 +128,7 @@ TEST_F(LookoutTest, noMoreThanAFewProblemsAreNamed) {
     EXPECT_EQ(unseen.back(), "and 3 more");
 }
 
-TEST_F(LookoutTest, aProcThatHidesIsNotSure) {
+TEST_F(StrayScannerTest, aProcThatHidesIsNotSure) {
     for (const char* options : {"rw,hidepid=invisible", "rw,hidepid=2", "rw,gid=5,hidepid=noaccess", "rw,hidepid=ptraceable"}) {
         setHiding(options);
         ASSERT_EQ(scanner().look(Pidfds::Keep).unseen.size(), 1U) << options;
@@ -140,7 +140,7 @@ TEST_F(LookoutTest, aProcThatHidesIsNotSure) {
     EXPECT_TRUE(scanner().look(Pidfds::Keep).areSure());
 }
 
-TEST_F(LookoutTest, withoutADescriptorLeftNothingIsSure) {
+TEST_F(StrayScannerTest, withoutADescriptorLeftNothingIsSure) {
     const SleepingProcess child;
     show(child.pid());
     const auto watch = scanner();
@@ -153,7 +153,7 @@ TEST_F(LookoutTest, withoutADescriptorLeftNothingIsSure) {
     EXPECT_FALSE(findings.areSure());
 }
 
-TEST_F(LookoutTest, killTakesStraysAlone) {
+TEST_F(StrayScannerTest, killTakesStraysAlone) {
     const SleepingProcess stray;
     const SleepingProcess other;
     const SleepingProcess system;
@@ -168,7 +168,7 @@ TEST_F(LookoutTest, killTakesStraysAlone) {
     EXPECT_FALSE(hasEnded(system.pidfd()));
 }
 
-TEST_F(LookoutTest, whoCannotBeReadIsKilledByName) {
+TEST_F(StrayScannerTest, whoCannotBeReadIsKilledByName) {
     const SleepingProcess hanging;
     show(hanging.pid());
     const auto file = top() / "proc" / std::to_string(hanging.pid()) / "cmdline";
@@ -184,7 +184,7 @@ TEST_F(LookoutTest, whoCannotBeReadIsKilledByName) {
     EXPECT_EQ(sweepAll(StraysMode::Kill), (std::map<pid_t, Kinds>{{hanging.pid(), {StrayAction::Kind::Kill}}}));
 }
 
-TEST_F(LookoutTest, ofProcessesThatAreNoStraysNoCommandLineIsRead) {
+TEST_F(StrayScannerTest, ofProcessesThatAreNoStraysNoCommandLineIsRead) {
     const SleepingProcess legitimate;
     show(legitimate.pid(), kSession, 33);
     const auto file = top() / "proc" / std::to_string(legitimate.pid()) / "cmdline";
@@ -193,7 +193,7 @@ TEST_F(LookoutTest, ofProcessesThatAreNoStraysNoCommandLineIsRead) {
     EXPECT_TRUE(scanner().look(Pidfds::Close).unread.empty());
 }
 
-TEST_F(LookoutTest, whoHasMovedSinceIsSpared) {
+TEST_F(StrayScannerTest, whoHasMovedSinceIsSpared) {
     const SleepingProcess intoJob;
     const SleepingProcess otherUser;
     const SleepingProcess laterOne;
@@ -210,7 +210,7 @@ TEST_F(LookoutTest, whoHasMovedSinceIsSpared) {
         EXPECT_FALSE(hasEnded(child->pidfd()));
 }
 
-TEST_F(LookoutTest, stopKillsWhatOutlastsTheGrace) {
+TEST_F(StrayScannerTest, stopKillsWhatOutlastsTheGrace) {
     const SleepingProcess heeds;
     const SleepingProcess deaf([] { ::signal(SIGTERM, SIG_IGN); });
     show(heeds.pid());
@@ -224,7 +224,7 @@ TEST_F(LookoutTest, stopKillsWhatOutlastsTheGrace) {
     EXPECT_TRUE(hasEnded(deaf.pidfd()));
 }
 
-TEST_F(LookoutTest, knowledgeLostInTheGraceKillsNobody) {
+TEST_F(StrayScannerTest, knowledgeLostInTheGraceKillsNobody) {
     const SleepingProcess deaf([] { ::signal(SIGTERM, SIG_IGN); });
     show(deaf.pid());
     policy.config.grace = 100'000;
@@ -236,7 +236,7 @@ TEST_F(LookoutTest, knowledgeLostInTheGraceKillsNobody) {
     EXPECT_FALSE(hasEnded(deaf.pidfd()));
 }
 
-TEST_F(LookoutTest, whoGetsAJobInTheGraceIsSparedWithWithoutJob) {
+TEST_F(StrayScannerTest, whoGetsAJobInTheGraceIsSparedWithWithoutJob) {
     const SleepingProcess deaf([] { ::signal(SIGTERM, SIG_IGN); });
     show(deaf.pid());
     policy.config.grace = 100'000;
@@ -251,7 +251,7 @@ TEST_F(LookoutTest, whoGetsAJobInTheGraceIsSparedWithWithoutJob) {
     EXPECT_FALSE(hasEnded(deaf.pidfd()));
 }
 
-TEST_F(LookoutTest, warnTouchesNobody) {
+TEST_F(StrayScannerTest, warnTouchesNobody) {
     const SleepingProcess child;
     show(child.pid());
     EXPECT_EQ(sweepAll(StraysMode::Warn).at(child.pid()), Kinds{StrayAction::Kind::Warning});
