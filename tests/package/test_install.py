@@ -34,6 +34,12 @@ def test_pinfoldd_runs_and_will_run_after_a_boot():
     assert run("systemctl", "is-enabled", *units).stdout.split() == ["enabled", "enabled"]
 
 
+def test_the_group_is_made_and_the_bus_reads_its_policy_before_pinfoldd_starts():
+    script = Path("/var/lib/dpkg/info/pinfold.postinst").read_text()
+    steps = [script.index(step) for step in ("systemd-sysusers pinfold.conf", "ReloadConfig", "deb-systemd-invoke")]
+    assert steps == sorted(steps)
+
+
 def test_what_is_optional_is_off():
     timers = ["pinfold-strays.timer", "pinfold-strays-files.timer"]
     assert run("systemctl", "is-active", *timers, check=False).stdout.split() == ["inactive", "inactive"]

@@ -6,7 +6,7 @@
 # that mostly wait.
 # shellcheck disable=SC2034  # used by those who source this
 suites=(vm unit cluster container chaos hostile fuzz package static bus batch reboot)
-# These suites run only if they are named.
+# These suites run only if they are named, because they compile all sources themselves: that takes more than five minutes.
 # shellcheck disable=SC2034
 byName=(sanitized reproducible)
 
