@@ -9,7 +9,7 @@
 
 namespace pinfold {
 
-/// Says to what a process of an ordinary user belongs, if it belongs to no job. The cgroup of the process decides.
+/// Says to what a process of an ordinary user belongs, if it belongs to no job. The cgroup of the process decides the kind.
 enum class StrayKind {
     Session,     ///< a login session
     UserManager, ///< `systemd --user` and all processes that it runs

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Declares what the daemon's logic asks of its loop. Tests replace this interface. The loop is one thread. A handler never blocks
-// and lets no exception out.
+// Declares what the daemon's logic asks of its loop. Tests replace this interface. The loop runs in one thread. A handler never
+// blocks and lets no exception out.
 #pragma once
 
 #include <cstdint>

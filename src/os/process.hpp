@@ -107,7 +107,7 @@ inline constexpr char kZombie = 'Z';
 
 /// Returns true if a process that waits in this kernel function waits for a file server in FUSE.
 bool isInFuse(std::string_view waitPoint);
-/// Is a text for people that says how to end a wait in FUSE.
+/// This message tells an administrator how to end a process's wait in FUSE.
 constexpr std::string_view kAbortFuse =
     "it seems to wait for a FUSE file server that a user runs: `echo 1 >/sys/fs/fuse/connections/N/abort` "
     "ends the wait, for the N that belongs to a user and whose N/waiting is not 0";

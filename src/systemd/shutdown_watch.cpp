@@ -23,8 +23,8 @@ ShutdownWatch::ShutdownWatch(Parts parts, std::function<void()> begun) : parts_(
     auto call = bus::makeCall(*daemon, "org.freedesktop.DBus", "AddMatch");
     call << std::string(kRule);
     daemon->callMethod(call);
-    // This code has its own filter, because the match rule is about the third argument, and libsystemd's matches cannot look
-    // behind an argument that is not a string. A match rule for every JobNew would bring several signals for each job of
+    // The rule must test the third argument. libsystemd's matches cannot test an argument that comes after an argument that is
+    // not a string, so this code has its own filter. A match rule for every JobNew would bring several signals for each job of
     // pinfoldd.
     const auto filter = [](sd_bus_message* message, void* self, sd_bus_error*) noexcept {
         static_cast<ShutdownWatch*>(self)->look(message);

@@ -22,7 +22,7 @@ public:
     Result<void> join(int task, pid_t process, const SlurmTask& what);
 
     /// Waits until no process of the task is left. For a batch script, waits until no process of the whole job is left. Returns
-    /// text for the job's owner, line by line, or an empty text.
+    /// a text of one or more lines for the job's owner, or an empty text.
     Result<std::string> over(int task, ExitState exit);
 
 private:

@@ -22,8 +22,8 @@ constexpr std::uint64_t kFreezeWait = 1'000'000;
 // somebody has moved it to another cgroup.
 constexpr std::uint64_t kDyingWait = 1'000'000;
 
-/// Returns true if the processes that are left now should have ended earlier. (After a stop request this is false: the job's own
-/// processes still have to end.)
+/// Returns true if processes that still run are leftovers, because the job has ended by itself. After a stop request,
+/// leftBehind() returns false, because the job's own processes still have to end.
 bool leftBehind(const Job& job) {
     return job.record.linger && !job.record.tasks.contains(0) ? job.record.cause == JobResult::Exited : leaderEnded(job);
 }

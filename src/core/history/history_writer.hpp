@@ -43,7 +43,7 @@ public:
     void start(std::function<void()> ready);
 
     /// Writes the receipt, and calls `done` once. If the receipt is durable, `done` gets the stored receipt, which may be an
-    /// earlier receipt of the same job. If HistoryWriter has set the receipt aside, `done` gets it with `unwritten` set.
+    /// earlier receipt of the same job. If HistoryWriter has put the receipt aside, `done` gets the receipt with `unwritten` set.
     void write(Receipt receipt, std::function<void(const Receipt&)> done);
     /// Call commit() after the last of several write(), so that the transaction begins at once and not when the loop is idle. If
     /// another transaction is under way, or writing fails, the transaction begins later.
