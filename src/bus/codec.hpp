@@ -20,7 +20,7 @@ Result<void> decodeTaskOptions(const Dict& options, TaskRequest& request);
 Result<EndReport> decodeEndOptions(const Dict& options);
 /// Returns the grace time, or nullopt if the options have none.
 Result<std::optional<std::uint64_t>> decodeStopOptions(const Dict& options);
-/// Returns the option of a method whose only option is a boolean. The default is false.
+/// Returns the value of the option of a method whose only option is a boolean. The default is false.
 Result<bool> decodeFlag(const Dict& options, const char* name);
 /// Checks the options of a method for which no option exists so far.
 Result<void> decodeNoOptions(const Dict& options);

@@ -12,7 +12,7 @@ namespace pinfold {
 
 constexpr std::chrono::seconds kRetryTime{5}; ///< a restart takes less than one second
 
-/// Makes the call, and repeats the call while nobody answers. Use insist() only for a call that may be made twice.
+/// Makes the call, and repeats the call while nobody answers. Use retryWhileAway() only for a call that may be made twice.
 template <class T, class F> Result<T> retryWhileAway(F&& call) {
     const auto deadline = std::chrono::steady_clock::now() + kRetryTime;
     while (true) {

@@ -72,7 +72,7 @@ Result<void> endFormerRun(const std::string& key) {
     return {};
 }
 
-/// Adopts the processes. insist() may repeat this, because processes that are in the job already stay there.
+/// Adopts the processes. retryWhileAway() may repeat this, because processes that are in the job already stay there.
 Result<void> adoptInto(const ManagerClient& client, const Options& options, const std::string& slice,
                        std::vector<UniqueFd>& processes) {
     processes = outsideOf(slice, std::move(processes));

@@ -169,8 +169,8 @@ void ScopeStarter::decide(AttemptPtr attempt, const SystemdOutcome& outcome) {
 }
 
 /// Frees the name of a unit. A failed unit keeps its name, and so does a scope that has never had a process. (A pinfoldd that was
-/// killed leaves such a scope: the scope's placeholder is a zombie until PID 1 reaps it, and the kernel accepts a zombie's number
-/// without moving anything. So the scope never becomes empty, and PID 1 keeps it.)
+/// killed leaves such a scope: the scope's placeholder is a zombie until PID 1 reaps it. If PID 1 writes the number of a zombie
+/// to cgroup.procs, the kernel reports success and moves nothing. So the scope never becomes empty, and PID 1 keeps it.)
 void ScopeStarter::freeName(const AttemptPtr& attempt, const Error& taken) {
     context_.systemd.resetFailed(attempt->unit(), [](const SystemdOutcome&) {});
     if (!attempt->lost)

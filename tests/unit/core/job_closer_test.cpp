@@ -9,7 +9,7 @@
 namespace pinfold::test {
 namespace {
 
-class AccountantTest : public CoreTest {
+class JobCloserTest : public CoreTest {
 protected:
     void endWhileTheDiskHangs(ChildProcess& leader) {
         background->hold(Lane::HistoryWrite);
@@ -22,7 +22,7 @@ protected:
     bool sliceExists() const { return std::filesystem::exists(node.root() / "sys/fs/cgroup/batch.slice/batch-sge.1.slice"); }
 };
 
-TEST_F(AccountantTest, aSliceGoesWhileTheDiskIsSlowAndItsJobStays) {
+TEST_F(JobCloserTest, aSliceGoesWhileTheDiskIsSlowAndItsJobStays) {
     auto leader = child();
     create("sge.1", leader);
     endWhileTheDiskHangs(leader);
@@ -37,7 +37,7 @@ TEST_F(AccountantTest, aSliceGoesWhileTheDiskIsSlowAndItsJobStays) {
     EXPECT_EQ(recordFiles(), 0U);
 }
 
-TEST_F(AccountantTest, aRestartInBetweenLosesNothing) {
+TEST_F(JobCloserTest, aRestartInBetweenLosesNothing) {
     auto leader = child();
     create("sge.1", leader);
     const auto ended = loop.realTime();
@@ -55,7 +55,7 @@ TEST_F(AccountantTest, aRestartInBetweenLosesNothing) {
         << "the slice is gone as it should be";
 }
 
-TEST_F(AccountantTest, aJobWhoseRecordCannotBeStoredKeepsItsSliceUntilItHasItsReceipt) {
+TEST_F(JobCloserTest, aJobWhoseRecordCannotBeStoredKeepsItsSliceUntilItHasItsReceipt) {
     auto leader = child();
     create("sge.1", leader);
     const auto directory = node.root() / "run/pinfold/jobs";
@@ -68,7 +68,7 @@ TEST_F(AccountantTest, aJobWhoseRecordCannotBeStoredKeepsItsSliceUntilItHasItsRe
     EXPECT_EQ(receipts().size(), 1U);
 }
 
-TEST_F(AccountantTest, aJobStaysUntilItsSliceIsGone) {
+TEST_F(JobCloserTest, aJobStaysUntilItsSliceIsGone) {
     auto leader = child();
     create("sge.1", leader);
     node.nextStopFaults.push_back({SystemdFault::JobFailed, "failed"});

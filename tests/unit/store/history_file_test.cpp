@@ -112,7 +112,7 @@ TEST_F(HistoryFileTest, whatIsStoredUnderAnIdIsTold) {
     EXPECT_EQ((*known)[0], receipt("a", "sge.1", 100));
 }
 
-class HistoryStoreTest : public HistoryFileTest {
+class AsyncHistoryTest : public HistoryFileTest {
 protected:
     Result<Receipts> ask(ReceiptFilter filter = {}) {
         std::optional<Result<Receipts>> answer;
@@ -130,7 +130,7 @@ protected:
     AsyncHistory store{background, file};
 };
 
-TEST_F(HistoryStoreTest, queriesDoNotWaitForAWriterThatHangs) {
+TEST_F(AsyncHistoryTest, queriesDoNotWaitForAWriterThatHangs) {
     put("a");
     background.hold(Lane::HistoryWrite);
     put("b");
@@ -140,7 +140,7 @@ TEST_F(HistoryStoreTest, queriesDoNotWaitForAWriterThatHangs) {
     EXPECT_EQ(ask()->size(), 2U);
 }
 
-TEST_F(HistoryStoreTest, tooManyQueriesAreRefused) {
+TEST_F(AsyncHistoryTest, tooManyQueriesAreRefused) {
     put("a");
     background.hold(Lane::HistoryRead);
     int busy = 0;
@@ -152,7 +152,7 @@ TEST_F(HistoryStoreTest, tooManyQueriesAreRefused) {
     EXPECT_EQ(ask()->size(), 1U);
 }
 
-TEST_F(HistoryStoreTest, aQueryThatFindsDamageHasTheFileReplaced) {
+TEST_F(AsyncHistoryTest, aQueryThatFindsDamageHasTheFileReplaced) {
     std::string damage;
     store.onDamage = [&](const std::string& words) { damage = words; };
     put("a");
@@ -167,7 +167,7 @@ TEST_F(HistoryStoreTest, aQueryThatFindsDamageHasTheFileReplaced) {
     EXPECT_EQ(ask()->size(), 1U);
 }
 
-TEST_F(HistoryStoreTest, whatComesAfterItsEndIsNotTold) {
+TEST_F(AsyncHistoryTest, whatComesAfterItsEndIsNotTold) {
     background.hold(Lane::HistoryWrite);
     {
         AsyncHistory shortLived(background, file);
