@@ -47,7 +47,7 @@ Result<void> checkOwner(const std::vector<UniqueFd>& processes, uid_t owner) {
             return Error{ErrorCode::PidGone, fmt::format("process {} has ended", *pid)};
         if (info->realUid != owner)
             return Error{ErrorCode::Denied,
-                         fmt::format("process {} belongs to user {}, not of user {} (--owner)", *pid, info->realUid, owner)};
+                         fmt::format("process {} belongs to user {}, not to user {} (--owner)", *pid, info->realUid, owner)};
     }
     return {};
 }

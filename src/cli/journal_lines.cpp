@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint64_t kLastEntries = 10;
 constexpr std::string_view kHarmless = "\\\t"; // printable() escapes these, too
 
-/// As printable(), but a backslash stays as it is: the writers of messages have escaped already what they quote.
+/// Does what printable() does, but leaves backslashes as they are, because the writers of messages have escaped what they quote.
 std::string harmless(std::string_view text) {
     std::string out;
     while (true) {

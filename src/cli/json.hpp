@@ -51,7 +51,7 @@ std::string jsonTop(const std::vector<TopRow>& rows, std::uint64_t at);
 std::string jsonStrays(const StrayRun& run);
 std::string jsonOpened(const std::string& job, const std::string& slice, const std::map<std::string, std::string>& environment);
 std::string jsonTask(const std::string& job, std::uint32_t task, const std::string& unit);
-/// For --dry-run. `job`: none if the command is about the node. `would`: what the command would do.
+/// Returns the document of --dry-run. `job` is empty if the command is about the node. `would` says what the command would do.
 std::string jsonDryRun(const std::optional<std::string>& job, const std::vector<std::string>& would);
 std::string jsonLeftoverFiles(const LeftoverListing& listing);
 

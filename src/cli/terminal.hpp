@@ -30,8 +30,8 @@ public:
     /// Prints to standard output. If standard output is a terminal, print() uses a pager: $PINFOLD_PAGER, or else $PAGER, or else
     /// less -FRSX.
     void print(const std::string& text) const;
-    /// As print(), for a text that may be too long for the memory: `write` writes it piece by piece. If there is no pager,
-    /// `write` is called a second time.
+    /// Prints a text that may be too long for the memory. print() calls `write`, which writes the text piece by piece. If the
+    /// pager does not exist, print() calls `write` a second time.
     void print(const std::function<void(std::FILE* to)>& write) const;
 
 private:

@@ -22,25 +22,27 @@ struct JournalEntry {
     std::uint64_t monotonic = 0;                             ///< CLOCK_MONOTONIC in the boot of the entry, microseconds
     std::vector<std::pair<std::string, std::string>> fields; ///< a name may occur several times; values may hold any bytes
 
-    /// The first value of the field; empty: the entry has no such field.
+    /// Returns the first value of the field, or an empty text if the entry does not have the field.
     std::string_view field(std::string_view name) const;
 };
 
-/// Alternatives, each of which is a list of conditions "FIELD=value". Conditions on the same field are alternatives, too.
+/// An entry matches if one of these lists matches. Each list has conditions "FIELD=value". A list matches if, for each field in
+/// the list, one of the conditions on this field holds.
 using JournalMatches = std::vector<std::vector<std::string>>;
 
-/// What `journalctl -u UNIT` shows: entries of the unit's processes, of systemd about the unit, and of root's programs about it.
+/// Returns matches for the entries that `journalctl -u UNIT` shows: entries of the unit's processes, of systemd about the unit,
+/// and of root's programs about the unit.
 JournalMatches matchesOfUnit(const std::string& unit);
 
-/// Shows the entries that match and that the caller may read, oldest first. Calls block as long as the journal's files do.
+/// Reads the entries that match and that the caller may read, oldest first. A call blocks while the journal's files block.
 class JournalReader {
 public:
     static Result<JournalReader> open(const JournalMatches& matches);
 
     Result<void> goToOldest();
-    /// Leaves out all entries but the newest `count`.
+    /// Leaves out all entries except the newest `count` entries.
     Result<void> goToNewest(std::uint64_t count);
-    /// The next entry. Unset: there is none yet.
+    /// Returns the next entry, or nothing if there is no further entry yet.
     Result<std::optional<JournalEntry>> next();
     /// Waits until the journal has changed.
     Result<void> wait();
@@ -50,12 +52,13 @@ private:
         void operator()(sd_journal* journal) const;
     };
     explicit JournalReader(sd_journal* journal) : journal_(journal) {}
-    Result<std::optional<JournalEntry>> entry(); ///< unset: the entry cannot be read
+    Result<std::optional<JournalEntry>> entry(); ///< nothing if the entry cannot be read
 
     std::unique_ptr<sd_journal, Close> journal_;
 };
 
-/// False: the caller may read only entries of own processes, and JournalReader leaves out all others without a word.
+/// Returns false if the caller may read only entries of the caller's own processes. JournalReader then leaves out all other
+/// entries without an error.
 bool mayReadWholeJournal();
 
 } // namespace pinfold

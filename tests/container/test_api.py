@@ -127,7 +127,7 @@ def test_nobody_elses_process_is_adopted_for_an_owner():
     run("pinfold", "open", "site.owner", "--uid", "alice", "--linger", "infinity")
     roots = sleeper()
     refused = run("pinfold", "adopt", "site.owner", "--owner", "alice", roots.pid, check=False)
-    assert (refused.returncode, refused.stderr) == (5, f"pinfold: process {roots.pid} belongs to user 0, not of user 1000 (--owner)\n")
+    assert (refused.returncode, refused.stderr) == (5, f"pinfold: process {roots.pid} belongs to user 0, not to user 1000 (--owner)\n")
     assert "site.owner" not in Path(f"/proc/{roots.pid}/cgroup").read_text()
     theirs = subprocess.Popen(as_alice("sleep", "1000"))
     wait_until(lambda: os.stat(f"/proc/{theirs.pid}").st_uid == 1000, "a process of alice's")

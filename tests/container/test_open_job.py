@@ -81,7 +81,7 @@ def test_open_takes_processes_and_ends_a_former_run():
     for process, scope in ((first, "job-pbs.taken-1.scope"), (second, "job-pbs.taken-2.scope")):
         assert f"/{job_slice}/{scope}\n" in Path(f"/proc/{process.pid}/cgroup").read_text(), "the first stays where it was"
     refused = run("pinfold", "open", "pbs.taken", "--uid=alice", "--owner=alice", f"--adopt={os.getpid()}", check=False)
-    assert refused.returncode == 5 and "not of user 1000 (--owner)" in refused.stderr
+    assert refused.returncode == 5 and "not to user 1000 (--owner)" in refused.stderr
     third = subprocess.Popen(["sleep", "1000"])
     opened("--replace", f"--adopt={third.pid}", "--batch")
     assert first.wait(30) != 0 and second.wait(30) != 0 and len(receipts("pbs.taken")) == 1

@@ -348,7 +348,7 @@ def test_23_anothers_process_for_her_job():
     run("pinfold", "open", "owner.1", "--uid", "alice", "--linger", "infinity")
     with subprocess.Popen(["sleep", "1000"], **identity("bob")) as bobs:
         refused = run("pinfold", "adopt", "owner.1", "--owner", "alice", bobs.pid, check=False)
-        assert refused.returncode == 5 and "not of user" in refused.stderr, refused
+        assert refused.returncode == 5 and "not to user" in refused.stderr, refused
         assert "owner.1" not in cgroup_of(bobs.pid)
         bobs.kill()
     run("pinfold", "end", "owner.1")
