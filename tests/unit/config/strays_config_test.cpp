@@ -24,9 +24,11 @@ std::string exampleSection() {
     for (std::string line; std::getline(file, line);) {
         if (line.starts_with('['))
             inside = line == "[strays]";
-        if (inside)
-            text +=
-                (line.starts_with('#') && line.find(" = ") != std::string::npos && line[1] != ' ' ? line.substr(1) : line) + "\n";
+        const bool isKey = line.starts_with('#') && line.find(" = ") != std::string::npos && line[1] != ' ';
+        if (inside && isKey)
+            text += line.substr(1) + "\n";
+        else if (inside && !line.starts_with('#'))
+            text += line + "\n";
     }
     return text;
 }
@@ -79,7 +81,7 @@ TEST_F(StraysSection, theExampleShowsEveryDefault) {
     ASSERT_TRUE(loaded) << loaded.error().message;
     EXPECT_TRUE(loaded->warnings.empty()) << loaded->warnings.front();
     EXPECT_EQ(loaded->config.strays, StraysConfig{});
-    EXPECT_EQ(std::count(example.begin(), example.end(), '='), 17 + 1) << "one of them in a comment";
+    EXPECT_EQ(std::count(example.begin(), example.end(), '='), 17);
 }
 
 TEST_F(StraysSection, whatIsWrongIsSaid) {
