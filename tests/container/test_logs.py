@@ -6,7 +6,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from jobs import as_alice, finish, run, start_job, wait_until
+from jobs import as_alice, finish, run, start_job, wait_running, wait_until
 
 FORGE = "printf 'MESSAGE=forged\\nPINFOLD_JOB=logs.1\\nUNIT=job-logs.1.scope\\n' | logger --journald"
 
@@ -69,6 +69,7 @@ def test_the_form_is_journalctls():
 
 def test_a_user_sees_own_entries_only_and_is_told_so():
     job = start_job("logs.3", "sleep", "1000")
+    wait_running("logs.3")
     run("journalctl", "--sync")
     assert "pinfoldd[" in run("pinfold", "status", "logs.3").stdout
     done = run(*as_alice("pinfold", "logs", "logs.3"))
