@@ -244,8 +244,8 @@ void JobEnder::terminateInTurn(const JobPtr& job) {
         return;
     if (delay == 0)
         return kill(job);
-    // A job that never ran contains only its leader, which waits. The leader has been told that there is no job, and ends by
-    // itself.
+    // A job that never ran has only its leader, which still waits. The leader learns that the job was not created, and then ends
+    // by itself.
     if (!job->record.neverRan) {
         const auto ignore = [](const SystemdOutcome&) {}; // cgroup.kill follows even if PID 1 fails
         const auto first = static_cast<int>(job->record.limits.killSignal.value_or(SIGTERM));

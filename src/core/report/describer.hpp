@@ -24,10 +24,11 @@ public:
     /// hangs and holds the lock of its memory.
     static constexpr std::uint64_t kPatience = 1'000'000;
 
-    /// So many threads read processes of one user at once. While one of the threads hangs, the other goes on with the rest.
+    /// The number of threads that read the processes of one user at the same time. If one thread hangs, the other thread reads
+    /// the other processes.
     static constexpr std::size_t kThreadsPerUser = 2;
-    /// So many threads read the processes of all users but root. The threads for root's processes never wait for other users'
-    /// processes.
+    /// The number of threads that read the processes of all users except root. The threads for root's processes never wait for
+    /// processes of other users.
     static constexpr std::size_t kThreadsOfUsers = 12;
     using Done = std::function<void(std::vector<ProcessInfo>)>;
 

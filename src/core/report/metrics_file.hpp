@@ -24,8 +24,8 @@ public:
     /// one live job takes some 70 us, in which pinfoldd does nothing else.
     static constexpr std::uint64_t kSettle = 2'000'000;
     static constexpr std::uint64_t kSettlePerJob = 10'000'000;
-    /// So many microseconds pass between two writes when nothing happens. The writes are needed because the file's age shows that
-    /// pinfoldd is alive, and because jobs' own figures change without an event.
+    /// Microseconds between two writes of the file if nothing happens. pinfoldd still writes the file, because the file's age
+    /// shows that pinfoldd is alive, and because the figures of jobs change without an event.
     static constexpr std::uint64_t kRefresh = 300'000'000;
     static constexpr std::uint64_t kRefreshPerJob = 30'000'000;
     /// The destructor waits at most this many microseconds for a disk that hangs.

@@ -341,8 +341,9 @@ void JobCreator::drop(const JobPtr& job, const Error& why) {
 void JobCreator::giveUp(const JobPtr& job, const Error& why) {
     logWarning(core_.context, job->key(), "job not created: " + why.message, Trouble::Start);
     answer(job, why);
-    // The processes that systemd has started for the job end as those of any job. The caller is told that there is no job, so
-    // there is no receipt. If the caller is the leader itself (--exec), the grace time lets it print its own last message.
+    // pinfoldd ends the processes of this job as it ends the processes of any job. The caller learns that the job was not
+    // created, so pinfoldd writes no receipt. If the caller is the leader itself (--exec), the grace time lets it print its own
+    // last message.
     job->record.neverRan = true;
     if (!job->slice)
         if (auto slice = core_.context.cgroups.open(slicePath(job->key())))
