@@ -86,6 +86,8 @@ class World:
         return ["bash", "-c", f'exec 3<&{self.listener.fileno()}; LISTEN_FDS=1 LISTEN_PID=$$ exec "$@"', "bash", program, "--root", self.root]
 
     def start_daemon(self):
+        # The bus may not have noticed yet that an earlier pinfoldd has ended.
+        wait_until(lambda: not self.bus.name_has_owner("org.pinfold1"), "the name free")
         daemon = self.start(*self.daemon_command(BUILD / "src/daemon/pinfoldd"))
         wait_until(lambda: daemon.poll() is not None or self.bus.name_has_owner("org.pinfold1"), "pinfoldd on the bus")
         assert daemon.poll() is None, daemon.stderr.read()

@@ -550,7 +550,6 @@ def in_the_way_of(path):
 def restart(world):
     world.daemon.kill()
     world.daemon.wait()
-    wait_until(lambda: not world.bus.name_has_owner("org.pinfold1"), "the name free")
     world.daemon = world.start_daemon()
 
 
