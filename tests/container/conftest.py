@@ -7,6 +7,9 @@ import pytest
 
 disposable.require()
 
+from alone import one_failure_alone  # noqa: E402, F401
+from failures import pytest_runtest_makereport  # noqa: E402, F401
+
 WAITED = "the loop waited "
 
 
