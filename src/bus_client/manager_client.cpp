@@ -2,10 +2,13 @@
 #include "bus_client/manager_client.hpp"
 
 #include "base/bus_names.hpp"
+#include "base/error_code.hpp"
 #include "bus_client/converted.hpp"
 #include "bus_values/job_dict.hpp"
 #include "bus_values/receipt_dict.hpp"
 #include "bus_values/request_dict.hpp"
+
+#include <fmt/format.h>
 
 #include <chrono>
 #include <thread>
@@ -76,7 +79,15 @@ template <class T, class Ask, class Decode> std::vector<T> allPages(Ask&& ask, D
 template <class T = Dict>
 T jobProperty(sdbus::IConnection& connection, sdbus::IProxy& manager, const std::string& key, const char* property) {
     const auto path = ask<sdbus::ObjectPath>(manager, "GetJob", key);
-    return bus::makeProxy(connection, kBusName, path)->getProperty(property).onInterface(kJobInterface).template get<T>();
+    try {
+        return bus::makeProxy(connection, kBusName, path)->getProperty(property).onInterface(kJobInterface).template get<T>();
+    } catch (const sdbus::Error& error) {
+        // A job has an object on the bus from its first process to its end.
+        if (bus::errorName(error) != "org.freedesktop.DBus.Error.UnknownObject")
+            throw;
+        throw bus::makeError(std::string(kDbusErrorPrefix) + std::string(errorRow(ErrorCode::Busy).dbusName),
+                             fmt::format("job {} is only being created, or has just ended; try again", key));
+    }
 }
 
 } // namespace
