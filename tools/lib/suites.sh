@@ -38,6 +38,7 @@ toolsOf() {
         static) echo static ;;
         fuzz | sanitized) echo clang ;;
         reproducible) echo packages ;;
+        package) echo rpm ;;
         esac
     done | sort -u
 }
