@@ -317,6 +317,11 @@ std::vector<JobSummary> JobManager::jobsOfUser(uid_t uid) const {
 
 std::size_t JobManager::jobCount() const { return impl_->core.registry.all().size(); }
 
+std::size_t JobManager::unkillableCount() const {
+    const auto stuck = unkillableJobs(impl_->core.registry);
+    return stuck ? stuck->count : 0;
+}
+
 HistoryFigures JobManager::historyFigures() const { return impl_->historyWriter.figures(); }
 
 Result<JobSummary> JobManager::job(const std::string& key) const {

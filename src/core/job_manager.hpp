@@ -91,6 +91,8 @@ public:
     /// Returns the user's jobs: first the running jobs, and then the others. In both groups the newest job comes first.
     std::vector<JobSummary> jobsOfUser(uid_t uid) const;
     std::size_t jobCount() const;
+    /// Counts the live jobs that cannot be killed. A job that waits for a file server that users run does not count.
+    std::size_t unkillableCount() const;
     HistoryFigures historyFigures() const;
     Result<JobSummary> job(const std::string& key) const;
     Result<std::pair<JobSummary, std::uint32_t>> jobOfProcess(pid_t pid) const;

@@ -32,6 +32,10 @@ void addNode(Exposition& out, const NodeMetrics& node) {
     out.sample({}, node.jobs);
     out.metric("pinfold_draining", "gauge", "1 while the node takes no new jobs, else 0.");
     out.sample({}, node.draining ? 1 : 0);
+    out.metric("pinfold_draining_automatic", "gauge", "1 while only pinfoldd itself has drained the node, else 0.");
+    out.sample({}, node.drainingAutomatic ? 1 : 0);
+    out.metric("pinfold_unkillable_jobs", "gauge", "Live jobs with processes that SIGKILL did not end.");
+    out.sample({}, node.unkillable);
     out.metric("pinfold_history_failing", "gauge", "1 while receipts cannot be written, else 0.");
     out.sample({}, node.history.failing ? 1 : 0);
     out.metric("pinfold_history_kept", "gauge", "Receipts that wait in /run until pinfoldd can write them.");

@@ -65,6 +65,8 @@ struct NodeMetrics {
     std::string version;
     std::size_t jobs = 0; ///< live jobs
     bool draining = false;
+    bool drainingAutomatic = false; ///< pinfoldd has drained the node, and no administrator has
+    std::size_t unkillable = 0;     ///< live jobs with processes that SIGKILL did not end
     HistoryFigures history = {};
     std::size_t unclosed = 0; ///< files of users that pinfoldd still has to close, or whose close() hangs
     NodeCounts counts;

@@ -156,8 +156,8 @@ def error_name(call):
     return caught.value.get_dbus_name()
 
 
-@pytest.fixture
-def world():
+@contextlib.contextmanager
+def new_world():
     # Not tmp_path: other users come to this bus, and pytest's directories are root's alone.
     with tempfile.TemporaryDirectory(prefix="pinfold-bus-") as directory:
         world = World(Path(directory))
@@ -166,3 +166,9 @@ def world():
             yield world
         finally:
             world.close()
+
+
+@pytest.fixture
+def world():
+    with new_world() as world:
+        yield world

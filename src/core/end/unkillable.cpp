@@ -50,19 +50,19 @@ bool hasGone(const ProcessTable& table, const ProcessInfo& process) {
 } // namespace
 
 std::optional<UnkillableJobs> unkillableJobs(const Registry& registry) {
-    UnkillableJobs jobs{.words = {}, .since = UINT64_MAX};
-    std::size_t count = 0;
+    UnkillableJobs jobs{.words = {}, .count = 0, .since = UINT64_MAX};
     for (const auto& [key, job] : registry.all()) {
         const auto& since = job->record.unkillableSince;
         if (!since || job->record.unkillableInFuse)
             continue;
         jobs.since = std::min(jobs.since, *since);
-        if (++count <= kMostKeys)
-            jobs.words += fmt::format("{}{} cannot be killed since {}", count > 1 ? ", job " : "job ", key, formatUtc(*since));
+        if (++jobs.count <= kMostKeys)
+            jobs.words +=
+                fmt::format("{}{} cannot be killed since {}", jobs.count > 1 ? ", job " : "job ", key, formatUtc(*since));
     }
-    if (count > kMostKeys)
-        jobs.words += fmt::format(" and {} more", count - kMostKeys);
-    return count > 0 ? std::optional(std::move(jobs)) : std::nullopt;
+    if (jobs.count > kMostKeys)
+        jobs.words += fmt::format(" and {} more", jobs.count - kMostKeys);
+    return jobs.count > 0 ? std::optional(std::move(jobs)) : std::nullopt;
 }
 
 void UnkillablePolicy::watch(const JobPtr& job) {

@@ -52,7 +52,8 @@ private:
 
 /// Lists the jobs that cannot be killed, for the node's comment and its drain.
 struct UnkillableJobs {
-    std::string words;       ///< for example "job sge.1 cannot be killed since 2025-01-31T12:00:00Z, job …"
+    std::string words; ///< for example "job sge.1 cannot be killed since 2025-01-31T12:00:00Z, job …"
+    std::size_t count = 0;
     std::uint64_t since = 0; ///< since when the first of the jobs cannot be killed (CLOCK_REALTIME, microseconds)
 };
 std::optional<UnkillableJobs> unkillableJobs(const Registry& registry);

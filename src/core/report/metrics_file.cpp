@@ -81,9 +81,12 @@ void MetricsFile::written(const Result<void>& done) {
 }
 
 NodeMetrics MetricsFile::look() const {
+    const auto drain = parts_.jobs.draining();
     NodeMetrics node{.version = parts_.version,
                      .jobs = parts_.jobs.jobCount(),
-                     .draining = parts_.jobs.draining().has_value(),
+                     .draining = drain.has_value(),
+                     .drainingAutomatic = drain && !drain->by,
+                     .unkillable = parts_.jobs.unkillableCount(),
                      .history = parts_.jobs.historyFigures(),
                      .unclosed = parts_.closer.held(),
                      .counts = parts_.counter.counts(),

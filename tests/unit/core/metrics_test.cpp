@@ -54,9 +54,30 @@ TEST_F(MetricsTest, aDrainIsSeen) {
     ASSERT_TRUE(drainBy(root, "new disk"));
     loop.advance(MetricsFile::kSettle);
     EXPECT_TRUE(says("pinfold_draining 1")) << text();
+    EXPECT_TRUE(says("pinfold_draining_automatic 0")) << "an administrator did it" << text();
     ASSERT_TRUE(undrainBy(root));
     loop.advance(MetricsFile::kSettle);
     EXPECT_TRUE(says("pinfold_draining 0")) << text();
+}
+
+TEST_F(MetricsTest, aJobThatCannotBeKilledIsSeenAndThatItDrainsTheNode) {
+    config.unkillable.action = UnkillableAction::Drain;
+    open();
+    EXPECT_TRUE(says("pinfold_unkillable_jobs 0")) << text();
+    auto leader = child();
+    create("sge.1", leader);
+    node.hang(leader.pid(), "rpc_wait_bit_killable");
+    manager->stopJob(root, "sge.1", 0, [](const Result<void>& done) { EXPECT_TRUE(done); });
+    loop.settle();
+    loop.advance(config.unkillable.after);
+    loop.advance(MetricsFile::kSettle);
+    EXPECT_TRUE(says("pinfold_unkillable_jobs 1")) << text();
+    EXPECT_TRUE(says("pinfold_draining 1")) << text();
+    EXPECT_TRUE(says("pinfold_draining_automatic 1")) << text();
+    end(leader);
+    loop.advance(MetricsFile::kSettle);
+    EXPECT_TRUE(says("pinfold_unkillable_jobs 0")) << text();
+    EXPECT_TRUE(says("pinfold_draining_automatic 0")) << text();
 }
 
 TEST_F(MetricsTest, jobsAndWhatTheyLeaveAreCounted) {

@@ -260,6 +260,7 @@ TEST_F(UnkillableTest, aUserWhoWaitsForAFileServerOfHisOwnDoesNotDrainTheNode) {
     passBound();
     EXPECT_FALSE(manager->draining());
     EXPECT_TRUE(manager->job("sge.1")->unkillableInFuse);
+    EXPECT_EQ(manager->unkillableCount(), 0U) << "the administrator has nothing to do";
     EXPECT_TRUE(said("/sys/fs/fuse/connections/N/abort"));
     crash();
     restart();

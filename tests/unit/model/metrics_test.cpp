@@ -77,6 +77,8 @@ TEST(Metrics, aFreshNodeHasEverySeriesAtZero) {
     EXPECT_EQ(samples(node), R"(pinfold_build_info{version="1.2.3"} 1
 pinfold_jobs 0
 pinfold_draining 0
+pinfold_draining_automatic 0
+pinfold_unkillable_jobs 0
 pinfold_history_failing 0
 pinfold_history_kept 0
 pinfold_history_dropped_total 0
