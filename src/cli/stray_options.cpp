@@ -33,7 +33,7 @@ Result<std::uint64_t> parseGrace(const std::string& text) {
     return value && *value <= StraysConfig::kMostGrace ? value : invalid(text, "0 to 1h");
 }
 
-/// Splits "a,b" into its names.
+/// Splits a text such as "a,b" into the names "a" and "b".
 Result<std::vector<std::string>> parseNames(const std::string& text) {
     std::vector<std::string> names;
     std::istringstream words(text);
@@ -93,7 +93,7 @@ template <class T, class Parse> OptionSetter setting(StraysOptions& options, T S
     };
 }
 
-/// Returns a setter that extends a list, so that users whom the site exempts stay exempt.
+/// Returns a setter that adds a name to the site's list of exemptions. Users that the site's configuration exempts stay exempt.
 OptionSetter exemption(StraysOptions& options, std::vector<std::string> StraysConfig::*member) {
     return [&options, member](const std::string& name) -> Result<void> {
         options.settings.emplace_back([member, name](StraysConfig& config) { (config.*member).push_back(name); });
@@ -213,7 +213,7 @@ Result<StrayPolicy> policyFor(const StraysOptions& options) {
         return Error{ErrorCode::InvalidArgument,
                      "--min-uid is above --max-uid, so no user would be checked: lower --min-uid or raise --max-uid"};
     auto policy = resolve(std::move(config));
-    // A warning counts as a problem, because a misspelt key could be the one that exempts a user or keeps a file.
+    // A warning about the configuration counts as a problem: a misspelt key may be meant to exempt a user or to keep a file.
     policy.problems.insert(policy.problems.end(), loaded->warnings.begin(), loaded->warnings.end());
     return policy;
 }
