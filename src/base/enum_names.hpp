@@ -32,7 +32,7 @@ public:
 
     constexpr std::string_view operator[](Enum value) const { return names_[static_cast<std::size_t>(value)]; }
 
-    /// Returns the value with this name, or nullopt if no value has this name.
+    /// Returns the value with the given name, or nullopt if no value has the name.
     constexpr std::optional<Enum> find(std::string_view text) const {
         for (std::size_t i = 0; i < N; ++i)
             if (names_[i] == text)

@@ -45,8 +45,8 @@ constexpr int kRunFailed = 125;
 constexpr int kRunNotExecutable = 126;
 constexpr int kRunNotFound = 127;
 
-/// These are the numbers of Linux-PAM's return codes. They are repeated in this file, so that src/base needs no PAM header. A
-/// static_assert in pam_pinfold.cpp checks the numbers.
+/// The following constants are return codes of Linux-PAM. This file repeats the numbers, because src/base must not need a PAM
+/// header. A static_assert in pam_pinfold.cpp checks the numbers.
 constexpr int kPamSystemErr = 4;
 constexpr int kPamPermDenied = 6;
 constexpr int kPamAuthinfoUnavail = 9;

@@ -23,8 +23,8 @@ public:
 
     CallerResolver(sdbus::IConnection& connection, const CallerLimits& clients);
 
-    /// Calls `done` with the caller, possibly at once. Error: Denied if the bus does not know the user, for instance because
-    /// the caller has disconnected. Error: Busy if too many calls of this sender already wait.
+    /// Calls `done` with the caller, sometimes before resolve() returns. Error: Denied if the bus does not know the user, for
+    /// instance because the caller has disconnected. Error: Busy if too many calls of this sender already wait.
     void resolve(const std::string& sender, Done done);
 
     /// Returns the caller that an earlier resolve() has found, or nullopt if resolve() has not found the caller yet.

@@ -13,9 +13,9 @@ namespace pinfold {
 
 /// Keeps descriptors of other processes away from libsystemd. libsystemd closes all descriptors of a message in the thread of
 /// the event loop, even descriptors that the message does not name. Closing a foreign descriptor may block. So
-/// ForeignDescriptors looks at every message from the bus before libsystemd. ForeignDescriptors lets pidfds pass, and replaces
-/// each other descriptor by a stand-in that libsystemd can close at once. Only the thread of the event loop uses
-/// ForeignDescriptors, and a process has only one such object.
+/// ForeignDescriptors handles the descriptors of every message from the bus before libsystemd gets the message.
+/// ForeignDescriptors lets pidfds pass, and replaces each other descriptor by a stand-in that libsystemd can close at once.
+/// Only the thread of the event loop uses ForeignDescriptors, and a process has only one such object.
 class ForeignDescriptors {
 public:
     /// `busSocket` must stay open, and `closer` must exist, until the ForeignDescriptors and all results of takeOver() are
@@ -26,7 +26,7 @@ public:
     ForeignDescriptors& operator=(const ForeignDescriptors&) = delete;
 
     /// Counts the descriptors that have come since the last call of takeOver() as descriptors of `owner`. When the program
-    /// destroys the last copy of the result, the closer closes these descriptors. Returns null if no descriptor has come.
+    /// destroys the last copy of the result, the closer closes the counted descriptors. Returns null if no descriptor has come.
     std::shared_ptr<void> takeOver(uid_t owner);
     /// Returns the original descriptor that ForeignDescriptors has replaced by `standIn`. A caller can take the original
     /// descriptor only once. The result is empty if `standIn` is a pidfd, or if the original descriptor is already closed.

@@ -17,8 +17,8 @@ namespace {
 constexpr const char* kListAll = "GetManagedObjects";
 constexpr std::uint64_t kUsecPerObject = 200;
 constexpr std::size_t kMostBytesOfObjects = 16 << 20; // dbus-daemon disconnects a connection that sends more than 32 MiB
-// Until the bus has told pinfoldd the user of a sender, pinfoldd counts the calls of this sender for kNewcomers. All unknown
-// senders together have one limit on their calls.
+// Until the bus has told pinfoldd the user of a sender, pinfoldd counts the sender's calls as calls of the user kNewcomers. All
+// unknown senders together have one limit on their calls.
 constexpr uid_t kNewcomers = static_cast<uid_t>(-1);
 
 int refuse(sd_bus_message* message, const Error& error) {

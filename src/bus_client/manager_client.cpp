@@ -45,7 +45,7 @@ template <class T, class... Args> T ask(sdbus::IProxy& manager, const char* meth
     return result;
 }
 
-/// Repeats the call while pinfoldd answers Busy because this user has made too many calls.
+/// Repeats the call while pinfoldd answers Busy because the user has made too many calls.
 template <class F> std::vector<Dict> patiently(F&& ask) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::microseconds(kTimeout);
     while (true) {

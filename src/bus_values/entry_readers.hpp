@@ -21,7 +21,7 @@ namespace pinfold {
 using EntryReader = std::function<Result<void>(const sdbus::Variant&)>;
 using EntryReaders = std::map<std::string, EntryReader>;
 
-/// Passes each entry of the dictionary to the reader for this entry.
+/// Passes each entry of the dictionary to the reader with the same name.
 Result<void> readEntries(const Dict& dict, const EntryReaders& readers);
 
 /// Reads a number. toNumber() accepts every integer type of D-Bus, because clients in different languages send numbers with

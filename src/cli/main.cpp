@@ -11,7 +11,7 @@
 namespace {
 
 /// Returns the exit status. If pinfold could not write its whole output, for example to a full disk, the exit status is a
-/// failure. Without the failure, the user could take a part of the output for the whole output.
+/// failure. Without the failure status, the user could believe that a part of the output is the whole output.
 int endWith(int status) {
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0)
         return status;

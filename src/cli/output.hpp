@@ -39,7 +39,8 @@ struct VerbContext {
     std::string title = {}; ///< a line for one of several jobs, with its line break, that is printed before the job's output
 };
 
-/// Sets the job that a verb for several jobs is handling. After nameErrorsAfter(), the error messages of fail() name this job.
+/// Sets the job that a verb for several jobs is handling. After a call of nameErrorsAfter(), the error messages of fail() name
+/// the given job.
 void nameErrorsAfter(const std::string& job);
 
 /// Prints an error message on one line, and returns the exit status for the error.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Repeats the calls of a batch system's prologue and epilogue while pinfoldd or the bus is restarting. A job must not fail
-// because of such a restart.
+// because somebody restarts pinfoldd or the bus.
 #pragma once
 
 #include "bus_client/manager_client.hpp"

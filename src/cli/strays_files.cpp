@@ -62,8 +62,9 @@ public:
                 return Error{ErrorCode::Internal,
                              fmt::format("{} has more than {} receipts since {}: too many to find out which job left which files",
                                          userName(uid), kMostReceipts, formatUtc(since))};
-            // Another job may have ended in the same microsecond as the last job of the page. So the next page begins with this
-            // microsecond again. If all jobs of the page ended in the same microsecond, the next page begins before it.
+            // Another job may have ended in the same microsecond as the last job of the page. So the next page begins with the
+            // last microsecond of the page before. If all jobs of a page ended in the same microsecond, the next page begins
+            // before this microsecond.
             filter.until = page->back().ended + (page->front().ended == page->back().ended ? 0 : 1);
         }
     }
@@ -82,8 +83,8 @@ private:
         return answer ? std::move(answer) : Result<T>(failed(answer.error()));
     }
 
-    /// Remembers that a call of pinfoldd has failed. After such a failure, JobSources does not call pinfoldd again, because
-    /// each attempt could take half a minute.
+    /// Remembers that a call of pinfoldd has failed. After a failed call, JobSources does not call pinfoldd again, because each
+    /// attempt could take half a minute.
     Error failed(const Error& error) {
         failed_ = Error{error.code, "pinfoldd does not say which jobs are live: " + error.message};
         return *failed_;

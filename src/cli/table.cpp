@@ -53,7 +53,7 @@ Row headerOf(const std::vector<Column>& columns) {
 // columns, and does not mark the values that it has cut. Moreover, different versions of libsmartcols cut different columns.
 // For example, version 2.38 shrinks all columns in turn, and so it cuts the user's name when the command is long.
 
-/// Describes how a column is shown.
+/// Describes how the table shows a column.
 struct Shown {
     const Column* column;
     std::size_t index; ///< the index of the column's field in each row
@@ -91,7 +91,7 @@ void letColumnsLeave(std::vector<Shown>& shown, std::size_t limit) {
 }
 
 /// Makes columns narrower until the table fits into `limit` columns of the terminal. narrow() always shrinks the widest column.
-/// If several columns have this width, narrow() shrinks the last one.
+/// If several columns are equally wide, narrow() shrinks the last one.
 void narrow(std::vector<Shown>& shown, std::size_t limit) {
     const auto spare = [](const Shown& column) { return column.width > column.leastWidth() ? column.width : 0; };
     for (auto sum = total(shown, [](const Shown& column) { return column.width; }); sum > limit; --sum) {

@@ -16,7 +16,7 @@ namespace pinfold {
 Error explained(Error error, const std::string& key, std::uint64_t timeout);
 
 /// Returns a text such as "job sge.1 is still ending after 300ms: 1 process is left". `processes` is the number of processes
-/// that are left. It is unset if the caller may not see the number: only the job's owner and admins may see it.
+/// that are left. Only the job's owner and admins may see the number of processes, so for other users `processes` is unset.
 std::string stillThere(const std::string& key, std::optional<ShownState> state, std::optional<std::size_t> processes,
                        std::uint64_t timeout);
 

@@ -11,12 +11,13 @@
 
 namespace pinfold {
 
-/// pinfold reads at most this many bytes of a spool file. (A spool file can be large, because it has the job's arguments.)
+/// pinfold reads at most kMaxGridEngineFile bytes of a spool file. (A spool file can be large, because it has the job's
+/// arguments.)
 constexpr std::size_t kMaxGridEngineFile = 4 << 20;
 
 /// Holds the "name=value" lines of a file in a job's spool directory (the files config and usage, see sge_shepherd(8)).
-/// sge_execd does not escape line breaks. So a user can add lines with a line break in an argument or a path of a job. A name
-/// may then occur more than once, and each value of the name may come from the user.
+/// sge_execd does not escape line breaks. So a user can add lines with a line break in an argument or a path of a job. So a
+/// name may occur more than once in a spool file, and each value of the name may come from the user.
 class GridEngineConfig {
 public:
     static GridEngineConfig parse(std::string_view text);

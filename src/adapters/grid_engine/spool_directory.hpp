@@ -11,8 +11,8 @@
 
 namespace pinfold {
 
-/// Changes the effective user of the process while the EffectiveUser object exists. Afterwards, the effective user is root
-/// again. The real user id of the process must be root's.
+/// Changes the effective user of the process while the EffectiveUser object exists. The destructor makes root the effective
+/// user again. The real user of the process must be root.
 class EffectiveUser {
 public:
     explicit EffectiveUser(uid_t user);

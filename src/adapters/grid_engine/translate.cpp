@@ -81,7 +81,7 @@ Result<Place> readPlace(std::string_view directory) {
     return place;
 }
 
-/// Lowers the memory limit to the lowest value that the configuration has for this name.
+/// Lowers the memory limit to the lowest value that the configuration has under `name`.
 void lower(std::optional<std::uint64_t>& limit, const GridEngineConfig& config, const std::string& name, std::uint64_t slots) {
     const auto& perJob = config.values(name + "_is_consumable_job");
     const bool scaled = std::find(perJob.begin(), perJob.end(), "1") == perJob.end();

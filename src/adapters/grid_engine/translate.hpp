@@ -40,8 +40,8 @@ struct GridEngineJob {
     std::uint64_t slots = 1;           ///< slots on this host
     std::vector<GridEngineCore> cores; ///< the cores to which sge_execd has bound the job; may be empty
     GridEngineOutput output;           ///< the output of a batch job
-    /// If true, the shepherd only sends a signal to suspend the job: the site has no suspend method of its own, and the job
-    /// gets no warning signal before.
+    /// If shepherdSuspendsAlone is true, the shepherd only sends a signal to suspend the job: the site has no suspend method of
+    /// its own, and the job gets no warning signal before.
     bool shepherdSuspendsAlone = false;
 };
 

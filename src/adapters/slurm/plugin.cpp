@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// slurmd and slurmstepd load this plugin. Between fork and exec of a task, the plugin puts the task's process into the job. At
-// this point, Slurm has set up the process, and the process waits for its start. The plugin code runs as root in slurmstepd: if
-// it fails, the launch fails and Slurm requeues the job. If the plugin used a hook in the child process instead, a failure of
-// the hook would look like a failure of the user's program.
+// slurmd and slurmstepd load this plugin. Between fork and exec of a task, the plugin puts the task's process into the job.
+// Between fork and exec, Slurm has already set up the task's process, and the process waits for its start. The plugin code runs
+// as root in slurmstepd: if it fails, the launch fails and Slurm requeues the job. If the plugin used a hook in the child
+// process instead, a failure of the hook would look like a failure of the user's program.
 #include "adapters/slurm/step.hpp"
 
 #include "os/read_file.hpp"
@@ -114,8 +114,8 @@ int slurm_spank_task_post_fork(spank_t spank, int, char*[]) {
     const auto process = item<pid_t>(spank, S_TASK_PID, 0);
     if (process <= 0)
         return 0; // this is the "extern" step, which has no process of the user
-    // The hook does not report its failure to slurmstepd. After such a failure, slurmstepd would not wait for any child
-    // process, and would say that the batch script exited with 0.
+    // The hook does not report its failure to slurmstepd. If the hook reported its failure, slurmstepd would not wait for any
+    // child process, and would say that the batch script exited with 0.
     if (guarded([&] { return join(spank, process); }) != 0)
         ::kill(process, SIGKILL);
     return 0;

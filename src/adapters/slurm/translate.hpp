@@ -28,19 +28,19 @@ constexpr std::uint32_t kSlurmBatchStep = 0xfffffffb;
 std::string slurmKey(std::uint32_t jobId);
 
 /// Makes the request for a task. The batch script becomes task 0 of its job, and the job ends with the batch script. All other
-/// tasks of Slurm become further tasks of the job. On each node, the first of these further tasks opens the job.
+/// tasks of Slurm become further tasks of the job. On each node, the first of the further tasks opens the job.
 WrapperCreate slurmRequest(const SlurmTask& task);
 
 /// Returns true if the process is in a cgroup that Slurm has made for the process. `cgroups` is the text of /proc/PID/cgroup of
 /// the process.
 bool slurmContains(std::string_view cgroups);
 
-/// Reads an exit status in the form of wait(2). If the number is not in this form, the result is an unknown ExitState. (If
-/// Slurm does not know how a job ended, Slurm writes a number that is not in the form of wait(2).)
+/// Reads an exit status in the form of wait(2). If the number is not in the form of wait(2), the result is an unknown
+/// ExitState. (If Slurm does not know how a job ended, Slurm writes a number that is not in the form of wait(2).)
 ExitState exitFromWaitStatus(std::uint32_t status);
 
-/// Reads SLURM_JOB_EXIT_CODE of an epilogue: an exit status in the form of wait(2), as a decimal number. For any other text,
-/// the result is an unknown ExitState.
+/// Reads SLURM_JOB_EXIT_CODE of an epilogue: an exit status in the form of wait(2), as a decimal number. If SLURM_JOB_EXIT_CODE
+/// has any other text, the result is an unknown ExitState.
 ExitState slurmJobExit(std::string_view text);
 
 } // namespace pinfold

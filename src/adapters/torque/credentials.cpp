@@ -65,8 +65,8 @@ std::optional<Identity> search(const std::string& path, std::string_view cookie)
     return std::nullopt;
 }
 
-/// Returns the user's groups from the name service. A separate process asks the name service. This process must not ask,
-/// because it would load libraries from LD_LIBRARY_PATH, which the user sets.
+/// Returns the user's groups from the name service. A separate process asks the name service. The job starter itself must not
+/// ask the name service, because it would load libraries from LD_LIBRARY_PATH, which the user sets.
 Result<std::vector<gid_t>> groupsOf(uid_t uid) {
     auto asked = runAlone("/usr/bin/id", {"-G", "+" + std::to_string(uid)}, Printed::Output);
     if (!asked.printed.empty() && asked.printed.back() == '\n')

@@ -16,8 +16,8 @@ namespace pinfold::torque {
 /// has not written the job's file yet. Error: Denied.
 Result<Identity> identify(std::string_view cookie);
 
-/// Permanently changes the process to the given user, the user's group and the user's supplementary groups. The working
-/// directory is then a directory that the user may enter. Error: Denied.
+/// Permanently changes the process to the given user, the user's group and the user's supplementary groups. After become(), the
+/// working directory is a directory that the user may enter. Error: Denied.
 Result<void> become(const Identity& identity);
 
 } // namespace pinfold::torque

@@ -26,8 +26,8 @@ int epilogue(char** argv) {
     if (words.size() > 2)
         torque::endScriptLeftovers((*arguments)[1], words[2]);
     const auto ended = torque::runPinfold(*arguments);
-    // If pinfold never opened a job, the epilogue treats the job as over. The prologue of such a job failed, or ran before
-    // somebody installed pinfold.
+    // If pinfold never opened a job, the epilogue treats the job as over. A job that pinfold never opened has a prologue that
+    // failed, or that ran before somebody installed pinfold.
     if (ended.status == 0 || ended.status == static_cast<int>(pinfold::ExitStatus::NoSuchJob))
         return 0;
     std::fputs(ended.printed.c_str(), stderr);

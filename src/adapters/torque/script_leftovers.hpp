@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // pbs_mom runs some scripts as the job's user, but in pbs_mom's own cgroup: prologue.user, epilogue.user, and the scripts of
-// `qsub -l prologue=` and `-l epilogue=`. Processes that such a script leaves behind do not belong to a job, so they do not end
-// when the job ends.
+// `qsub -l prologue=` and `-l epilogue=`. Processes that a script leaves behind in pbs_mom's cgroup do not belong to a job, so
+// they do not end when the job ends.
 #pragma once
 
 #include <string>

@@ -38,8 +38,8 @@ struct Processors {
     bool sure = false;       ///< `here` is exact, and not just an estimate for the job's weight
 };
 
-/// Counts the processors of a job. `nodeFile` is the text of the file $PBS_NODEFILE. On sister hosts, which do not have this
-/// file, `nodeFile` is empty.
+/// Counts the processors of a job. `nodeFile` is the text of the file $PBS_NODEFILE. On sister hosts, which do not have the
+/// file $PBS_NODEFILE, `nodeFile` is empty.
 Processors processors(const Environment& environment, std::string_view resources, std::string_view nodeFile);
 
 /// Returns how much memory the resource list ("mem=4gb,nodes=2:ppn=4,…") allows the job on this host, in bytes. Returns nullopt
@@ -62,7 +62,7 @@ struct Task {
 Result<Task> startedTask(const Environment& environment);
 
 /// Returns the name under which a program has to start a login shell, such as "-bash" for "/bin/bash". Without a job starter,
-/// pbs_mom itself uses such a name.
+/// pbs_mom itself starts login shells under a name such as "-bash".
 std::string loginName(std::string_view shell);
 
 /// Describes the user who owns a job, according to pbs_mom's own file about the job.
@@ -73,8 +73,8 @@ struct Identity {
 };
 /// Returns true if the text has 32 hexadecimal digits.
 bool isCookie(std::string_view text);
-/// Returns the user of the job with this cookie. `jobFile` is the text of a file mom_priv/jobs/*.JB of Torque 5 or later. Returns
-/// nullopt if the job does not have this cookie or does not run, or if the file does not have pbs_mom's format.
+/// Returns the user of the job with the given cookie. `jobFile` is the text of a file mom_priv/jobs/*.JB of Torque 5 or later.
+/// Returns nullopt if the job has another cookie, if the job does not run, or if the file does not have pbs_mom's format.
 std::optional<Identity> identity(std::string_view jobFile, std::string_view cookie);
 
 } // namespace pinfold::torque
