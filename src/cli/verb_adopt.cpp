@@ -26,7 +26,7 @@ struct Options {
 OptionSet describe(Options& options) {
     return {jobArgument(options.job),
             {.name = "PID",
-             .help = "the ids of the processes",
+             .help = "the ids of the processes to move into the job",
              .set = into(options.processes),
              .values = Values::Several,
              .offer = Offer::Processes,
