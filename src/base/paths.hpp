@@ -17,7 +17,7 @@ constexpr const char* kWrapperSocket = "/run/pinfold/wrapper.sock";
 constexpr const char* kStateDirectory = "/var/lib/pinfold";
 constexpr const char* kHistoryFile = "/var/lib/pinfold/history.db";
 
-/// Returns the same path below another root directory than /.
+/// Returns the path below `root` that corresponds to a path below /.
 inline std::filesystem::path inRoot(const std::filesystem::path& root, const std::filesystem::path& path) {
     return root / path.relative_path();
 }

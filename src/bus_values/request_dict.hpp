@@ -25,7 +25,8 @@ Result<Retention> readRetention(const Dict& options);
 
 /// Makes a dictionary with the entries exit_status and exit_signal.
 Dict toDict(const ExitState& exit);
-/// Adds readers for the entries exit_status and exit_signal. The caller must also refuse a report that has both entries.
+/// Adds readers for the entries exit_status and exit_signal. The caller must also refuse a report that has both exit_status and
+/// exit_signal.
 void addExitReaders(EntryReaders& readers, ExitState& exit);
 
 } // namespace pinfold

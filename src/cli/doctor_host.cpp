@@ -96,8 +96,8 @@ void askGridEngine(Host& host, const Asking& asking) {
         host.gridEngine = trusted.error();
         return;
     }
-    // On Debian, /usr/bin/qconf is a link to a script, and the script looks at the name of the link. So pinfold runs the link,
-    // and not the script.
+    // On Debian, /usr/bin/qconf is a link to a script, and the script looks at the name of the link. So pinfold runs the link
+    // /usr/bin/qconf, and not the script itself.
     const auto program = found->parent_path() == "/usr/bin" ? *found : *trusted;
     const std::vector<std::string> environment{"SGE_ROOT=" + top, "SGE_CELL=" + gridEngineSetting("SGE_CELL", "default")};
     auto global = programOutput(program, {"-sconf", "global"}, environment, std::chrono::seconds(2));

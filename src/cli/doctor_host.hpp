@@ -9,7 +9,7 @@
 namespace pinfold {
 
 /// Collects the data for `pinfold doctor` from systemd, the bus, pinfoldd, Grid Engine and the kernel. Each question to one of
-/// these programs has a time limit of 2 s. Before each question, lookAtHost() calls `asking` with the name of the program.
+/// the programs has a time limit of 2 s. Before each question, lookAtHost() calls `asking` with the name of the program.
 doctor::Host lookAtHost(const std::function<void(const char* whom)>& asking);
 
 } // namespace pinfold

@@ -35,10 +35,10 @@ GridEngineVerdict verdictOn(ErrorCode failure);
 /// exit status says only how the shepherd ended.)
 std::optional<ExitState> exitFromUsage(std::string_view usage);
 
-/// Returns new contents for the file usage. If times or the memory peak in the receipt are larger than the values in the file,
-/// they replace these values. The shepherd's figures do not include processes for which nobody waited, and processes that left
-/// their parents. If the job has had several tasks on this host, the file usage stays as it is: each task has its own shepherd,
-/// and each shepherd would count the whole job.
+/// Returns new contents for the file usage. If the receipt has larger times or a larger memory peak than the file usage, the
+/// receipt's values replace the values in the file. The shepherd's figures do not include processes for which nobody waited,
+/// and processes that left their parents. If the job has had several tasks on this host, the file usage stays as it is: each
+/// task has its own shepherd, and each shepherd would count the whole job.
 std::string usageWithReceipt(std::string_view usage, const Receipt& receipt);
 
 /// Returns contents for the file usage, for a shepherd that was killed before it wrote this file. Times are CLOCK_REALTIME in

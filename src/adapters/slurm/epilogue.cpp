@@ -2,7 +2,7 @@
 // slurmd runs this program as its epilogue (Epilog= in slurm.conf) on each node of a job, as root. The epilogue runs when
 // slurmd knows no more tasks of the job on the node. If this program succeeds, Slurm gives the node to the next job. If this
 // program fails, Slurm drains the node. A hook of the plugin could do the same work as this program. But slurmd would start a
-// slurmstepd for such a hook, and a slurmstepd takes several times as long as this program.
+// slurmstepd for the hook, and a slurmstepd takes several times as long as this program.
 #include "adapters/slurm/step.hpp"
 #include "base/parse.hpp"
 

@@ -23,7 +23,7 @@ constexpr Patience kForStart{10'000'000, 10'000'000};
 constexpr Patience kForEnd{10'000'000, 120'000'000};
 
 /// Keeps the binding of a process to the CPUs that Slurm's plugins have chosen. Before Linux 6.2, a move to a cgroup with
-/// cpuset undoes such a binding.
+/// cpuset undoes the binding to CPUs.
 class KeptAffinity {
 public:
     explicit KeptAffinity(pid_t pid) : pid_(pid), known_(::sched_getaffinity(pid, sizeof cpus_, &cpus_) == 0) {}

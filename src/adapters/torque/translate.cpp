@@ -64,8 +64,8 @@ std::optional<std::uint64_t> parseTorqueSize(std::string_view text) {
     return text.size() == 1 && lower(0) == 'w' ? std::optional(saturated(number, kWordBytes)) : std::nullopt;
 }
 
-/// Returns the amount of a resource. If the list names the resource twice, the smallest amount counts. A user must not get more
-/// of a resource with a comma inside a quoted value.
+/// Returns the amount of a resource. If the resource list names a resource twice, the smallest amount counts. A user must not
+/// get more of a resource with a comma inside a quoted value.
 template <class Parse>
 std::optional<std::uint64_t> smallest(std::string_view resources, std::string_view name, const Parse& parse) {
     std::optional<std::uint64_t> found;
