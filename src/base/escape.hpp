@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Declares functions that make any text safe for a unit name, a bus path or a terminal. No other code of pinfold may write any
-// text as a unit name, into a bus path or to a terminal.
+// Declares functions that make any text safe for a unit name, a bus path or a terminal. Other code of pinfold must use these
+// functions before it writes a foreign text to a unit name, a bus path or a terminal.
 #pragma once
 
 #include <optional>
