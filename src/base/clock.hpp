@@ -13,13 +13,13 @@ inline std::uint64_t clockNow(clockid_t clock) {
     return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000 + static_cast<std::uint64_t>(time.tv_nsec) / 1000;
 }
 
-/// Returns CLOCK_REALTIME in microseconds: the time for people.
+/// Returns CLOCK_REALTIME in microseconds. CLOCK_REALTIME is for times that people read.
 inline std::uint64_t realTimeNow() { return clockNow(CLOCK_REALTIME); }
 
-/// Returns CLOCK_BOOTTIME in microseconds. This clock goes on while the node sleeps.
+/// Returns CLOCK_BOOTTIME in microseconds. CLOCK_BOOTTIME also counts the time while the node is suspended.
 inline std::uint64_t bootTimeNow() { return clockNow(CLOCK_BOOTTIME); }
 
-/// Returns CLOCK_MONOTONIC in microseconds: the clock of deadlines.
+/// Returns CLOCK_MONOTONIC in microseconds. CLOCK_MONOTONIC is for deadlines.
 inline std::uint64_t monotonicNow() { return clockNow(CLOCK_MONOTONIC); }
 
 } // namespace pinfold

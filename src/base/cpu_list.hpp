@@ -15,18 +15,19 @@ namespace pinfold {
 /// nodes in the same format (cpuset.mems), so a CpuList can hold NUMA nodes too.
 class CpuList {
 public:
-    /// CPU numbers run from 0 to 8191, the kernel's largest NR_CPUS.
+    /// The highest CPU number is 8191, because the kernel's NR_CPUS is at most 8192.
     static constexpr unsigned kMaxCpu = 8191;
 
     /// Reads a list. Error: InvalidArgument for an empty list, a reversed range or a number above kMaxCpu.
     static Result<CpuList> parse(std::string_view text);
-    /// Makes a list. `numbers` may be in any order. Numbers above kMaxCpu are left out, because no kernel has such CPUs.
+    /// Makes a list. `numbers` may be in any order. CpuList::of() ignores numbers above kMaxCpu, because no kernel has CPUs
+    /// with such numbers.
     static CpuList of(const std::vector<unsigned>& numbers);
 
-    /// Returns the list as sorted text with merged ranges, so that equal sets have equal text. The empty set has the text "",
-    /// which parse() refuses.
+    /// Returns the list as text. The text is sorted and its ranges are merged, so equal sets have equal texts. The empty set
+    /// has the text "", which parse() refuses.
     std::string toString() const;
-    /// Returns the set as systemd's AllowedCPUs= wants it on D-Bus: bit n of byte n/8 is CPU n.
+    /// Returns the set in the D-Bus format of systemd's AllowedCPUs=: bit n % 8 of byte n / 8 stands for CPU n.
     std::vector<std::uint8_t> toBitmap() const;
     bool empty() const { return cpus_.empty(); }
     std::size_t count() const;

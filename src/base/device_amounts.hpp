@@ -12,14 +12,14 @@
 
 namespace pinfold {
 
-/// Returns a number such as "8:0" for the path of a block device. The number is that of the whole disk, as in systemd. Returns
-/// nullopt if the path is not a block device.
+/// Returns a number such as "8:0" for the path of a block device. For a partition, the result is the number of the whole disk,
+/// as in systemd. Returns nullopt if the path is not a block device.
 using DeviceNumbers = std::function<std::optional<std::string>(const std::string& path)>;
 
-/// Holds an amount for each of some block devices, as in systemd's IOReadBandwidthMax= and similar settings.
+/// Holds block devices with an amount for each device, as in systemd's IOReadBandwidthMax= and similar settings.
 struct DeviceAmounts {
-    /// The path of a device begins with /dev/ and has at most this length. The path has only printable ASCII characters, and no
-    /// blanks, commas and "..".
+    /// The path of a device begins with /dev/ and has at most kMaxPath characters. The path has only printable ASCII
+    /// characters, but no blanks, no commas and no "..".
     static constexpr std::size_t kMaxPath = 200;
     static constexpr std::size_t kMaxDevices = 64;
 
@@ -27,8 +27,8 @@ struct DeviceAmounts {
     /// listed twice, or a wrong path.
     static Result<DeviceAmounts> parse(std::string_view text);
 
-    /// Returns a text such as "/dev/nvme0n1 infinity, /dev/sda 10485760". The text is sorted and has the numbers of bytes without
-    /// suffix, so that equal lists have equal text.
+    /// Returns a text such as "/dev/nvme0n1 infinity, /dev/sda 10485760". The text is sorted, and its numbers have no suffixes,
+    /// so equal lists have equal texts.
     std::string toString() const;
     bool operator==(const DeviceAmounts&) const = default;
 

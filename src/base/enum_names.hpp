@@ -11,14 +11,14 @@
 
 namespace pinfold {
 
-/// Returns true if this value of an enumeration has a name in the source. The compiler writes a value without a name as
-/// "(pinfold::E)4".
+/// Returns true if the enumeration has an enumerator for the value. In __PRETTY_FUNCTION__, the compiler writes a value without
+/// an enumerator as "(pinfold::E)4".
 template <auto value> consteval bool isEnumerator() {
     return std::string_view(__PRETTY_FUNCTION__).find("= (") == std::string_view::npos;
 }
 
-/// Maps between words and values: for the values of an enumeration that counts from 0. If a value has no word, the code does not
-/// compile.
+/// Maps the values of an enumeration to names, and names to values. The enumeration must count from 0. If a value has no name,
+/// the code does not compile.
 template <class Enum, std::size_t N> class EnumNames {
 public:
     consteval explicit EnumNames(const std::pair<Enum, std::string_view> (&rows)[N]) {
@@ -32,7 +32,7 @@ public:
 
     constexpr std::string_view operator[](Enum value) const { return names_[static_cast<std::size_t>(value)]; }
 
-    /// Returns the value with this name, or nullopt if no value has this name.
+    /// Returns the value with the given name, or nullopt if no value has the name.
     constexpr std::optional<Enum> find(std::string_view text) const {
         for (std::size_t i = 0; i < N; ++i)
             if (names_[i] == text)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Declares the closed list of errors, and the one table with the D-Bus name, exit status and PAM code of each error.
+// Declares all errors of pinfold, and a table with the D-Bus name, the exit status and the PAM code of each error.
 #pragma once
 
 #include <optional>
@@ -40,13 +40,13 @@ enum class ExitStatus : int {
     TimedOut = 124,
 };
 
-/// This is the exit status of `pinfold-run` for its own failures, as with env(1) and chroot(1).
+/// If `pinfold-run` itself fails, it exits with kRunFailed, like env(1) and chroot(1).
 constexpr int kRunFailed = 125;
 constexpr int kRunNotExecutable = 126;
 constexpr int kRunNotFound = 127;
 
-/// These are Linux-PAM's numbers, written here so that this folder needs no PAM header. pam_pinfold.cpp asserts that the numbers
-/// are right.
+/// The following constants are return codes of Linux-PAM. This file repeats the numbers, because src/base must not need a PAM
+/// header. A static_assert in pam_pinfold.cpp checks the numbers.
 constexpr int kPamSystemErr = 4;
 constexpr int kPamPermDenied = 6;
 constexpr int kPamAuthinfoUnavail = 9;

@@ -26,8 +26,8 @@ std::optional<char> hexByte(std::string_view two) {
     return static_cast<char>(high * 16 + low);
 }
 
-/// Returns the length of the well-formed UTF-8 sequence at the front (Unicode 15, table 3-7), or 0 if there is none. Sets
-/// `codePoint` to the code point of the sequence.
+/// Returns the length of the UTF-8 sequence at the beginning of the text, and sets `codePoint` to its code point. Returns 0 if
+/// the text does not begin with a well-formed sequence (Unicode 15, table 3-7).
 std::size_t utf8Sequence(std::string_view text, std::uint32_t& codePoint) {
     const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
     const auto lead = byte(0);
@@ -87,8 +87,8 @@ std::optional<std::string> unescapeUnitName(std::string_view escaped) {
             i += 3;
         }
     }
-    // Refuses a name that escapes a character without need, or does not escape a character that needs it: such a name does not
-    // come from escapeUnitName().
+    // A name that does not come from escapeUnitName() may escape too many or too few characters. unescapeUnitName() refuses
+    // such a name.
     return escapeUnitName(out) == escaped ? std::optional(out) : std::nullopt;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Declares the only functions that write any text as a unit name, as part of a bus path, or for a terminal.
+// Declares functions that make any text safe for a unit name, a bus path or a terminal. Other code of pinfold must use these
+// functions before it writes a foreign text to a unit name, a bus path or a terminal.
 #pragma once
 
 #include <optional>
@@ -8,8 +9,8 @@
 
 namespace pinfold {
 
-/// Escapes as systemd-escape(1) does. Also escapes ':', because a ':' would break naive readers of /proc/PID/cgroup. If the input
-/// has no '/', the result has no '-'.
+/// Escapes a text like systemd-escape(1). escapeUnitName() also escapes ':', because a ':' would break naive readers of
+/// /proc/PID/cgroup. If the input has no '/', the result has no '-'.
 std::string escapeUnitName(std::string_view text);
 /// Reverses escapeUnitName(). Returns nullopt if the text is not a result of escapeUnitName().
 std::optional<std::string> unescapeUnitName(std::string_view escaped);
@@ -18,9 +19,9 @@ std::optional<std::string> unescapeUnitName(std::string_view escaped);
 std::string escapeBusLabel(std::string_view text);
 std::optional<std::string> unescapeBusLabel(std::string_view label);
 
-/// Makes any bytes safe for a terminal, a log line and a D-Bus string: control characters, DEL, C1 controls, bidirectional
-/// controls and bytes that are not UTF-8 become \xNN, a backslash becomes \\. The result has at most `maxBytes` bytes; "…" marks
-/// a cut.
+/// Makes any bytes safe for a terminal, a log line and a D-Bus string. Control characters (also DEL, C1 and bidirectional
+/// controls) and bytes that are not UTF-8 become \xNN. A backslash becomes \\. The result has at most `maxBytes` bytes. If
+/// printable() has cut the text, the result ends with "…".
 std::string printable(std::string_view bytes, std::size_t maxBytes = 4096);
 
 } // namespace pinfold

@@ -37,8 +37,8 @@ bool equalsIgnoringCase(std::string_view a, std::string_view b) {
     return a.size() == b.size() && strncasecmp(a.data(), b.data(), a.size()) == 0;
 }
 
-/// Is the decimal number digits / scale. The value is not a floating-point number, because people write decimal numbers, and
-/// because pinfold-run would have to load libm for floating-point numbers.
+/// Holds the decimal number digits / scale. Decimal does not use floating-point numbers, because they cannot hold all decimal
+/// numbers exactly, and because pinfold-run would have to load libm.
 struct Decimal {
     std::uint64_t digits = 0;
     std::uint64_t scale = 1;
@@ -46,7 +46,7 @@ struct Decimal {
 
 bool isDigit(char c) { return c >= '0' && c <= '9'; }
 
-/// Removes a decimal number with an optional fraction from the front of the text.
+/// Reads a decimal number with an optional fraction at the beginning of the text, and removes the number from the text.
 std::optional<Decimal> takeNumber(std::string_view& text) {
     Decimal number;
     const char* const end = text.data() + text.size();
@@ -68,7 +68,8 @@ std::optional<Decimal> takeNumber(std::string_view& text) {
     return number;
 }
 
-/// Returns the product, rounded to the nearest integer, or nullopt if the product is not below kInfinity.
+/// Returns the product of the number and the factor, rounded to the nearest integer. Returns nullopt if the product is too
+/// large (not below kInfinity).
 std::optional<std::uint64_t> times(const Decimal& number, std::uint64_t factor) {
     const Wide product = (Wide{number.digits} * factor + number.scale / 2) / number.scale;
     return product < kInfinity ? std::optional(static_cast<std::uint64_t>(product)) : std::nullopt;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Reads amounts as people write them, and writes them in the same form. The functions use no locale and do no I/O.
+// Reads and writes sizes, durations and other amounts in the form that people use. The functions use no locale and do no I/O.
 #pragma once
 
 #include "base/result.hpp"
@@ -11,22 +11,22 @@
 
 namespace pinfold {
 
-/// systemd and org.pinfold1 use this value for "no limit".
+/// systemd and org.pinfold1 use the value kInfinity for "no limit".
 constexpr std::uint64_t kInfinity = UINT64_MAX;
 
-/// Returns the bytes of "4096", "64K", "1.5G" or "infinity". The suffixes K M G T P E are powers of 1024, and "B" or "iB" may
-/// follow them. Error: InvalidArgument.
+/// Reads a size such as "4096", "64K", "1.5G" or "infinity", and returns the number of bytes. The suffixes K, M, G, T, P and E
+/// are powers of 1024, and "B" or "iB" may follow a suffix. Error: InvalidArgument.
 Result<std::uint64_t> parseSize(std::string_view text);
 
-/// Returns the microseconds of "90" (seconds), "1.5s", "250ms", "2h 30min", "1d" or "infinity", as in systemd.time(7). Error:
-/// InvalidArgument.
+/// Reads a duration such as "90" (seconds), "1.5s", "250ms", "2h 30min", "1d" or "infinity", as in systemd.time(7). Returns the
+/// number of microseconds. Error: InvalidArgument.
 Result<std::uint64_t> parseDuration(std::string_view text);
 
-/// Returns the microseconds of CPU time per second, such as 1500000 for "150%" (like CPUQuota= in systemd.resource-control(5)).
-/// Also takes "infinity". Error: InvalidArgument.
+/// Reads a CPU quota such as "150%" (like CPUQuota= in systemd.resource-control(5)) or "infinity". Returns the microseconds of
+/// CPU time per second, such as 1500000 for "150%". Error: InvalidArgument.
 Result<std::uint64_t> parseCpuQuota(std::string_view text);
 
-/// Reads a number that has only decimal digits. Error: InvalidArgument.
+/// Reads a number that consists of decimal digits only. Error: InvalidArgument.
 Result<std::uint64_t> parseUnsigned(std::string_view text);
 
 /// Returns the number of a signal such as "TERM", "SIGTERM", "15" or "RTMIN+1". Error: InvalidArgument.
@@ -38,13 +38,13 @@ std::string signalName(int signal);
 /// Returns "1.5K" for 1536, and "infinity" for kInfinity.
 std::string formatSize(std::uint64_t bytes);
 
-/// Returns the two largest units, such as "1h 30min" for 5400000000, and "infinity" for kInfinity.
+/// Returns a duration in its two largest units, such as "1h 30min" for 5400000000. Returns "infinity" for kInfinity.
 std::string formatDuration(std::uint64_t usec);
 
 /// Returns a text such as "1 process", "2 processes" or "0 processes".
 std::string counted(std::uint64_t number, std::string_view one, std::string_view many);
 
-/// Returns the UTC time for microseconds since 1970, such as "2026-11-20T22:43:09Z".
+/// Returns a UTC time such as "2026-11-20T22:43:09Z" for a number of microseconds since 1970.
 std::string formatUtc(std::uint64_t realtimeUsec);
 
 } // namespace pinfold

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Files and directories that several parts of pinfold name.
+// This file has the paths of files and directories that several parts of pinfold use.
 #pragma once
 
 #include <filesystem>
@@ -17,7 +17,7 @@ constexpr const char* kWrapperSocket = "/run/pinfold/wrapper.sock";
 constexpr const char* kStateDirectory = "/var/lib/pinfold";
 constexpr const char* kHistoryFile = "/var/lib/pinfold/history.db";
 
-/// The same path below another root than /.
+/// Returns the path below `root` that corresponds to a path below /.
 inline std::filesystem::path inRoot(const std::filesystem::path& root, const std::filesystem::path& path) {
     return root / path.relative_path();
 }

@@ -10,13 +10,13 @@
 
 namespace pinfold {
 
-/// Limits how many things of a kind each user, and all users together, may have at once.
+/// Limits a number of things (for example, calls) for each user, and for all users together.
 class PerUserLimit {
 public:
     explicit PerUserLimit(std::size_t most, std::size_t mostOfAll = SIZE_MAX) : most_(most), mostOfAll_(mostOfAll) {}
 
-    /// Counts one more thing of the user until the last copy of the result is gone. Returns null if the user, or all users
-    /// together, have as many as allowed.
+    /// Counts one more thing of the user, until the program destroys the last copy of the result. Returns null if the user, or
+    /// all users together, have already reached the limit.
     std::shared_ptr<void> enter(uid_t uid);
 
 private:

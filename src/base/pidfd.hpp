@@ -9,7 +9,8 @@
 
 namespace pinfold {
 
-/// Opens a pidfd of the process. The result is empty if this fails, for example because the process has ended; errno says why.
+/// Opens a pidfd of the process. If pidfd_open(2) fails, for example because the process has ended, the result is empty and
+/// errno has the reason.
 inline UniqueFd pidfdOf(pid_t pid) { return UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))); }
 
 } // namespace pinfold

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Functions return expected outcomes as values. Exceptions stay inside the libraries that throw them.
+// If a failure is to be expected, a function returns an Error as a value. Exceptions of libraries stay inside the code that
+// calls the library.
 #pragma once
 
 #include "base/error_code.hpp"
@@ -10,8 +11,8 @@
 
 namespace pinfold {
 
-/// Describes a failure. The message says what went wrong, with which value, and what to do. The message is one line without
-/// control characters.
+/// Describes a failure. The message says what went wrong, names the wrong value, and says what the user can do. The message is
+/// one line without control characters.
 struct Error {
     ErrorCode code = ErrorCode::Internal;
     std::string message;

@@ -8,7 +8,8 @@
 
 namespace pinfold {
 
-/// Is the answer to a method call. Give the answer once, at any later time. All copies of an Answer belong to the same call.
+/// Holds the pending answer to a method call. The program has to give the answer exactly once, at any later time. All copies of
+/// an Answer belong to the same call.
 template <class... R> class Answer {
 public:
     explicit Answer(sdbus::Result<R...>&& result) : result_(std::make_shared<sdbus::Result<R...>>(std::move(result))) {}

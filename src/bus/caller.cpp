@@ -35,7 +35,7 @@ void CallerResolver::resolve(const std::string& sender, Done done) {
     call << sender;
     bus::callAsync(
         *bus_, call,
-        // NOLINTNEXTLINE(bugprone-exception-escape): a bug ends pinfoldd rather than fly through libsystemd's C frames
+        // NOLINTNEXTLINE(bugprone-exception-escape): after an unexpected exception, pinfoldd ends, because libsystemd is C code
         [this, sender](sdbus::MethodReply& reply, const sdbus::Error* error) noexcept {
             std::uint32_t uid = 0;
             if (error)

@@ -15,19 +15,19 @@
 
 namespace pinfold {
 
-/// Finds out who is behind a unique bus name. CallerResolver asks the bus asynchronously (with GetConnectionUnixUser, as
-/// getCredsEuid() does). CallerResolver remembers the answer by the unique name, because the bus never uses a unique name twice.
+/// Finds out which user has a unique bus name. CallerResolver asks the bus asynchronously (with GetConnectionUnixUser, as
+/// getCredsEuid() does). CallerResolver remembers the user of each unique name, because the bus never uses a unique name twice.
 class CallerResolver {
 public:
     using Done = std::function<void(Result<Caller>)>;
 
     CallerResolver(sdbus::IConnection& connection, const CallerLimits& clients);
 
-    /// Calls `done` with the caller, possibly at once. Errors: Denied if the bus does not know the user (for instance because the
-    /// caller is gone); Busy if too many of this sender's calls wait already.
+    /// Calls `done` with the caller, sometimes before resolve() returns. Error: Denied if the bus does not know the user, for
+    /// instance because the caller has disconnected. Error: Busy if too many calls of this sender already wait.
     void resolve(const std::string& sender, Done done);
 
-    /// Returns what an earlier resolve() has found out, or nullopt if there was none.
+    /// Returns the caller that an earlier resolve() has found, or nullopt if resolve() has not found the caller yet.
     std::optional<Caller> known(const std::string& sender) const;
 
 private:

@@ -6,7 +6,7 @@ namespace {
 
 constexpr std::uint64_t kMaxGrace = 3'600'000'000;
 
-/// Adds the readers that CreateJob and OpenJob share.
+/// Adds readers for the options that both CreateJob and OpenJob have.
 void addJobReaders(EntryReaders& readers, CreateRequest& request) {
     readers["uid"] = [&request](const sdbus::Variant& value) {
         return assign(toNumber("uid", value, 0, UINT32_MAX - 1), request.owner);

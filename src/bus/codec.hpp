@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Decodes the options of those requests that become requests of the core, and encodes what the core answers. src/bus_values has
-// all other dictionaries.
+// Decodes the options of the D-Bus calls that pinfoldd passes on to its core, and encodes the core's answers. The code for all
+// other dictionaries is in src/bus_values.
 #pragma once
 
 #include "base/result.hpp"
@@ -13,16 +13,16 @@ namespace pinfold {
 
 // All functions return the error InvalidArgument with the name of the wrong entry.
 
-/// Fills supervisor, output, owner, limits and allocation of the request.
+/// Reads the options for supervisor, output, owner, limits and allocation into the request.
 Result<void> decodeCreateOptions(const Dict& options, CreateRequest& request);
 Result<void> decodeOpenOptions(const Dict& options, CreateRequest& request);
 Result<void> decodeTaskOptions(const Dict& options, TaskRequest& request);
 Result<EndReport> decodeEndOptions(const Dict& options);
-/// Returns the grace time, or nullopt if the options have none.
+/// Returns the grace time, or nullopt if the options have no grace time.
 Result<std::optional<std::uint64_t>> decodeStopOptions(const Dict& options);
-/// Returns the value of the option of a method whose only option is a boolean. The default is false.
+/// Reads the options of a method that has a single, boolean option, and returns its value. The default is false.
 Result<bool> decodeFlag(const Dict& options, const char* name);
-/// Checks the options of a method for which no option exists so far.
+/// Checks the options of a method that has no options so far: a caller must not pass any option.
 Result<void> decodeNoOptions(const Dict& options);
 
 JobInfo infoOf(const JobSummary& job);

@@ -25,13 +25,14 @@ std::atomic<int> watchedSocket{-1}; // atomic because other threads, which recei
 std::vector<Received> received;
 std::uint32_t lastNumber = 0;
 
-/// Returns the descriptor of a new stand-in, or -1 if no descriptor is free.
+/// Returns the file descriptor of a new stand-in, or -1 if the process has no free file descriptor.
 int makeStandIn() {
     lastNumber += lastNumber == UINT32_MAX ? 2 : 1; // the number 0 is left out, because an eventfd that holds 0 cannot be read
     return ::eventfd(lastNumber, EFD_CLOEXEC | EFD_NONBLOCK);
 }
 
-/// Replaces the descriptors by stand-ins. Returns false if there are not enough free descriptors for all stand-ins.
+/// Replaces the descriptors by stand-ins. Returns false if the process does not have enough free file descriptors for all
+/// stand-ins.
 bool exchange(std::span<int> descriptors) {
     bool complete = true;
     for (int& descriptor : descriptors) {
@@ -47,8 +48,8 @@ bool exchange(std::span<int> descriptors) {
 
 /// Replaces the descriptors of a message by stand-ins. libsystemd drops a message that has fewer descriptors than it announces,
 /// but does not close the descriptors of such a message. libsystemd even leaves the bus if the kernel has cut a message's
-/// descriptors short (MSG_CTRUNC). So exchangeAll() closes the remaining descriptors of an incomplete message and clears the
-/// flag. (noexcept is here because no exception may fly through libsystemd's C frames.)
+/// descriptors short (MSG_CTRUNC). So exchangeAll() closes the remaining descriptors of an incomplete message, and clears the
+/// flag MSG_CTRUNC. (exchangeAll() is noexcept, because C++ exceptions must not pass through the C code of libsystemd.)
 void exchangeAll(msghdr& message) noexcept {
     bool complete = (message.msg_flags & MSG_CTRUNC) == 0;
     std::vector<int> given;
@@ -101,8 +102,9 @@ ForeignFd ForeignDescriptors::behind(const ForeignFd& standIn) {
 
 } // namespace pinfold
 
-/// Replaces the C library's function, for libsystemd too. This is the only place between the kernel and libsystemd where pinfoldd
-/// can take descriptors out of a message. (libsystemd does not give out a descriptor that the message does not name.)
+/// Replaces the C library's recvmsg() in the whole program, also for libsystemd. Only in recvmsg() can pinfoldd take
+/// descriptors out of a message before libsystemd gets the message. (libsystemd does not give pinfoldd a descriptor that the
+/// message does not name.)
 extern "C" __attribute__((visibility("default"))) ssize_t recvmsg(int socket, msghdr* message, int flags) {
     const auto size = ::syscall(SYS_recvmsg, socket, message, flags);
     if (size >= 0 && socket == pinfold::watchedSocket)

@@ -11,23 +11,25 @@
 
 namespace pinfold {
 
-/// Keeps descriptors of other processes away from libsystemd. libsystemd closes all descriptors of a message on the loop, even
-/// those that the message does not name. So every message from the bus's socket passes ForeignDescriptors first.
-/// ForeignDescriptors lets pidfds pass, and replaces each other descriptor by a stand-in that closes at once. Only the loop's
-/// thread uses a ForeignDescriptors, and a process has only one.
+/// Keeps descriptors of other processes away from libsystemd. libsystemd closes all descriptors of a message in the thread of
+/// the event loop, even descriptors that the message does not name. Closing a foreign descriptor may block. So
+/// ForeignDescriptors handles the descriptors of every message from the bus before libsystemd gets the message.
+/// ForeignDescriptors lets pidfds pass, and replaces each other descriptor by a stand-in that libsystemd can close at once.
+/// Only the thread of the event loop uses ForeignDescriptors, and a process has only one such object.
 class ForeignDescriptors {
 public:
-    /// `busSocket` must stay open, and `closer` must live, as long as the ForeignDescriptors and all results of takeOver() live.
+    /// `busSocket` must stay open, and `closer` must exist, until the ForeignDescriptors and all results of takeOver() are
+    /// destroyed.
     ForeignDescriptors(int busSocket, DescriptorCloser& closer);
     ~ForeignDescriptors();
     ForeignDescriptors(const ForeignDescriptors&) = delete;
     ForeignDescriptors& operator=(const ForeignDescriptors&) = delete;
 
-    /// Says that the descriptors that have come since the last call belong to `owner`. When the last copy of the result is gone,
-    /// the descriptors go to the closer. Returns null if no descriptor has come.
+    /// Counts the descriptors that have come since the last call of takeOver() as descriptors of `owner`. When the program
+    /// destroys the last copy of the result, the closer closes the counted descriptors. Returns null if no descriptor has come.
     std::shared_ptr<void> takeOver(uid_t owner);
-    /// Returns the original descriptor in place of which a message has the descriptor `standIn`. A caller can take the original
-    /// once. The result is empty if `standIn` is a pidfd, or if the original is closed already.
+    /// Returns the original descriptor that ForeignDescriptors has replaced by `standIn`. A caller can take the original
+    /// descriptor only once. The result is empty if `standIn` is a pidfd, or if the original descriptor is already closed.
     ForeignFd behind(const ForeignFd& standIn);
 
 private:

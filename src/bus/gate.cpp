@@ -17,8 +17,8 @@ namespace {
 constexpr const char* kListAll = "GetManagedObjects";
 constexpr std::uint64_t kUsecPerObject = 200;
 constexpr std::size_t kMostBytesOfObjects = 16 << 20; // dbus-daemon disconnects a connection that sends more than 32 MiB
-// All senders whose user pinfoldd does not know yet share one bucket. This bucket is for calls that pinfoldd answers before the
-// bus has told the user.
+// Until the bus has told pinfoldd the user of a sender, pinfoldd counts the sender's calls as calls of the user kNewcomers. All
+// unknown senders together have one limit on their calls.
 constexpr uid_t kNewcomers = static_cast<uid_t>(-1);
 
 int refuse(sd_bus_message* message, const Error& error) {
@@ -33,8 +33,8 @@ Gate::Gate(sdbus::IConnection& connection, CallerResolver& callers, CallerLimits
            ForeignDescriptors& foreign, std::function<std::size_t()> jobCount, std::function<std::size_t()> objectBytes)
     : callers_(callers), clients_(clients), loop_(loop), foreign_(foreign), jobCount_(std::move(jobCount)),
       objectBytes_(std::move(objectBytes)) {
-    // With noexcept an unexpected exception ends pinfoldd. Without noexcept, the exception would fly through libsystemd's C
-    // frames.
+    // With noexcept an unexpected exception ends pinfoldd. Without noexcept, the exception would pass through the C code of
+    // libsystemd.
     const auto filter = [](sd_bus_message* message, void* self, sd_bus_error*) noexcept {
         return static_cast<Gate*>(self)->look(message);
     };

@@ -17,13 +17,13 @@ struct sd_bus_slot;
 
 namespace pinfold {
 
-/// Looks at every call before sdbus-c++ reads the call. The reading costs most, and a user who sends faster than pinfoldd reads
-/// would delay all others. The gate refuses, at almost no cost, callers who call too often and calls that are not requests to
-/// pinfoldd.
+/// Looks at every call before sdbus-c++ reads the call. Most of a call's cost is the reading of the message. So a user who
+/// sends calls faster than pinfoldd can read them would delay all other users. At almost no cost, the gate refuses users who
+/// call too often, and calls that are not requests to pinfoldd.
 class Gate {
 public:
-    /// `jobCount` returns the number of jobs, by which the gate charges for a list of all objects. `objectBytes` returns how
-    /// large this list would be.
+    /// `jobCount` returns the number of jobs. The gate uses the number of jobs as the price of a call that lists all objects.
+    /// `objectBytes` returns the size of a list of all objects.
     Gate(sdbus::IConnection& connection, CallerResolver& callers, CallerLimits& clients, EventLoop& loop,
          ForeignDescriptors& foreign, std::function<std::size_t()> jobCount, std::function<std::size_t()> objectBytes);
     ~Gate();
@@ -41,10 +41,11 @@ public:
     const Call& call() const { return call_; }
 
 private:
-    /// Checks a message. The result 0 lets the message through.
+    /// Checks a message. If look() returns 0, sdbus-c++ handles the message.
     int look(sd_bus_message* message);
     bool letIn(sd_bus_message* message, const std::string& sender);
-    /// Returns true if the answer would be too large, because libsystemd writes all objects into one message.
+    /// Returns true if the caller asks for a list of all objects and this list would be too large. (libsystemd writes all
+    /// objects into one message.)
     bool asksForTooMuch(sd_bus_message* message) const;
 
     CallerResolver& callers_;

@@ -13,7 +13,8 @@
 
 namespace pinfold {
 
-/// Is the object /org/pinfold1/job/<key> on the bus. Everyone may read its properties, because they have nothing private.
+/// Implements the object /org/pinfold1/job/<key> on the bus. Everyone may read the properties of a job's object, because they
+/// contain nothing private.
 class JobObject final
     : public sdbus::AdaptorInterfaces<org::pinfold1::Job_adaptor, sdbus::Properties_adaptor, sdbus::ManagedObject_adaptor> {
 public:
@@ -25,7 +26,7 @@ public:
     void limitsChanged() { changed({"Limits", "LimitsNotEnforced"}); }
     void unkillable() { changed({"Unkillable"}); }
 
-    /// Returns at least as many bytes as the object takes in the answer to GetManagedObjects.
+    /// Returns an upper bound for the size of the object in the answer to GetManagedObjects, in bytes.
     static std::size_t bytesOf(const JobSummary& job);
 
 private:
@@ -45,7 +46,8 @@ private:
     std::vector<sdbus::Struct<std::uint32_t, std::string>> Tasks() override;
 
     const JobManager& manager_;
-    // The object asks the manager for everything else. The manager has the job as long as this object exists.
+    // JobObject itself keeps only a few values, and asks the manager for all other values. While this object exists, the
+    // manager knows the job.
     const JobKey key_;
     const uid_t uid_;
     const std::uint64_t created_;

@@ -14,7 +14,7 @@
 namespace pinfold {
 namespace {
 
-// For keys and unit names; pinfoldd refuses longer names unread, because they cannot be right.
+// If a key or a unit name is longer than kMaxName, pinfoldd refuses the name unread, because no valid name is so long.
 constexpr std::size_t kMaxName = 1024;
 
 template <class T, class... R> Reply<T> replyWith(const Answer<R...>& answer, std::function<void(const T&)> give) {
@@ -30,7 +30,8 @@ Reply<void> replyNothing(const Answer<>& answer) {
     return [answer](const Result<void>& done) { done ? answer.give() : answer.fail(done.error()); };
 }
 
-/// Makes a reply that answers with a receipt. The reply holds `wait` until then, so that the call counts as a call that waits.
+/// Makes a reply that answers with a receipt. The reply holds `wait` until the answer, so the call counts as a waiting call
+/// until the answer.
 template <class Dict> Reply<Receipt> replyReceipt(const Answer<Dict>& answer, std::shared_ptr<void> wait) {
     return replyWith<Receipt>(answer, [answer, wait = std::move(wait)](const Receipt& receipt) { answer.give(toDict(receipt)); });
 }
@@ -62,13 +63,13 @@ template <class... R, class F> void ManagerObject::handle(sdbus::Result<R...>&& 
     auto act = [this, answer, guardedCall, call, body = std::move(body)](const Result<Caller>& caller) {
         if (!caller)
             return answer.fail(caller.error());
-        // If the gate counted the call, the caller also pays for the time in which pinfoldd read the message.
+        // If the gate counted the call, pinfoldd also charges the caller for the time to read the message.
         const auto spentBefore = call.counted ? call.spentBefore : parts_.loop.cpuTime();
         if (!caller->admin && !call.counted && !parts_.clients.rate.take(caller->countsAs, parts_.loop.bootTime()))
             return answer.fail({ErrorCode::Busy, fmt::format("too many calls of user {}: wait a second", caller->uid)});
         guardedCall([&] {
-            // This check comes before pinfoldd looks at anything else in the request. JobManager decides later what a job's owner
-            // may do.
+            // pinfoldd checks the caller's right to make the request before it looks at anything else in the request. Later,
+            // JobManager checks the rights that depend on the owner of the job.
             const auto action = actionOf(call.method);
             const auto admitted =
                 action ? admit(*caller, *action) : Result<void>(Error{ErrorCode::Denied, "pinfoldd does not know this request"});
@@ -307,8 +308,8 @@ void ManagerObject::ListReceipts(sdbus::Result<Dicts>&& result, Dict filter) {
         auto query = parts_.clients.enterQuery(caller);
         if (!query)
             return answer.fail(query.error());
-        // If the client asked for no more than the maximum, it gets as many receipts as it asked for, so the number of receipts
-        // never sets `more`.
+        // If the client asked for at most the maximum number of receipts, it gets all of them, and the number of receipts must
+        // not set `more`.
         const std::size_t most = decoded->limit > JobManager::kMostReceiptsAtOnce ? JobManager::kMostReceiptsAtOnce : SIZE_MAX;
         parts_.jobs.receipts(
             caller, *decoded,

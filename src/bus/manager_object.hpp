@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Is the object /org/pinfold1 on the bus. ManagerObject decodes the requests, asks JobManager, and encodes the answers. The only
-// decision of ManagerObject is who calls too often.
+// Implements the object /org/pinfold1 on the bus. ManagerObject decodes the requests, asks JobManager, and encodes the answers.
+// ManagerObject itself decides only whether a user calls too often.
 #pragma once
 
 #include "bus/answer.hpp"
@@ -97,23 +97,25 @@ private:
     std::string DrainReason() override;
     Dict DrainDetails() override;
 
-    /// Finds out who calls, and then calls body(caller, answer). `name` is the key or unit name that the call is about.
+    /// Finds out the caller of a request, and then calls body(caller, answer). `name` is the key or the unit name in the
+    /// request.
     template <class... R, class F> void handle(sdbus::Result<R...>&& result, const std::string& name, F body);
-    /// Makes a reply. The caller pays for the time that give() takes, as for the time of a call.
+    /// Makes a reply. pinfoldd charges the caller for the time of give(), like for the time of the call itself.
     template <class T, class... R>
     Reply<T> charged(const Caller& caller, const Answer<R...>& answer, std::function<void(const T&)> give);
     void listJobs(sdbus::Result<Dicts>&& result, const std::string& after);
     void listProcesses(sdbus::Result<Dicts>&& result, const std::string& key, pid_t after);
-    /// Returns at least as many bytes as the answer to GetManagedObjects would have.
+    /// Returns an upper bound for the size of the answer to GetManagedObjects, in bytes.
     std::size_t objectBytes() const;
-    /// Calls `body` and catches its exceptions. Returns false if `body` has thrown. This guard is around all code that a message
-    /// leads to, because sdbus-c++ 1.2 lets exceptions pass through libsystemd's C frames.
+    /// Calls `body` and catches its exceptions. Returns false if `body` has thrown. All code that runs because of a message
+    /// must run inside guarded(), because sdbus-c++ 1.2 lets exceptions pass through the C code of libsystemd.
     template <class F> bool guarded(const char* what, F&& body) const {
         try {
             body();
             return true;
         } catch (const sdbus::Error& error) {
-            // This is not a bug if the bus has gone away: the event loop notices that too, and pinfoldd starts again.
+            // An exception because the bus has gone away is not a bug: the event loop notices the loss of the bus, too, and
+            // pinfoldd starts again.
             if (const auto name = bus::errorName(error);
                 name != "org.freedesktop.DBus.Error.Disconnected" && name != "System.Error.ENOTCONN")
                 logUnexpected(what, error);

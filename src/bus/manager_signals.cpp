@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Sends the signals, and changes the objects, that tell what happened to jobs and to the node. Everybody hears signals, so no
-// signal contains a fact that is otherwise only in a receipt.
+// After changes of jobs and of the node, this code sends D-Bus signals and changes D-Bus objects. Every user can receive the
+// signals, so a signal must not contain a fact that only a receipt has.
 #include "bus/codec.hpp"
 #include "bus/manager_object.hpp"
 

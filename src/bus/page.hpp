@@ -9,18 +9,18 @@
 
 namespace pinfold {
 
-/// Is a part of a list, small enough for one message. dbus-daemon disconnects a sender of more than 32 MiB, and each value costs
-/// the loop some microseconds.
+/// Holds a part of a list that is small enough for one message. dbus-daemon disconnects a sender of more than 32 MiB, and each
+/// value costs the event loop some microseconds.
 class Page {
 public:
     static constexpr std::size_t kMostBytes = 4 << 20;
     static constexpr std::size_t kMostValues = 20'000;
 
-    /// Adds an entry. Returns false if the page is full and does not take `entry`. Each page has room for at least one entry of
-    /// any size.
+    /// Adds an entry. Returns false if the page is full and does not take `entry`. An empty page always takes the first entry,
+    /// whatever the size of the entry is.
     bool add(Dict entry);
-    /// Takes the entries. `more` says that the list may have more entries than add() got. If `more` is true or the page was full,
-    /// the last entry says that there may be more.
+    /// Returns the entries of the page. The caller sets `more` if the list may have entries that the caller has not passed to
+    /// add(). If `more` is true or the page was full, take() marks the last entry: further entries may exist.
     std::vector<Dict> take(bool more) &&;
 
 private:
@@ -30,11 +30,11 @@ private:
     bool full_ = false;
 };
 
-/// Returns at least as many bytes as the dictionary takes in a message.
+/// Returns an upper bound for the size of the dictionary in a message, in bytes.
 std::size_t bytesOf(const Dict& dict);
 
-/// Answers with as many of `items` as fit into one page. The caller has asked for at most `most` items. If `items` has `most`
-/// items, the answer says that there may be more.
+/// Answers a call with the first of `items`, until a page is full. The caller has asked for at most `most` items. If `items`
+/// has `most` items, the answer says that further items may exist.
 template <class Answer, class Items, class Encode>
 void givePage(FreedMemory& freed, const Answer& answer, const Items& items, std::size_t most, Encode&& encode) {
     Page page;
@@ -42,7 +42,8 @@ void givePage(FreedMemory& freed, const Answer& answer, const Items& items, std:
         if (!page.add(encode(item)))
             break;
     answer.give(std::move(page).take(items.size() >= most));
-    // A long answer takes much memory, because each value of a dictionary is a separate message until it is sent.
+    // A long answer takes much memory, because sdbus-c++ keeps each value of a dictionary as a separate message until it sends
+    // the answer.
     if (items.size() > 100)
         freed.giveBack();
 }

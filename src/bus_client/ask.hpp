@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Makes calls on the bus, for the other sources of this folder.
+// Makes calls on the bus. Only the sources in src/bus_client include this file.
 #pragma once
 
 #include "systemd/sdbus_compat.hpp"
@@ -9,7 +9,7 @@
 
 namespace pinfold {
 
-/// Other services on the bus, such as systemd, have this many microseconds to answer.
+/// Other services on the bus, such as systemd, have to answer within kShortTime (in microseconds).
 constexpr std::uint64_t kShortTime = 2'000'000;
 
 /// Makes a call and returns its answer. Throws sdbus::Error.

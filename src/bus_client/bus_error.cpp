@@ -28,7 +28,8 @@ Error fromBusError(const sdbus::Error& error, std::chrono::steady_clock::duratio
     if (const auto code = errorCodeFromDbusName(name))
         return {*code, message};
     const auto words = printable(message.empty() ? name : message, 500);
-    // org.freedesktop.DBus.Error.TimedOut is not in this list, because the bus returns it if pinfoldd cannot be started.
+    // org.freedesktop.DBus.Error.TimedOut is not in the list `slow`, because the bus returns this error if it cannot start
+    // pinfoldd.
     constexpr std::array<std::string_view, 3> slow{"org.freedesktop.DBus.Error.Timeout", "System.Error.ETIMEDOUT",
                                                    "org.freedesktop.DBus.Error.NoReply"};
     if (name == "org.freedesktop.DBus.Error.AccessDenied")

@@ -8,7 +8,8 @@
 
 namespace pinfold {
 
-/// Returns pinfold's error for a bus error. `waited` says how long the client has waited; zero means that this is not known.
+/// Returns pinfold's error for a bus error. `waited` is the time for which the client has waited, or zero if this time is not
+/// known.
 Error fromBusError(const sdbus::Error& error, std::chrono::steady_clock::duration waited = {});
 
 } // namespace pinfold

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Contains the code that all connections to pinfoldd need, for the sources of this folder.
+// Contains code that all connections to pinfoldd need. Only the sources in src/bus_client include this file.
 #pragma once
 
 #include "base/bus_names.hpp"
@@ -13,7 +13,7 @@
 
 namespace pinfold {
 
-/// Makes the call, and turns exceptions of the library into errors.
+/// Makes a call on the bus, and turns exceptions of sdbus-c++ into errors.
 template <class F> auto converted(F&& call) -> Result<decltype(call())> {
     const auto begun = std::chrono::steady_clock::now();
     try {
@@ -28,7 +28,8 @@ template <class F> auto converted(F&& call) -> Result<decltype(call())> {
     }
 }
 
-/// Makes an Impl with `connection` to the system bus and `manager`, the proxy of pinfoldd's manager object. Error: Unreachable.
+/// Makes an Impl. The member `connection` of the Impl is a connection to the system bus, and the member `manager` is the proxy
+/// of pinfoldd's manager object. Error: Unreachable.
 template <class Impl> Result<std::unique_ptr<Impl>> connected() {
     Result<void> checked;
     auto impl = converted([&checked] {

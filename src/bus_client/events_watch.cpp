@@ -106,7 +106,8 @@ std::string ofBus() {
 
 using Reader = Event (*)(sdbus::Message&);
 
-/// Returns the function that reads a signal of this name, or nullptr for a signal that only a newer pinfoldd sends.
+/// Returns the function that reads the signal with the given name. Returns nullptr for an unknown signal, which a newer
+/// pinfoldd may send.
 Reader readerOf(std::string_view member) {
     static constexpr std::pair<std::string_view, Reader> readers[] = {
         {"JobAdded", jobAdded},       {"TaskAdded", task<true>},

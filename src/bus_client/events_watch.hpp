@@ -11,7 +11,7 @@
 
 namespace pinfold {
 
-/// Is one of pinfoldd's signals. A member is unset if this kind of event does not have it.
+/// Holds the contents of one signal of pinfoldd. Members that a kind of event does not have are unset.
 struct Event {
     std::string name; ///< for example "job-added", "task-removed", "drained"
     std::optional<std::string> job = {};
@@ -22,8 +22,8 @@ struct Event {
     std::optional<std::string> reason = {};   ///< the reason of a drain
 };
 
-/// Listens to pinfoldd's signals on its own connection to the bus. While pinfoldd is away, EventsWatch reports only that pinfoldd
-/// is away, and not what happens to jobs.
+/// Listens to pinfoldd's signals on its own connection to the bus. While pinfoldd does not run, EventsWatch reports only that
+/// pinfoldd is away, and reports no events of jobs.
 class EventsWatch {
 public:
     /// Connects to the system bus. Error: Unreachable.
@@ -32,7 +32,8 @@ public:
     EventsWatch& operator=(EventsWatch&&) noexcept;
     ~EventsWatch();
 
-    /// Calls `heard` for each event that comes, until `heard` returns false. Error: Unreachable if the bus has gone.
+    /// Calls `heard` for each event that comes, until `heard` returns false. Error: Unreachable if the connection to the bus is
+    /// lost.
     Result<void> listen(std::function<bool(const Event&)> heard);
 
 private:

@@ -19,9 +19,10 @@ public:
     JobsWatch& operator=(JobsWatch&&) noexcept;
     ~JobsWatch();
 
-    /// Returns when one of these jobs, or a job of an earlier call, is over and its receipt is durable. JobsWatch watches 64 jobs
-    /// at once. JobsWatch watches the other jobs when some of the 64 are over. `timeout` is in microseconds. Errors: TimedOut;
-    /// Unreachable, also if pinfoldd restarts (do not use the JobsWatch any more after that); and those of WaitJob.
+    /// Waits until one of the given jobs, or a job of an earlier call, is over and its receipt is durable. JobsWatch watches at
+    /// most 64 jobs at the same time. When one of the 64 jobs is over, JobsWatch begins to watch another job. `timeout` is in
+    /// microseconds. Errors: TimedOut; Unreachable; the errors of WaitJob. If pinfoldd restarts, the error is Unreachable, and
+    /// the caller must not use the JobsWatch any more.
     Result<void> untilOneEnds(const std::vector<std::string>& keys, std::uint64_t timeout);
 
 private:

@@ -48,7 +48,7 @@ template <class T, class... Args> T ask(sdbus::IProxy& manager, const char* meth
     return result;
 }
 
-/// Repeats the call as long as pinfoldd answers that it is too busy for this user.
+/// Repeats the call while pinfoldd answers Busy because the user has made too many calls.
 template <class F> std::vector<Dict> patiently(F&& ask) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::microseconds(kTimeout);
     while (true) {
@@ -62,8 +62,8 @@ template <class F> std::vector<Dict> patiently(F&& ask) {
     }
 }
 
-/// Reads a list that comes in pages. allPages() passes to ask() the entries that have come so far. Each page costs a share of
-/// pinfoldd's time, and a user who has used up their share must wait before the next page.
+/// Reads a list that pinfoldd sends in several pages. For each page, allPages() calls ask() with all entries that have come so
+/// far. Each page costs a share of pinfoldd's time, and a user who has used up their share must wait before the next page.
 template <class T, class Ask, class Decode> std::vector<T> allPages(Ask&& ask, Decode&& decode) {
     std::vector<T> all;
     bool more = true;
@@ -110,7 +110,7 @@ Result<std::string> ManagerClient::version() const {
 
 Result<std::optional<Drain>> ManagerClient::draining() const {
     return converted([this] {
-        // All properties are read at once, because properties that are read one by one could belong to two different drains.
+        // One call reads all properties. If each call read one property, the properties could belong to two different drains.
         Dict properties;
         impl_->manager->callMethod("GetAll")
             .onInterface("org.freedesktop.DBus.Properties")
@@ -163,7 +163,7 @@ Result<JobInfo> ManagerClient::job(const std::string& key) const {
     for (auto& job : *jobs)
         if (job.key == key)
             return std::move(job);
-    // The job is not live, so GetJob fails with pinfoldd's own error message about the job.
+    // If the job is not live, GetJob fails, and the client returns pinfoldd's own error message about the job.
     auto path = converted([&] { return ask<sdbus::ObjectPath>(*impl_->manager, "GetJob", key); });
     return path ? Error{ErrorCode::NoSuchJob, "job '" + key + "' is just being created: try again"} : path.error();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Calls org.pinfold1.Manager for programs that wait for the answer. Each function is one synchronous call with its own time
-// limit.
+// Calls the methods of org.pinfold1.Manager, and waits for each answer. Each function makes a synchronous call with its own
+// time limit.
 #pragma once
 
 #include "base/result.hpp"
@@ -24,7 +24,7 @@
 
 namespace pinfold {
 
-/// Is the request to open a job, before the job has a process.
+/// Describes a request to open a job that has no process yet.
 struct JobOpening {
     std::uint32_t uid = 0;
     ResourceLimits limits;
@@ -34,8 +34,8 @@ struct JobOpening {
     std::optional<std::uint64_t> reportWithin = {}; ///< microseconds; if unset, 10 s
 };
 
-/// Calls pinfoldd. Every call can return these errors: those of org.pinfold1.Error.*; Unreachable if the client cannot reach
-/// pinfoldd or the bus; TimedOut; Denied.
+/// Calls pinfoldd. Every call can return TimedOut, Denied, and all errors of org.pinfold1.Error.*. If the client cannot reach
+/// pinfoldd or the bus, the error is Unreachable.
 class ManagerClient {
 public:
     /// Connects to the system bus.
@@ -47,18 +47,19 @@ public:
     Result<std::string> version() const;
     /// Says why the node takes no jobs, or returns nullopt if the node takes jobs.
     Result<std::optional<Drain>> draining() const;
-    /// Drains the node. An empty reason leaves an existing drain as it is.
+    /// Drains the node. If the reason is empty and the node is already drained, drain() does not change the reason of the
+    /// drain.
     Result<void> drain(const std::string& reason) const;
     Result<void> undrain() const;
     Result<Reconciliation> reconcile(bool dryRun) const;
-    /// Makes pinfoldd read its configuration anew. The error ConfigInvalid names file and line; the old configuration then stays
-    /// in force.
+    /// Makes pinfoldd read its configuration again. After the error ConfigInvalid, which names file and line, the old
+    /// configuration stays in force.
     Result<void> reload() const;
-    // The following functions return complete lists: they ask for all pages that pinfoldd has.
+    // The following functions return complete lists: they ask pinfoldd for all pages of a list.
     /// `timeout` is the time for each page, in microseconds.
     Result<std::vector<JobInfo>> listJobs(std::uint64_t timeout = 30'000'000) const;
     Result<JobInfo> job(const std::string& key) const;
-    /// Returns the key and the task of the job that has the process.
+    /// Finds the job that a process belongs to. Returns the key of the job, and the number of the task with the process.
     Result<std::pair<std::string, std::uint32_t>> jobOfProcess(pid_t pid) const;
     Result<ResourceLimits> limits(const std::string& key) const;
     /// Returns the names of the job's limits that the kernel does not enforce.
@@ -68,22 +69,22 @@ public:
     Result<std::vector<JobProcess>> processes(const std::string& key) const;
     Result<Receipt> receipt(const std::string& key) const;
     Result<std::vector<Receipt>> receipts(const ReceiptFilter& filter) const;
-    /// Removes receipts. The limits that are set in `retention` replace the configured limits. vacuum() returns when the receipts
-    /// are removed, and after an hour at the latest.
+    /// Removes receipts. The limits that are set in `retention` replace the configured limits of the history. vacuum() waits
+    /// for at most an hour until pinfoldd has removed the receipts.
     Result<Vacuumed> vacuum(const Retention& retention) const;
     Result<void> stop(const std::string& key, std::optional<std::uint64_t> grace) const;
     Result<void> suspend(const std::string& key) const;
     Result<void> resume(const std::string& key) const;
-    /// Changes limits. Returns the limits that are in force afterwards.
+    /// Changes limits. Returns the limits of the job that are in force after the change.
     Result<ResourceLimits> setLimits(const std::string& key, const ResourceLimits& change, bool force) const;
     Result<void> kill(const std::string& key, int signal) const;
     /// Opens a job, and returns its slice.
     Result<std::string> open(const std::string& key, const JobOpening& opening) const;
-    /// Ends a job. Returns when nothing of the job is left. `timeout` is in microseconds.
+    /// Ends a job, and waits until no process of the job is left. `timeout` is in microseconds.
     Result<Receipt> end(const std::string& key, const ExitState& exit, std::uint64_t timeout) const;
     /// Adds the batch script to a job that somebody opened. Returns the task's number and unit.
     Result<std::pair<std::uint32_t, std::string>> addBatchScript(const std::string& key, const UniqueFd& leader) const;
-    /// Adds a task with these processes to a job. Returns the task's number and unit.
+    /// Adds a task with the given processes to a job. Returns the task's number and unit.
     Result<std::pair<std::uint32_t, std::string>> adopt(const std::string& key, const std::vector<UniqueFd>& processes) const;
     /// Waits for the end of a job. `timeout` is in microseconds.
     Result<Receipt> wait(const std::string& key, std::uint64_t timeout) const;

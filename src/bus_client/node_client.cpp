@@ -63,8 +63,8 @@ NodeClient::~NodeClient() = default;
 
 Result<NodeClient> NodeClient::connect() {
     ::setenv("SYSTEMD_BUS_TIMEOUT", (std::to_string(kTimeLimit) + "us").c_str(), 1);
-    // If a bus accepts the connection and says nothing, libsystemd waits 90 s, whatever SYSTEMD_BUS_TIMEOUT says. So a thread
-    // connects, and connect() leaves this thread behind when the time is over.
+    // If a bus accepts the connection but sends nothing, libsystemd waits for 90 s, and ignores SYSTEMD_BUS_TIMEOUT. So a
+    // separate thread connects to the bus. When the time limit is over, connect() returns and the thread continues to wait.
     using Made = Result<std::unique_ptr<Impl>>;
     std::packaged_task<Made()> connecting([] {
         return converted([] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Asks other services on the system bus about this node, for `pinfold doctor`. A question starts no service (except systemd's own
-// units), and has a time limit of two seconds.
+// Asks other services on the system bus about this node, for `pinfold doctor`. A call of NodeClient has a time limit of two
+// seconds. A call does not start a service, except for systemd's own units.
 #pragma once
 
 #include "base/result.hpp"
@@ -11,27 +11,29 @@
 
 namespace pinfold {
 
-/// Asks services on the bus. Every call can return these errors: Unreachable, with the bus's words; TimedOut.
+/// Asks services on the bus. Every call can return the error TimedOut, or the error Unreachable with the error message of the
+/// bus.
 class NodeClient {
 public:
     static constexpr std::uint64_t kTimeLimit = 2'000'000; ///< microseconds for each call
 
-    /// Connects to the system bus. Sets SYSTEMD_BUS_TIMEOUT, which limits calls that have no own limit.
+    /// Connects to the system bus. connect() also sets SYSTEMD_BUS_TIMEOUT, the time limit for calls without a time limit of
+    /// their own.
     static Result<NodeClient> connect();
     NodeClient(NodeClient&&) noexcept;
     NodeClient& operator=(NodeClient&&) noexcept;
     ~NodeClient();
 
-    /// Holds properties as text. Lists have blanks between their entries, and truth values are "yes" or "no". Structures and
-    /// similar values are left out.
+    /// Holds properties as text. In the text of a list, blanks separate the entries. Boolean values are "yes" or "no".
+    /// Properties omits structures and similar values.
     using Properties = std::map<std::string, std::string>;
-    /// Returns the properties of an object. The interface "" stands for all interfaces.
+    /// Returns the properties of an object. If `interface` is empty, properties() returns the properties of all interfaces.
     Result<Properties> properties(const std::string& service, const std::string& path, const std::string& interface) const;
     /// Returns the properties of a unit, even of a unit that is not loaded.
     Result<Properties> unit(const std::string& name) const;
-    /// Returns true if a service on the bus has this name.
+    /// Returns true if a running service on the bus has the given name.
     Result<bool> hasOwner(const std::string& name) const;
-    /// Returns true if the bus can start a service with this name.
+    /// Returns true if the bus can start a service with the given name.
     Result<bool> canBeStarted(const std::string& name) const;
 
 private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Reads and writes entries of the dictionaries (a{sv}) of org.pinfold1. A value that is not known has no entry.
+// Reads and writes entries of the dictionaries (a{sv}) of org.pinfold1. If a value is not known, the dictionary has no entry
+// for the value.
 #pragma once
 
 #include "systemd/sdbus_compat.hpp"
@@ -17,8 +18,8 @@ template <class T> void put(Dict& dict, const char* name, const std::optional<T>
         put(dict, name, *value);
 }
 
-/// Reads an entry. Leaves `value` as it is if the dictionary has no entry of this name. Throws sdbus::Error for an entry of
-/// another type.
+/// Reads an entry. If the dictionary has no entry with the given name, take() does not change `value`. If the entry has a wrong
+/// type, take() throws sdbus::Error.
 template <class T> void take(const Dict& dict, const char* name, T& value) {
     if (const auto entry = dict.find(name); entry != dict.end())
         value = entry->second.get<T>();

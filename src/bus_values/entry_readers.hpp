@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Reads the options of a request entry by entry. The code checks every entry, and refuses an entry without a reader. All errors
-// are InvalidArgument and name the entry.
+// Reads the options of a request entry by entry. The code checks every entry, and refuses an entry that has no reader. All
+// functions return the error InvalidArgument with the name of the wrong entry.
 #pragma once
 
 #include "base/result.hpp"
@@ -21,17 +21,19 @@ namespace pinfold {
 using EntryReader = std::function<Result<void>(const sdbus::Variant&)>;
 using EntryReaders = std::map<std::string, EntryReader>;
 
-/// Passes each entry to its reader.
+/// Passes each entry of the dictionary to the reader with the same name.
 Result<void> readEntries(const Dict& dict, const EntryReaders& readers);
 
-/// Reads a number. Accepts every integer type that a client's language makes of a number.
+/// Reads a number. toNumber() accepts every integer type of D-Bus, because clients in different languages send numbers with
+/// different types.
 Result<std::uint64_t> toNumber(const std::string& name, const sdbus::Variant& value);
 Result<std::uint64_t> toNumber(const std::string& name, const sdbus::Variant& value, std::uint64_t least, std::uint64_t most);
 /// Reads a text of at most 64 KiB.
 Result<std::string> toText(const std::string& name, const sdbus::Variant& value);
 Result<void> readFlag(const std::string& name, const sdbus::Variant& value, bool& flag);
 Result<UniqueFd> toDescriptor(const std::string& name, const sdbus::Variant& value);
-/// Returns a duplicate of a descriptor in a message. exec(2) closes the duplicate (sdbus-c++ does not arrange that).
+/// Returns a duplicate of a descriptor in a message. The duplicate has the flag FD_CLOEXEC, which sdbus-c++ itself does not
+/// set.
 UniqueFd takeFd(const sdbus::UnixFd& fd);
 
 template <class T> Result<void> assign(Result<std::uint64_t> number, std::optional<T>& member) {
@@ -48,7 +50,7 @@ inline Result<void> assign(Result<std::string> text, std::optional<std::string>&
     return {};
 }
 
-/// Returns the reader of a limit or of a number.
+/// Returns a reader that stores a limit or a number in `member`.
 template <class T> EntryReader readerOf(const char* name, std::optional<T>& member) {
     return [name, &member](const sdbus::Variant& value) -> Result<void> {
         if constexpr (kIsNumber<std::optional<T>>) {

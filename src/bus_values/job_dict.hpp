@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Converts between dictionaries and what pinfoldd says of live jobs and of the node. pinfoldd sends toDict(), and clients read it
-// with the other functions, as in receipt_dict.hpp.
+// Converts between D-Bus dictionaries and pinfoldd's data about live jobs and the node. pinfoldd sends the dictionaries of
+// toDict(), and clients read them with the other functions, as in receipt_dict.hpp.
 #pragma once
 
 #include "bus_values/dict.hpp"
@@ -21,7 +21,8 @@ Reconciliation reconciliationFrom(const Dict& dict);
 
 /// Makes the property DrainDetails, which has the entries `since` and `by`.
 Dict drainDetails(const std::optional<Drain>& drain);
-/// Reads the drain from the manager's properties. Returns nullopt if the node is not drained.
+/// Reads the reason and the details of the node's drain from the properties of the manager object. Returns nullopt if the node
+/// is not drained.
 std::optional<Drain> drainFrom(const Dict& properties);
 
 } // namespace pinfold

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Converts between dictionaries and receipts with their parts. pinfoldd sends toDict(), and clients read it with the other
-// functions. Clients leave out entries and words that a newer pinfoldd adds. Values without an entry stay unset. The functions
-// for clients throw sdbus::Error for an entry of another type.
+// Converts receipts and their parts to D-Bus dictionaries, and dictionaries to receipts. pinfoldd sends the dictionaries of
+// toDict(), and clients read them with the other functions. Clients ignore entries and words that only a newer pinfoldd sends.
+// If a dictionary has no entry for a value, the value stays unset. If an entry has a wrong type, the functions for clients
+// throw sdbus::Error.
 #pragma once
 
 #include "bus_values/dict.hpp"
@@ -9,7 +10,7 @@
 
 namespace pinfold {
 
-/// On D-Bus this has five values: device, bytes read, bytes written, number of reads, number of writes.
+/// On D-Bus, the I/O of a device has five values: device, bytes read, bytes written, number of reads, number of writes.
 using DeviceIoStruct = sdbus::Struct<std::string, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t>;
 
 Dict toDict(const ResourceLimits& limits);
@@ -17,13 +18,13 @@ ResourceLimits limitsFrom(const Dict& dict);
 
 /// Makes a dictionary with the entries allocated_cpus, allocated_gpus and exclusive. Receipts have no environment.
 Dict toDict(const Allocation& allocation);
-/// Reads an allocation. Also takes the environment, which only the object of a live job has.
+/// Reads an allocation. allocationFrom() also reads the environment, which only the D-Bus object of a live job has.
 Allocation allocationFrom(const Dict& dict);
 
 Dict toDict(const Usage& usage);
 Usage usageFrom(const Dict& dict);
 
-/// Makes a dictionary with the whole verdict, for those who may read the job's receipt.
+/// Makes a dictionary with the whole verdict, for users who may read the job's receipt.
 Dict toDict(const OomVerdict& verdict);
 /// Makes a dictionary with the part of the verdict that everybody may know: cause and time.
 Dict oomNews(const OomVerdict& verdict);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Converts between dictionaries and the options of requests. Clients send toDict(), and pinfoldd reads it with the readers.
-// pinfoldd checks every entry, and refuses an entry that it does not know with the error InvalidArgument and the entry's name.
+// Converts between dictionaries and the options of requests. Clients send the dictionaries of toDict(), and pinfoldd reads them
+// with readers. pinfoldd checks every entry. If pinfoldd does not know an entry, it returns the error InvalidArgument with the
+// name of the entry.
 #pragma once
 
 #include "bus_values/entry_readers.hpp"
@@ -9,7 +10,7 @@
 
 namespace pinfold {
 
-/// Adds the readers of all limits. receipt_dict.hpp has toDict() for limits.
+/// Adds readers for all limits. The function toDict() for limits is in receipt_dict.hpp.
 void addLimitReaders(EntryReaders& readers, ResourceLimits& limits);
 Result<ResourceLimits> readLimits(const Dict& options);
 
@@ -24,7 +25,8 @@ Result<Retention> readRetention(const Dict& options);
 
 /// Makes a dictionary with the entries exit_status and exit_signal.
 Dict toDict(const ExitState& exit);
-/// Adds the readers of an ExitState. The caller must also refuse a report with both entries.
+/// Adds readers for the entries exit_status and exit_signal. The caller must also refuse a report that has both exit_status and
+/// exit_signal.
 void addExitReaders(EntryReaders& readers, ExitState& exit);
 
 } // namespace pinfold

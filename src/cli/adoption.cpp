@@ -34,7 +34,7 @@ Result<std::vector<UniqueFd>> openAll(const std::vector<std::string>& pids) {
     return processes;
 }
 
-/// Checks that the process behind each pidfd belongs to `owner`. (The user has looked at process numbers, and by now a number may
+/// Checks that the process behind each pidfd belongs to `owner`. (The user has typed process ids, and by now such an id may
 /// belong to another process.)
 Result<void> checkOwner(const std::vector<UniqueFd>& processes, uid_t owner) {
     const ProcessTable table;
@@ -76,7 +76,8 @@ Result<std::vector<UniqueFd>> openProcesses(const std::vector<std::string>& pids
 
 std::vector<UniqueFd> outsideOf(const std::string& slice, std::vector<UniqueFd> processes) {
     const ProcessTable table;
-    // The paths are compared from the root on, because users may give any name to a cgroup below a cgroup of their own.
+    // outsideOf() compares whole cgroup paths, from the root on, because users may give any name to a cgroup below their own
+    // cgroups.
     const auto inside = "/" + std::string(kBatchSlice) + "/" + slice + "/";
     std::erase_if(processes, [&](const UniqueFd& process) {
         const auto pid = table.pidOf(process.get());

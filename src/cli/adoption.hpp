@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Opens running processes that are to become part of a job.
+// Opens pidfds of running processes that the user wants to add to a job.
 #pragma once
 
 #include "base/result.hpp"
@@ -15,17 +15,17 @@
 
 namespace pinfold {
 
-/// Opens pidfds for the process ids that the user typed. `owner` is a name or an id. If a process belongs to another user, that
-/// is an error, because a number that the user has looked at may belong to another process by now.
+/// Opens pidfds for the process ids that the user typed. `owner` is a name or an id. If a process belongs to another user than
+/// `owner`, openProcesses() returns an error, because the id that the user typed may belong to another process by now.
 Result<std::vector<UniqueFd>> openProcesses(const std::vector<std::string>& pids, const std::optional<std::string>& owner);
 
-/// Returns the processes that have not ended and are not in this slice.
+/// Returns the processes that have not ended and are not in the given slice.
 std::vector<UniqueFd> outsideOf(const std::string& slice, std::vector<UniqueFd> processes);
 
 using AddedTask = std::pair<std::uint32_t, std::string>; ///< the task's number and its scope
 
-// These requests go to the wrapper's socket, and need no rights on the bus.
-/// `owner`: the job's.
+// The following functions send their requests to the wrapper's socket, so the caller needs no rights on the bus.
+/// `owner` is the owner of the job.
 Result<AddedTask> adoptAtSocket(const std::string& key, uid_t owner, const UniqueFd& process);
 Result<AddedTask> addBatchScriptAtSocket(const std::string& key, const UniqueFd& process);
 

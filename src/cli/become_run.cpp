@@ -17,7 +17,7 @@
 namespace pinfold {
 namespace {
 
-/// Says whether an option before the command has its value in the next word.
+/// Returns true if the word is an option that has its value in the next word of the command line.
 bool takesNextWord(const OptionSet& options, std::string_view word) {
     if (word.find('=') != word.npos)
         return false;

@@ -5,12 +5,12 @@
 
 namespace pinfold {
 
-/// If the command line is `pinfold run` with --dry-run before the command, returns how many words stand before the command.
-/// Otherwise returns nullopt.
+/// If the command line is `pinfold run` with --dry-run before the job's command, returns the number of words before the job's
+/// command. Otherwise returns nullopt.
 std::optional<int> wordsOfDryRun(int argc, char** argv);
 
-/// For `pinfold run` without --dry-run, this process becomes pinfold-run, which reads the options itself. For other command
-/// lines, returns how many words pinfold has to parse.
+/// If the command line is `pinfold run` without --dry-run, replaces this process by pinfold-run, which reads the options
+/// itself. For all other command lines, returns the number of words that pinfold has to parse.
 int becomePinfoldRun(int argc, char** argv);
 
 } // namespace pinfold

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// CLI11 takes seconds to compile, so only this file includes it.
+// The headers of CLI11 take seconds to compile, so only this file includes them.
 #include "cli/command_line.hpp"
 
 #include "base/escape.hpp"
@@ -30,7 +30,8 @@ void addFlag(CLI::App& app, const std::string& names, const Option& option) {
     app.add_flag_callback(names, [&option] { set(option, ""); });
 }
 
-/// The setters get the texts unchanged, because CLI11's conversion to a list would read "{}" as an empty list.
+/// addValue() passes the user's texts unchanged to the setters, because CLI11's conversion to a list would read "{}" as an
+/// empty list.
 void addValue(CLI::App& app, const std::string& names, const Option& option) {
     const CLI::callback_t setAll = [&option](const CLI::results_t& texts) {
         for (const auto& text : texts)
@@ -64,7 +65,7 @@ void addOptions(CLI::App& app, const OptionSet& options) {
     }
 }
 
-/// Returns the first argument that is not an option.
+/// Returns the first word of the command line that is not an option.
 std::string firstWord(int argc, char** argv) {
     const auto* const word = std::find_if(argv + std::min(argc, 1), argv + argc, [](const char* text) { return text[0] != '-'; });
     return word == argv + argc ? "" : *word;
@@ -93,7 +94,7 @@ EarlyExit unknownVerb(const std::string& word, const std::vector<Verb>& verbs) {
     return usageError(fmt::format("unknown command '{}'{}", printable(word, 100), suggestion(word, names)), "pinfold");
 }
 
-/// Returns the option that the user probably meant.
+/// Looks for the option that the user probably meant by an unknown option.
 std::string similarTo(const Texts& extra, const Verb& verb, const OptionSet& common) {
     auto names = namesOf(verb.options);
     std::ranges::copy(namesOf(common), std::back_inserter(names));

@@ -9,13 +9,13 @@
 
 namespace pinfold {
 
-/// Holds what the user typed.
+/// Holds the parsed command line: the verb and all options.
 struct CommandLine {
     Verb verb; ///< the verb, with its options set
     OutputOptions output;
 };
 
-/// Holds text to print and the status to exit with, if there is no verb to run (help, usage errors).
+/// Holds the text and the exit status for a command line that runs no verb: a call for help, or a usage error.
 struct EarlyExit {
     int status = 0;
     std::string text;

@@ -13,7 +13,7 @@ Option jobsArgument(std::vector<std::string>& jobs, Offer offer) {
 }
 
 Option dryRunOption(bool& dryRun) {
-    return {.name = "--dry-run", .help = "show what would be done, but do not do it", .set = into(dryRun)};
+    return {.name = "--dry-run", .help = "show what the command would do, but do not do it", .set = into(dryRun)};
 }
 
 Option ownerOption(std::optional<std::string>& owner) {
@@ -27,7 +27,7 @@ Option ownerOption(std::optional<std::string>& owner) {
 Option rootOption(std::string& root) {
     return {.name = "--root",
             .value = "DIRECTORY",
-            .help = "a directory that is put before all paths of the configuration",
+            .help = "read all files of the configuration below this directory, not below /",
             .set = into(root),
             .offer = Offer::Directories};
 }

@@ -10,10 +10,10 @@
 
 namespace pinfold {
 
-/// Returns the argument JOB, for the key of one job.
+/// Returns the option for the argument JOB, which is the key of one job.
 Option jobArgument(std::string& job, Offer offer = Offer::LiveJobs);
 
-/// Returns the argument JOB..., for one or more jobs.
+/// Returns the option for the argument JOB..., which has the keys of one or more jobs.
 Option jobsArgument(std::vector<std::string>& jobs, Offer offer = Offer::LiveJobs);
 
 Option dryRunOption(bool& dryRun);

@@ -8,14 +8,14 @@
 
 namespace pinfold {
 
-/// Tells how much time is left of a time limit.
+/// Computes the time that is left of a time limit.
 class Countdown {
 public:
     explicit Countdown(std::optional<std::uint64_t> timeout) {
         if (timeout)
             end_ = Clock::now() + std::chrono::microseconds(std::min(*timeout, kMost));
     }
-    /// Returns the microseconds that are left, or UINT64_MAX if there is no limit.
+    /// Returns the time that is left, in microseconds. Without a time limit, returns UINT64_MAX.
     std::uint64_t left() const {
         if (!end_)
             return UINT64_MAX;

@@ -44,8 +44,8 @@ void askUnits(const NodeClient& client, Host& host) {
     }
 }
 
-/// Asks pinfoldd, but only if pinfoldd runs. A question must not start pinfoldd, because people often run `pinfold doctor` to
-/// find out why pinfoldd is down.
+/// Calls pinfoldd, but only if pinfoldd runs. The call must not start pinfoldd, because users often run `pinfold doctor` to
+/// find out why pinfoldd does not run.
 void askDaemon(const NodeClient& client, Host& host) {
     if (doctor::property(host.unit("pinfoldd.service"), "ActiveState") != "active")
         return;
@@ -90,14 +90,14 @@ void askGridEngine(Host& host, const Asking& asking) {
     if (!found)
         return;
     asking("Grid Engine");
-    // Root must not run a program that the batch system's administrator could have put there.
+    // If root runs `pinfold doctor`, it must not run a program that the batch system's administrator could have replaced.
     const auto trusted = host.privileged ? trustedProgram(*found) : Result<std::filesystem::path>(*found);
     if (!trusted) {
         host.gridEngine = trusted.error();
         return;
     }
-    // In /usr/bin, Debian's qconf is a link to a script that looks at the name by which it is called. So pinfold calls the link
-    // and not its target.
+    // On Debian, /usr/bin/qconf is a link to a script, and the script looks at the name of the link. So pinfold runs the link
+    // /usr/bin/qconf, and not the script itself.
     const auto program = found->parent_path() == "/usr/bin" ? *found : *trusted;
     const std::vector<std::string> environment{"SGE_ROOT=" + top, "SGE_CELL=" + gridEngineSetting("SGE_CELL", "default")};
     auto global = programOutput(program, {"-sconf", "global"}, environment, std::chrono::seconds(2));
@@ -107,7 +107,7 @@ void askGridEngine(Host& host, const Asking& asking) {
     }
     utsname node{};
     ::uname(&node);
-    // qconf reports an error for a host without its own configuration.
+    // If Grid Engine has no separate configuration for the host, qconf reports an error.
     const auto local = programOutput(program, {"-sconf", node.nodename}, environment, std::chrono::seconds(2));
     host.gridEngine = GridEngineAnswer{*std::move(global), local ? *local : ""};
 }
@@ -127,8 +127,8 @@ void lookAtClock(Host& host) {
 void lookAtSpace(Host& host) {
     for (const char* directory : {kStateDirectory, "/run"}) {
         struct statvfs status {};
-        // Before the first start of pinfoldd the directory does not exist. pinfoldd will create the directory on the file system
-        // of the directory above it.
+        // Before the first start of pinfoldd, a directory of pinfoldd may not exist yet. pinfoldd will create the directory on
+        // the file system of its parent directory.
         auto path = std::filesystem::path(directory);
         while (::statvfs(path.c_str(), &status) != 0 && path != path.root_path())
             path = path.parent_path();

@@ -24,8 +24,8 @@ std::string padded(std::string text, std::size_t width) {
     return text;
 }
 
-/// Writes a text with a label below the finding. If the text does not fit on one line, the next line begins below the text's
-/// first word.
+/// Formats a text with a label in front of the text. If the text needs several lines, the further lines begin below the text's
+/// first word, not below the label.
 std::string labelled(const std::string& label, const std::string& text, std::size_t width, std::size_t indent) {
     return std::string(indent, ' ') + label + wrapped(text, width, indent + label.size()) + "\n";
 }

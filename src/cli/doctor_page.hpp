@@ -10,8 +10,8 @@
 
 namespace pinfold {
 
-/// Returns the page of `pinfold doctor`, which has each finding with its remedy. Lines are wrapped at `width`, or not wrapped if
-/// `width` is 0.
+/// Returns the output of `pinfold doctor`: each finding with its remedy. If `width` is not 0, doctorPage() wraps the lines at
+/// `width` columns.
 std::string doctorPage(const std::vector<doctor::Finding>& findings, const Terminal& terminal, std::size_t width);
 
 } // namespace pinfold

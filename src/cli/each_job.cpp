@@ -13,8 +13,8 @@
 namespace pinfold {
 namespace {
 
-/// If the time is up when a job gets its turn, the job still gets this time-out. The time-out is long enough to learn that the
-/// job is already over.
+/// If the common time-out of all jobs has expired, each further job still gets kLeastTime. kLeastTime is long enough to find
+/// out whether a job is already over.
 constexpr std::uint64_t kLeastTime = 100'000;
 
 } // namespace

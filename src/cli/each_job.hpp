@@ -22,18 +22,18 @@ struct JobsStyle {
     bool orProcess = false; ///< a number that is not the id of a live job is a process id, and stays as it is
 };
 
-/// Handles the jobs that the user typed, one after the other. Each job is handled by its key, and has its own output. A failure
-/// for one job does not stop the others. Returns the status of the first failure.
+/// Calls `handle` for each job on the command line, one after the other, with the key of the job. Each job has its own output.
+/// If `handle` fails for one job, forEachJob() continues with the next job. Returns the status of the first failure.
 ExitStatus forEachJob(const VerbContext& context, const std::vector<std::string>& jobs, JobsStyle style,
                       const std::function<ExitStatus(const VerbContext& context, const std::string& key)>& handle);
 
-/// Is a --timeout for all jobs together.
+/// Divides one --timeout among several jobs.
 class SharedTimeout {
 public:
     SharedTimeout(std::optional<std::uint64_t> timeout, std::size_t jobs)
         : timeout_(timeout), several_(jobs > 1), countdown_(timeout) {}
 
-    /// Returns the microseconds for the job that has its turn, or nullopt if there is no limit.
+    /// Returns the time that is left for the next job, in microseconds, or nullopt if there is no limit.
     std::optional<std::uint64_t> left() const;
 
 private:
@@ -42,13 +42,13 @@ private:
     Countdown countdown_;
 };
 
-/// Does --dry-run: prints what the verb would do to a live job. `what` is the text after "would".
+/// For --dry-run, prints what the verb would do to a live job. `what` returns the text after the word "would".
 ExitStatus sayWhatWouldBeDone(const VerbContext& context, const ManagerClient& client, const std::string& key,
                               const std::function<std::string(const JobInfo& job)>& what);
 
 constexpr std::uint64_t kDefaultTimeout = 300'000'000; ///< microseconds to wait for a job's end
 
-/// Ends a verb that waited for a job's end. Prints the receipt only with --json.
+/// Makes the last output of a verb that has waited for a job's end. Only with --json, endWithReceipt() prints the receipt.
 ExitStatus endWithReceipt(const VerbContext& context, const std::string& key, std::uint64_t timeout,
                           const Result<Receipt>& receipt);
 

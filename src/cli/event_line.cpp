@@ -7,7 +7,8 @@
 namespace pinfold {
 namespace {
 
-/// Calls `visit` for each member of an event except its name and its job, with the JSON key of the member.
+/// Calls `visit` with the JSON key and the value of each member of an event. forEachDetail() omits the name and the job of the
+/// event.
 template <class F> void forEachDetail(const Event& event, F&& visit) {
     visit("task", event.task);
     visit("count", event.count);

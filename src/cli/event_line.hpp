@@ -11,7 +11,7 @@ namespace pinfold {
 /// Returns a line such as "2026-11-20T12:00:00Z job-removed sge.4711 result=exited". `time` is CLOCK_REALTIME in microseconds.
 std::string eventLine(const Event& event, std::uint64_t time);
 
-/// Returns the event as one JSON document in one line.
+/// Returns the event as a JSON document on a single line.
 std::string jsonEvent(const Event& event, std::uint64_t time);
 
 } // namespace pinfold

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Makes the text of `pinfold --help` and `pinfold VERB --help`.
+// Returns the help texts of `pinfold --help` and `pinfold VERB --help`.
 #pragma once
 
 #include "cli/verb.hpp"

@@ -14,8 +14,8 @@
 namespace pinfold {
 namespace {
 
-// For an id alone, pinfold tries these schedulers, because the history finds a job only by its key. Torque and OpenPBS are not in
-// the list, because their ids contain the server's name.
+// If the user types an id without a batch system, pinfold tries the prefixes in kSchedulers, because the history finds a job
+// only by its whole key. Torque and OpenPBS are not in kSchedulers, because their job ids contain the server's name.
 constexpr const char* kSchedulers[] = {"sge", "slurm", "manual", "user"};
 
 std::string idOf(const std::string& key) { return key.substr(key.find('.') + 1); }

@@ -6,11 +6,12 @@
 
 namespace pinfold {
 
-/// Asks for all that the caller may see of a live job, except its processes. Errors: those of ManagerClient.
+/// Asks pinfoldd for all data of a live job that the caller may see, except for the list of processes. Errors: those of
+/// ManagerClient.
 Result<JobDetail> askDetailWithoutProcesses(const ManagerClient& client, const std::string& key);
 Result<JobDetail> askDetail(const ManagerClient& client, const std::string& key);
 
-/// Returns the page of a live job in `pinfold status`, without the lines of the journal.
+/// Returns the output of `pinfold status` for a live job, without the lines of the journal.
 std::string jobPage(const JobDetail& detail, const Terminal& terminal, const Amounts& amounts, const TableStyle& style);
 
 std::string processTable(const std::vector<JobProcess>& processes, const Amounts& amounts, const TableStyle& style);

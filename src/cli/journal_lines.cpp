@@ -17,7 +17,8 @@ namespace {
 constexpr std::uint64_t kLastEntries = 10;
 constexpr std::string_view kHarmless = "\\\t"; // printable() escapes these, too
 
-/// Does what printable() does, but leaves backslashes as they are, because the writers of messages have escaped what they quote.
+/// Escapes a text like printable(), but does not escape backslashes, because the writers of journal messages have already
+/// escaped all quoted texts.
 std::string harmless(std::string_view text) {
     std::string out;
     while (true) {
@@ -76,7 +77,7 @@ std::string writerOf(const JournalEntry& entry) {
     return harmless(name.empty() ? "unknown" : name) + (pid.empty() ? "" : fmt::format("[{}]", harmless(pid)));
 }
 
-/// PRIORITY has syslog's numbers, the least of which is the most severe.
+/// The field PRIORITY contains the numbers of syslog(3): the lower the number, the more severe the message.
 Tone toneOf(std::string_view priority) {
     if (priority.size() != 1 || priority > "4")
         return Tone::Plain;

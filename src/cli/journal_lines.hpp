@@ -8,15 +8,14 @@
 
 namespace pinfold {
 
-/// Returns a line in the form of journalctl(1), --output=short-iso, such as
-/// "2026-11-20T12:00:00+0000 node1 pinfoldd[812]: job sge.4711 ended". If the message has several lines, the further lines begin
-/// below the first line of the message.
+/// Formats a journal entry like `journalctl --output=short-iso`, such as "2026-11-20T12:00:00+0000 node1 pinfoldd[812]: job
+/// sge.4711 ended". If a message has several lines, the further lines are indented to the beginning of the message.
 std::string journalLine(const JournalEntry& entry, const Terminal& terminal);
 
-/// Returns all fields of the entry as one line of JSON, in the form of journalctl(1), --output=json --all.
+/// Returns all fields of a journal entry as one line of JSON, like `journalctl --output=json --all`.
 std::string jsonJournalEntry(const JournalEntry& entry);
 
-/// Returns the last lines of a unit's journal, as far as the caller may read them.
+/// Returns the last lines of a unit's journal that the caller may read.
 std::string lastJournalLines(const std::string& unit, const Terminal& terminal);
 
 } // namespace pinfold

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Makes the output of --json: one document with a schema number. Keys never change their meaning. A value that is not known is
-// null.
+// Makes the output of --json. The output is a JSON document with a schema number. Keys of the document never change their
+// meaning. If a value is not known, it is null.
 #pragma once
 
 #include "bus_client/manager_client.hpp"
@@ -36,22 +36,24 @@ std::string jsonReceipts(const std::vector<Receipt>& receipts);
 std::string jsonReceipt(const Receipt& receipt);
 std::string jsonReconciliation(const Reconciliation& found);
 std::string jsonVacuumed(const Vacuumed& done);
-/// Returns the document of the node. `details` has the details of the live jobs, if the user asked for them.
+/// Returns the JSON document about the node. If the user asked for the details of the live jobs, `details` contains them.
 std::string jsonNode(const std::string& version, const std::vector<JobInfo>& jobs, const std::optional<Drain>& drain,
                      const std::optional<std::vector<JobDetail>>& details = {});
-/// Returns the document for a job that has no receipt yet.
+/// Returns the JSON document about a job that has no receipt yet.
 std::string jsonNotOver(const std::string& key);
 std::string jsonConfigCheck(const Result<LoadedConfig>& loaded);
 std::string jsonConfigValues(const std::vector<ConfigValue>& values);
 std::string jsonUnits(const StartRequest& request);
 std::string jsonFindings(const std::vector<doctor::Finding>& findings);
 std::string jsonVersions(const std::optional<std::string>& daemon);
-/// Returns the document of `pinfold top`. `at` is the time of the look in CLOCK_REALTIME microseconds.
+/// Returns the JSON document of `pinfold top`. `at` is the time at which pinfold read the values (CLOCK_REALTIME,
+/// microseconds).
 std::string jsonTop(const std::vector<TopRow>& rows, std::uint64_t at);
 std::string jsonStrays(const StrayRun& run);
 std::string jsonOpened(const std::string& job, const std::string& slice, const std::map<std::string, std::string>& environment);
 std::string jsonTask(const std::string& job, std::uint32_t task, const std::string& unit);
-/// Returns the document of --dry-run. `job` is empty if the command is about the node. `would` says what the command would do.
+/// Returns the JSON document of a command with --dry-run. `job` is empty if the command is about the node. `would` says what
+/// the command would do.
 std::string jsonDryRun(const std::optional<std::string>& job, const std::vector<std::string>& would);
 std::string jsonLeftoverFiles(const LeftoverListing& listing);
 

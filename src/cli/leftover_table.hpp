@@ -9,7 +9,7 @@
 
 namespace pinfold {
 
-/// Says what one run of `pinfold strays --files` does. List and DryRun remove nothing.
+/// Lists the modes of `pinfold strays --files`. In the modes List and DryRun, the command removes no files.
 enum class LeftoverAction { List, DryRun, Remove };
 
 std::string leftoverTable(const LeftoverListing& listing, LeftoverAction action, const Amounts& amounts, const TableStyle& style);

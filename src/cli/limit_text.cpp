@@ -34,7 +34,7 @@ std::map<std::string, std::string> textsOf(const ResourceLimits& limits, const A
     return texts;
 }
 
-/// Calls f(row) for each limit that is set.
+/// Calls f(row) for each limit that has a value.
 template <class F> void forEachSet(const ResourceLimits& limits, F&& f) {
     forEachLimit(limits, [&f](const LimitRow& row, const auto& limit) {
         if (limit)
@@ -55,7 +55,8 @@ std::string reasonOf(const LimitRow& row) {
 
 std::string limitsTable(const ResourceLimits& limits, const std::vector<std::string>& notEnforced, const Amounts& amounts,
                         const TableStyle& style) {
-    // The table may cut a value, but it must not cut the mark that the limit is not enforced.
+    // The table may cut the value of a limit. But the mark "not enforced" has its own column, because the table must not cut
+    // it.
     std::vector<Column> columns{{.name = "limit"}, {.name = "value", .least = 16}, {.name = "property"}};
     if (!notEnforced.empty())
         columns.insert(columns.begin() + 2, {.name = "note"});

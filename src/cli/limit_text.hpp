@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Makes texts about limits, for people.
+// Makes texts about limits that people read.
 #pragma once
 
 #include "cli/table.hpp"
@@ -19,8 +19,8 @@ std::string limitsTable(const ResourceLimits& limits, const std::vector<std::str
 std::string changeLines(const ResourceLimits& change, const ResourceLimits& before, const ResourceLimits& after,
                         const Amounts& amounts);
 
-/// Returns a line for each limit of `change` that has no effect. If a limit is missing in `after`, pinfoldd left it out, because
-/// this node's systemd is too old for the limit.
+/// Returns a line for each limit of `change` that has no effect. If a limit is set in `change` but not in `after`, pinfoldd has
+/// left the limit out, because the systemd of this node is too old for it.
 std::string enforcementWarnings(const ResourceLimits& change, const ResourceLimits& after,
                                 const std::vector<std::string>& notEnforced);
 

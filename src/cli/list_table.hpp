@@ -19,10 +19,10 @@ struct ListColumn {
     std::function<bool(const JobInfo&, const JobInfo&)> before;
 };
 
-/// Returns the columns with these names, or the usual columns if there are no names. Error: InvalidArgument.
+/// Returns the columns with the given names. Without names, returns the default columns. Error: InvalidArgument.
 Result<std::vector<ListColumn>> listColumns(std::vector<std::string> names, const Amounts& amounts, const TableStyle& style);
 
-/// Returns the names that listColumns() takes.
+/// Returns the names of all columns that listColumns() knows.
 std::vector<std::string> listColumnNames();
 
 std::string listTable(const std::vector<ListColumn>& columns, const std::vector<JobInfo>& jobs, const TableStyle& style);

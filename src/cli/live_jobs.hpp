@@ -9,8 +9,8 @@
 
 namespace pinfold {
 
-/// Asks pinfoldd for the live jobs, and waits at most ten seconds. If there is no answer, this run of `pinfold strays` does
-/// nothing, and the timer's next run tries again.
+/// Asks pinfoldd for the live jobs, and waits at most ten seconds. If pinfoldd does not answer, `pinfold strays` does nothing,
+/// and tries again at the next run of its timer.
 inline Result<std::vector<LiveJob>> askLiveJobs(const ManagerClient& client) {
     constexpr std::uint64_t answerTime = 10'000'000;
     const auto listed = client.listJobs(answerTime);

@@ -10,8 +10,8 @@
 
 namespace {
 
-/// Returns the exit status. Fails if a part of the output was lost, for example on a full disk, so that the user does not take
-/// the rest for the whole output.
+/// Returns the exit status. If pinfold could not write its whole output, for example to a full disk, the exit status is a
+/// failure. Without the failure status, the user could believe that a part of the output is the whole output.
 int endWith(int status) {
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0)
         return status;
@@ -22,7 +22,8 @@ int endWith(int status) {
 } // namespace
 
 int main(int argc, char** argv) {
-    // Only the character type follows the user's locale, because the form of numbers must not change for scripts.
+    // pinfold uses the user's locale only for character types (LC_CTYPE). The format of numbers must not change with the
+    // locale, because scripts read the numbers.
     std::setlocale(LC_CTYPE, "");
     argc = pinfold::becomePinfoldRun(argc, argv);
     try {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Holds what the options that all verbs have say about the output.
+// Declares the common options of all verbs for the output.
 #pragma once
 
 #include "base/clock.hpp"
@@ -22,7 +22,7 @@ struct OutputOptions {
     TerminalOptions terminal;
 };
 
-/// Returns the options that all verbs have.
+/// Returns the options that are common to all verbs.
 OptionSet outputOptions(OutputOptions& options);
 
 /// Says where and how a verb prints.
@@ -39,10 +39,11 @@ struct VerbContext {
     std::string title = {}; ///< a line for one of several jobs, with its line break, that is printed before the job's output
 };
 
-/// Tells fail() which of several jobs the verb is handling, so that errors name the job.
+/// Sets the job that a verb for several jobs is handling. After a call of nameErrorsAfter(), the error messages of fail() name
+/// the given job.
 void nameErrorsAfter(const std::string& job);
 
-/// Prints the error in one line, and returns the exit status for the error.
+/// Prints an error message on one line, and returns the exit status for the error.
 ExitStatus fail(const Error& error);
 
 } // namespace pinfold

@@ -8,8 +8,8 @@
 
 namespace pinfold {
 
-/// Gets receipts from pinfoldd. If pinfoldd is not reachable, findReceipts() says so on standard error and reads the history's
-/// file, if the caller may read it. The newest receipts come first.
+/// Gets receipts from pinfoldd. If pinfoldd is not reachable, findReceipts() prints a message to standard error, and reads the
+/// history's file if the caller has the right to read it. In the result, the newest receipts come first.
 Result<std::vector<Receipt>> findReceipts(const ReceiptFilter& filter);
 
 } // namespace pinfold

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Repeats calls that a batch system's prologue and epilogue make, because a job must not fail when pinfoldd or the bus is
-// restarted.
+// Repeats the calls of a batch system's prologue and epilogue while pinfoldd or the bus is restarting. A job must not fail
+// because somebody restarts pinfoldd or the bus.
 #pragma once
 
 #include "bus_client/manager_client.hpp"
@@ -12,7 +12,8 @@ namespace pinfold {
 
 constexpr std::chrono::seconds kRetryTime{5}; ///< a restart takes less than one second
 
-/// Makes the call, and repeats the call while nobody answers. Use retryWhileAway() only for a call that may be made twice.
+/// Makes a call, and repeats the call while neither pinfoldd nor the bus answers. Use retryWhileAway() only for calls that may
+/// safely be made twice.
 template <class T, class F> Result<T> retryWhileAway(F&& call) {
     const auto deadline = std::chrono::steady_clock::now() + kRetryTime;
     while (true) {

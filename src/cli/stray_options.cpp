@@ -33,7 +33,7 @@ Result<std::uint64_t> parseGrace(const std::string& text) {
     return value && *value <= StraysConfig::kMostGrace ? value : invalid(text, "0 to 1h");
 }
 
-/// Splits "a,b" into its names.
+/// Splits a text such as "a,b" into the names "a" and "b".
 Result<std::vector<std::string>> parseNames(const std::string& text) {
     std::vector<std::string> names;
     std::istringstream words(text);
@@ -93,7 +93,7 @@ template <class T, class Parse> OptionSetter setting(StraysOptions& options, T S
     };
 }
 
-/// Returns a setter that extends a list, so that users whom the site exempts stay exempt.
+/// Returns a setter that adds a name to the site's list of exemptions. Users that the site's configuration exempts stay exempt.
 OptionSetter exemption(StraysOptions& options, std::vector<std::string> StraysConfig::*member) {
     return [&options, member](const std::string& name) -> Result<void> {
         options.settings.emplace_back([member, name](StraysConfig& config) { (config.*member).push_back(name); });
@@ -112,11 +112,11 @@ OptionSet filters(StraysOptions& options) {
     const auto userIds = numberFrom(1, StraysConfig::kMostUid);
     return {{.name = "--min-uid",
              .value = "UID",
-             .help = "show only processes of users from this id on (default 1000)",
+             .help = "show only processes of users with at least this user id (default 1000)",
              .set = setting(options, &StraysConfig::minUid, userIds)},
             {.name = "--max-uid",
              .value = "UID",
-             .help = "show only processes of users up to this id",
+             .help = "show only processes of users with at most this user id",
              .set = setting(options, &StraysConfig::maxUid, userIds)},
             {.name = "--users",
              .value = "USER,...",
@@ -154,7 +154,7 @@ OptionSet filters(StraysOptions& options) {
              .set = setting(options, &StraysConfig::minCpu, parseLeast)},
             {.name = "--commands",
              .value = "PATTERN",
-             .help = "show only processes whose command line matches this pattern; may be repeated",
+             .help = "show only processes with a command line that matches this pattern; may be repeated",
              .set = into(options.commands),
              .values = Values::Several},
             {.name = "--without-job", .help = "show only processes of users who have no live job", .set = withoutJob(options)}};
@@ -175,7 +175,7 @@ StraysConfig StraysOptions::applied(StraysConfig config) const {
 OptionSet straysOptions(StraysOptions& options) {
     OptionSet set{{.name = "--mode",
                    .value = "MODE",
-                   .help = "what is done to them (default report; configured is the mode of pinfold.toml)",
+                   .help = "what to do with strays (default report; with configured: the mode in pinfold.toml)",
                    .set = intoMode(options.mode),
                    .words = modeWords()}};
     append(set, filters(options));
@@ -195,10 +195,10 @@ OptionSet straysOptions(StraysOptions& options) {
                   .set = setting(options, &StraysConfig::grace, parseGrace)},
                  dryRunOption(options.dryRun),
                  {.name = "--files",
-                  .help = "list files and System V IPC that ended jobs left, not processes",
+                  .help = "list files and System V IPC objects that ended jobs left behind, not processes",
                   .set = into(options.files)},
                  {.name = "--remove",
-                  .help = "with --files: remove what may be removed",
+                  .help = "with --files: remove the files and objects that are safe to remove",
                   .set = into(options.remove),
                   .needs = "--files"}});
     return set;
@@ -213,7 +213,7 @@ Result<StrayPolicy> policyFor(const StraysOptions& options) {
         return Error{ErrorCode::InvalidArgument,
                      "--min-uid is above --max-uid, so no user would be checked: lower --min-uid or raise --max-uid"};
     auto policy = resolve(std::move(config));
-    // A warning counts as a problem, because a misspelt key could be the one that exempts a user or keeps a file.
+    // A warning about the configuration counts as a problem: a misspelt key may be meant to exempt a user or to keep a file.
     policy.problems.insert(policy.problems.end(), loaded->warnings.begin(), loaded->warnings.end());
     return policy;
 }

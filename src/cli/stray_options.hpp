@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Holds the options of `pinfold strays`.
+// Declares the options of the command `pinfold strays`.
 #pragma once
 
 #include "base/result.hpp"
@@ -24,14 +24,14 @@ struct StraysOptions {
     bool remove = false;               ///< remove files
     bool dryRun = false;
 
-    /// Returns the site's settings, in which the options have replaced some values.
+    /// Returns the site's settings, with the values from the command line in place of some of the site's values.
     StraysConfig applied(StraysConfig config) const;
 };
 
 OptionSet straysOptions(StraysOptions& options);
 
-/// Returns the policy, which says which processes are strays and whose files are leftovers. Errors: InvalidArgument; those of the
-/// configuration.
+/// Returns the policy. The policy decides which processes are strays, and which users' files may be leftover files. Errors:
+/// InvalidArgument; the errors of the configuration.
 Result<StrayPolicy> policyFor(const StraysOptions& options);
 
 std::string_view toString(StraysMode mode);

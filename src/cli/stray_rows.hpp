@@ -45,8 +45,8 @@ void addAction(StrayRow& row, const StrayAction& action);
 
 std::string strayTable(const std::vector<StrayRow>& rows, const Amounts& amounts, const TableStyle& style);
 
-/// Returns a line such as "sent SIGKILL to 4711 of alice (session, session-3.scope): sleep 1000". For a dry run, the line says in
-/// similar words what would be done.
+/// Returns a line such as "sent SIGKILL to 4711 of alice (session, session-3.scope): sleep 1000". For a dry run, the line says
+/// what `pinfold strays` would do.
 std::string actionLine(const Stray& stray, const StrayAction& action, bool dryRun);
 
 } // namespace pinfold

@@ -27,8 +27,8 @@ namespace {
 constexpr std::uint32_t kPage = 1000; // receipts in one answer: other callers get their turn between two answers
 constexpr std::size_t kMostReceipts = 200'000;
 
-/// Asks pinfoldd. After a failure, JobSources reads receipts from the history's file, so that pinfold can still name some of the
-/// files.
+/// Asks pinfoldd. If pinfoldd does not answer, JobSources reads the receipts from the history's file, so `pinfold
+/// strays --files` can still list some of the leftover files.
 class JobSources {
 public:
     Result<std::set<uid_t>> usersWithLiveJobs() {
@@ -62,8 +62,9 @@ public:
                 return Error{ErrorCode::Internal,
                              fmt::format("{} has more than {} receipts since {}: too many to find out which job left which files",
                                          userName(uid), kMostReceipts, formatUtc(since))};
-            // Other jobs may have ended in the same microsecond, so the next question includes this microsecond again, unless all
-            // jobs of the page ended in it.
+            // Another job may have ended in the same microsecond as the last job of the page. So the next page begins with the
+            // last microsecond of the page before. If all jobs of a page ended in the same microsecond, the next page begins
+            // before this microsecond.
             filter.until = page->back().ended + (page->front().ended == page->back().ended ? 0 : 1);
         }
     }
@@ -82,7 +83,8 @@ private:
         return answer ? std::move(answer) : Result<T>(failed(answer.error()));
     }
 
-    /// Notes the failure. After a failure JobSources does not ask pinfoldd again, because each attempt could take half a minute.
+    /// Remembers that a call of pinfoldd has failed. After a failed call, JobSources does not call pinfoldd again, because each
+    /// attempt could take half a minute.
     Error failed(const Error& error) {
         failed_ = Error{error.code, "pinfoldd does not say which jobs are live: " + error.message};
         return *failed_;
@@ -106,7 +108,7 @@ LeftoverAction actionOf(const StraysOptions& options, LeftoverFilesPolicy policy
     return !remove ? LeftoverAction::List : options.dryRun ? LeftoverAction::DryRun : LeftoverAction::Remove;
 }
 
-/// Asks the user database whether the user is in one of the groups, because files do not tell the groups of their owner.
+/// Asks the user database whether the user is in one of the groups. A file itself does not show the groups of its owner.
 bool isInOneOf(const std::set<gid_t>& groups, uid_t uid) {
     const auto* user = groups.empty() ? nullptr : ::getpwuid(uid);
     if (!user)
@@ -130,7 +132,8 @@ ExitStatus straysFiles(const VerbContext& context, const StraysOptions& options)
         return fail({ErrorCode::InvalidArgument,
                      fmt::format("--mode={} acts on processes only: use --files with --remove, or with --mode=configured",
                                  toString(*options.mode))});
-    // If processes of a user would not be strays, files of the user are not leftover files either.
+    // The same policy applies to processes and to files: if the policy exempts a user's processes, it also exempts the user's
+    // files.
     const auto policy = policyFor(options);
     if (!policy)
         return fail(policy.error());

@@ -26,8 +26,8 @@ struct Glyph {
     std::size_t width;
 };
 
-/// Returns the character at `at`. The text comes from printable(), so it is UTF-8. In a locale that cannot read UTF-8, each byte
-/// counts as one character.
+/// Returns the character of the text at the position `at`. The text comes from printable(), so the text is valid UTF-8. If the
+/// user's locale does not use UTF-8, glyphAt() counts each byte as one character.
 Glyph glyphAt(const std::string& text, std::size_t at) {
     std::mbstate_t state{};
     wchar_t character = 0;
@@ -49,11 +49,11 @@ Row headerOf(const std::vector<Column>& columns) {
     return header;
 }
 
-// libsmartcols lays tables out, but what a narrow terminal shows is decided here: no column of libsmartcols can leave, it marks
-// no cut, and its versions differ in what they cut. Version 2.38 takes one place after the other from all columns in turn, so
-// that it cuts the user's name when the command is long.
+// libsmartcols draws the tables, but pinfold itself makes them narrower for narrow terminals. libsmartcols cannot leave out
+// columns, and does not mark the values that it has cut. Moreover, different versions of libsmartcols cut different columns.
+// For example, version 2.38 shrinks all columns in turn, and so it cuts the user's name when the command is long.
 
-/// Describes how a column is shown.
+/// Describes how the table shows a column.
 struct Shown {
     const Column* column;
     std::size_t index; ///< the index of the column's field in each row
@@ -90,8 +90,8 @@ void letColumnsLeave(std::vector<Shown>& shown, std::size_t limit) {
     }
 }
 
-/// Makes columns narrower until the table fits into `limit`. The widest column shrinks first. If several columns have the same
-/// width, the last of them shrinks.
+/// Makes columns narrower until the table fits into `limit` columns of the terminal. narrow() always shrinks the widest column.
+/// If several columns are equally wide, narrow() shrinks the last one.
 void narrow(std::vector<Shown>& shown, std::size_t limit) {
     const auto spare = [](const Shown& column) { return column.width > column.leastWidth() ? column.width : 0; };
     for (auto sum = total(shown, [](const Shown& column) { return column.width; }); sum > limit; --sum) {
@@ -103,7 +103,7 @@ void narrow(std::vector<Shown>& shown, std::size_t limit) {
     }
 }
 
-/// libsmartcols fails only when memory runs out.
+/// A function of libsmartcols fails only when the process is out of memory.
 void check(int status) {
     if (status < 0)
         throw std::bad_alloc();
@@ -119,7 +119,8 @@ LibraryTable newTable() {
     LibraryTable table(check(scols_new_table()));
     check(scols_table_set_termforce(table.get(), SCOLS_TERMFORCE_NEVER));
     check(scols_table_enable_noheadings(table.get(), 1));
-    // What is not printable is escaped already. libsmartcols would escape our escapes once more.
+    // printable() has already escaped all control characters. With its own encoding, libsmartcols would escape the escaped
+    // characters a second time.
     check(scols_table_enable_noencoding(table.get(), 1));
     return table;
 }

@@ -23,21 +23,23 @@ struct TableStyle {
     std::uint64_t now = 0; ///< CLOCK_REALTIME, microseconds; a terminal shows times near `now` in a short form
 };
 
-/// Returns the table as lines, each with a line break, without borders. The cells must be printable. If a terminal is too narrow,
-/// formatTable() leaves out some columns, and cuts others with an ellipsis. A line that is still too wide is cut at its end.
+/// Returns a table without borders, in which each line ends with a line break. The text of the cells must be printable. If the
+/// terminal is too narrow, formatTable() leaves out some columns, and shortens the text in other columns with an ellipsis. If a
+/// line is still too wide, formatTable() cuts the end of the line.
 std::string formatTable(const std::vector<Column>& columns, const std::vector<std::vector<std::string>>& rows,
                         const TableStyle& style);
 
-/// Returns a point in time: in full or, on a terminal, in a short form.
+/// Formats a point in time for a table. On a terminal, tableTime() uses a short form of the time.
 std::string tableTime(std::uint64_t realtimeUsec, const TableStyle& style);
 
-/// Returns how many columns of a terminal a UTF-8 text takes (wcwidth(3)).
+/// Returns the width of a UTF-8 text on a terminal, in columns (wcwidth(3)).
 std::size_t displayWidth(const std::string& text);
 
-/// Returns the text. If the text does not fit, it is cut and ends with an ellipsis.
+/// Returns a text that fits into `width` columns. If the whole text does not fit, cutToWidth() shortens the text with an
+/// ellipsis.
 std::string cutToWidth(const std::string& text, std::size_t width);
 
-/// The first `most` lines of the text, each of them cut.
+/// Returns the first `most` lines of the text, and shortens each line to `width` columns.
 std::string cutLines(const std::string& text, std::size_t width, std::size_t most = SIZE_MAX);
 
 } // namespace pinfold

@@ -41,8 +41,8 @@ std::string pagerCommand() {
     return "command -v less >/dev/null && exec less -FRSX; exit 127";
 }
 
-/// Shows in a pager what `write` writes. Returns false if the pager does not exist (the shell's status 127), so that nobody has
-/// read the text.
+/// Shows the output of `write` in a pager. Returns false if the pager does not exist (the shell's status 127) and the user has
+/// not seen the output.
 bool page(const std::function<void(std::FILE* to)>& write) {
     std::signal(SIGPIPE, SIG_IGN);                           // a reader who leaves the pager early has seen enough
     std::FILE* pager = ::popen(pagerCommand().c_str(), "w"); // NOLINT(cert-env33-c): PAGER is a command line by convention

@@ -11,12 +11,12 @@
 
 namespace pinfold {
 
-/// Returns the error of a wait for a job's end. For a time-out, explained() asks pinfoldd what the job still waits for and adds
-/// that to the message, if pinfoldd answers.
+/// Completes the error of a wait for a job's end. After a time-out, explained() asks pinfoldd for the state of the job, and
+/// adds the answer to the error message.
 Error explained(Error error, const std::string& key, std::uint64_t timeout);
 
-/// Returns a text such as "job sge.1 is still ending after 300ms: 1 process is left". `processes` is unset if the number is not
-/// known, because only the job's owner and admins may see it.
+/// Returns a text such as "job sge.1 is still ending after 300ms: 1 process is left". `processes` is the number of processes
+/// that are left. Only the job's owner and admins may see the number of processes, so for other users `processes` is unset.
 std::string stillThere(const std::string& key, std::optional<ShownState> state, std::optional<std::size_t> processes,
                        std::uint64_t timeout);
 

@@ -14,7 +14,7 @@ namespace {
 
 using Amount = std::optional<std::uint64_t>;
 
-/// Returns the values of the job at its start.
+/// Returns the values that a job has at its start.
 TopJob atStart(const JobInfo& info) {
     TopJob start;
     start.info = info;
@@ -23,8 +23,8 @@ TopJob atStart(const JobInfo& info) {
     return start;
 }
 
-/// Returns the rate per second. The rate is unset if an amount is not known, or if somebody has put the clock back between the
-/// two looks.
+/// Returns the increase of an amount per second. The result is unset if one of the two amounts is not known, or if somebody has
+/// set back the clock meanwhile.
 std::optional<double> rate(Amount before, Amount now, const TopJob& first, const TopJob& last) {
     if (!before || !now || *now < *before || last.at <= first.at)
         return std::nullopt;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Computes what `pinfold top` shows of a job from two looks at the job.
+// Computes the values in `pinfold top` from two measurements of each job.
 #pragma once
 
 #include "bus_client/manager_client.hpp"
@@ -26,7 +26,7 @@ struct TopSample {
     std::vector<TopJob> jobs;
 };
 
-/// Is one row of `pinfold top`. A member is unset if it is not known.
+/// Holds one row of `pinfold top`. If a value is not known, its member is unset.
 struct TopRow {
     JobInfo job;
     std::uint64_t age = 0;     ///< in microseconds
@@ -41,14 +41,14 @@ struct TopRow {
     std::optional<std::uint64_t> tasks;      ///< how many processes and threads
 };
 
-/// Returns one row for each job of `now`, in the same order.
+/// Returns one row for each job of `now`, in the order of `now`.
 std::vector<TopRow> topRows(const TopSample& before, const TopSample& now);
 
-/// Returns the names that sortRows() takes. `time` is the CPU time since the job's start.
+/// Returns the names of the columns by which sortRows() can sort. The column `time` is the CPU time since the job's start.
 const std::vector<std::string>& sortNames();
 
-/// Sorts the rows by the column of this name. The largest value comes first, except that keys ascend. Unknown values come last,
-/// and rows with equal values are sorted by key.
+/// Sorts the rows by the column with the given name. Keys are sorted in ascending order, and all other columns in descending
+/// order. Rows without a value come last. Rows with equal values are sorted by key.
 void sortRows(std::vector<TopRow>& rows, const std::string& name);
 
 } // namespace pinfold

@@ -59,7 +59,7 @@ void act(int signal, void (*handler)(int)) {
     ::sigaction(signal, &action, nullptr);
 }
 
-/// Acts as if pinfold had not caught the signal.
+/// Lets the signal have its default effect on the process, as if pinfold had no handler for the signal.
 void actByDefault(int signal) {
     act(signal, SIG_DFL);
     sigset_t only;
@@ -77,8 +77,8 @@ void onDeadly(int signal) {
 void onStop(int signal) {
     const int error = errno;
     leave();
-    // After SIGCONT the process continues at this point. In an orphaned process group, which cannot be stopped, the process
-    // continues at once.
+    // The process stops inside actByDefault(), and continues after SIGCONT. In an orphaned process group, the process cannot
+    // stop and continues at once.
     actByDefault(signal);
     act(signal, onStop);
     enter();
@@ -86,7 +86,8 @@ void onStop(int signal) {
     errno = error;
 }
 
-/// Enters the screen again. After SIGSTOP, which nobody can catch, the terminal has the shell's settings.
+/// Enters the alternate screen again. After a stop by SIGSTOP, which pinfold cannot catch, the terminal still has the shell's
+/// settings.
 void onContinue(int /*signal*/) {
     const int error = errno;
     enter();
@@ -105,7 +106,8 @@ bool TopScreen::possible() {
 
 TopScreen::TopScreen() {
     hasKeys = ::isatty(STDIN_FILENO) == 1 && ::tcgetattr(STDIN_FILENO, &before) == 0;
-    // These signals are blocked except during the wait, because they would interrupt a call on the bus.
+    // pinfold blocks SIGTSTP, SIGCONT and SIGWINCH except during the wait for a key, because these signals would interrupt a
+    // call on the bus.
     sigset_t waiting;
     ::sigemptyset(&waiting);
     for (const int signal : {SIGTSTP, SIGCONT, SIGWINCH})

@@ -8,9 +8,9 @@
 
 namespace pinfold {
 
-/// Shows text on the terminal's alternate screen, and reads keys one by one. The terminal gets its former state back at the end
-/// of the TopScreen, while the program is stopped (SIGTSTP), and when SIGINT, SIGTERM, SIGHUP or SIGQUIT ends the program. Only
-/// one TopScreen may exist at a time, because signal handlers are not methods of an object.
+/// Shows text on the terminal's alternate screen, and reads keys one by one. TopScreen restores the terminal's former state in
+/// its destructor, while the program is stopped (SIGTSTP), and when SIGINT, SIGTERM, SIGHUP or SIGQUIT ends the program. Only
+/// one TopScreen may exist at a time, because the signal handlers of TopScreen use global variables.
 class TopScreen {
 public:
     /// Returns true if standard output is a terminal with an alternate screen.
@@ -27,12 +27,11 @@ public:
     };
     static Size size();
 
-    /// Shows lines, each with a line break. There must not be more lines, or longer ones, than size() allows.
+    /// Shows a text of several lines, in which each line ends with a line break. The text must fit into size().
     void show(const std::string& text) const;
 
-    static constexpr char kRedraw = '\f'; ///< the key that asks for a redraw; wait() also returns it after a resize of the
-                                          ///< terminal
-    /// Waits for a key. Returns 'q' if the terminal has gone, and nullopt after `usec` microseconds.
+    static constexpr char kRedraw = '\f'; ///< the key for a redraw; wait() also returns it after a resize of the terminal
+    /// Waits for a key. Returns 'q' if the terminal is closed. Returns nullopt if no key comes within `usec` microseconds.
     std::optional<char> wait(std::uint64_t usec) const;
 };
 

@@ -18,7 +18,8 @@ std::string batchPath() { return "/" + std::string(kBatchSlice); }
 
 bool isSettled(const JobInfo& job) { return job.state == ShownState::Running || job.state == ShownState::Suspended; }
 
-/// Raises the soft limit of descriptors and returns it. (The soft limit is low only for programs that use select(2).)
+/// Raises the soft limit on open files to the hard limit, and returns the new soft limit. (The soft limit is low only because
+/// of programs that use select(2).)
 std::uint64_t mostDescriptors() {
     rlimit limit{};
     if (::getrlimit(RLIMIT_NOFILE, &limit) != 0)
@@ -44,7 +45,7 @@ Result<TopSample> TopSource::look() {
             slices_ = slices;
         }
     }
-    // Removes the jobs whose slices are gone. The removal needs no answer from pinfoldd.
+    // If the slice of a job does not exist any more, TopSource removes the job, without a call to pinfoldd.
     std::erase_if(jobs_, [&slices](const auto& entry) {
         return entry.second.cgroup && !std::binary_search(slices.begin(), slices.end(), entry.first);
     });

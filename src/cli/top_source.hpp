@@ -13,18 +13,18 @@
 
 namespace pinfold {
 
-/// Looks at all jobs again and again, at little cost. At each look TopSource reads usage, limits, and whether a job is suspended
-/// in the cgroup files, which stay open. TopSource asks pinfoldd for the list of jobs when the slices in batch.slice have
-/// changed, and while a job is coming or going. At other times it asks every 10 s, because only pinfoldd tells that a job is
-/// about to end.
+/// Reads the values of all jobs again and again, at little cost. TopSource keeps the cgroup files of the jobs open. At each
+/// look, TopSource reads the usage, the limits and the suspension of each job from the cgroup files. TopSource asks pinfoldd
+/// for the list of jobs when the slices in batch.slice have changed, and while a job is starting or ending. At other times,
+/// TopSource asks pinfoldd every 10 s, because only pinfoldd knows that a job is about to end.
 class TopSource {
 public:
-    /// If `uid` is set, TopSource looks only at the jobs of this user.
+    /// If `uid` is set, TopSource reads only the jobs of the user with this id.
     explicit TopSource(std::optional<std::uint32_t> uid) : uid_(uid) {}
 
-    /// Looks at the jobs. Returns an error only if pinfoldd has never answered; for later failures see trouble().
+    /// Reads the values of the jobs. Returns an error only if pinfoldd has never answered. trouble() returns later failures.
     Result<TopSample> look();
-    /// Says why the list of jobs is an old one, or is unset if the list is new.
+    /// If the list of jobs is out of date, returns the reason. If the list is current, the result is unset.
     const std::optional<Error>& trouble() const { return trouble_; }
 
 private:

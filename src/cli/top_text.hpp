@@ -17,13 +17,13 @@ struct TopStyle {
     bool legend = true; ///< show the line with the sums, and the column headers
     bool pairs = false; ///< show only the rows, as TableStyle says
     Amounts amounts;
-    // The terminal's size. topText() leaves out less important columns and rows that do not fit, and cuts lines. If `width` and
-    // `height` are 0, it cuts nothing.
+    // `width` and `height` are the size of the terminal. If the page does not fit, topText() leaves out less important columns
+    // and the last rows, and cuts lines. If `width` and `height` are 0, topText() cuts nothing.
     std::size_t width = 0;
     std::size_t height = 0;
 };
 
-/// Returns the page of `pinfold top`: the sums, what is wrong, and a table. Each line has a line break.
+/// Returns the output of `pinfold top`: the sums of all jobs, a line about problems, and a table. Each line has a line break.
 std::string topText(const std::vector<TopRow>& rows, std::uint64_t at, const std::optional<Error>& trouble,
                     const TopStyle& style);
 

@@ -19,13 +19,13 @@ struct Verb {
     OptionSet options;
     /// Prints results to standard output and messages to standard error, and returns the exit status.
     std::function<ExitStatus(const VerbContext&)> run;
-    /// Turns a word that does not look like an option of the verb into an option, for example the -9 of `kill -9`. Most verbs
-    /// leave `reword` unset.
+    /// Turns a word of the command line into an option of the verb, for example the -9 of `kill -9`. Most verbs leave `reword`
+    /// unset.
     std::function<std::string(const std::string&)> reword = {};
 };
 
-/// Makes a verb from a function that describes its options and a function that acts. The options have their own struct, which
-/// lives as long as the verb.
+/// Makes a verb from two functions: `describe` describes the options of the verb, and `run` does the work. The verb owns the
+/// struct with its options.
 template <class Options, class Run>
 Verb makeVerb(std::string name, std::string summary, OptionSet (*describe)(Options&), Run run) {
     auto options = std::make_shared<Options>();

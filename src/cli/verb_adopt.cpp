@@ -26,7 +26,7 @@ struct Options {
 OptionSet describe(Options& options) {
     return {jobArgument(options.job),
             {.name = "PID",
-             .help = "the ids of the processes",
+             .help = "the ids of the processes to move into the job",
              .set = into(options.processes),
              .values = Values::Several,
              .offer = Offer::Processes,
@@ -38,7 +38,8 @@ OptionSet describe(Options& options) {
             dryRunOption(options.dryRun)};
 }
 
-/// The bus lets only admins pass processes. All other users pass them at the wrapper's socket, one at a time.
+/// On the bus, only admins may pass processes to pinfoldd. All other users pass processes to the wrapper's socket, one process
+/// at a time.
 Result<AddedTask> addTo(const ManagerClient& client, const Options& options, const std::vector<UniqueFd>& processes) {
     auto added = options.batch ? client.addBatchScript(options.job, processes.front()) : client.adopt(options.job, processes);
     if (added || added.error().code != ErrorCode::Denied || ::geteuid() == 0)

@@ -19,7 +19,8 @@ struct Options {
 
 OptionSet describe(Options& options) { return {rootOption(options.root)}; }
 
-/// Writes the configuration as one file. In TOML, numbers, texts and lists look the same as in JSON.
+/// Returns the configuration in the form of a single TOML file. Numbers, texts and lists have the same syntax in TOML and in
+/// JSON.
 std::string asToml(const std::vector<ConfigValue>& values) {
     std::string text;
     std::string section;

@@ -10,15 +10,16 @@
 
 namespace pinfold {
 
-/// Is the user to whom a job belongs.
+/// Describes the user who owns a job.
 struct JobOwner {
     std::string name;
     uid_t uid = 0;
     gid_t gid = 0;
 };
 
-/// Adds the text to the file, if the file exists. A process with only the owner's rights writes it, because the user chose the
-/// path, and the path may lead anywhere by now. The call takes at most five seconds, whatever the file server does.
+/// Adds the text to the job's output file, if the file exists. The user chose the path of the output file, and the path may
+/// lead anywhere by now. So a process that has only the rights of the job's owner writes to the output file. The call takes at
+/// most five seconds, even if a file server does not answer.
 void addToJobsOutput(const JobOwner& owner, const GridEngineOutput& output, std::string_view text);
 
 } // namespace pinfold

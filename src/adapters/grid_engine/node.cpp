@@ -32,14 +32,15 @@ bool isProgram(const path& file) {
     return ::stat(file.c_str(), &status) == 0 && S_ISREG(status.st_mode) && (status.st_mode & 0111) != 0;
 }
 
-/// Returns the directory of sge_execd, the parent of this process. (In other directories Debian has shell scripts with the names
-/// of Grid Engine's programs.)
+/// Returns the directory of sge_execd, the parent of this process. (On Debian, other directories have shell scripts with the
+/// names of Grid Engine's programs.)
 path execdsDirectory() {
     std::error_code error;
     return std::filesystem::read_symlink("/proc/" + std::to_string(::getppid()) + "/exe", error).parent_path();
 }
 
-/// Returns "binary_path" from the cell's bootstrap file. The environment comes from sge_execd itself, and not from the user.
+/// Returns "binary_path" from the cell's bootstrap file. The environment variables that name the cell come from sge_execd
+/// itself, and not from the user.
 path bootstrapDirectory() {
     const char* root = std::getenv("SGE_ROOT");
     const char* cell = std::getenv("SGE_CELL");
@@ -56,8 +57,8 @@ path bootstrapDirectory() {
     return from == std::string::npos ? path() : path(text.substr(from, to - from));
 }
 
-/// Returns the cores of each socket. Sockets and cores are in the order of their lowest CPU. The lowest CPU of a core is the
-/// core's number in Topology.
+/// Returns the cores of each socket. Sockets and cores are sorted by the number of their lowest CPU. Topology uses the lowest
+/// CPU of a core as the core's number.
 std::vector<std::vector<unsigned>> coresBySocket(const Topology& topology) {
     std::map<unsigned, std::set<unsigned>> ofPackage;
     for (const auto& place : topology.cpus)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Finds out what grid-engine-shepherd has to know about its node.
+// Finds out the facts about the node that grid-engine-shepherd needs.
 #pragma once
 
 #include "adapters/grid_engine/jobs_output.hpp"
@@ -13,15 +13,16 @@
 
 namespace pinfold {
 
-/// Returns the path of the real sge_shepherd. The real sge_shepherd is beside the sge_execd that started this program, or in the
-/// directory that the cell's bootstrap file names. The job's environment has no influence. Error: Internal, with the searched
-/// places.
+/// Returns the path of the real sge_shepherd. The real sge_shepherd is in the directory of the sge_execd that started this
+/// program, or in the directory that the cell's bootstrap file names. The job's environment has no influence on the search.
+/// Error: Internal, with a list of the searched directories.
 Result<std::string> findRealShepherd();
 
-/// Finds the user. Error: InvalidArgument if the name service has no such user. (sge_execd holds such jobs, too.)
+/// Finds the user. Error: InvalidArgument if the name service does not know the user. (If the name service does not know a
+/// job's user, sge_execd holds the job, too.)
 Result<JobOwner> findOwner(const std::string& name);
 
-/// Returns all hyper-threads of these cores, or an empty list if there are no such cores.
+/// Returns all hyper-threads of the given cores, or an empty list if the node does not have the cores.
 CpuList cpusOf(const std::vector<GridEngineCore>& cores, const Topology& topology);
 
 } // namespace pinfold

@@ -19,7 +19,7 @@ constexpr int kStatusShift = 4;
 constexpr std::uint64_t kMostSignal = 64;
 constexpr std::uint64_t kMostStatus = 255;
 
-/// Returns nullopt if the text is not a number. Such a text does not count as smaller.
+/// Returns nullopt if the text is not a number. A text that is not a number does not count as smaller than the receipt's value.
 std::optional<double> number(std::string_view text) {
     double value = 0;
     const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
@@ -35,7 +35,8 @@ std::string seconds(std::uint64_t usec) {
     return text;
 }
 
-/// Returns the new value for the line if the receipt's value is larger, or nullopt.
+/// Returns the receipt's value for a line of the file usage, if this value is larger than the old value. Otherwise returns
+/// nullopt.
 std::optional<std::string> larger(std::string_view name, std::string_view value, const Usage& usage) {
     const auto theirs = number(value);
     if (!theirs)
@@ -56,7 +57,7 @@ GridEngineVerdict verdictOn(ErrorCode failure) {
     switch (failure) {
     case ErrorCode::InvalidArgument:
     case ErrorCode::LimitInvalid:
-    // New attempts would fail again and again (every three seconds for a parallel job).
+    // If Grid Engine tried the job again, the job would fail again and again (every three seconds for a parallel job).
     case ErrorCode::LimitUnenforceable:
         return GridEngineVerdict::JobFailed;
     // An earlier run of the job is still ending, or pinfoldd has too many requests at once.
@@ -107,8 +108,8 @@ std::string usageWithReceipt(std::string_view usage, const Receipt& receipt) {
 }
 
 std::string usageOfKilled(int signal, std::uint64_t start, std::uint64_t end) {
-    // The status does not say that a signal killed the job, because sge_execd would then show only the signal, and not the text
-    // of the file "error".
+    // The status that goes into the file does not say that a signal killed the job. If the status named a signal, sge_execd
+    // would show only the signal, and not the text of the file "error".
     const auto status = 128 + static_cast<std::uint64_t>(signal);
     return "wait_status=" + std::to_string(kExited | status << kStatusShift) + "\nexit_status=" + std::to_string(status) +
            "\nsignal=0\nstart_time=" + std::to_string(start) + "\nend_time=" + std::to_string(end) +

@@ -13,13 +13,14 @@
 
 namespace pinfold {
 
-/// Says what Grid Engine does with a job whose shepherd writes this number to exit_status. Grid Engine never puts back an
-/// interactive job or a slave task: qrsh fails with every number.
+/// Lists numbers that a shepherd writes to exit_status, and what Grid Engine then does with the job. Grid Engine never puts an
+/// interactive job or a slave task back into the queue: qrsh fails with every number.
 enum class GridEngineVerdict : int {
-    /// The job goes back to the queue, in its old place. The host's queues get state E with the reason. (Otherwise a node that
-    /// cannot start jobs would draw all waiting jobs, one after the other.)
+    /// The job goes back to the queue, in its old place. The host's queues get state E with the reason. (Without state E, a
+    /// node that cannot start jobs would attract all waiting jobs, one after the other.)
     NodeFailed = 7,
-    /// The job goes back to the queue, behind the other jobs. This holds even with -r n, because the job has not run.
+    /// The job goes back to the queue, behind the other jobs. Grid Engine puts the job back even if the user submitted the job
+    /// with `-r n`, because the job has not run.
     TryAgain = 25,
     /// Grid Engine holds the job in state Eqw with the reason, because the job would fail again.
     JobFailed = 30,
@@ -27,22 +28,25 @@ enum class GridEngineVerdict : int {
     AfterJob = 100,
 };
 
-/// Returns the verdict on a job that pinfoldd did not start.
+/// Returns what Grid Engine has to do with a job that pinfoldd could not start.
 GridEngineVerdict verdictOn(ErrorCode failure);
 
-/// Returns how the job ended according to the file usage, or nullopt if the file does not say so. (A shepherd's own exit status
-/// says only how the shepherd ended.)
+/// Reads from the file usage how the job ended. Returns nullopt if the file does not say how the job ended. (A shepherd's own
+/// exit status says only how the shepherd ended.)
 std::optional<ExitState> exitFromUsage(std::string_view usage);
 
-/// Returns the file usage, in which the receipt's times and memory peak replace smaller values. The shepherd's figures lack
-/// processes for which nobody waited, and processes that left their parents. If the job has had further tasks on this host, the
-/// file stays as it is, because each task has its own shepherd, and each shepherd would count the whole job.
+/// Returns new contents for the file usage. If the receipt has larger times or a larger memory peak than the file usage, the
+/// receipt's values replace the values in the file. The shepherd's figures do not include processes for which nobody waited,
+/// and processes that left their parents. If the job has had several tasks on this host, the file usage stays as it is: each
+/// task has its own shepherd, and each shepherd would count the whole job.
 std::string usageWithReceipt(std::string_view usage, const Receipt& receipt);
 
-/// Returns a file usage for a shepherd that was killed before it wrote the file. Times are CLOCK_REALTIME in seconds.
+/// Returns contents for the file usage, for a shepherd that was killed before it wrote this file. Times are CLOCK_REALTIME in
+/// seconds.
 std::string usageOfKilled(int signal, std::uint64_t start, std::uint64_t end);
 
-/// Returns the first line of the file error for a shepherd that was killed. qstat, qacct's reader and the mail show this line.
+/// Returns the first line of the file "error", for a shepherd that was killed. Users see the first line of the file "error" in
+/// qstat, in qacct and in mails.
 std::string causeOfKilled(int signal, const Receipt& receipt);
 
 } // namespace pinfold

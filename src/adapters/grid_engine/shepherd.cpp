@@ -19,7 +19,8 @@ namespace {
 
 std::uint64_t secondsNow() { return static_cast<std::uint64_t>(::time(nullptr)); }
 
-/// Returns a descriptor that tells when a program has written and closed a file in the working directory.
+/// Returns an inotify descriptor. The descriptor becomes readable when a program has written and closed a file in the working
+/// directory.
 int watchWorkingDirectory() {
     const int fd = ::inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
     if (fd >= 0)
@@ -43,13 +44,13 @@ bool wroteFile(int watch, std::string_view name) {
 
 Shepherd::Shepherd(int argc, char** argv)
     : admin_(::geteuid()), command_(argv, argv + argc), started_(secondsNow()), spool_(admin_), suspension_(job_, spool_) {
-    // A restarted sge_execd recognizes a shepherd in the list of processes by the name "sge_shepherd".
+    // After a restart, sge_execd finds its shepherds in the list of processes by the name "sge_shepherd".
     ::prctl(PR_SET_NAME, "sge_shepherd");
 }
 
 int Shepherd::run() {
     if (::seteuid(0) != 0)
-        // Root's sge_execd has not started this program, so it can do nothing.
+        // This program can do nothing, because a sge_execd that runs as root has not started it.
         return static_cast<int>(GridEngineVerdict::NodeFailed);
     if (auto read = readJob(); !read)
         return putBack(verdictOn(read.error().code), read.error().message);
@@ -80,7 +81,8 @@ Result<void> Shepherd::readJob() {
 }
 
 void Shepherd::makeCommand() {
-    // sge_execd passes none of its own arguments to a shepherd_cmd. Without "-bg" the shepherd would write to standard error.
+    // sge_execd passes no argument to a shepherd_cmd. But the real shepherd needs "-bg", because it would write to standard
+    // error without "-bg".
     static std::string background = "-bg";
     if (command_.size() == 1)
         command_.push_back(background.data());
@@ -120,9 +122,9 @@ void Shepherd::becomeAdmin() const {
         ::_exit(kRunFailed);
 }
 
-/// Writes this process's number into the file "pid". A restarted sge_execd sends signals to the process in this file, and waits
-/// for the end of that process. If it were the real shepherd, a freeze of the job would freeze it too, and its end would free the
-/// slot before the job's end.
+/// Writes the id of this process into the file "pid". After a restart, sge_execd sends signals to the process that the file
+/// "pid" names, and waits for the end of this process. The file "pid" must not name the real shepherd, because a freeze of the
+/// job also freezes the real shepherd. Moreover, the end of the real shepherd would free the slot before the end of the job.
 bool Shepherd::nameUsAsTheShepherd() {
     if (spool_.read("pid").value_or("").empty())
         return false;
@@ -132,7 +134,8 @@ bool Shepherd::nameUsAsTheShepherd() {
 
 void Shepherd::report(const WrapperReply& words, const ExitState& exit) {
     const auto receipt = words.receipt.value_or(Receipt{});
-    // The real shepherd writes the file exit_status last. So if this file is missing, the real shepherd could not finish.
+    // The real shepherd writes the file exit_status last. So if the file exit_status is missing, the real shepherd was
+    // interrupted.
     if (exit.signal && spool_.read("exit_status").value_or("").empty()) {
         (void)spool_.write("error", "pinfold: " + causeOfKilled(*exit.signal, receipt) + "\n");
         if (spool_.read("usage").value_or("").empty())
@@ -146,7 +149,8 @@ void Shepherd::report(const WrapperReply& words, const ExitState& exit) {
 }
 
 /// Tells sge_execd why the job did not run, and returns the exit status. putBack() writes the file exit_status last, because
-/// sge_execd trusts this file most. If the file cannot be written, sge_execd trusts the exit status of this process.
+/// sge_execd trusts this file most. If putBack() cannot write the file exit_status, sge_execd trusts the exit status of this
+/// process.
 int Shepherd::putBack(GridEngineVerdict verdict, const std::string& why) {
     const auto status = static_cast<int>(verdict);
     (void)spool_.write("error", "pinfold: " + why + "\n");

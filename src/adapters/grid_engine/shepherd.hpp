@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Runs in the place of sge_shepherd (shepherd_cmd in sge_conf(5)). Shepherd runs the real sge_shepherd in the job's scope, and
-// stays until no process of the job is left. Shepherd leaves the files from which sge_execd learns how the job ended.
+// sge_execd runs this program in place of sge_shepherd (shepherd_cmd in sge_conf(5)). Shepherd runs the real sge_shepherd in
+// the job's scope, and waits until no process of the job is left. Shepherd then leaves files behind from which sge_execd learns
+// how the job ended.
 #pragma once
 
 #include "adapters/grid_engine/jobs_output.hpp"
@@ -22,11 +23,11 @@ namespace pinfold {
 
 class Shepherd {
 public:
-    /// `argc` and `argv` are the arguments of main(). sge_execd calls the program with real user root, and the admin user as
-    /// effective user.
+    /// `argc` and `argv` are the arguments of main(). sge_execd starts the program with the real user id of root, and with the
+    /// effective user id of Grid Engine's admin user.
     Shepherd(int argc, char** argv);
 
-    /// Runs the job and returns the exit status. Does not return if a signal ended the real shepherd.
+    /// Runs the job and returns the exit status. If a signal ended the real shepherd, run() does not return.
     int run();
 
 private:

@@ -11,12 +11,13 @@
 
 namespace pinfold {
 
-/// pinfold reads at most this many bytes of a spool file. (The file has the job's arguments, which may be long.)
+/// pinfold reads at most kMaxGridEngineFile bytes of a spool file. (A spool file can be large, because it has the job's
+/// arguments.)
 constexpr std::size_t kMaxGridEngineFile = 4 << 20;
 
-/// Holds the "name=value" lines of a file in a job's spool directory (the files config and usage, see sge_shepherd(8)). sge_execd
-/// escapes nothing, so with a line break in a job's argument or path a user can add lines. So a name may occur more than once,
-/// and each value of the name may come from the user.
+/// Holds the "name=value" lines of a file in a job's spool directory (the files config and usage, see sge_shepherd(8)).
+/// sge_execd does not escape line breaks. So a user can add lines with a line break in an argument or a path of a job. So a
+/// name may occur more than once in a spool file, and each value of the name may come from the user.
 class GridEngineConfig {
 public:
     static GridEngineConfig parse(std::string_view text);
@@ -30,9 +31,9 @@ private:
     std::map<std::string, std::vector<std::string>, std::less<>> entries_;
 };
 
-/// Reads a memory limit as in sge_types(1): "2G", "1.5M", "0x400K". Upper case letters are powers of 1024, and lower case letters
-/// are powers of 1000. Returns nullopt for INFINITY, for UNDEFINED, and for a text that is not a limit. The result is at most
-/// 2^63 - 1 bytes.
+/// Reads a memory limit as in sge_types(1): "2G", "1.5M", "0x400K". Upper case suffixes are powers of 1024, and lower case
+/// suffixes are powers of 1000. Returns nullopt for INFINITY, for UNDEFINED, and for a text that is not a limit. The result is
+/// at most 2^63 - 1 bytes.
 std::optional<std::uint64_t> parseGridEngineMemory(std::string_view text);
 
 } // namespace pinfold

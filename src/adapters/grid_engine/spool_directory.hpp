@@ -11,8 +11,8 @@
 
 namespace pinfold {
 
-/// Makes the process act as another user while the EffectiveUser lives, and as root again afterwards. The real user id of the
-/// process must be root's.
+/// Changes the effective user of the process while the EffectiveUser object exists. The destructor makes root the effective
+/// user again. The real user of the process must be root.
 class EffectiveUser {
 public:
     explicit EffectiveUser(uid_t user);
@@ -22,16 +22,16 @@ public:
 };
 
 /// Reads and writes the shepherd's spool directory. sge_execd starts the shepherd with this directory as its working directory.
-/// SpoolDirectory acts as Grid Engine's admin user, because the files belong to this user, and because a file server may treat
-/// root as nobody.
+/// SpoolDirectory reads and writes with the rights of Grid Engine's admin user: the spool files belong to the admin user, and a
+/// file server may treat root as nobody.
 class SpoolDirectory {
 public:
     explicit SpoolDirectory(uid_t admin) : admin_(admin) {}
 
-    /// Returns the absolute path, or an empty text if there is none.
+    /// Returns the absolute path of the spool directory, or an empty text if the directory has no path.
     std::string path() const;
     std::optional<std::string> read(const char* name) const;
-    /// Writes a file. A reader sees either the old text or the new text. Error: Internal.
+    /// Writes a file. Other programs read either the whole old text or the whole new text. Error: Internal.
     Result<void> write(const char* name, std::string_view text) const;
 
 private:

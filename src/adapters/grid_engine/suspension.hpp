@@ -6,15 +6,15 @@
 
 namespace pinfold {
 
-/// Freezes the job when sge_shepherd would send SIGSTOP to the job's process group. (SIGSTOP misses processes that have left the
-/// group.) sge_execd sends these signals to a shepherd (execd_signal_queue.c): SIGTTIN stands for the signal whose number is in
-/// the file "signal", SIGTSTP for SIGKILL, and SIGUSR2 for SIGXCPU.
+/// Freezes the job when sge_shepherd would send SIGSTOP to the job's process group. (SIGSTOP does not reach processes that have
+/// left the process group.) sge_execd replaces the signals that it sends to a shepherd (execd_signal_queue.c). SIGTTIN stands
+/// for the signal in the file "signal", SIGTSTP for SIGKILL, and SIGUSR2 for SIGXCPU.
 class Suspension {
 public:
     Suspension(const GridEngineJob& job, const SpoolDirectory& spool) : job_(job), spool_(spool) {}
 
-    /// Handles a signal from sge_execd. Returns true if the caller shall pass the signal on to the shepherd. The call takes as
-    /// long as pinfoldd takes, but at most two seconds.
+    /// Handles a signal from sge_execd. Returns true if the caller has to pass the signal on to the shepherd. The call waits
+    /// for pinfoldd's answer, but for at most two seconds.
     bool passOn(int signal);
 
 private:

@@ -12,8 +12,8 @@
 namespace pinfold {
 namespace {
 
-// A memory limit has at least this many bytes. The shepherd itself uses the same minimum (LIMIT_VMEM_MIN), because it could not
-// run with less.
+// kLeastMemory is the smallest memory limit, in bytes. The real shepherd uses the same minimum (LIMIT_VMEM_MIN), because the
+// shepherd could not run with less memory.
 constexpr std::uint64_t kLeastMemory = 10 << 20;
 constexpr std::uint64_t kMostSlots = 1'000'000;
 constexpr std::size_t kLongestBinding = 64 << 10; // in characters
@@ -31,8 +31,8 @@ bool sameIgnoringCase(std::string_view a, std::string_view b) {
                       [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
-/// Returns a value that the user must not be able to set. If the configuration has several values of that name, all must be
-/// equal.
+/// Returns a value that the user must not be able to set. If the configuration has several values with the same name, all these
+/// values must be equal.
 Result<std::string> trusted(const GridEngineConfig& config, const std::string& name) {
     const auto& all = config.values(name);
     if (all.empty() || all.front().empty())
@@ -47,7 +47,7 @@ Result<std::string> trusted(const GridEngineConfig& config, const std::string& n
 
 bool isNone(std::string_view method) { return method.empty() || sameIgnoringCase(method, "none"); }
 
-/// Holds the parts of the directory's path, which only sge_execd chooses.
+/// Holds the parts of the spool directory's path. Only sge_execd chooses the path.
 struct Place {
     std::string job;
     std::string task; ///< the number of the array task; 1 if the job is not an array
@@ -81,7 +81,7 @@ Result<Place> readPlace(std::string_view directory) {
     return place;
 }
 
-/// Sets the limit to the lowest value among the hard limits or the soft limits for memory, if there is one.
+/// Lowers the memory limit to the lowest value that the configuration has under `name`.
 void lower(std::optional<std::uint64_t>& limit, const GridEngineConfig& config, const std::string& name, std::uint64_t slots) {
     const auto& perJob = config.values(name + "_is_consumable_job");
     const bool scaled = std::find(perJob.begin(), perJob.end(), "1") == perJob.end();
@@ -93,8 +93,8 @@ void lower(std::optional<std::uint64_t>& limit, const GridEngineConfig& config, 
         }
 }
 
-/// Lowers the limit to the limit for the resident set, which is not multiplied by the slots. The shepherd does not multiply it
-/// either.
+/// Lowers the memory limit to the job's limit for the resident set. Like the real shepherd, lowerResident() does not multiply
+/// the limit for the resident set by the number of slots.
 void lowerResident(std::optional<std::uint64_t>& limit, const GridEngineConfig& config, const std::string& name) {
     lower(limit, config, name, 1);
 }
@@ -113,13 +113,14 @@ ResourceLimits readLimits(const GridEngineConfig& config, std::uint64_t slots) {
     lowerResident(limits.memoryMax, config, "h_rss");
     lower(limits.memoryHigh, config, "s_vmem", slots);
     lowerResident(limits.memoryHigh, config, "s_rss");
-    // A soft limit at or above the hard limit would have no effect.
+    // A soft limit that is not below the hard limit would have no effect.
     if (limits.memoryHigh && limits.memoryMax && *limits.memoryHigh >= *limits.memoryMax)
         limits.memoryHigh.reset();
     return limits;
 }
 
-/// Returns the queue's processors. All jobs of the queue share them, so they are a limit and not an allocation.
+/// Returns the queue's processors. All jobs of the queue share the queue's processors, so the processors are a limit and not an
+/// allocation.
 std::optional<CpuList> readProcessors(const GridEngineConfig& config) {
     std::optional<CpuList> all;
     for (const auto& text : config.values("processors"))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Reads from what sge_execd tells sge_shepherd what a job is, and what the job may use. This is for Son of Grid Engine 8.1.9, and
-// for versions that have the same shepherd_cmd and spool directory. Reference: sge_shepherd(8), sge_conf(5), and
-// daemons/shepherd/setrlimits.c of 8.1.9.
+// Reads the identity and the limits of a job from the data that sge_execd gives to sge_shepherd. The code supports Son of Grid
+// Engine 8.1.9, and all versions that have the same shepherd_cmd and spool directory. Reference: sge_shepherd(8), sge_conf(5),
+// and daemons/shepherd/setrlimits.c of 8.1.9.
 #pragma once
 
 #include "adapters/grid_engine/spool_config.hpp"
@@ -22,8 +22,8 @@ struct GridEngineOutput {
     std::string name; ///< the name of the file, if `path` is a directory
 };
 
-/// Is a core in Grid Engine's numbers, which begin with 0. Sockets are in the order of their lowest CPU, and so are the cores of
-/// a socket.
+/// Names a core by Grid Engine's numbers, which begin with 0. Grid Engine numbers sockets, and the cores of a socket, in the
+/// order of their lowest CPU.
 struct GridEngineCore {
     unsigned socket = 0;
     unsigned core = 0;
@@ -31,7 +31,7 @@ struct GridEngineCore {
     bool operator==(const GridEngineCore&) const = default;
 };
 
-/// Describes the job, or the task of it, that one shepherd has to run.
+/// Describes the job or the array task that one shepherd has to run.
 struct GridEngineJob {
     std::string key;   ///< sge.<job>, or sge.<job>.<task> for a task of an array
     std::string owner; ///< login name
@@ -40,19 +40,18 @@ struct GridEngineJob {
     std::uint64_t slots = 1;           ///< slots on this host
     std::vector<GridEngineCore> cores; ///< the cores to which sge_execd has bound the job; may be empty
     GridEngineOutput output;           ///< the output of a batch job
-    /// If true, to suspend the job the shepherd only sends the signal: the site has no own method, and the job gets no notice
-    /// before.
+    /// If shepherdSuspendsAlone is true, the shepherd only sends a signal to suspend the job: the site has no suspend method of
+    /// its own, and the job gets no warning signal before.
     bool shepherdSuspendsAlone = false;
 };
 
-/// Reads a job. `directory` is the shepherd's spool directory, <execd's>/active_jobs/<job>.<task> or, for a slave task,
-/// <execd's>/active_jobs/<job>.<task>/<id>. If the user may have added lines to the configuration, the lowest value of each limit
-/// counts. Error: InvalidArgument if the configuration does not say which job this is and to whom it belongs, or says so in two
-/// ways.
+/// Reads a job. `directory` is the shepherd's spool directory: <execd's>/active_jobs/<job>.<task>, with a further /<id> for a
+/// slave task. If the user may have added lines to the configuration, the lowest value of each limit counts. Error:
+/// InvalidArgument if the configuration lacks the job's id or the job's owner, or has two different values for one of them.
 Result<GridEngineJob> readGridEngineJob(std::string_view directory, const GridEngineConfig& config);
 
-/// Returns the cores in the value of "binding", such as "explicit:0,0:0,1:SccCC". The topology at its end has the job's cores in
-/// lower case.
+/// Returns the cores in the value of "binding", such as "explicit:0,0:0,1:SccCC". At its end, "binding" has the topology of the
+/// node, in which lower case letters stand for the job's cores.
 std::vector<GridEngineCore> parseGridEngineBinding(std::string_view binding);
 
 } // namespace pinfold

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// slurmd runs this program as its epilogue (Epilog= in slurm.conf), as root, on each node of a job when it knows of no more task
-// of the job there. Afterwards Slurm gives the node to the next job, or drains the node if this program fails. A hook of the
-// plugin could do the same work. But slurmd would start a slurmstepd for the hook, which takes several times as long as this
-// program.
+// slurmd runs this program as its epilogue (Epilog= in slurm.conf) on each node of a job, as root. The epilogue runs when
+// slurmd knows no more tasks of the job on the node. If this program succeeds, Slurm gives the node to the next job. If this
+// program fails, Slurm drains the node. A hook of the plugin could do the same work as this program. But slurmd would start a
+// slurmstepd for the hook, and a slurmstepd takes several times as long as this program.
 #include "adapters/slurm/step.hpp"
 #include "base/parse.hpp"
 
@@ -22,7 +22,7 @@ std::string_view variable(const char* name) {
 }
 
 int epilogue() {
-    // slurmd makes this environment for epilogues, so its variables do not come from the user.
+    // slurmd itself sets the environment of epilogues, so SLURM_JOB_ID does not come from the user.
     const auto id = parseUnsigned(variable("SLURM_JOB_ID"));
     if (!id || *id > UINT32_MAX) {
         std::fputs("slurm-epilogue: SLURM_JOB_ID is not the number of a job: only slurmd calls this program, as Epilog\n",

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// slurmd and slurmstepd load this plugin. The plugin brings a task into its job between fork and exec. The plugin does this in
-// slurmstepd, as root, when Slurm has set up the waiting process and only has to let it go. If the plugin fails at this point,
-// the launch fails and Slurm requeues the job. If a hook in the child failed, the user's program would fail.
+// slurmd and slurmstepd load this plugin. Between fork and exec of a task, the plugin puts the task's process into the job.
+// Between fork and exec, Slurm has already set up the task's process, and the process waits for its start. The plugin code runs
+// as root in slurmstepd: if it fails, the launch fails and Slurm requeues the job. If the plugin used a hook in the child
+// process instead, a failure of the hook would look like a failure of the user's program.
 #include "adapters/slurm/step.hpp"
 
 #include "os/read_file.hpp"
@@ -63,7 +64,7 @@ SlurmTask describe(spank_t spank) {
     return task;
 }
 
-/// Requeues the job if it runs. An owner who has cancelled the job meanwhile must not get it back.
+/// Requeues the job if the job runs. If the owner has cancelled the job meanwhile, the job must not come back.
 void requeue(std::uint32_t jobId) {
     if (slurm_requeue(jobId, JOB_RUNNING) != SLURM_SUCCESS)
         slurm_error("pinfold: job %u is not requeued: %s", jobId, slurm_strerror(errno));
@@ -113,8 +114,8 @@ int slurm_spank_task_post_fork(spank_t spank, int, char*[]) {
     const auto process = item<pid_t>(spank, S_TASK_PID, 0);
     if (process <= 0)
         return 0; // this is the "extern" step, which has no process of the user
-    // The hook does not report its failure: after such a report slurmstepd would wait for no child, and would say that the batch
-    // script exited with 0.
+    // The hook does not report its failure to slurmstepd. If the hook reported its failure, slurmstepd would not wait for any
+    // child process, and would say that the batch script exited with 0.
     if (guarded([&] { return join(spank, process); }) != 0)
         ::kill(process, SIGKILL);
     return 0;

@@ -15,14 +15,15 @@
 namespace pinfold {
 namespace {
 
-// This time is short, because srun gives up a launch some time after BatchStartTimeout, which is 10 s by default.
+// The plugin waits only a short time for the start of a job, because srun gives up a launch soon after BatchStartTimeout (10 s
+// by default).
 constexpr Patience kForStart{10'000'000, 10'000'000};
-// This is longer than the kill_grace of a site. A process that takes longer hangs in the kernel. Then Slurm's epilogue fails, and
-// Slurm drains the node.
+// kForEnd is longer than a site's kill_grace. A process that takes longer to end than kForEnd hangs in the kernel. If a process
+// hangs in the kernel, Slurm's epilogue fails, and Slurm drains the node.
 constexpr Patience kForEnd{10'000'000, 120'000'000};
 
-/// Keeps the CPUs to which Slurm's plugins have bound the process, because before Linux 6.2 a move to a cgroup with cpuset undoes
-/// the binding.
+/// Keeps the binding of a process to the CPUs that Slurm's plugins have chosen. Before Linux 6.2, a move to a cgroup with
+/// cpuset undoes the binding to CPUs.
 class KeptAffinity {
 public:
     explicit KeptAffinity(pid_t pid) : pid_(pid), known_(::sched_getaffinity(pid, sizeof cpus_, &cpus_) == 0) {}
@@ -68,8 +69,8 @@ Result<void> Step::join(int task, pid_t process, const SlurmTask& what) {
     if (!refused_ && mayRunUnconfined(joined.error(), request.key))
         return {};
     refused_ = joined.error();
-    // The processes of the earlier tasks still wait to be started, and nobody has reaped them, so their process ids still belong
-    // to them.
+    // The process ids are still valid: the processes of the earlier tasks still wait for their start, so nobody has reaped
+    // them.
     for (const auto& [number, earlier] : contained_)
         ::kill(earlier.leader, SIGKILL);
     return *refused_;

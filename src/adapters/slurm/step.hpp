@@ -16,13 +16,14 @@ namespace pinfold {
 /// Keeps the tasks of one slurmstepd that are in a job of pinfold.
 class Step {
 public:
-    /// Puts a task into its job. The task's process waits until slurmstepd lets it go on, and has not run anything of the user
-    /// yet. If the site lets jobs run without a scope, an outage of pinfoldd is not an error. After an error no task of the step
-    /// may run: join() kills the earlier tasks, the caller has to kill this task, and later tasks get the same error.
+    /// Puts a task into its job. The task's process has not run any code of the user yet, and waits until slurmstepd lets it
+    /// continue. If the site lets jobs run without a scope, join() succeeds even if pinfoldd does not run. After an error, no
+    /// task of the step may run: join() kills all earlier tasks of the step, and returns the same error for all later tasks.
+    /// The caller of join() has to kill the task for which join() failed.
     Result<void> join(int task, pid_t process, const SlurmTask& what);
 
-    /// Waits until no process of the task is left. For a batch script, waits until no process of the whole job is left. Returns
-    /// a text of one or more lines for the job's owner, or an empty text.
+    /// Waits until no process of the task is left. For a batch script, over() waits until no process of the whole job is left.
+    /// Returns a text of one or more lines for the job's owner, or an empty text.
     Result<std::string> over(int task, ExitState exit);
 
 private:
@@ -35,7 +36,8 @@ private:
     std::optional<Error> refused_;
 };
 
-/// Ends what is left of the job on this node, and waits until it is gone. If there is no such job, this is not an error.
+/// Ends all processes of the job that are left on this node, and waits until they have ended. endJob() succeeds if the job does
+/// not exist.
 Result<void> endJob(const std::string& key, ExitState exit);
 
 } // namespace pinfold

@@ -12,12 +12,13 @@ namespace pinfold {
 namespace {
 
 constexpr std::uint64_t kMiB = 1 << 20;
-// Slurm's values for "none" are the highest numbers (NO_VAL64, INFINITE64). No node has an exbibyte of memory.
+// For "no value", Slurm uses the highest numbers (NO_VAL64, INFINITE64). Numbers from an exbibyte on are not real sizes,
+// because no node has so much memory.
 constexpr std::uint64_t kNoNodeHas = std::uint64_t{1} << 40; // an exbibyte in MiB
 
-/// Returns true if the path contains a cgroup of Slurm. With cgroups of version 2, its name is "slurmstepd.scope", or
-/// "<node>_slurmstepd.scope" if several slurmd run on a host. With version 1, its name is "slurm" or "slurm_<node>", and
-/// "uid_<n>" is below it.
+/// Returns true if the path contains a cgroup of Slurm. With cgroup v2, Slurm's cgroup is "slurmstepd.scope", or
+/// "<node>_slurmstepd.scope" if several slurmd run on a host. With cgroup v1, Slurm's cgroup is "slurm" or "slurm_<node>", and
+/// contains cgroups "uid_<n>".
 bool isSlurms(std::string_view path) {
     if (path.find("slurmstepd.scope/") != std::string_view::npos || path.ends_with("slurmstepd.scope"))
         return true;

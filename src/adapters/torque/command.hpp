@@ -14,14 +14,15 @@ struct Finished {
 
 enum class Printed { Output, Errors };
 
-/// Runs a program by its full path, without this program's environment, and waits for its end. `keep` names the stream whose text
-/// is kept.
+/// Runs a program by its full path, without this program's environment, and waits for its end. `keep` names the output stream
+/// of the program from which runAlone() keeps the text.
 Finished runAlone(const std::string& program, const Words& arguments, Printed keep);
 
-/// Runs pinfold(1), and keeps the messages that pinfold(1) prints. If pinfoldd is being restarted, pinfold(1) waits for it.
+/// Runs pinfold(1), and keeps the messages that pinfold(1) prints. If somebody is restarting pinfoldd, pinfold(1) waits until
+/// pinfoldd runs again.
 Finished runPinfold(const Words& arguments);
 
-/// Copies argv or environ into values. If a variable is repeated, the first one counts, as with getenv(3).
+/// Copies argv or environ into values. If environ has a variable twice, the first value counts, as with getenv(3).
 Words wordsOf(char** argv);
 Environment environmentOf(char** environment);
 

@@ -24,8 +24,8 @@ namespace pinfold::torque {
 namespace {
 
 constexpr off_t kMaxJobFile = 4 << 20;
-// pbs_mom starts the batch script before it writes the job's file. On an idle node, pbs_mom writes the file within some
-// milliseconds.
+// pbs_mom writes the job's file only after the start of the batch script. On an idle node, pbs_mom writes the job's file within
+// some milliseconds.
 constexpr std::uint64_t kFilePatience = 10'000'000;
 
 Error denied(const std::string& why) {
@@ -43,7 +43,8 @@ std::string jobsDirectory() { return "/proc/" + std::to_string(::getppid()) + "/
 std::string readJobFile(int directory, const char* name) {
     const UniqueFd file(::openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
     struct stat status {};
-    // Some sites let users write to this directory ($jobdirectory_sticky), so the file must belong to root.
+    // On some sites, users may write to pbs_mom's directory of job files ($jobdirectory_sticky). So pinfold accepts only job
+    // files that belong to root.
     if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != 0 ||
         (status.st_mode & (S_IWGRP | S_IWOTH)) != 0 || status.st_size > kMaxJobFile)
         return {};
@@ -64,8 +65,8 @@ std::optional<Identity> search(const std::string& path, std::string_view cookie)
     return std::nullopt;
 }
 
-/// Returns the user's groups from the name service. A separate process asks, because this process would load libraries for the
-/// question from LD_LIBRARY_PATH, which the user sets.
+/// Returns the user's groups from the name service. A separate process asks the name service. The job starter itself must not
+/// ask the name service, because it would load libraries from LD_LIBRARY_PATH, which the user sets.
 Result<std::vector<gid_t>> groupsOf(uid_t uid) {
     auto asked = runAlone("/usr/bin/id", {"-G", "+" + std::to_string(uid)}, Printed::Output);
     if (!asked.printed.empty() && asked.printed.back() == '\n')
@@ -91,8 +92,8 @@ bool isNow(uid_t uid, gid_t gid) {
            users == std::array{uid, uid, uid} && groups == std::array{gid, gid, gid};
 }
 
-/// Enters the working directory again, with the user's rights. pbs_mom entered the directory as root, and inside a directory that
-/// is closed to the user a process could open everything.
+/// Enters the working directory again, with the user's rights. pbs_mom has entered the directory as root. If the process stayed
+/// in a directory that is closed to the user, it could open all files in the directory.
 Result<void> enterAgain() {
     std::array<char, PATH_MAX> path{};
     if (!::getcwd(path.data(), path.size()) || ::chdir(path.data()) != 0)

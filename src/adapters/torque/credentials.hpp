@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Becomes the job's user for a job starter that runs as root ($job_starter_run_privileged). The environment names the job's user,
-// but must not be trusted, because users control the environment: a task that a program spawns through TM has the variables that
-// this program wrote.
+// Becomes the job's user for a job starter that runs as root ($job_starter_run_privileged). The environment names the job's
+// user, but this program must not trust the environment, because users control it. For example, a program that spawns a task
+// through TM sets all variables of the task.
 #pragma once
 
 #include "adapters/torque/translate.hpp"
@@ -11,13 +11,13 @@
 
 namespace pinfold::torque {
 
-/// Returns the user whose job has this cookie, by pbs_mom's own job files. The cookie is a secret of the job: a process that
-/// knows the cookie can make pbs_mom spawn tasks in the job as the job's user anyway. identify() waits for a file that pbs_mom is
-/// about to write. Error: Denied.
+/// Looks for the job's cookie in pbs_mom's own job files, and returns the user of the job. The cookie is a secret of the job: a
+/// process that knows the cookie can make pbs_mom spawn tasks in the job as the job's user anyway. identify() waits if pbs_mom
+/// has not written the job's file yet. Error: Denied.
 Result<Identity> identify(std::string_view cookie);
 
-/// Becomes this user for good: user, group, the user's supplementary groups, and a working directory that the user may enter.
-/// Error: Denied.
+/// Permanently changes the process to the given user, the user's group and the user's supplementary groups. After become(), the
+/// working directory is a directory that the user may enter. Error: Denied.
 Result<void> become(const Identity& identity);
 
 } // namespace pinfold::torque

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// This is pbs_mom's epilogue and epilogue.parallel, and it runs as root. First it ends the processes that the user's own
-// prologues and epilogues left behind in pbs_mom's cgroup. Then it ends the job on this host, and waits until no process of the
-// job is left. pbs_mom decides how long that may take ($prologalarm). When pbs_mom kills the epilogue, pinfoldd continues to end
-// the job.
+// pbs_mom runs this program as epilogue and epilogue.parallel, as root. First, the program ends the processes that the user's
+// own prologues and epilogues left behind in pbs_mom's cgroup. Then the program ends the job on this host, and waits until no
+// process of the job is left. pbs_mom decides how long the epilogue may take ($prologalarm). If pbs_mom kills the epilogue,
+// pinfoldd still continues to end the job.
 #include "adapters/torque/command.hpp"
 #include "adapters/torque/script_leftovers.hpp"
 #include "socket_client/say.hpp"
@@ -26,7 +26,8 @@ int epilogue(char** argv) {
     if (words.size() > 2)
         torque::endScriptLeftovers((*arguments)[1], words[2]);
     const auto ended = torque::runPinfold(*arguments);
-    // A job that pinfold never opened counts as over too. The prologue of such a job failed, or ran before pinfold was installed.
+    // If pinfold never opened a job, the epilogue treats the job as over. A job that pinfold never opened has a prologue that
+    // failed, or that ran before somebody installed pinfold.
     if (ended.status == 0 || ended.status == static_cast<int>(pinfold::ExitStatus::NoSuchJob))
         return 0;
     std::fputs(ended.printed.c_str(), stderr);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// This is pbs_mom's $job_starter. The job starter brings the process that pbs_mom has started into the scope of its job, and
-// becomes the command. At this point pbs_mom believes that the job has started. So the exit status of the job starter cannot put
-// the job back into the queue; only that of the prologue can.
+// pbs_mom runs this program as its $job_starter. The job starter puts its own process into the scope of the job, and then
+// executes the job's command. When the job starter runs, pbs_mom believes that the job has already started. So an exit status
+// of the job starter cannot put the job back into the queue. Only an exit status of the prologue can put the job back.
 #include "adapters/torque/command.hpp"
 #include "adapters/torque/credentials.hpp"
 #include "base/error_code.hpp"
@@ -49,7 +49,8 @@ Result<void> join(torque::Task& task) {
     }
     if (entered)
         return {};
-    // The site may allow jobs to start while pinfoldd is away. No prologue has opened such a job.
+    // The site may allow jobs to start while pinfoldd does not run. While pinfoldd does not run, the prologue cannot open a
+    // job.
     const bool notOpened = entered.error().code == ErrorCode::NoSuchJob;
     const Error error = notOpened ? Error{ErrorCode::Unreachable, "job " + pinfold::printable(task.key, 300) +
                                                                       " is not open on this node: pbs_mom's prologue and "
@@ -58,11 +59,11 @@ Result<void> join(torque::Task& task) {
     return pinfold::mayRunUnconfined(error, task.key) ? Result<void>() : error;
 }
 
-/// Returns true if the job wants a login shell. The name of this program, which is in the path in pbs_mom's configuration, tells
-/// this, because pbs_mom never says whether $source_login_batch is off.
+/// Returns true if the job wants a login shell. pbs_mom never says whether $source_login_batch is off. So the site chooses a
+/// name for this program in pbs_mom's configuration: a name with "-nologin" means that the job does not want a login shell.
 bool wantsLogin(std::string_view ownName) { return !ownName.ends_with("-nologin"); }
 
-/// Replaces this process by the user's shell. Returns errno if that fails.
+/// Replaces this process by the user's shell. If the shell cannot be started, returns errno.
 int becomeShell(char** command, bool login) {
     char* const shell = command[0];
     auto name = torque::loginName(shell);

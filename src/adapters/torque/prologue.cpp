@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// This is pbs_mom's prologue and prologue.parallel, and it runs as root. The prologue opens the job on this host.
+// pbs_mom runs this program as prologue and prologue.parallel, as root. The prologue opens the job on this host.
 #include "adapters/torque/command.hpp"
 #include "base/escape.hpp"
 #include "base/unique_fd.hpp"
@@ -58,7 +58,8 @@ int prologue(char** argv) {
     if (outage(opened.status) &&
         pinfold::mayRunUnconfined({pinfold::ErrorCode::Unreachable, "pinfoldd is not reachable"}, (*arguments)[1]))
         return 0;
-    // This text goes to the output file of this start, and the next start truncates that file.
+    // The message on standard error goes to the job's output file. But the next start of the job truncates the output file, so
+    // syslog gets the message, too.
     std::fputs(opened.printed.c_str(), stderr);
     ::openlog("torque-prologue", 0, LOG_DAEMON);
     ::syslog(LOG_ERR, "%s",

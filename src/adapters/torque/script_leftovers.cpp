@@ -32,7 +32,7 @@ struct Found {
     UniqueFd pidfd;
 };
 
-/// Holds what one search needs to know.
+/// Holds the data that one search for leftovers needs.
 struct Search {
     ProcessTable table;
     std::string cgroup; ///< the cgroup of pbs_mom
@@ -95,7 +95,7 @@ void sayKilled(const std::string& key, uid_t user, const std::vector<ProcessInfo
     SdJournal("torque-epilogue").event(event);
 }
 
-/// Prepares a search. Returns nullopt if something is not known that must be known.
+/// Prepares a search for leftovers. Returns nullopt if search() cannot find out all the data that the search needs.
 std::optional<Search> search(const std::string& key, const std::string& user) {
     Search search;
     const auto uid = findUser(user);

@@ -20,7 +20,7 @@ constexpr std::string_view kOverLimit[] = {"-10", "-11", "-12"}; // JOB_EXEC_OVE
 constexpr std::uint64_t kMaxProcessors = 1U << 20U;
 constexpr std::uint64_t kMaxSlots = 8192; // the maximum that OpenJob takes
 
-/// Numbers the arguments of prologue and epilogue (the manual's appendix "Prologue and Epilogue Scripts").
+/// Lists the numbers of the arguments of prologue and epilogue (see "Prologue and Epilogue Scripts" in Torque's manual).
 enum Argument { kJobId = 1, kUser = 2, kPrologueResources = 5, kEpilogueExit = 10 };
 
 std::string_view value(const Environment& environment, std::string_view name) {
@@ -64,8 +64,8 @@ std::optional<std::uint64_t> parseTorqueSize(std::string_view text) {
     return text.size() == 1 && lower(0) == 'w' ? std::optional(saturated(number, kWordBytes)) : std::nullopt;
 }
 
-/// Returns the amount of a resource. If the list names the resource twice, the smallest amount counts, so that a user who puts a
-/// comma into a quoted value cannot get more.
+/// Returns the amount of a resource. If the resource list names a resource twice, the smallest amount counts. A user must not
+/// get more of a resource with a comma inside a quoted value.
 template <class Parse>
 std::optional<std::uint64_t> smallest(std::string_view resources, std::string_view name, const Parse& parse) {
     std::optional<std::uint64_t> found;
@@ -127,7 +127,8 @@ Processors processors(const Environment& environment, std::string_view resources
     Processors found{.here = std::max(perNode, alone), .whole = 1, .sure = nodes == 1};
     found.whole = std::max(count(value(environment, "PBS_NP")).value_or(perNode * nodes), found.here);
 
-    // The node file has one line for each processor. Only the mother superior, which is the first host, has this file.
+    // The node file ($PBS_NODEFILE) has one line for each processor. Only the mother superior, which is the first host of the
+    // job, has the node file.
     const auto host = value(environment, "PBS_MSHOST");
     if (host.empty() || value(environment, "PBS_NODENUM") != "0")
         return found;
@@ -181,8 +182,8 @@ Result<Words> endArguments(const Words& argv, const Environment& environment) {
     const bool sister = !value(environment, "PBS_NODENUM").empty() && value(environment, "PBS_NODENUM") != "0";
     if (sister || argv.size() <= kEpilogueExit)
         return words;
-    // If a signal ended the job, the status is 256 plus the signal's number. The status is negative if pbs_mom itself gave the
-    // job up. If the job exceeded a limit, pbs_mom ended it by SIGTERM.
+    // If a signal ended the job, the exit status in the epilogue's arguments is 256 plus the signal's number. The exit status
+    // is negative if pbs_mom itself gave up the job. If the job exceeded a limit, pbs_mom ended the job with SIGTERM.
     if (std::ranges::find(kOverLimit, argv[kEpilogueExit]) != std::end(kOverLimit))
         words.push_back("--exit-signal=" + std::to_string(SIGTERM));
     const auto exit = parseUnsigned(argv[kEpilogueExit]);
@@ -199,8 +200,8 @@ Result<Task> startedTask(const Environment& environment) {
     auto key = jobKey(value(environment, "PBS_JOBID"));
     if (!key)
         return key.error();
-    // PBS_VNODENUM is the only variable that pbs_mom adds after the variables of the spawning program. PBS_TASKNUM and
-    // PBS_NODENUM say nothing, because they may be copies of the batch script's variables. Virtual node 0 is on the mother
+    // PBS_VNODENUM is the only variable that pbs_mom adds after the variables of the spawning program. The code must not use
+    // PBS_TASKNUM and PBS_NODENUM, because they may be copies of the batch script's variables. Virtual node 0 is on the mother
     // superior.
     const bool first = value(environment, "PBS_VNODENUM") == "0";
     return Task{*std::move(key), first ? WrapperRole::Batch : WrapperRole::Task};

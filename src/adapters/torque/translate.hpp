@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Translates what Torque's pbs_mom tells its scripts and its job starter into requests for pinfoldd. The code does no I/O. The
-// code can trust job ids, user names and texts that only pbs_mom writes. Users can influence resource lists and a task's
-// environment.
+// Translates the arguments and the environment that pbs_mom gives its scripts and its job starter into requests for pinfoldd.
+// The code does no I/O. The code can trust job ids, user names and texts that only pbs_mom writes. The code must not trust
+// resource lists and a task's environment, because users can influence them.
 #pragma once
 
 #include "base/result.hpp"
@@ -19,8 +19,9 @@
 
 namespace pinfold::torque {
 
-/// If a prologue exits with a status other than 0 and 1, pbs_mom puts the job back into the queue. The exit status 1 deletes the
-/// job. Any exit status except 0 deletes an interactive job.
+/// If a prologue exits with a status other than 0 and 1, pbs_mom puts the job back into the queue. If a prologue exits with
+/// status 1, pbs_mom deletes the job. If a prologue of an interactive job exits with any status except 0, pbs_mom deletes the
+/// job.
 constexpr int kRequeue = 2;
 
 using Environment = std::map<std::string, std::string, std::less<>>;
@@ -30,19 +31,20 @@ using Words = std::vector<std::string>;
 /// The key has the server's name, because two servers may use the same number on one node. Error: InvalidArgument.
 Result<std::string> jobKey(std::string_view jobId);
 
-/// Says how many processors a job has, by the environment that Torque gives a prologue.
+/// Holds the number of a job's processors, as counted from the environment that Torque gives a prologue.
 struct Processors {
     std::uint64_t here = 1;  ///< processors on this host
     std::uint64_t whole = 1; ///< processors of the whole job, on all hosts
     bool sure = false;       ///< `here` is exact, and not just an estimate for the job's weight
 };
 
-/// Finds out the processors of a job. `nodeFile` is the text of $PBS_NODEFILE, or empty on sister hosts, which have no such file.
+/// Counts the processors of a job. `nodeFile` is the text of the file $PBS_NODEFILE. On sister hosts, which do not have the
+/// file $PBS_NODEFILE, `nodeFile` is empty.
 Processors processors(const Environment& environment, std::string_view resources, std::string_view nodeFile);
 
-/// Returns the bytes of memory that the resource list ("mem=4gb,nodes=2:ppn=4,…") allows the job on this host, or nullopt if the
-/// list does not say so. The result is never less than this host's part: if that part is not known for sure, the result is the
-/// memory of the whole job.
+/// Returns how much memory the resource list ("mem=4gb,nodes=2:ppn=4,…") allows the job on this host, in bytes. Returns nullopt
+/// if the resource list has no limit for memory. If this host's part of the job's memory is not certain, memoryHere() returns
+/// the memory of the whole job.
 std::optional<std::uint64_t> memoryHere(std::string_view resources, const Processors& processors);
 
 /// Returns the arguments with which prologue and prologue.parallel call pinfold to open the job. Error: InvalidArgument.
@@ -50,7 +52,8 @@ Result<Words> openArguments(const Words& argv, const Environment& environment, s
 /// Returns the arguments with which epilogue and epilogue.parallel call pinfold to end the job. Error: InvalidArgument.
 Result<Words> endArguments(const Words& argv, const Environment& environment);
 
-/// Says what the process of the job starter becomes. The role Batch means "the batch script, unless the job has one already".
+/// Describes the task that the process of the job starter becomes. The role Batch means "the batch script, unless the job
+/// already has a batch script".
 struct Task {
     std::string key;
     WrapperRole role = WrapperRole::Task;
@@ -58,11 +61,11 @@ struct Task {
 /// Returns the task that the job starter's process becomes. Error: InvalidArgument.
 Result<Task> startedTask(const Environment& environment);
 
-/// Returns the name by which to call a login shell, such as "-bash" for "/bin/bash". pbs_mom itself uses such a name, but not if
-/// there is a job starter.
+/// Returns the name under which a program has to start a login shell, such as "-bash" for "/bin/bash". Without a job starter,
+/// pbs_mom itself starts login shells under a name such as "-bash".
 std::string loginName(std::string_view shell);
 
-/// Is the user to whom a job belongs, from pbs_mom's own file about the job.
+/// Describes the user who owns a job, according to pbs_mom's own file about the job.
 struct Identity {
     std::string jobId;
     uid_t uid = 0;
@@ -70,8 +73,8 @@ struct Identity {
 };
 /// Returns true if the text has 32 hexadecimal digits.
 bool isCookie(std::string_view text);
-/// Returns the user of the job with this cookie. `jobFile` is the text of a file mom_priv/jobs/*.JB of Torque 5 or later. Returns
-/// nullopt if the job does not have this cookie or does not run, or if the file does not have pbs_mom's format.
+/// Returns the user of the job with the given cookie. `jobFile` is the text of a file mom_priv/jobs/*.JB of Torque 5 or later.
+/// Returns nullopt if the job has another cookie, if the job does not run, or if the file does not have pbs_mom's format.
 std::optional<Identity> identity(std::string_view jobFile, std::string_view cookie);
 
 } // namespace pinfold::torque
