@@ -19,7 +19,7 @@ namespace {
 
 using doctor::FindingState;
 
-/// If an answer takes long, shows one line on a terminal that says for whose answer pinfold waits.
+/// Says on a terminal, in one line, for which program's answer pinfold has been waiting for a while.
 class Progress {
 public:
     Progress()

@@ -64,7 +64,7 @@ OptionSet describe(Options& options) {
     return set;
 }
 
-/// Ends an earlier run of the job, if the batch system had no time to end it.
+/// Ends an earlier run of the job that is still live, for example because the batch system had no time to end that run.
 Result<void> endFormerRun(const std::string& key) {
     const auto ended = retryWhileAway<Receipt>([&](const ManagerClient& client) { return client.end(key, {}, kDefaultTimeout); });
     if (!ended && ended.error().code != ErrorCode::NoSuchJob)
@@ -72,7 +72,8 @@ Result<void> endFormerRun(const std::string& key) {
     return {};
 }
 
-/// Adopts the processes. retryWhileAway() may repeat this, because processes that are in the job already stay there.
+/// Makes the processes part of the job. Processes that are in the job already stay there, so retryWhileAway() may repeat the
+/// call.
 Result<void> adoptInto(const ManagerClient& client, const Options& options, const std::string& slice,
                        std::vector<UniqueFd>& processes) {
     processes = outsideOf(slice, std::move(processes));

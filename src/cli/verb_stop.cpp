@@ -49,14 +49,14 @@ ExitStatus stopJob(const VerbContext& context, const Options& options, const std
     const auto stopped = client->stop(key, options.grace);
     if (!stopped)
         return fail(stopped.error());
-    // For one job the wait uses the connection that is open already. A new connection would take time, and meanwhile pinfoldd may
-    // forget a job that gets no receipt.
+    // If there is only one job, `pinfold stop` waits for its end on the connection that is open already. A new connection would
+    // take time. In that time pinfoldd may forget the job, if the job gets no receipt.
     if (options.wait && options.jobs.size() == 1)
         return waited(client->wait(key, options.timeout), key, options.timeout);
     return ExitStatus::Ok;
 }
 
-/// Asks all jobs to stop before it waits for the first, so that their grace times run at the same time.
+/// Asks pinfoldd to stop all jobs, and only then waits for them. So the grace times of the jobs run at the same time.
 ExitStatus stop(const VerbContext& context, const Options& options) {
     std::vector<std::string> stopped;
     const auto asked = forEachJob(context, options.jobs, {}, [&](const VerbContext& one, const std::string& key) {

@@ -138,7 +138,7 @@ std::string assignments(const std::string& words, Offer offer, bool comma) {
     return text + (comma ? " comma=yes" : "");
 }
 
-/// Returns the cases for those options of a command that have a value in the next word.
+/// Returns one `case` branch for each option of the command that takes its value from the next word.
 std::string valueCases(const std::string& command, const OptionSet& options) {
     std::string text;
     for (const auto& option : options) {

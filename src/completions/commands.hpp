@@ -14,10 +14,10 @@ struct Command {
     std::string summary;
     OptionSet options; ///< with the command's arguments
 
-    /// Returns true if the command's argument is another command, whose own words follow.
+    /// Returns true if the argument of this command is another command with arguments of its own, as for `pinfold run`.
     bool runsCommand() const;
-    /// Returns the command's options and the common options. The common options are left out if another command follows, because
-    /// that command would take them for its own.
+    /// Returns the command's own options and the common options of pinfold. If runsCommand() is true, --help is the only common
+    /// option in the result, because the other command would take all other common options as its own.
     OptionSet withCommon(const OptionSet& common) const;
 };
 
