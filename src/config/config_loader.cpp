@@ -18,8 +18,8 @@
 namespace pinfold {
 namespace {
 
-/// Returns a setter for a limit. A text in the file has the form of the command line, and an integer counts as the text of its
-/// digits.
+/// Returns a setter for a limit. A string in the configuration has the same form as the value of the option on the command
+/// line. An integer means the same as the string of its digits.
 Setter limit(std::string_view name) {
     return [name](const toml::node& node, Config& config) -> Result<void> {
         if (const auto* text = node.as_string())
@@ -120,7 +120,7 @@ Result<void> textfile(const toml::node& node, Config& config) {
     return {};
 }
 
-/// Sets jobs.summary. The key was a boolean in an earlier version, so true and false stay valid.
+/// Sets jobs.summary. In an earlier version jobs.summary was a boolean, so true and false are still valid.
 Result<void> summary(const toml::node& node, Config& config) {
     if (const auto* always = node.as_boolean())
         config.jobs.summary = always->get() ? Summary::Always : Summary::Never;
