@@ -24,15 +24,18 @@ public:
     };
     JobCloser(Core& core, Parts parts) : core_(core), parts_(parts) {}
 
-    /// Call this when the job runs. The history gets a row for the job within a second (LiveRows). Nobody waits for the row.
+    /// Call running() when the job runs. The history gets a row for the job within a second (LiveRows). Nothing in pinfoldd
+    /// waits until the row is written.
     void running(const JobPtr& job) { parts_.rows.expect(job); }
-    /// Call note() when the job has run empty. For the receipt, note() keeps the time and what the job used.
+    /// Call note() when the job has no processes any more. The function note() stores the time and the job's usage figures for
+    /// the receipt.
     void note(Job& job) const;
-    /// Call forgetNote() when a process has joined the job after note(). The job is not over then, and will need a new note().
+    /// Call forgetNote() when a process joins the job after note(). Because of the new process the job is not over, and will
+    /// need note() again at its end.
     static void forgetNote(Job& job) { job.record.figures.reset(); }
 
-    /// Call this when the job's last process is gone. account() makes the receipt durable, removes the job's units, and then
-    /// answers everybody who waits for the job.
+    /// Call account() when the job's last process is gone. First, account() makes the receipt durable and removes the job's
+    /// units. Then account() answers all callers that wait for the end of the job.
     void account(const JobPtr& job);
 
     /// pinfoldd calls onForgotten each time a job has left the registry.

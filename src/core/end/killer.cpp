@@ -21,7 +21,8 @@ Result<void> Killer::kill(const std::string& cgroup, EventHandle& look) {
     auto opened = context_.cgroups.open(cgroup);
     if (!opened)
         return context_.cgroups.exists(cgroup) ? opened.error() : Result<void>();
-    // The directory stays open, so that Killer does not take a later job's cgroup of the same name for this cgroup.
+    // A later job may get a cgroup of the same name. Killer keeps the directory of this cgroup open, so that it cannot confuse
+    // the two cgroups.
     const auto directory = std::make_shared<const CgroupDir>(std::move(*opened));
     auto killed = directory->kill();
     look = context_.loop.after(kMoment, [this, cgroup, directory] {

@@ -10,18 +10,19 @@
 
 namespace pinfold {
 
-/// Sends SIGKILL to all processes of a cgroup, so that none can escape.
+/// Sends SIGKILL to all processes of a cgroup in such a way that no process can escape.
 class Killer {
 public:
     explicit Killer(CoreContext& context) : context_(context) {}
 
-    /// Kills the processes of the cgroup with this path, and of the cgroups nested in it. Most of the processes have ended a
-    /// moment later. If some still live then, because the kernel has left them out, the timer `look` has ProcessKiller end them.
-    /// A cgroup that is gone is not an error. Error: Internal.
+    /// Kills the processes of the cgroup with the path `cgroup`, and of all cgroups below that cgroup. A moment later most of
+    /// the processes have ended, but the kernel may have missed some processes. When the timer `look` expires, ProcessKiller
+    /// ends the processes that still live. There is no error if the cgroup does not exist any more. Error: Internal.
     Result<void> kill(const std::string& cgroup, EventHandle& look);
-    /// Kills a job that outlives SIGKILL. killStubborn() does what kill() does, but without the timer. killStubborn() also ends
-    /// the owner's processes that trace the job (ProcessKiller::killTracers), and logs that. When all is done, it calls `then`;
-    /// the kills of other jobs may have to be done before. Returns false if too many kills wait; then `then` is never called.
+    /// Kills the processes of a job that have not ended after an earlier SIGKILL. The function works as kill(), but without the
+    /// timer. It also kills the owner's processes that trace processes of the job (ProcessKiller::killTracers), and logs each
+    /// of these kills. At the end it calls `then`, possibly after a wait for the kills of other jobs. If too many kills wait
+    /// already, killStubborn() returns false and never calls `then`.
     bool killStubborn(const JobKey& key, uid_t owner, std::function<void()> then) const;
 
 private:
