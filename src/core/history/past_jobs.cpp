@@ -16,7 +16,7 @@ constexpr std::uint64_t kLateReport = 3'600'000'000; // microseconds after a job
 
 void PastJobs::newestReceipt(const Caller& caller, Action action, const std::string& key, Reply<Receipt> reply) const {
     const auto answer = [caller, action, key, reply = std::move(reply)](Result<std::vector<Receipt>> found) {
-        // This error is Busy, because somebody will mend the full or damaged disk, and an epilogue that asks again after that
+        // The error is Busy, so that an epilogue asks again. When somebody has repaired the full or damaged disk, the epilogue
         // gets its answer.
         if (!found)
             return reply(Error{ErrorCode::Busy, "the history cannot be read for now, try again: " + found.error().message});
@@ -29,7 +29,8 @@ void PastJobs::newestReceipt(const Caller& caller, Action action, const std::str
             return reply(allowed.error());
         reply(std::move(found->front()));
     };
-    // A later job of this key may belong to another user. A caller who is not an admin asks only about their own jobs.
+    // Later jobs with the same key may belong to other users. So for a caller who is not an admin, pinfoldd looks only at the
+    // caller's own jobs.
     const auto owner = caller.admin ? std::nullopt : std::optional(caller.uid);
     if (auto receipt = historyWriter_.newest(key, owner))
         return answer(std::vector{*std::move(receipt)});
