@@ -17,8 +17,8 @@ public:
         counts_.add(receipt);
         changed();
     }
-    /// Counts a scope that has started. `usec` is the time in microseconds from the first call to systemd until the kernel showed
-    /// every process in its scope.
+    /// Counts a scope that has started. The argument `usec` is the time in microseconds from the first call to systemd until
+    /// every process was in its scope according to the kernel.
     void scopeStarted(std::uint64_t usec) {
         counts_.scopeStart.observe(usec);
         changed();

@@ -27,8 +27,8 @@ struct Core {
 };
 
 /// Is a part of the node: the whole node, a package in the node, a NUMA node in a package, or an L3 cache in a NUMA node. The
-/// parts of any machine form a strict tree. If an L3 spans two NUMA nodes (sub-NUMA clusters), each of the NUMA nodes has an L3
-/// part with its own share of the cores.
+/// parts of every machine form a tree, in which each part belongs to one larger part. If one L3 cache serves two NUMA nodes
+/// (sub-NUMA clusters), each of these NUMA nodes has its own L3 part in the tree, with the cores of that NUMA node.
 struct Domain {
     unsigned number = 0;
     unsigned free = 0;
@@ -49,7 +49,7 @@ struct Placement {
     void add(const std::vector<const Core*>& more) { cores.insert(cores.end(), more.begin(), more.end()); }
 };
 
-/// Returns all cores that jobs can ever have, free or taken.
+/// Returns all cores that jobs may use. The cores may be free or taken now.
 std::vector<Core> coresForJobs(const Topology& topology, const CpuList& usable, const CpuList& taken, HyperThreads hyperThreads) {
     std::map<unsigned, Core> all;
     for (const auto& place : topology.cpus) {
@@ -82,7 +82,8 @@ void insert(Domain& domain, std::span<const unsigned> way, const Core& core) {
     insert(*part, way.subspan(1), core);
 }
 
-/// Builds the tree of the free cores. The tree points into `cores`, so the elements of `cores` must not move.
+/// Builds the tree of the free cores. The tree contains pointers to the elements of `cores`, so the caller must not change the
+/// vector `cores` while the tree exists.
 Domain treeOfFree(const std::vector<Core>& cores) {
     Domain machine;
     for (const auto& core : cores)
@@ -91,8 +92,8 @@ Domain treeOfFree(const std::vector<Core>& cores) {
     return machine;
 }
 
-/// Picks from cores that all share one L3 cache. Cores may differ in size (hybrid processors, hyper-threads offline). In that
-/// case a small core may fill a gap that a large core would overfill.
+/// Chooses some of the cores of one L3 cache. The cores may have different sizes (hybrid processors, hyper-threads offline). If
+/// little is missing at the end, pickCores() prefers a small core over a large core that would give the job more than it needs.
 std::vector<const Core*> pickCores(const std::vector<const Core*>& cores, unsigned wanted) {
     std::vector<const Core*> picked;
     const Core* larger = nullptr;
@@ -135,7 +136,8 @@ void measure(Placement& placement) {
     placement.l3s = l3s.size();
 }
 
-/// Takes whole parts, the roomiest first, until one part has room for the remainder.
+/// Gives the job one whole part after another, the largest first, until a single part has enough room for all that is still
+/// missing.
 Placement spread(const Domain& domain, std::vector<const Domain*> parts, unsigned wanted) {
     Placement placement;
     std::optional<Placement> rest;
@@ -152,7 +154,8 @@ Placement spread(const Domain& domain, std::vector<const Domain*> parts, unsigne
     return placement;
 }
 
-/// Takes at least `wanted` from the domain. The domain must have that many free, and `wanted` must be at least 1.
+/// Chooses free cores of the domain whose sizes add up to at least `wanted`. The caller checks before that the domain has
+/// enough free cores, and that `wanted` is at least 1.
 Placement place(const Domain& domain, unsigned wanted) {
     if (domain.parts.empty()) {
         Placement placement{.cores = pickCores(domain.cores, wanted), .room = {domain.free}};
