@@ -23,7 +23,8 @@
 
 namespace pinfold {
 
-/// Takes the answer to a call. JobManager calls it exactly once, possibly before the call returns.
+/// Is the type of the callbacks that get the answer to a request. JobManager calls a Reply exactly once, possibly before the
+/// function that got the Reply returns.
 template <class T> using Reply = std::function<void(Result<T>)>;
 
 struct CreateRequest {
@@ -42,7 +43,7 @@ struct CreateRequest {
                                                     ///< other jobs
 };
 
-/// Asks for a further task of a job, or for the batch script of a job that somebody opened.
+/// Requests one more task for a job, or the batch script for a job that was opened without a batch script.
 struct TaskRequest {
     std::string key;
     UniqueFd leader;     ///< a pidfd
@@ -53,7 +54,7 @@ struct TaskRequest {
     std::optional<CreateRequest> open = {}; ///< if no job has this key, pinfoldd opens this job first
 };
 
-/// Holds what a supervisor reports when its child has ended.
+/// Holds the report of a supervisor about the end of its child.
 struct EndReport {
     ExitState exit;
     std::optional<pid_t> leader; ///< the leader that has ended; a later job may have the same key, but has another leader
