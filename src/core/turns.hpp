@@ -8,14 +8,15 @@
 
 namespace pinfold {
 
-/// Makes moves of processes into a job take turns with actions that hit all processes of the job at once. A move may bring a
-/// wrong process into the job by mistake, and no such action may hit this process before the move has put it back. The first
-/// request gets the first turn. Turns of the same kind run at the same time.
+/// Prevents that two kinds of actions on a job run at the same time: moves of processes into the job, and actions on all
+/// processes of the job, such as a signal. A move may bring a wrong process into the job for a moment by mistake. An action on
+/// all processes of the job must not reach the wrong process before the move has put it back. Turns come in the order of the
+/// requests. Turns of the same kind may run at the same time.
 class Turns {
 public:
     enum class Kind { Move, Hit };
 
-    /// Calls `begin` when the turn comes, possibly at once. The turn lasts until over().
+    /// Calls `begin` when the turn comes, possibly at once. The turn lasts until the call of over().
     void take(Kind kind, std::function<void()> begin) {
         waiting_.emplace_back(kind, std::move(begin));
         next();
