@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Declares one function for each topic, in the order of `pinfold doctor`. The functions ask no other program, and change nothing.
+// Declares one function for each topic of `pinfold doctor`, in the order of its output. The functions only read files and the
+// answers in Host: they run no programs, and change nothing on the node.
 #pragma once
 
 #include "doctor/files.hpp"
