@@ -24,7 +24,8 @@ Result<std::vector<LiveJob>> liveJobs() {
     return askLiveJobs(*client);
 }
 
-/// Runs `pinfold strays` once, and tells the caller and the journal which strays the run found and what it did about them.
+/// Runs `pinfold strays` once. The caller and the journal get a report on the strays that were found and on the action against
+/// each stray.
 class Run {
 public:
     Run(const VerbContext& context, const StraysOptions& options, const StrayScanner& scanner)

@@ -68,8 +68,8 @@ OptionSet describe(Options& options) {
 using Clock = std::chrono::steady_clock;
 
 std::optional<std::string> sortOfKey(char key) {
-    // A key of the keyboard selects the column whose name begins with that letter. The key t selects `tasks`, so the key T
-    // selects `time`.
+    // To sort by a column, the user presses the first letter of the column's name. The key t selects `tasks`, so `time` has the
+    // key T.
     for (const auto& [letter, name] : {std::pair{'c', "cpu"}, std::pair{'m', "memory"}, std::pair{'i', "io"},
                                        std::pair{'t', "tasks"}, std::pair{'T', "time"}, std::pair{'k', "key"}})
         if (letter == key)
@@ -77,8 +77,8 @@ std::optional<std::string> sortOfKey(char key) {
     return std::nullopt;
 }
 
-/// Says when `pinfold top` has to update its list again. If one update is late, the later updates still come at their planned
-/// times.
+/// Calculates when `pinfold top` has to update the list of jobs. If one update is late, the later updates still come at their
+/// planned times.
 class Pace {
 public:
     explicit Pace(std::uint64_t usec) : every_(std::chrono::microseconds(usec)) {}

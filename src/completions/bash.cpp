@@ -128,7 +128,7 @@ std::string joined(const std::vector<std::string>& words) {
     return text;
 }
 
-/// Returns assignments to the variables that _pinfold_reply reads.
+/// Returns shell code that sets the variables for the shell function _pinfold_reply.
 std::string assignments(const std::string& words, Offer offer, bool comma) {
     std::string text;
     if (!words.empty())

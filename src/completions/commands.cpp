@@ -21,8 +21,8 @@ OptionSet Command::withCommon(const OptionSet& common) const {
 }
 
 Commands allCommands() {
-    // The options contain pointers to local variables of allCommands(). No code parses a command line with these options, so no
-    // code follows the pointers.
+    // The options contain pointers to local variables of allCommands(). The pointers become invalid later, but no code follows
+    // them, because the options are not used to parse a command line.
     OutputOptions output;
     Commands commands{.common = outputOptions(output), .verbs = {}, .wrapper = {}};
     for (auto& verb : allVerbs())

@@ -45,13 +45,14 @@ struct Config {
         /// slots = "none" | "weight" | "quota" | "cpus": how the number of a job's slots decides the job's share of the CPUs
         Slots slots = Slots::Weight;
         std::uint64_t shepherdGrace = 30'000'000; ///< shepherd_grace = "30s": time for a shepherd whose job was killed; 0 to 1 h
-        /// summary = false | true | "on-failure": the page of `pinfold why` at the end of the job's standard output
+        /// summary = false | true | "on-failure": whether pinfoldd appends the page of `pinfold why` to the job's standard
+        /// output
         Summary summary = Summary::Never;
     } jobs;
 
-    /// [defaults]: the limits for a job that does not set them. Ordinary users may not set higher limits than these [defaults]
-    /// for their own jobs. The keys are the names of limitTable(), and a value has the same form as on the command line:
-    /// memory_max = "4G", cpu_quota = "200%", run_time_max = "12h".
+    /// [defaults]: the limits of a job, if the request for the job does not set these limits. Ordinary users may not set higher
+    /// limits than the limits in [defaults] for their own jobs. The keys are the names of limitTable(), and a value has the
+    /// same form as on the command line: memory_max = "4G", cpu_quota = "200%", run_time_max = "12h".
     ResourceLimits defaults;
 
     /// [devices.NAME] allow = ["/dev/fuse rw"]: the devices that a job with device_profile = "NAME" may open. The job may also
@@ -61,7 +62,8 @@ struct Config {
     /// [gpus]: the GPUs of the node. If the configuration has GPUs, a job can open only the GPUs that pinfoldd has given to the
     /// job.
     struct Gpus {
-        /// devices = ["/dev/nvidia0", ["/dev/dri/card0", "/dev/dri/renderD128"]]: one entry for each GPU.
+        /// devices = ["/dev/nvidia0", ["/dev/dri/card0", "/dev/dri/renderD128"]]: the device files of the GPUs, with one entry
+        /// for each GPU.
         std::vector<DeviceRules> devices;
         DeviceRules common;           ///< common = ["/dev/nvidiactl"]: devices for each job that has a GPU
         std::vector<std::string> ids; ///< ids = ["GPU-8f3e"]: the names of the GPUs in the environment; if empty, 0, 1, ...
@@ -126,8 +128,8 @@ struct LoadedConfig {
 };
 
 /// Says in which directories loadConfig() looks for the configuration, the lowest priority first. If several directories have a
-/// main file, loadConfig() reads only the main file of the last such directory. Drop-ins come from all three directories. A
-/// drop-in replaces a drop-in of the same name in an earlier directory. A link to /dev/null disables a drop-in.
+/// main file, loadConfig() reads only the main file of the directory with the highest priority. Drop-ins come from all three
+/// directories. A drop-in replaces a drop-in of the same name in an earlier directory. A link to /dev/null disables a drop-in.
 struct ConfigPaths {
     std::filesystem::path vendor = "/usr/lib/pinfold";
     std::filesystem::path runtime = kRuntimeDirectory;
@@ -136,8 +138,8 @@ struct ConfigPaths {
     static ConfigPaths below(const std::filesystem::path& root);
 };
 
-/// Loads the configuration. The error ConfigInvalid has the form "file:line:column: what is wrong, with which value, and what is
-/// allowed". There is no error if no file exists at all.
+/// Loads the configuration. The error ConfigInvalid has the form "file:line:column: what is wrong, with which value, and what
+/// is allowed". If no file of the configuration exists, loadConfig() returns no error.
 Result<LoadedConfig> loadConfig(const ConfigPaths& paths);
 
 } // namespace pinfold

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// No exception of toml++ leaves this file.
+// The code in config_loader.cpp catches all exceptions of the library toml++.
 #include "base/escape.hpp"
 #include "base/parse.hpp"
 #include "config/config.hpp"
@@ -30,7 +30,7 @@ Setter limit(std::string_view name) {
     };
 }
 
-/// Reads one line of DeviceAllow=, such as "/dev/fuse rw" or "char-pts rwm".
+/// Reads one device rule in the form of DeviceAllow=, such as "/dev/fuse rw" or "char-pts rwm".
 Result<DeviceRule> deviceRule(const toml::node& node) {
     const auto text = node.value<std::string>().value_or("");
     const auto blank = text.find(' ');
@@ -107,7 +107,7 @@ Section limits() {
     return section;
 }
 
-/// Sets metrics.textfile. The name must end in .prom, because node_exporter reads no other files.
+/// Sets metrics.textfile. The name of the file must end in .prom, because node_exporter reads only files with such names.
 Result<void> textfile(const toml::node& node, Config& config) {
     const auto* text = node.as_string();
     const std::filesystem::path path = text ? text->get() : "";
@@ -200,7 +200,7 @@ const std::map<std::string_view, Section>& sections() {
     return table;
 }
 
-/// Reads [devices.NAME] allow = [...].
+/// Reads the key `allow` of a section [devices.NAME].
 Result<void> setDevices(std::string_view name, const toml::node& node, Config& config) {
     std::optional<std::string> checked;
     if (auto set = setLimitText(name, checked); !set)

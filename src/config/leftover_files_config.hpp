@@ -9,8 +9,8 @@ namespace pinfold {
 
 enum class LeftoverFilesPolicy { Report, Remove };
 
-/// Holds those keys of [strays] that are about leftover files. The keys say in which directories the timer of `pinfold strays`
-/// looks for files that jobs left behind, and what it does with the files.
+/// Holds those keys of [strays] that are about leftover files. The keys are settings for the timer of `pinfold strays`. They
+/// say in which directories the timer looks for leftover files, and whether the timer removes leftover files.
 struct LeftoverFilesConfig {
     LeftoverFilesPolicy policy = LeftoverFilesPolicy::Report; ///< files = "report" | "remove"
     std::vector<std::string> directories{"/dev/shm", "/tmp"}; ///< file_directories: absolute paths

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Puts a key's value into the Config. Each key has one Setter, which depends on the form of the value. If a value is not valid,
-// the Setter's error message contains the value and says which values are allowed. The caller of the Setter adds the file, line
-// and column.
+// Contains the functions that store the values of configuration keys in a Config. Each key has one Setter, which depends on the
+// form of the value. If a value is not valid, the Setter's error message contains the value and says which values are allowed.
+// The caller of the Setter adds the file, line and column.
 #pragma once
 
 #include "base/result.hpp"

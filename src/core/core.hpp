@@ -33,7 +33,7 @@ struct Core {
     /// belong to another job by now.
     bool save(const Job& job);
     /// Moves the job to the state `next`, and stores the record. If the transition table does not allow the transition,
-    /// pinfoldd has a bug. In that case enter() writes to the log and leaves the state as it is.
+    /// pinfoldd has a bug. For a transition that is not allowed, enter() only writes to the log and does not change the state.
     bool enter(Job& job, JobState next);
     /// Moves the job to the state `next` as enter() does, but does not store the record.
     bool advance(Job& job, JobState next);

@@ -20,14 +20,14 @@ class DrainState {
 public:
     DrainState(Core& core, const HistoryWriter& history);
 
-    /// Reads, at start, the drain that an earlier pinfoldd has stored. If pinfoldd cannot read the file of the drain, pinfoldd
-    /// drains the node and writes an entry to the journal.
+    /// Reads the drain that an earlier pinfoldd has stored. Call load() at the start of pinfoldd. If pinfoldd cannot read the
+    /// file of the drain, pinfoldd drains the node and writes an entry to the journal.
     void load();
 
-    /// Drains the node. After the answer to this call, the node takes no new jobs. The newest reason replaces earlier ones, but
-    /// a call without a reason leaves an existing drain as it is. Errors: InvalidArgument; Busy if the disk hangs; Internal if
-    /// the drain cannot be stored. The message of the error Internal says whether the node is drained now. After a restart
-    /// pinfoldd would read the same state from the disk.
+    /// Drains the node. When drain() has answered without an error, the node takes no new jobs. If the node is drained already,
+    /// a new reason replaces the old reason. A call without a reason does not change an existing drain. Errors:
+    /// InvalidArgument; Busy if the disk hangs; Internal if the drain cannot be stored. The message of the error Internal says
+    /// whether the node is drained now. After a restart pinfoldd would read the same state from the disk.
     void drain(uid_t by, std::string_view reason, Reply<void> reply);
     /// Ends an administrator's drain, if there is one. Errors: Busy if the disk hangs; Internal if the end of the drain cannot
     /// be stored.

@@ -21,8 +21,8 @@
 
 namespace pinfold {
 
-/// The longest time in microseconds by which pinfoldd delays SIGTERM (never SIGKILL) until it has read the command lines of
-/// leftovers. Without the delay, a process on a busy machine could end on SIGTERM before pinfoldd has read its command line.
+/// pinfoldd delays SIGTERM (never SIGKILL) until it has read the command lines of leftovers, but at most by this time in
+/// microseconds. Without the delay, a process on a busy machine could end on SIGTERM before pinfoldd has read its command line.
 /// The time is limited because reading a command line may hang.
 inline constexpr std::uint64_t kDescriptionWait = 300'000;
 
@@ -37,8 +37,7 @@ struct Task {
     EventHandle startTimer;               ///< when pinfoldd asks systemd next about a start that an earlier pinfoldd asked for
     std::vector<Reply<TaskAdded>> adders; ///< replies that wait for the start
     std::vector<Reply<void>> waiters;     ///< replies that wait for the end of the task
-    EventHandle scopeWatch;               ///< watches cgroup.events of the scope; only tasks from 1 on have it, because the
-                                          ///< slice's watch serves task 0
+    EventHandle scopeWatch;               ///< watches cgroup.events of the scope; unset for task 0, see Job::sliceWatch
     EventHandle describeTimer;            ///< describeTimer, graceTimer and killTimer mean the same as in Job
     EventHandle graceTimer;
     EventHandle killTimer;
@@ -46,7 +45,7 @@ struct Task {
     bool terminationDue = false; ///< means the same as in Job
 };
 
-/// Says how much of the job's memory was anonymous memory and how much was files when the memory use was at its peak.
+/// Says how much anonymous memory and how much file memory the job had when its memory use was at its peak.
 struct PeakSplit {
     std::uint64_t peak = 0; ///< in bytes
     std::uint64_t anon = 0;
@@ -106,7 +105,7 @@ struct Job {
     /// outcome is unknown, an empty or missing scope does not mean that the task has ended.
     bool isStarting(std::uint32_t number) const;
     bool isStartingTasks() const;
-    /// Returns the number of live tasks besides the batch script.
+    /// Returns the number of live tasks of the job. The batch script is not counted.
     std::size_t furtherTasks() const { return record.tasks.size() - record.tasks.count(0); }
 };
 
@@ -142,15 +141,16 @@ public:
     JobPtr findByLeader(const ProcessIdentity& leader) const;
     /// Adds the job. If another job has the same key, add() returns false and changes nothing.
     [[nodiscard]] bool add(JobPtr job);
-    /// Removes the job. Does nothing if this job is not in the registry.
+    /// Removes the job from the registry. If the job is not in the registry, remove() does nothing.
     void remove(const Job& job);
-    /// Returns true if exactly this job is in the registry. If another job with the same key is in the registry, the result is
-    /// false.
+    /// Returns true if the registry contains the object `job`. If the registry contains another job with the same key, the
+    /// result is false.
     bool has(const Job& job) const;
     const std::map<std::string, JobPtr, std::less<>>& all() const { return jobs_; }
     /// Returns the number of live jobs of `user` and of the subordinate ids of `user`.
     std::size_t countOf(uid_t user, const std::function<uid_t(uid_t)>& countsAs) const;
-    /// Returns the number of tasks, without batch scripts, in all live jobs of `user` and of the subordinate ids of `user`.
+    /// Returns the total number of tasks in the live jobs of `user` and of the subordinate ids of `user`. Batch scripts are not
+    /// counted.
     std::size_t furtherTasksOf(uid_t user, const std::function<uid_t(uid_t)>& countsAs) const;
 
 private:

@@ -38,9 +38,10 @@ public:
 
     void setObserver(JobObserver* observer);
 
-    /// Takes over every job that was live when the last pinfoldd ended. JobManager calls `ready` when it knows all records,
-    /// units, cgroups and processes of the jobs. Before the call of `ready`, JobManager stops nothing, and the daemon must not
-    /// answer requests. After an error (Internal or SystemdFailed), the daemon must exit, and systemd starts pinfoldd again.
+    /// Takes over every job that was live when the last pinfoldd ended. When JobManager knows all records, units, cgroups and
+    /// processes of the jobs, JobManager calls `ready`. Before the call of `ready`, JobManager stops nothing, and the daemon
+    /// must not answer requests. After an error (Internal or SystemdFailed), the daemon must exit, and systemd starts pinfoldd
+    /// again.
     void recover(std::function<void(Result<void>)> ready);
 
     /// Returns true if PID 1 is shutting the node down and JobManager has begun to end the jobs.
@@ -68,8 +69,8 @@ public:
     void reconcile(const Caller& caller, bool dryRun, Reply<Reconciliation> reply);
 
     void createJob(const Caller& caller, CreateRequest request, Reply<JobSummary> reply);
-    /// Opens a job without a batch script. If the same request comes again while the job is live, it gets the same answer
-    /// again.
+    /// Opens a job without a batch script. If the caller repeats the request while the job is live, the caller gets the same
+    /// answer again.
     void openJob(const Caller& caller, CreateRequest request, Reply<JobSummary> reply);
     void addTask(const Caller& caller, TaskRequest request, Reply<TaskAdded> reply);
     void adopt(const Caller& caller, const std::string& key, std::vector<UniqueFd> processes, Reply<TaskAdded> reply);

@@ -8,10 +8,10 @@
 
 namespace pinfold {
 
-/// Prevents that two kinds of actions on a job run at the same time: moves of processes into the job, and actions on all
-/// processes of the job, such as a signal. A move may bring a wrong process into the job for a moment by mistake. An action on
-/// all processes of the job must not reach the wrong process before the move has put it back. Turns come in the order of the
-/// requests. Turns of the same kind may run at the same time.
+/// Coordinates two kinds of actions on a job. One kind is a move of processes into the job. The other kind is an action on all
+/// processes of the job, such as a signal. Actions of different kinds never run at the same time. A move may bring a wrong
+/// process into the job for a moment by mistake. An action on all processes of the job must not reach the wrong process before
+/// the move has put it back. Turns come in the order of the requests. Turns of the same kind may run at the same time.
 class Turns {
 public:
     enum class Kind { Move, Hit };

@@ -12,8 +12,8 @@
 
 namespace pinfold {
 
-/// Keeps the members of the group pinfold-admin, from the system's user database. The user database may be a directory service
-/// in the network, so an answer may take long.
+/// Reads the members of the group pinfold-admin from the system's user database, and keeps the result. The user database may be
+/// a directory service in the network, so an answer may take long.
 class Admins {
 public:
     /// The longest time in microseconds for which a caller waits for an answer.

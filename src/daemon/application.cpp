@@ -46,9 +46,9 @@ constexpr int kExitRestart = 1;
 // disk is full, and each start would write a line to the journal.
 constexpr unsigned kPauseSeconds = 2;
 constexpr std::uint64_t kBarrier = 2'000'000; // microseconds
-// The policy of the bus identifies pinfoldd by its bus names only. pinfoldd takes this name as soon as it has connected, before
-// it takes over the jobs of an earlier pinfoldd. With this name, the bus already refuses messages with file descriptors from
-// users.
+// The policy of the bus identifies pinfoldd only by the bus names of pinfoldd. As soon as pinfoldd has connected, it takes the
+// bus name org.pinfold1.Daemon. The bus refuses messages with file descriptors to this name. So users cannot send file
+// descriptors while pinfoldd still takes over the jobs of an earlier pinfoldd.
 constexpr const char* kEarlyBusName = "org.pinfold1.Daemon";
 
 /// Returns the socket of pinfoldd.socket (see sd_listen_fds(3)), or -1 if there is none.
@@ -59,11 +59,11 @@ int passedSocket() {
     return SD_LISTEN_FDS_START;
 }
 
-/// Handles errors that a restart of pinfoldd cannot repair. pinfoldd reports the error once, and systemd does not start
-/// pinfoldd again. But each connection of a wrapper starts pinfoldd again, so pinfoldd notices when somebody has repaired the
-/// problem. If the problem still exists, pinfoldd tells the wrapper why the wrapper's job cannot run. pinfoldd has to answer
-/// all wrappers in the socket's queue, because otherwise systemd would start pinfoldd for them again and again. Wrappers that
-/// wait for the end of a job connect again, all at the same moment, and at most once in a few seconds (DaemonLink).
+/// Handles errors that a restart of pinfoldd cannot repair. The error is reported once, and systemd does not restart pinfoldd.
+/// But each connection of a wrapper starts pinfoldd again, so pinfoldd notices when somebody has repaired the problem. If the
+/// problem still exists, the wrapper gets the answer why its job cannot run. Every wrapper in the socket's queue must get an
+/// answer, because otherwise systemd would start pinfoldd again and again. A wrapper that waits for the end of a job connects
+/// again, but only once in a few seconds. All waiting wrappers connect again at the same moment (DaemonLink).
 int refuse(const Error& error) {
     turnAway(passedSocket(),
              {ErrorCode::Unreachable, "pinfoldd does not start: " + error.message +
@@ -76,8 +76,8 @@ int refuse(const Error& error) {
     return kExitConfig;
 }
 
-/// Handles errors that may be over soon, such as a full disk. pinfoldd exits, and systemd starts pinfoldd again. Until the next
-/// start, wrappers wait in the socket's queue.
+/// Handles errors that may be over soon, such as a full disk. After such an error, pinfoldd exits and systemd starts pinfoldd
+/// again. Until the next start, wrappers wait in the socket's queue.
 int failForNow(const Error& error) {
     logErrorLine("cannot start, pinfoldd tries again: " + error.message);
     sd_notifyf(0, "STATUS=Trying again: %s", error.message.c_str());
@@ -91,8 +91,8 @@ std::string readBootId() {
 }
 
 /// Tells systemd that the start of pinfoldd waits for the migration of the history. The start time-out of the unit must not
-/// interrupt the migration, because the next start would have to begin the migration from the beginning. announceMigration()
-/// does not run in the loop's thread, but in another thread.
+/// interrupt the migration. After an interruption, the next start would have to begin the migration again. The loop's thread
+/// does not call announceMigration(): another thread does.
 void announceMigration() {
     constexpr const char* what = "converting the receipts of an older pinfold, which takes about a minute for each million";
     // Only the loop's thread may use the log, so announceMigration() writes the line itself. The write may block, but it does
@@ -156,7 +156,8 @@ public:
           terminate_(loop_.onSignal(SIGTERM, [this] { terminate(); })), interrupt_(loop_.onSignal(SIGINT, [this] { stop(0); })),
           hangup_(loop_.onSignal(SIGHUP, [this] { reload([](const Result<void>&) {}); })) {}
 
-    // Unsent answers refer to the connection to the bus. So they must be destroyed before the connection.
+    // Answers for which callers still wait are messages of the connection to the bus. So these answers must be destroyed before
+    // the connection.
     ~Application() { background_.forget(); }
     Application(const Application&) = delete;
     Application& operator=(const Application&) = delete;

@@ -6,8 +6,8 @@
 
 namespace pinfold {
 
-/// Runs pinfoldd. The exit status is 0 after SIGTERM. It is 1 after a failure that a restart may repair, such as a lost bus. It
-/// is 78 (EX_CONFIG) after a failure that a restart cannot repair.
+/// Runs pinfoldd. The exit status is 0 after SIGTERM. After a failure that a restart may repair, such as a lost bus, the exit
+/// status is 1. After a failure that a restart cannot repair, the exit status is 78 (EX_CONFIG).
 int runDaemon(const DaemonOptions& options);
 
 } // namespace pinfold

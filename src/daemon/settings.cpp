@@ -18,8 +18,8 @@ Result<void> Settings::load() {
         return reject(loaded.error());
     for (const auto& warning : loaded->warnings)
         logWarningLine(warning);
-    // At the start of pinfoldd, a configuration with warnings is accepted, because pinfoldd has no earlier configuration that
-    // it could use instead. pinfoldd must start even if the site's configuration has keys of a newer pinfold.
+    // At its start, pinfoldd accepts a configuration with warnings, because there is no earlier configuration to use instead.
+    // If the site's configuration is for a newer pinfold and has unknown keys, pinfoldd must still start.
     if (inForce_ && !loaded->warnings.empty())
         return reject({ErrorCode::ConfigInvalid, loaded->warnings.front()});
     config_ = std::move(loaded->config);

@@ -17,11 +17,11 @@ public:
 
     /// Reads the files of the configuration, and uses their values from now on. A reload also runs in the loop's thread,
     /// because the code after the reload needs the new values. The read may block, but if /etc hangs, systemd does not work
-    /// either. If the files have an error, load() keeps the present configuration. If the files have an unknown key, load()
-    /// also keeps the present configuration, except at the start of pinfoldd. Error: ConfigInvalid.
+    /// either. If the files have an error, load() keeps the present configuration. An unknown key in the files is an error in a
+    /// reload, but not at the start of pinfoldd. Error: ConfigInvalid.
     Result<void> load();
 
-    /// Returns the configuration. The reference stays valid: load() changes the values in the same object.
+    /// Returns the configuration. The returned reference stays valid, because load() changes the values in the same object.
     const Config& config() const { return config_; }
 
 private:

@@ -12,12 +12,12 @@
 
 namespace pinfold {
 
-/// Returns a line such as "2 jobs; takes no new jobs: new disk; configuration rejected: …". The argument `rejected` says why
-/// pinfoldd has rejected the configuration, and is empty if pinfoldd has accepted the configuration.
+/// Returns a status line such as "2 jobs; takes no new jobs: new disk; configuration rejected: …". The argument `rejected` says
+/// why pinfoldd has rejected the configuration, and is empty if pinfoldd has accepted the configuration.
 std::string statusLine(std::size_t jobs, const std::optional<Drain>& drain, const std::string& rejected);
 
-/// Tells systemd the new status line after a change. Thousands of jobs may begin and end in a second, so StatusTeller does this
-/// at most once a second.
+/// Tells systemd the new status line after a change. Thousands of jobs may begin and end in a second, so StatusTeller sends the
+/// status line at most once a second.
 class StatusTeller {
 public:
     StatusTeller(EventLoop& loop, std::function<void()> tell) : loop_(loop), tell_(std::move(tell)) {}

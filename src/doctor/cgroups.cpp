@@ -60,8 +60,8 @@ bool checkVersion(const Files& files, Findings& findings) {
     return false;
 }
 
-/// Returns true if another program than systemd has taken the controller from live jobs. systemd gives every accounted
-/// controller to each job, and any other controller only to jobs that ask for it.
+/// Returns true if a program other than systemd has taken the controller away from live jobs. An accounted controller is a
+/// controller that systemd gives to each job. Any other controller is given only to jobs that ask for the controller.
 bool keptFromJobs(const Files& files, const Controller& controller) {
     const auto slice = mount() / "batch.slice";
     return controller.accounted && !files.matching(slice / "batch-*.slice").empty() &&
@@ -103,8 +103,8 @@ std::vector<std::filesystem::path> someCgroups(const Files& files) {
     return found;
 }
 
-/// Returns true if no cgroup that has the file `beside` also has the file `file`. The check looks at files instead of the
-/// kernel's version, because distributions port features back to older kernels.
+/// Returns true if some cgroups have the file `beside`, but no cgroup has the file `file`. The check looks at files instead of
+/// the kernel's version, because distributions port features back to older kernels.
 bool lacks(const Files& files, const char* file, const char* beside) {
     const auto cgroups = someCgroups(files);
     const auto has = [&files](const char* name) {

@@ -45,7 +45,7 @@ public:
     std::string text(const std::filesystem::path& path) const { return read(path).value_or(""); }
     /// Returns true if this process may list the directory.
     bool listable(const std::filesystem::path& directory) const;
-    /// Returns the names in a directory, sorted, or an empty list if the directory cannot be read.
+    /// Returns a sorted list of the names in a directory. If the directory cannot be read, the list is empty.
     std::vector<std::string> list(const std::filesystem::path& directory) const;
     /// Returns the files that match the pattern. Only the last component of the path may contain wildcards of glob(7).
     std::vector<std::filesystem::path> matching(const std::filesystem::path& pattern) const;
@@ -70,8 +70,8 @@ private:
     std::filesystem::path root_;
 };
 
-/// Returns the lines of a text without comments, and leaves out empty lines. `#` begins a comment. A backslash at the end of a
-/// line joins the line with the next line.
+/// Returns the lines of a text without comments and without empty lines. The character `#` begins a comment. A backslash at the
+/// end of a line joins the line with the next line.
 std::vector<Line> meaningfulLines(std::string_view text);
 std::vector<std::string> words(std::string_view text);
 bool hasWord(std::string_view list, std::string_view word);

@@ -17,7 +17,7 @@ namespace pinfold::doctor {
 /// "no".
 using Properties = std::map<std::string, std::string>;
 
-/// Returns the property of this name, or "" if there is none.
+/// Returns the value of the property `name`, or "" if the property does not exist.
 std::string property(const Properties& properties, const std::string& name);
 
 /// Holds the free space and the inodes that a file system has for users other than root.

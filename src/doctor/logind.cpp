@@ -31,7 +31,8 @@ std::vector<std::filesystem::path> logindFiles(const Files& files) {
     return found;
 }
 
-/// Returns the value that the setting has in the files now. logind may still use another value until its next start.
+/// Returns the value that a setting of logind has in the files now. Until the next start of logind, a running logind may use
+/// another value.
 Setting configured(const Files& files, const std::string& name, bool otherwise) {
     Setting setting{otherwise, "/etc/systemd/logind.conf"};
     for (const auto& file : logindFiles(files))

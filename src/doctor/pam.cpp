@@ -77,8 +77,8 @@ std::vector<std::string> sshdWords(std::string line) {
     return fields;
 }
 
-/// Returns the first value of UsePAM, because sshd uses the first value of a setting. sshd reads the files of an Include line
-/// at the place of that line (sshd_config(5)).
+/// Returns the first value of UsePAM, because sshd uses the first value of a setting. The lines of an included file count at
+/// the place of the Include line (sshd_config(5)).
 std::string usePam(const Files& files) {
     const auto included = [](const std::string& line) {
         const auto fields = sshdWords(line);
@@ -124,8 +124,8 @@ bool installed(const Files& files, const std::string& module) {
 }
 
 /// Checks for programs that open a logind session. If a process has no session, logind creates a session for the process, even
-/// if the process belongs to a job. Then logind moves the process into the scope of the session. The check ignores cron and at,
-/// because they start processes that were never in a job.
+/// if the process belongs to a job. With the session, logind moves the process into the scope of the session, out of the scope
+/// of its job. The check ignores cron and at, because they start processes that were never in a job.
 void checkMovers(const Files& files, Findings& findings) {
     std::vector<std::string> movers;
     if (installed(files, kLogind))

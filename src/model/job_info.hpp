@@ -34,8 +34,7 @@ struct JobProcess {
     std::uint64_t cpu = 0;                ///< CPU time in microseconds
     std::uint64_t rss = 0;                ///< memory in bytes
     std::string state;                    ///< the letter of the state, as in /proc/PID/stat
-    std::optional<std::string> waitPoint; ///< the kernel function in which the process hangs; set only if the process has
-                                          ///< outlived SIGKILL
+    std::optional<std::string> waitPoint; ///< the kernel function in which the process hangs after SIGKILL; otherwise unset
     std::string command;
 
     bool operator==(const JobProcess&) const = default;

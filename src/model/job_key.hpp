@@ -30,8 +30,9 @@ public:
 
     const std::string& text() const { return text_; }
     std::string_view scheduler() const;
-    /// Returns true if users may give this key to their own jobs. Users may choose keys of the form "user.<id>". They may also
-    /// choose keys of the form "manual.<id>", if <id> is not a number, because pinfoldd itself uses the numbers.
+    /// Returns true if users may give this key to their own jobs. Users may choose keys of the form "user.<id>". Users may also
+    /// choose keys of the form "manual.<id>", but only if <id> is not a number. Numbers are reserved for the keys that pinfoldd
+    /// makes.
     bool isForUsers() const;
     /// Returns the key in the escaped form for unit names. In other comments, <E> stands for the escaped key.
     const std::string& escaped() const { return escaped_; }

@@ -23,7 +23,7 @@ std::optional<ProcessIdentity> processFromJson(const Json& json) {
 }
 
 /// Writes a task. An earlier pinfoldd wrote only the members `number` and `leader`, and encode() must give the same text for a
-/// record of that earlier pinfoldd. So all other members are written only if they are set.
+/// record of that earlier pinfoldd. So encode() writes all other members of a task only if they are set.
 Json toJson(std::uint32_t number, const TaskRecord& task) {
     Json json{{"number", number}, {"leader", toJson(task.leader)}};
     if (task.supervisor)

@@ -66,8 +66,7 @@ struct JobRecord {
     std::vector<std::string> limitsNotEnforced; ///< names of the limits that the kernel does not enforce
     Allocation allocation;
     std::optional<std::uint32_t> limitsForcedBy; ///< the user who lowered a limit below what the job was using
-    std::optional<std::uint64_t> suspendedSince; ///< since when the job has been suspended (CLOCK_BOOTTIME, microseconds); unset
-                                                 ///< if it is not suspended
+    std::optional<std::uint64_t> suspendedSince; ///< since when the job is suspended (CLOCK_BOOTTIME, microseconds), or unset
     std::uint64_t suspended = 0;                 ///< microseconds of earlier suspensions
     std::uint64_t oomKills = 0;                  ///< how many kills because memory ran out pinfoldd has already looked into
     std::optional<OomVerdict> oom;               ///< the verdict on the first kill

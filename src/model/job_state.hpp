@@ -41,8 +41,8 @@ std::optional<ShownState> shownStateFromString(std::string_view text);
 /// Returns the words for all values of ShownState, in the order of the enumeration.
 std::vector<std::string> shownStateNames();
 
-/// Returns the state that pinfold shows to users. The argument `suspended` is true if somebody has suspended the job. It has an
-/// effect only in the state Running.
+/// Returns the state that pinfold shows to users. The argument `suspended` is true if somebody has suspended the job. The
+/// argument `suspended` has an effect only in the state Running.
 ShownState shownState(JobState state, bool suspended);
 
 /// Returns true if the state of a job may change from `from` to `to`. Only in the states Creating and Accounting may pinfoldd

@@ -20,8 +20,8 @@ namespace pinfold {
 
 using Json = nlohmann::ordered_json;
 
-/// Adds a member to the object. The object must not have a member of this name yet. The operator [] would be slower, because it
-/// compares the new name with the names of all other members.
+/// Adds a member to the object. The object must not have a member of this name yet. put() does not use operator[], because
+/// operator[] is slower: it compares the new name with the names of all other members.
 inline void put(Json& object, const char* name, Json value) {
     if (object.is_null())
         object = Json::object();
@@ -68,9 +68,9 @@ template <class T> T required(std::optional<T> value, const char* what) {
     return *value;
 }
 
-/// Throws an exception if a number in the document is not an integer or does not fit into 64 bits. pinfold never writes such a
-/// number, and the behaviour of get<T>() would be undefined. The function is not recursive, because even a short document may
-/// have very many levels.
+/// Throws an exception if a number in the document is not an integer or does not fit into 64 bits. For such a number, the
+/// behaviour of get<T>() would be undefined. Documents of pinfold never contain such a number. The function is not recursive,
+/// because even a short document may have very many levels.
 inline void requireWholeNumbers(const Json& document) {
     for (std::vector<const Json*> left{&document}; !left.empty();) {
         const Json& json = *left.back();

@@ -53,7 +53,7 @@ struct JobFigures {
     Usage usage;
 };
 
-/// Holds figures about receipts that are not in the history yet or are lost.
+/// Holds figures about receipts that are not in the history, because they wait to be written or are lost.
 struct HistoryFigures {
     bool failing = false;      ///< pinfoldd cannot write receipts
     std::uint64_t kept = 0;    ///< receipts that wait in /run until pinfoldd can write them
@@ -71,8 +71,8 @@ struct NodeMetrics {
     std::vector<JobFigures> each; ///< one entry for each live job; empty if the site does not want figures of single jobs
 };
 
-/// Returns the metrics in Prometheus' text format. If a figure of a job is not known, or if a limit of a job is unset or
-/// infinite, the text has no series for it.
+/// Returns the metrics in Prometheus' text format. The text has no series for a figure of a job that is not known, and no
+/// series for a limit that is unset or infinite.
 std::string metricsText(const NodeMetrics& metrics);
 
 } // namespace pinfold

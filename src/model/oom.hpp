@@ -25,8 +25,8 @@ struct OomVerdict {
     OomCause cause = OomCause::OwnLimit;
     std::uint64_t at = 0; ///< when the kill happened (CLOCK_REALTIME, microseconds)
 
-    // The values of victim, victimName and victimRss are from the kernel's log. If pinfoldd cannot read the log, they are
-    // unset.
+    // The values of victim, victimName and victimRss are from the kernel's log. If pinfoldd cannot read the kernel's log, these
+    // members are unset.
     std::optional<std::uint32_t> victim;    ///< process id
     std::optional<std::string> victimName;  ///< as in /proc/PID/comm, made printable by printable()
     std::optional<std::uint64_t> victimRss; ///< memory of the victim in bytes

@@ -53,8 +53,9 @@ struct Leftovers {
     std::uint64_t cpu = 0; ///< CPU time (user and system, in microseconds) of all processes that pinfoldd could read
     std::vector<std::string> commands;
 
-    /// Keeps only the first kMostCommands command lines. If the command lines together have more than kMostCommandBytes bytes,
-    /// the function shortens the longest command lines to the same length, and adds "…" to each shortened command line.
+    /// Keeps only the first kMostCommands command lines. The command lines together must not have more than kMostCommandBytes
+    /// bytes. If they are longer, boundCommands() shortens the longest command lines to the same length, and marks each
+    /// shortened command line with "…".
     void boundCommands();
 
     bool operator==(const Leftovers&) const = default;

@@ -7,8 +7,8 @@
 
 namespace pinfold {
 
-/// Lists the orphans: units, cgroups and records that did not belong together. Each list contains the orphans for which
-/// pinfoldd did the same, for example the units that pinfoldd stopped.
+/// Lists the orphans: units, cgroups and records that did not belong together. Each list is for one kind of orphans and one
+/// action of pinfoldd, for example for units that pinfoldd has stopped.
 struct Reconciliation {
     std::vector<std::string> unitsStopped;      ///< units without a record and without processes
     std::vector<std::string> unitsLeft;         ///< units without a record that have processes, or may have some

@@ -9,7 +9,7 @@
 
 namespace pinfold {
 
-/// Holds how much a job has read from one disk and written to that disk.
+/// Holds the amount of data that a job has read from a disk and written to the disk.
 struct DeviceIo {
     std::string device;        ///< major and minor number, such as "8:0"
     std::uint64_t read = 0;    ///< bytes read

@@ -11,7 +11,7 @@ namespace pinfold {
 namespace {
 
 // A supervisor may be older than the pinfoldd to which it reports. So a new version of pinfoldd must keep all old members of
-// the protocol. It may add new members, but sends a new member only if the member is set.
+// the protocol. New versions may add members to the protocol, but must send a new member only if the member is set.
 constexpr int kVersion = 1;
 
 constexpr auto kRoles = enumNames<WrapperRole>({

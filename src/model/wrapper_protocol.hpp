@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Contains the protocol that pinfold-run and pam_pinfold use to call pinfoldd through a SOCK_SEQPACKET socket (unix(7)). Each
 // request has its own connection, with one packet for the request and one packet for the answer. There are two reasons why
-// pinfold-run does not use the bus. The broker of the bus would need a third of the CPU time that a job costs, and a job must
-// start even while the bus does not run.
+// pinfold-run does not use the bus. First, the work of the bus broker would be a third of all the work for a job. Second, a job
+// must start even while the bus does not run.
 #pragma once
 
 #include "base/result.hpp"
@@ -35,8 +35,9 @@ enum class WrapperRole {
 };
 
 /// Is a request to create a job, to add a task, or to open a job, as CreateJob, AddTask and OpenJob on D-Bus. The packet
-/// contains the leader's pidfd. After it come the supervisor's pidfd and the job's standard error, if the request has them.
-/// With the roles Batch and Task, the job exists already, so the request has neither limits nor an allocation.
+/// contains the leader's pidfd. After the leader's pidfd, the packet contains the supervisor's pidfd and the job's standard
+/// error, if the request has them. With the roles Batch and Task, the job exists already, so the request has neither limits nor
+/// an allocation.
 struct WrapperCreate {
     std::string key; ///< empty if pinfoldd is to pick a key
     ResourceLimits limits;
@@ -44,8 +45,7 @@ struct WrapperCreate {
     bool output = false; ///< the packet carries the job's standard error
     AllocationRequest allocation = {};
     WrapperRole role = WrapperRole::Job;
-    std::optional<std::uint32_t> owner = {}; ///< user id of the job's owner, if the job does not belong to the leader's user;
-                                             ///< admin only
+    std::optional<std::uint32_t> owner = {}; ///< user id of an owner other than the leader's user; only admins may set it
     /// The job's number of slots in the batch system. The meaning of the number of slots depends on the setting jobs.slots.
     std::optional<std::uint64_t> slots = {};
     bool shepherd = false; ///< the leader is the batch system's own process above the job's processes; admin only
@@ -53,8 +53,8 @@ struct WrapperCreate {
     bool operator==(const WrapperCreate&) const = default;
 };
 
-/// Is a request to end a job, as EndJob on D-Bus. If `task` is set, the request instead waits for the end of that task, as
-/// WaitTask on D-Bus.
+/// Is a request to end a job, as EndJob on D-Bus. If the member `task` is set, the request does not end the job, but waits for
+/// the end of the task, as WaitTask on D-Bus.
 struct WrapperEnd {
     std::string key;
     pid_t leader = 0; ///< the leader that ended, because a later job may have the same key; 0 means any job with the key
@@ -92,8 +92,8 @@ struct WrapperAdopt {
 using WrapperRequest = std::variant<WrapperCreate, WrapperEnd, WrapperSuspend, WrapperList, WrapperAdopt>;
 
 std::string encode(const WrapperRequest& request);
-/// Decodes a request. The function accepts only the form that the encoder writes. It refuses unknown members, repeated members,
-/// and numbers that are out of range. Error: InvalidArgument.
+/// Decodes a request. The function accepts only the form that the encoder writes. The function refuses unknown members,
+/// repeated members, and numbers that are out of range. Error: InvalidArgument.
 Result<WrapperRequest> decodeWrapperRequest(std::string_view packet);
 
 /// Describes one job in the answer to a WrapperList request.
@@ -118,10 +118,10 @@ struct WrapperReply {
     bool operator==(const WrapperReply&) const = default;
 };
 
-/// Returns a packet of at most kMaxWrapperPacket bytes. If the reply is larger, the packet contains an error instead, which
-/// says that the reply is too large.
+/// Returns a packet of at most kMaxWrapperPacket bytes. If the reply is larger than the limit, the packet contains an error
+/// that says so.
 std::string encodeWrapperReply(const Result<WrapperReply>& reply);
-/// Returns the reply, or the error that is in the packet. If the packet cannot be decoded, the error is Internal.
+/// Returns the reply in the packet, or the error in the packet. If the packet cannot be decoded, the error is Internal.
 Result<WrapperReply> decodeWrapperReply(std::string_view packet);
 
 } // namespace pinfold

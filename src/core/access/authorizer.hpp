@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Says which requests a caller may make, and in which states of a job. The function decide() is pure. For requests from the bus
-// and from the socket, decide() uses the same table in authorizer.cpp. A request that the table does not allow is refused. For
-// readers, docs/security.md has a copy of the table.
+// Says which requests a caller may make, and in which states of a job. The function decide() is pure. Requests from the bus and
+// requests from the socket are decided by one table in authorizer.cpp. The function decide() refuses every request that the
+// table does not allow. For human readers, docs/security.md has a copy of the table.
 #pragma once
 
 #include "base/result.hpp"
@@ -14,11 +14,11 @@
 
 namespace pinfold {
 
-/// Stands for the user id of a caller whose user pinfoldd does not know.
+/// The user id of a caller if pinfoldd does not know the user.
 inline constexpr uid_t kNobodyKnown = static_cast<uid_t>(-1);
 
-/// Describes the user who calls. The user id comes from the bus (GetConnectionUnixUser) or from the socket (SO_PEERCRED). The
-/// member `admin` is true for root and for the members of pinfold-admin.
+/// Describes the user who has sent a request. The user id comes from the bus (GetConnectionUnixUser) or from the socket
+/// (SO_PEERCRED). The member `admin` is true for root and for the members of pinfold-admin.
 struct Caller {
     uid_t uid = kNobodyKnown;
     bool admin = false;
@@ -26,8 +26,8 @@ struct Caller {
                           ///< (SubordinateUsers)
 };
 
-/// Lists the methods of org.pinfold1.Manager, with the same names. For a request through the wrapper's socket, pinfoldd uses
-/// the Action of the corresponding method.
+/// Has a value for each method of org.pinfold1.Manager, with the name of the method. For a request through the wrapper's
+/// socket, pinfoldd uses the Action of the corresponding method.
 enum class Action {
     CreateJob,
     CreateJobAgain, ///< the leader of the job repeats CreateJob, because the answer was lost
@@ -91,8 +91,8 @@ struct Target {
 /// Returns the Action of a method of org.pinfold1.Manager, or nullopt if there is no such method.
 std::optional<Action> actionOf(std::string_view method);
 
-/// Checks whether the caller may make this kind of request for at least some jobs. The bus layer calls admit() before it reads
-/// the arguments of the request. Error: Denied.
+/// Checks whether the caller may make requests of the kind `action` at all, for any job. The bus layer calls admit() before it
+/// reads the arguments of the request. Error: Denied.
 Result<void> admit(const Caller& caller, Action action);
 
 /// Decides whether the caller may make the request. The message of the error Denied says which rule refuses the request. If the
@@ -100,7 +100,7 @@ Result<void> admit(const Caller& caller, Action action);
 /// JobEnding.
 Result<void> decide(const Caller& caller, Action action, const Target& target);
 
-/// Returns the answer of decide() for a job in the phase `phase`, if the caller may make the request.
+/// Returns the answer that decide() gives for a job in the phase `phase` to a caller who may make the request.
 Result<void> possible(Action action, Phase phase, const std::string& key);
 
 } // namespace pinfold

@@ -38,7 +38,7 @@ public:
         EventLoop& loop;
         Background& background;
         std::filesystem::path file;
-        /// Asks the name service for a user's id. The call of findUser runs in the thread of Lane::Names, because it may block.
+        /// Asks the name service for a user's id. findUser may block, so it is called in the thread of Lane::Names.
         std::function<Result<uid_t>(const std::string& name)> findUser;
         std::function<Result<std::string>(uid_t user)> nameOf; ///< asks the name service for a user's name, in the same lane
         std::function<void(const std::string&)> inform;

@@ -62,7 +62,8 @@ void JobFreezer::begin(const JobPtr& job, uid_t by, Reply<void> reply) {
         }
         if (!job->ownerSuspends)
             return suspended(job, by, reply);
-        // While the job is frozen, it cannot create processes. So this second check sees all processes of the job.
+        // A frozen job cannot create processes. So the second check, which comes after the freeze, sees all processes of the
+        // job.
         ask(job, [this, job, by, reply](const Result<void>& allowed) {
             if (allowed || !job->ownerSuspends)
                 return suspended(job, by, reply);
@@ -128,8 +129,8 @@ void JobFreezer::restore(const JobPtr& job) {
 }
 
 void JobFreezer::resume(const JobPtr& job, uid_t by, Reply<void> reply) {
-    // The slice can be frozen although the record does not say so. For example, PID 1 has frozen the job for an earlier
-    // pinfoldd, but the bus lost the answer of PID 1 and also the following request to thaw the job.
+    // The slice can be frozen although the record does not say so. This can happen after a failure of the bus: PID 1 has frozen
+    // the job for an earlier pinfoldd, but its answer and the next request, to thaw the job, were lost.
     const bool frozen = job->slice && job->slice->frozen().value_or(false);
     if (!job->record.suspendedSince && !frozen)
         return reply({});

@@ -9,8 +9,8 @@
 namespace pinfold {
 
 /// Sends signals to a job's processes on behalf of the job's owner. A batch system may run root's prologue and epilogue in the
-/// job. So OwnerReach sends signals only to those processes to which the owner may send signals by kill(2). A job may have
-/// thousands of processes, so the work is done in a thread. For that reason an OwnerReach owns all its data.
+/// job. So OwnerReach sends a signal only to a process that the owner may also signal by kill(2). A job may have thousands of
+/// processes, so a thread does the work. An OwnerReach has its own copy of all data, because the thread uses it.
 class OwnerReach {
 public:
     OwnerReach(const CoreContext& context, const Job& job)
@@ -36,9 +36,9 @@ private:
     UserIds owner_;
 };
 
-/// Sets Job::ownersTurn, which means that a signal or suspension by the owner is in progress. The code of that request resets
-/// Job::ownersTurn at its end. Error: Busy if an earlier request of the owner is still in progress, because pinfoldd handles
-/// the owner's requests one after the other.
+/// Sets Job::ownersTurn, which means that a signal or suspension by the owner is in progress. At the end of the signal or
+/// suspension, pinfoldd resets Job::ownersTurn. Error: Busy if an earlier request of the owner is still in progress, because
+/// pinfoldd handles the owner's requests one after the other.
 Result<void> takeOwnersTurn(Job& job);
 
 } // namespace pinfold

@@ -119,8 +119,8 @@ void JobCloser::flush() {
                 closing->stored = stored;
                 closing->recorded ? forgetIfClosed(*closing) : removeSlice(closing, 1);
             });
-        // Writing the receipt and removing the slice each take about a millisecond. Neither step needs the result of the other,
-        // so pinfoldd does both at the same time.
+        // Writing the receipt and removing the slice each take about a millisecond. Neither step needs the result of the other
+        // step, so pinfoldd does both steps at the same time.
         if (closing->recorded || closing->stored)
             removeSlice(closing, 1);
     }

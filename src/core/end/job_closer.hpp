@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Does the last step of a job: writes the job's receipt and removes the job's slice at the same time, and then removes the
-// record.
+// Does the last step in the life of a job. JobCloser writes the job's receipt and removes the job's slice at the same time.
+// After that, JobCloser removes the job's record.
 #pragma once
 
 #include "core/core.hpp"
@@ -30,8 +30,8 @@ public:
     /// Call note() when the job has no processes any more. The function note() stores the time and the job's usage figures for
     /// the receipt.
     void note(Job& job) const;
-    /// Call forgetNote() when a process joins the job after note(). Because of the new process the job is not over, and will
-    /// need note() again at its end.
+    /// Call forgetNote() when a process joins the job after note(). A job with a new process is not over. So JobCloser has to
+    /// call note() again later, at the end of the job.
     static void forgetNote(Job& job) { job.record.figures.reset(); }
 
     /// Call account() when the job's last process is gone. First, account() makes the receipt durable and removes the job's

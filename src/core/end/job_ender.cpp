@@ -17,9 +17,9 @@ namespace {
 // The kernel freezes a cgroup within milliseconds, but a process that hangs in the kernel never freezes.
 constexpr std::uint64_t kFreezeWait = 1'000'000;
 
-// A process that ends leaves its cgroup first (cgroup_exit() in the kernel's do_exit()). Its pidfd reports the end a moment
-// later (exit_notify()), because the process may have to wait for a CPU. If a leader has left the job's cgroups and still lives
-// after kDyingWait, somebody has moved the leader to another cgroup.
+// When a process ends, the process first leaves its cgroup (cgroup_exit() in the kernel's do_exit()). A moment later, the pidfd
+// of the process reports the end (exit_notify()). Between the two steps the process may have to wait for a CPU. If a leader has
+// left the job's cgroups and still lives after kDyingWait, somebody has moved the leader to another cgroup.
 constexpr std::uint64_t kDyingWait = 1'000'000;
 
 /// Returns true if the job has ended by itself, so that all processes that still run in the job are leftovers. After a request
@@ -135,8 +135,8 @@ void JobEnder::leaderGone(const JobPtr& job) {
         return kill(job);
     if (job->record.state == JobState::Ending) // the end has begun, for example because pinfoldd saw the empty slice first
         return;
-    // If a shepherd kills its process group, the leader and the supervisor end together. pinfoldd may notice the end of the
-    // leader first, or the end of the supervisor.
+    // If a shepherd kills its process group, the leader and the supervisor end together. Which end pinfoldd notices first is
+    // not certain.
     const bool supervisorGoneToo = job->record.supervisor && (!job->supervisor || hasEnded(job->supervisor.get()));
     begin(job, {.cause = supervisorGoneToo ? JobResult::SupervisorLost : JobResult::Exited, .by = {}, .grace = {}});
 }
@@ -273,8 +273,8 @@ void JobEnder::kill(const JobPtr& job) {
         listLeftovers(job);
     if (!job->culled && shepherdLives(*job))
         return cull(job);
-    // pinfoldd kills without the help of PID 1. If a job starts one short-lived daemon after another, PID 1 is too busy with
-    // them to kill.
+    // To kill the job's processes, pinfoldd does not need the help of PID 1. If a job starts one short-lived daemon after
+    // another, PID 1 is so busy that it would kill too late.
     if (auto killed = core_.killer.kill(slicePath(job->key()), job->killTimer); !killed) {
         logWarning(core_.context, job->key(), killed.error().message + "; pinfoldd asks systemd to kill instead", Trouble::Stop);
         core_.context.systemd.kill(job->key().sliceName(), SIGKILL, [](const SystemdOutcome&) {});
@@ -358,8 +358,8 @@ void JobEnder::emptied(const JobPtr& job) {
         return;
     }
     // If somebody kills the process group, the leader and the supervisor end together. pinfoldd may see the empty slice, the
-    // leader's end or the supervisor's end first. If the supervisor lives, isAwaited() has waited for its report already. The
-    // check of the supervisor must come after isAwaited(), because the supervisor may end between the two checks.
+    // leader's end or the supervisor's end first. If the supervisor lives, isAwaited() has waited for the supervisor's report
+    // already. The check of the supervisor must come after isAwaited(), because the supervisor may end between the two checks.
     auto& record = job->record;
     const bool supervisorLives = job->supervisor && !hasEnded(job->supervisor.get());
     if (record.supervisor && !supervisorLives && record.cause == JobResult::Exited && !record.exit.known())

@@ -53,8 +53,8 @@ public:
         : core_(core), judge_(parts.judge), closer_(parts.closer), unkillable_(parts.unkillable),
           reports_(core, [this](const JobPtr& job) { check(job); }) {}
 
-    /// Watches the leader, the supervisor, the slice and the run time of a running job. If one of them has ended before the
-    /// call, watch() acts at once.
+    /// Watches the leader, the supervisor, the slice and the run time of a running job. If the leader, the supervisor or the
+    /// slice is gone already, watch() acts at once.
     void watch(const JobPtr& job);
 
     /// Watches the batch script of a job that somebody opened. If the batch script has ended before the call,
@@ -70,7 +70,8 @@ public:
         std::optional<uid_t> by;
         std::optional<std::uint64_t> grace; ///< microseconds; if unset, the job's own grace time holds, or else the site's
     };
-    /// Begins the end of the job. If the job is ending already, a new request is ignored unless its grace time ends earlier.
+    /// Begins the end of the job. If the job is ending already, a new request has an effect only if it shortens the grace time
+    /// of the job.
     void begin(const JobPtr& job, Request request);
 
     /// Returns the grace time in microseconds for a request of the owner. The result is the grace time that the owner asked

@@ -10,19 +10,19 @@
 
 namespace pinfold {
 
-/// Sends SIGKILL to all processes of a cgroup in such a way that no process can escape.
+/// Sends SIGKILL to all processes of a cgroup. No process can escape, for example by a fork.
 class Killer {
 public:
     explicit Killer(CoreContext& context) : context_(context) {}
 
     /// Kills the processes of the cgroup with the path `cgroup`, and of all cgroups below that cgroup. A moment later most of
     /// the processes have ended, but the kernel may have missed some processes. When the timer `look` expires, ProcessKiller
-    /// ends the processes that still live. There is no error if the cgroup does not exist any more. Error: Internal.
+    /// ends the processes that still live. If the cgroup does not exist any more, kill() returns no error. Error: Internal.
     Result<void> kill(const std::string& cgroup, EventHandle& look);
-    /// Kills the processes of a job that have not ended after an earlier SIGKILL. The function works as kill(), but without the
-    /// timer. It also kills the owner's processes that trace processes of the job (ProcessKiller::killTracers), and logs each
-    /// of these kills. At the end it calls `then`, possibly after a wait for the kills of other jobs. If too many kills wait
-    /// already, killStubborn() returns false and never calls `then`.
+    /// Kills the processes of a job that have not ended after an earlier SIGKILL. The function killStubborn() does the same as
+    /// kill(), but without a timer. If other processes of the owner trace processes of the job, killStubborn() also kills these
+    /// tracers and writes to the log (ProcessKiller::killTracers). At the end killStubborn() calls `then`, possibly after a
+    /// wait for the kills of other jobs. If too many kills wait already, killStubborn() returns false and never calls `then`.
     bool killStubborn(const JobKey& key, uid_t owner, std::function<void()> then) const;
 
 private:

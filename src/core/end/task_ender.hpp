@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Watches and ends the tasks with the numbers 1 and higher. The end of such a task does not end the job, but the end of task 0
-// does.
+// Watches and ends the tasks with the numbers 1 and higher. The end of task 0 ends the job, but the end of any other task does
+// not end the job.
 #pragma once
 
 #include "core/core.hpp"

@@ -22,12 +22,12 @@ namespace {
 constexpr std::size_t kMostKeys = 10;  // that one line for people names
 constexpr std::size_t kMostPids = 100; // that one command line has
 
-/// Returns true if a process waits in FUSE, possibly for a file server that a user runs. The other processes may wait for
-/// something that this process holds, such as a lock. pinfoldd assumes that a user runs the file server in three cases. First,
-/// all processes are in namespaces that users have made themselves, where only users mount. Second, any user runs a FUSE
-/// server. A user can pass an open file of such a server to a process outside of the user's namespace, and fusermount mounts a
-/// server where all processes see it. Third, all processes outside of these namespaces wait in FUSE, although the node's own
-/// servers answer.
+/// Returns true if a process waits in FUSE, possibly for a file server that a user runs. Other processes of the job may wait
+/// for something that the first process holds, such as a lock. In three cases the function assumes that a user runs the file
+/// server. In the first case, all processes are in namespaces that users have made themselves, where only users mount. In the
+/// second case, any user runs a FUSE server. A user can pass an open file of a FUSE server to a process outside of the user's
+/// namespace. Also, fusermount mounts a user's FUSE server in a place that all processes see. In the third case, all processes
+/// outside of users' namespaces wait in FUSE, although the node's own servers answer.
 bool waitForUsersFileServer(const std::vector<ProcessInfo>& stuck, const std::filesystem::path& root) {
     const auto waitsInFuse = [](const ProcessInfo& process) { return isInFuse(process.waitPoint.value_or("")); };
     const auto isUsers = [](const ProcessInfo& process) { return process.ownNamespace; };
@@ -42,7 +42,8 @@ bool waitForUsersFileServer(const std::vector<ProcessInfo>& stuck, const std::fi
 constexpr std::uint64_t kSecondKill = 1'000'000;
 constexpr std::uint64_t kLookAgain = 1'000'000;
 
-/// Returns true if the process has ended. If so, pinfoldd may have read too late where in the kernel the process hung.
+/// Returns true if the process has ended. If the process has ended, pinfoldd may have been too late to read where in the kernel
+/// the process hung.
 bool hasGone(const ProcessTable& table, const ProcessInfo& process) {
     const auto now = table.read(process.pid);
     return now ? now->started != process.started : now.error().code == ErrorCode::PidGone;

@@ -22,9 +22,9 @@ class UnkillablePolicy {
 public:
     UnkillablePolicy(Core& core, DrainState& node) : core_(core), node_(node) {}
 
-    /// Call watch() when pinfoldd has sent SIGKILL to all processes of the job. The time unkillable.after begins with this
-    /// call. Before the report, UnkillablePolicy sends SIGKILL once more, because a process may have joined the job after the
-    /// first SIGKILL.
+    /// Call watch() when pinfoldd has sent SIGKILL to all processes of the job. When watch() is called, the time
+    /// unkillable.after begins. Before the report, UnkillablePolicy sends SIGKILL once more, because a process may have joined
+    /// the job after the first SIGKILL.
     void watch(const JobPtr& job);
     /// Call over() when the last process of the job has ended.
     void over(Job& job);
@@ -32,7 +32,8 @@ public:
     /// not drained any more.
     void publish() const;
 
-    /// UnkillablePolicy calls onEmpty if it wants to report a job and finds that the job has no processes any more.
+    /// If a job has no processes any more when UnkillablePolicy wants to report the job, UnkillablePolicy calls onEmpty
+    /// instead.
     std::function<void(const JobPtr&)> onEmpty;
 
 private:
@@ -41,10 +42,12 @@ private:
     /// SIGKILL may be a minute late. The report comes after at least `wait` microseconds.
     void reportAfter(const JobPtr& job, const std::shared_ptr<const bool>& done, std::uint64_t wait, std::uint64_t killedAt);
     void report(const JobPtr& job, std::uint64_t killedAt);
-    /// Tries the report again later. pinfoldd takes no action while it cannot read the state of the processes.
+    /// Tries the report again later. As long as the state of the processes cannot be read, pinfoldd takes no action against the
+    /// job.
     void reportLater(const JobPtr& job, std::uint64_t killedAt);
     /// Does what unkillable.action says, unless the remaining processes wait for a file server that users run themselves. The
-    /// argument `first` is true if pinfoldd has not done so for this job before, also not before a restart.
+    /// argument `first` is true if no pinfoldd has taken an action for the job before. An earlier pinfoldd may have done so
+    /// before a restart.
     void judge(Job& job, const std::vector<pid_t>& left, std::vector<ProcessInfo> named, bool first);
     void runScript(const Job& job, const std::vector<pid_t>& pids) const;
 

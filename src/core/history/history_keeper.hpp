@@ -8,8 +8,8 @@
 namespace pinfold {
 
 /// Removes old receipts from the history, so that the history stays within the limits of [history] in the configuration.
-/// HistoryKeeper does this once an hour, and on request. HistoryKeeper removes only a few receipts at a time (about 10 ms of
-/// work). Between two such steps pinfoldd can write the receipts of jobs that end.
+/// HistoryKeeper checks the history once an hour, and on request. HistoryKeeper removes only a few receipts at a time (about 10
+/// ms of work). Between two steps of the removal, pinfoldd can write the receipts of jobs that end.
 class HistoryKeeper {
 public:
     explicit HistoryKeeper(CoreContext& context) : context_(context) {}

@@ -30,9 +30,10 @@ struct HistoryTrouble {
 /// come during a transaction wait for the next transaction. The slower the disk is, the more receipts share a transaction. If a
 /// transaction fails, HistoryWriter repeats the transaction until it succeeds.
 ///
-/// A job waits at most the time history.patience until its receipt is in the history. After that time HistoryWriter sets the
-/// receipt aside in a file in /run, and pinfoldd continues to end the job. HistoryWriter sets aside at most 10,000 receipts
-/// with at most 32 MiB in total. When there are more receipts, HistoryWriter drops the oldest.
+/// A job waits at most the time history.patience until its receipt is in the history. If the receipt cannot be written in this
+/// time, HistoryWriter sets the receipt aside in a file in /run, and pinfoldd continues to end the job. HistoryWriter sets
+/// aside at most 10,000 receipts with at most 32 MiB in total. If more receipts have to be set aside, HistoryWriter drops the
+/// oldest receipts.
 class HistoryWriter {
 public:
     HistoryWriter(CoreContext& context, LiveRows& rows);
@@ -44,7 +45,8 @@ public:
     void start(std::function<void()> ready);
 
     /// Writes the receipt, and calls `done` once. If the receipt is durable, `done` gets the stored receipt, which may be an
-    /// earlier receipt of the same job. If HistoryWriter has put the receipt aside, `done` gets the receipt with `unwritten` set.
+    /// earlier receipt of the same job. If HistoryWriter has set the receipt aside, `done` gets the receipt, and the member
+    /// `unwritten` of the receipt is set.
     void write(Receipt receipt, std::function<void(const Receipt&)> done);
     /// Call commit() after the last of several calls of write(). Without commit(), the transaction would begin only when the
     /// loop is idle. If another transaction is running, or if receipts cannot be written, the new transaction begins later.
@@ -55,14 +57,14 @@ public:
     /// be written, HistoryWriter calls `done` at once.
     void amend(const std::string& id, const ExitState& exit, const std::function<void()>& done);
 
-    /// Returns the newest receipt with the key `key`, and with the owner `owner` if `owner` is set. newest() searches the
-    /// receipts that are set aside, and after them the last 256 receipts that were written. It does not read the disk, because
-    /// the disk may hang when an epilogue asks for the receipt of the job that has just ended.
+    /// Returns the newest receipt with the key `key`, and with the owner `owner` if `owner` is set. The function searches the
+    /// receipts that are set aside, and after that the last 256 receipts that were written. An epilogue asks for the receipt
+    /// right after the end of its job. So newest() must work even while the disk cannot be read.
     std::optional<Receipt> newest(std::string_view key, std::optional<uid_t> owner) const;
 
-    /// Says why receipts cannot be written, or returns nullopt if there is no trouble. The trouble begins with the first
-    /// failure, or with the first receipt that HistoryWriter sets aside. It ends when all receipts that were set aside are in
-    /// the history.
+    /// Says why receipts cannot be written at the moment. If receipts can be written, the result is nullopt. The trouble begins
+    /// with the first failure, or with the first receipt that HistoryWriter sets aside. The trouble ends when all receipts that
+    /// were set aside are in the history.
     const std::optional<HistoryTrouble>& trouble() const { return trouble_; }
     HistoryFigures figures() const;
     std::function<void()> onChange; ///< HistoryWriter calls it when trouble() changes

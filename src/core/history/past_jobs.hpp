@@ -19,7 +19,7 @@ public:
     void newestReceipt(const Caller& caller, Action action, const std::string& key, Reply<Receipt> reply) const;
 
     /// Handles a batch system's report on how the job of `receipt` ended, if the receipt was written without an exit state. The
-    /// report may be about a later run of the job, which has the same key. If that run never reached pinfoldd, it has no
+    /// report may be about a later run of the job, which has the same key. A later run that never reached pinfoldd has no
     /// receipt of its own. So pinfoldd does not change a receipt that is too old.
     void reportLate(const Caller& caller, const Receipt& receipt, const ExitState& exit, const Reply<Receipt>& reply);
 

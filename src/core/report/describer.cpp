@@ -61,7 +61,7 @@ struct Describer::Batch {
                 continue;
             auto command = reading->table.commandOf(info);
             reading->leave(info.pid);
-            // The process may have ended since the caller listed it, and another process may have its number now.
+            // The process may have ended after it was listed, and another process may have the same process id now.
             if (const auto again = reading->table.read(info.pid); again && again->started != info.started)
                 continue;
             info.command = std::move(command);

@@ -21,13 +21,12 @@ namespace pinfold {
 
 class Describer {
 public:
-    /// The longest time in microseconds for the description of processes. If Describer does not know a fact after this time,
-    /// the report does not have the fact. The usual reason is a process that hangs in the kernel and holds the lock of its
-    /// memory.
+    /// The longest time in microseconds for the description of processes. A fact that cannot be read within this time is
+    /// missing in the description. The usual reason is a process that hangs in the kernel and holds the lock of its memory.
     static constexpr std::uint64_t kPatience = 1'000'000;
 
-    /// The number of threads that read the processes of one user at the same time. There are two threads: if one of them hangs
-    /// at a process, the other reads the user's other processes.
+    /// The number of threads that read the processes of one user at the same time. If one of the two threads hangs while it
+    /// reads a process, the second thread still reads all other processes of the user.
     static constexpr std::size_t kThreadsPerUser = 2;
     /// The total number of threads that read the processes of ordinary users. Root's processes have their own threads, which
     /// never wait for processes of other users.
@@ -39,14 +38,14 @@ public:
 
     /// Begins to read the command lines of processes from ProcessTable::read(), and returns at once. The argument `owner` is
     /// the owner of the job that the processes belong to. Describer calls `done` within kPatience, and possibly before
-    /// describe() returns. The processes that `done` gets are in the order of `processes`. If a command line cannot be read, it
-    /// is the name of the process in brackets, "[name]". When the Describer has been destroyed, it does not call `done` any
-    /// more.
+    /// describe() returns. The processes that `done` gets are in the order of `processes`. If the command line of a process
+    /// cannot be read, the result has the name of the process in brackets instead, "[name]". When the Describer has been
+    /// destroyed, it does not call `done` any more.
     void describe(uid_t owner, std::vector<ProcessInfo> processes, Done done);
     /// Works as describe(), but first finds out where in the kernel the processes hang (ProcessTable::readStuck).
-    /// ProcessTable::readStuck() needs no command lines and never hangs, so the search has no time limit. If a process has
-    /// ended meanwhile, its entry stays as the caller passed it. If too many requests wait already, describeStuck() returns
-    /// false, and Describer does not call `done`.
+    /// ProcessTable::readStuck() needs no command lines and never hangs, so the search has no time limit. For a process that
+    /// has ended meanwhile, `done` gets the same description that the caller passed to describeStuck(). If too many requests
+    /// wait already, describeStuck() returns false, and Describer does not call `done`.
     [[nodiscard]] bool describeStuck(uid_t owner, std::vector<ProcessInfo> processes, Done done);
 
 private:

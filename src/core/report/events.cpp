@@ -292,8 +292,8 @@ void logReconciled(const CoreContext& context, const Reconciliation& found) {
     forEachOrphanKind(found, [&](std::string_view kind, const std::vector<std::string>& names) {
         context.metrics.foundOrphans(kind, names.size());
         const bool left = kind.ends_with("_left");
-        // Units without a readable record seem to be orphans. But if pinfoldd cannot read some record, such units may belong to
-        // the job of that record.
+        // A unit without a record seems to be an orphan. But if pinfoldd cannot read some record, the unit may belong to the
+        // job of the unreadable record.
         if (kind == "records_unreadable" || (left && !found.recordsUnreadable.empty()))
             return;
         for (const auto& name : names) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Writes and counts the events that an admin searches the journal for. Each kind of event has one function here, so that the
+// Writes events into the journal for admins, and counts the events. Each kind of event has one function here, so that the
 // texts, fields and counts of all events are in one place.
 #pragma once
 
@@ -52,7 +52,7 @@ void logHistoryDamaged(const CoreContext& context, const std::string& words);
 /// Writes that the clock has jumped far ahead, and that pinfoldd therefore removes no receipts because of their age.
 void logClockDoubted(const CoreContext& context);
 
-/// Writes one entry for each orphan, and one for each record that pinfoldd cannot read.
+/// Writes one journal entry for each orphan, and one journal entry for each record that pinfoldd cannot read.
 void logReconciled(const CoreContext& context, const Reconciliation& found);
 
 void logDrained(const CoreContext& context, const Drain& drain);

@@ -25,7 +25,7 @@ public:
     static constexpr std::uint64_t kSettle = 2'000'000;
     static constexpr std::uint64_t kSettlePerJob = 10'000'000;
     /// The time in microseconds between two writes of the file if no event happens. The regular writes show a monitoring system
-    /// that pinfoldd is alive. They also update the figures of jobs, which change without an event.
+    /// that pinfoldd is alive. The figures of jobs also change when no event happens, so the file needs regular updates.
     static constexpr std::uint64_t kRefresh = 300'000'000;
     static constexpr std::uint64_t kRefreshPerJob = 30'000'000;
     /// The longest time in microseconds for which the destructor waits for a disk that hangs.

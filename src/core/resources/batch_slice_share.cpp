@@ -69,13 +69,13 @@ std::optional<CpuList> BatchSliceShare::available(const char* file) const {
     const auto list = CpuList::parse(text.value_or(""));
     if (!list)
         return std::nullopt;
-    // available() has to remove the reserved CPUs from the list. Before the first job starts, no cgroup shows that these CPUs
-    // are reserved.
+    // available() has to remove the reserved CPUs from the list. Before the first job starts, no cgroup shows which CPUs are
+    // reserved.
     return std::string_view(file).starts_with("cpuset.cpus") ? list->without(reserved_) : *list;
 }
 
-/// Returns true if an earlier pinfoldd has set the property of batch.slice. systemd keeps one file for each property that was
-/// set at run time, and the names of these files show a new pinfoldd which properties are set.
+/// Returns true if an earlier pinfoldd has set the property of batch.slice. For each property that was set at run time, systemd
+/// has a file below system.control. By these files a new pinfoldd recognizes which properties are set.
 bool BatchSliceShare::setEarlier(const char* property) const {
     std::error_code ignored;
     return std::filesystem::exists(

@@ -11,13 +11,13 @@
 
 namespace pinfold {
 
-/// Returns all CPUs of the cores that the site reserves for itself, so that jobs may not use them. The reserved cores are the
-/// cores with the lowest numbers, because the kernel uses these cores for its own work. The function reservedCores() is pure.
+/// Returns the CPUs that jobs may not use, because the site reserves whole cores for itself. The reserved cores have the lowest
+/// numbers, because the kernel does its own work on the cores with the lowest numbers. The function reservedCores() is pure.
 /// Error: ConfigInvalid if no core would be left for jobs.
 Result<CpuList> reservedCores(const Topology& topology, const Config::Reserve& reserve);
 
-/// Limits batch.slice to those CPUs and that memory of the node which the site does not reserve. Also protects the memory that
-/// jobs get by memory_low.
+/// Limits batch.slice to the CPUs and the memory that the site does not reserve. Also protects the memory that jobs get by
+/// memory_low.
 class BatchSliceShare {
 public:
     explicit BatchSliceShare(Core& core) : core_(core) {}

@@ -27,8 +27,8 @@ struct Core {
 };
 
 /// Is a part of the node: the whole node, a package in the node, a NUMA node in a package, or an L3 cache in a NUMA node. The
-/// parts of every machine form a tree, in which each part belongs to one larger part. If one L3 cache serves two NUMA nodes
-/// (sub-NUMA clusters), each of these NUMA nodes has its own L3 part in the tree, with the cores of that NUMA node.
+/// parts of every machine form a tree, in which each part belongs to one larger part. With sub-NUMA clusters, one L3 cache may
+/// serve two NUMA nodes. In this case the tree has one L3 part for each of the two NUMA nodes, with the cores of the NUMA node.
 struct Domain {
     unsigned number = 0;
     unsigned free = 0;
@@ -92,8 +92,8 @@ Domain treeOfFree(const std::vector<Core>& cores) {
     return machine;
 }
 
-/// Chooses some of the cores of one L3 cache. The cores may have different sizes (hybrid processors, hyper-threads offline). If
-/// little is missing at the end, pickCores() prefers a small core over a large core that would give the job more than it needs.
+/// Chooses some of the cores of one L3 cache. The cores may have different sizes (hybrid processors, hyper-threads offline).
+/// pickCores() avoids a large core that would give the job more than it needs, if a smaller core is enough.
 std::vector<const Core*> pickCores(const std::vector<const Core*>& cores, unsigned wanted) {
     std::vector<const Core*> picked;
     const Core* larger = nullptr;
@@ -154,8 +154,8 @@ Placement spread(const Domain& domain, std::vector<const Domain*> parts, unsigne
     return placement;
 }
 
-/// Chooses free cores of the domain whose sizes add up to at least `wanted`. The caller checks before that the domain has
-/// enough free cores, and that `wanted` is at least 1.
+/// Chooses free cores of the domain. The sizes of the chosen cores add up to at least `wanted`. The caller checks before that
+/// the domain has enough free cores, and that `wanted` is at least 1.
 Placement place(const Domain& domain, unsigned wanted) {
     if (domain.parts.empty()) {
         Placement placement{.cores = pickCores(domain.cores, wanted), .room = {domain.free}};

@@ -33,8 +33,8 @@ std::uint64_t pageSize() { return static_cast<std::uint64_t>(::sysconf(_SC_PAGES
 
 Error invalid(std::string what) { return {ErrorCode::LimitInvalid, std::move(what)}; }
 
-// Each unsetValue() returns the value that the kernel uses for a limit that is not set. For a limit on devices, the result has
-// this value for each device in `changed`.
+// Each unsetValue() returns the value that the kernel uses for a limit that is not set. If the limit is a limit on devices, the
+// result contains the kernel's value for each device in `changed`.
 std::uint64_t unsetValue(const LimitRow& row, std::uint64_t) { return row.unset; }
 CpuList unsetValue(const LimitRow&, const CpuList&) { return {}; }
 DeviceAmounts unsetValue(const LimitRow& row, const DeviceAmounts& changed) {
@@ -45,7 +45,7 @@ DeviceAmounts unsetValue(const LimitRow& row, const DeviceAmounts& changed) {
 }
 template <class T> std::optional<T> unsetValue(const LimitRow&, const T&) { return std::nullopt; }
 
-/// Returns the change that undoes `change`: each limit that is set in `change` gets its value of `old` again.
+/// Returns a change that reverses `change`. In the result, each limit that `change` sets has the value from `old`.
 ResourceLimits reversal(const ResourceLimits& change, const ResourceLimits& old) {
     ResourceLimits back;
     for (const auto& row : limitTable())
@@ -155,8 +155,8 @@ Result<void> LimitKeeper::existing(const ResourceLimits& limits) const {
 }
 
 /// Compares the limits with the files of the slice's cgroup. Writes into the record which limits are not in force. Returns a
-/// text about the first limit that is not in force. compare() does not store the record on the disk: after a restart pinfoldd
-/// compares the limits again, and at the end of a job pinfoldd stores the record.
+/// text about the first limit that is not in force. The function does not store the record on the disk. After a restart
+/// pinfoldd compares the limits of running jobs again, and at the end of a job pinfoldd stores the record anyway.
 std::optional<std::string> LimitKeeper::compare(Job& job) {
     job.record.limitsNotEnforced.clear();
     if (!job.slice)
@@ -295,8 +295,8 @@ void LimitKeeper::restore(const JobPtr& job) {
         return;
     logWarning(core_.context, job->key(), fmt::format("{}; setting {} again", *wrong, namesOf(job->record.limits)));
     const auto properties = limitProperties(job->record.limits);
-    // The callbacks ignore failures. The journal has a warning with the limits already, and pinfoldd compares the limits again
-    // after its next restart.
+    // The callbacks ignore failures. Before, pinfoldd has written a warning that names the limits. After its next restart,
+    // pinfoldd compares the limits again.
     core_.context.systemd.setProperties(job->key().sliceName(), properties,
                                         [job](const SystemdOutcome&) { (void)compare(*job); });
     core_.context.systemd.setProperties(job->key().scopeName(0), properties, [](const SystemdOutcome&) {});

@@ -30,7 +30,7 @@ public:
         uid_t by = 0;
         bool force = false; ///< also sets a limit below what the job uses now, which the kernel enforces by killing
     };
-    /// Changes all limits that are set in `change`. If one of these limits cannot be changed, no limit changes. The answer
+    /// Changes all limits that are set in `change`. If one limit of `change` cannot be changed, no limit changes. The answer
     /// contains the job's limits after the change. Errors: LimitInvalid, LimitUnenforceable, JobEnding, Busy, SystemdFailed.
     void change(const JobPtr& job, Change change, Reply<ResourceLimits> reply);
 

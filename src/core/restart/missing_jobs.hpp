@@ -13,7 +13,7 @@
 
 namespace pinfold {
 
-/// Holds facts that pinfoldd collects when it starts. Times are CLOCK_REALTIME microseconds.
+/// Holds facts that are known at the start of pinfoldd. Times are CLOCK_REALTIME microseconds.
 struct AtStart {
     std::string bootId;
     std::uint64_t now = 0;
@@ -21,9 +21,9 @@ struct AtStart {
     std::function<bool(const Receipt&)> mayLive; ///< says for the row of a job of this boot whether the job may live
 };
 
-/// Returns receipts for the lost jobs in `live`. A job of an earlier boot has the result NodeLost, and its end is the latest
-/// time at which the node was certainly running. A job of the present boot has the result Lost, and its end is the present
-/// time. The receipts have no usage figures. The function lostReceipts() is pure.
+/// Returns receipts for the lost jobs in `live`. For a job of an earlier boot, the result is NodeLost, and the end is the
+/// latest time at which the node was certainly running. For a job of the present boot, the result is Lost, and the end is the
+/// present time. The receipts have no usage figures. The function lostReceipts() is pure.
 std::vector<Receipt> lostReceipts(const LiveTable& live, const AtStart& start);
 
 class MissingJobs {

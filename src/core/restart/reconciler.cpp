@@ -35,10 +35,10 @@ struct Reconciler::Run {
     std::size_t pending = 0;     ///< how many answers of systemd have not come yet
 };
 
-// run() is safe while jobs come and go. pinfoldd adds a job to the registry before it asks systemd for the job's units, and
-// removes the job when the job's cgroup is gone. So run() first asks systemd for the list of units, and *after* the answer
-// looks up each unit in the registry. A job may have ended between the two steps. So run() asks systemd for a second list, and
-// a unit is an orphan only if the unit is also in the second list.
+// Jobs may start and end while run() looks for orphans. A job is in the registry before systemd gets the call to start the
+// job's units. The job stays in the registry until the job's cgroup is gone. So run() first asks systemd for the list of units,
+// and *after* the answer looks up each unit in the registry. A job may have ended between the two steps. So run() asks systemd
+// for a second list, and a unit is an orphan only if the unit is also in the second list.
 void Reconciler::run(bool dryRun, Reply<Reconciliation> reply) {
     auto run = std::make_shared<Run>(dryRun, std::move(reply));
     core_.context.systemd.listUnits(kPatterns, [this, run](const auto& first) {
@@ -89,7 +89,7 @@ bool Reconciler::isOrphan(const Run& run, const std::string& unit) const {
     if (!identity || run.known.contains(identity->key.text()))
         return false;
     const auto job = core_.registry.find(identity->key.text());
-    // If a job is starting or ending, other parts of pinfoldd handle its units, so the units are not orphans.
+    // The units of a job that is starting or ending are not orphans, because other parts of pinfoldd handle these units.
     return !job || (identity->task && job->record.state == JobState::Running && !job->record.tasks.contains(*identity->task));
 }
 

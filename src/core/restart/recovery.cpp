@@ -101,9 +101,9 @@ void Recovery::resumeStarts(const JobPtr& job, const std::set<std::string>& load
             parts_.adder.resume(job, number, loaded.contains(job->key().scopeName(number)));
 }
 
-/// Waits for starts of scopes that an earlier pinfoldd has requested and that this pinfoldd cannot request again. Some starts
-/// are for an adoption, and the record does not say which processes to adopt. Other starts are for a job that is ending, and
-/// such a job takes no more processes.
+/// An earlier pinfoldd may have asked systemd to start scopes. awaitStarts() waits for those starts that cannot be requested
+/// again. Some starts are for an adoption, and the record does not say which processes to adopt. Other starts are for a job
+/// that is ending, and such a job takes no more processes.
 void Recovery::awaitStarts(const JobPtr& job, const std::set<std::string>& loaded) {
     for (const auto& [number, task] : job->record.tasks)
         if (number != 0 && !job->isStarting(number) && loaded.contains(job->key().scopeName(number)) &&

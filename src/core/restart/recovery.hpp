@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Takes over every live job of an earlier pinfoldd, for example after kill -9, a restart or an upgrade. pinfoldd does this
-// before anything else.
+// Takes over every live job of an earlier pinfoldd, for example after kill -9, a restart or an upgrade. Recovery is the first
+// thing that pinfoldd does.
 #pragma once
 
 #include "core/control/job_freezer.hpp"
@@ -37,9 +37,10 @@ public:
     /// complete, Recovery stops nothing. Errors: Internal, SystemdFailed.
     void run(std::function<void(Result<void>)> ready);
 
-    /// Takes over the jobs of `records` that are not in the registry. pinfoldd continues each job from the state in its record,
-    /// and ends a job that would have ended without the restart. The argument `loaded` lists the units that systemd has loaded.
-    /// Error: Internal if pinfoldd cannot find out which parts of a job are alive. In that case takeUp() changes no job.
+    /// Takes over the jobs of `records` that are not in the registry. Each job continues from the state in its record. If a job
+    /// would have ended without the restart, takeUp() ends the job. The argument `loaded` lists the units that systemd has
+    /// loaded. Error: Internal if pinfoldd cannot find out which parts of a job are alive. In that case takeUp() changes no
+    /// job.
     Result<void> takeUp(std::vector<JobRecord> records, const std::set<std::string>& loaded);
     /// Returns true if the record says that the job is running or ending, but the cgroup of the job's slice does not exist.
     bool lacksUnit(const JobRecord& record) const;

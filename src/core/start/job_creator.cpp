@@ -63,8 +63,9 @@ void JobCreator::create(const Caller& caller, CreateRequest request, Reply<JobSu
     auto leader = checkProcess(core_.context, std::move(request.leader));
     if (!leader)
         return reply(leader.error());
-    // If a caller does not get the answer, the caller repeats the request. pinfoldd may have created the job before it was
-    // killed and restarted. By the leader, pinfoldd recognizes the job that it has created already.
+    // If a caller does not get the answer, the caller repeats the request. The job may already exist, even if pinfoldd was
+    // killed and restarted after the first request. To find the job, pinfoldd compares the leader of the request with the
+    // leaders of the live jobs.
     const auto known = core_.registry.findByLeader(leader->identity);
     if (known && (request.key.empty() || request.key == known->key().text()))
         return createAgain(caller, known, std::move(reply));
@@ -141,7 +142,7 @@ void JobCreator::applySlots(CreateRequest& request) const {
     case Slots::None:
         return;
     case Slots::Weight: {
-        // This CPU weight comes from the number of slots, and nobody has asked for it explicitly. So if the kernel cannot
+        // Nobody has asked explicitly for a CPU weight: the weight comes from the number of slots. So if the kernel cannot
         // enforce a CPU weight, the job runs without a CPU weight.
         ResourceLimits weight;
         weight.cpuWeight = std::min(*request.slots * kWeightPerSlot, kMostWeight);
@@ -295,13 +296,13 @@ void JobCreator::resume(const JobPtr& job, bool isLoaded) {
 }
 
 /// PID 1 hangs, and the caller should not wait for PID 1, so the caller gets an error now. Most callers end the leader after
-/// this error. If the site allows it, the leader continues without a scope, and PID 1 may still move the leader into the scope
-/// later. In that case the job is a normal job, so overdue() stops nothing.
+/// this error. But the site may allow that the leader runs without a scope. If PID 1 moves the leader into the scope later, the
+/// job becomes a normal job. So overdue() does not stop any unit.
 void JobCreator::overdue(const JobPtr& job, const Error& why) {
     logWarning(core_.context, job->key(), "job not created yet: " + why.message, Trouble::Start);
-    // The supervisor does not wait for the end of this job any more, so pinfoldd does not watch the supervisor. pinfoldd closes
-    // the job's output. If the output is a pipe, its reader would never see the end of the pipe while pinfoldd keeps the pipe
-    // open.
+    // The supervisor does not wait for the end of this job any more, so pinfoldd does not watch the supervisor. The job's
+    // output has to be closed here. If the output is a pipe, the reader of the pipe does not see the end of the pipe while
+    // pinfoldd keeps it open.
     job->output = {};
     job->supervisor.reset();
     job->record.supervisor.reset();
@@ -329,8 +330,8 @@ void JobCreator::started(const JobPtr& job, const ScopeStarter::Outcome& outcome
     ender_.watch(job);
 }
 
-/// Forgets a job for which systemd has not created any unit. If units with the job's name exist, they belong to somebody else,
-/// and drop() does not change them.
+/// Forgets a job for which systemd has not created any unit. Units with the job's name may exist, but they belong to somebody
+/// else. So drop() does not change such units.
 void JobCreator::drop(const JobPtr& job, const Error& why) {
     logWarning(core_.context, job->key(), "job not created: " + why.message, Trouble::Start);
     if (auto removed = core_.context.records.remove(job->key()); !removed)

@@ -31,8 +31,8 @@ public:
 
     void create(const Caller& caller, CreateRequest request, Reply<JobSummary> reply);
 
-    /// A request to open a job may find a live job with the same key and the same owner. IfLive says whether that job is an
-    /// acceptable answer to the request.
+    /// A request to open a job may find a live job with the same key and the same owner. IfLive says whether the live job may
+    /// be the answer to a request to open a job.
     enum class IfLive {
         SameRequest, ///< only a job that somebody opened by the same request
         JoinAny,     ///< any job
@@ -42,14 +42,14 @@ public:
     void open(const Caller& caller, CreateRequest request, Reply<JobSummary> reply, IfLive ifLive = IfLive::SameRequest);
 
     /// Continues to create a job, if an earlier pinfoldd has begun to create the job. The leader may be in its scope already,
-    /// or may still be outside of it. The argument `isLoaded` is true if systemd has loaded the job's slice.
+    /// but may also still be outside of its scope. The argument `isLoaded` is true if systemd has loaded the job's slice.
     void resume(const JobPtr& job, bool isLoaded);
 
     /// Ends a job that never ran, and stops the units that systemd has started for the job. The job gets no receipt.
     void giveUp(const JobPtr& job, const Error& why);
 
-    /// Makes the next number of a manual.<n> key higher than `number`, which is the highest such number in the history. If this
-    /// pinfoldd has used a higher number already, setLastManualNumber() changes nothing.
+    /// The argument `number` is the highest number of a key manual.<n> in the history. The next key that pinfoldd makes gets a
+    /// higher number. If this pinfoldd has used a higher number already, setLastManualNumber() changes nothing.
     void setLastManualNumber(std::uint64_t number) { lastManual_ = std::max(lastManual_, number); }
     /// Call tookUp() for each job of an earlier pinfoldd. If the job's key is manual.<n>, pinfoldd never gives the number n to
     /// another job, even after the end of the job.

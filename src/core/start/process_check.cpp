@@ -44,8 +44,8 @@ Result<CheckedProcess> checkProcess(const CoreContext& context, UniqueFd pidfd) 
     if (info->thread)
         return refused("a thread of another process");
 
-    // The first thread of the process has ended. In this case the kernel shows the cgroup of the first thread only, and the
-    // other threads may be in another cgroup.
+    // The first thread of the process has ended. The kernel shows only the cgroup of the first thread, and the other threads
+    // may be in another cgroup.
     if (info->state == kZombie)
         return refused("a process whose first thread has ended");
 
@@ -73,8 +73,8 @@ Result<CheckedProcess> checkSupervisor(const CoreContext& context, const Caller&
         return supervisor;
     if (!caller.admin && supervisor->soleUid != caller.uid)
         return Error{ErrorCode::Denied, "the supervisor must be a process of the caller"};
-    // pinfoldd moves supervisors into pinfold.slice. So a process of a job must not become a supervisor, because it would leave
-    // its job.
+    // pinfoldd moves supervisors into pinfold.slice. A process that becomes a supervisor would leave its job, so a process of a
+    // job must not become a supervisor.
     if (supervisor->inJob || supervisor->identity == leader)
         return Error{ErrorCode::Denied, fmt::format("process {} is {} and cannot be a supervisor", supervisor->identity.pid,
                                                     supervisor->inJob ? "in a job" : "the leader")};

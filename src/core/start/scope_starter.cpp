@@ -169,10 +169,11 @@ void ScopeStarter::decide(AttemptPtr attempt, const SystemdOutcome& outcome) {
     }
 }
 
-/// Makes systemd forget an old unit, so that the name of the unit is free again. A failed unit keeps its name. A scope that has
-/// never had a process also keeps its name. Such a scope can be left when pinfoldd is killed, because the placeholder of the
-/// scope is a zombie until PID 1 reaps it. If PID 1 writes the process id of a zombie to cgroup.procs, the kernel reports
-/// success, but moves nothing. The scope has never had a process, so it never changes to empty, and PID 1 keeps the scope.
+/// Removes an old unit from systemd, because a new unit needs the name of the old unit. A failed unit keeps its name. A scope
+/// that has never had a process also keeps its name. When pinfoldd is killed, a scope without any process can be left: the
+/// placeholder of the scope is a zombie until PID 1 reaps it. If PID 1 writes the process id of a zombie to cgroup.procs, the
+/// kernel reports success, but moves nothing. The scope has never had a process, so it never changes to empty, and PID 1 keeps
+/// the scope.
 void ScopeStarter::freeName(const AttemptPtr& attempt, const Error& taken) {
     context_.systemd.resetFailed(attempt->unit(), [](const SystemdOutcome&) {});
     if (!attempt->lost)
@@ -271,8 +272,8 @@ void ScopeStarter::tell(const AttemptPtr& attempt, Result<void> result) {
     releaseInDoubt();
     if (result || !attempt->begun || attempt->needsPlaceholder())
         return attempt->tell(std::move(result));
-    // The job's process has ended before PID 1 moved it into the scope. PID 1 may have moved another process into the scope,
-    // which got the same process id later.
+    // The job's process has ended before it was in the scope. Another process may have got the same process id, and PID 1 may
+    // have moved the wrong process into the scope.
     const auto putBack = [mover = context_.mover, processes = attempt->processes,
                           scope = scopePath(attempt->key(), attempt->request.task),
                           owner = context_.idsOf(attempt->job->record.uid)] {
@@ -297,8 +298,8 @@ void ScopeStarter::warn(const JobKey& key, const std::vector<std::string>& troub
 }
 
 /// Releases the placeholders when PID 1 has answered one more call. A call with the process ids of the placeholders may still
-/// be in the queue of PID 1. Until PID 1 has handled that call, no other process may get one of these process ids. PID 1
-/// handles calls in the order in which they come.
+/// be in the queue of PID 1. Until PID 1 has handled such a call, no other process may get the process id of a placeholder. PID
+/// 1 handles calls in the order in which they come.
 void ScopeStarter::releaseInDoubt() {
     if (inDoubt_.empty() || asksForDoubt_)
         return;

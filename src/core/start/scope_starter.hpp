@@ -2,11 +2,11 @@
 // Starts the scope of a task, and moves processes into the scope. ScopeStarter reports success only if /proc shows each process
 // in the scope while the process still lives.
 //
-// systemd gets process ids in a call, but moves the processes later. Meanwhile a process of an ordinary user may have ended,
-// and another process may have its process id. From version 257 on, systemd accepts pidfds and checks them once more, but
-// afterwards still writes process ids: see src/core/cgroup.c of systemd. So pinfoldd lets systemd start the scope with only a
-// placeholder process, and ProcessMover moves the job's processes. A process id that pinfoldd passes to systemd always belongs
-// to a process that only root can end.
+// A call to systemd contains process ids, but systemd moves the processes later. Between the call and the move, a process of an
+// ordinary user may end, and another process may get the same process id. From version 257 on, systemd accepts pidfds and
+// checks each pidfd once more before the move. But for the move itself, systemd 257 still writes a process id
+// (src/core/cgroup.c of systemd). So pinfoldd lets systemd start the scope with only a placeholder process, and ProcessMover
+// moves the job's processes. A process id that pinfoldd passes to systemd always belongs to a process that only root can end.
 #pragma once
 
 #include "base/result.hpp"
@@ -35,9 +35,9 @@ public:
         bool withSlice = true;           ///< ScopeStarter makes the job's slice in the same transaction
         bool mayBeThere = false;         ///< an earlier pinfoldd has begun this start, and systemd has loaded units of it
     };
-    /// Says how a start ended. After a success, all processes of the request that still live are in the scope, and at least one
-    /// of them lives. If the request has no processes, a success means that the job's slice exists. Errors: PidGone,
-    /// AlreadyExists, Busy, JobEnding, SystemdFailed.
+    /// Says how a start ended. After a success, all live processes of the request are in the scope, and the scope has at least
+    /// one process of the request. If the request has no processes, a success means that the job's slice exists. Errors:
+    /// PidGone, AlreadyExists, Busy, JobEnding, SystemdFailed.
     struct Outcome {
         Result<void> result;
         bool begun = false; ///< systemd has begun to make units for the start; if false, existing units of that name belong to

@@ -17,7 +17,8 @@ constexpr std::uint64_t kMoment = 200'000;
 constexpr std::string_view kHome = "/pinfold.slice";
 
 // SupervisorHome does not move supervisors that are in user.slice. A supervisor in user.slice does not belong to the service of
-// a batch system. Also, the site may have set limits on user.slice for all that users do outside of jobs.
+// a batch system. By limits on user.slice, a site may limit everything that users do outside of jobs, and a supervisor must not
+// escape from these limits.
 constexpr std::string_view kSessions = "/user.slice/";
 
 /// Describes a supervisor that a thread has to move into pinfold.slice.
@@ -45,15 +46,15 @@ std::optional<Supervisor> supervisorOf(const CoreContext& context, const Job& jo
 }
 
 Result<void> takeIn(const ProcessMover& mover, const ProcessTable& processes, const Supervisor& supervisor) {
-    // pinfoldd has checked at the request that the supervisor was in no job. But since then a job may have adopted the
-    // supervisor on request of its owner.
+    // pinfoldd has checked at the request that the supervisor was in no job. But after the request, the owner may have let a
+    // job adopt the supervisor.
     const auto place = processes.cgroupOf(supervisor.process.pid);
     if (!place || identifyPath(*place) || place->starts_with(kSessions))
         return {};
     const auto [moved, trouble] = mover.move(supervisor.process, std::string(kHome), supervisor.owner);
     if (!trouble.empty())
         return Error{ErrorCode::PidGone, trouble};
-    // If the supervisor has ended, pinfoldd does not have to move it, so PidGone is not an error here.
+    // A supervisor that has ended need not be moved, so PidGone is not an error here.
     return moved || moved.error().code == ErrorCode::PidGone ? Result<void>() : moved;
 }
 
