@@ -19,7 +19,7 @@ namespace {
 
 using doctor::FindingState;
 
-/// Says on a terminal, in one line, for which program's answer pinfold has been waiting for a while.
+/// Prints "waiting for PROGRAM" on a terminal if the answer of a program takes longer than half a second.
 class Progress {
 public:
     Progress()

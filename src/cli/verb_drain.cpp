@@ -70,7 +70,8 @@ Result<Seen> look(const ManagerClient& client) {
     return Seen{drain->has_value(), std::move(*jobs)};
 }
 
-/// Waits until the next job ends, or until something else happens after which the caller has to ask pinfoldd again.
+/// Waits until a job ends. Also returns if the bus or pinfoldd restarts, because the caller then has to ask pinfoldd for its
+/// jobs again.
 Result<void> waitForAnEnd(std::optional<JobsWatch>& watch, const std::vector<JobInfo>& jobs, std::uint64_t timeout) {
     if (!watch) {
         auto connected = JobsWatch::connect();

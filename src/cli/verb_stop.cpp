@@ -56,8 +56,8 @@ ExitStatus stopJob(const VerbContext& context, const Options& options, const std
     return ExitStatus::Ok;
 }
 
-/// First asks pinfoldd to stop all jobs, and then waits for the end of each job. In this order, the grace times of the jobs run
-/// at the same time.
+/// First asks pinfoldd to stop all jobs, and then waits for the end of each job. Because all stop requests come first, the
+/// grace times of the jobs run at the same time.
 ExitStatus stop(const VerbContext& context, const Options& options) {
     std::vector<std::string> stopped;
     const auto asked = forEachJob(context, options.jobs, {}, [&](const VerbContext& one, const std::string& key) {

@@ -8,7 +8,7 @@
 
 namespace pinfold {
 
-/// Says what a shell may complete after one verb of pinfold, or after pinfold-run.
+/// Describes the words that a shell can complete after one verb of pinfold, or after pinfold-run.
 struct Command {
     std::string name;
     std::string summary;
@@ -29,7 +29,7 @@ struct Commands {
 
 Commands allCommands();
 
-// Each function returns a script with the completions of one shell for pinfold and pinfold-run.
+// Functions that return a completion script for one shell. Each script covers pinfold and pinfold-run.
 std::string bashScript(const Commands& commands);
 std::string zshScript(const Commands& commands);
 std::string fishScript(const Commands& commands);

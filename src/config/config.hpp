@@ -97,8 +97,8 @@ struct Config {
         CommandLines commandLines = CommandLines::Full; ///< command_lines = "none" | "name" | "full"
     } leftovers;
 
-    /// [history]: which receipts the history keeps, and what happens while pinfoldd cannot write receipts. If the history has
-    /// too many receipts, pinfoldd removes the oldest. The value kInfinity means that there is no limit.
+    /// [history]: limits for the receipts in the history, and what pinfoldd does while it cannot write receipts. If the history
+    /// has too many receipts, pinfoldd removes the oldest. The value kInfinity means that there is no limit.
     struct HistoryLimits {
         std::uint64_t maxAge = 31'536'000'000'000;        ///< max_age = "365d": microseconds since a job's end, from 1 h
         std::uint64_t maxSize = 1'073'741'824;            ///< max_size = "1G": bytes of history.db in use, from 1 MiB

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Says whether this node takes jobs. A drained node takes no jobs. An administrator's drain lasts across restarts and reboots.
 // With unkillable.action = "drain", the node is also drained while a job cannot be killed. With history.on_failure = "drain",
-// the node is also drained while receipts cannot be written. During a shutdown the node takes no jobs either. But a shutdown is
-// not a drain, so nobody has to end a drain after the shutdown.
+// the node is also drained while receipts cannot be written. During a shutdown the node takes no jobs either. A shutdown is not
+// a drain: when the node is up again, nobody has to end a drain.
 #pragma once
 
 #include "core/core.hpp"

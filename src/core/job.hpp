@@ -21,9 +21,9 @@
 
 namespace pinfold {
 
-/// pinfoldd delays SIGTERM (never SIGKILL) until it has read the command lines of leftovers, but at most by this time in
-/// microseconds. Without the delay, a process on a busy machine could end on SIGTERM before pinfoldd has read its command line.
-/// The time is limited because reading a command line may hang.
+/// The maximum time, in microseconds, by which pinfoldd delays SIGTERM (never SIGKILL) to read the command lines of leftovers
+/// first. Without the delay, a process on a busy machine could end on SIGTERM before pinfoldd has read its command line. The
+/// time is limited because reading a command line may hang.
 inline constexpr std::uint64_t kDescriptionWait = 300'000;
 
 struct Task {
@@ -134,7 +134,7 @@ bool leaderEnded(const Job& job);
 /// much of the peak was anonymous memory and how much was files.
 Usage lookAtUsage(Job& job);
 
-/// Holds the live jobs by key. At any time, at most one job in the registry has a given key.
+/// Holds the live jobs by key. The registry never has two jobs with the same key.
 class Registry {
 public:
     JobPtr find(std::string_view key) const;

@@ -37,7 +37,7 @@ struct CreateRequest {
     AllocationRequest allocation = {};
     std::optional<std::uint64_t> slots = {};  ///< 1 to 8192; Config::Jobs::slots says what the slots mean
     bool shepherd = false;                    ///< the leader is the batch system's own process above the job's processes
-    std::optional<std::uint64_t> linger = {}; ///< microseconds that an opened job stays without tasks; if unset, the site's setting
+    std::optional<std::uint64_t> linger = {}; ///< microseconds that an opened job stays without tasks; unset: the site's setting
     std::optional<std::uint64_t> reportWithin = {}; ///< microseconds, see ReportWait; if unset, 10 s for an opened job and 0 for
                                                     ///< other jobs
 };

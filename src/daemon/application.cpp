@@ -46,9 +46,9 @@ constexpr int kExitRestart = 1;
 // disk is full, and each start would write a line to the journal.
 constexpr unsigned kPauseSeconds = 2;
 constexpr std::uint64_t kBarrier = 2'000'000; // microseconds
-// The policy of the bus identifies pinfoldd only by the bus names of pinfoldd. As soon as pinfoldd has connected, it takes the
-// bus name org.pinfold1.Daemon. The bus refuses messages with file descriptors to this name. So users cannot send file
-// descriptors while pinfoldd still takes over the jobs of an earlier pinfoldd.
+// The policy of the bus identifies pinfoldd only by the bus names of pinfoldd. As soon as pinfoldd has connected to the bus, it
+// takes the name org.pinfold1.Daemon. For the owner of this name, the bus refuses messages with file descriptors. So users
+// cannot send file descriptors while pinfoldd still takes over the jobs of an earlier pinfoldd.
 constexpr const char* kEarlyBusName = "org.pinfold1.Daemon";
 
 /// Returns the socket of pinfoldd.socket (see sd_listen_fds(3)), or -1 if there is none.
@@ -61,9 +61,9 @@ int passedSocket() {
 
 /// Handles errors that a restart of pinfoldd cannot repair. The error is reported once, and systemd does not restart pinfoldd.
 /// But each connection of a wrapper starts pinfoldd again, so pinfoldd notices when somebody has repaired the problem. If the
-/// problem still exists, the wrapper gets the answer why its job cannot run. Every wrapper in the socket's queue must get an
-/// answer, because otherwise systemd would start pinfoldd again and again. A wrapper that waits for the end of a job connects
-/// again, but only once in a few seconds. All waiting wrappers connect again at the same moment (DaemonLink).
+/// problem still exists, pinfoldd tells the wrapper the reason why its job cannot run. Every wrapper in the socket's queue must
+/// get an answer, because otherwise systemd would start pinfoldd again and again. A wrapper that waits for the end of a job
+/// connects again, but only once in a few seconds. All waiting wrappers connect again at the same moment (DaemonLink).
 int refuse(const Error& error) {
     turnAway(passedSocket(),
              {ErrorCode::Unreachable, "pinfoldd does not start: " + error.message +
@@ -156,8 +156,8 @@ public:
           terminate_(loop_.onSignal(SIGTERM, [this] { terminate(); })), interrupt_(loop_.onSignal(SIGINT, [this] { stop(0); })),
           hangup_(loop_.onSignal(SIGHUP, [this] { reload([](const Result<void>&) {}); })) {}
 
-    // Answers for which callers still wait are messages of the connection to the bus. So these answers must be destroyed before
-    // the connection.
+    // Answers for which callers still wait are messages of the connection to the bus. So unsent answers must be destroyed
+    // before the connection to the bus.
     ~Application() { background_.forget(); }
     Application(const Application&) = delete;
     Application& operator=(const Application&) = delete;

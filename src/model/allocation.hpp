@@ -19,8 +19,8 @@ enum class HyperThreads {
     Idle,  ///< a core counts: the job gets one hyper-thread of the core, and nobody gets the others
 };
 
-/// Says which parts of the node a job asks for. A request may contain a number of CPUs or GPUs, and pinfoldd chooses which. A
-/// request may also contain a list of CPUs or GPUs that the batch system has chosen already.
+/// Says which parts of the node a job asks for. If a request contains a number of CPUs or GPUs, pinfoldd chooses the CPUs or
+/// GPUs. A request may also contain a list of CPUs or GPUs that the batch system has chosen already.
 struct AllocationRequest {
     std::optional<std::uint64_t> cpus = {}; ///< 1 to 8192
     std::optional<std::uint64_t> gpus = {}; ///< 1 to 8192

@@ -20,8 +20,8 @@ namespace pinfold {
 
 using Json = nlohmann::ordered_json;
 
-/// Adds a member to the object. The object must not have a member of this name yet. put() does not use operator[], because
-/// operator[] is slower: it compares the new name with the names of all other members.
+/// Adds a member to the object. The object must not have a member of this name yet. The function put() does not use operator[],
+/// because operator[] compares the new name with the names of all other members.
 inline void put(Json& object, const char* name, Json value) {
     if (object.is_null())
         object = Json::object();

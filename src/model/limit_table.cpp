@@ -249,8 +249,8 @@ struct AnyMember {
     template <class T> operator std::optional<T>() const; // NOLINT(google-explicit-constructor): that is its purpose
 };
 
-/// Returns the number of members of ResourceLimits. The function tries how many values can initialize a ResourceLimits. The
-/// number of values cannot be greater than the number of members.
+/// Returns the number of members of ResourceLimits. countMembers() tries with how many values the compiler can initialize a
+/// ResourceLimits. The number of values cannot be greater than the number of members.
 template <class... Members> consteval std::size_t countMembers() {
     if constexpr (requires { ResourceLimits{Members{}..., AnyMember{}}; })
         return countMembers<Members..., AnyMember>();

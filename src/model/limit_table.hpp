@@ -33,7 +33,7 @@ struct LimitRow {
     const char* name;
     LimitMember member;
     LimitForm form;
-    const char* property = nullptr;   ///< the property of the job's slice and of task 0's scope; nullptr if no simple property exists
+    const char* property = nullptr;   ///< the property of the job's slice and of task 0's scope; nullptr if none is simple
     unsigned since = 0;               ///< the first systemd version that has the property for both units; 0 if pinfoldd itself
                                       ///< enforces the limit
     const char* controller = nullptr; ///< the cgroup controller that the limit needs; nullptr if it needs no controller

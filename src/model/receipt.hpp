@@ -53,9 +53,9 @@ struct Leftovers {
     std::uint64_t cpu = 0; ///< CPU time (user and system, in microseconds) of all processes that pinfoldd could read
     std::vector<std::string> commands;
 
-    /// Keeps only the first kMostCommands command lines. The command lines together must not have more than kMostCommandBytes
-    /// bytes. If they are longer, boundCommands() shortens the longest command lines to the same length, and marks each
-    /// shortened command line with "…".
+    /// Keeps only the first kMostCommands command lines. All command lines together may have at most kMostCommandBytes bytes. If the
+    /// command lines are longer, boundCommands() shortens the longest of them to the same length, and marks each shortened
+    /// command line with "…".
     void boundCommands();
 
     bool operator==(const Leftovers&) const = default;
@@ -97,8 +97,8 @@ struct Receipt {
     bool operator==(const Receipt&) const = default;
 };
 
-/// Calls f(name, member) for each member of the receipt, except the usage, the verdict, the limits and the allocation, which
-/// have similar functions of their own. The names are the same as on D-Bus and in JSON.
+/// Calls f(name, member) for the members of the receipt itself. For the usage, the verdict, the limits and the allocation there
+/// are similar functions. The names are the same as on D-Bus and in JSON.
 template <class R, class F> void forEachReceiptField(R& receipt, F&& f) {
     f("id", receipt.id);
     f("key", receipt.key);

@@ -49,8 +49,9 @@ struct Usage {
     std::optional<std::uint64_t> ioWrites;  ///< operations on all devices
     std::vector<DeviceIo> ioDevices;
 
-    // The time in microseconds for which processes of the job had to wait, because there was not enough CPU, memory or I/O.
-    // Some figures count the time when at least one process waited, and others the time when all processes waited.
+    // The time in microseconds for which processes of the job had to wait, because there was not enough CPU, memory or I/O. The
+    // figures with "Full" in the name count the time in which all processes waited. The other figures count the time in which
+    // at least one process waited.
     std::optional<std::uint64_t> cpuPressure;
     std::optional<std::uint64_t> memoryPressure;
     std::optional<std::uint64_t> memoryPressureFull;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Contains the protocol that pinfold-run and pam_pinfold use to call pinfoldd through a SOCK_SEQPACKET socket (unix(7)). Each
 // request has its own connection, with one packet for the request and one packet for the answer. There are two reasons why
-// pinfold-run does not use the bus. First, the work of the bus broker would be a third of all the work for a job. Second, a job
-// must start even while the bus does not run.
+// pinfold-run does not use the bus. The first reason is speed: the work of the bus broker would be a third of all the work for
+// a job. The second reason is that a job must start even while the bus does not run.
 #pragma once
 
 #include "base/result.hpp"
@@ -92,7 +92,7 @@ struct WrapperAdopt {
 using WrapperRequest = std::variant<WrapperCreate, WrapperEnd, WrapperSuspend, WrapperList, WrapperAdopt>;
 
 std::string encode(const WrapperRequest& request);
-/// Decodes a request. The function accepts only the form that the encoder writes. The function refuses unknown members,
+/// Decodes a request. decodeWrapperRequest() accepts only packets in the form that encode() writes. It refuses unknown members,
 /// repeated members, and numbers that are out of range. Error: InvalidArgument.
 Result<WrapperRequest> decodeWrapperRequest(std::string_view packet);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Says which requests a caller may make, and in which states of a job. The function decide() is pure. Requests from the bus and
-// requests from the socket are decided by one table in authorizer.cpp. The function decide() refuses every request that the
-// table does not allow. For human readers, docs/security.md has a copy of the table.
+// Says which requests a caller may make, and in which states of a job. The function decide() is pure. For requests from the bus
+// and for requests from the socket, decide() uses one common table in authorizer.cpp. The function decide() refuses every
+// request that the table does not allow. For human readers, docs/security.md has a copy of the table.
 #pragma once
 
 #include "base/result.hpp"

@@ -26,8 +26,8 @@ bool CallRate::take(uid_t uid, std::uint64_t now) {
 }
 
 void CallRate::charge(uid_t uid, std::uint64_t spent) {
-    // The bucket's debt is never more than one burst. So after one expensive request, CallRate refuses the user's calls for a
-    // few seconds at most.
+    // A user's bucket can be in debt, but only up to the size of one burst. So after one expensive request, CallRate refuses
+    // the user's calls for a few seconds at most.
     if (const auto bucket = buckets_.find(uid); bucket != buckets_.end())
         bucket->second.tokens =
             std::max(-kBurst, bucket->second.tokens - static_cast<double>(spent) / 1e3 * kPerMillisecondSpent);

@@ -28,8 +28,8 @@ namespace pinfold {
 /// incomplete until the name service has answered.
 class SubordinateUsers {
 public:
-    /// The time in microseconds after which SubordinateUsers checks again, at the next question about a user, whether
-    /// /etc/subuid has changed.
+    /// SubordinateUsers checks at most once in this time (in microseconds) whether /etc/subuid has changed. A question about a
+    /// user triggers the check.
     static constexpr std::uint64_t kLookAgain = 10'000'000;
     static constexpr std::size_t kMostBytes = 4 << 20; ///< SubordinateUsers reads at most this much of the file: some 200,000
                                                        ///< users
@@ -38,7 +38,7 @@ public:
         EventLoop& loop;
         Background& background;
         std::filesystem::path file;
-        /// Asks the name service for a user's id. findUser may block, so it is called in the thread of Lane::Names.
+        /// Asks the name service for a user's id. The name service may block, so a thread of Lane::Names calls findUser.
         std::function<Result<uid_t>(const std::string& name)> findUser;
         std::function<Result<std::string>(uid_t user)> nameOf; ///< asks the name service for a user's name, in the same lane
         std::function<void(const std::string&)> inform;
@@ -51,7 +51,8 @@ public:
     /// of the range, because root's subordinate ids are meant for other users.
     uid_t userOf(uid_t id);
     /// Returns the user's own id and the subordinate ids. The subordinate ids are missing in the result until the name service
-    /// has told the user's name. The first call of idsOf() for a user starts the question to the name service.
+    /// has told the user's name. When idsOf() is called for a user for the first time, SubordinateUsers asks the name service
+    /// for the user's name.
     UserIds idsOf(uid_t user);
     /// Reads /etc/subuid again if the file has changed.
     void look();

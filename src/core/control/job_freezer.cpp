@@ -129,8 +129,8 @@ void JobFreezer::restore(const JobPtr& job) {
 }
 
 void JobFreezer::resume(const JobPtr& job, uid_t by, Reply<void> reply) {
-    // The slice can be frozen although the record does not say so. This can happen after a failure of the bus: PID 1 has frozen
-    // the job for an earlier pinfoldd, but its answer and the next request, to thaw the job, were lost.
+    // The slice can be frozen although the record does not say so. For example, an earlier pinfoldd lost the bus after PID 1
+    // had frozen the job. The answer of PID 1 and the next request, to thaw the job, were lost together with the bus.
     const bool frozen = job->slice && job->slice->frozen().value_or(false);
     if (!job->record.suspendedSince && !frozen)
         return reply({});

@@ -10,7 +10,7 @@ namespace pinfold {
 
 /// Sends signals to a job's processes on behalf of the job's owner. A batch system may run root's prologue and epilogue in the
 /// job. So OwnerReach sends a signal only to a process that the owner may also signal by kill(2). A job may have thousands of
-/// processes, so a thread does the work. An OwnerReach has its own copy of all data, because the thread uses it.
+/// processes, so a thread does the work. The thread uses the OwnerReach, so an OwnerReach has its own copy of all data.
 class OwnerReach {
 public:
     OwnerReach(const CoreContext& context, const Job& job)
@@ -36,7 +36,7 @@ private:
     UserIds owner_;
 };
 
-/// Sets Job::ownersTurn, which means that a signal or suspension by the owner is in progress. At the end of the signal or
+/// Sets Job::ownersTurn for the time in which a signal or a suspension by the owner is in progress. At the end of the signal or
 /// suspension, pinfoldd resets Job::ownersTurn. Error: Busy if an earlier request of the owner is still in progress, because
 /// pinfoldd handles the owner's requests one after the other.
 Result<void> takeOwnersTurn(Job& job);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Does the last step in the life of a job. JobCloser writes the job's receipt and removes the job's slice at the same time.
-// After that, JobCloser removes the job's record.
+// When the receipt is written and the slice is gone, JobCloser removes the job's record.
 #pragma once
 
 #include "core/core.hpp"
@@ -35,7 +35,7 @@ public:
     static void forgetNote(Job& job) { job.record.figures.reset(); }
 
     /// Call account() when the job's last process is gone. First, account() makes the receipt durable and removes the job's
-    /// units. Then account() answers all callers that wait for the end of the job.
+    /// units. At the end, account() answers all callers that wait for the end of the job.
     void account(const JobPtr& job);
 
     /// pinfoldd calls onForgotten each time a job has left the registry.

@@ -195,7 +195,7 @@ void JobEnder::begin(const JobPtr& job, Request request) {
 }
 
 /// Returns true if the new request would end the job earlier than the requests before. JobEnder ignores a request that would
-/// end the job later. Otherwise a user could delay the job's end with one stop request after another.
+/// end the job later. If later ends were accepted, a user could delay the job's end with one stop request after another.
 bool JobEnder::isSooner(const Job& job, std::uint64_t asked) const {
     return job.killAt ? core_.context.loop.bootTime() + asked < *job.killAt : asked < grace(job);
 }
@@ -284,7 +284,7 @@ void JobEnder::kill(const JobPtr& job) {
 
 void JobEnder::cull(const JobPtr& job) {
     job->culled = true;
-    // A frozen process cannot fork. So the list of processes to kill stays complete.
+    // A frozen process cannot fork. So a list of a frozen job's processes stays complete while pinfoldd kills them.
     if (auto frozen = job->slice->freeze(true); !frozen) {
         logWarning(core_.context, job->key(),
                    frozen.error().message + "; pinfoldd kills the job's shepherd together with the job", Trouble::Stop);
@@ -350,7 +350,8 @@ void JobEnder::emptied(const JobPtr& job) {
     closer_.note(*job);
     if (reports_.isAwaited(job)) {
         // pinfoldd may be restarted before the report comes, so pinfoldd stores the record as soon as the loop is idle. On a
-        // busy node the report comes before the loop is idle. In that case the next change of the state stores the record.
+        // busy node the report comes before the loop is idle. On such a node, pinfoldd stores the record at the next change of
+        // the job's state.
         job->idleSave = core_.context.loop.whenIdle([this, weak = WeakJob(job)] {
             if (const auto live = weak.lock())
                 core_.save(*live);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Watches a running job and ends it. JobEnder reports the leftovers, sends SIGTERM, waits for the grace time, and kills with
-// cgroup.kill. After that, JobCloser finishes the job.
+// cgroup.kill. When no process is left, JobCloser does the last step of the job.
 #pragma once
 
 #include "core/core.hpp"
@@ -79,8 +79,8 @@ public:
     /// maximum. With a longer grace time, the owner could use the node for longer than the job's limits allow.
     std::optional<std::uint64_t> graceOfOwner(const Job& job, std::optional<std::uint64_t> asked) const;
 
-    /// Handles the report of EndJob on how the leader ended. A report by the owner ends the job too. But pinfoldd accepts an
-    /// exit state from the owner only if the owner made the leader part of the job.
+    /// Handles the report of EndJob on how the leader ended. A report by the owner ends the job too. pinfoldd accepts an exit
+    /// state from the owner only if the owner made the leader part of the job.
     void reportExit(const JobPtr& job, const ExitState& exit, bool byAdmin);
 
     /// Continues to end a job, if an earlier pinfoldd has begun to end the job.

@@ -9,8 +9,8 @@
 
 namespace pinfold {
 
-/// Reads facts about at most leftovers.report_max processes. The function reads only facts that are available at once. Reading
-/// a command line may take long, so each result has the name of the process in brackets in place of the command line.
+/// Reads facts about at most leftovers.report_max processes. glance() reads only facts that the kernel can give at once.
+/// Reading a command line may take long, so each result has the name of the process in brackets in place of the command line.
 std::vector<ProcessInfo> glance(const CoreContext& context, const std::vector<pid_t>& pids);
 
 /// Shortens or removes the command lines according to the setting leftovers.command_lines.
@@ -20,9 +20,9 @@ void keepToPolicy(const CoreContext& context, std::vector<ProcessInfo>& processe
 /// processes very fast, and must not keep pinfoldd busy. So reportLeftovers() examines at most leftovers.report_max processes
 /// one by one, and only counts all others. For task 0, reportLeftovers() lists all processes of the job.
 ///
-/// Call reportLeftovers() before the processes get a signal. The function returns at once. A thread reads the command lines in
-/// the background, and pinfoldd then writes the report to the journal. Job::describing is the number of reports that are not
-/// finished.
+/// Call reportLeftovers() before the processes get a signal. reportLeftovers() returns before the report is written. A thread
+/// reads the command lines in the background, and pinfoldd then writes the report to the journal. Job::describing is the number
+/// of reports that are not finished.
 void reportLeftovers(Core& core, const JobPtr& job, std::uint32_t task);
 
 } // namespace pinfold

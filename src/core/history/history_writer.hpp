@@ -57,9 +57,9 @@ public:
     /// be written, HistoryWriter calls `done` at once.
     void amend(const std::string& id, const ExitState& exit, const std::function<void()>& done);
 
-    /// Returns the newest receipt with the key `key`, and with the owner `owner` if `owner` is set. The function searches the
-    /// receipts that are set aside, and after that the last 256 receipts that were written. An epilogue asks for the receipt
-    /// right after the end of its job. So newest() must work even while the disk cannot be read.
+    /// Returns the newest receipt with the key `key`, and with the owner `owner` if `owner` is set. First, newest() searches
+    /// the receipts that are set aside. After them, newest() searches the last 256 receipts that were written. An epilogue asks
+    /// for the receipt right after the end of its job. So newest() must work even while the disk cannot be read.
     std::optional<Receipt> newest(std::string_view key, std::optional<uid_t> owner) const;
 
     /// Says why receipts cannot be written at the moment. If receipts can be written, the result is nullopt. The trouble begins

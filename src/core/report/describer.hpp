@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Describes processes for reports. The kernel needs a lock of the process for some facts, so reading them may hang. For this
-// reason threads read these facts.
+// Describes processes for reports. The kernel needs a lock of the process for some facts, so reading them may hang. Threads
+// read the facts for which the kernel needs the lock, so that pinfoldd's loop never hangs.
 #pragma once
 
 #include "core/context.hpp"

@@ -17,8 +17,8 @@ public:
         counts_.add(receipt);
         changed();
     }
-    /// Counts a scope that has started. The argument `usec` is the time of the start in microseconds. It begins with the first
-    /// call to systemd, and ends when the kernel shows every process in its scope.
+    /// Counts a scope that has started. The argument `usec` is the time of the start in microseconds. The time of a start
+    /// begins with the first call to systemd, and ends when the kernel shows every process in its scope.
     void scopeStarted(std::uint64_t usec) {
         counts_.scopeStart.observe(usec);
         changed();

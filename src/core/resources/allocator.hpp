@@ -8,7 +8,7 @@
 
 namespace pinfold {
 
-/// Gives CPUs and GPUs of the node to jobs, each CPU and each GPU to at most one job. The records of the live jobs say which
+/// Gives CPUs and GPUs of the node to jobs. A CPU or GPU is never given to two jobs. The records of the live jobs say which
 /// CPUs and GPUs are taken. A CPU or GPU is free again when pinfoldd has removed the record of its job.
 class Allocator {
 public:

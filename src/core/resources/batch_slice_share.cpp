@@ -75,7 +75,7 @@ std::optional<CpuList> BatchSliceShare::available(const char* file) const {
 }
 
 /// Returns true if an earlier pinfoldd has set the property of batch.slice. For each property that was set at run time, systemd
-/// has a file below system.control. By these files a new pinfoldd recognizes which properties are set.
+/// has a file below system.control. From the files below system.control, a new pinfoldd knows which properties are set.
 bool BatchSliceShare::setEarlier(const char* property) const {
     std::error_code ignored;
     return std::filesystem::exists(

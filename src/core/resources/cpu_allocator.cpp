@@ -28,7 +28,7 @@ struct Core {
 
 /// Is a part of the node: the whole node, a package in the node, a NUMA node in a package, or an L3 cache in a NUMA node. The
 /// parts of every machine form a tree, in which each part belongs to one larger part. With sub-NUMA clusters, one L3 cache may
-/// serve two NUMA nodes. In this case the tree has one L3 part for each of the two NUMA nodes, with the cores of the NUMA node.
+/// serve two NUMA nodes. If an L3 cache serves two NUMA nodes, the tree has a separate L3 part for each of the two NUMA nodes.
 struct Domain {
     unsigned number = 0;
     unsigned free = 0;
@@ -82,8 +82,8 @@ void insert(Domain& domain, std::span<const unsigned> way, const Core& core) {
     insert(*part, way.subspan(1), core);
 }
 
-/// Builds the tree of the free cores. The tree contains pointers to the elements of `cores`, so the caller must not change the
-/// vector `cores` while the tree exists.
+/// Builds the tree of the free cores. The tree contains pointers to the elements of `cores`. So the elements of `cores` must
+/// not move while the tree exists.
 Domain treeOfFree(const std::vector<Core>& cores) {
     Domain machine;
     for (const auto& core : cores)

@@ -155,8 +155,9 @@ Result<void> LimitKeeper::existing(const ResourceLimits& limits) const {
 }
 
 /// Compares the limits with the files of the slice's cgroup. Writes into the record which limits are not in force. Returns a
-/// text about the first limit that is not in force. The function does not store the record on the disk. After a restart
-/// pinfoldd compares the limits of running jobs again, and at the end of a job pinfoldd stores the record anyway.
+/// text about the first limit that is not in force. compare() changes the record, but does not store the record on the disk.
+/// After a restart pinfoldd compares the limits of running jobs again, and at the end of a job pinfoldd stores the record
+/// anyway.
 std::optional<std::string> LimitKeeper::compare(Job& job) {
     job.record.limitsNotEnforced.clear();
     if (!job.slice)

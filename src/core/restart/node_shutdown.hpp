@@ -15,12 +15,12 @@ class NodeShutdown {
 public:
     NodeShutdown(Core& core, JobEnder& ender) : core_(core), ender_(ender) {}
 
-    /// Call begin() when PID 1 has begun to shut the node down. After the call, pinfoldd takes no new jobs. The function also
-    /// begins to end each live job with JobResult::NodeShutdown.
+    /// Call begin() when PID 1 has begun to shut the node down. After the call, pinfoldd takes no new jobs. For each live job,
+    /// begin() begins the end of the job with the result JobResult::NodeShutdown.
     void begin();
-    /// Call finish() when PID 1 has stopped the scopes of the jobs and pinfoldd has to exit. The function calls `done` when all
-    /// jobs have their receipts. A process that hangs in the kernel must not delay the shutdown, so finish() calls `done` after
-    /// 30 s at the latest.
+    /// Call finish() when PID 1 has stopped the scopes of the jobs and pinfoldd has to exit. When all jobs have their receipts,
+    /// finish() calls `done`. A process that hangs in the kernel must not delay the shutdown, so finish() calls `done` after 30
+    /// s at the latest.
     void finish(std::function<void()> done);
     /// Call jobIsOver() each time a job is over.
     void jobIsOver();
@@ -36,7 +36,7 @@ private:
 /// announcement of the shutdown yet.
 bool mayBeOfShutdown(const Core& core, const Job& job);
 /// Returns the final result of a job that ended with `result`. If a shutdown of the node has caused the end of the job, the
-/// final result is NodeShutdown. Otherwise the final result is `result`.
+/// final result is NodeShutdown. If a shutdown has not caused the end, the final result is `result`.
 JobResult resultAtShutdown(const Core& core, const Job& job, JobResult result);
 
 } // namespace pinfold

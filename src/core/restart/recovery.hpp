@@ -39,8 +39,8 @@ public:
 
     /// Takes over the jobs of `records` that are not in the registry. Each job continues from the state in its record. If a job
     /// would have ended without the restart, takeUp() ends the job. The argument `loaded` lists the units that systemd has
-    /// loaded. Error: Internal if pinfoldd cannot find out which parts of a job are alive. In that case takeUp() changes no
-    /// job.
+    /// loaded. Error: Internal if pinfoldd cannot find out which parts of a job are alive. After an error, takeUp() has changed
+    /// no job.
     Result<void> takeUp(std::vector<JobRecord> records, const std::set<std::string>& loaded);
     /// Returns true if the record says that the job is running or ending, but the cgroup of the job's slice does not exist.
     bool lacksUnit(const JobRecord& record) const;

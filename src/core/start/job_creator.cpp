@@ -297,12 +297,12 @@ void JobCreator::resume(const JobPtr& job, bool isLoaded) {
 
 /// PID 1 hangs, and the caller should not wait for PID 1, so the caller gets an error now. Most callers end the leader after
 /// this error. But the site may allow that the leader runs without a scope. If PID 1 moves the leader into the scope later, the
-/// job becomes a normal job. So overdue() does not stop any unit.
+/// job becomes a normal job. For this reason overdue() stops no unit of the job.
 void JobCreator::overdue(const JobPtr& job, const Error& why) {
     logWarning(core_.context, job->key(), "job not created yet: " + why.message, Trouble::Start);
     // The supervisor does not wait for the end of this job any more, so pinfoldd does not watch the supervisor. The job's
-    // output has to be closed here. If the output is a pipe, the reader of the pipe does not see the end of the pipe while
-    // pinfoldd keeps it open.
+    // output has to be closed here. If the output is a pipe that pinfoldd keeps open, the reader of the pipe never sees its
+    // end.
     job->output = {};
     job->supervisor.reset();
     job->record.supervisor.reset();

@@ -178,9 +178,9 @@ void ScopeStarter::freeName(const AttemptPtr& attempt, const Error& taken) {
     context_.systemd.resetFailed(attempt->unit(), [](const SystemdOutcome&) {});
     if (!attempt->lost)
         return retry(attempt, kNameTaken, taken);
-    // The unit may come from an earlier call to PID 1, and PID 1 may still be starting the unit. In that case the scope is
-    // empty only until PID 1 moves the job's process into the scope. So pinfoldd first asks PID 1 whether the start of the unit
-    // is over, and sends PID 1 no other call before the call that stops the unit.
+    // The unit may come from an earlier call to PID 1, and PID 1 may still be starting the unit. A scope that is still starting
+    // is empty only until PID 1 moves the job's process into the scope. So pinfoldd first asks PID 1 whether the start of the
+    // unit is over. After the answer, the next call to PID 1 must be the call that stops the unit.
     context_.systemd.listUnits({attempt->unit()}, [this, attempt, taken](const auto& answer) {
         const auto* units = std::get_if<std::vector<UnitStatus>>(&answer);
         const auto isStarted = [&](const UnitStatus& unit) {

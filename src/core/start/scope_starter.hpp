@@ -4,7 +4,7 @@
 //
 // A call to systemd contains process ids, but systemd moves the processes later. Between the call and the move, a process of an
 // ordinary user may end, and another process may get the same process id. From version 257 on, systemd accepts pidfds and
-// checks each pidfd once more before the move. But for the move itself, systemd 257 still writes a process id
+// checks each pidfd once more before the move. But for the move itself, such a systemd still writes a process id
 // (src/core/cgroup.c of systemd). So pinfoldd lets systemd start the scope with only a placeholder process, and ProcessMover
 // moves the job's processes. A process id that pinfoldd passes to systemd always belongs to a process that only root can end.
 #pragma once
@@ -53,7 +53,8 @@ public:
     };
     void start(const JobPtr& job, Request request, Callbacks callbacks);
 
-    /// Says how many microseconds pass from one try to the next, and how many all tries together may take.
+    /// Says how long ScopeStarter waits between two tries, and how long all tries together may take. Both times are in
+    /// microseconds.
     struct Patience {
         std::uint64_t interval;
         std::uint64_t total;
