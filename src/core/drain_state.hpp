@@ -38,7 +38,7 @@ public:
     /// Succeeds if the node takes jobs. Error: Draining.
     Result<void> takesJobs() const;
 
-    /// Informs the observer if draining() now returns something else than at the last call of tell().
+    /// Informs the observer if the result of draining() has changed since the last call of tell().
     void tell();
 
 private:

@@ -27,7 +27,7 @@ public:
     virtual void jobRemoved(const JobKey& /*key*/, const Receipt& /*receipt*/) {}
     /// A report on the leader's end has come after jobRemoved(), and pinfoldd has added the exit state to the receipt.
     virtual void receiptAmended(const Receipt& /*receipt*/) {}
-    /// JobManager::draining() now returns something else than before.
+    /// The result of JobManager::draining() has changed.
     virtual void drainChanged() {}
 };
 

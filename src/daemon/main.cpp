@@ -14,7 +14,7 @@ constexpr int kUsage = 2;
 
 // Makes malloc(3) give freed memory back to the kernel, because the memory of a node is for its jobs. With the default
 // settings, pinfoldd would keep the memory of a large answer. By default, malloc(3) raises its threshold to the size of the
-// block that was freed last. Also by default, each thread of pinfoldd has its own arena.
+// block that was freed last. Another default of malloc(3) is a separate arena for each thread of pinfoldd.
 void giveBackWhatIsFreed() {
     ::mallopt(M_MMAP_THRESHOLD, 128 * 1024);
     ::mallopt(M_TRIM_THRESHOLD, 128 * 1024);

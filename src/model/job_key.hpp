@@ -50,7 +50,7 @@ private:
     std::string escaped_;
 };
 
-/// Is the slice that holds all jobs.
+/// The name of the slice that contains all jobs.
 constexpr std::string_view kBatchSlice = "batch.slice";
 
 /// Names the job and the task to which a unit of pinfold belongs.

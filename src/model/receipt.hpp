@@ -53,9 +53,9 @@ struct Leftovers {
     std::uint64_t cpu = 0; ///< CPU time (user and system, in microseconds) of all processes that pinfoldd could read
     std::vector<std::string> commands;
 
-    /// Keeps only the first kMostCommands command lines. All command lines together may have at most kMostCommandBytes bytes. If the
-    /// command lines are longer, boundCommands() shortens the longest of them to the same length, and marks each shortened
-    /// command line with "…".
+    /// Keeps only the first kMostCommands command lines. Together, the command lines may have at most kMostCommandBytes bytes.
+    /// If the command lines are longer, boundCommands() shortens the longest of them to the same length, and marks each
+    /// shortened command line with "…".
     void boundCommands();
 
     bool operator==(const Leftovers&) const = default;

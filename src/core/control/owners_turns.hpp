@@ -24,8 +24,7 @@ public:
     void over(uid_t user);
 
 private:
-    std::map<uid_t, std::deque<std::function<void()>>> begins_; ///< the first request of each user has its turn, so its function
-                                                                ///< is empty
+    std::map<uid_t, std::deque<std::function<void()>>> begins_; ///< the first function of each user is empty: it has its turn
 };
 
 } // namespace pinfold

@@ -24,10 +24,10 @@ constexpr std::size_t kMostPids = 100; // that one command line has
 
 /// Returns true if a process waits in FUSE, possibly for a file server that a user runs. Other processes of the job may wait
 /// for something that the first process holds, such as a lock. In three cases the function assumes that a user runs the file
-/// server. In the first case, all processes are in namespaces that users have made themselves, where only users mount. In the
-/// second case, any user runs a FUSE server. A user can pass an open file of a FUSE server to a process outside of the user's
-/// namespace. Also, fusermount mounts a user's FUSE server in a place that all processes see. In the third case, all processes
-/// outside of users' namespaces wait in FUSE, although the node's own servers answer.
+/// server. The first case is that all processes are in namespaces that users have made themselves, where only users mount. The
+/// second case is that any user runs a FUSE server. A user can pass an open file of a FUSE server to a process outside of the
+/// user's namespace. Also, fusermount mounts a user's FUSE server in a place that all processes see. The third case is that all
+/// processes outside of users' namespaces wait in FUSE, although the node's own FUSE servers answer.
 bool waitForUsersFileServer(const std::vector<ProcessInfo>& stuck, const std::filesystem::path& root) {
     const auto waitsInFuse = [](const ProcessInfo& process) { return isInFuse(process.waitPoint.value_or("")); };
     const auto isUsers = [](const ProcessInfo& process) { return process.ownNamespace; };

@@ -40,8 +40,7 @@ struct Placement {
     std::vector<const Core*> cores;
     std::size_t nodes = 0;
     std::size_t l3s = 0;
-    std::vector<unsigned> room; ///< how much room is free in the smallest domain that holds the whole job, and in the domains
-                                ///< around it
+    std::vector<unsigned> room; ///< the free room in the smallest domain that holds the whole job, then in the domains around it
 
     bool operator<(const Placement& other) const {
         return std::tie(nodes, l3s, room) < std::tie(other.nodes, other.l3s, other.room);

@@ -34,7 +34,7 @@ public:
     /// contains the job's limits after the change. Errors: LimitInvalid, LimitUnenforceable, JobEnding, Busy, SystemdFailed.
     void change(const JobPtr& job, Change change, Reply<ResourceLimits> reply);
 
-    /// Sets the limits of the job's record in systemd again. Call restore() after a restart of pinfoldd, because the restart
+    /// Passes the limits in the job's record to systemd again. Call restore() after a restart of pinfoldd, because the restart
     /// may have interrupted a change.
     void restore(const JobPtr& job);
 

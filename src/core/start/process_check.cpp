@@ -21,7 +21,7 @@ Result<CheckedProcess> checkProcess(const CoreContext& context, UniqueFd pidfd) 
     const auto refused = [&](const char* what) {
         return Error{ErrorCode::InvalidArgument, fmt::format("process {} is {} and cannot be part of a job", *pid, what)};
     };
-    // In the property PIDs=, the process id 0 would mean pinfoldd itself.
+    // If PIDs= contained the process id 0, systemd would use the process id of pinfoldd instead.
     if (*pid <= 1)
         return refused("the system's init");
     if (*pid == ::getpid())

@@ -40,12 +40,10 @@ public:
     /// PidGone, AlreadyExists, Busy, JobEnding, SystemdFailed.
     struct Outcome {
         Result<void> result;
-        bool begun = false; ///< systemd has begun to make units for the start; if false, existing units of that name belong to
-                            ///< somebody else
+        bool begun = false; ///< systemd has begun to make units; if false, units of these names belong to somebody else
     };
     struct Callbacks {
-        std::function<void(const Outcome&)> done; ///< ScopeStarter calls it exactly once, when PID 1 has done the start or never
-                                                  ///< will
+        std::function<void(const Outcome&)> done; ///< ScopeStarter calls it exactly once, when the outcome of the start is known
         /// ScopeStarter calls `overdue` when PID 1 has not answered for 45 s, at most once, and always before `done`. PID 1 may
         /// still start the scope later. When PID 1 answers again, ScopeStarter calls `done`.
         std::function<void(const Error&)> overdue;
