@@ -64,7 +64,8 @@ OptionSet describe(Options& options) {
     return set;
 }
 
-/// Ends an earlier run of the job that is still live, for example because the batch system had no time to end that run.
+/// An earlier run of the job may still be live, because the batch system had no time to end the run. endFormerRun() ends the
+/// earlier run.
 Result<void> endFormerRun(const std::string& key) {
     const auto ended = retryWhileAway<Receipt>([&](const ManagerClient& client) { return client.end(key, {}, kDefaultTimeout); });
     if (!ended && ended.error().code != ErrorCode::NoSuchJob)

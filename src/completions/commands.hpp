@@ -16,8 +16,8 @@ struct Command {
 
     /// Returns true if the argument of this command is another command with arguments of its own, as for `pinfold run`.
     bool runsCommand() const;
-    /// Returns the command's own options and the common options of pinfold. If runsCommand() is true, --help is the only common
-    /// option in the result, because the other command would take all other common options as its own.
+    /// Returns the command's own options and the common options of pinfold. If the argument is another command, --help is the
+    /// only common option in the result. The other command would take any other common option as its own option.
     OptionSet withCommon(const OptionSet& common) const;
 };
 

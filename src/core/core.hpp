@@ -37,7 +37,7 @@ struct Core {
     bool enter(Job& job, JobState next);
     /// Moves the job to the state `next` as enter() does, but does not store the record.
     bool advance(Job& job, JobState next);
-    /// Returns the live job with this key. Error: NoSuchJob.
+    /// Returns the live job with the key `key`. Error: NoSuchJob.
     Result<JobPtr> find(const std::string& key) const;
 };
 

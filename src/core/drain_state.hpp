@@ -27,7 +27,8 @@ public:
     /// Drains the node. When drain() has answered without an error, the node takes no new jobs. If the node is drained already,
     /// a new reason replaces the old reason. A call without a reason does not change an existing drain. Errors:
     /// InvalidArgument; Busy if the disk hangs; Internal if the drain cannot be stored. The message of the error Internal says
-    /// whether the node is drained now. After a restart pinfoldd would read the same state from the disk.
+    /// whether the node is drained now. If pinfoldd restarted after the error Internal, it would read the same state of the
+    /// drain from the disk.
     void drain(uid_t by, std::string_view reason, Reply<void> reply);
     /// Ends an administrator's drain, if there is one. Errors: Busy if the disk hangs; Internal if the end of the drain cannot
     /// be stored.

@@ -130,8 +130,8 @@ Target targetOf(const std::string& key, const Job* job);
 /// Returns true if the job's leader has ended, or if the job has no batch script and so no leader.
 bool leaderEnded(const Job& job);
 
-/// Reads the present figures of the job's slice. If the memory use is at its peak, lookAtUsage() also stores in the job how
-/// much of the peak was anonymous memory and how much was files.
+/// Reads the present figures of the job's slice. If the memory use is at its peak, lookAtUsage() also stores the amounts of
+/// anonymous memory and of file memory in Job::peakSplit.
 Usage lookAtUsage(Job& job);
 
 /// Holds the live jobs by key. The registry never has two jobs with the same key.

@@ -80,7 +80,7 @@ public:
     void suspendJob(const Caller& caller, const std::string& key, Reply<void> reply);
     void resumeJob(const Caller& caller, const std::string& key, Reply<void> reply);
     /// Changes all limits that are set in `change`. If one of the limits cannot be changed, setLimits() changes none. With
-    /// `force`, a new limit may be lower than the present use of the job, and the kernel may kill processes of the job. The
+    /// `force`, a new limit may be lower than the present use of the job. The kernel may then kill processes of the job. The
     /// answer contains the job's limits after the change.
     void setLimits(const Caller& caller, const std::string& key, ResourceLimits change, bool force, Reply<ResourceLimits> reply);
     void waitJob(const Caller& caller, const std::string& key, Reply<Receipt> reply);

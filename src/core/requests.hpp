@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Declares what callers ask of JobManager, and what JobManager answers.
+// Declares the requests to JobManager, and the answers of JobManager.
 #pragma once
 
 #include "base/result.hpp"

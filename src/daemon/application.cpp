@@ -47,8 +47,8 @@ constexpr int kExitRestart = 1;
 constexpr unsigned kPauseSeconds = 2;
 constexpr std::uint64_t kBarrier = 2'000'000; // microseconds
 // The policy of the bus identifies pinfoldd only by the bus names of pinfoldd. As soon as pinfoldd has connected to the bus, it
-// takes the name org.pinfold1.Daemon. For the owner of this name, the bus refuses messages with file descriptors. So users
-// cannot send file descriptors while pinfoldd still takes over the jobs of an earlier pinfoldd.
+// takes the name org.pinfold1.Daemon. The bus refuses messages with file descriptors to the owner of the name
+// org.pinfold1.Daemon. So users cannot send file descriptors while pinfoldd still takes over the jobs of an earlier pinfoldd.
 constexpr const char* kEarlyBusName = "org.pinfold1.Daemon";
 
 /// Returns the socket of pinfoldd.socket (see sd_listen_fds(3)), or -1 if there is none.

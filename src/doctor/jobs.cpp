@@ -65,10 +65,10 @@ void checkJobs(const Host&, const Files& files, Findings& findings) {
         findings.needsRoot("jobs.units", kRecordsDirectory);
         return;
     }
-    // Jobs may start and end during the check. pinfoldd writes the record of a job before the slice is created, and removes the
-    // record after the slice. So the check lists the slices twice, before and after it reads the records. If both lists contain
-    // a slice but no record belongs to the slice, there is a finding: the slice has no record. If neither list contains the
-    // slice of a record that existed all the time, the slice is missing.
+    // Jobs may start and end during the check. The record of a job is written before the slice is created, and removed after
+    // the slice. So the check lists the slices twice, before and after it reads the records. If both lists contain a slice but
+    // no record belongs to the slice, there is a finding: the slice has no record. If neither list contains the slice of a
+    // record that existed all the time, the slice is missing.
     const auto before = slices(files);
     const auto found = records(files);
     const auto after = slices(files);

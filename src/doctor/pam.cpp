@@ -37,8 +37,9 @@ void checkPresence(bool account, bool session, bool mayFail, Findings& findings)
         findings.ok("pam.sshd", "pam_pinfold is not used: logins by ssh stay outside of jobs", kFile);
 }
 
-/// Checks the order of pam_pinfold and pam_systemd. pam_systemd moves the process into the scope of a session, and pam_pinfold
-/// moves the process into the scope of a job. The module that runs later decides in which scope the process stays.
+/// Checks the order of pam_pinfold and pam_systemd. The module pam_systemd moves the process of a login into the scope of a
+/// session. The module pam_pinfold moves the process into the scope of a job. The module that runs later decides in which scope
+/// the process stays.
 void checkOrder(const Stack& session, Findings& findings) {
     const auto ours = find(session, kOurs);
     if (ours == session.end())

@@ -72,8 +72,8 @@ struct JobRecord {
     std::optional<OomVerdict> oom;               ///< the verdict on the first kill
     bool oomSaid = false;                        ///< the job's own output has a line about `oom`
     std::optional<ProcessIdentity> supervisor;
-    /// If true, the owner made the batch script part of the job, so pinfoldd also accepts the owner's report on how the batch
-    /// script ended. If false, pinfoldd accepts only the batch system's report on how the batch script ended.
+    /// If true, the owner made the batch script part of the job. In this case pinfoldd also accepts the owner's report on how
+    /// the batch script ended. If false, pinfoldd accepts only the batch system's report on how the batch script ended.
     bool ownersBatch = false;
     std::map<std::uint32_t, TaskRecord> tasks; ///< task 0 is the batch script; a job that was opened may have no task 0
     /// For an opened job without a batch script: the time in microseconds from the end of the last task to the end of the job.

@@ -71,8 +71,8 @@ struct NodeMetrics {
     std::vector<JobFigures> each; ///< one entry for each live job; empty if the site does not want figures of single jobs
 };
 
-/// Returns the metrics in Prometheus' text format. The text has no series for a figure of a job that is not known, and no
-/// series for a limit that is unset or infinite.
+/// Returns the metrics in Prometheus' text format. If a figure of a job is not known, the text has no series for the figure.
+/// The text also has no series for a limit that is unset or infinite.
 std::string metricsText(const NodeMetrics& metrics);
 
 } // namespace pinfold

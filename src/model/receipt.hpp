@@ -54,8 +54,8 @@ struct Leftovers {
     std::vector<std::string> commands;
 
     /// Keeps only the first kMostCommands command lines. Together, the command lines may have at most kMostCommandBytes bytes.
-    /// If the command lines are longer, boundCommands() shortens the longest of them to the same length, and marks each
-    /// shortened command line with "…".
+    /// If the command lines are longer, boundCommands() shortens the longest command lines to the same length. The mark "…"
+    /// shows that a command line was shortened.
     void boundCommands();
 
     bool operator==(const Leftovers&) const = default;

@@ -203,8 +203,8 @@ Result<void> decide(const Caller& caller, Action action, const Target& target) {
         return admitted;
     const auto& rule = *ruleOf(action);
     const auto becomes = outcome(rule, target.phase);
-    // If the answer for the job's phase is the same as for a job that does not exist, pinfoldd does not check the owner. An
-    // answer without a check of the owner is safe, because everyone may know which jobs are live.
+    // In some phases a job gets the same answer as a job that does not exist. For such an answer, pinfoldd does not check the
+    // owner. An answer without a check of the owner is safe, because everyone may know which jobs are live.
     if (becomes != Done && becomes == outcome(rule, Phase::NoJob))
         return possible(action, target.phase, target.key);
     // Nobody may move a process from one job into another. The process would escape from the limits of the first job, and would

@@ -28,8 +28,8 @@ namespace pinfold {
 /// incomplete until the name service has answered.
 class SubordinateUsers {
 public:
-    /// SubordinateUsers checks at most once in this time (in microseconds) whether /etc/subuid has changed. A question about a
-    /// user triggers the check.
+    /// The shortest time, in microseconds, between two checks whether /etc/subuid has changed. A question about a user triggers
+    /// the check.
     static constexpr std::uint64_t kLookAgain = 10'000'000;
     static constexpr std::size_t kMostBytes = 4 << 20; ///< SubordinateUsers reads at most this much of the file: some 200,000
                                                        ///< users

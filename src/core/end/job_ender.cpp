@@ -174,8 +174,8 @@ void JobEnder::begin(const JobPtr& job, Request request) {
     record.grace = request.grace;
     job->lingerTimer.reset();
     job->leaderTimer.reset();
-    // pinfoldd thaws the job first, because systemd 257 does not stop a frozen unit, and SIGKILL is the only signal that ends a
-    // frozen process.
+    // The job must be thawed first. systemd 257 does not stop a frozen unit, and a frozen process reacts to no signal except
+    // SIGKILL.
     const bool frozen = endSuspension(record, core_.context.loop.bootTime());
     job->leftToPid1 = request.cause == JobResult::NodeShutdown && !frozen;
     if (frozen)
@@ -350,17 +350,18 @@ void JobEnder::emptied(const JobPtr& job) {
     closer_.note(*job);
     if (reports_.isAwaited(job)) {
         // pinfoldd may be restarted before the report comes, so pinfoldd stores the record as soon as the loop is idle. On a
-        // busy node the report comes before the loop is idle. On such a node, pinfoldd stores the record at the next change of
-        // the job's state.
+        // busy node the report comes before the loop is idle. If the report comes first, pinfoldd stores the record at the next
+        // change of the job's state.
         job->idleSave = core_.context.loop.whenIdle([this, weak = WeakJob(job)] {
             if (const auto live = weak.lock())
                 core_.save(*live);
         });
         return;
     }
-    // If somebody kills the process group, the leader and the supervisor end together. pinfoldd may see the empty slice, the
-    // leader's end or the supervisor's end first. If the supervisor lives, isAwaited() has waited for the supervisor's report
-    // already. The check of the supervisor must come after isAwaited(), because the supervisor may end between the two checks.
+    // If somebody kills the process group, the leader and the supervisor end together. In this case pinfoldd may first notice
+    // the empty slice, the leader's end or the supervisor's end. If the supervisor lives, isAwaited() has waited for the
+    // supervisor's report already. The check of the supervisor must come after isAwaited(), because the supervisor may end
+    // between the two checks.
     auto& record = job->record;
     const bool supervisorLives = job->supervisor && !hasEnded(job->supervisor.get());
     if (record.supervisor && !supervisorLives && record.cause == JobResult::Exited && !record.exit.known())

@@ -45,9 +45,9 @@ private:
     /// Tries the report again later. As long as the state of the processes cannot be read, pinfoldd takes no action against the
     /// job.
     void reportLater(const JobPtr& job, std::uint64_t killedAt);
-    /// Does what unkillable.action says, unless the remaining processes wait for a file server that users run themselves. The
-    /// argument `first` is true if no pinfoldd has taken an action for the job before. An earlier pinfoldd may have done so
-    /// before a restart.
+    /// Does what unkillable.action says. If the remaining processes wait for a file server that users run themselves, judge()
+    /// takes no action. The argument `first` is true if no pinfoldd has taken an action for the job before. An earlier pinfoldd
+    /// may have done so before a restart.
     void judge(Job& job, const std::vector<pid_t>& left, std::vector<ProcessInfo> named, bool first);
     void runScript(const Job& job, const std::vector<pid_t>& pids) const;
 

@@ -30,10 +30,10 @@ struct HistoryTrouble {
 /// come during a transaction wait for the next transaction. The slower the disk is, the more receipts share a transaction. If a
 /// transaction fails, HistoryWriter repeats the transaction until it succeeds.
 ///
-/// A job waits at most the time history.patience until its receipt is in the history. If the receipt cannot be written in this
-/// time, HistoryWriter sets the receipt aside in a file in /run, and pinfoldd continues to end the job. HistoryWriter sets
-/// aside at most 10,000 receipts with at most 32 MiB in total. If more receipts have to be set aside, HistoryWriter drops the
-/// oldest receipts.
+/// A job waits at most the time history.patience until its receipt is in the history. If the receipt cannot be written within
+/// history.patience, HistoryWriter sets the receipt aside in a file in /run. After that, pinfoldd continues to end the job.
+/// HistoryWriter sets aside at most 10,000 receipts with at most 32 MiB in total. If more receipts have to be set aside,
+/// HistoryWriter drops the oldest receipts.
 class HistoryWriter {
 public:
     HistoryWriter(CoreContext& context, LiveRows& rows);

@@ -23,8 +23,8 @@ std::vector<ProcessInfo> lookWhereTheyHang(const ProcessTable& table, std::vecto
 
 } // namespace
 
-/// Reading a process may hang. Reading makes sure that at most one thread hangs for each process, even if there are many
-/// requests for that process.
+/// Reading a process may hang. The class Reading lets at most one thread hang at each process, even if there are many requests
+/// for the process.
 struct Describer::Reading {
     explicit Reading(ProcessTable processTable) : table(std::move(processTable)) {}
 

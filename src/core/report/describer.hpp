@@ -21,12 +21,12 @@ namespace pinfold {
 
 class Describer {
 public:
-    /// The longest time in microseconds for the description of processes. A fact that cannot be read within this time is
+    /// The longest time in microseconds for the description of processes. A fact that cannot be read within kPatience is
     /// missing in the description. The usual reason is a process that hangs in the kernel and holds the lock of its memory.
     static constexpr std::uint64_t kPatience = 1'000'000;
 
-    /// The number of threads that read the processes of one user at the same time. If one of the two threads hangs while it
-    /// reads a process, the second thread still reads all other processes of the user.
+    /// The greatest number of threads that read processes of one user at the same time. If one of the two threads hangs while
+    /// it reads a process, the second thread still reads all other processes of the user.
     static constexpr std::size_t kThreadsPerUser = 2;
     /// The total number of threads that read the processes of ordinary users. Root's processes have their own threads, which
     /// never wait for processes of other users.

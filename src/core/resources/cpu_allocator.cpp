@@ -135,8 +135,8 @@ void measure(Placement& placement) {
     placement.l3s = l3s.size();
 }
 
-/// Gives the job one whole part after another, the largest first, until a single part has enough room for all that is still
-/// missing.
+/// Gives whole parts to the job, beginning with the part that has the most room. When one part has enough room for all that is
+/// still missing, spread() takes the rest from that part.
 Placement spread(const Domain& domain, std::vector<const Domain*> parts, unsigned wanted) {
     Placement placement;
     std::optional<Placement> rest;

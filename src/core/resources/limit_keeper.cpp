@@ -70,8 +70,8 @@ std::string namesOf(const ResourceLimits& limits) {
     return names;
 }
 
-/// Returns the first device in the limits that is not a block device of this node. If all devices are block devices, the result
-/// is an empty string.
+/// Returns the name of the first device in the limits that does not exist on this node as a block device. If all devices are
+/// block devices, the result is an empty string.
 std::string missingDevice(const ResourceLimits& limits) {
     std::string missing;
     forEachLimit(limits, [&missing](const LimitRow&, const auto& limit) {

@@ -32,8 +32,8 @@ private:
     EventHandle timer_;
 };
 
-/// Returns true if the job may have ended because PID 1 is shutting the node down, although pinfoldd has not received PID 1's
-/// announcement of the shutdown yet.
+/// Returns true if a shutdown of the node may have ended the job. The announcement of the shutdown by PID 1 may still be on its
+/// way to pinfoldd.
 bool mayBeOfShutdown(const Core& core, const Job& job);
 /// Returns the final result of a job that ended with `result`. If a shutdown of the node has caused the end of the job, the
 /// final result is NodeShutdown. If a shutdown has not caused the end, the final result is `result`.

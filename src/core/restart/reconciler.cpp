@@ -38,7 +38,7 @@ struct Reconciler::Run {
 // Jobs may start and end while run() looks for orphans. A job is in the registry before systemd gets the call to start the
 // job's units. The job stays in the registry until the job's cgroup is gone. So run() first asks systemd for the list of units,
 // and *after* the answer looks up each unit in the registry. A job may have ended between the two steps. So run() asks systemd
-// for a second list, and a unit is an orphan only if the unit is also in the second list.
+// for a second list. Only a unit that is in both lists can be an orphan.
 void Reconciler::run(bool dryRun, Reply<Reconciliation> reply) {
     auto run = std::make_shared<Run>(dryRun, std::move(reply));
     core_.context.systemd.listUnits(kPatterns, [this, run](const auto& first) {
@@ -93,8 +93,7 @@ bool Reconciler::isOrphan(const Run& run, const std::string& unit) const {
     return !job || (identity->task && job->record.state == JobState::Running && !job->record.tasks.contains(*identity->task));
 }
 
-/// Returns the names of the units that seem to be orphans. If only the cgroup of a unit is left, the result also has the name
-/// of that unit.
+/// Returns the names of the units that seem to be orphans. A unit is also in the result if only the cgroup of the unit is left.
 std::set<std::string> Reconciler::suspects(const Run& run, const std::vector<UnitStatus>& units) const {
     std::set<std::string> names;
     for (const auto& unit : units)

@@ -331,7 +331,7 @@ void JobCreator::started(const JobPtr& job, const ScopeStarter::Outcome& outcome
 }
 
 /// Forgets a job for which systemd has not created any unit. Units with the job's name may exist, but they belong to somebody
-/// else. So drop() does not change such units.
+/// else. So drop() does not change units with the job's name.
 void JobCreator::drop(const JobPtr& job, const Error& why) {
     logWarning(core_.context, job->key(), "job not created: " + why.message, Trouble::Start);
     if (auto removed = core_.context.records.remove(job->key()); !removed)
@@ -346,9 +346,9 @@ void JobCreator::drop(const JobPtr& job, const Error& why) {
 void JobCreator::giveUp(const JobPtr& job, const Error& why) {
     logWarning(core_.context, job->key(), "job not created: " + why.message, Trouble::Start);
     answer(job, why);
-    // pinfoldd ends the processes of this job as it ends the processes of any job. The caller gets the answer that the job was
-    // not created, so pinfoldd writes no receipt. With --exec the caller is the leader, and needs the grace time to print an
-    // error message before it ends.
+    // pinfoldd ends the processes of the job in the same way as the processes of any other job. The caller gets the answer that
+    // the job was not created, so pinfoldd writes no receipt. With --exec the caller is the leader, and needs the grace time to
+    // print an error message before it ends.
     job->record.neverRan = true;
     if (!job->slice)
         if (auto slice = core_.context.cgroups.open(slicePath(job->key())))

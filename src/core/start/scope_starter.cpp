@@ -298,8 +298,8 @@ void ScopeStarter::warn(const JobKey& key, const std::vector<std::string>& troub
 }
 
 /// Releases the placeholders when PID 1 has answered one more call. A call with the process ids of the placeholders may still
-/// be in the queue of PID 1. Until PID 1 has handled such a call, no other process may get the process id of a placeholder. PID
-/// 1 handles calls in the order in which they come.
+/// be in the queue of PID 1. Until PID 1 has handled all calls in its queue, no other process may get the process id of a
+/// placeholder. PID 1 handles calls in the order in which they come.
 void ScopeStarter::releaseInDoubt() {
     if (inDoubt_.empty() || asksForDoubt_)
         return;

@@ -4,7 +4,7 @@
 //
 // A call to systemd contains process ids, but systemd moves the processes later. Between the call and the move, a process of an
 // ordinary user may end, and another process may get the same process id. From version 257 on, systemd accepts pidfds and
-// checks each pidfd once more before the move. But for the move itself, such a systemd still writes a process id
+// checks each pidfd once more before the move. But even with pidfds, systemd still writes a process id for the move itself
 // (src/core/cgroup.c of systemd). So pinfoldd lets systemd start the scope with only a placeholder process, and ProcessMover
 // moves the job's processes. A process id that pinfoldd passes to systemd always belongs to a process that only root can end.
 #pragma once
@@ -70,8 +70,7 @@ private:
     void waitForSystemd(AttemptPtr attempt, Error otherwise);
     void askSystemd(const AttemptPtr& attempt, const Error& otherwise);
     /// Checks the state of the scope. If the start has succeeded or failed, lookAndTell() informs the caller and returns true.
-    /// If only some processes are not in the scope yet, lookAndTell() returns true, and the caller is informed when the
-    /// processes have been moved.
+    /// If only moves of processes are left, lookAndTell() also returns true, and informs the caller after the moves.
     bool lookAndTell(const AttemptPtr& attempt);
     Result<bool> isDone(const Attempt& attempt) const;
     Result<pid_t> placeholderFor(Attempt& attempt) const;

@@ -17,8 +17,8 @@ constexpr std::uint64_t kMoment = 200'000;
 constexpr std::string_view kHome = "/pinfold.slice";
 
 // SupervisorHome does not move supervisors that are in user.slice. A supervisor in user.slice does not belong to the service of
-// a batch system. By limits on user.slice, a site may limit everything that users do outside of jobs, and a supervisor must not
-// escape from these limits.
+// a batch system. Limits on user.slice are for all that users do outside of jobs, and a supervisor should not escape from these
+// limits.
 constexpr std::string_view kSessions = "/user.slice/";
 
 /// Describes a supervisor that a thread has to move into pinfold.slice.
