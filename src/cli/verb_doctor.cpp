@@ -19,7 +19,7 @@ namespace {
 
 using doctor::FindingState;
 
-/// If an answer takes long, shows one line on a terminal that says for whose answer pinfold waits.
+/// Prints "waiting for PROGRAM" on a terminal if the answer of a program takes longer than half a second.
 class Progress {
 public:
     Progress()

@@ -24,7 +24,8 @@ namespace {
 
 constexpr std::size_t kMostKeys = 20; // limit for an error message, which nothing cuts to the terminal's width
 
-/// Shows one line, and rewrites the line each time. If standard error is not a terminal, Progress shows nothing.
+/// Shows the progress of the drain on one line of the terminal. Each new text replaces the earlier text on that line. If
+/// standard error is not a terminal, Progress shows nothing.
 class Progress {
 public:
     Progress() {
@@ -69,7 +70,8 @@ Result<Seen> look(const ManagerClient& client) {
     return Seen{drain->has_value(), std::move(*jobs)};
 }
 
-/// Waits until the next job ends, or until there is another reason to ask pinfoldd again.
+/// Waits until a job ends. Also returns if the bus or pinfoldd restarts, because the caller then has to ask pinfoldd for its
+/// jobs again.
 Result<void> waitForAnEnd(std::optional<JobsWatch>& watch, const std::vector<JobInfo>& jobs, std::uint64_t timeout) {
     if (!watch) {
         auto connected = JobsWatch::connect();

@@ -12,7 +12,7 @@ struct Options {
     bool json = false;
 };
 
-/// The --json of this verb may have a value, unlike the --json of other verbs.
+/// Only `pinfold events` takes a value for --json. The --json of other verbs has no value.
 OptionSet describe(Options& options) {
     return {{.name = "--json",
              .value = "FORM",
@@ -26,7 +26,7 @@ ExitStatus events(const VerbContext& context, const Options& options) {
     auto watch = EventsWatch::connect();
     if (!watch)
         return fail(watch.error());
-    // There is no pager here, because the reader wants each line as soon as it comes.
+    // `pinfold events` uses no pager, because a user wants to see each event at once.
     const auto heard = watch->listen([json = context.json || options.json](const Event& event) {
         const auto time = realTimeNow();
         std::fputs((json ? jsonEvent(event, time) : eventLine(event, time)).c_str(), stdout);

@@ -28,9 +28,9 @@ OptionSet describe(Options& options) {
              .set = into(options.lines, numberFrom(0, UINT32_MAX))}};
 }
 
-/// Returns matches for the journal: for what pinfoldd, root's other programs and systemd have said about the job, and for what
-/// the job's own processes have said. Every user may write PINFOLD_JOB= and UNIT= into the journal. So the matches also name the
-/// sender, by fields that journald itself writes.
+/// Returns the filters that select a job's entries in the journal. The filters select the entries of the job's own processes,
+/// and the entries of pinfoldd, systemd and root's other programs about the job. Every user may write entries with PINFOLD_JOB=
+/// and UNIT= into the journal. So the filters also check who wrote an entry, by fields that only journald can set.
 JournalMatches matchesOf(const JobKey& key) {
     return {{"PINFOLD_JOB=" + key.text(), "_UID=0"},
             {"UNIT=" + key.sliceName(), "UNIT=" + key.scopeName(0), "_PID=1"},
@@ -41,7 +41,8 @@ std::string shown(const VerbContext& context, const JournalEntry& entry) {
     return context.json ? jsonJournalEntry(entry) : journalLine(entry, context.terminal);
 }
 
-/// Writes all entries of the journal, as long as somebody reads them. Returns the number of entries.
+/// Writes the entries of the journal, until none is left or until nobody reads the output any more. Returns the number of
+/// entries.
 Result<std::size_t> copy(const VerbContext& context, JournalReader& journal, std::FILE* to) {
     std::size_t count = 0;
     while (std::ferror(to) == 0) {

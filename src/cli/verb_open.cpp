@@ -64,7 +64,8 @@ OptionSet describe(Options& options) {
     return set;
 }
 
-/// Ends an earlier run of the job, if the batch system had no time to end it.
+/// An earlier run of the job may still be live, because the batch system had no time to end the run. endFormerRun() ends the
+/// earlier run.
 Result<void> endFormerRun(const std::string& key) {
     const auto ended = retryWhileAway<Receipt>([&](const ManagerClient& client) { return client.end(key, {}, kDefaultTimeout); });
     if (!ended && ended.error().code != ErrorCode::NoSuchJob)
@@ -72,7 +73,8 @@ Result<void> endFormerRun(const std::string& key) {
     return {};
 }
 
-/// Adopts the processes. retryWhileAway() may repeat this, because processes that are in the job already stay there.
+/// Makes the processes part of the job. Processes that are in the job already stay there, so retryWhileAway() may repeat the
+/// call.
 Result<void> adoptInto(const ManagerClient& client, const Options& options, const std::string& slice,
                        std::vector<UniqueFd>& processes) {
     processes = outsideOf(slice, std::move(processes));

@@ -25,7 +25,8 @@ template <class T> std::string text(const std::optional<T>& value) {
         return limitText(*value);
 }
 
-/// The names of properties are the JSON keys. A value that is unset or unknown is empty.
+/// The properties have the same names as the keys of the JSON output. If a value is unset or unknown, `pinfold show` prints an
+/// empty value.
 std::string joined(const std::vector<std::string>& names) {
     std::string text;
     for (const auto& name : names)
@@ -33,7 +34,7 @@ std::string joined(const std::vector<std::string>& names) {
     return text;
 }
 
-/// `user` is the name of the job's owner.
+/// The argument `user` is the name of the job's owner.
 Pairs pairsOf(const JobDetail& detail, const std::string& user) {
     const auto& job = detail.job;
     Pairs pairs{{"key", job.key},

@@ -49,14 +49,15 @@ ExitStatus stopJob(const VerbContext& context, const Options& options, const std
     const auto stopped = client->stop(key, options.grace);
     if (!stopped)
         return fail(stopped.error());
-    // For one job the wait uses the connection that is open already. A new connection would take time, and meanwhile pinfoldd may
-    // forget a job that gets no receipt.
+    // If `pinfold stop` stops only one job, it uses the open connection also to wait for the end of the job. A new connection
+    // would take time. While pinfold connects again, pinfoldd may forget a job that gets no receipt.
     if (options.wait && options.jobs.size() == 1)
         return waited(client->wait(key, options.timeout), key, options.timeout);
     return ExitStatus::Ok;
 }
 
-/// Asks all jobs to stop before it waits for the first, so that their grace times run at the same time.
+/// First asks pinfoldd to stop all jobs, and then waits for the end of each job. Because all stop requests come first, the
+/// grace times of the jobs run at the same time.
 ExitStatus stop(const VerbContext& context, const Options& options) {
     std::vector<std::string> stopped;
     const auto asked = forEachJob(context, options.jobs, {}, [&](const VerbContext& one, const std::string& key) {

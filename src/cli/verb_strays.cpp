@@ -24,7 +24,8 @@ Result<std::vector<LiveJob>> liveJobs() {
     return askLiveJobs(*client);
 }
 
-/// Runs the verb once, and tells the caller and the journal what the verb found and did.
+/// Runs `pinfold strays` once. The caller and the journal get a report on the strays that were found and on the action against
+/// each stray.
 class Run {
 public:
     Run(const VerbContext& context, const StraysOptions& options, const StrayScanner& scanner)
@@ -53,7 +54,8 @@ private:
             for (const auto& stray : findings.strays)
                 journal_.event(strayEvent(stray, {}));
         sayReasons();
-        // Without pinfoldd the list of strays is complete, but it is not known which users have a job.
+        // If pinfoldd does not run, the list of strays is still complete, but `pinfold strays` does not know which users have a
+        // job.
         const bool filterFailed = scanner_.config().withoutJob && !findings.jobsKnown;
         return findings.unseen.empty() && !filterFailed ? ExitStatus::Ok : ExitStatus::Failed;
     }
@@ -109,7 +111,8 @@ private:
             std::fprintf(stderr, "pinfold: cannot read a command line: %s\n", unread.c_str());
     }
 
-    /// Returns true if the run writes to the journal. A run in which the caller only looks does not.
+    /// Returns true if the run writes to the journal. A run that only lists strays for the caller writes nothing to the
+    /// journal.
     bool journals() const { return !options_.mode || run_.acted; }
 
     const VerbContext& context_;

@@ -68,7 +68,8 @@ OptionSet describe(Options& options) {
 using Clock = std::chrono::steady_clock;
 
 std::optional<std::string> sortOfKey(char key) {
-    // Each key is the first letter of the name. `time` has T, because `tasks` has t.
+    // To sort by a column, the user presses the first letter of the column's name. The key t selects `tasks`, so `time` has the
+    // key T.
     for (const auto& [letter, name] : {std::pair{'c', "cpu"}, std::pair{'m', "memory"}, std::pair{'i', "io"},
                                        std::pair{'t', "tasks"}, std::pair{'T', "time"}, std::pair{'k', "key"}})
         if (letter == key)
@@ -76,7 +77,8 @@ std::optional<std::string> sortOfKey(char key) {
     return std::nullopt;
 }
 
-/// Says when the looks are due. A late look does not delay the looks after it.
+/// Calculates when `pinfold top` has to update the list of jobs. If one update is late, the later updates still come at their
+/// planned times.
 class Pace {
 public:
     explicit Pace(std::uint64_t usec) : every_(std::chrono::microseconds(usec)) {}
@@ -119,7 +121,7 @@ ExitStatus batch(const VerbContext& context, const Options& options, TopSource& 
     return ExitStatus::Ok;
 }
 
-/// Shows jobs on the screen, and does what the pressed keys say.
+/// Shows the jobs on the screen, and handles the keys that the user presses.
 class Live {
 public:
     Live(TopSource& source, TopSample first, TopStyle style)
@@ -137,7 +139,7 @@ public:
     }
 
 private:
-    /// Waits until the next look is due. Returns false if the user quits.
+    /// Waits until the list has to be updated again. Returns false if the user quits.
     bool waitForKeys(const Pace& pace) {
         while (const auto key = screen_.wait(pace.remainingUsec())) {
             if (*key == 'q')

@@ -128,7 +128,7 @@ std::string joined(const std::vector<std::string>& words) {
     return text;
 }
 
-/// Returns assignments to the variables that _pinfold_reply reads.
+/// Returns shell code that sets the variables for the shell function _pinfold_reply.
 std::string assignments(const std::string& words, Offer offer, bool comma) {
     std::string text;
     if (!words.empty())
@@ -138,7 +138,7 @@ std::string assignments(const std::string& words, Offer offer, bool comma) {
     return text + (comma ? " comma=yes" : "");
 }
 
-/// Returns the cases for those options of a command that have a value in the next word.
+/// Returns one `case` branch for each option of the command that takes its value from the next word.
 std::string valueCases(const std::string& command, const OptionSet& options) {
     std::string text;
     for (const auto& option : options) {

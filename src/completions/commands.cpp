@@ -21,7 +21,8 @@ OptionSet Command::withCommon(const OptionSet& common) const {
 }
 
 Commands allCommands() {
-    // The options point to variables of this function. Such pointers do no harm, because nobody parses with these options.
+    // The options contain pointers to local variables of allCommands(). The pointers become invalid later, but no code follows
+    // them, because the options are not used to parse a command line.
     OutputOptions output;
     Commands commands{.common = outputOptions(output), .verbs = {}, .wrapper = {}};
     for (auto& verb : allVerbs())

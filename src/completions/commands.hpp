@@ -8,16 +8,16 @@
 
 namespace pinfold {
 
-/// Says what a shell may complete after one verb of pinfold, or after pinfold-run.
+/// Describes the words that a shell can complete after one verb of pinfold, or after pinfold-run.
 struct Command {
     std::string name;
     std::string summary;
     OptionSet options; ///< with the command's arguments
 
-    /// Returns true if the command's argument is another command, whose own words follow.
+    /// Returns true if the argument of this command is another command with arguments of its own, as for `pinfold run`.
     bool runsCommand() const;
-    /// Returns the command's options and the common options. The common options are left out if another command follows, because
-    /// that command would take them for its own.
+    /// Returns the command's own options and the common options of pinfold. If the argument is another command, --help is the
+    /// only common option in the result. The other command would take any other common option as its own option.
     OptionSet withCommon(const OptionSet& common) const;
 };
 
@@ -29,7 +29,7 @@ struct Commands {
 
 Commands allCommands();
 
-// Each function returns a script with the completions of one shell for pinfold and pinfold-run.
+// Functions that return a completion script for one shell. Each script covers pinfold and pinfold-run.
 std::string bashScript(const Commands& commands);
 std::string zshScript(const Commands& commands);
 std::string fishScript(const Commands& commands);

@@ -51,7 +51,7 @@ std::string valuesOf(const Option& option) {
     return words;
 }
 
-/// Returns one line of the script. `start` is "complete -c COMMAND" and the condition.
+/// Returns one line of the script. The argument `start` is the beginning of the line: "complete -c COMMAND" and the condition.
 std::string line(const std::string& start, const Option& option) {
     const auto values = valuesOf(option);
     auto text = start;

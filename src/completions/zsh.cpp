@@ -64,7 +64,7 @@ const char* functionOf(Offer offer) {
     return " ";
 }
 
-/// Returns a text such as ":STATE:(creating running)".
+/// Returns the specification of an option's value, such as ":STATE:(creating running)".
 std::string valueOf(const Option& option) {
     const auto& words = option.words.empty() ? option.samples : option.words;
     std::string action = functionOf(option.offer);
@@ -84,7 +84,7 @@ std::string argument(const Option& option, int position) {
     return "'" + (option.values == Values::Several ? "*" : std::to_string(position)) + value + "'";
 }
 
-/// Returns the specification of one option, as _arguments (zshcompsys(1)) wants it.
+/// Returns the specification of one option in the form that the shell function _arguments needs (zshcompsys(1)).
 std::string specification(const Option& option) {
     const auto text = "[" + escaped(option.help, "[]:\\") + "]";
     const bool value = !option.isFlag() && option.values != Values::Optional;

@@ -40,27 +40,30 @@ struct Config {
         std::uint64_t maxPerUser = 10000;                             ///< max_per_user: the most live jobs of one user
         std::uint64_t maxTasks = 1000;        ///< max_tasks: the most live tasks of one job besides its batch script
         std::uint64_t maxTasksPerUser = 8000; ///< max_tasks_per_user: the most live tasks of all jobs of one user
-        /// linger = "60s": how long a job without a batch script outlives its last task; 0 or more, or kInfinity.
+        /// linger = "60s": how long a job without a batch script stays after its last task has ended; 0 or more, or kInfinity.
         std::uint64_t linger = 60'000'000;
-        /// slots = "none" | "weight" | "quota" | "cpus": which share of the CPUs a job's slots give it
+        /// slots = "none" | "weight" | "quota" | "cpus": how the number of a job's slots decides the job's share of the CPUs
         Slots slots = Slots::Weight;
         std::uint64_t shepherdGrace = 30'000'000; ///< shepherd_grace = "30s": time for a shepherd whose job was killed; 0 to 1 h
-        /// summary = false | true | "on-failure": the page of `pinfold why` at the end of the job's standard output
+        /// summary = false | true | "on-failure": whether pinfoldd appends the page of `pinfold why` to the job's standard
+        /// output
         Summary summary = Summary::Never;
     } jobs;
 
-    /// [defaults]: the limits for a job that does not set them. These limits are also the highest limits for users' own jobs. The
-    /// keys are the names of limitTable(), and people write the values as on the command line: memory_max = "4G", cpu_quota =
-    /// "200%", run_time_max = "12h".
+    /// [defaults]: the limits of a job, if the request for the job does not set these limits. Ordinary users may not set higher
+    /// limits than the limits in [defaults] for their own jobs. The keys are the names of limitTable(), and a value has the
+    /// same form as on the command line: memory_max = "4G", cpu_quota = "200%", run_time_max = "12h".
     ResourceLimits defaults;
 
-    /// [devices.NAME] allow = ["/dev/fuse rw"]: the devices that a job with device_profile = "NAME" may open besides the harmless
-    /// devices.
+    /// [devices.NAME] allow = ["/dev/fuse rw"]: the devices that a job with device_profile = "NAME" may open. The job may also
+    /// open the harmless devices, such as /dev/null.
     std::map<std::string, DeviceRules> devices;
 
-    /// [gpus]: the GPUs of the node. On a node with GPUs a job can open only the GPUs that the job got.
+    /// [gpus]: the GPUs of the node. If the configuration has GPUs, a job can open only the GPUs that pinfoldd has given to the
+    /// job.
     struct Gpus {
-        /// devices = ["/dev/nvidia0", ["/dev/dri/card0", "/dev/dri/renderD128"]]: one entry for each GPU.
+        /// devices = ["/dev/nvidia0", ["/dev/dri/card0", "/dev/dri/renderD128"]]: the device files of the GPUs, with one entry
+        /// for each GPU.
         std::vector<DeviceRules> devices;
         DeviceRules common;           ///< common = ["/dev/nvidiactl"]: devices for each job that has a GPU
         std::vector<std::string> ids; ///< ids = ["GPU-8f3e"]: the names of the GPUs in the environment; if empty, 0, 1, ...
@@ -72,7 +75,8 @@ struct Config {
         HyperThreads hyperThreads = HyperThreads::Count; ///< hyper_threads = "count" | "share" | "idle"
     } allocation;
 
-    /// Is an amount, or a percentage of the whole, rounded up.
+    /// Says how much of the node's memory or CPUs the site reserves: an amount, or a percentage of the total. A percentage is
+    /// rounded up.
     struct Reserve {
         std::uint64_t amount = 0;
         bool percent = false;
@@ -80,7 +84,8 @@ struct Config {
         std::uint64_t of(std::uint64_t whole) const { return percent ? (whole * amount + 99) / 100 : amount; }
         bool operator==(const Reserve&) const = default;
     };
-    /// [node]: the part of the node that batch.slice does not get. If a member is unset, batch.slice's own setting holds.
+    /// [node]: the part of the node that batch.slice does not get. If a key of [node] is unset, the setting in batch.slice's
+    /// own unit file applies.
     struct Node {
         std::optional<Reserve> memory; ///< reserve_memory = "4G" | "10%"; up to 90%
         std::optional<Reserve> cpus;   ///< reserve_cpus = 2 | "10%": hyper-threads, rounded up to whole cores; up to 90%
@@ -92,8 +97,8 @@ struct Config {
         CommandLines commandLines = CommandLines::Full; ///< command_lines = "none" | "name" | "full"
     } leftovers;
 
-    /// [history]: which receipts the history keeps, and what happens while pinfoldd cannot write receipts. The oldest receipts go
-    /// first. kInfinity means that there is no limit.
+    /// [history]: limits for the receipts in the history, and what pinfoldd does while it cannot write receipts. If the history
+    /// has too many receipts, pinfoldd removes the oldest. The value kInfinity means that there is no limit.
     struct HistoryLimits {
         std::uint64_t maxAge = 31'536'000'000'000;        ///< max_age = "365d": microseconds since a job's end, from 1 h
         std::uint64_t maxSize = 1'073'741'824;            ///< max_size = "1G": bytes of history.db in use, from 1 MiB
@@ -109,7 +114,7 @@ struct Config {
     } metrics;
 
     struct Unkillable {
-        /// after = "60s": time from SIGKILL to the report of processes that outlived it; 1 s to 1 h.
+        /// after = "60s": time from SIGKILL to the report about processes that have not ended; 1 s to 1 h.
         std::uint64_t after = 60'000'000;
         UnkillableAction action = UnkillableAction::None; ///< action = "none" | "comment" | "drain" | "script"
         std::string script;                               ///< script = "/path": absolute; needed for action = "script"
@@ -122,9 +127,9 @@ struct LoadedConfig {
     std::vector<std::string> warnings;        ///< warnings about unknown keys, "file:line:column: …"
 };
 
-/// Says in which directories loadConfig() looks for the configuration, the lowest priority first. The main file is that of the
-/// last directory that has one. Drop-ins come from all three directories: a file masks a file of the same name in an earlier
-/// directory, and a link to /dev/null disables a drop-in.
+/// Says in which directories loadConfig() looks for the configuration, the lowest priority first. If several directories have a
+/// main file, loadConfig() reads only the main file of the directory with the highest priority. Drop-ins come from all three
+/// directories. A drop-in replaces a drop-in of the same name in an earlier directory. A link to /dev/null disables a drop-in.
 struct ConfigPaths {
     std::filesystem::path vendor = "/usr/lib/pinfold";
     std::filesystem::path runtime = kRuntimeDirectory;
@@ -133,8 +138,8 @@ struct ConfigPaths {
     static ConfigPaths below(const std::filesystem::path& root);
 };
 
-/// Loads the configuration. The error ConfigInvalid has the form "file:line:column: what is wrong, with which value, and what is
-/// allowed". There is no error if no file exists at all.
+/// Loads the configuration. The error ConfigInvalid has the form "file:line:column: what is wrong, with which value, and what
+/// is allowed". If no file of the configuration exists, loadConfig() returns no error.
 Result<LoadedConfig> loadConfig(const ConfigPaths& paths);
 
 } // namespace pinfold

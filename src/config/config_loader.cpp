@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// No exception of toml++ leaves this file.
+// The code in config_loader.cpp catches all exceptions of the library toml++.
 #include "base/escape.hpp"
 #include "base/parse.hpp"
 #include "config/config.hpp"
@@ -18,8 +18,8 @@
 namespace pinfold {
 namespace {
 
-/// Returns a setter for a limit. A text in the file has the form of the command line, and an integer counts as the text of its
-/// digits.
+/// Returns a setter for a limit. A string in the configuration has the same form as the value of the option on the command
+/// line. An integer means the same as the string of its digits.
 Setter limit(std::string_view name) {
     return [name](const toml::node& node, Config& config) -> Result<void> {
         if (const auto* text = node.as_string())
@@ -30,7 +30,7 @@ Setter limit(std::string_view name) {
     };
 }
 
-/// Reads one line of DeviceAllow=, such as "/dev/fuse rw" or "char-pts rwm".
+/// Reads one device rule in the form of DeviceAllow=, such as "/dev/fuse rw" or "char-pts rwm".
 Result<DeviceRule> deviceRule(const toml::node& node) {
     const auto text = node.value<std::string>().value_or("");
     const auto blank = text.find(' ');
@@ -107,7 +107,7 @@ Section limits() {
     return section;
 }
 
-/// Sets metrics.textfile. The name must end in .prom, because node_exporter reads no other files.
+/// Sets metrics.textfile. The name of the file must end in .prom, because node_exporter reads only files with such names.
 Result<void> textfile(const toml::node& node, Config& config) {
     const auto* text = node.as_string();
     const std::filesystem::path path = text ? text->get() : "";
@@ -120,7 +120,7 @@ Result<void> textfile(const toml::node& node, Config& config) {
     return {};
 }
 
-/// Sets jobs.summary. The key was a boolean in an earlier version, so true and false stay valid.
+/// Sets jobs.summary. In an earlier version jobs.summary was a boolean, so true and false are still valid.
 Result<void> summary(const toml::node& node, Config& config) {
     if (const auto* always = node.as_boolean())
         config.jobs.summary = always->get() ? Summary::Always : Summary::Never;
@@ -200,7 +200,7 @@ const std::map<std::string_view, Section>& sections() {
     return table;
 }
 
-/// Reads [devices.NAME] allow = [...].
+/// Reads the key `allow` of a section [devices.NAME].
 Result<void> setDevices(std::string_view name, const toml::node& node, Config& config) {
     std::optional<std::string> checked;
     if (auto set = setLimitText(name, checked); !set)

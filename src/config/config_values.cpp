@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// No exception of toml++ leaves this file.
+// The code in config_values.cpp catches all exceptions of the library toml++.
 #include "config/config_values.hpp"
 
 #include "base/escape.hpp"

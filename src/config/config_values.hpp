@@ -11,7 +11,7 @@
 
 namespace pinfold {
 
-/// Is the value of a key, from the last file that sets the key.
+/// Holds the value of a configuration key. If several files set the key, the last of these files decides.
 struct ConfigValue {
     std::string section; ///< for example "jobs", "devices.fuse"
     std::string key;
@@ -20,8 +20,8 @@ struct ConfigValue {
     std::uint32_t line = 0;
 };
 
-/// Returns all values, sorted by section and key, even if they are not valid: only loadConfig() checks them. Error: ConfigInvalid
-/// for a file that cannot be parsed.
+/// Returns all values of the configuration, sorted by section and key. The values may be invalid, because only loadConfig()
+/// checks them. Error: ConfigInvalid for a file that cannot be parsed.
 Result<std::vector<ConfigValue>> configValues(const ConfigPaths& paths);
 
 } // namespace pinfold

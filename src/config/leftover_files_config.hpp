@@ -9,8 +9,8 @@ namespace pinfold {
 
 enum class LeftoverFilesPolicy { Report, Remove };
 
-/// Holds the keys of [strays] for files: what the timer of `pinfold strays` does with the files that jobs left behind, and where
-/// it looks for them.
+/// Holds those keys of [strays] that are about leftover files. The keys are settings for the timer of `pinfold strays`. The
+/// keys name the directories in which the timer looks for leftover files, and say whether the timer removes the files.
 struct LeftoverFilesConfig {
     LeftoverFilesPolicy policy = LeftoverFilesPolicy::Report; ///< files = "report" | "remove"
     std::vector<std::string> directories{"/dev/shm", "/tmp"}; ///< file_directories: absolute paths

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Puts a key's value into the Config. Each key has one Setter, which depends on the form of the value. An error message has the
-// value, and says what is allowed. The caller adds the place in the file.
+// Contains the functions that store the values of configuration keys in a Config. Each key has one Setter, which depends on the
+// form of the value. If a value is not valid, the Setter's error message contains the value and says which values are allowed.
+// The caller of the Setter adds the file, line and column.
 #pragma once
 
 #include "base/result.hpp"
@@ -25,18 +26,19 @@ constexpr std::uint64_t kHour = 3'600'000'000; // in microseconds
 
 Error wrong(const std::string& what);
 
-/// Returns the value as it was written, in a form for messages.
+/// Returns the value as the file has it, in a form that is safe to print in a message.
 std::string show(const toml::node& node);
 
-/// Reads a value that people may write as a number or as text. A number counts in units of `integerUnit`.
+/// Reads a value that may be an integer or a string in the file. An integer is multiplied by `integerUnit`.
 Result<std::uint64_t> amount(const toml::node& node, Result<std::uint64_t> (*parse)(std::string_view), std::uint64_t integerUnit);
 
 Result<std::uint64_t> integer(const toml::node& node, std::uint64_t least, std::uint64_t most);
 
-/// Returns a setter for a duration. `range` says in words which values are allowed.
+/// Returns a setter for a duration. The text `range` is for error messages, and says which durations are allowed.
 Setter duration(std::uint64_t& (*member)(Config&), std::uint64_t least, std::uint64_t most, const char* range);
 
-/// Returns a setter that takes `least` or more, and also "infinity". `form` says in words which values are allowed.
+/// Returns a setter that takes `least` or more, and also "infinity". The text `form` is for error messages, and says which
+/// values are allowed.
 Setter noLessThan(std::uint64_t& (*member)(Config&), std::uint64_t least, Result<std::uint64_t> (*parse)(std::string_view),
                   std::uint64_t integerUnit, const char* form);
 
@@ -44,7 +46,7 @@ Setter flag(bool& (*member)(Config&));
 
 Setter absolutePath(std::string& (*member)(Config&));
 
-/// Returns a setter for a list of texts. `what` says in errors what each text is.
+/// Returns a setter for a list of texts. The text `what` is for error messages, and says what each text of the list is.
 Setter words(std::vector<std::string>& (*member)(Config&), bool (*valid)(const std::string&), const char* what);
 
 template <class T> Setter word(T& (*member)(Config&), std::vector<std::pair<std::string_view, T>> words) {

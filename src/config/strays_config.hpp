@@ -12,8 +12,8 @@ namespace pinfold {
 
 enum class StraysMode { Report, Warn, Stop, Kill };
 
-/// [strays]: what `pinfold strays` looks for, and what its timer does about the strays. The options of `pinfold strays` have the
-/// same names.
+/// [strays]: which processes `pinfold strays` reports as strays, and what the timer of `pinfold strays` does with the strays.
+/// Each key of [strays] has the same name as an option of `pinfold strays`.
 struct StraysConfig {
     StraysMode mode = StraysMode::Report; ///< mode = "report" | "warn" | "stop" | "kill"
     std::uint32_t minUid = 1000;          ///< min_uid

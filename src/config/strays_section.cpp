@@ -13,10 +13,11 @@ using Strays = StraysConfig;
 
 bool isText(const std::string& text) { return !text.empty() && text == printable(text); }
 
-/// The kernel knows a unit only by its name, so a pattern with a path would match nothing.
+/// The cgroup of a process shows only the name of the unit, so a pattern with a slash would match nothing.
 bool isUnitGlob(const std::string& text) { return isText(text) && text.find('/') == std::string::npos; }
 
-/// The path must have the form that the kernel uses, so that /dev/shm is recognized.
+/// The path must have the form that the kernel uses, for example without a slash at the end. In another form pinfold would not
+/// recognize the path /dev/shm.
 bool isPlainDirectory(const std::string& path) {
     return path.starts_with('/') && path.size() > 1 && isText(path) && !path.ends_with('/') &&
            path == std::filesystem::path(path).lexically_normal().native();
@@ -50,8 +51,8 @@ Section straysSection() {
                                    {"warn", StraysMode::Warn},
                                    {"stop", StraysMode::Stop},
                                    {"kill", StraysMode::Kill}})},
-        // The minimum of min_uid is 1, because 0 would make root an ordinary user, and daemons of the system would count as
-        // strays.
+        // The lowest valid value of min_uid is 1. With min_uid = 0, processes of root such as the daemons of the system would
+        // count as strays.
         {"min_uid", count<std::uint32_t>([](Config& c) -> std::uint32_t& { return c.strays.minUid; }, 1, Strays::kMostUid)},
         {"max_uid", count<std::uint32_t>([](Config& c) -> std::uint32_t& { return c.strays.maxUid; }, 1, Strays::kMostUid)},
         {"users", words([](Config& c) -> std::vector<std::string>& { return c.strays.users; }, isText, "users")},

@@ -24,7 +24,8 @@
 
 namespace pinfold {
 
-/// Holds what the daemon's logic uses. Everything in a CoreContext outlives the JobManager.
+/// Holds the objects and functions that the daemon's logic needs from outside. Everything in a CoreContext outlives the
+/// JobManager.
 struct CoreContext {
     EventLoop& loop;
     Background& background;
@@ -43,9 +44,11 @@ struct CoreContext {
     const Config& config; ///< a reload replaces all of its values
     std::string bootId;
     std::filesystem::path root = "/"; ///< the directory that has /sys, /proc and /run
-    /// Maps a user id to the user as whom it counts for limits on jobs and threads (SubordinateUsers).
+    /// Returns the owner of a subordinate user id, or the id itself for any other id. Limits on jobs and threads cover all ids
+    /// of one owner together (SubordinateUsers).
     std::function<uid_t(uid_t)> countsAs = [](uid_t uid) { return uid; };
-    /// Returns all user ids that count as the given user. Threads may call it (SubordinateUsers).
+    /// Returns the user's own id and the user's subordinate ids. Other threads than the loop's thread may call idsOf
+    /// (SubordinateUsers).
     std::function<UserIds(uid_t)> idsOf = [](uid_t uid) { return UserIds{uid}; };
 };
 

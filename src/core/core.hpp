@@ -28,15 +28,16 @@ struct Core {
     JobObserver* observer;                      ///< never null
     std::optional<std::uint64_t> shutdownSince; ///< since when the node has been shutting down (CLOCK_BOOTTIME, microseconds)
 
-    /// Stores the job's record, and returns whether it did. save() logs a failure, because the job itself must not suffer from a
-    /// full /run. save() stores nothing for a job that is over, because the job's key may belong to another job by now.
+    /// Stores the job's record, and returns false if the record was not stored. After a failure, save() only writes to the log,
+    /// because a full /run must not do harm to the job. For a job that is over, save() does nothing, because the job's key may
+    /// belong to another job by now.
     bool save(const Job& job);
-    /// Moves the job to the state `next`, and stores the record. A transition that is not in the transition table is a bug:
-    /// enter() logs it and does not make it.
+    /// Moves the job to the state `next`, and stores the record. If the transition table does not allow the transition,
+    /// pinfoldd has a bug. For a transition that is not allowed, enter() only writes to the log and does not change the state.
     bool enter(Job& job, JobState next);
-    /// Does what enter() does, but does not store the record.
+    /// Moves the job to the state `next` as enter() does, but does not store the record.
     bool advance(Job& job, JobState next);
-    /// Returns the live job with this key. Error: NoSuchJob.
+    /// Returns the live job with the key `key`. Error: NoSuchJob.
     Result<JobPtr> find(const std::string& key) const;
 };
 

@@ -23,7 +23,8 @@ namespace {
 
 constexpr mode_t kMode = 0600;
 
-/// Reads the stored drain. An empty result means that the node is not drained. Error: Internal if the file cannot be read.
+/// Reads the stored drain. If the node is not drained, the result is empty. Error: Internal if the file of the drain cannot be
+/// read.
 Result<std::optional<Drain>> readDrain(const std::filesystem::path& file) {
     const auto text = readFile(AT_FDCWD, file.c_str());
     if (!text && errno == ENOENT)
@@ -73,7 +74,7 @@ void DrainState::ask(Change change) {
     storeNext();
 }
 
-/// Says what happened when a thread stored a change on the disk.
+/// Holds the result of a thread's attempt to store a change of the drain on the disk.
 struct DrainState::Stored {
     Result<void> done;
     Result<std::optional<Drain>> now; ///< the drain that a restarted pinfoldd would read
@@ -107,7 +108,8 @@ void DrainState::storeNext() {
 }
 
 void DrainState::stored(const Change& change, const Stored& result) {
-    // The drain in memory follows the disk: if only the fsync of the directory fails, the file has changed already.
+    // The drain in memory must be the same as the drain on the disk. If only the fsync of the directory fails, the file on the
+    // disk has changed already.
     const bool changed = result.done || (result.now && *result.now != drain_);
     if (changed) {
         drain_ = *result.now;

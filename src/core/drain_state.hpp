@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Says whether this node takes jobs. The node takes no jobs while an administrator has drained it (also across restarts and
-// reboots), while a job cannot be killed and unkillable.action is "drain", and while receipts cannot be written and
-// history.on_failure is "drain". At a shutdown the node takes no jobs either, but a shutdown is not a drain, and nobody has to
-// end it.
+// Says whether this node takes jobs. A drained node takes no jobs. An administrator's drain lasts across restarts and reboots.
+// With unkillable.action = "drain", the node is also drained while a job cannot be killed. With history.on_failure = "drain",
+// the node is also drained while receipts cannot be written. During a shutdown the node takes no jobs either. A shutdown is not
+// a drain: when the node is up again, nobody has to end a drain.
 #pragma once
 
 #include "core/core.hpp"
@@ -20,15 +20,18 @@ class DrainState {
 public:
     DrainState(Core& core, const HistoryWriter& history);
 
-    /// Reads, at start, the drain that an earlier pinfoldd has stored. If pinfoldd cannot read the file, the node counts as
-    /// drained, and the journal has an entry about that.
+    /// Reads the drain that an earlier pinfoldd has stored. Call load() at the start of pinfoldd. If pinfoldd cannot read the
+    /// file of the drain, pinfoldd drains the node and writes an entry to the journal.
     void load();
 
-    /// Drains the node: from the answer on, the node takes no new jobs. The newest reason replaces earlier ones, but a call
-    /// without a reason leaves an existing drain as it is. Errors: InvalidArgument; Busy if the disk hangs; Internal if the drain
-    /// cannot be stored. After Internal, a restarted pinfoldd would read what the message says, and that is also in force now.
+    /// Drains the node. When drain() has answered without an error, the node takes no new jobs. If the node is drained already,
+    /// a new reason replaces the old reason. A call without a reason does not change an existing drain. Errors:
+    /// InvalidArgument; Busy if the disk hangs; Internal if the drain cannot be stored. The message of the error Internal says
+    /// whether the node is drained now. If pinfoldd restarted after the error Internal, it would read the same state of the
+    /// drain from the disk.
     void drain(uid_t by, std::string_view reason, Reply<void> reply);
-    /// Ends an administrator's drain, if there is one. Errors: the same Busy and Internal as drain().
+    /// Ends an administrator's drain, if there is one. Errors: Busy if the disk hangs; Internal if the end of the drain cannot
+    /// be stored.
     void resume(uid_t by, Reply<void> reply);
 
     /// Says why the node takes no jobs, or returns nullopt if the node takes jobs.
@@ -36,7 +39,7 @@ public:
     /// Succeeds if the node takes jobs. Error: Draining.
     Result<void> takesJobs() const;
 
-    /// Tells the observer if the answer of draining() has changed since the last call of tell().
+    /// Informs the observer if the result of draining() has changed since the last call of tell().
     void tell();
 
 private:

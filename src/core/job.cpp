@@ -12,7 +12,7 @@ std::string slicePath(const JobKey& key) { return "/" + std::string(kBatchSlice)
 std::string scopePath(const JobKey& key, std::uint32_t task) { return slicePath(key) + "/" + key.scopeName(task); }
 
 std::optional<UnitIdentity> identifyPath(std::string_view path) {
-    // The path must match from the root on, because users can make slices of any name below their own service manager
+    // The path must begin with /batch.slice, because users can create slices of any name below their own service manager
     // (user@.service).
     static const std::string jobs = "/" + std::string(kBatchSlice) + "/";
     if (!path.starts_with(jobs))
@@ -24,7 +24,8 @@ std::optional<UnitIdentity> identifyPath(std::string_view path) {
         return std::nullopt;
     if (slice.size() == path.size())
         return job;
-    // The next component of the path is the scope. Cgroups that the job makes below the scope belong to the scope.
+    // The next component of the path is the name of the scope. If the job has created cgroups below the scope, their processes
+    // belong to the scope too.
     path.remove_prefix(slice.size() + 1);
     auto scope = identifyUnit(path.substr(0, path.find('/')));
     return scope && scope->task && scope->key == job->key ? scope : job;
@@ -57,7 +58,7 @@ JobSummary summarize(const Job& job) {
 
 Usage lookAtUsage(Job& job) {
     auto usage = job.slice ? job.slice->usage() : Usage{};
-    // The present figures describe the memory peak only if the memory use is within 2 % of the peak.
+    // If the memory use is within 2 % of the peak, the present figures also describe the peak.
     if (usage.memoryCurrent && usage.memoryPeak && usage.memoryAnon && usage.memoryFile &&
         *usage.memoryCurrent >= *usage.memoryPeak - *usage.memoryPeak / 50)
         job.peakSplit = PeakSplit{*usage.memoryPeak, *usage.memoryAnon, *usage.memoryFile};

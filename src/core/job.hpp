@@ -21,9 +21,9 @@
 
 namespace pinfold {
 
-/// SIGTERM (never SIGKILL) waits at most this many microseconds for the description of leftovers. On a busy machine a process
-/// that gets SIGTERM at once is gone before anybody has read its command line. If the description hangs, SIGTERM comes after this
-/// time.
+/// The maximum time, in microseconds, by which pinfoldd delays SIGTERM (never SIGKILL) to read the command lines of leftovers
+/// first. Without the delay, a process on a busy machine could end on SIGTERM before pinfoldd has read its command line. The
+/// time is limited because reading a command line may hang.
 inline constexpr std::uint64_t kDescriptionWait = 300'000;
 
 struct Task {
@@ -37,8 +37,7 @@ struct Task {
     EventHandle startTimer;               ///< when pinfoldd asks systemd next about a start that an earlier pinfoldd asked for
     std::vector<Reply<TaskAdded>> adders; ///< replies that wait for the start
     std::vector<Reply<void>> waiters;     ///< replies that wait for the end of the task
-    EventHandle scopeWatch;               ///< watches cgroup.events of the scope; only tasks from 1 on have it, because the
-                                          ///< slice's watch serves task 0
+    EventHandle scopeWatch;               ///< watches cgroup.events of the scope; unset for task 0, see Job::sliceWatch
     EventHandle describeTimer;            ///< describeTimer, graceTimer and killTimer mean the same as in Job
     EventHandle graceTimer;
     EventHandle killTimer;
@@ -46,7 +45,7 @@ struct Task {
     bool terminationDue = false; ///< means the same as in Job
 };
 
-/// Says of what the job's memory consisted at its peak, as pinfoldd saw it at that moment.
+/// Says how much anonymous memory and how much file memory the job had when its memory use was at its peak.
 struct PeakSplit {
     std::uint64_t peak = 0; ///< in bytes
     std::uint64_t anon = 0;
@@ -99,14 +98,14 @@ struct Job {
 
     const JobKey& key() const { return record.key; }
     bool isLive() const { return record.state == JobState::Creating || record.state == JobState::Running; }
-    /// Returns true if somebody opened the job, and the job has no batch script. Only EndJob, a stop or its linger time ends such
-    /// a job.
+    /// Returns true if somebody opened the job, and the job has no batch script. A job without a batch script ends by EndJob,
+    /// by a stop request, or at the end of its linger time.
     bool lacksBatchScript() const { return record.linger && !record.tasks.contains(0); }
-    /// Returns true if pinfoldd has asked systemd for a scope of this task, and does not know the outcome yet. Until pinfoldd
-    /// knows it, an empty or missing scope says nothing.
+    /// Returns true if pinfoldd has asked systemd for a scope of the task and does not know the outcome yet. As long as the
+    /// outcome is unknown, an empty or missing scope does not mean that the task has ended.
     bool isStarting(std::uint32_t number) const;
     bool isStartingTasks() const;
-    /// Returns the number of live tasks besides the batch script.
+    /// Returns the number of live tasks of the job. The batch script is not counted.
     std::size_t furtherTasks() const { return record.tasks.size() - record.tasks.count(0); }
 };
 
@@ -117,39 +116,41 @@ using WeakJob = std::weak_ptr<Job>; ///< callbacks hold a WeakJob, because the j
 std::string slicePath(const JobKey& key);
 /// Returns "/batch.slice/batch-<E>.slice/job-<E>….scope".
 std::string scopePath(const JobKey& key, std::uint32_t task);
-/// Finds the job and the task to which a cgroup path of /proc/PID/cgroup belongs. The path may be a slicePath(), a scopePath(),
-/// or a path below one of these.
+/// Finds the job and the task to which a cgroup path from /proc/PID/cgroup belongs. The path may be the cgroup of a job's
+/// slice, of a task's scope, or of anything below the slice or the scope.
 std::optional<UnitIdentity> identifyPath(std::string_view path);
 
 JobSummary summarize(const Job& job);
 
 Phase phaseOf(const Job& job);
 
-/// Returns what decide() has to know about the job of this key. `job` is null if there is no such job.
+/// Returns the facts about the job with the key `key` that decide() needs. The argument `job` is null if no job has the key.
 Target targetOf(const std::string& key, const Job* job);
 
-/// Returns true if the leader has ended, and also for a job without a batch script.
+/// Returns true if the job's leader has ended, or if the job has no batch script and so no leader.
 bool leaderEnded(const Job& job);
 
-/// Reads what the job's slice counts now. If memory use is at its peak, lookAtUsage() also keeps in the job of what the peak
-/// consists.
+/// Reads the present figures of the job's slice. If the memory use is at its peak, lookAtUsage() also stores the amounts of
+/// anonymous memory and of file memory in Job::peakSplit.
 Usage lookAtUsage(Job& job);
 
-/// Holds the live jobs by key. A key belongs to one job until that job is removed.
+/// Holds the live jobs by key. The registry never has two jobs with the same key.
 class Registry {
 public:
     JobPtr find(std::string_view key) const;
     JobPtr findByLeader(const ProcessIdentity& leader) const;
-    /// Adds the job. Returns false if another job has this key, and then changes nothing.
+    /// Adds the job. If another job has the same key, add() returns false and changes nothing.
     [[nodiscard]] bool add(JobPtr job);
-    /// Removes the job. Does nothing if this job is not in the registry.
+    /// Removes the job from the registry. If the job is not in the registry, remove() does nothing.
     void remove(const Job& job);
-    /// Returns true if the registry has this very job, and not another job with the same key.
+    /// Returns true if the registry contains the object `job`. If the registry contains another job with the same key, the
+    /// result is false.
     bool has(const Job& job) const;
     const std::map<std::string, JobPtr, std::less<>>& all() const { return jobs_; }
-    /// Returns the number of live jobs of all users that count as `user`.
+    /// Returns the number of live jobs of `user` and of the subordinate ids of `user`.
     std::size_t countOf(uid_t user, const std::function<uid_t(uid_t)>& countsAs) const;
-    /// Returns the sum of Job::furtherTasks() over the jobs of all users that count as `user`.
+    /// Returns the total number of tasks in the live jobs of `user` and of the subordinate ids of `user`. Batch scripts are not
+    /// counted.
     std::size_t furtherTasksOf(uid_t user, const std::function<uid_t(uid_t)>& countsAs) const;
 
 private:

@@ -6,8 +6,9 @@
 
 namespace pinfold {
 
-/// Makes the id of a new job: 48 bits of time in milliseconds, then 80 random bits, as 32 hexadecimal digits. An id is unique for
-/// ever, over all nodes. The ids are in the order of creation, so a database adds new ids at the end of its index.
+/// Makes the id of a new job: 48 bits of time in milliseconds, then 80 random bits, as 32 hexadecimal digits. The id is unique:
+/// no other job on any node ever gets the same id. Later jobs get greater ids, so a database adds new ids at the end of its
+/// index.
 std::string newJobId(std::uint64_t realtimeUsec);
 
 } // namespace pinfold

@@ -61,8 +61,8 @@ struct JobManager::Impl {
         closer.onForgotten = [this] { shutdown.jobIsOver(); };
     }
 
-    /// Returns the job, if the verb is allowed to the caller in the job's present phase. Returns null if the job does not exist
-    /// and the verb does not need it.
+    /// Returns the job if the caller may make the request in the job's present phase. Returns null if the job does not exist
+    /// and the request does not need a live job.
     Result<JobPtr> permitted(const Caller& caller, Action action, const std::string& key) const {
         auto job = core.registry.find(key);
         if (auto allowed = decide(caller, action, targetOf(key, job.get())); !allowed)
@@ -138,14 +138,16 @@ void JobManager::recover(std::function<void(Result<void>)> ready) {
 void JobManager::takeUp(std::function<void(Result<void>)> ready) {
     impl_->recovery.run([this, ready = std::move(ready)](Result<void> done) {
         if (done) {
-            // An earlier pinfoldd may have left a comment on the node about a job that is over by now.
+            // The node may have an old comment of an earlier pinfoldd about a job that is over now. By publish(), pinfoldd
+            // updates or removes the old comment.
             impl_->unkillable.publish();
             impl_->reconciler.run(false, [this](const Result<Reconciliation>& reconciled) {
                 if (!reconciled)
                     logNodeWarning(impl_->core.context, "cannot look for orphaned units: " + reconciled.error().message);
             });
         }
-        // The kernel's log is watched last, because a report on a victim needs the job that the report is about.
+        // pinfoldd starts to watch the kernel's log last. When the log names the victim of an out-of-memory kill, pinfoldd must
+        // know the victim's job already.
         impl_->core.context.kernelLog.watch(impl_->core.context.loop);
         impl_->share.protect();
         ready(std::move(done));
@@ -212,7 +214,8 @@ void JobManager::endJob(const Caller& caller, const std::string& key, EndReport 
     };
     if (!job || (report.leader && summarize(**job).leader != *report.leader))
         return impl_->past.newestReceipt(caller, Action::EndJob, key, late);
-    // The receipt may be on its way already, so this report amends the receipt afterwards.
+    // In the state Accounting, pinfoldd may be writing the receipt already. So pinfoldd adds the reported exit state to the
+    // receipt afterwards.
     (*job)->waiters.push_back((*job)->record.state == JobState::Accounting ? late : std::move(reply));
     impl_->ender.reportExit(*job, report.exit, caller.admin);
 }
@@ -304,7 +307,7 @@ std::vector<JobSummary> JobManager::jobsOfUser(uid_t uid) const {
     for (const auto& [key, job] : impl_->core.registry.all())
         if (job->record.uid == uid)
             theirs.push_back(job);
-    // The newest job comes first by createdBoot, because nobody sets back that clock.
+    // pinfoldd sorts the jobs by createdBoot, because nobody can set back the clock of createdBoot.
     const auto rank = [](const JobPtr& job) {
         return std::pair(job->record.state == JobState::Running, job->record.createdBoot);
     };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Does what the methods of org.pinfold1.Manager promise, without D-Bus. The bus layer decodes the requests, calls JobManager, and
+// Implements the methods of org.pinfold1.Manager without D-Bus. The bus layer decodes the requests, calls JobManager, and
 // encodes the answers.
 #pragma once
 
@@ -27,8 +27,8 @@ struct CoreContext;
 
 class JobManager {
 public:
-    // One answer lists at most this many jobs, because users can have any number of jobs. The loop needs less than 100 ms for
-    // such an answer.
+    // The number of jobs in one answer is limited, because users can have any number of jobs. The loop needs less than 100 ms
+    // for the largest answer.
     static constexpr std::size_t kMostJobsAtOnce = 2000;
     static constexpr std::size_t kMostProcessesAtOnce = 1000;
     static constexpr std::uint32_t kMostReceiptsAtOnce = 250;
@@ -38,35 +38,39 @@ public:
 
     void setObserver(JobObserver* observer);
 
-    /// Takes up every job that was live when the last pinfoldd ended. JobManager calls `ready` once it knows all records, units,
-    /// cgroups and processes of these jobs. Before `ready`, JobManager stops nothing, and no caller may be served. After an error
-    /// (Internal or SystemdFailed), exit and let systemd start pinfoldd again.
+    /// Takes over every job that was live when the last pinfoldd ended. When JobManager knows all records, units, cgroups and
+    /// processes of the jobs, JobManager calls `ready`. Before the call of `ready`, JobManager stops nothing, and the daemon
+    /// must not answer requests. After an error (Internal or SystemdFailed), the daemon must exit, and systemd starts pinfoldd
+    /// again.
     void recover(std::function<void(Result<void>)> ready);
 
-    /// Returns true if PID 1 shuts the node down, and the ends of the jobs have begun.
+    /// Returns true if PID 1 is shutting the node down and JobManager has begun to end the jobs.
     bool shuttingDown() const;
-    /// Call this at a shutdown, when pinfoldd is to exit. JobManager calls `done` once all jobs have their receipts, or after 30
-    /// s.
+    /// Call finishShutdown() when pinfoldd has to exit during a shutdown of the node. JobManager calls `done` when all jobs
+    /// have their receipts, or after 30 s.
     void finishShutdown(std::function<void()> done);
 
-    /// Call this when the context's configuration has changed.
+    /// Call configChanged() after each change of the context's configuration.
     void configChanged();
 
-    /// Drains the node: the node takes no new jobs until undrain(), even after restarts and reboots. Live jobs go on, and take
-    /// new tasks. An empty reason leaves an existing drain as it is. Errors: Denied, InvalidArgument, Busy, Internal.
+    /// Drains the node: the node takes no new jobs until undrain(), even after restarts and reboots. Live jobs continue to run,
+    /// and may start new tasks. A call with an empty reason does not change an existing drain. Errors: Denied, InvalidArgument,
+    /// Busy, Internal.
     void drain(const Caller& caller, const std::string& reason, Reply<void> reply);
-    /// Ends a drain that drain() began. Does nothing if there is no such drain. Errors: Denied, Busy, Internal.
+    /// Ends a drain that began with a call of drain(). Does nothing if no call of drain() has drained the node. Errors: Denied,
+    /// Busy, Internal.
     void undrain(const Caller& caller, Reply<void> reply);
-    /// Says why the node is drained, or returns nullopt if the node takes jobs. pinfoldd itself may drain the node too (see
-    /// unkillable.action).
+    /// Says why the node is drained, or returns nullopt if the node takes jobs. Not only an administrator but also pinfoldd
+    /// itself may drain the node (see unkillable.action).
     std::optional<Drain> draining() const;
 
-    /// Looks for orphaned units, cgroups and records, and cleans up those that have no processes. With `dryRun`, only says what
-    /// it would do. Errors: Denied, Internal, SystemdFailed.
+    /// Looks for orphaned units, cgroups and records, and removes the orphans without processes. With `dryRun`, reconcile()
+    /// only returns what it would do. Errors: Denied, Internal, SystemdFailed.
     void reconcile(const Caller& caller, bool dryRun, Reply<Reconciliation> reply);
 
     void createJob(const Caller& caller, CreateRequest request, Reply<JobSummary> reply);
-    /// Opens a job without a batch script. While the job is live, a repetition of the request gets the same answer.
+    /// Opens a job without a batch script. If the caller repeats the request while the job is live, the caller gets the same
+    /// answer again.
     void openJob(const Caller& caller, CreateRequest request, Reply<JobSummary> reply);
     void addTask(const Caller& caller, TaskRequest request, Reply<TaskAdded> reply);
     void adopt(const Caller& caller, const std::string& key, std::vector<UniqueFd> processes, Reply<TaskAdded> reply);
@@ -75,20 +79,21 @@ public:
     void killJob(const Caller& caller, const std::string& key, int signal, Reply<void> reply);
     void suspendJob(const Caller& caller, const std::string& key, Reply<void> reply);
     void resumeJob(const Caller& caller, const std::string& key, Reply<void> reply);
-    /// Changes those limits that are set in `change`: all of them or none. With `force`, a new limit may be below what the job
-    /// uses now, and the kernel then kills. The answer has the limits that are in force afterwards.
+    /// Changes all limits that are set in `change`. If one of the limits cannot be changed, setLimits() changes none. With
+    /// `force`, a new limit may be lower than the present use of the job. The kernel may then kill processes of the job. The
+    /// answer contains the job's limits after the change.
     void setLimits(const Caller& caller, const std::string& key, ResourceLimits change, bool force, Reply<ResourceLimits> reply);
     void waitJob(const Caller& caller, const std::string& key, Reply<Receipt> reply);
-    /// Waits until the task is gone, or answers at once if it is gone already. `leader` is the leader of the task that is meant,
-    /// because a later task may have the same number.
+    /// Answers when the task has ended, or at once if the task has ended already. A later task may have the same number, so
+    /// `leader` says which task the caller means.
     void waitTask(const Caller& caller, const std::string& key, std::uint32_t task, std::optional<pid_t> leader,
                   Reply<void> reply);
 
     std::vector<JobSummary> jobs() const;
-    /// Returns at most kMostJobsAtOnce jobs in the order of their keys. The first one has the lowest key that is greater than
-    /// `key`.
+    /// Returns at most kMostJobsAtOnce jobs in the order of their keys. The first job of the result is the job with the lowest
+    /// key that is greater than `key`.
     std::vector<JobSummary> jobsAfter(const std::string& key) const;
-    /// Returns the user's jobs: first the running jobs, and then the others. In both groups the newest job comes first.
+    /// Returns the jobs of a user. Running jobs come before all other jobs, and newer jobs before older jobs.
     std::vector<JobSummary> jobsOfUser(uid_t uid) const;
     std::size_t jobCount() const;
     /// Counts the live jobs that cannot be killed. A job that waits for a file server that users run does not count.
@@ -97,8 +102,8 @@ public:
     Result<JobSummary> job(const std::string& key) const;
     Result<std::pair<JobSummary, std::uint32_t>> jobOfProcess(pid_t pid) const;
     Result<JobSummary> jobOfUnit(const std::string& unit) const;
-    /// Answers with at most kMostProcessesAtOnce processes of the job in the order of their numbers. The first one has the lowest
-    /// number that is greater than `after`. The answer comes within Describer::kPatience.
+    /// Answers with at most kMostProcessesAtOnce processes of the job in the order of their process ids. The first process of
+    /// the answer has the lowest process id that is greater than `after`. The answer comes within Describer::kPatience.
     void processes(const Caller& caller, const std::string& key, pid_t after, Reply<std::vector<JobProcess>> reply);
     Result<Usage> usage(const Caller& caller, const std::string& key) const;
     void receipt(const Caller& caller, const std::string& key, Reply<Receipt> reply) const;

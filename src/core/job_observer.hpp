@@ -10,8 +10,8 @@
 
 namespace pinfold {
 
-/// Learns what happened to the jobs and the node. The bus's signals and objects are made from this. Each method is called after
-/// pinfoldd has stored the record of the event.
+/// Gets the events of the jobs and of the node. The bus layer implements JobObserver to send signals and to update its objects.
+/// pinfoldd stores the job's record before it calls a method of JobObserver.
 class JobObserver {
 public:
     virtual ~JobObserver() = default;
@@ -23,11 +23,11 @@ public:
     virtual void taskRemoved(const JobKey& /*key*/, std::uint32_t /*task*/) {}
     virtual void leftoversFound(const JobKey& /*key*/, std::uint32_t /*task*/, std::uint64_t /*count*/) {}
     virtual void unkillable(const JobKey& /*key*/, std::uint64_t /*count*/) {}
-    /// The job is over. By now no query finds the job.
+    /// The job is over, and is not in the list of live jobs any more.
     virtual void jobRemoved(const JobKey& /*key*/, const Receipt& /*receipt*/) {}
-    /// Somebody has reported the leader's end after jobRemoved(), and the receipt has it now.
+    /// A report on the leader's end has come after jobRemoved(), and pinfoldd has added the exit state to the receipt.
     virtual void receiptAmended(const Receipt& /*receipt*/) {}
-    /// The answer of JobManager::draining() has changed.
+    /// The result of JobManager::draining() has changed.
     virtual void drainChanged() {}
 };
 

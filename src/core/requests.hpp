@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Declares what callers ask of JobManager, and what JobManager answers.
+// Declares the requests to JobManager, and the answers of JobManager.
 #pragma once
 
 #include "base/result.hpp"
@@ -23,7 +23,8 @@
 
 namespace pinfold {
 
-/// Takes the answer to a call. JobManager calls it exactly once, possibly before the call returns.
+/// Is the type of the callbacks that get the answer to a request. JobManager calls a Reply exactly once, possibly before the
+/// function that got the Reply returns.
 template <class T> using Reply = std::function<void(Result<T>)>;
 
 struct CreateRequest {
@@ -36,13 +37,12 @@ struct CreateRequest {
     AllocationRequest allocation = {};
     std::optional<std::uint64_t> slots = {};  ///< 1 to 8192; Config::Jobs::slots says what the slots mean
     bool shepherd = false;                    ///< the leader is the batch system's own process above the job's processes
-    std::optional<std::uint64_t> linger = {}; ///< microseconds that an opened job stays without tasks before it ends; if unset,
-                                              ///< the site's setting holds
+    std::optional<std::uint64_t> linger = {}; ///< microseconds that an opened job stays without tasks; unset: the site's setting
     std::optional<std::uint64_t> reportWithin = {}; ///< microseconds, see ReportWait; if unset, 10 s for an opened job and 0 for
                                                     ///< other jobs
 };
 
-/// Asks for a further task of a job, or for the batch script of a job that somebody opened.
+/// Holds a request to add a task to a job, or to add the batch script to an opened job.
 struct TaskRequest {
     std::string key;
     UniqueFd leader;     ///< a pidfd
@@ -53,7 +53,7 @@ struct TaskRequest {
     std::optional<CreateRequest> open = {}; ///< if no job has this key, pinfoldd opens this job first
 };
 
-/// Holds what a supervisor reports when its child has ended.
+/// Holds the report of a supervisor about the end of its child.
 struct EndReport {
     ExitState exit;
     std::optional<pid_t> leader; ///< the leader that has ended; a later job may have the same key, but has another leader

@@ -8,14 +8,16 @@
 
 namespace pinfold {
 
-/// Makes moves of processes into a job take turns with actions that hit all processes of the job at once. A move may bring a
-/// wrong process into the job by mistake, and no such action may hit this process before the move has put it back. The first
-/// request gets the first turn. Turns of the same kind run at the same time.
+/// Coordinates two kinds of actions on a job. An action of the kind Move moves processes into the job. An action of the kind
+/// Hit is an action on all processes of the job, such as a signal. A Move and a Hit never run at the same time. A move may
+/// bring a wrong process into the job for a moment by mistake. An action on all processes of the job must not reach the wrong
+/// process before the move has put it back. Turns come in the order of the requests. Turns of the same kind may run at the same
+/// time.
 class Turns {
 public:
     enum class Kind { Move, Hit };
 
-    /// Calls `begin` when the turn comes, possibly at once. The turn lasts until over().
+    /// Calls `begin` when the turn comes, possibly at once. The turn lasts until the call of over().
     void take(Kind kind, std::function<void()> begin) {
         waiting_.emplace_back(kind, std::move(begin));
         next();

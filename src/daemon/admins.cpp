@@ -12,14 +12,14 @@
 namespace pinfold {
 namespace {
 
-/// Asks the user database. Only one thread at a time may call adminUsers(). This is so because Lane::Names has one thread, and no
-/// other code of pinfoldd looks up names.
+/// Asks the user database. Only one thread at a time may call adminUsers(). Only the thread of Lane::Names calls adminUsers(),
+/// because no other code of pinfoldd looks up names.
 std::set<uid_t> adminUsers() {
     std::set<uid_t> uids;
     const group* admins = ::getgrnam("pinfold-admin");
     if (!admins)
         return uids;
-    // getpwnam may overwrite the result of getgrnam.
+    // The names must be copied here, because getpwnam(3) may overwrite the result of getgrnam(3).
     std::vector<std::string> names;
     for (char** member = admins->gr_mem; *member; ++member)
         names.emplace_back(*member);

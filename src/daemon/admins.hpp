@@ -12,18 +12,18 @@
 
 namespace pinfold {
 
-/// Keeps the members of the group pinfold-admin, from the system's user database. The database may be a directory service, which
-/// takes as long as the network takes.
+/// Reads the members of the group pinfold-admin from the system's user database, and keeps the result. The user database may be
+/// a directory service in the network, so an answer may take long.
 class Admins {
 public:
-    /// A caller waits at most this many microseconds for an answer.
+    /// The longest time in microseconds for which a caller waits for an answer.
     static constexpr std::uint64_t kPatience = 1'000'000;
 
     Admins(EventLoop& loop, Background& background, CallerLimits& clients)
         : loop_(loop), background_(background), clients_(clients) {}
 
-    /// Asks the database anew. Until the answer has come, the members of the last answer stay in force. Before the first answer
-    /// only root is an admin. refresh() calls `then` once, when the answer is in force or after kPatience.
+    /// Asks the user database again. Until the answer comes, the members of the last answer remain admins. Before the first
+    /// answer only root is an admin. When the answer has come, or after kPatience, refresh() calls `then` once.
     void refresh(std::function<void()> then);
 
 private:

@@ -42,11 +42,13 @@ namespace {
 
 constexpr int kExitConfig = 78; // EX_CONFIG of sysexits.h; the unit has it in RestartPreventExitStatus=
 constexpr int kExitRestart = 1;
-// Without this pause, systemd would start pinfoldd ten times a second while a disk is full, each time with a line in the journal.
+// The pause before pinfoldd exits after an error. Without the pause, systemd would start pinfoldd ten times a second while a
+// disk is full, and each start would write a line to the journal.
 constexpr unsigned kPauseSeconds = 2;
 constexpr std::uint64_t kBarrier = 2'000'000; // microseconds
-// The bus's policy knows pinfoldd by its names only. With this name, the bus keeps users' descriptors away from a pinfoldd that
-// still takes up its jobs.
+// The policy of the bus identifies pinfoldd only by the bus names of pinfoldd. As soon as pinfoldd has connected to the bus, it
+// takes the name org.pinfold1.Daemon. The bus refuses messages with file descriptors to the owner of the name
+// org.pinfold1.Daemon. So users cannot send file descriptors while pinfoldd still takes over the jobs of an earlier pinfoldd.
 constexpr const char* kEarlyBusName = "org.pinfold1.Daemon";
 
 /// Returns the socket of pinfoldd.socket (see sd_listen_fds(3)), or -1 if there is none.
@@ -57,23 +59,25 @@ int passedSocket() {
     return SD_LISTEN_FDS_START;
 }
 
-/// Handles errors that a restart cannot cure: pinfoldd reports the error once, clearly, and systemd leaves pinfoldd down. Each
-/// wrapper that connects starts pinfoldd again, and so pinfoldd notices the cure. pinfoldd tells the wrapper why its job cannot
-/// run. No wrapper may stay in the socket's queue, because systemd would start pinfoldd for it again and again. Wrappers that
-/// wait for a job's end come again, all at the same moment and every few seconds at most (DaemonLink).
+/// Handles errors that a restart of pinfoldd cannot repair. The error is reported once, and systemd does not restart pinfoldd.
+/// But each connection of a wrapper starts pinfoldd again, so pinfoldd notices when somebody has repaired the problem. If the
+/// problem still exists, pinfoldd tells the wrapper the reason why its job cannot run. Every wrapper in the socket's queue must
+/// get an answer, because otherwise systemd would start pinfoldd again and again. A wrapper that waits for the end of a job
+/// connects again, but only once in a few seconds. All waiting wrappers connect again at the same moment (DaemonLink).
 int refuse(const Error& error) {
     turnAway(passedSocket(),
              {ErrorCode::Unreachable, "pinfoldd does not start: " + error.message +
                                           "; an administrator must fix this and run `systemctl restart pinfoldd`"});
     logErrorLine(error.message);
-    // When a process has ended, systemd cannot tell which unit sent its message. So pinfoldd waits until systemd has read it.
+    // systemd cannot find the unit of a message if the sender of the message has ended. So pinfoldd does not exit before
+    // systemd has read the message.
     sd_notifyf(0, "STATUS=%s", error.message.c_str());
     sd_notify_barrier(0, kBarrier);
     return kExitConfig;
 }
 
-/// Handles errors that may be over soon, such as a full disk: systemd starts pinfoldd again. Until then, wrappers wait in the
-/// socket's queue.
+/// Handles errors that may be over soon, such as a full disk. After such an error, pinfoldd exits and systemd starts pinfoldd
+/// again. Until the next start, wrappers wait in the socket's queue.
 int failForNow(const Error& error) {
     logErrorLine("cannot start, pinfoldd tries again: " + error.message);
     sd_notifyf(0, "STATUS=Trying again: %s", error.message.c_str());
@@ -86,17 +90,19 @@ std::string readBootId() {
     return text.substr(0, text.find('\n'));
 }
 
-/// Tells systemd that the start waits for the migration of the history. The unit's start time-out must not interrupt the
-/// migration, because the next start would begin it anew. A thread calls announceMigration().
+/// Tells systemd that the start of pinfoldd waits for the migration of the history. The start time-out of the unit must not
+/// interrupt the migration. After an interruption, the next start would have to begin the migration again. The loop's thread
+/// does not call announceMigration(): another thread does.
 void announceMigration() {
     constexpr const char* what = "converting the receipts of an older pinfold, which takes about a minute for each million";
-    // The log belongs to the loop's thread, so this thread writes the line itself. Unlike the loop's thread, it may block in the
-    // write.
+    // Only the loop's thread may use the log, so announceMigration() writes the line itself. The write may block, but it does
+    // not block the loop's thread.
     (void)::dprintf(STDERR_FILENO, "<6>history: %s\n", what);
     sd_notifyf(0, "EXTEND_TIMEOUT_USEC=%llu\nSTATUS=%s", 3'600'000'000ULL, what);
 }
 
-/// Opens the kernel's log. If this fails, the only loss is that pinfoldd does not know the names of out-of-memory victims.
+/// Opens the kernel's log. If pinfoldd cannot open the kernel's log, the only consequence is that pinfoldd does not know which
+/// process an out-of-memory kill has hit.
 UniqueFd kernelLog() {
     auto log = KernelLog::openDevice();
     if (!log)
@@ -150,7 +156,8 @@ public:
           terminate_(loop_.onSignal(SIGTERM, [this] { terminate(); })), interrupt_(loop_.onSignal(SIGINT, [this] { stop(0); })),
           hangup_(loop_.onSignal(SIGHUP, [this] { reload([](const Result<void>&) {}); })) {}
 
-    // The answers for which callers wait are messages of the connection, so they must go before it.
+    // Answers for which callers still wait are messages of the connection to the bus. So unsent answers must be destroyed
+    // before the connection to the bus.
     ~Application() { background_.forget(); }
     Application(const Application&) = delete;
     Application& operator=(const Application&) = delete;
@@ -215,8 +222,8 @@ private:
     }
 
     void busLost(const std::string& why) {
-        // pinfoldd does not reconnect to the bus. pinfoldd ends, and a new pinfoldd finds everything in records and units. (Every
-        // start exercises the code for this.)
+        // pinfoldd does not reconnect to the bus, but exits. The next pinfoldd takes over all jobs from the records and units.
+        // Every normal start of pinfoldd uses the same code, so this code is well tested.
         logErrorLine("the connection to the bus was lost (" + why + "): pinfoldd starts again");
         stop(kExitRestart);
     }

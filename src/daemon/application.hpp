@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Makes the parts of pinfoldd, joins them, and runs the loop.
+// Creates and connects all parts of pinfoldd, and runs the event loop.
 #pragma once
 
 #include "daemon/options.hpp"
 
 namespace pinfold {
 
-/// Runs pinfoldd. Exit status: 0 after SIGTERM, 1 for a failure that a restart may cure (bus lost), 78 (EX_CONFIG) for a failure
-/// that a restart cannot cure.
+/// Runs pinfoldd. The exit status is 0 after SIGTERM. After a failure that a restart may repair, such as a lost bus, the exit
+/// status is 1. After a failure that a restart cannot repair, the exit status is 78 (EX_CONFIG).
 int runDaemon(const DaemonOptions& options);
 
 } // namespace pinfold

@@ -16,7 +16,7 @@
 namespace pinfold {
 namespace {
 
-/// Formats %* in the pattern as the level's number in syslog(3).
+/// Replaces %* in the pattern of a log line by the number that syslog(3) uses for the level of the line.
 class Priority : public spdlog::custom_flag_formatter {
 public:
     void format(const spdlog::details::log_msg& message, const std::tm&, spdlog::memory_buf_t& out) override {

@@ -8,8 +8,9 @@
 
 namespace pinfold {
 
-/// As long as a QueuedLog lives, ordinary log lines go to standard error with the priority in front, as in all services of
-/// systemd (sd-daemon(3)). The queue's thread writes them, because standard error is a stream to journald, which may block.
+/// While a QueuedLog exists, log lines go to standard error. As in other services of systemd, each line begins with its
+/// priority (sd-daemon(3)). A separate thread writes the lines, because writing to standard error may block while journald is
+/// slow.
 class QueuedLog {
 public:
     explicit QueuedLog(MessageQueue& queue);

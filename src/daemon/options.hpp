@@ -13,7 +13,7 @@ struct DaemonOptions {
     bool version = false;
 };
 
-/// Reads the command line. The error InvalidArgument has a message of one line.
+/// Reads the command line. The message of the error InvalidArgument is a single line.
 Result<DaemonOptions> parseDaemonOptions(int argc, char** argv);
 
 extern const char* const kDaemonUsage;

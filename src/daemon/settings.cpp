@@ -18,8 +18,8 @@ Result<void> Settings::load() {
         return reject(loaded.error());
     for (const auto& warning : loaded->warnings)
         logWarningLine(warning);
-    // Warnings do not stop pinfoldd at its start, because there is no older configuration to fall back on. A node whose pinfoldd
-    // is older than its site's configuration must come up.
+    // At its start, pinfoldd accepts a configuration with warnings, because there is no earlier configuration to use instead.
+    // If the site's configuration is for a newer pinfold and has unknown keys, pinfoldd must still start.
     if (inForce_ && !loaded->warnings.empty())
         return reject({ErrorCode::ConfigInvalid, loaded->warnings.front()});
     config_ = std::move(loaded->config);
@@ -39,7 +39,8 @@ Error Settings::reject(const Error& why) const {
 }
 
 void Settings::publishFailurePolicy() const {
-    // pinfold-run has no TOML parser, so it reads this file when pinfoldd cannot answer.
+    // If pinfoldd does not answer, pinfold-run needs the setting jobs.on_failure. pinfold-run has no TOML parser, so pinfoldd
+    // writes the setting into a separate file.
     const auto file = inRoot(root_, kFailurePolicyFile);
     const std::string policy = config_.jobs.onFailure == OnFailure::Refuse ? "refuse\n" : "run-unconfined\n";
     if (readFile(AT_FDCWD, file.c_str()) == policy) // the check comes before the write, so that it succeeds even if /run is full
@@ -49,8 +50,8 @@ void Settings::publishFailurePolicy() const {
     const auto written = replaceFile(file, policy, 0644);
     if (written)
         return;
-    // An old file is removed, because with it a job might run unconfined although the site does not want that any more. Without a
-    // file no job runs unconfined.
+    // If pinfoldd cannot write the file, it removes the old file. With an old file a job might run unconfined, although the
+    // site has forbidden that meanwhile. Without the file no job runs unconfined.
     std::filesystem::remove(file, error);
     logWarningLine(
         "cannot tell pinfold-run the value of jobs.on_failure, so pinfold-run starts no job while pinfoldd does not run: " +

@@ -10,17 +10,18 @@
 
 namespace pinfold {
 
-/// Keeps the configuration in force, and reloads it.
+/// Holds the present configuration of pinfoldd, and reloads the configuration on request.
 class Settings {
 public:
     Settings(const std::filesystem::path& root, Journal& journal) : root_(root), journal_(journal) {}
 
-    /// Reads the configuration's files and puts them in force. load() runs on the loop also for a reload: the code that runs
-    /// after the reload has to see the new values, and a node whose /etc hangs has lost systemd, too. If the files have an error,
-    /// or an unknown key while another configuration is in force, the configuration in force stays. Error: ConfigInvalid.
+    /// Reads the files of the configuration, and uses their values from now on. A reload also runs in the loop's thread,
+    /// because the code after the reload needs the new values. The read may block, but if /etc hangs, systemd does not work
+    /// either. If the files have an error, load() keeps the present configuration. An unknown key in the files is an error in a
+    /// reload, but not at the start of pinfoldd. Error: ConfigInvalid.
     Result<void> load();
 
-    /// Returns the configuration. The object is always the same, and load() changes its values.
+    /// Returns the configuration. The returned reference stays valid, because load() changes the values in the same object.
     const Config& config() const { return config_; }
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Makes the line "Status:" of `systemctl status pinfoldd`.
+// Makes the text that `systemctl status pinfoldd` shows after "Status:".
 #pragma once
 
 #include "model/drain.hpp"
@@ -12,11 +12,12 @@
 
 namespace pinfold {
 
-/// Returns a line such as "2 jobs; takes no new jobs: new disk; configuration rejected: …". `rejected` says why the configuration
-/// was rejected, or is empty.
+/// Returns a status line such as "2 jobs; takes no new jobs: new disk; configuration rejected: …". The argument `rejected` says
+/// why pinfoldd has rejected the configuration, and is empty if pinfoldd has accepted the configuration.
 std::string statusLine(std::size_t jobs, const std::optional<Drain>& drain, const std::string& rejected);
 
-/// Tells systemd about changes, at most once a second, because thousands of jobs may begin and end in a second.
+/// Tells systemd the new status line after a change. Thousands of jobs may begin and end in a second, so StatusTeller sends the
+/// status line at most once a second.
 class StatusTeller {
 public:
     StatusTeller(EventLoop& loop, std::function<void()> tell) : loop_(loop), tell_(std::move(tell)) {}

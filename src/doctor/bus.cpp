@@ -22,7 +22,8 @@ constexpr BusLimit kLimits[] = {
     {"max_match_rules_per_connection", 512, "systemd needs one for each start and stop that a client waits for"},
 };
 
-/// Returns the files in the order in which dbus-daemon reads them. The last value of a setting holds.
+/// Returns the files of the bus's configuration in the order in which dbus-daemon reads them. If several files have a setting,
+/// the value in the last of these files applies.
 std::vector<std::filesystem::path> busFiles(const Files& files) {
     std::vector<std::filesystem::path> found{std::filesystem::path(kVendor) / "system.conf",
                                              std::filesystem::path(kAdmin) / "system.conf"};
@@ -33,7 +34,7 @@ std::vector<std::filesystem::path> busFiles(const Files& files) {
     return found;
 }
 
-/// Reads <limit name="NAME">NUMBER</limit>, but skips comments.
+/// Returns the NUMBER of <limit name="NAME">NUMBER</limit> in the text. Comments in the text are ignored.
 std::optional<std::uint64_t> limitIn(std::string text, const std::string& name) {
     for (auto begin = text.find("<!--"); begin != std::string::npos; begin = text.find("<!--")) {
         const auto end = text.find("-->", begin);

@@ -60,8 +60,8 @@ bool checkVersion(const Files& files, Findings& findings) {
     return false;
 }
 
-/// Says whether somebody other than systemd has taken the controller from live jobs. systemd gives an accounted controller to
-/// each job, and other controllers to jobs that ask for them.
+/// Returns true if a program other than systemd has taken the controller away from live jobs. An accounted controller is a
+/// controller that systemd gives to each job. Any other controller is given only to jobs that ask for the controller.
 bool keptFromJobs(const Files& files, const Controller& controller) {
     const auto slice = mount() / "batch.slice";
     return controller.accounted && !files.matching(slice / "batch-*.slice").empty() &&
@@ -93,7 +93,8 @@ void checkController(const Host& host, const Files& files, const Controller& con
     findings.ok(id, std::string("available, for ") + controller.limits);
 }
 
-/// Returns some cgroups other than the root cgroup, because the root cgroup has fewer files.
+/// Returns some cgroups in which to look for files of the kernel. The root cgroup is not in the result, because the root cgroup
+/// has fewer files.
 std::vector<std::filesystem::path> someCgroups(const Files& files) {
     std::vector<std::filesystem::path> found;
     for (const auto& name : files.list(kMount))
@@ -102,8 +103,8 @@ std::vector<std::filesystem::path> someCgroups(const Files& files) {
     return found;
 }
 
-/// Says whether `file` is missing wherever `beside` exists. The files tell more than the kernel's version, because distributions
-/// port features back.
+/// Returns true if some cgroups have the file `beside`, but no cgroup has the file `file`. The check looks at files instead of
+/// the kernel's version, because distributions port features back to older kernels.
 bool lacks(const Files& files, const char* file, const char* beside) {
     const auto cgroups = someCgroups(files);
     const auto has = [&files](const char* name) {

@@ -16,7 +16,7 @@ constexpr const char* kService = "pinfoldd.service";
 constexpr const char* kSocketUnit = "pinfoldd.socket";
 constexpr const char* kLog = "journalctl -b -u pinfoldd -n 50";
 
-/// Says whether systemd can use the unit's file.
+/// Checks whether systemd could load the file of the unit.
 bool checkLoaded(const Properties& unit, const std::string& name, const std::string& id, Findings& findings) {
     const auto state = property(unit, "LoadState");
     if (state == "loaded")
@@ -44,7 +44,7 @@ void checkUnit(const Properties& unit, Findings& findings) {
                     dropIns.empty() ? file : dropIns);
 }
 
-/// Finds settings by which a drop-in has taken something from pinfoldd that pinfoldd needs.
+/// Finds settings of drop-ins that take something away from pinfoldd that pinfoldd needs, such as a capability.
 void checkSandbox(const Properties& unit, Findings& findings) {
     const auto where = property(unit, "DropInPaths");
     if (property(unit, "ProtectControlGroups") == "yes") {
@@ -143,8 +143,8 @@ void checkConfig(const Host& host, Findings& findings) {
 }
 
 void checkGroup(const Files& files, Findings& findings) {
-    // The check reads this file, because systemd-sysusers writes the group to it. The name service may know the group from
-    // elsewhere.
+    // systemd-sysusers creates the group pinfold-admin in /etc/group, so the check looks there. If the group comes from another
+    // source of the name service, the check does not see the group.
     for (const auto& line : meaningfulLines(files.text("/etc/group")))
         if (line.text.starts_with("pinfold-admin:")) {
             findings.ok("pinfoldd.group", "the group pinfold-admin exists");

@@ -24,7 +24,7 @@ std::string_view trimmed(std::string_view text) {
     return begin == std::string_view::npos ? std::string_view() : text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
 }
 
-/// Returns `path` without its root directory, so that the caller can append it to another directory.
+/// Returns `path` without the slash at its beginning, so that the caller can append the path to another directory.
 fs::path unrooted(const fs::path& path) { return path.is_absolute() ? path.relative_path() : path; }
 
 } // namespace

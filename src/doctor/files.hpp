@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Reads files and directories below a root in the way the host itself sees them: absolute links begin at that root.
+// Reads files and directories below a root directory. Paths mean the same as on the host itself, so absolute symbolic links
+// also start at the root directory.
 #pragma once
 
 #include <fmt/core.h>
@@ -33,42 +34,44 @@ class Files {
 public:
     explicit Files(std::filesystem::path root) : root_(std::move(root)) {}
 
-    /// Returns the path of the file behind all links, without the root. Returns nullopt if a link leads nowhere or in circles.
+    /// Follows all symbolic links, and returns the resulting path without the root directory. If a link points to nothing, or
+    /// if the links form a loop, the result is nullopt.
     std::optional<std::filesystem::path> resolve(const std::filesystem::path& path) const;
     Access access(const std::filesystem::path& path) const;
     bool exists(const std::filesystem::path& path) const { return access(path) == Access::There; }
     /// Returns a file's text, at most 1 MiB. Returns nullopt if the file is absent, unreadable, or not a regular file.
     std::optional<std::string> read(const std::filesystem::path& path) const;
-    /// Does what read() does, but returns "" in place of nullopt.
+    /// Returns the text of a file as read() does, but returns "" if read() would return nullopt.
     std::string text(const std::filesystem::path& path) const { return read(path).value_or(""); }
     /// Returns true if this process may list the directory.
     bool listable(const std::filesystem::path& directory) const;
-    /// Returns the names in a directory, sorted, or an empty list if the directory cannot be read.
+    /// Returns a sorted list of the names in a directory. If the directory cannot be read, the list is empty.
     std::vector<std::string> list(const std::filesystem::path& directory) const;
-    /// Returns the files that match. Only the last component may be a pattern of glob(7).
+    /// Returns the files that match the pattern. Only the last component of the path may contain wildcards of glob(7).
     std::vector<std::filesystem::path> matching(const std::filesystem::path& pattern) const;
 
-    /// Returns the patterns of files that a line includes, relative to the first file's directory. The list is empty for a line
-    /// that includes nothing.
+    /// Returns the patterns of the files that the line includes. A relative pattern is relative to the directory of the first
+    /// file. If the line is not an include line, the list is empty.
     using Included = std::function<std::vector<std::filesystem::path>(const std::string& line)>;
-    /// Returns the meaningful lines of a file. The lines of included files stand in the places of the lines that include them.
+    /// Returns the meaningful lines of a file. In the result, the lines of an included file replace the line that includes the
+    /// file.
     std::vector<FileLine> linesWithIncludes(const std::filesystem::path& file, const Included& included) const;
 
     struct Status {
         uid_t owner = 0;
         mode_t mode = 0;
     };
-    /// Returns the status of the file behind all links.
+    /// Follows all symbolic links, and returns the status of the resulting file.
     std::optional<Status> status(const std::filesystem::path& path) const;
-    /// Returns the first of these paths that exists.
+    /// Returns the first path of `paths` that exists.
     std::optional<std::filesystem::path> first(const std::vector<std::filesystem::path>& paths) const;
 
 private:
     std::filesystem::path root_;
 };
 
-/// Returns the lines of a text without comments, and leaves out empty lines. `#` begins a comment. A backslash at the end joins a
-/// line with the next one.
+/// Returns the lines of a text without comments and without empty lines. The character `#` begins a comment. A backslash at the
+/// end of a line joins the line with the next line.
 std::vector<Line> meaningfulLines(std::string_view text);
 std::vector<std::string> words(std::string_view text);
 bool hasWord(std::string_view list, std::string_view word);

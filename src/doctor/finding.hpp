@@ -12,7 +12,7 @@ enum class FindingState { Ok, Warn, Fail };
 
 std::string_view toString(FindingState state);
 
-/// Is the result of one check. Each text is one line that is safe for a terminal.
+/// Holds the result of one check. Each text in a Finding is a single line that is safe to print on a terminal.
 struct Finding {
     std::string id; ///< for example "cgroup.version"; an id never changes its meaning
     FindingState state;
@@ -33,7 +33,8 @@ public:
         add(FindingState::Fail, std::move(id), found, remedy, where);
     }
     void add(FindingState state, std::string id, const std::string& found, const std::string& remedy, const std::string& where);
-    /// Adds the finding that only root may read something. The finding's state is not Ok, because the answer is not known.
+    /// Adds the finding that only root may read the information for a check. The state of the finding is not Ok, because the
+    /// result of the check is not known.
     void needsRoot(std::string id, const std::string& where) {
         warn(std::move(id), "not known: only root may check this", "run `pinfold doctor` as root", where);
     }

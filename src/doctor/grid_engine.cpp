@@ -18,7 +18,8 @@ bool installed(const Host& host, const Files& files) {
     return host.gridEngine.has_value();
 }
 
-/// Reads a line "name  value". A backslash at the end continues a line.
+/// Returns the value of the setting `name` from lines of the form "name value". A backslash at the end of a line joins the line
+/// with the next line.
 std::string setting(const std::string& configuration, const std::string& name) {
     for (const auto& line : meaningfulLines(configuration)) {
         const auto fields = words(line.text);
@@ -28,7 +29,8 @@ std::string setting(const std::string& configuration, const std::string& name) {
     return "";
 }
 
-/// Returns the setting of this host, or else the setting of the cell.
+/// Returns the setting from the configuration of this host. If the host does not have the setting, the global configuration of
+/// the cell applies.
 std::string setting(const GridEngineAnswer& answer, const std::string& name) {
     const auto local = setting(answer.local, name);
     return local.empty() ? setting(answer.global, name) : local;
@@ -53,7 +55,8 @@ void checkShepherd(const Host& host, const Files& files, const GridEngineAnswer&
         findings.ok(id, "Grid Engine's jobs use pinfold", "qconf -sconf");
 }
 
-/// Checks whether Grid Engine has its own cgroups. If it has, it takes a job out of pinfold's cgroup when the job starts.
+/// Checks whether Grid Engine uses cgroups of its own. With its own cgroups, Grid Engine moves each job out of pinfold's cgroup
+/// when the job starts.
 void checkCgroups(const GridEngineAnswer& answer, Findings& findings) {
     auto parameters = lowerCase(setting(answer, "execd_params"));
     for (char& c : parameters)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Holds what is known about the node. The checks read files below `root`. Host has all answers of other programs as plain values.
+// Holds the facts about the node that the checks need. The checks read files below the directory `root`. Host already contains
+// the answers of other programs, so the checks do not ask other programs.
 #pragma once
 
 #include "base/result.hpp"
@@ -12,13 +13,14 @@
 
 namespace pinfold::doctor {
 
-/// Holds the properties of an object on the bus. Lists have blanks between their entries, and truth values are "yes" or "no".
+/// Holds the properties of an object on the bus. A list is a text with blanks between the entries, and a boolean is "yes" or
+/// "no".
 using Properties = std::map<std::string, std::string>;
 
-/// Returns the property of this name, or "" if there is none.
+/// Returns the value of the property `name`, or "" if the property does not exist.
 std::string property(const Properties& properties, const std::string& name);
 
-/// Says how much space a file system has for users other than root.
+/// Holds the free space and the inodes that a file system has for users other than root.
 struct Space {
     std::uint64_t free = 0;   ///< in bytes
     std::uint64_t inodes = 0; ///< the number of all inodes; 0 if the file system does not count them
@@ -53,7 +55,8 @@ struct Host {
     std::map<std::string, Space> space;                 ///< by directory
     std::optional<Result<GridEngineAnswer>> gridEngine; ///< unset if there is no qconf
 
-    /// Returns the properties of a unit. The result is empty if PID 1 was not asked or did not answer.
+    /// Returns the properties of a unit. The result is empty if pinfold has not asked PID 1 about the unit, or if PID 1 has not
+    /// answered.
     const Properties& unit(const std::string& name) const;
 };
 

@@ -25,7 +25,7 @@ Names slices(const Files& files) {
     return names;
 }
 
-/// Returns the records with their states. A state is unset if the record cannot be read.
+/// Returns the keys of all records, with the state of each job. If a record cannot be read, the state is unset.
 std::map<std::string, std::optional<JobState>> records(const Files& files) {
     std::map<std::string, std::optional<JobState>> found;
     for (const auto& file : files.matching(std::filesystem::path(kRecordsDirectory) / "*.json")) {
@@ -65,9 +65,10 @@ void checkJobs(const Host&, const Files& files, Findings& findings) {
         findings.needsRoot("jobs.units", kRecordsDirectory);
         return;
     }
-    // Jobs come and go during the check. pinfoldd writes a job's record before the slice exists, and removes it after the slice.
-    // So the check lists the slices before and after the records. A slice that is in both lists but not in the records has no
-    // record. A slice is missing if it is in neither list although its record existed all the time.
+    // Jobs may start and end during the check. The record of a job is written before the slice is created, and removed after
+    // the slice. So the check lists the slices twice, before and after it reads the records. If both lists contain a slice but
+    // no record belongs to the slice, there is a finding: the slice has no record. If neither list contains the slice of a
+    // record that existed all the time, the slice is missing.
     const auto before = slices(files);
     const auto found = records(files);
     const auto after = slices(files);

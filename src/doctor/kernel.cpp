@@ -30,7 +30,8 @@ void checkPidMax(const Files& files, Findings& findings) {
         findings.ok("kernel.pid-max", value[0] + " process ids");
 }
 
-/// Returns "hidepid=2" or "hidepid=invisible", or an empty text.
+/// Returns the mount option of /proc that hides processes of other users, such as "hidepid=2" or "hidepid=invisible". If /proc
+/// hides nothing, the text is empty.
 std::string hiding(const Files& files) {
     std::string found; // the option of the last mount, which covers the other mounts
     for (const auto& line : meaningfulLines(files.text("/proc/mounts"))) {

@@ -13,8 +13,8 @@ struct Setting {
     std::string where;
 };
 
-/// Returns logind.conf and its drop-ins, lowest priority first: the main file, then the drop-ins by name. A file masks files of
-/// the same name in directories of lower priority.
+/// Returns the files of logind's configuration, the lowest priority first. The main file logind.conf comes first, and then the
+/// drop-ins, sorted by name. A file replaces files of the same name in directories with a lower priority.
 std::vector<std::filesystem::path> logindFiles(const Files& files) {
     const std::vector<std::filesystem::path> directories{"/usr/lib/systemd", "/usr/local/lib/systemd", "/run/systemd",
                                                          "/etc/systemd"};
@@ -31,7 +31,8 @@ std::vector<std::filesystem::path> logindFiles(const Files& files) {
     return found;
 }
 
-/// Reads the setting that the files have now. logind will use this value after its next start.
+/// Returns the value that a setting of logind has in the files now. Until the next start of logind, a running logind may use
+/// another value.
 Setting configured(const Files& files, const std::string& name, bool otherwise) {
     Setting setting{otherwise, "/etc/systemd/logind.conf"};
     for (const auto& file : logindFiles(files))
@@ -71,7 +72,8 @@ void checkLoginLeftovers(const Host& host, const Files& files, Findings& finding
                    : "processes that a login outside of jobs leaves behind keep running (KillUserProcesses=no)");
 }
 
-/// Checks for lingering users. The manager of such a user, and all that the manager runs, outlives every job.
+/// Checks for lingering users. For a lingering user, the user's service manager runs all the time. Processes of this service
+/// manager do not end together with a job.
 void checkLinger(const Files& files, Findings& findings) {
     const std::string directory = "/var/lib/systemd/linger";
     std::vector<std::string> users;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// These checks follow docs/schedulers/openpbs.md. MoM stores what it knows about a hook in mom_priv/hooks/NAME.HK, in NAME=VALUE
-// lines. OpenPBS's own defaults apply to lines that do not exist (hook.h).
+// These checks follow docs/schedulers/openpbs.md. MoM stores the attributes of a hook in mom_priv/hooks/NAME.HK, as lines
+// NAME=VALUE. If a line does not exist, the attribute has the default of OpenPBS (hook.h).
 #include "base/parse.hpp"
 #include "doctor/checks.hpp"
 
@@ -67,7 +67,7 @@ void checkHook(const Files& files, const std::filesystem::path& directory, Findi
         findings.ok(id, "OpenPBS's jobs use pinfold", file);
 }
 
-/// Checks for OpenPBS's own cgroups hook, which would move the same processes elsewhere.
+/// Checks for the cgroups hook of OpenPBS itself, which would move the processes of jobs into other cgroups.
 void checkOther(const Files& files, const std::filesystem::path& directory, Findings& findings) {
     const auto file = directory / "pbs_cgroups.HK";
     const auto hook = files.read(file);

@@ -37,8 +37,9 @@ void checkPresence(bool account, bool session, bool mayFail, Findings& findings)
         findings.ok("pam.sshd", "pam_pinfold is not used: logins by ssh stay outside of jobs", kFile);
 }
 
-/// Checks the order of the modules. The module that runs later decides where the process is, because pam_systemd moves the
-/// process out of the job's scope into the scope of a session.
+/// Checks the order of pam_pinfold and pam_systemd. The module pam_systemd moves the process of a login into the scope of a
+/// session. The module pam_pinfold moves the process into the scope of a job. The module that runs later decides in which scope
+/// the process stays.
 void checkOrder(const Stack& session, Findings& findings) {
     const auto ours = find(session, kOurs);
     if (ours == session.end())
@@ -52,7 +53,8 @@ void checkOrder(const Stack& session, Findings& findings) {
                     ours->where);
 }
 
-/// Checks for a `sufficient` module before pam_pinfold. Such a module admits a user without any question about a job.
+/// Checks for a `sufficient` module before pam_pinfold. If a `sufficient` module before pam_pinfold succeeds, the user may log
+/// in without a job.
 void checkBypass(const Stack& account, Findings& findings) {
     const auto ours = find(account, kOurs);
     if (ours == account.end())
@@ -76,8 +78,8 @@ std::vector<std::string> sshdWords(std::string line) {
     return fields;
 }
 
-/// Returns the first value of UsePAM, because sshd uses the first one. The files of Include lines count where these lines stand
-/// (sshd_config(5)).
+/// Returns the first value of UsePAM, because sshd uses the first value of a setting. The lines of an included file count at
+/// the place of the Include line (sshd_config(5)).
 std::string usePam(const Files& files) {
     const auto included = [](const std::string& line) {
         const auto fields = sshdWords(line);
@@ -102,8 +104,8 @@ void checkUsePam(const Files& files, Findings& findings) {
         findings.ok("pam.use-pam", "sshd uses PAM", kSshd);
 }
 
-/// Checks that no user manager becomes part of a job. Such a manager would end with the job, and that breaks logind's
-/// bookkeeping.
+/// Checks that no user manager (`systemd --user`) becomes part of a job. A user manager in a job would end together with the
+/// job, and that would break logind's bookkeeping.
 void checkUserManager(const Files& files, Findings& findings) {
     const auto session = pamStack(files, "systemd-user", "session");
     if (const auto ours = find(session, kOurs); ours != session.end())
@@ -122,9 +124,9 @@ bool installed(const Files& files, const std::string& module) {
                        [&](const auto& directory) { return files.exists(directory / module); });
 }
 
-/// Checks for programs that open a logind session. logind creates a session for a process without one, even for a process of a
-/// job, and moves the process into the scope of the session. The check leaves out cron and at, because the processes that they
-/// run were never in a job.
+/// Checks for programs that open a logind session. If a process has no session, logind creates a session for the process, even
+/// if the process belongs to a job. With the session, logind moves the process into the scope of the session, out of the scope
+/// of its job. The check ignores cron and at, because they start processes that were never in a job.
 void checkMovers(const Files& files, Findings& findings) {
     std::vector<std::string> movers;
     if (installed(files, kLogind))

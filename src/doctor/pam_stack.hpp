@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Reads what PAM does for a service from PAM's files (pam.d(5)).
+// Reads PAM's configuration of a service from the files of PAM (pam.d(5)).
 #pragma once
 
 #include "doctor/files.hpp"
@@ -16,8 +16,8 @@ struct PamEntry {
     bool apart = false;  ///< the line is in a substack, and its decision ends the substack only
 };
 
-/// Returns the modules of a service for a type (such as "session") in their order. pamStack() follows @include, include and
-/// substack. The result is empty if there is no such service.
+/// Returns the PAM modules of a service for a type such as "session", in the order in which PAM calls the modules. The result
+/// includes the modules of @include, include and substack lines. If the service does not exist, the result is empty.
 std::vector<PamEntry> pamStack(const Files& files, const std::string& service, const std::string& type);
 
 } // namespace pinfold::doctor

@@ -14,14 +14,15 @@ namespace {
 constexpr const char* kPlugin = "pinfold_spank.so";
 constexpr const char* kEpilogue = "slurm-epilogue";
 
-/// Reads "include PATTERN", as in slurm.conf(5) and plugstack.conf(5).
+/// Returns the pattern of an "include PATTERN" line of slurm.conf(5) or plugstack.conf(5).
 std::vector<std::filesystem::path> included(const std::string& line) {
     const auto fields = words(line);
     return fields.size() == 2 && lowerCase(fields[0]) == "include" ? std::vector<std::filesystem::path>{fields[1]}
                                                                    : std::vector<std::filesystem::path>{};
 }
 
-/// Returns the values of NAME=VALUE from all lines. In names the case does not matter.
+/// Returns the values of all NAME=VALUE entries in which NAME is `name`. Names are compared without regard to upper and lower
+/// case.
 std::vector<std::string> settings(const Files& files, const std::filesystem::path& file, const std::string& name) {
     std::vector<std::string> values;
     for (const auto& [from, line] : files.linesWithIncludes(file, included)) {
@@ -34,7 +35,7 @@ std::vector<std::string> settings(const Files& files, const std::filesystem::pat
     return values;
 }
 
-/// Returns the last value of NAME=VALUE, because the last value holds.
+/// Returns the last value of NAME=VALUE, because Slurm uses the last value.
 std::string setting(const Files& files, const std::filesystem::path& file, const std::string& name) {
     const auto values = settings(files, file, name);
     return values.empty() ? "" : values.back();
@@ -76,14 +77,14 @@ void checkPlugin(const Host& host, const Files& files, const std::filesystem::pa
         findings.ok(id, "Slurm's jobs use pinfold", plugin->where);
 }
 
-/// Returns true if this file is pinfold's epilogue, or a script of the site that calls pinfold's epilogue.
+/// Returns true if the file is pinfold's epilogue, or a script of the site that calls pinfold's epilogue.
 bool isEpilogue(const Host& host, const Files& files, const std::filesystem::path& file) {
     return files.exists(file) && (files.resolve(file) == files.resolve(host.libexec + "/" + kEpilogue) ||
                                   files.text(file).find(kEpilogue) != std::string::npos);
 }
 
-/// Checks that slurmd runs pinfold's epilogue. Epilog is the path of a program, or a pattern for the paths of several programs.
-/// From Slurm 24.05 on, each line with Epilog counts.
+/// Checks that slurmd runs pinfold's epilogue. The value of Epilog is the path of a program, or a pattern for the paths of
+/// several programs. From version 24.05 on, Slurm uses all lines with Epilog.
 void checkEpilogue(const Host& host, const Files& files, const std::filesystem::path& conf, Findings& findings) {
     const char* id = "slurm.epilogue";
     const auto ours = host.libexec + "/" + kEpilogue;
@@ -106,8 +107,8 @@ void checkEpilogue(const Host& host, const Files& files, const std::filesystem::
                       "let Epilog also run " + ours, conf.string());
 }
 
-/// Checks that the node has no [gpus]. The plugin leaves GPUs to Slurm, and on a node with [gpus] a job can open only the GPUs
-/// that pinfold has given to the job.
+/// Checks that the node has no [gpus]. The Slurm plugin of pinfold does not reserve GPUs, because Slurm itself gives GPUs to
+/// jobs. But on a node with [gpus], a job can open only the GPUs that pinfold has given to the job.
 void checkGpus(const Host& host, Findings& findings) {
     const auto loaded = loadConfig(ConfigPaths::below(host.root));
     if (loaded && !loaded->config.gpus.devices.empty())

@@ -41,8 +41,9 @@ void checkBatchSlice(const Host& host, Findings& findings) {
     else if (load != "loaded")
         findings.fail("systemd.batch-slice", fmt::format("batch.slice is not installed ({})", load),
                       "install pinfold's units, then `systemctl daemon-reload`", "batch.slice");
-    // This is not a finding if only files below system.control have changed. These files have the settings that pinfoldd makes at
-    // run time, and systemd was seen to report the files as changed.
+    // If only files below system.control have changed, the check reports no problem. The files below system.control contain the
+    // settings that pinfoldd changes at run time. It was seen that systemd reports its own files below system.control as
+    // changed.
     else if (property(slice, "NeedDaemonReload") == "yes" &&
              property(slice, "DropInPaths").find("/system.control/") == std::string::npos)
         findings.warn("systemd.batch-slice", "files of batch.slice have changed since systemd read them",
@@ -51,8 +52,8 @@ void checkBatchSlice(const Host& host, Findings& findings) {
         findings.ok("systemd.batch-slice", "installed");
 }
 
-/// Checks for systemd-oomd. systemd-oomd kills by memory pressure and swap of the whole node, so it may kill jobs that are within
-/// their limits.
+/// Checks for systemd-oomd. The decisions of systemd-oomd depend on the memory pressure and the swap of the whole node, so
+/// systemd-oomd may kill a job that is within its limits.
 void checkOomd(const Host& host, Findings& findings) {
     const auto& oomd = host.unit("systemd-oomd.service");
     if (property(oomd, "ActiveState") != "active") {

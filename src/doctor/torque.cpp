@@ -20,7 +20,8 @@ constexpr Script kScripts[] = {
     {"epilogue.parallel", "torque-epilogue"},
 };
 
-/// Returns why pbs_mom would refuse to run the file, or "" if pbs_mom would run it. Like pbs_mom, this check follows links.
+/// Returns the reason why pbs_mom would refuse to run the file. If pbs_mom would run the file, the result is "". The check
+/// follows symbolic links, as pbs_mom does.
 std::string refused(const Files::Status& status) {
     if (status.owner != 0)
         return "the file does not belong to root";
@@ -41,7 +42,7 @@ void checkScript(const Host& host, const Files& files, const std::filesystem::pa
     const auto link = fmt::format("ln -sf {} {}", program, file.string());
     const auto status = files.status(file);
     if (!status) {
-        // If the starter is set and no prologue opens the job, no job of Torque runs.
+        // If the job starter is configured but no prologue opens the jobs, Torque's jobs do not run.
         const auto state = hooked ? FindingState::Fail : FindingState::Warn;
         findings.add(state, id, "the file does not exist, or is a link to nothing", link, file);
         return;
@@ -65,7 +66,7 @@ void checkScript(const Host& host, const Files& files, const std::filesystem::pa
                      program + " \"$@\" must be called in the script, as in docs/schedulers/torque.md", file);
 }
 
-/// Returns the path that follows `word` in mom_priv/config.
+/// Returns the path after `word` in a line of mom_priv/config.
 std::string programOf(std::string_view word, const std::string& config) {
     std::string path;
     for (const auto& line : meaningfulLines(config)) {
@@ -76,7 +77,7 @@ std::string programOf(std::string_view word, const std::string& config) {
     return path;
 }
 
-/// Says whether Torque gives its jobs to pinfold.
+/// Checks the job starter of Torque. Returns true if Torque gives its jobs to pinfold.
 bool checkStarter(const Host& host, const Files& files, const std::filesystem::path& config, Findings& findings) {
     const char* id = "torque.job-starter";
     const auto ours = host.libexec + "/torque-job-starter";

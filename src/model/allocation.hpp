@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Describes parts of the node that a job has for itself.
+// Describes the CPUs and GPUs that a job has for itself alone.
 #pragma once
 
 #include "base/cpu_list.hpp"
@@ -19,8 +19,8 @@ enum class HyperThreads {
     Idle,  ///< a core counts: the job gets one hyper-thread of the core, and nobody gets the others
 };
 
-/// Says which parts of the node a job asks for. The request has either a number, and pinfoldd chooses, or a list that the batch
-/// system has chosen already.
+/// Says which parts of the node a job asks for. If a request contains a number of CPUs or GPUs, pinfoldd chooses the CPUs or
+/// GPUs. A request may also contain a list of CPUs or GPUs that the batch system has chosen already.
 struct AllocationRequest {
     std::optional<std::uint64_t> cpus = {}; ///< 1 to 8192
     std::optional<std::uint64_t> gpus = {}; ///< 1 to 8192
@@ -40,11 +40,12 @@ template <class Request, class F> void forEachAllocationRequest(Request& request
     f("gpu_list", request.gpuList);
 }
 
-/// Checks the request. Errors: LimitInvalid for a number out of range; InvalidArgument for entries that exclude each other.
+/// Checks the request. Errors: LimitInvalid for a number out of range; InvalidArgument if the request contains two entries that
+/// cannot be used together.
 Result<void> validate(const AllocationRequest& request);
 
-/// Says what a job got for itself alone. If a list is empty, the job got nothing of that kind, and shares the CPUs or GPUs that
-/// no job has for itself.
+/// Says which CPUs and GPUs a job has for itself alone. If the list of CPUs or GPUs is empty, the job shares the CPUs or GPUs
+/// that no job has for itself alone.
 struct Allocation {
     CpuList cpus;
     CpuList reserved; ///< CPUs that no other job gets: `cpus` and, depending on the policy, their idle hyper-threads

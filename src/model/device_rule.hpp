@@ -6,8 +6,8 @@
 
 namespace pinfold {
 
-/// Is one line of DeviceAllow= (systemd.resource-control(5)). A DeviceRule comes only from root's configuration, never from a
-/// request.
+/// Holds one value of DeviceAllow= (systemd.resource-control(5)). All values come from the configuration, which only root can
+/// write, and never from a request.
 struct DeviceRule {
     std::string device; ///< for example "/dev/fuse", "char-pts", "block-*"
     std::string access; ///< letters of "rwm"

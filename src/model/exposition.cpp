@@ -17,7 +17,8 @@ std::string escapeLabel(std::string_view value) {
     return escaped;
 }
 
-/// Writes microseconds as seconds, such as "0.0025" for 2500. The text does not depend on the locale and is not rounded.
+/// Returns a number of microseconds as a text in seconds, such as "0.0025" for 2500. The text does not depend on the locale and
+/// is not rounded.
 std::string secondsText(std::uint64_t usec) {
     auto fraction = std::to_string(1'000'000 + usec % 1'000'000).substr(1);
     fraction.erase(fraction.find_last_not_of('0') + 1);

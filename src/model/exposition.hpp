@@ -10,7 +10,7 @@
 
 namespace pinfold {
 
-/// Counts durations by their length.
+/// Counts durations in buckets, as a histogram of Prometheus.
 class DurationHistogram {
 public:
     /// The upper bounds of the buckets, in microseconds. A duration above the last bound counts in the bucket "+Inf".
@@ -18,8 +18,8 @@ public:
                                                            100'000, 250'000, 1'000'000, 5'000'000, 15'000'000, 45'000'000};
 
     void observe(std::uint64_t usec);
-    /// Entry i of the result says how many durations were at most kBounds[i]. The last entry says how many durations there were
-    /// in total.
+    /// Entry i of the result is the number of durations that are at most kBounds[i]. The last entry is the number of all
+    /// durations.
     std::array<std::uint64_t, kBounds.size() + 1> cumulative() const;
     std::uint64_t sum() const { return sum_; } ///< in microseconds
 
@@ -35,11 +35,11 @@ class Exposition {
 public:
     using Labels = std::vector<std::pair<std::string_view, std::string>>;
 
-    /// Begins a metric. Call metric() once for each name; the samples of the metric follow. `type` is counter, gauge or
-    /// histogram.
+    /// Begins a new metric. Call metric() once for each metric, before the calls that add the samples of the metric. The
+    /// argument `type` is counter, gauge or histogram.
     void metric(std::string_view name, std::string_view type, std::string_view help);
     void sample(const Labels& labels, std::uint64_t value) { line("", labels, std::to_string(value)); }
-    /// Adds a sample in seconds, which are Prometheus' unit of time.
+    /// Adds a sample in seconds, because Prometheus uses seconds for times.
     void seconds(const Labels& labels, std::uint64_t usec);
     void histogram(const DurationHistogram& histogram);
 

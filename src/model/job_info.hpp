@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Describes what pinfoldd tells of live jobs and of their processes.
+// Describes the information about live jobs and their processes that pinfoldd gives to its clients.
 #pragma once
 
 #include "model/job_state.hpp"
@@ -34,14 +34,13 @@ struct JobProcess {
     std::uint64_t cpu = 0;                ///< CPU time in microseconds
     std::uint64_t rss = 0;                ///< memory in bytes
     std::string state;                    ///< the letter of the state, as in /proc/PID/stat
-    std::optional<std::string> waitPoint; ///< the kernel function in which the process hangs; set only if the process has
-                                          ///< outlived SIGKILL
+    std::optional<std::string> waitPoint; ///< the kernel function in which the process hangs after SIGKILL; otherwise unset
     std::string command;
 
     bool operator==(const JobProcess&) const = default;
 };
 
-/// Calls f(name, member) for each member. D-Bus has the same names.
+/// Calls f(name, member) for each member. The names are the same as on D-Bus.
 template <class P, class F> void forEachProcessField(P& process, F&& f) {
     f("pid", process.pid);
     f("task", process.task);

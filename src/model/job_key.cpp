@@ -20,7 +20,8 @@ Error invalidKey(std::string_view text, const std::string& why) {
             "job key '" + printable(text, 100) + "' " + why + ": use <scheduler>.<id>, for instance sge.4711.3"};
 }
 
-/// Returns the text between prefix and suffix, or nullopt if `text` has another form.
+/// Returns the part of `text` between the prefix and the suffix. If `text` does not have the prefix and the suffix, the result
+/// is nullopt.
 std::optional<std::string_view> between(std::string_view text, std::string_view prefix, std::string_view suffix) {
     if (text.size() < prefix.size() + suffix.size() || !text.starts_with(prefix) || !text.ends_with(suffix))
         return std::nullopt;

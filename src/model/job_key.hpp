@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Makes keys of jobs, and the names of units and objects from the keys. Other programs rely on these names, so names may be added
-// but not changed.
+// Makes the keys of jobs. Also makes the names of units and of D-Bus objects from the keys. Other programs rely on the names,
+// so a new version of pinfold may add names, but must not change a name.
 #pragma once
 
 #include "base/result.hpp"
@@ -13,13 +13,15 @@
 
 namespace pinfold {
 
-/// Returns true if the text may be the part of a key before the first dot. This part has only lower case letters and digits.
+/// Returns true if the text is valid as the part of a key before the first dot. A valid text has only lower case letters and
+/// digits.
 bool isSchedulerName(std::string_view text);
 
 /// Is the key of a job: "<scheduler>.<id>", for instance "sge.4711.3" or "pbs.12[7].server".
 class JobKey {
 public:
-    /// The escaped form of a key has at most this length, so that every unit name stays within systemd's 255 bytes.
+    /// The greatest length of the escaped form of a key. With this limit, no unit name is longer than the 255 bytes that
+    /// systemd allows.
     static constexpr std::size_t kMaxEscaped = 230;
 
     /// Reads a key. The error InvalidArgument says which character or length is wrong.
@@ -28,10 +30,11 @@ public:
 
     const std::string& text() const { return text_; }
     std::string_view scheduler() const;
-    /// Returns true if users may give this key to their own jobs. Such keys are "user.<id>", and "manual.<id>" except for the
-    /// numbers that pinfoldd picks.
+    /// Returns true if users may give this key to their own jobs. Users may choose keys of the form "user.<id>". Users may also
+    /// choose keys of the form "manual.<id>", but only if <id> is not a number. Numbers are reserved for the keys that pinfoldd
+    /// makes.
     bool isForUsers() const;
-    /// Returns the key, escaped for unit names. The comments below call it <E>.
+    /// Returns the key in the escaped form for unit names. In other comments, <E> stands for the escaped key.
     const std::string& escaped() const { return escaped_; }
     std::string sliceName() const;                   ///< returns batch-<E>.slice
     std::string scopeName(std::uint32_t task) const; ///< returns job-<E>.scope for task 0, and job-<E>-<n>.scope for task n
@@ -47,7 +50,7 @@ private:
     std::string escaped_;
 };
 
-/// Is the slice that holds all jobs.
+/// The name of the slice that contains all jobs.
 constexpr std::string_view kBatchSlice = "batch.slice";
 
 /// Names the job and the task to which a unit of pinfold belongs.

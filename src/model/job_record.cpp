@@ -22,8 +22,8 @@ std::optional<ProcessIdentity> processFromJson(const Json& json) {
     return ProcessIdentity{json.at("pid").get<pid_t>(), json.at("started").get<std::uint64_t>()};
 }
 
-/// Writes a task. Members other than number and leader are written only if they are set, because an earlier pinfoldd wrote only
-/// these two, and encode() must give the same text for a record of that pinfoldd.
+/// Writes a task. An earlier pinfoldd wrote only the members `number` and `leader`, and encode() must give the same text for a
+/// record of that earlier pinfoldd. So encode() writes all other members of a task only if they are set.
 Json toJson(std::uint32_t number, const TaskRecord& task) {
     Json json{{"number", number}, {"leader", toJson(task.leader)}};
     if (task.supervisor)
@@ -100,8 +100,8 @@ JobRecord recordFromJson(const Json& json) {
     return record;
 }
 
-/// Returns true if pinfoldd has understood everything in the text. Members may be missing, because an earlier pinfoldd, whose
-/// jobs this pinfoldd takes over, wrote fewer members.
+/// Returns true if pinfoldd has understood everything in the text. Members may be missing in the text, because the text may
+/// come from an earlier pinfoldd that wrote fewer members.
 bool saysTheSame(const Json& written, const Json& understood) {
     if (!written.is_object() || !understood.is_object())
         return written == understood;
@@ -173,8 +173,8 @@ Result<JobRecord> decodeJobRecord(std::string_view text) {
     auto record = decode<JobRecord>(text, "record", recordFromJson);
     if (!record)
         return record;
-    // get<T>() wraps and truncates numbers, and the decoder drops unknown or repeated members. Without this check, the uid 2^32
-    // would become 0, which is root's.
+    // get<T>() wraps and truncates numbers without an error, and the decoder ignores unknown or repeated members. So the
+    // decoder checks that nothing was lost. Without the check, the user id 2^32 would become 0, the user id of root.
     const auto written = Json::parse(text);
     if (dump(written) + "\n" != text || !saysTheSame(written, Json::parse(encode(*record))))
         return Error{ErrorCode::InvalidArgument, "the record cannot be read: pinfoldd did not write it in this form"};

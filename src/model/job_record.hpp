@@ -19,8 +19,8 @@
 
 namespace pinfold {
 
-/// Identifies a process across a restart of pinfoldd. The pid alone is not enough, because it could belong to another process by
-/// then.
+/// Identifies a process across a restart of pinfoldd. The process id alone is not enough, because another process may have the
+/// same process id after the restart.
 struct ProcessIdentity {
     pid_t pid = 0;
     std::uint64_t started = 0; ///< microseconds after boot
@@ -39,8 +39,8 @@ struct TaskRecord {
     bool operator==(const TaskRecord&) const = default;
 };
 
-/// Holds the figures that pinfoldd notes when a job has run empty, because the cgroup may vanish long before pinfoldd writes the
-/// receipt.
+/// Holds the figures that pinfoldd reads when the job's last process has ended. The cgroup may vanish long before pinfoldd
+/// writes the receipt, so pinfoldd cannot read the figures later.
 struct FinalFigures {
     std::uint64_t ended = 0; ///< when the job ended (CLOCK_REALTIME, microseconds)
     std::uint64_t wall = 0;  ///< wall time in microseconds, by CLOCK_BOOTTIME
@@ -49,7 +49,8 @@ struct FinalFigures {
     bool operator==(const FinalFigures&) const = default;
 };
 
-/// Holds all that a restarted pinfoldd needs to know of a job. A small file in the runtime directory has the record of one job.
+/// Holds all facts about a job that pinfoldd needs after a restart. Each record is stored in a small file of its own in the
+/// runtime directory.
 struct JobRecord {
     JobRecord(std::string jobId, std::string boot, JobKey jobKey)
         : id(std::move(jobId)), bootId(std::move(boot)), key(std::move(jobKey)) {}
@@ -65,34 +66,33 @@ struct JobRecord {
     std::vector<std::string> limitsNotEnforced; ///< names of the limits that the kernel does not enforce
     Allocation allocation;
     std::optional<std::uint32_t> limitsForcedBy; ///< the user who lowered a limit below what the job was using
-    std::optional<std::uint64_t> suspendedSince; ///< since when the job has been suspended (CLOCK_BOOTTIME, microseconds); unset
-                                                 ///< if it is not suspended
+    std::optional<std::uint64_t> suspendedSince; ///< since when the job is suspended (CLOCK_BOOTTIME, microseconds), or unset
     std::uint64_t suspended = 0;                 ///< microseconds of earlier suspensions
     std::uint64_t oomKills = 0;                  ///< how many kills because memory ran out pinfoldd has already looked into
     std::optional<OomVerdict> oom;               ///< the verdict on the first kill
     bool oomSaid = false;                        ///< the job's own output has a line about `oom`
     std::optional<ProcessIdentity> supervisor;
-    /// If true, the owner made the batch script part of the job, and so the owner may say how the batch script ended. If false,
-    /// only the batch system may say that.
+    /// If true, the owner made the batch script part of the job. In this case pinfoldd also accepts the owner's report on how
+    /// the batch script ended. If false, pinfoldd accepts only the batch system's report on how the batch script ended.
     bool ownersBatch = false;
     std::map<std::uint32_t, TaskRecord> tasks; ///< task 0 is the batch script; a job that was opened may have no task 0
-    /// For a job that was opened and has no batch script: how many microseconds the job outlives its last task. kInfinity means
-    /// for ever.
+    /// For an opened job without a batch script: the time in microseconds from the end of the last task to the end of the job.
+    /// The value kInfinity means that the job never ends by itself.
     std::optional<std::uint64_t> linger;
-    /// The caller that made the job will call EndJob within this many microseconds after the end of the leader. If unset,
+    /// The time in microseconds after the end of the leader within which the creator of the job will call EndJob. If unset,
     /// ReportWait decides how long pinfoldd waits for EndJob.
     std::optional<std::uint64_t> reportWithin;
     std::uint32_t nextTask = 1;
     bool neverRan = false; ///< creation failed after systemd had begun to start the job, so the job ends without a receipt
 
-    // The following members are set from the moment when the end began:
+    // pinfoldd sets the following members when the end of the job begins:
     std::optional<JobResult> cause;
     ExitState exit;
     std::optional<std::uint32_t> stoppedBy;
     std::optional<std::uint64_t> grace; ///< the grace time that StopJob asked for, in microseconds
     Leftovers leftovers;                ///< with the leftovers of tasks that ended earlier
     bool leftoversListed = false;       ///< `leftovers` has the leftovers of the job's own end
-    /// The time when pinfoldd sent the SIGKILL that a process has outlived (CLOCK_REALTIME, microseconds).
+    /// When pinfoldd sent a SIGKILL that did not end all processes of the job (CLOCK_REALTIME, microseconds).
     std::optional<std::uint64_t> unkillableSince;
     bool unkillableInFuse = false; ///< the process that outlived SIGKILL waits for a file server that users run: nothing is wrong
                                    ///< with the node
@@ -101,13 +101,13 @@ struct JobRecord {
     bool operator==(const JobRecord&) const = default;
 };
 
-/// Ends a suspension, and adds its time to `suspended`. Returns false if the job is not suspended.
+/// Ends the suspension of a job, and adds the time of the suspension to `suspended`. Returns false if the job is not suspended.
 bool endSuspension(JobRecord& record, std::uint64_t now);
 
-/// Returns the record as one JSON document with a version. If pinfoldd decodes a text and encodes the result, it gets the same
-/// text.
+/// Returns the record as one JSON document with a version. If pinfoldd decodes a record and encodes it again, the text is the
+/// same as before.
 std::string encode(const JobRecord& record);
-/// Reads what encode() wrote. Error: InvalidArgument for any other text, and for newer versions too.
+/// Reads what encode() wrote. Error: InvalidArgument for any other text, and also for the record of a newer pinfoldd.
 Result<JobRecord> decodeJobRecord(std::string_view text);
 
 } // namespace pinfold

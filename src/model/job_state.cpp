@@ -26,7 +26,7 @@ constexpr auto kShownNames = enumNames<ShownState>({
 
 constexpr std::array kTransitions{
     std::pair{JobState::Creating, JobState::Running},
-    // A job that systemd has started but that fails a check ends without having run.
+    // If systemd has started a job, but the job fails a check of pinfoldd, the job ends without the state Running.
     std::pair{JobState::Creating, JobState::Ending},
     std::pair{JobState::Running, JobState::Ending},
     std::pair{JobState::Ending, JobState::Accounting},

@@ -8,8 +8,8 @@
 
 namespace pinfold {
 
-/// The states of a job's life. pinfoldd writes the record on disk before it acts on each step, so that a restarted pinfoldd can
-/// go on.
+/// The states in the life of a job. Before each step, pinfoldd writes the record of the job to the disk, so that a restarted
+/// pinfoldd can continue.
 ///
 /// A new state needs: a value in this enumeration; its word, its transitions and its ShownState in job_state.cpp (without the
 /// word, job_state.cpp does not compile); what a restart does with the state (Recovery::takeUp) and what callers may do in it
@@ -25,7 +25,7 @@ enum class JobState {
 std::string_view toString(JobState state);
 std::optional<JobState> jobStateFromString(std::string_view text);
 
-/// Is the state of a job as people and other programs see it.
+/// Holds the state of a job in the form in which pinfold shows it to users and other programs.
 enum class ShownState {
     Creating,
     Running,
@@ -34,17 +34,19 @@ enum class ShownState {
     Accounting,
 };
 
-/// Returns the word for a state. Returns "?" for an unset state, which comes from a newer pinfoldd and is unknown to this
-/// program.
+/// Returns the word for a state. If `state` is unset, a newer pinfoldd has sent a state that this program does not know, and
+/// the result is "?".
 std::string_view toString(std::optional<ShownState> state);
 std::optional<ShownState> shownStateFromString(std::string_view text);
-/// Returns the words for all shown states, in the order of the enumeration.
+/// Returns the words for all values of ShownState, in the order of the enumeration.
 std::vector<std::string> shownStateNames();
 
-/// Returns the state to show. `suspended` says that somebody has suspended the job; this counts only while the job runs.
+/// Returns the state that pinfold shows to users. The argument `suspended` is true if somebody has suspended the job. The
+/// argument `suspended` has an effect only in the state Running.
 ShownState shownState(JobState state, bool suspended);
 
-/// Is the transition table. pinfoldd may forget a job only in the states Creating and Accounting.
+/// Returns true if the state of a job may change from `from` to `to`. Only in the states Creating and Accounting may pinfoldd
+/// forget a job.
 bool mayFollow(JobState from, JobState to);
 
 } // namespace pinfold

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Contains the functions that all code for JSON uses. Only .cpp files include this file, because nlohmann's header takes seconds
-// to compile.
+// Contains the functions that all code for JSON uses. The JSON library of nlohmann takes seconds to compile, so only .cpp files
+// may include this header.
 #pragma once
 
 #include "base/escape.hpp"
@@ -20,8 +20,8 @@ namespace pinfold {
 
 using Json = nlohmann::ordered_json;
 
-/// Adds a member that the object does not have. (operator[] would be slower, because it compares the name with those of all other
-/// members.)
+/// Adds a member to the object. The object must not have a member of this name yet. The function put() does not use operator[],
+/// because operator[] compares the new name with the names of all other members.
 inline void put(Json& object, const char* name, Json value) {
     if (object.is_null())
         object = Json::object();
@@ -47,7 +47,7 @@ template <class T> void putMember(Json& json, const char* name, const std::optio
     put(json, name, optionalToJson(value));
 }
 
-/// Reads a member. Leaves `value` as it is if the member does not exist.
+/// Reads a member. If the member does not exist, takeMember() does not change `value`.
 template <class T> void takeMember(const Json& json, const char* name, T& value) {
     if (const auto it = json.find(name); it != json.end())
         value = it->template get<T>();
@@ -56,18 +56,21 @@ template <class T> void takeMember(const Json& json, const char* name, std::opti
     optionalFromJson(json, name, value);
 }
 
-// Returns the document as text. If a string in it is not UTF-8, dump() must not throw.
+// Returns the document as text. The document may contain strings that are not valid UTF-8, and dump() must not throw an
+// exception for them.
 inline std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
-/// Returns the value, or throws std::invalid_argument if there is no value. `what` names the value in the message.
+/// Returns the value, or throws std::invalid_argument if there is no value. The message of the exception contains `what` as the
+/// name of the value.
 template <class T> T required(std::optional<T> value, const char* what) {
     if (!value)
         throw std::invalid_argument(std::string("unknown ") + what);
     return *value;
 }
 
-/// Throws if a number is a fraction or does not fit into 64 bits. pinfold writes no such number, and the behaviour of get<T>()
-/// with such a number is undefined. (The function is not recursive, because a document may be nested as deep as it is long.)
+/// Throws an exception if a number in the document is not an integer or does not fit into 64 bits. For such a number, the
+/// behaviour of get<T>() would be undefined. Documents of pinfold never contain such a number. The function is not recursive,
+/// because even a short document may have very many levels.
 inline void requireWholeNumbers(const Json& document) {
     for (std::vector<const Json*> left{&document}; !left.empty();) {
         const Json& json = *left.back();
@@ -80,8 +83,8 @@ inline void requireWholeNumbers(const Json& document) {
     }
 }
 
-/// Decodes a text. This is the only place that catches nlohmann's exceptions. `what` says in the message what the text is. Error:
-/// InvalidArgument.
+/// Decodes a text. No other function catches exceptions of nlohmann's JSON library. The argument `what` is a name of the text
+/// for the error message. Error: InvalidArgument.
 template <class T, class F> Result<T> decode(std::string_view text, const char* what, F&& fromJson) {
     try {
         const auto document = Json::parse(text);

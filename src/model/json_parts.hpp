@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Contains the parts that are common to records, receipts, the wrapper's packets and the command line's JSON. Only .cpp files
-// include this file, for the same reason as json.hpp.
+// Contains code for the JSON of records, receipts, the wrapper's packets and the output of pinfold. The JSON library of
+// nlohmann takes seconds to compile, so only .cpp files may include this header.
 #pragma once
 
 #include "model/allocation.hpp"
@@ -47,7 +47,7 @@ inline void putAllocation(Json& json, const Allocation& allocation) {
     put(json, "exclusive", allocation.exclusive);
 }
 
-/// Adds those figures for which `wanted(name)` is true, and the devices.
+/// Adds the usage figures for which `wanted(name)` returns true, and the figures of the devices.
 template <class F> void putUsage(Json& json, const Usage& usage, F&& wanted) {
     forEachUsage(usage, [&](const char* name, const auto& value) {
         if (wanted(name))
@@ -80,7 +80,7 @@ inline void takeMember(const Json& json, const char* name, JobResult& result) {
     result = required(jobResultFromString(json.at(name).get<std::string>()), "result");
 }
 
-/// Adds the end fields of a receipt or record, which say how a job ended.
+/// Adds those members of a receipt or record that say how the job ended.
 template <class R> void putEnd(Json& json, const R& ended) {
     forEachEndField(ended, [&json](const char* name, const auto& value) { putMember(json, name, value); });
 }

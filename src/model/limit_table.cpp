@@ -20,9 +20,9 @@ constexpr const char* kWeightRange = "1 to 10000";
 constexpr const char* kGraceRange = "0 to 1 h (3600000000 microseconds)";
 constexpr const char* kDevices = "devices below /dev with an amount of at least 1 each";
 
-// systemd 252 and 257 accept these properties for slices and for transient scopes. pinfoldd itself implements the limits that are
-// times and signals, because systemd cannot change RuntimeMaxUSec and TimeoutStopUSec of a running scope, and because these
-// properties do not concern the whole job.
+// systemd 252 and 257 accept the properties of this table for slices and for transient scopes. Limits that are times or signals
+// have no property, because pinfoldd itself implements them. The properties RuntimeMaxUSec and TimeoutStopUSec would not cover
+// the whole job, and systemd cannot change them for a running scope.
 constexpr std::array kTable{
     LimitRow{.name = "memory_max",
              .member = &ResourceLimits::memoryMax,
@@ -244,13 +244,13 @@ constexpr std::array kTable{
              .help = "time from the kill signal to SIGKILL"},
 };
 
-/// Converts to any member of ResourceLimits.
+/// Can be converted to the type of each member of ResourceLimits.
 struct AnyMember {
     template <class T> operator std::optional<T>() const; // NOLINT(google-explicit-constructor): that is its purpose
 };
 
-/// Returns the number of members of ResourceLimits. An aggregate can be initialized with as many values as it has members, but
-/// not with more values.
+/// Returns the number of members of ResourceLimits. countMembers() tries with how many values the compiler can initialize a
+/// ResourceLimits. The number of values cannot be greater than the number of members.
 template <class... Members> consteval std::size_t countMembers() {
     if constexpr (requires { ResourceLimits{Members{}..., AnyMember{}}; })
         return countMembers<Members..., AnyMember>();

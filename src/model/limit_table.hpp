@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Declares the one table of limits. For each limit the table has the name, the form in which people write the limit, the range,
-// and what systemd and the kernel make of the limit. The code for D-Bus, JSON, the configuration and the command line uses this
-// table. A new limit needs a member of ResourceLimits and a row here. Reference: systemd.resource-control(5) of 252 and 257,
-// cgroup-v2.rst.
+// Declares the table of limits. For each limit, the table contains the name, the form of its value, and the valid range. The
+// table also contains the systemd property and the cgroup file of each limit. The code for D-Bus, JSON, the configuration and
+// the command line uses the table of limits. To add a limit, add a member to ResourceLimits and a row to the table of limits.
+// Reference: systemd.resource-control(5) of 252 and 257, cgroup-v2.rst.
 #pragma once
 
 #include "base/parse.hpp"
@@ -17,13 +17,14 @@
 
 namespace pinfold {
 
-/// Says how people write a limit.
+/// Says in which form people write the value of a limit.
 enum class LimitForm { Size, Duration, Quota, Number, Signal, Numbers, Devices, Word, Name };
 
-/// Says whether a limit may change while the job runs.
+/// Says whether the value of a limit may change while the job runs.
 enum class LimitChange { Live, AtStart };
 
-/// Points to a member of ResourceLimits. For a member that is not a number, set_limit.hpp has limitText() and setLimitText().
+/// Points to a member of ResourceLimits. If the member is not a number, use limitText() and setLimitText() of set_limit.hpp to
+/// convert its value from and to text.
 using LimitMember = std::variant<std::optional<std::uint64_t> ResourceLimits::*, std::optional<CpuList> ResourceLimits::*,
                                  std::optional<DeviceAmounts> ResourceLimits::*, std::optional<std::string> ResourceLimits::*,
                                  std::optional<OomPolicy> ResourceLimits::*>;
@@ -32,13 +33,12 @@ struct LimitRow {
     const char* name;
     LimitMember member;
     LimitForm form;
-    const char* property = nullptr;   ///< the property of the job's slice and of task 0's scope; nullptr if there is no such
-                                      ///< property, or no simple one
+    const char* property = nullptr;   ///< the property of the job's slice and of task 0's scope; nullptr if none is simple
     unsigned since = 0;               ///< the first systemd version that has the property for both units; 0 if pinfoldd itself
                                       ///< enforces the limit
     const char* controller = nullptr; ///< the cgroup controller that the limit needs; nullptr if it needs no controller
-    /// The file of the slice's cgroup that shows the limit. Every limit with a property has such a file; the other limits have
-    /// none.
+    /// The file of the slice's cgroup that shows the limit. Each limit with a property has a cgroup file. A limit without a
+    /// property has no cgroup file.
     const char* cgroupFile = nullptr;
     const char* cgroupWord = "";        ///< the text before the amount in cgroupFile, or in the line of a device in cgroupFile
     std::uint64_t least = 0;            ///< the smallest value of a number
@@ -59,14 +59,14 @@ template <class Limits, class F> void forEachLimit(Limits& limits, F&& f) {
         std::visit([&](auto member) { f(row, limits.*member); }, row.member);
 }
 
-/// Returns the row of the limit of this name, or nullptr if there is no such limit.
+/// Returns the row of the limit `name`, or nullptr if no limit has this name.
 const LimitRow* findLimit(std::string_view name);
 
-/// Returns the option for a limit, such as "--memory-max".
+/// Returns the option of the command line for a limit, such as "--memory-max".
 std::string limitOption(std::string_view name);
 
-/// Lists those limits of `limits` that need a newer systemd than `version`, such as "memory_zswap_max (systemd 253)", with commas
-/// between them. The text is empty if there is no such limit.
+/// Returns a list of the limits in `limits` that need a newer systemd than `version`. The list is a text with commas, such as
+/// "memory_zswap_max (systemd 253)". If no limit needs a newer systemd, the text is empty.
 std::string neededNewerSystemd(const ResourceLimits& limits, unsigned version);
 
 /// Returns `limits` without the limits that neededNewerSystemd() names.

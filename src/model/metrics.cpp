@@ -80,8 +80,8 @@ struct JobMetric {
     std::optional<std::uint64_t> (*value)(const JobFigures&);
 };
 
-// treydock's cgroup_exporter has the same names, so existing dashboards work. As in cgroup_exporter, all these metrics are
-// gauges, although some only grow.
+// The metrics of jobs have the same names as in treydock's cgroup_exporter, so existing dashboards work. All metrics of jobs
+// are gauges, as in cgroup_exporter, although the values of some metrics can only grow.
 constexpr std::array kJobSeconds{
     JobMetric{"cgroup_cpu_user_seconds", "CPU time in user mode.", [](const JobFigures& job) { return job.usage.cpuUser; }},
     JobMetric{"cgroup_cpu_system_seconds", "CPU time in the kernel.", [](const JobFigures& job) { return job.usage.cpuSystem; }},
@@ -132,7 +132,8 @@ void addJobs(Exposition& out, const std::vector<JobFigures>& jobs) {
 } // namespace
 
 NodeCounts::NodeCounts() {
-    // All series exist from the start with the value 0, because rate() and increase() see no rise if a series begins with 1.
+    // Each series begins with the value 0 when pinfoldd starts. If a series began with the value 1, the functions rate() and
+    // increase() of Prometheus would miss the first event.
     for (const auto& name : jobResultNames())
         jobsEnded[*jobResultFromString(name)] = 0;
     for (const auto& name : kTroubles.all())

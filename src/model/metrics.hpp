@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Says what pinfoldd tells a site's monitoring about the node. pinfoldd(8) lists the names of the metrics. Other programs rely on
-// these names, so names may be added but not changed.
+// Describes the metrics of pinfoldd about the node. The man page pinfoldd(8) lists the names of all metrics. Other programs
+// rely on the names of metrics, so a new version of pinfold may add metrics, but must not change a name.
 #pragma once
 
 #include "model/exposition.hpp"
@@ -18,7 +18,7 @@
 
 namespace pinfold {
 
-/// Is the subject of a warning or an error that pinfoldd logs.
+/// Says what a warning or an error in pinfoldd's log is about.
 enum class Trouble {
     Config,  ///< pinfoldd rejected the configuration
     Limit,   ///< a job runs without a limit that it asked for
@@ -29,8 +29,8 @@ enum class Trouble {
     Other,
 };
 
-/// Counts what has happened since pinfoldd started. pinfoldd counts a job by its receipt when the job is over, so that the
-/// figures agree with `pinfold history`.
+/// Counts events since the start of pinfoldd. When a job is over, pinfoldd counts the job by its receipt. So the numbers agree
+/// with `pinfold history`.
 struct NodeCounts {
     NodeCounts();
     void add(const Receipt& receipt);
@@ -53,7 +53,7 @@ struct JobFigures {
     Usage usage;
 };
 
-/// Holds figures about receipts on their way to the history.
+/// Holds figures about receipts that are not in the history, because they wait to be written or are lost.
 struct HistoryFigures {
     bool failing = false;      ///< pinfoldd cannot write receipts
     std::uint64_t kept = 0;    ///< receipts that wait in /run until pinfoldd can write them
@@ -73,8 +73,8 @@ struct NodeMetrics {
     std::vector<JobFigures> each; ///< one entry for each live job; empty if the site does not want figures of single jobs
 };
 
-/// Returns the metrics in Prometheus' text format. There is no series for a job's figure that is not known, and none for a limit
-/// that is unset or infinite.
+/// Returns the metrics in Prometheus' text format. If a figure of a job is not known, the text has no series for the figure.
+/// The text also has no series for a limit that is unset or infinite.
 std::string metricsText(const NodeMetrics& metrics);
 
 } // namespace pinfold

@@ -8,7 +8,7 @@
 
 namespace pinfold {
 
-/// Says whose memory ran out when processes of a job were killed.
+/// Says why processes of a job were killed: for example, the job was out of memory, or the whole node was.
 enum class OomCause {
     OwnLimit,      ///< the job reached its own memory_max
     Node,          ///< the memory of the node or of batch.slice ran out; the job was within its own limit
@@ -19,18 +19,19 @@ enum class OomCause {
 std::string_view toString(OomCause cause);
 std::optional<OomCause> oomCauseFromString(std::string_view text);
 
-/// Describes the first kill in a job's life because memory ran out. Page cache is never the reason for a kill, because the kernel
-/// reclaims page cache first.
+/// Describes the first out-of-memory kill in the life of a job. Page cache is never the reason for an out-of-memory kill,
+/// because the kernel reclaims page cache before it kills.
 struct OomVerdict {
     OomCause cause = OomCause::OwnLimit;
     std::uint64_t at = 0; ///< when the kill happened (CLOCK_REALTIME, microseconds)
 
-    // The next members are from the kernel's log. These members are unset if pinfoldd cannot read the log.
+    // The values of victim, victimName and victimRss are from the kernel's log. If pinfoldd cannot read the kernel's log, these
+    // members are unset.
     std::optional<std::uint32_t> victim;    ///< process id
     std::optional<std::string> victimName;  ///< as in /proc/PID/comm, made printable by printable()
     std::optional<std::uint64_t> victimRss; ///< memory of the victim in bytes
 
-    // The next members are the figures at the time of the kill:
+    // The members limit, anon and file have the figures at the time of the kill:
     std::optional<std::uint64_t> limit; ///< memory_max in bytes; unset if the job had no such limit
     std::optional<std::uint64_t> anon;  ///< bytes of anonymous memory
     std::optional<std::uint64_t> file;  ///< bytes of page cache

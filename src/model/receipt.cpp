@@ -21,7 +21,8 @@ constexpr auto kNames = enumNames<JobResult>({
     {JobResult::Lost, "lost"},
 });
 
-/// Cuts the text to at most `bytes`, and marks the cut. `bytes` must have room for the mark.
+/// Shortens the text to at most `bytes` bytes, and adds a mark to the end of a shortened text. `bytes` must not be less than
+/// the length of the mark.
 void cut(std::string& text, std::size_t bytes) {
     constexpr std::string_view mark = "…";
     if (text.size() <= bytes)
@@ -33,7 +34,8 @@ void cut(std::string& text, std::size_t bytes) {
     text += mark;
 }
 
-/// Returns the length to which boundCommands() cuts longer texts, so that all texts together have at most `bytes`.
+/// Returns the greatest length of a text after boundCommands(). Longer texts are shortened to this length, so that all texts
+/// together have at most `bytes` bytes.
 std::size_t fairShare(std::vector<std::size_t> lengths, std::size_t bytes) {
     std::ranges::sort(lengths);
     for (std::size_t i = 0; i < lengths.size(); ++i) {

@@ -33,7 +33,7 @@ std::optional<JobResult> jobResultFromString(std::string_view text);
 /// Returns the names of all results, in the order of the enumeration.
 std::vector<std::string> jobResultNames();
 
-/// Says how a process ended, as wait(2) tells it.
+/// Says how a process ended, with the information that wait(2) gives.
 struct ExitState {
     std::optional<int> status; ///< the exit status, 0 to 255
     std::optional<int> signal; ///< the number of the signal, 1 to 64
@@ -44,8 +44,8 @@ struct ExitState {
 
 /// Describes the processes that a job left behind.
 struct Leftovers {
-    /// These limits bound what a user can write into a record or a receipt by the names of processes. One file has all receipts,
-    /// and must have room for the receipts of every user.
+    /// A user can choose long command lines for processes, and these command lines get into records and receipts. The limits
+    /// are necessary because all receipts are in one file, which must have room for the receipts of every user.
     static constexpr std::size_t kMostCommands = 256;
     static constexpr std::size_t kMostCommandBytes = 8192;
 
@@ -53,8 +53,9 @@ struct Leftovers {
     std::uint64_t cpu = 0; ///< CPU time (user and system, in microseconds) of all processes that pinfoldd could read
     std::vector<std::string> commands;
 
-    /// Keeps the first kMostCommands command lines, and at most kMostCommandBytes of them together. boundCommands() cuts the
-    /// longest command lines to the same length, and marks each cut with "…".
+    /// Keeps only the first kMostCommands command lines. Together, the command lines may have at most kMostCommandBytes bytes.
+    /// If the command lines are longer, boundCommands() shortens the longest command lines to the same length. The mark "…"
+    /// shows that a command line was shortened.
     void boundCommands();
 
     bool operator==(const Leftovers&) const = default;
@@ -70,7 +71,7 @@ template <class R, class F> void forEachEndField(R& ended, F&& f) {
     f("leftover_commands", ended.leftovers.commands);
 }
 
-/// Holds what pinfoldd keeps of a job that is over. Times are CLOCK_REALTIME microseconds.
+/// Holds the information about a job that pinfoldd keeps after the end of the job. Times are CLOCK_REALTIME microseconds.
 struct Receipt {
     std::string id; ///< unique for ever, so that the history counts a job only once
     std::string key;
@@ -96,8 +97,8 @@ struct Receipt {
     bool operator==(const Receipt&) const = default;
 };
 
-/// Calls f(name, member) for each member of the receipt itself. Usage, verdict, limits and allocation have similar functions.
-/// D-Bus and JSON have the same names.
+/// Calls f(name, member) for the members of the receipt itself. For the usage, the verdict, the limits and the allocation there
+/// are similar functions. The names are the same as on D-Bus and in JSON.
 template <class R, class F> void forEachReceiptField(R& receipt, F&& f) {
     f("id", receipt.id);
     f("key", receipt.key);
@@ -120,8 +121,8 @@ enum class JobOutcome {
 };
 JobOutcome outcomeOf(const Receipt& receipt);
 
-/// Adds how the leader ended, if somebody reports this after the receipt was written. Returns false, and changes nothing, if the
-/// receipt says this already.
+/// Adds an exit state of the leader that was reported after the receipt was written. If the receipt has an exit state already,
+/// or if `exit` is unknown, amend() returns false and changes nothing.
 bool amend(Receipt& receipt, const ExitState& exit);
 
 } // namespace pinfold

@@ -7,7 +7,7 @@ namespace pinfold {
 namespace {
 
 Receipt receiptFromJson(const Json& json) {
-    // Every version of pinfold has written these members, so a text without them is not a receipt.
+    // Every version of pinfold has written these members, so a text is not a receipt if one of them is missing.
     for (const char* name :
          {"id", "key", "uid", "started", "ended", "wall", "result", "tasks", "leftovers", "leftover_cpu", "leftover_commands"})
         (void)json.at(name);

@@ -9,10 +9,11 @@
 
 namespace pinfold {
 
-/// Returns a receipt as JSON, for the history and for people. The keys are the names of org.pinfold1.Manager.GetReceipt. A value
-/// that is not known is null.
+/// Returns a receipt as JSON, for the history and for the output of pinfold. The JSON keys are the same as the names in the
+/// answer of org.pinfold1.Manager.GetReceipt. If a value is not known, the JSON value is null.
 std::string encode(const Receipt& receipt);
-/// Reads what encode() wrote, in this version of pinfold or an earlier one. Error: InvalidArgument for any other text.
+/// Reads a text that encode() of this version or of an earlier version of pinfold has written. Error: InvalidArgument for any
+/// other text.
 Result<Receipt> decodeReceipt(std::string_view text);
 
 } // namespace pinfold

@@ -7,7 +7,8 @@
 
 namespace pinfold {
 
-/// Lists the units, cgroups and records that did not belong together. Each list is for one thing that pinfoldd did about them.
+/// Lists the orphans: units, cgroups and records that did not belong together. Each list is for one kind of orphans and one
+/// action of pinfoldd, for example for units that pinfoldd has stopped.
 struct Reconciliation {
     std::vector<std::string> unitsStopped;      ///< units without a record and without processes
     std::vector<std::string> unitsLeft;         ///< units without a record that have processes, or may have some
@@ -18,13 +19,13 @@ struct Reconciliation {
     std::vector<std::string> recordsUnreadable; ///< file and reason of each; while there is one, pinfoldd touches no unit and no
                                                 ///< cgroup
 
-    /// Returns true if everything that is left belongs together.
+    /// Returns true if no orphan is left.
     bool clean() const { return unitsLeft.empty() && cgroupsLeft.empty() && recordsUnreadable.empty(); }
 
     bool operator==(const Reconciliation&) const = default;
 };
 
-/// Calls f(name, list) for each list. D-Bus, JSON and the metric have the same names.
+/// Calls f(name, list) for each list. The names are the same as on D-Bus, in JSON and in the metric.
 template <class R, class F> void forEachOrphanKind(R&& found, F&& f) {
     f("units_stopped", found.unitsStopped);
     f("units_left", found.unitsLeft);
@@ -35,7 +36,7 @@ template <class R, class F> void forEachOrphanKind(R&& found, F&& f) {
     f("records_unreadable", found.recordsUnreadable);
 }
 
-/// Returns one line about one orphan, with the remedy if pinfoldd left the orphan alone.
+/// Returns one line about an orphan. If pinfoldd has not removed the orphan, the line also says how to fix the problem.
 std::string orphanInWords(std::string_view kind, const std::string& name);
 
 } // namespace pinfold

@@ -37,7 +37,8 @@ Result<void> check(const LimitRow& row, const DeviceAmounts& value) {
 template <class T> Result<void> check(const LimitRow&, const T&) { return {}; }
 
 bool looser(const LimitRow& row, const std::optional<std::uint64_t>& limit, const std::optional<std::uint64_t>& ceiling) {
-    // No signal is looser than another, because nobody loses anything by the choice of the first signal.
+    // Every user may choose any first signal, because the choice does no harm to other users. So no signal is looser than
+    // another signal.
     return row.form != LimitForm::Signal && limit.value_or(row.unset) > ceiling.value_or(row.unset);
 }
 
@@ -68,8 +69,8 @@ template <class F> void forEachPair(ResourceLimits& one, const ResourceLimits& o
         std::visit([&](auto member) { f(row, one.*member, other.*member); }, row.member);
 }
 
-/// Replaces the names of devices by numbers. If a disk is listed more than once, only its largest amount stays; otherwise the
-/// order of the entries would decide which amount systemd sets.
+/// Replaces the names of devices by numbers. If a disk is in the list more than once, only the entry with the largest amount
+/// stays. Otherwise the amount that systemd sets would depend on the order of the entries.
 ResourceLimits byNumber(ResourceLimits limits, const DeviceNumbers& numbers) {
     forEachLimit(limits, [&numbers](const LimitRow&, auto& limit) {
         if constexpr (std::is_same_v<std::decay_t<decltype(limit)>, std::optional<DeviceAmounts>>) {

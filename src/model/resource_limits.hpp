@@ -12,15 +12,15 @@
 
 namespace pinfold {
 
-/// Says what the kernel kills when the job reaches a limit of its memory.
+/// Says which processes of a job are killed when the job reaches its memory limit.
 enum class OomPolicy {
     Job,     ///< all processes of the job
     Process, ///< one process, which the kernel chooses
 };
 
-/// Holds a job's limits. An unset limit has the site's default or the kernel's default. kInfinity means explicitly that there is
-/// no limit. Each member has a row in the table of limit_table.cpp. The row has the limit's name, its range, and what systemd and
-/// the kernel make of the limit.
+/// Holds a job's limits. If a limit is unset, the site's default or the kernel's default applies. The value kInfinity means
+/// that the job explicitly has no limit. Each member has a row in the table of limit_table.cpp, with the name, the range, the
+/// systemd property and the cgroup file of the limit.
 struct ResourceLimits {
     std::optional<std::uint64_t> memoryMax = {};      ///< in bytes
     std::optional<std::uint64_t> memoryHigh = {};     ///< bytes above which the kernel throttles the job
@@ -53,13 +53,14 @@ template <class Member> constexpr bool kIsNumber = std::is_same_v<std::decay_t<M
 /// Checks the ranges. The error LimitInvalid names the limit, its value and its range.
 Result<void> validate(const ResourceLimits& limits);
 
-/// Returns `limits`, in which each unset limit has the value of `defaults`. `limits` may be a request and `defaults` the site's
-/// defaults, or `limits` a change and `defaults` the limits in force.
+/// Returns `limits` after each unset limit has got its value from `defaults`. For a new job, `defaults` has the site's
+/// defaults. For a change of limits, `limits` is the change, and `defaults` has the present limits.
 ResourceLimits withDefaults(ResourceLimits limits, const ResourceLimits& defaults);
 
-/// Returns the name of the first limit of `limits` that is looser than `ceiling` allows, or nullptr. An unset limit has the
-/// kernel's default. More protection of memory, more weight and another device profile count as looser, because they take
-/// something from other jobs. looserThan() compares disks by their numbers, because one disk has many names.
+/// Returns the name of the first limit in `limits` that is looser than the same limit in `ceiling`. If no limit is looser, the
+/// result is nullptr. For an unset limit, looserThan() uses the kernel's default. A higher memory protection, a higher weight
+/// and a different device profile are looser, because they are at the expense of other jobs. Disks are compared by their device
+/// numbers, because one disk has several names.
 const char* looserThan(const ResourceLimits& limits, const ResourceLimits& ceiling, const DeviceNumbers& numbers);
 
 } // namespace pinfold

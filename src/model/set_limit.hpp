@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Reads and writes limits in the form in which people write them. limit_table.hpp says what each limit is.
+// Converts limits from and to the text that people read and write. The limits themselves are described in limit_table.hpp.
 #pragma once
 
 #include "model/resource_limits.hpp"
@@ -14,13 +14,13 @@ namespace pinfold {
 /// InvalidArgument, LimitInvalid.
 Result<void> setLimit(ResourceLimits& limits, std::string_view name, std::string_view text);
 
-// Returns the text of a limit that is not a number. D-Bus, JSON and the screen have the same text.
+// Returns the text of a limit that is not a number. The text is the same on D-Bus, in JSON and on the screen.
 inline std::string limitText(const CpuList& value) { return value.toString(); }
 inline std::string limitText(const DeviceAmounts& value) { return value.toString(); }
 inline std::string limitText(const std::string& value) { return value; }
 inline std::string limitText(OomPolicy value) { return value == OomPolicy::Job ? "job" : "process"; }
 
-// Sets a limit from the text that limitText() gives. Error: InvalidArgument.
+// Sets a limit from a text of the form that limitText() returns. Error: InvalidArgument.
 Result<void> setLimitText(std::string_view text, std::optional<CpuList>& limit);
 Result<void> setLimitText(std::string_view text, std::optional<DeviceAmounts>& limit);
 Result<void> setLimitText(std::string_view text, std::optional<std::string>& limit);

@@ -9,7 +9,8 @@
 
 namespace pinfold {
 
-/// Says to what a process of an ordinary user belongs, if it belongs to no job. The cgroup of the process decides the kind.
+/// Says where a stray comes from, for example from a login session. A stray is a process of an ordinary user outside of all
+/// jobs. The kind of a stray depends on its cgroup.
 enum class StrayKind {
     Session,     ///< a login session
     UserManager, ///< `systemd --user` and all processes that it runs

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Reads which user ids newuidmap(1) gives users besides their own: /etc/subuid, see subuid(5).
+// Reads from /etc/subuid the subordinate user ids that users may use by newuidmap(1). For the format see subuid(5).
 #pragma once
 
 #include <sys/types.h>
@@ -31,11 +31,12 @@ struct UserIds {
     bool has(uid_t id) const;
 };
 
-/// Returns the owner of this subordinate id, as the file names the owner. For any other id, returns the id itself as a number.
+/// Returns the owner of a subordinate id in the form of the file, which is a name or a number. If `id` is not a subordinate id,
+/// the result is `id` as text.
 std::string ownerOf(const SubordinateIds& ids, uid_t id);
 
-/// Reads lines of name:first:count. If several lines have the same id, the first of these lines counts. Empty lines and comments
-/// (#) do not count.
+/// Reads lines of name:first:count. If an id is in the ranges of several lines, the first of these lines decides. Empty lines
+/// and comments (#) are ignored.
 SubordinateIds parseSubordinateIds(std::string_view text);
 
 } // namespace pinfold

@@ -9,7 +9,7 @@
 
 namespace pinfold {
 
-/// Says what a job read from and wrote to one disk.
+/// Holds the amount of data that a job has read from a disk and written to the disk.
 struct DeviceIo {
     std::string device;        ///< major and minor number, such as "8:0"
     std::uint64_t read = 0;    ///< bytes read
@@ -20,8 +20,8 @@ struct DeviceIo {
     bool operator==(const DeviceIo&) const = default;
 };
 
-/// Says what a job used, as the cgroup of its slice counts it (cgroup-v2.rst, psi.rst). A member is unset if this kernel or node
-/// does not count it.
+/// Holds the resource usage of a job, from the files of its slice's cgroup (cgroup-v2.rst, psi.rst). A member is unset if the
+/// kernel or the node does not count this figure.
 struct Usage {
     std::optional<std::uint64_t> cpuUser;      ///< in microseconds
     std::optional<std::uint64_t> cpuSystem;    ///< in microseconds
@@ -31,9 +31,11 @@ struct Usage {
     std::optional<std::uint64_t> memoryAnon;    ///< bytes of memoryCurrent that do not belong to files; live jobs only
     std::optional<std::uint64_t> memoryFile;    ///< bytes of page cache and tmpfs; for an ended job, what the job left in memory
     std::optional<std::uint64_t> memoryPeak;    ///< bytes, with page cache
-    /// The part of memoryPeak that did not belong to files, in bytes. It is set if pinfoldd looked at the time of the peak.
+    /// The part of memoryPeak that did not belong to files, in bytes. The value is unset if pinfoldd did not read the figures
+    /// at the time of the peak.
     std::optional<std::uint64_t> memoryPeakAnon;
-    /// The part of memoryPeak that was page cache and tmpfs, in bytes. It is set if pinfoldd looked at the time of the peak.
+    /// The part of memoryPeak that was page cache and tmpfs, in bytes. The value is unset if pinfoldd did not read the figures
+    /// at the time of the peak.
     std::optional<std::uint64_t> memoryPeakFile;
     std::optional<std::uint64_t> swapCurrent; ///< bytes; live jobs only
     std::optional<std::uint64_t> swapPeak;    ///< bytes (needs Linux 6.5)
@@ -47,7 +49,9 @@ struct Usage {
     std::optional<std::uint64_t> ioWrites;  ///< operations on all devices
     std::vector<DeviceIo> ioDevices;
 
-    // How many microseconds some, or all, of the job's processes waited because there was not enough CPU, memory or I/O.
+    // The time in microseconds for which processes of the job had to wait, because there was not enough CPU, memory or I/O. The
+    // figures with "Full" in the name count the time in which all processes waited. The other figures count the time in which
+    // at least one process waited.
     std::optional<std::uint64_t> cpuPressure;
     std::optional<std::uint64_t> memoryPressure;
     std::optional<std::uint64_t> memoryPressureFull;
@@ -94,7 +98,7 @@ template <class U, class F> void forEachUsage(U& usage, F&& f) {
     f("oom_group_kills", usage.oomGroupKills);
 }
 
-/// Removes the figures that make sense only for a live job.
+/// Removes the figures that have a meaning only for a live job, such as memoryCurrent.
 inline void dropCurrent(Usage& usage) {
     usage.memoryCurrent.reset();
     usage.memoryAnon.reset();
@@ -102,7 +106,7 @@ inline void dropCurrent(Usage& usage) {
     usage.tasksCurrent.reset();
 }
 
-/// Returns true if a receipt never has the figure of this name.
+/// Returns true if the figure `name` exists only for live jobs, so that receipts never contain it.
 inline bool isLiveOnly(const char* name) {
     const std::string_view text(name);
     return text.ends_with("_current") || text == "memory_anon";

@@ -10,8 +10,8 @@
 namespace pinfold {
 namespace {
 
-// A supervisor may be older than the pinfoldd to which it reports. So a new version may only add members, and writes a member
-// only if it is set.
+// A supervisor may be older than the pinfoldd to which it reports. So a new version of pinfoldd must keep all old members of
+// the protocol. New versions may add members to the protocol, but must send a new member only if the member is set.
 constexpr int kVersion = 1;
 
 constexpr auto kRoles = enumNames<WrapperRole>({
@@ -153,8 +153,8 @@ Result<WrapperReply> replyFromJson(const Json& json) {
 
 Json errorToJson(const Error& error) { return {{"error", errorRow(error.code).dbusName}, {"message", error.message}}; }
 
-/// Returns the receipt without the leftovers' command lines. The reader does not need them, users choose them, and they may be
-/// far longer than a packet.
+/// Returns the receipt without the command lines of leftovers. The receiver does not need the command lines. Users choose the
+/// command lines, which may be far longer than a packet.
 Json withoutCommands(Receipt receipt) {
     receipt.leftovers.commands.clear();
     return Json::parse(encode(receipt));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Is the protocol between pinfold-run or pam_pinfold and pinfoldd, on a SOCK_SEQPACKET socket (unix(7)). Each request has its own
-// connection, with one packet in each direction. pinfold-run does not use the bus, because the bus's broker would take a third of
-// what a job costs, and because a job must start even while the bus is away.
+// Contains the protocol that pinfold-run and pam_pinfold use to call pinfoldd through a SOCK_SEQPACKET socket (unix(7)). Each
+// request has its own connection, with one packet for the request and one packet for the answer. There are two reasons why
+// pinfold-run does not use the bus. The first reason is speed: the work of the bus broker would be a third of all the work for
+// a job. The second reason is that a job must start even while the bus does not run.
 #pragma once
 
 #include "base/result.hpp"
@@ -25,7 +26,7 @@ namespace pinfold {
 
 constexpr std::size_t kMaxWrapperPacket = 64 << 10; ///< bytes
 
-/// Says what the leader of the request becomes.
+/// Says which task the leader in the request becomes.
 enum class WrapperRole {
     Job,        ///< task 0 of a new job
     Batch,      ///< task 0 of a job that OpenJob opened
@@ -33,9 +34,10 @@ enum class WrapperRole {
     TaskOfOpen, ///< a further task; if no such job is live, pinfoldd first opens it with the request's limits (admin only)
 };
 
-/// Requests what CreateJob, AddTask and OpenJob of org.pinfold1 do. The packet carries the leader's pidfd, then the supervisor's
-/// pidfd and the job's standard error, if the request has them. Requests with the roles Batch and Task have neither limits nor an
-/// allocation, because the job has them already.
+/// Is a request to create a job, to add a task, or to open a job, as CreateJob, AddTask and OpenJob on D-Bus. The packet
+/// contains the leader's pidfd. After the leader's pidfd, the packet contains the supervisor's pidfd and the job's standard
+/// error, if the request has them. With the roles Batch and Task, the job exists already, so the request has neither limits nor
+/// an allocation.
 struct WrapperCreate {
     std::string key; ///< empty if pinfoldd is to pick a key
     ResourceLimits limits;
@@ -43,16 +45,16 @@ struct WrapperCreate {
     bool output = false; ///< the packet carries the job's standard error
     AllocationRequest allocation = {};
     WrapperRole role = WrapperRole::Job;
-    std::optional<std::uint32_t> owner = {}; ///< user id of the job's owner, if the job does not belong to the leader's user;
-                                             ///< admin only
-    /// The job's number of slots in the batch system. The site's jobs.slots says what the slots mean.
+    std::optional<std::uint32_t> owner = {}; ///< user id of an owner other than the leader's user; only admins may set it
+    /// The job's number of slots in the batch system. The meaning of the number of slots depends on the setting jobs.slots.
     std::optional<std::uint64_t> slots = {};
     bool shepherd = false; ///< the leader is the batch system's own process above the job's processes; admin only
 
     bool operator==(const WrapperCreate&) const = default;
 };
 
-/// Requests what EndJob of org.pinfold1 does or, for a task from 1 on, what WaitTask does.
+/// Is a request to end a job, as EndJob on D-Bus. If the member `task` is set, the request does not end the job, but waits for
+/// the end of the task, as WaitTask on D-Bus.
 struct WrapperEnd {
     std::string key;
     pid_t leader = 0; ///< the leader that ended, because a later job may have the same key; 0 means any job with the key
@@ -64,7 +66,7 @@ struct WrapperEnd {
     bool operator==(const WrapperEnd&) const = default;
 };
 
-/// Requests what SuspendJob or ResumeJob of org.pinfold1 does.
+/// Is a request to suspend or resume a job, as SuspendJob and ResumeJob on D-Bus.
 struct WrapperSuspend {
     std::string key;
     bool resume = false;
@@ -72,14 +74,14 @@ struct WrapperSuspend {
     bool operator==(const WrapperSuspend&) const = default;
 };
 
-/// Requests what ListJobs of org.pinfold1 does, for one user's jobs.
+/// Is a request to list the jobs of one user. ListJobs on D-Bus lists the jobs of all users.
 struct WrapperList {
     std::uint32_t uid = 0;
 
     bool operator==(const WrapperList&) const = default;
 };
 
-/// Requests what Adopt of org.pinfold1 does, for one process. The packet carries the pidfd of the process.
+/// Is a request to adopt one process into a job, as Adopt on D-Bus. The packet contains the pidfd of the process.
 struct WrapperAdopt {
     std::string key;
     std::uint32_t owner = 0; ///< user id of the job's owner, because the key may belong to another user's job by now
@@ -90,11 +92,11 @@ struct WrapperAdopt {
 using WrapperRequest = std::variant<WrapperCreate, WrapperEnd, WrapperSuspend, WrapperList, WrapperAdopt>;
 
 std::string encode(const WrapperRequest& request);
-/// Decodes a request. Accepts only what encode() writes, and refuses members that are unknown or repeated, and numbers that do
-/// not fit. Error: InvalidArgument.
+/// Decodes a request. decodeWrapperRequest() accepts only packets in the form that encode() writes. It refuses unknown members,
+/// repeated members, and numbers that are out of range. Error: InvalidArgument.
 Result<WrapperRequest> decodeWrapperRequest(std::string_view packet);
 
-/// Is a job in the answer to WrapperList.
+/// Describes one job in the answer to a WrapperList request.
 struct WrapperJob {
     std::string key;
     std::optional<ShownState> state; ///< unset if it is a state of a newer pinfoldd
@@ -102,7 +104,7 @@ struct WrapperJob {
     bool operator==(const WrapperJob&) const = default;
 };
 
-/// Is the answer to all requests of the wrapper's socket.
+/// Holds the answer to a request of any kind on the wrapper's socket.
 struct WrapperReply {
     std::string key;                                  ///< empty in the answer to WrapperList
     std::map<std::string, std::string> environment;   ///< for a new job: variables that its environment gets in addition
@@ -116,9 +118,10 @@ struct WrapperReply {
     bool operator==(const WrapperReply&) const = default;
 };
 
-/// Returns at most kMaxWrapperPacket bytes. A larger reply becomes an error that says so.
+/// Returns a packet of at most kMaxWrapperPacket bytes. If the reply is larger than the limit, the packet contains an error
+/// that says so.
 std::string encodeWrapperReply(const Result<WrapperReply>& reply);
-/// Returns the reply, or the error that is in the packet. Returns Internal for a packet that cannot be read.
+/// Returns the reply in the packet, or the error in the packet. If the packet cannot be decoded, the error is Internal.
 Result<WrapperReply> decodeWrapperReply(std::string_view packet);
 
 } // namespace pinfold

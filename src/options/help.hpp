@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Makes the text that --help prints for a table of options, in 80 columns.
+// Makes the text of --help from a table of options. The lines of the text have at most 80 columns.
 #pragma once
 
 #include "options/option.hpp"
@@ -9,13 +9,14 @@
 
 namespace pinfold {
 
-/// Returns a line such as "pinfold stop [OPTIONS] JOB...".
+/// Returns the usage line of a command, such as "pinfold stop [OPTIONS] JOB...".
 std::string usageLine(const std::string& command, const OptionSet& options);
 
-/// Returns the help of the arguments, and then that of the options. Each group has an empty line and a headline before it.
+/// Returns the help texts of all arguments, and after them the help texts of all options. Before each group there is an empty
+/// line and a headline.
 std::string optionsHelp(const OptionSet& options);
 
-/// Returns one entry: the name, and the help text from `column` on.
+/// Returns the help of one option or argument: its name, and its help text, which begins at the column `column`.
 std::string helpEntry(const std::string& name, const std::string& help, std::size_t column);
 
 } // namespace pinfold

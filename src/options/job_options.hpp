@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Declares the options that say what a job gets. pinfold-run and several verbs of pinfold have these options.
+// Declares the options for the limits and the allocation of a job. The options are used by pinfold-run and by several verbs of
+// pinfold.
 #pragma once
 
 #include "model/allocation.hpp"
@@ -14,10 +15,10 @@ namespace pinfold {
 /// Returns one option for each row of limitTable().
 OptionSet limitOptions(ResourceLimits& limits);
 
-/// Returns --cpus and similar options.
+/// Returns the options for the allocation of CPUs and GPUs, such as --cpus.
 OptionSet allocationOptions(AllocationRequest& request);
 
-/// Holds what the options of pinfold-run and `pinfold run` ask for.
+/// Holds the values of the options of pinfold-run and `pinfold run`.
 struct JobOptions {
     std::string key; ///< if empty, pinfoldd picks a key
     bool inPlace = false;

@@ -13,7 +13,7 @@
 namespace pinfold {
 namespace {
 
-/// Says who may make the request. Root and the members of pinfold-admin may make every request.
+/// Says which ordinary users may make the request. Root and the members of pinfold-admin may make every request.
 enum class Who {
     Admin,
     Owner,   ///< the owner of the job
@@ -21,7 +21,7 @@ enum class Who {
     Everyone,
 };
 
-/// Says what happens to a request that comes in a given phase of the job.
+/// Says how pinfoldd answers a request, depending on the phase of the job.
 enum class Is {
     Done,
     Needless, ///< pinfoldd answers at once: there is nothing to do, and the answer discloses nothing
@@ -120,7 +120,7 @@ Result<void> decideCreate(const Caller& caller, const Target& target) {
     return {};
 }
 
-/// Checks that the caller owns the job, and that the request asks for no more than an owner may ask for.
+/// Checks that the caller owns the job, and that an owner may ask for everything in the request.
 Result<void> decideOwners(const Caller& caller, Action action, const Target& target) {
     if (target.owner != caller.uid)
         return denied("the job belongs to another user");
@@ -203,12 +203,12 @@ Result<void> decide(const Caller& caller, Action action, const Target& target) {
         return admitted;
     const auto& rule = *ruleOf(action);
     const auto becomes = outcome(rule, target.phase);
-    // If the answer is the same as for a job that does not exist, the owner does not matter, because everyone may know which jobs
-    // are live.
+    // In some phases a job gets the same answer as a job that does not exist. For such an answer, pinfoldd does not check the
+    // owner. An answer without a check of the owner is safe, because everyone may know which jobs are live.
     if (becomes != Done && becomes == outcome(rule, Phase::NoJob))
         return possible(action, target.phase, target.key);
-    // Nobody may move a process from one job into another, because the process would escape the limits and the end of the first
-    // job.
+    // Nobody may move a process from one job into another. The process would escape from the limits of the first job, and would
+    // stay alive when the first job ends.
     if ((action == Action::CreateJob || action == Action::AddTask || action == Action::Adopt) && target.processesInJob)
         return denied("the process is in a job already, and a process cannot move to another job");
     if (!caller.admin && rule.who == Who::Creator)

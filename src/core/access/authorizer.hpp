@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Says who may do what, and in which states of a job. decide() is a pure function. decide() uses the one table in authorizer.cpp
-// for requests from the bus and from the socket, and refuses everything that is not in that table. docs/security.md has the same
-// table for people.
+// Says which requests a caller may make, and in which states of a job. The function decide() is pure. For requests from the bus
+// and for requests from the socket, decide() uses one common table in authorizer.cpp. The function decide() refuses every
+// request that the table does not allow. For human readers, docs/security.md has a copy of the table.
 #pragma once
 
 #include "base/result.hpp"
@@ -14,11 +14,11 @@
 
 namespace pinfold {
 
-/// Stands for the user id of a caller whose user pinfoldd does not know.
+/// The user id of a caller if pinfoldd does not know the user.
 inline constexpr uid_t kNobodyKnown = static_cast<uid_t>(-1);
 
-/// Describes the user who calls. The bus (GetConnectionUnixUser) or the socket (SO_PEERCRED) tells the user id. `admin` is true
-/// for root and for the members of pinfold-admin.
+/// Describes the user who has sent a request. The user id comes from the bus (GetConnectionUnixUser) or from the socket
+/// (SO_PEERCRED). The member `admin` is true for root and for the members of pinfold-admin.
 struct Caller {
     uid_t uid = kNobodyKnown;
     bool admin = false;
@@ -26,8 +26,8 @@ struct Caller {
                           ///< (SubordinateUsers)
 };
 
-/// Lists the methods of org.pinfold1.Manager, with the same names. A request through the wrapper's socket also counts as one of
-/// these methods.
+/// Has a value for each method of org.pinfold1.Manager, with the name of the method. For a request through the wrapper's
+/// socket, pinfoldd uses the Action of the corresponding method.
 enum class Action {
     CreateJob,
     CreateJobAgain, ///< the leader of the job repeats CreateJob, because the answer was lost
@@ -70,7 +70,8 @@ enum class Phase {
     Over, ///< the job has a receipt
 };
 
-/// Holds what a decision depends on besides caller and verb.
+/// Holds the facts about the job and the request that decide() needs. The caller and the action are separate arguments of
+/// decide().
 struct Target {
     std::string key;                   ///< the job's key, for the text of a refusal
     Phase phase = Phase::NoJob;        ///< NoJob for node-wide actions, too
@@ -87,18 +88,19 @@ struct Target {
     bool shepherd = false;             ///< the request says that the leader is the batch system's own process
 };
 
-/// Returns the verb of a method of org.pinfold1.Manager, or nullopt if there is no such method.
+/// Returns the Action of a method of org.pinfold1.Manager, or nullopt if there is no such method.
 std::optional<Action> actionOf(std::string_view method);
 
-/// Checks whether the caller may use the verb for any job at all. The bus calls admit() before it looks at the rest of the
-/// request. Error: Denied.
+/// Checks whether the caller may make requests of the kind `action` at all, for any job. The bus layer calls admit() before it
+/// reads the arguments of the request. Error: Denied.
 Result<void> admit(const Caller& caller, Action action);
 
-/// Decides whether the caller may make the request. The error Denied names the rule that refused. A caller who may use the verb
-/// can get NoSuchJob, NoSuchReceipt, AlreadyExists, Busy or JobEnding, depending on the job's phase.
+/// Decides whether the caller may make the request. The message of the error Denied says which rule refuses the request. If the
+/// request is allowed, the job's phase can still lead to the errors NoSuchJob, NoSuchReceipt, AlreadyExists, Busy and
+/// JobEnding.
 Result<void> decide(const Caller& caller, Action action, const Target& target);
 
-/// Returns what decide() answers for this phase to a caller who may use the verb.
+/// Returns the answer that decide() gives for a job in the phase `phase` to a caller who may make the request.
 Result<void> possible(Action action, Phase phase, const std::string& key);
 
 } // namespace pinfold

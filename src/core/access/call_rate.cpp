@@ -11,7 +11,7 @@ constexpr std::size_t kMaxBuckets = 4096;
 } // namespace
 
 bool CallRate::take(uid_t uid, std::uint64_t now) {
-    // If a bucket has had time to fill up, it is the same as a new bucket, so it is removed.
+    // After some time a bucket is full again. A full bucket is the same as a new bucket, so CallRate removes it.
     if (buckets_.size() > kMaxBuckets)
         std::erase_if(buckets_, [now](const auto& entry) {
             return static_cast<double>(now - entry.second.filled) / 1e6 * kPerSecond >= kBurst;
@@ -26,7 +26,8 @@ bool CallRate::take(uid_t uid, std::uint64_t now) {
 }
 
 void CallRate::charge(uid_t uid, std::uint64_t spent) {
-    // The debt is at most one burst. So no request makes CallRate refuse a user's calls for more than some seconds.
+    // A user's bucket can be in debt, but only up to the size of one burst. So after one expensive request, CallRate refuses
+    // the user's calls for a few seconds at most.
     if (const auto bucket = buckets_.find(uid); bucket != buckets_.end())
         bucket->second.tokens =
             std::max(-kBurst, bucket->second.tokens - static_cast<double>(spent) / 1e3 * kPerMillisecondSpent);

@@ -8,8 +8,8 @@
 
 namespace pinfold {
 
-/// Keeps a token bucket for each user, so that a flood of calls from one user costs the others little. CallRate has no timers:
-/// the caller passes the time.
+/// Keeps a token bucket for each user, so that many calls from one user hardly slow down the calls of other users. CallRate has
+/// no timers, because the caller passes the time.
 class CallRate {
 public:
     static constexpr double kBurst = 200;
@@ -17,11 +17,12 @@ public:
     static constexpr double kPerMillisecondSpent = 1; ///< tokens per millisecond of CPU time; so a user gets at most a tenth of a
                                                       ///< CPU
 
-    /// Takes a token. Returns false if the user's bucket is empty. `now` is the time in microseconds on a clock that never goes
-    /// back.
+    /// Takes a token. Returns false if the user's bucket is empty. The argument `now` is the time in microseconds on a clock
+    /// that never goes back.
     bool take(uid_t uid, std::uint64_t now);
-    /// Charges the user for a call that take() let in. `spent` is the CPU time of the call in microseconds. The time in which the
-    /// call waited does not count, because a busy node is not the caller's fault.
+    /// Takes tokens from the user's bucket for the CPU time of a call that take() has allowed. The argument `spent` is the CPU
+    /// time of the call in microseconds. The time during which a call only waited is not charged, because a busy node is not
+    /// the caller's fault.
     void charge(uid_t uid, std::uint64_t spent);
 
 private:

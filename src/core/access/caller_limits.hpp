@@ -18,27 +18,28 @@
 
 namespace pinfold {
 
-/// Limits how much each user may ask for at once. Calls through the bus and through the wrapper's socket are counted together.
-/// Admins have no limits.
+/// Limits the number of unanswered calls of each user. The limit covers calls through the bus and calls through the wrapper's
+/// socket together. Admins have no limits.
 class CallerLimits {
 public:
-    /// At most this many calls of one user may wait. A user may well have 10,000 jobs, each with a supervisor that waits.
+    /// Limits the number of calls of one user that wait at the same time. The limit is high, because a user may have 10,000
+    /// jobs, each with a supervisor that waits.
     static constexpr std::size_t kMostWaits = 16384;
     static constexpr std::size_t kMostQueries = 8;
-    /// At most this many calls of all ordinary users together may wait. The limit on queries leaves some places for admins
-    /// (Lane::HistoryRead).
+    /// Limits the number of calls of all ordinary users together that wait at the same time. Because of the limit on queries,
+    /// Lane::HistoryRead always has room for queries of admins.
     static constexpr std::size_t kMostWaitsOfAll = 65536;
     static constexpr std::size_t kMostQueriesOfAll = 48;
 
     explicit CallerLimits(std::function<uid_t(uid_t)> countsAs = [](uid_t uid) { return uid; })
         : countsAs_(std::move(countsAs)) {}
 
-    /// Sets which users are admins from now on. Root always is one.
+    /// Sets which users are admins from now on. Root is always an admin.
     void setAdmins(std::set<uid_t> admins) { admins_ = std::move(admins); }
     Caller caller(uid_t uid) const { return {uid, uid == 0 || admins_.contains(uid), countsAs_(uid)}; }
 
-    /// Counts a call that waits for a job's end. The call holds the result until pinfoldd answers the call: even when the sender
-    /// has gone, the call costs memory until then. Error: Busy.
+    /// Counts a call that waits for a job's end. The code that handles the call keeps the result until pinfoldd has answered
+    /// the call. The call needs memory until the answer, even if the sender has gone. Error: Busy.
     Result<std::shared_ptr<void>> enterWait(const Caller& caller) {
         if (caller.admin)
             return std::shared_ptr<void>();
@@ -51,8 +52,8 @@ public:
                 caller.uid)};
     }
 
-    /// Counts a query of the history. The query holds the result until pinfoldd answers the query, since all queries share few
-    /// threads. Error: Busy.
+    /// Counts a query of the history. The code that handles the query keeps the result until pinfoldd has answered the query.
+    /// The number of queries is limited because all queries share a few threads. Error: Busy.
     Result<std::shared_ptr<void>> enterQuery(const Caller& caller) {
         if (caller.admin)
             return std::shared_ptr<void>();

@@ -8,8 +8,8 @@
 
 namespace pinfold {
 
-/// Success: the owner may have one more live job. The jobs of a user and of the user's subordinate ids count together. Error:
-/// Busy, because they are as many as jobs.max_per_user.
+/// Succeeds if the owner may have one more live job. The limit covers the jobs of a user and of the user's subordinate ids
+/// together. Error: Busy if the user has jobs.max_per_user live jobs already.
 Result<void> checkLiveJobs(const Core& core, uid_t owner);
 
 } // namespace pinfold

@@ -20,15 +20,16 @@
 
 namespace pinfold {
 
-/// Tells which user a user id counts as. With newuidmap(1) an ordinary user may act as 65,536 more users, as /etc/subuid says.
-/// Where pinfoldd counts something for each user, it counts the user and these 65,536 users together.
+/// Finds the user who owns a subordinate user id. With newuidmap(1) an ordinary user may use 65,536 more user ids, as
+/// /etc/subuid says. When pinfoldd limits something for each user, the limit covers the user's own id and the 65,536
+/// subordinate ids together.
 ///
-/// SubordinateUsers reads the file and asks the name service in the background. No caller waits, so an answer depends on what
-/// SubordinateUsers knows at that time.
+/// SubordinateUsers reads /etc/subuid and asks the name service in the background. A caller never waits, so the answer may be
+/// incomplete until the name service has answered.
 class SubordinateUsers {
 public:
-    /// If somebody asks about a user later than this many microseconds after the last look, SubordinateUsers looks again whether
-    /// the file has changed.
+    /// The shortest time, in microseconds, between two checks whether /etc/subuid has changed. A question about a user triggers
+    /// the check.
     static constexpr std::uint64_t kLookAgain = 10'000'000;
     static constexpr std::size_t kMostBytes = 4 << 20; ///< SubordinateUsers reads at most this much of the file: some 200,000
                                                        ///< users
@@ -37,7 +38,7 @@ public:
         EventLoop& loop;
         Background& background;
         std::filesystem::path file;
-        /// Asks the name service for a user's id. A thread of Lane::Names calls findUser.
+        /// Asks the name service for a user's id. The name service may block, so a thread of Lane::Names calls findUser.
         std::function<Result<uid_t>(const std::string& name)> findUser;
         std::function<Result<std::string>(uid_t user)> nameOf; ///< asks the name service for a user's name, in the same lane
         std::function<void(const std::string&)> inform;
@@ -45,14 +46,15 @@ public:
     };
     explicit SubordinateUsers(Parts parts) : parts_(std::move(parts)) {}
 
-    /// Returns the owner of `id` if it is a subordinate id, and otherwise `id`. If the owner's name is not known yet, all ids of
-    /// the range count as the range's first id. The range's first id also counts if the owner is root, because root's subordinate
-    /// ids are for others.
+    /// Returns the owner of `id` if it is a subordinate id, and otherwise `id`. While SubordinateUsers does not know the id of
+    /// the range's owner, userOf() returns the first id of the range. If the owner is root, userOf() also returns the first id
+    /// of the range, because root's subordinate ids are meant for other users.
     uid_t userOf(uid_t id);
-    /// Returns the user's own id and the subordinate ids. The subordinate ids are missing until the user's name is known. The
-    /// first question about a user asks for the name.
+    /// Returns the user's own id and the subordinate ids. The subordinate ids are missing in the result until the name service
+    /// has told the user's name. When idsOf() is called for a user for the first time, SubordinateUsers asks the name service
+    /// for the user's name.
     UserIds idsOf(uid_t user);
-    /// Looks whether the file has changed, and reads it if so.
+    /// Reads /etc/subuid again if the file has changed.
     void look();
 
 private:

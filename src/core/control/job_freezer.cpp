@@ -62,7 +62,8 @@ void JobFreezer::begin(const JobPtr& job, uid_t by, Reply<void> reply) {
         }
         if (!job->ownerSuspends)
             return suspended(job, by, reply);
-        // The job is frozen now and does not change, so this second look misses no process.
+        // A frozen job cannot create processes. So the second check, which comes after the freeze, sees all processes of the
+        // job.
         ask(job, [this, job, by, reply](const Result<void>& allowed) {
             if (allowed || !job->ownerSuspends)
                 return suspended(job, by, reply);
@@ -97,7 +98,7 @@ void JobFreezer::freeze(const JobPtr& job, SystemdDone done) {
     });
 }
 
-/// The thaw takes a turn too, because an earlier freeze may still wait for its own turn.
+/// An earlier freeze of the job may still wait for its turn, so the thaw has to wait for a turn too.
 void JobFreezer::thaw(const JobPtr& job, SystemdDone done) {
     job->turns.take(Turns::Kind::Hit, [this, job, done = std::move(done)] {
         job->turns.over();
@@ -110,7 +111,7 @@ void JobFreezer::failed(const JobPtr& job) {
         return; // the unit of that name may belong to another job by now
     endSuspension(job->record, core_.context.loop.bootTime());
     core_.save(*job);
-    // The job may be half frozen, so it is thawed.
+    // After a failed freeze, some processes of the job may be frozen, so pinfoldd thaws the job.
     core_.context.systemd.thaw(job->key().sliceName(), [](const SystemdOutcome&) {});
 }
 
@@ -128,8 +129,8 @@ void JobFreezer::restore(const JobPtr& job) {
 }
 
 void JobFreezer::resume(const JobPtr& job, uid_t by, Reply<void> reply) {
-    // PID 1 may have frozen the job for an earlier pinfoldd, although the answer was lost with the bus, and the thaw that
-    // followed was lost too.
+    // The slice can be frozen although the record does not say so. For example, an earlier pinfoldd lost the bus after PID 1
+    // had frozen the job. The answer of PID 1 and the next request, to thaw the job, were lost together with the bus.
     const bool frozen = job->slice && job->slice->frozen().value_or(false);
     if (!job->record.suspendedSince && !frozen)
         return reply({});

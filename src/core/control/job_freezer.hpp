@@ -11,14 +11,14 @@ class JobFreezer {
 public:
     JobFreezer(Core& core, JobEnder& ender) : core_(core), ender_(ender) {}
 
-    /// Suspends the job. A job that is suspended already stays suspended. The owner may suspend a job only while all its
-    /// processes are the owner's. Errors: JobEnding, SystemdFailed. The owner can also get Denied and Busy.
+    /// Suspends the job. A job that is suspended already stays suspended. The owner may suspend a job only while all processes
+    /// of the job belong to the owner. Errors: JobEnding, SystemdFailed; if the caller is the owner, also Denied and Busy.
     void suspend(const JobPtr& job, const Caller& caller, Reply<void> reply);
-    /// Lets a suspended job run on. A job that is not suspended simply goes on. Errors: JobEnding, SystemdFailed.
+    /// Resumes a suspended job. For a job that is not suspended, resume() does nothing. Errors: JobEnding, SystemdFailed.
     void resume(const JobPtr& job, uid_t by, Reply<void> reply);
 
-    /// Call restore() after a restart of pinfoldd, because the record may say that the job is suspended although PID 1 never got
-    /// that request.
+    /// Call restore() after a restart of pinfoldd. The record may say that the job is suspended although PID 1 never got the
+    /// request to freeze the job.
     void restore(const JobPtr& job);
 
 private:

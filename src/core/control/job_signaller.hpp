@@ -13,8 +13,9 @@ public:
     /// Sends the signal to all processes of the job. Errors: JobEnding, SystemdFailed.
     void send(const JobPtr& job, int signal, Reply<void> reply);
 
-    /// Sends the signal for the job's owner, to those processes that the owner could reach by kill(2). Errors: Denied if the
-    /// owner can reach no process of the job; Busy, JobEnding, Internal.
+    /// Sends the signal on behalf of the job's owner. A process gets the signal only if the owner may send signals to the
+    /// process by kill(2). Errors: Denied if the owner may not send signals to any process of the job; Busy, JobEnding,
+    /// Internal.
     void sendAsOwner(const JobPtr& job, int signal, const Reply<void>& reply);
 
 private:

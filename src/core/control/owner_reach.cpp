@@ -9,8 +9,8 @@
 namespace pinfold {
 namespace {
 
-// A process that is forked while pinfoldd reads the list is in the next list. If a job forks for ever, its owner can end it by
-// StopJob.
+// While pinfoldd reads the list of processes, the job may fork new processes, so pinfoldd reads the list again. If a job never
+// stops forking, the owner can end the job with StopJob.
 constexpr int kMostLooks = 16;
 
 } // namespace
@@ -22,7 +22,7 @@ Result<OwnerReach::Process> OwnerReach::look(pid_t pid) const {
         return place.error().code == ErrorCode::PidGone ? Result(Process::Elsewhere) : place.error();
     if (*place != slice_ && !place->starts_with(slice_ + "/"))
         return Process::Elsewhere;
-    // A program that gained other rights by its set-user-ID bit still belongs to the user who called it, as for kill(2).
+    // A set-user-ID program still belongs to the user who started the program, as in the rules of kill(2).
     return owner_.has(info->realUid) || owner_.has(info->savedUid) ? Process::Owners : Process::Others;
 }
 
@@ -41,8 +41,8 @@ Result<void> OwnerReach::signal(int number) const {
         for (const auto pid : *pids) {
             if (!seen.insert(pid).second)
                 continue;
-            // The pidfd is opened first. If its process ends, /proc may describe another process, but the signal does not reach
-            // that process.
+            // OwnerReach opens the pidfd before it reads /proc. If the process has ended, /proc may describe another process,
+            // but a signal through the pidfd cannot reach that other process.
             const auto pidfd = openPidfd(pid);
             const auto process = pidfd ? look(pid) : pidfd.error();
             if (!process && process.error().code != ErrorCode::PidGone)

@@ -8,9 +8,9 @@
 
 namespace pinfold {
 
-/// Sends signals to a job's processes for the job's owner. The owner may reach only those processes that the owner could reach by
-/// kill(2), because a batch system may have root's prologue and epilogue in the job. A job may have thousands of processes, so a
-/// thread uses this object, and the object owns all its data.
+/// Sends signals to a job's processes on behalf of the job's owner. A batch system may run root's prologue and epilogue in the
+/// job. So OwnerReach sends a signal only to a process that the owner may also signal by kill(2). A job may have thousands of
+/// processes, so a thread does the work. The thread uses the OwnerReach, so an OwnerReach has its own copy of all data.
 class OwnerReach {
 public:
     OwnerReach(const CoreContext& context, const Job& job)
@@ -20,13 +20,14 @@ public:
     /// Sends the signal to the owner's processes. Errors: Denied if all processes of the job
     /// belong to other users; Internal.
     Result<void> signal(int number) const;
-    /// Succeeds if all processes of the job belong to the owner. Errors: Denied, with a process that belongs to another user;
-    /// Internal.
+    /// Succeeds if all processes of the job belong to the owner. Errors: Denied, with a message that names one process of
+    /// another user; Internal.
     Result<void> coversAll() const;
 
 private:
     enum class Process { Owners, Others, Elsewhere };
-    /// Returns Elsewhere for a process that is not in the job or has ended.
+    /// Says whether the process belongs to the owner. For a process that has ended or is not in the job, the result is
+    /// Elsewhere.
     Result<Process> look(pid_t pid) const;
 
     CgroupTree cgroups_;
@@ -35,8 +36,9 @@ private:
     UserIds owner_;
 };
 
-/// Marks in Job::ownersTurn that a request of the owner about the job's processes is under way. The request removes the mark when
-/// it is done. Error: Busy if an earlier request of the owner is under way, because such requests come one after the other.
+/// Sets Job::ownersTurn for the time in which a signal or a suspension by the owner is in progress. At the end of the signal or
+/// suspension, pinfoldd resets Job::ownersTurn. Error: Busy if an earlier request of the owner is still in progress, because
+/// pinfoldd handles the owner's requests one after the other.
 Result<void> takeOwnersTurn(Job& job);
 
 } // namespace pinfold

@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint64_t kSliceRetry = 500'000;
 constexpr int kSliceTries = 20;
 
-/// Returns true if the out-of-memory kill hit the leader, alone or with the rest of the job.
+/// Returns true if the out-of-memory kill ended the job's leader, possibly together with other processes of the job.
 bool endedForMemory(const JobRecord& record, JobResult result) {
     if (!record.oom || (result != JobResult::Exited && result != JobResult::Signaled && result != JobResult::Lost))
         return false;
@@ -119,7 +119,8 @@ void JobCloser::flush() {
                 closing->stored = stored;
                 closing->recorded ? forgetIfClosed(*closing) : removeSlice(closing, 1);
             });
-        // The disk and PID 1 each take about a millisecond. Neither has to wait for the other, so both work at the same time.
+        // Writing the receipt and removing the slice each take about a millisecond. Neither step needs the result of the other
+        // step, so pinfoldd does both steps at the same time.
         if (closing->recorded || closing->stored)
             removeSlice(closing, 1);
     }
@@ -136,7 +137,8 @@ void JobCloser::removeSlice(const ClosingPtr& closing, int tries) {
     core_.context.systemd.stop(closing->job->key().sliceName(), [this, closing, gone, tries](const SystemdOutcome& outcome) {
         const auto& job = closing->job;
         const auto path = slicePath(job->key());
-        // If systemd 252 cannot kill a process of the slice in time, it reports success, but leaves the slice's cgroup behind.
+        // If systemd 252 cannot kill a process of the slice in time, systemd reports success, but does not remove the slice's
+        // cgroup.
         if (!outcome && core_.context.cgroups.exists(path))
             (void)core_.context.cgroups.remove(path);
         if (!outcome && !core_.context.cgroups.exists(path))
@@ -146,7 +148,8 @@ void JobCloser::removeSlice(const ClosingPtr& closing, int tries) {
                        "its slice cannot be removed: " + (outcome ? outcome->message : "cgroup in use"), Trouble::Stop);
             return gone();
         }
-        // systemd 257 does not stop a unit that somebody froze without pinfoldd, so thaw() comes first.
+        // systemd 257 does not stop a frozen unit. An administrator may have frozen the unit without pinfoldd, so pinfoldd
+        // thaws the unit first.
         core_.context.systemd.thaw(job->key().sliceName(), [](const SystemdOutcome&) {});
         job->removalTimer = core_.context.loop.after(kSliceRetry, [this, closing, tries] { removeSlice(closing, tries + 1); });
     });

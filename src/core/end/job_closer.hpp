@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Does the last step of a job: writes the job's receipt and removes the job's slice at the same time, and then removes the
-// record.
+// Does the last step in the life of a job. JobCloser writes the job's receipt and removes the job's slice at the same time.
+// When the receipt is written and the slice is gone, JobCloser removes the job's record.
 #pragma once
 
 #include "core/core.hpp"
@@ -24,15 +24,18 @@ public:
     };
     JobCloser(Core& core, Parts parts) : core_(core), parts_(parts) {}
 
-    /// Call this when the job runs. The history gets a row for the job within a second (LiveRows). Nobody waits for the row.
+    /// Call running() when the job runs. The history gets a row for the job within a second (LiveRows). Nothing in pinfoldd
+    /// waits until the row is written.
     void running(const JobPtr& job) { parts_.rows.expect(job); }
-    /// Call note() when the job has run empty. For the receipt, note() keeps the time and what the job used.
+    /// Call note() when the job has no processes any more. The function note() stores the time and the job's usage figures for
+    /// the receipt.
     void note(Job& job) const;
-    /// Call forgetNote() when a process has joined the job after note(). The job is not over then, and will need a new note().
+    /// Call forgetNote() when a process joins the job after note(). A job with a new process is not over. So JobCloser has to
+    /// call note() again later, at the end of the job.
     static void forgetNote(Job& job) { job.record.figures.reset(); }
 
-    /// Call this when the job's last process is gone. account() makes the receipt durable, removes the job's units, and then
-    /// answers everybody who waits for the job.
+    /// Call account() when the job's last process is gone. First, account() makes the receipt durable and removes the job's
+    /// units. At the end, account() answers all callers that wait for the end of the job.
     void account(const JobPtr& job);
 
     /// pinfoldd calls onForgotten each time a job has left the registry.

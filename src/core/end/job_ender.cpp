@@ -17,20 +17,20 @@ namespace {
 // The kernel freezes a cgroup within milliseconds, but a process that hangs in the kernel never freezes.
 constexpr std::uint64_t kFreezeWait = 1'000'000;
 
-// A process that ends leaves its cgroup (cgroup_exit() in the kernel's do_exit()) a moment before its pidfd reports the end
-// (exit_notify()), and in between the process may have to wait for a CPU. If a leader lives on for longer than kDyingWait,
-// somebody has moved it to another cgroup.
+// When a process ends, the process first leaves its cgroup (cgroup_exit() in the kernel's do_exit()). A moment later, the pidfd
+// of the process reports the end (exit_notify()). Between the two steps the process may have to wait for a CPU. If a leader has
+// left the job's cgroups and still lives after kDyingWait, somebody has moved the leader to another cgroup.
 constexpr std::uint64_t kDyingWait = 1'000'000;
 
-/// Returns true if processes that still run are leftovers, because the job has ended by itself. After a stop request,
-/// leftBehind() returns false, because the job's own processes still have to end.
+/// Returns true if the job has ended by itself, so that all processes that still run in the job are leftovers. After a request
+/// to stop the job, leftBehind() returns false, because the processes have not had time to end.
 bool leftBehind(const Job& job) {
     return job.record.linger && !job.record.tasks.contains(0) ? job.record.cause == JobResult::Exited : leaderEnded(job);
 }
 
 bool populated(const Job& job) { return job.slice && job.slice->populated(); }
 
-/// Returns true if JobEnder is stopping the job's processes, and a timer drives the next step.
+/// Returns true if JobEnder is stopping the job's processes and has set a timer for the next step.
 bool isBeingStopped(const Job& job) { return job.describeTimer || job.graceTimer || job.freezeTimer || job.unkillableTimer; }
 
 } // namespace
@@ -89,7 +89,7 @@ void JobEnder::check(const JobPtr& job) {
         job->leaderTimer.reset();
         if (job->record.state == JobState::Ending)
             JobCloser::forgetNote(*job);
-        // The job had run empty, but it has processes again. JobEnder stops these processes too.
+        // The job had no processes for a moment, but now has processes again. JobEnder stops the new processes too.
         if (job->record.state == JobState::Ending && !isBeingStopped(*job) && !reports_.letsBe(job))
             stop(job);
         return;
@@ -129,14 +129,14 @@ void JobEnder::linger(const JobPtr& job) {
 
 void JobEnder::leaderGone(const JobPtr& job) {
     job->tasks[0].leaderWatch.reset();
-    // pinfoldd spared the shepherd, so that the shepherd could see the end of its job. Processes that the shepherd left behind
-    // get no further grace time.
+    // Until now pinfoldd did not kill the shepherd, because the shepherd had to see the end of its job. The shepherd has ended,
+    // so pinfoldd kills at once the processes that the shepherd left behind.
     if (job->record.state == JobState::Ending && job->culled && !shepherdLives(*job))
         return kill(job);
     if (job->record.state == JobState::Ending) // the end has begun, for example because pinfoldd saw the empty slice first
         return;
-    // A shepherd that kills its process group kills the leader and the supervisor together, and pinfoldd may see either end
-    // first.
+    // If a shepherd kills its process group, the leader and the supervisor end together. Which end pinfoldd notices first is
+    // not certain.
     const bool supervisorGoneToo = job->record.supervisor && (!job->supervisor || hasEnded(job->supervisor.get()));
     begin(job, {.cause = supervisorGoneToo ? JobResult::SupervisorLost : JobResult::Exited, .by = {}, .grace = {}});
 }
@@ -174,14 +174,16 @@ void JobEnder::begin(const JobPtr& job, Request request) {
     record.grace = request.grace;
     job->lingerTimer.reset();
     job->leaderTimer.reset();
-    // systemd 257 does not stop a frozen unit, and the only signal that a frozen process acts on is SIGKILL.
+    // The job must be thawed first. systemd 257 does not stop a frozen unit, and a frozen process reacts to no signal except
+    // SIGKILL.
     const bool frozen = endSuspension(record, core_.context.loop.bootTime());
     job->leftToPid1 = request.cause == JobResult::NodeShutdown && !frozen;
     if (frozen)
         core_.context.systemd.thaw(job->key().sliceName(), [](const SystemdOutcome&) {});
     if (!populated(*job) && !job->isStartingTasks()) {
         job->runTimer.reset();
-        // A restarted pinfoldd would see the same, so the record is stored only with the next state.
+        // pinfoldd does not store the record here, because a restarted pinfoldd would also see the empty slice. The next change
+        // of the state stores the record.
         core_.advance(*job, JobState::Ending);
         return emptied(job);
     }
@@ -192,8 +194,8 @@ void JobEnder::begin(const JobPtr& job, Request request) {
     stop(job);
 }
 
-/// Returns true if the new request ends the job sooner. A request that ends the job later does not count: with it, a user who
-/// stops the job again and again could put off its end.
+/// Returns true if the new request would end the job earlier than the requests before. JobEnder ignores a request that would
+/// end the job later. If later ends were accepted, a user could delay the job's end with one stop request after another.
 bool JobEnder::isSooner(const Job& job, std::uint64_t asked) const {
     return job.killAt ? core_.context.loop.bootTime() + asked < *job.killAt : asked < grace(job);
 }
@@ -227,7 +229,7 @@ void JobEnder::listLeftovers(const JobPtr& job) {
 
 void JobEnder::terminate(const JobPtr& job) {
     job->terminationDue = false;
-    // A job that ends takes no further process, so the turn need not last until PID 1 answers.
+    // No process can join a job that is ending, so the turn may end before PID 1 has answered.
     job->turns.take(Turns::Kind::Hit, [this, job] {
         if (job->record.state == JobState::Ending)
             terminateInTurn(job);
@@ -236,7 +238,8 @@ void JobEnder::terminate(const JobPtr& job) {
 }
 
 void JobEnder::terminateInTurn(const JobPtr& job) {
-    // The signal is sent only now: a clean end takes a moment, and JobRemoved tells of it.
+    // pinfoldd sends the D-Bus signal about the state `ending` only here. If a job ends by itself, the end takes only a moment,
+    // and the signal JobRemoved is enough.
     core_.observer->jobStateChanged(job->key());
     const auto delay = grace(*job);
     (void)lookAtUsage(*job); // this is the last chance to see of what the memory peak consisted
@@ -244,8 +247,8 @@ void JobEnder::terminateInTurn(const JobPtr& job) {
         return;
     if (delay == 0)
         return kill(job);
-    // A job that never ran has only its leader, which still waits. The leader learns that the job was not created, and then ends
-    // by itself.
+    // In a job that never ran, the only process is the leader, which still waits for the answer. The leader gets the answer
+    // that the job was not created, and then ends by itself.
     if (!job->record.neverRan) {
         const auto ignore = [](const SystemdOutcome&) {}; // cgroup.kill follows even if PID 1 fails
         const auto first = static_cast<int>(job->record.limits.killSignal.value_or(SIGTERM));
@@ -270,7 +273,8 @@ void JobEnder::kill(const JobPtr& job) {
         listLeftovers(job);
     if (!job->culled && shepherdLives(*job))
         return cull(job);
-    // pinfoldd kills without the help of PID 1, because PID 1 is busy for as long as a storm of short-lived daemons lasts.
+    // To kill the job's processes, pinfoldd does not need the help of PID 1. If a job starts one short-lived daemon after
+    // another, PID 1 is so busy that it would kill too late.
     if (auto killed = core_.killer.kill(slicePath(job->key()), job->killTimer); !killed) {
         logWarning(core_.context, job->key(), killed.error().message + "; pinfoldd asks systemd to kill instead", Trouble::Stop);
         core_.context.systemd.kill(job->key().sliceName(), SIGKILL, [](const SystemdOutcome&) {});
@@ -280,7 +284,7 @@ void JobEnder::kill(const JobPtr& job) {
 
 void JobEnder::cull(const JobPtr& job) {
     job->culled = true;
-    // A frozen process cannot fork, so no new process is missing in the list of those to kill.
+    // A frozen process cannot fork. So a list of a frozen job's processes stays complete while pinfoldd kills them.
     if (auto frozen = job->slice->freeze(true); !frozen) {
         logWarning(core_.context, job->key(),
                    frozen.error().message + "; pinfoldd kills the job's shepherd together with the job", Trouble::Stop);
@@ -311,7 +315,8 @@ void JobEnder::killAround(const JobPtr& job) {
 
 void JobEnder::reportExit(const JobPtr& job, const ExitState& exit, bool byAdmin) {
     const bool believed = byAdmin || job->record.ownersBatch;
-    // For a job that the batch system made, pinfoldd believes only the batch system, and waits for the supervisor's report.
+    // If the batch system created the job, pinfoldd accepts an exit state only from the batch system, and waits for the
+    // supervisor's report.
     if (!job->record.exit.known() && believed)
         job->record.exit = exit;
     const bool wasLetBe = ReportWait::hasLetBe(*job);
@@ -325,7 +330,8 @@ void JobEnder::reportExit(const JobPtr& job, const ExitState& exit, bool byAdmin
         return emptied(job);
     if (wasLetBe)
         return stop(job);
-    // A batch system waits for the end, so if a stop gave the job longer than usual, the usual grace holds from now on.
+    // A batch system waits for the end of the job. An earlier stop request may have given the job more than the usual grace
+    // time. From now on the job gets only the usual grace time.
     if (byAdmin)
         begin(job, {.cause = JobResult::Exited, .by = {}, .grace = usualGrace(*job)});
 }
@@ -343,17 +349,19 @@ void JobEnder::emptied(const JobPtr& job) {
         return; // PID 1 may still put a process into the job; the end of that start calls emptied() again
     closer_.note(*job);
     if (reports_.isAwaited(job)) {
-        // pinfoldd stores the record when the loop is idle, in case pinfoldd restarts before the report comes. On a busy node the
-        // report comes before the loop is idle, and then pinfoldd stores the record with the next state.
+        // pinfoldd may be restarted before the report comes, so pinfoldd stores the record as soon as the loop is idle. On a
+        // busy node the report comes before the loop is idle. If the report comes first, pinfoldd stores the record at the next
+        // change of the job's state.
         job->idleSave = core_.context.loop.whenIdle([this, weak = WeakJob(job)] {
             if (const auto live = weak.lock())
                 core_.save(*live);
         });
         return;
     }
-    // If somebody kills the process group, the leader and the supervisor end together. pinfoldd may see the empty slice, the
-    // leader's end or the supervisor's end first. A supervisor that lives needs no check here, because isAwaited() has waited for
-    // it. (This check comes after isAwaited(), because the supervisor may end between the two checks.)
+    // If somebody kills the process group, the leader and the supervisor end together. In this case pinfoldd may first notice
+    // the empty slice, the leader's end or the supervisor's end. If the supervisor lives, isAwaited() has waited for the
+    // supervisor's report already. The check of the supervisor must come after isAwaited(), because the supervisor may end
+    // between the two checks.
     auto& record = job->record;
     const bool supervisorLives = job->supervisor && !hasEnded(job->supervisor.get());
     if (record.supervisor && !supervisorLives && record.cause == JobResult::Exited && !record.exit.known())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Watches a running job and ends it. JobEnder names the leftovers, sends SIGTERM, waits for the grace time, uses cgroup.kill, and
-// hands the job over to JobCloser.
+// Watches a running job and ends it. JobEnder reports the leftovers, sends SIGTERM, waits for the grace time, and kills with
+// cgroup.kill. When no process is left, JobCloser does the last step of the job.
 #pragma once
 
 #include "core/core.hpp"
@@ -15,9 +15,9 @@
 namespace pinfold {
 
 // clang-format off
-// This table says what JobEnder does at each event in each state of the job. In Creating JobEnder does nothing: JobCreator lets
-// the job run, drops it, or gives it up, and then the job ends from Creating (JobRecord::neverRan). In Accounting only JobCloser
-// acts.
+// This table says what JobEnder does at each event in each state of the job. In the state Creating, JobEnder does nothing:
+// JobCreator either lets the job run, or drops the job, or gives the job up. A job that JobCreator gives up ends from the state
+// Creating (JobRecord::neverRan). In the state Accounting only JobCloser acts.
 //
 //                                      | Running                                | Ending
 // -------------------------------------|----------------------------------------|-----------------------------------------------------
@@ -53,13 +53,16 @@ public:
         : core_(core), judge_(parts.judge), closer_(parts.closer), unkillable_(parts.unkillable),
           reports_(core, [this](const JobPtr& job) { check(job); }) {}
 
-    /// Watches leader, supervisor, slice and run time of a running job, and acts at once on what has happened already.
+    /// Watches the leader, the supervisor, the slice and the run time of a running job. If the leader, the supervisor or the
+    /// slice is gone already, watch() acts at once.
     void watch(const JobPtr& job);
 
-    /// Watches the batch script of a job that somebody opened, and acts at once on what has happened already.
+    /// Watches the batch script of a job that somebody opened. If the batch script has ended before the call,
+    /// watchBatchScript() acts at once.
     void watchBatchScript(const JobPtr& job);
 
-    /// Sets the timer of the run time limit anew. Call this when the limit has changed, or the job was suspended or resumed.
+    /// Starts the timer of the run time limit again. Call limitRunTime() when the limit has changed, or when the job was
+    /// suspended or resumed.
     void limitRunTime(const JobPtr& job);
 
     struct Request {
@@ -67,21 +70,23 @@ public:
         std::optional<uid_t> by;
         std::optional<std::uint64_t> grace; ///< microseconds; if unset, the job's own grace time holds, or else the site's
     };
-    /// Begins the end of the job. If the job is ending already, a request has an effect only if its grace time ends sooner.
+    /// Begins the end of the job. If the job is ending already, a new request has an effect only if it shortens the grace time
+    /// of the job.
     void begin(const JobPtr& job, Request request);
 
-    /// Returns the grace time in microseconds for a request of the owner. The result is the time that the owner asked for, but at
-    /// most the job's own kill_grace, or else the site's. A longer grace time would be time that the job's limits do not give.
+    /// Returns the grace time in microseconds for a request of the owner. The result is the grace time that the owner asked
+    /// for, but at most the job's kill_grace. If the job has no kill_grace, jobs.kill_grace of the configuration is the
+    /// maximum. With a longer grace time, the owner could use the node for longer than the job's limits allow.
     std::optional<std::uint64_t> graceOfOwner(const Job& job, std::optional<std::uint64_t> asked) const;
 
-    /// Takes EndJob's report on how the leader ended. A report by the owner ends the job too. pinfoldd believes the owner's exit
-    /// state only if the owner made the leader part of the job.
+    /// Handles the report of EndJob on how the leader ended. A report by the owner ends the job too. pinfoldd accepts an exit
+    /// state from the owner only if the owner made the leader part of the job.
     void reportExit(const JobPtr& job, const ExitState& exit, bool byAdmin);
 
-    /// Continues an end that an earlier pinfoldd began.
+    /// Continues to end a job, if an earlier pinfoldd has begun to end the job.
     void resume(const JobPtr& job);
 
-    /// Looks at the slice, which may have run empty, or vanished.
+    /// Checks whether the job's slice still exists and still has processes.
     void check(const JobPtr& job);
 
 private:

@@ -10,18 +10,20 @@
 
 namespace pinfold {
 
-/// Sends SIGKILL to all processes of a cgroup, so that none can escape.
+/// Sends SIGKILL to all processes of a cgroup. No process can escape, for example by a fork.
 class Killer {
 public:
     explicit Killer(CoreContext& context) : context_(context) {}
 
-    /// Kills the processes of the cgroup with this path, and of the cgroups nested in it. Most of the processes have ended a
-    /// moment later. If some still live then, because the kernel has left them out, the timer `look` has ProcessKiller end them.
-    /// A cgroup that is gone is not an error. Error: Internal.
+    /// Kills the processes of the cgroup with the path `cgroup`, and of all cgroups below that cgroup. A moment later most of
+    /// the processes have ended, but the kernel may have missed some processes. When the timer `look` expires, ProcessKiller
+    /// ends the processes that still live. If the cgroup does not exist any more, kill() returns no error. Error: Internal.
     Result<void> kill(const std::string& cgroup, EventHandle& look);
-    /// Kills a job that outlives SIGKILL. killStubborn() does what kill() does, but without the timer. killStubborn() also ends
-    /// the owner's processes that trace the job (ProcessKiller::killTracers), and logs that. When all is done, it calls `then`;
-    /// the kills of other jobs may have to be done before. Returns false if too many kills wait; then `then` is never called.
+    /// Kills the processes of a job that have not ended after an earlier SIGKILL. The function killStubborn() does the same as
+    /// kill(), but without a timer. If other processes of the owner trace processes of the job, killStubborn() also kills the
+    /// tracing processes, and writes to the log (ProcessKiller::killTracers). At the end killStubborn() calls `then`, possibly
+    /// after a wait for the kills of other jobs. If too many kills wait already, killStubborn() returns false and never calls
+    /// `then`.
     bool killStubborn(const JobKey& key, uid_t owner, std::function<void()> then) const;
 
 private:

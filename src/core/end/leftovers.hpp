@@ -9,19 +9,20 @@
 
 namespace pinfold {
 
-/// Reads what can be known at once about the first leftovers.report_max of these processes. The command line cannot be read at
-/// once, so each process has its name in brackets instead.
+/// Reads facts about at most leftovers.report_max processes. glance() reads only facts that the kernel can give at once.
+/// Reading a command line may take long, so each result has the name of the process in brackets in place of the command line.
 std::vector<ProcessInfo> glance(const CoreContext& context, const std::vector<pid_t>& pids);
 
-/// Cuts the command lines as the setting leftovers.command_lines says.
+/// Shortens or removes the command lines according to the setting leftovers.command_lines.
 void keepToPolicy(const CoreContext& context, std::vector<ProcessInfo>& processes);
 
-/// Lists the processes that a task's leader left behind, and adds them to the job's record. reportLeftovers() looks at no more
-/// than leftovers.report_max processes one by one, and counts the rest, so that a fork storm cannot keep pinfoldd busy. For task
-/// 0 all of the job's processes count.
+/// Lists the processes that the leader of a task left behind, and adds the processes to the job's record. A job may create
+/// processes very fast, and must not keep pinfoldd busy. So reportLeftovers() examines at most leftovers.report_max processes
+/// one by one, and only counts all others. For task 0, reportLeftovers() lists all processes of the job.
 ///
-/// Call reportLeftovers() before the processes get a signal. reportLeftovers() returns at once, reads the command lines in the
-/// background, and then writes to the journal. Job::describing counts the reports that are under way.
+/// Call reportLeftovers() before the processes get a signal. reportLeftovers() returns before the report is written. A thread
+/// reads the command lines in the background, and pinfoldd then writes the report to the journal. Job::describing is the number
+/// of reports that are not finished.
 void reportLeftovers(Core& core, const JobPtr& job, std::uint32_t task);
 
 } // namespace pinfold

@@ -12,14 +12,15 @@ constexpr std::uint64_t kUsual = 10'000'000;
 
 } // namespace
 
-/// Returns for how many microseconds pinfoldd expects somebody to report how the leader ended.
+/// Returns how many microseconds pinfoldd waits for a report on how the leader ended.
 std::uint64_t ReportWait::patience(const Job& job) const {
     const auto& record = job.record;
     if (record.neverRan || job.lacksBatchScript())
         return 0;
     if (record.supervisor)
         return job.supervisor && !hasEnded(job.supervisor.get()) ? kUsual : 0;
-    // Pinfoldd need not wait: a report that comes later changes the receipt.
+    // pinfoldd does not wait for the report here. If the report comes after the end of the job, pinfoldd adds the exit state to
+    // the receipt.
     if (record.cause != JobResult::Exited || core_.shutdownSince)
         return 0;
     const auto asked = record.reportWithin.value_or(record.linger ? kUsual : 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // pinfoldd is not the parent of a job's leader, so somebody has to report how the leader ended. The report comes after pinfoldd
-// has seen the end. ReportWait waits for the report.
+// has noticed the end of the leader. ReportWait waits for the report.
 #pragma once
 
 #include "core/core.hpp"
@@ -12,19 +12,19 @@ namespace pinfold {
 
 class ReportWait {
 public:
-    /// ReportWait calls `overdue` when a report has not come in time.
+    /// If a report on the end of a leader does not come in time, ReportWait calls `overdue`.
     ReportWait(Core& core, std::function<void(const JobPtr&)> overdue) : core_(core), overdue_(std::move(overdue)) {}
 
-    /// Call this for a job that is ending. Returns true if pinfoldd still expects a report on how the leader ended. The job's end
-    /// goes on when the report comes, or when the time for the report is over.
+    /// Call isAwaited() for a job that is ending. The result is true if pinfoldd still waits for a report on how the leader
+    /// ended. pinfoldd continues to end the job when the report comes, or when the time for the report is over.
     bool isAwaited(const JobPtr& job);
-    /// Returns true if isAwaited() does and, besides, leftovers of the leader get no signal before the report. A batch system
-    /// that reports the end may have told the job to end, and then gives the job time for that. Returns false for a job with a
-    /// supervisor, because a supervisor reports at once.
+    /// Returns true if pinfoldd must not send signals to the leader's leftovers before the report has come. The batch system
+    /// may have told the job to end, and may have given the job's processes time to end before the report. For a job with a
+    /// supervisor, letsBe() returns false, because a supervisor reports at once.
     bool letsBe(const JobPtr& job) { return !job->record.supervisor && isAwaited(job); }
-    /// Returns the last answer of letsBe() for the job.
+    /// Returns the result of the last call of letsBe() for the job.
     static bool hasLetBe(const Job& job);
-    /// Call this when the report has come, or when nobody waits for the report any more.
+    /// Call over() when the report has come, or when pinfoldd does not need the report any more.
     static void over(Job& job);
 
 private:

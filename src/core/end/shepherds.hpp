@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Spares the shepherds, the batch system's own processes inside a job. The end of the job must not end a shepherd before the
-// shepherd has seen the end of the job.
+// Sends signals to all processes of a job except its shepherds. Shepherds are the batch system's own processes inside a job. A
+// shepherd must see the end of its job, so pinfoldd must not kill the shepherd earlier.
 #pragma once
 
 #include "core/core.hpp"
@@ -9,8 +9,8 @@ namespace pinfold {
 
 bool shepherdLives(const Job& job);
 
-/// Sends the signal to all of the job's processes except its shepherds. A process that is forked meanwhile may not get the
-/// signal. Error: Internal if some processes did not get the signal.
+/// Sends the signal to all of the job's processes except its shepherds. If a process of the job forks during the call, the new
+/// process may not get the signal. Error: Internal if some processes did not get the signal.
 Result<void> signalAllButShepherds(const CoreContext& context, const Job& job, int signal);
 
 } // namespace pinfold

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Watches and ends the tasks from 1 on. When such a task ends, the job goes on. (The end of task 0 is the end of the job.)
+// Watches and ends the tasks with the numbers 1 and higher. The end of task 0 ends the job, but the end of any other task does
+// not end the job.
 #pragma once
 
 #include "core/core.hpp"
@@ -10,10 +11,10 @@ class TaskEnder {
 public:
     explicit TaskEnder(Core& core) : core_(core) {}
 
-    /// Watches the task's leader and scope, and acts at once on what has happened already.
+    /// Watches the task's leader and scope. If the leader has ended before the call, watch() acts at once.
     void watch(const JobPtr& job, std::uint32_t number);
 
-    /// Looks at the task's scope, which may have run empty.
+    /// Checks whether the task's scope still has processes.
     void check(const JobPtr& job, std::uint32_t number);
 
 private:

@@ -22,11 +22,12 @@ namespace {
 constexpr std::size_t kMostKeys = 10;  // that one line for people names
 constexpr std::size_t kMostPids = 100; // that one command line has
 
-/// Returns true if a process waits in FUSE, and may wait for a file server that a user runs. The other processes may wait for
-/// what that process holds. The server counts as a user's in three cases. First, all processes are in namespaces that users have
-/// made themselves, where only users mount. Second, any user runs a server: a user can hand a file of the server to a process
-/// outside of these namespaces, and fusermount mounts a server where all processes see it. Third, the node's own servers answer,
-/// and all processes outside of these namespaces wait in FUSE themselves.
+/// Returns true if a process waits in FUSE, possibly for a file server that a user runs. Other processes of the job may wait
+/// for something that the first process holds, such as a lock. In three cases the function assumes that a user runs the file
+/// server. The first case is that all processes are in namespaces that users have made themselves, where only users mount. The
+/// second case is that any user runs a FUSE server. A user can pass an open file of a FUSE server to a process outside of the
+/// user's namespace. Also, fusermount mounts a user's FUSE server in a place that all processes see. The third case is that all
+/// processes outside of users' namespaces wait in FUSE, although the node's own FUSE servers answer.
 bool waitForUsersFileServer(const std::vector<ProcessInfo>& stuck, const std::filesystem::path& root) {
     const auto waitsInFuse = [](const ProcessInfo& process) { return isInFuse(process.waitPoint.value_or("")); };
     const auto isUsers = [](const ProcessInfo& process) { return process.ownNamespace; };
@@ -37,11 +38,12 @@ bool waitForUsersFileServer(const std::vector<ProcessInfo>& stuck, const std::fi
             nodesFuseServersAnswer(root));
 }
 
-// The report comes this many microseconds after the second SIGKILL. The kernel takes milliseconds to kill.
+// The time in microseconds between the second SIGKILL and the report. The kernel needs only milliseconds to kill a process.
 constexpr std::uint64_t kSecondKill = 1'000'000;
 constexpr std::uint64_t kLookAgain = 1'000'000;
 
-/// Returns true if the process has ended: then pinfoldd may have looked too late to see where the process hung.
+/// Returns true if the process has ended. If the process has ended, pinfoldd may have been too late to read where in the kernel
+/// the process hung.
 bool hasGone(const ProcessTable& table, const ProcessInfo& process) {
     const auto now = table.read(process.pid);
     return now ? now->started != process.started : now.error().code == ErrorCode::PidGone;
@@ -168,7 +170,8 @@ void UnkillablePolicy::runScript(const Job& job, const std::vector<pid_t>& pids)
     std::vector<std::string> arguments{job.key().text(), std::to_string(job.record.uid)};
     for (std::size_t i = 0; i < std::min(pids.size(), kMostPids); ++i)
         arguments.push_back(std::to_string(pids[i]));
-    // PID 1 runs the script, because a child of pinfoldd would have pinfoldd's sandbox and would end with pinfoldd.
+    // PID 1 starts the script. If pinfoldd started the script, the script would run in pinfoldd's sandbox, and a stop of
+    // pinfoldd would end the script.
     auto start = [&systemd = core_.context.systemd, complain, arguments = std::move(arguments),
                   unit = "pinfold-unkillable-" + job.key().escaped() + ".service"](const Result<std::filesystem::path>& program) {
         if (!program)
@@ -181,7 +184,7 @@ void UnkillablePolicy::runScript(const Job& job, const std::vector<pid_t>& pids)
                                      complain(outcome->message);
                              });
     };
-    // A thread looks at the script, because the script may be on the very file server that hangs.
+    // pinfoldd checks the script file in a thread, because the file may be on the file server that hangs.
     const bool asked = core_.context.background.ask(
         Lane::Script, [script = core_.context.config.unkillable.script] { return trustedProgram(script); }, std::move(start));
     if (!asked)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Takes care of jobs with processes that SIGKILL does not end. When such processes have outlived SIGKILL for unkillable.after,
-// pinfoldd names them, and takes the site's unkillable.action. The processes hang in the kernel, so pinfoldd can only report them
-// and wait until their cgroup is empty.
+// Takes care of jobs with processes that SIGKILL does not end. If a process still exists when unkillable.after has passed since
+// SIGKILL, pinfoldd reports the process and does what unkillable.action says. The process hangs in the kernel, so pinfoldd can
+// only wait until the job's cgroup is empty.
 #pragma once
 
 #include "core/core.hpp"
@@ -22,27 +22,32 @@ class UnkillablePolicy {
 public:
     UnkillablePolicy(Core& core, DrainState& node) : core_(core), node_(node) {}
 
-    /// Call watch() when pinfoldd has sent SIGKILL to all processes of the job: the time begins then. Before the report,
-    /// UnkillablePolicy sends SIGKILL once more, because a process may have come into the job after the first SIGKILL.
+    /// Call watch() when pinfoldd has sent SIGKILL to all processes of the job. When watch() is called, the time
+    /// unkillable.after begins. Before the report, UnkillablePolicy sends SIGKILL once more, because a process may have joined
+    /// the job after the first SIGKILL.
     void watch(const JobPtr& job);
-    /// Call this when no process of the job is left.
+    /// Call over() when the last process of the job has ended.
     void over(Job& job);
-    /// Updates the node's comment about unkillable jobs, and whether the node takes jobs.
+    /// Updates the comment of the node about unkillable jobs. Also informs the observer if the node has become drained, or is
+    /// not drained any more.
     void publish() const;
 
-    /// UnkillablePolicy calls onEmpty if a job turns out to be empty when its report is due.
+    /// If a job has no processes any more when UnkillablePolicy wants to report the job, UnkillablePolicy calls onEmpty
+    /// instead.
     std::function<void(const JobPtr&)> onEmpty;
 
 private:
     void killAgain(const JobPtr& job, std::uint64_t last, std::uint64_t killedAt);
-    /// Reports the job when the second kill is done. A user with many tasks that SIGKILL does not end can delay that kill by a
-    /// minute. The report comes after `wait` microseconds or later.
+    /// Reports the job when the second SIGKILL has been sent. If a user has many tasks that SIGKILL does not end, the second
+    /// SIGKILL may be a minute late. The report comes after at least `wait` microseconds.
     void reportAfter(const JobPtr& job, const std::shared_ptr<const bool>& done, std::uint64_t wait, std::uint64_t killedAt);
     void report(const JobPtr& job, std::uint64_t killedAt);
-    /// Looks again later, because pinfoldd does not judge processes that it could not look at.
+    /// Tries the report again later. As long as the state of the processes cannot be read, pinfoldd takes no action against the
+    /// job.
     void reportLater(const JobPtr& job, std::uint64_t killedAt);
-    /// Takes the site's action, unless the processes that are left wait for a file server that users run themselves. `first` is
-    /// true if no pinfoldd has done this for the job before.
+    /// Does what unkillable.action says. If the remaining processes wait for a file server that users run themselves, judge()
+    /// takes no action. The argument `first` is true if no pinfoldd has taken an action for the job before. An earlier pinfoldd
+    /// may have done so before a restart.
     void judge(Job& job, const std::vector<pid_t>& left, std::vector<ProcessInfo> named, bool first);
     void runScript(const Job& job, const std::vector<pid_t>& pids) const;
 

@@ -8,8 +8,8 @@
 namespace pinfold {
 namespace {
 
-// This long after its boot, a node has set its clock and has started its first jobs. The clock decides whether a receipt is too
-// old.
+// The first check waits until the node has set its clock and has started its first jobs after the boot. With a wrong clock,
+// HistoryKeeper would misjudge the age of receipts.
 constexpr std::uint64_t kFirstLook = 600'000'000;
 constexpr std::uint64_t kBetweenLooks = 3'600'000'000;
 constexpr std::uint64_t kBetweenSteps = 20'000;

@@ -7,17 +7,18 @@
 
 namespace pinfold {
 
-/// Keeps the history within the limits of [history] in the configuration: once an hour by itself, and on request. HistoryKeeper
-/// removes a few receipts at a time (some 10 ms of work), so that pinfoldd can write receipts of ending jobs in between.
+/// Removes old receipts from the history, so that the history stays within the limits of [history] in the configuration.
+/// HistoryKeeper checks the history once an hour, and on request. HistoryKeeper removes only a few receipts at a time (about 10
+/// ms of work). Between two steps of the removal, pinfoldd can write the receipts of jobs that end.
 class HistoryKeeper {
 public:
     explicit HistoryKeeper(CoreContext& context) : context_(context) {}
 
-    /// After start(), HistoryKeeper checks the history once an hour by itself.
+    /// Makes HistoryKeeper check the history once an hour.
     void start();
 
-    /// Removes receipts now. Where `asked` leaves a limit unset, the limit of the configuration holds. vacuum() answers when the
-    /// history is within the limits. Errors: Denied; Busy if a removal is under way already; Internal.
+    /// Removes receipts now. If a limit is unset in `asked`, the limit of the configuration applies. The answer comes when the
+    /// history is within the limits. Errors: Denied; Busy if HistoryKeeper is removing receipts already; Internal.
     void vacuum(const Caller& caller, const Retention& asked, Reply<Vacuumed> reply);
 
 private:

@@ -175,8 +175,8 @@ void HistoryWriter::failed(const Error& why) {
     beginTrouble(why.message);
 }
 
-/// When the trouble has lasted as long as the patience, the jobs that end after that do not wait: their wait would tell nothing
-/// new.
+/// Returns the time until which a job waits for its receipt. If receipts could not be written for the whole of
+/// history.patience, jobs that end later do not wait, because waiting would not help.
 std::uint64_t HistoryWriter::patienceEnds(const Entry& entry) const {
     const auto patience = context_.config.history.patience;
     const auto own = entry.asked + patience;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Writes receipts, and the rows of live jobs, into the history.
+// Writes the receipts and the rows of live jobs into the history.
 #pragma once
 
 #include "core/context.hpp"
@@ -18,7 +18,7 @@
 
 namespace pinfold {
 
-/// Says why, and since when, receipts cannot be written.
+/// Says why receipts cannot be written, and since when.
 struct HistoryTrouble {
     std::string why;
     std::uint64_t since = 0; ///< in microseconds of CLOCK_REALTIME
@@ -26,44 +26,49 @@ struct HistoryTrouble {
     bool operator==(const HistoryTrouble&) const = default;
 };
 
-/// HistoryWriter runs one transaction at a time, because each transaction costs a flush of the disk. Receipts and rows that come
-/// meanwhile go into the next transaction. The slower the disk is, the more receipts share a transaction. HistoryWriter repeats a
-/// transaction that fails, for ever.
+/// HistoryWriter runs one transaction at a time, because each transaction costs a flush of the disk. Receipts and rows that
+/// come during a transaction wait for the next transaction. The slower the disk is, the more receipts share a transaction. If a
+/// transaction fails, HistoryWriter repeats the transaction until it succeeds.
 ///
-/// A job waits for its receipt no longer than history.patience. After that time HistoryWriter sets the receipt aside, in a file
-/// in /run, and the job's end goes on. HistoryWriter sets aside at most 10,000 receipts and 32 MiB, and drops the oldest when
-/// there are more.
+/// A job waits at most the time history.patience until its receipt is in the history. If the receipt cannot be written within
+/// history.patience, HistoryWriter sets the receipt aside in a file in /run. After that, pinfoldd continues to end the job.
+/// HistoryWriter sets aside at most 10,000 receipts with at most 32 MiB in total. If more receipts have to be set aside,
+/// HistoryWriter drops the oldest receipts.
 class HistoryWriter {
 public:
     HistoryWriter(CoreContext& context, LiveRows& rows);
     ~HistoryWriter();
 
-    /// Opens the history, and writes the receipts that an earlier pinfoldd had set aside. HistoryWriter calls `ready` when this
-    /// has succeeded or failed, and after 10 s at the latest. Only a migration of the database may take longer.
+    /// Opens the history, and writes the receipts that an earlier pinfoldd had set aside. HistoryWriter calls `ready` when the
+    /// start has succeeded or failed, or after 10 s. While a migration of the database is running, HistoryWriter may call
+    /// `ready` later than after 10 s.
     void start(std::function<void()> ready);
 
     /// Writes the receipt, and calls `done` once. If the receipt is durable, `done` gets the stored receipt, which may be an
-    /// earlier receipt of the same job. If HistoryWriter has put the receipt aside, `done` gets the receipt with `unwritten` set.
+    /// earlier receipt of the same job. If HistoryWriter has set the receipt aside, `done` gets the receipt, and the member
+    /// `unwritten` of the receipt is set.
     void write(Receipt receipt, std::function<void(const Receipt&)> done);
-    /// Call commit() after the last of several write(), so that the transaction begins at once and not when the loop is idle. If
-    /// another transaction is under way, or writing fails, the transaction begins later.
+    /// Call commit() after the last of several calls of write(). Without commit(), the transaction would begin only when the
+    /// loop is idle. If another transaction is running, or if receipts cannot be written, the new transaction begins later.
     void commit();
 
-    /// Adds the exit state of the leader to a receipt that write() got before and that lacks it. HistoryWriter calls `done` once:
-    /// when the addition is durable, or at the first failure (HistoryWriter then tries again). While receipts cannot be written,
-    /// HistoryWriter calls `done` at once.
+    /// Adds the exit state of the leader to an earlier receipt without an exit state. HistoryWriter calls `done` once, when the
+    /// addition is durable or has failed for the first time. After a failure HistoryWriter tries again. While receipts cannot
+    /// be written, HistoryWriter calls `done` at once.
     void amend(const std::string& id, const ExitState& exit, const std::function<void()>& done);
 
-    /// Returns the newest receipt of this key (and of `owner`, if set) that is set aside. If there is none, looks among the last
-    /// 256 receipts that were written. An epilogue asks right after its job's end, even while the disk cannot be read.
+    /// Returns the newest receipt with the key `key`, and with the owner `owner` if `owner` is set. First, newest() searches
+    /// the receipts that are set aside. After them, newest() searches the last 256 receipts that were written. An epilogue asks
+    /// for the receipt right after the end of its job. So newest() must work even while the disk cannot be read.
     std::optional<Receipt> newest(std::string_view key, std::optional<uid_t> owner) const;
 
-    /// Says what keeps receipts from being written. The trouble is set from the first failure, or from the first receipt that had
-    /// to be set aside, until all receipts that were set aside are written.
+    /// Says why receipts cannot be written at the moment. If receipts can be written, the result is nullopt. The trouble begins
+    /// with the first failure, or with the first receipt that HistoryWriter sets aside. The trouble ends when all receipts that
+    /// were set aside are in the history.
     const std::optional<HistoryTrouble>& trouble() const { return trouble_; }
     HistoryFigures figures() const;
     std::function<void()> onChange; ///< HistoryWriter calls it when trouble() changes
-    /// HistoryWriter calls it with the key of each receipt that an earlier pinfoldd could not write.
+    /// At the start, HistoryWriter calls onKept with the key of each receipt that an earlier pinfoldd could not write.
     std::function<void(const JobKey&)> onKept;
 
 private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Keeps the rows of live jobs that the history is to get. From these rows the jobs get receipts even after a power cut.
+// Keeps the rows of live jobs that wait to be written into the history. After a power cut, pinfoldd writes the receipts of lost
+// jobs from the rows in the history.
 #pragma once
 
 #include "core/core.hpp"
@@ -15,11 +16,11 @@ class LiveRows {
 public:
     explicit LiveRows(EventLoop& loop) : loop_(loop) {}
 
-    /// Call expect() when the job runs. The job's row is due half a second later. If the job is over by then, the history gets no
-    /// row, so most short jobs cost no row.
+    /// Call expect() when the job runs. The history gets a row for the job half a second later, but only if the job still
+    /// lives. So most short jobs do not need a row.
     void expect(const JobPtr& job);
 
-    /// Takes the rows for a transaction that is about to be made. When the transaction is over, call written() or failed().
+    /// Returns the rows that the next transaction has to write. When the transaction is over, call written() or failed().
     std::vector<LiveRow> take();
     void written() { taken_.clear(); }
     void failed();

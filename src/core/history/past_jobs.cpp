@@ -16,8 +16,8 @@ constexpr std::uint64_t kLateReport = 3'600'000'000; // microseconds after a job
 
 void PastJobs::newestReceipt(const Caller& caller, Action action, const std::string& key, Reply<Receipt> reply) const {
     const auto answer = [caller, action, key, reply = std::move(reply)](Result<std::vector<Receipt>> found) {
-        // This error is Busy, because somebody will mend the full or damaged disk, and an epilogue that asks again after that
-        // gets its answer.
+        // The error is Busy, so that an epilogue asks again. If somebody has repaired the full or damaged disk in the meantime,
+        // the epilogue then gets its answer.
         if (!found)
             return reply(Error{ErrorCode::Busy, "the history cannot be read for now, try again: " + found.error().message});
         if (found->empty())
@@ -29,7 +29,8 @@ void PastJobs::newestReceipt(const Caller& caller, Action action, const std::str
             return reply(allowed.error());
         reply(std::move(found->front()));
     };
-    // A later job of this key may belong to another user. A caller who is not an admin asks only about their own jobs.
+    // Another user may have had a later job with the same key. So for a caller who is not an admin, pinfoldd looks only at the
+    // caller's own jobs.
     const auto owner = caller.admin ? std::nullopt : std::optional(caller.uid);
     if (auto receipt = historyWriter_.newest(key, owner))
         return answer(std::vector{*std::move(receipt)});

@@ -23,11 +23,12 @@ std::vector<ProcessInfo> lookWhereTheyHang(const ProcessTable& table, std::vecto
 
 } // namespace
 
-/// Lets at most one thread hang in the reading of a process, even if somebody asks for that process many times.
+/// Reading a process may hang. The class Reading lets at most one thread hang at each process, even if there are many requests
+/// for the process.
 struct Describer::Reading {
     explicit Reading(ProcessTable processTable) : table(std::move(processTable)) {}
 
-    /// Returns false if another thread is reading this process, and perhaps hangs.
+    /// Returns false if another thread is reading the process already, because that thread may hang.
     bool enter(pid_t pid) {
         std::unique_lock lock(mutex);
         const auto free = [&] { return !since.contains(pid); };
@@ -48,7 +49,7 @@ struct Describer::Reading {
     std::map<pid_t, Clock::time_point> since;
 };
 
-/// Holds the processes of one request. The loop and the threads that work on the request share the batch.
+/// Holds the processes of one request. The loop's thread and the threads that work on the request use the same Batch.
 struct Describer::Batch {
     Batch(std::shared_ptr<Reading> readingArg, std::vector<ProcessInfo> infos)
         : reading(std::move(readingArg)), processes(std::move(infos)) {}
@@ -60,7 +61,7 @@ struct Describer::Batch {
                 continue;
             auto command = reading->table.commandOf(info);
             reading->leave(info.pid);
-            // The process may have ended meanwhile, and its number may belong to another process by now.
+            // The process may have ended after it was listed, and another process may have the same process id now.
             if (const auto again = reading->table.read(info.pid); again && again->started != info.started)
                 continue;
             info.command = std::move(command);
@@ -129,7 +130,8 @@ void Describer::describe(uid_t owner, std::vector<ProcessInfo> processes, Done d
             finish(live);
     });
     serve();
-    // If no thread works for any user, too many threads hang elsewhere. Then no thread will become free to start this request.
+    // If no thread of the Describer is working for any user, too many threads hang in other work. So no thread will become free
+    // to start the request, and Describer finishes the request without a thread.
     if (std::all_of(shares_.begin(), shares_.end(), [](const auto& entry) { return entry.second.threads == 0; }))
         finish(request);
 }
@@ -179,7 +181,7 @@ bool Describer::begin(uid_t user, const std::shared_ptr<Request>& request) {
 }
 
 void Describer::finish(const std::shared_ptr<Request>& request) {
-    // `request` may refer to the very element that serve() removes.
+    // The reference `request` may point to the element that serve() removes, so finish() keeps a copy.
     const auto kept = request; // NOLINT(performance-unnecessary-copy-initialization)
     if (requests_.erase(kept) == 0)
         return;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Describes processes for reports. Some facts the kernel tells only under a lock of the process, so threads read these facts.
+// Describes processes for reports. The kernel needs a lock of the process for some facts, so reading them may hang. Threads
+// read the facts for which the kernel needs the lock, so that pinfoldd's loop never hangs.
 #pragma once
 
 #include "core/context.hpp"
@@ -20,36 +21,39 @@ namespace pinfold {
 
 class Describer {
 public:
-    /// A description takes at most this many microseconds. A fact that is not known by then stays unknown, because some process
-    /// hangs and holds the lock of its memory.
+    /// The longest time in microseconds for the description of processes. A fact that cannot be read within kPatience is
+    /// missing in the description. The usual reason is a process that hangs in the kernel and holds the lock of its memory.
     static constexpr std::uint64_t kPatience = 1'000'000;
 
-    /// The number of threads that read the processes of one user at the same time. If one thread hangs, the other thread reads
-    /// the other processes.
+    /// The greatest number of threads that read processes of one user at the same time. If one of the two threads hangs while
+    /// it reads a process, the second thread still reads all other processes of the user.
     static constexpr std::size_t kThreadsPerUser = 2;
-    /// The number of threads that read the processes of all users except root. The threads for root's processes never wait for
-    /// processes of other users.
+    /// The total number of threads that read the processes of ordinary users. Root's processes have their own threads, which
+    /// never wait for processes of other users.
     static constexpr std::size_t kThreadsOfUsers = 12;
     using Done = std::function<void(std::vector<ProcessInfo>)>;
 
     explicit Describer(CoreContext& context);
     ~Describer();
 
-    /// Begins to read the command lines of processes that ProcessTable::read() has seen, and returns at once. `owner` is the
-    /// owner of the job that has the processes. Describer calls `done` within kPatience, and possibly at once, with the processes
-    /// in the same order. A process whose command line cannot be read has "[name]" in its place. Describer does not call `done`
-    /// any more after Describer's own end.
+    /// Begins to read the command lines of processes from ProcessTable::read(), and returns at once. The argument `owner` is
+    /// the owner of the job that the processes belong to. Describer calls `done` within kPatience, and possibly before
+    /// describe() returns. The processes that `done` gets are in the order of `processes`. If the command line of a process
+    /// cannot be read, the result has the name of the process in brackets instead, "[name]". When the Describer has been
+    /// destroyed, it does not call `done` any more.
     void describe(uid_t owner, std::vector<ProcessInfo> processes, Done done);
-    /// Does what describe() does, but first finds out what the processes hang in (ProcessTable::readStuck). This search never
-    /// hangs, and needs no command line, so it has no time limit. A process that has ended meanwhile stays as the caller passed
-    /// it. Returns false if too many requests wait already; then Describer does not call `done`.
+    /// Works as describe(), but first finds out where in the kernel the processes hang (ProcessTable::readStuck).
+    /// ProcessTable::readStuck() needs no command lines and never hangs, so the search has no time limit. For a process that
+    /// has ended meanwhile, `done` gets the same description that the caller passed to describeStuck(). If too many requests
+    /// wait already, describeStuck() returns false, and Describer does not call `done`.
     [[nodiscard]] bool describeStuck(uid_t owner, std::vector<ProcessInfo> processes, Done done);
 
 private:
     struct Reading;
     struct Batch;
     struct Request;
-    /// Holds the threads for one user's processes. The threads for another user's processes do not wait for them.
+    /// Counts the threads that read the processes of one user. The processes of each user have their own threads, so no user
+    /// has to wait for another user's processes.
     struct Share {
         std::size_t threads = 0;
         std::deque<std::shared_ptr<Request>> waiting; ///< a request is in the queue once for each thread that the request is to
@@ -57,7 +61,7 @@ private:
     };
 
     void serve();
-    /// Begins the request in a thread. Returns false if no thread is free for the request now.
+    /// Starts a thread's work on the request. Returns false if no thread is free now.
     bool begin(uid_t user, const std::shared_ptr<Request>& request);
     void finish(const std::shared_ptr<Request>& request);
 

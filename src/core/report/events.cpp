@@ -21,8 +21,8 @@ std::string taskName(const JobKey& key, std::uint32_t task) {
     return task == 0 ? key.text() : fmt::format("{}-{}", key.text(), task);
 }
 
-/// Returns the fields that every journal entry about a job has. Because of OBJECT_SYSTEMD_UNIT, `journalctl -u job-….scope` shows
-/// the entry.
+/// Returns the fields that every journal entry about a job has. The field OBJECT_SYSTEMD_UNIT makes `journalctl -u job-….scope`
+/// show the entry.
 JournalEvent jobEvent(int priority, const char* messageId, const char* name, const JobKey& key, std::uint32_t task) {
     JournalEvent event;
     event.priority = priority;
@@ -110,8 +110,8 @@ void logLeftovers(const CoreContext& context, const Job& job, std::uint32_t task
     const bool sayCommand = context.config.leftovers.commandLines != CommandLines::None;
     for (const auto& process : named) {
         auto leftover = jobEvent(LOG_INFO, kMessageLeftover, "leftover", job.key(), task);
-        // The entry has no OBJECT_PID=: for OBJECT_PID= journald would read the command line of the process, and would wait as
-        // long as somebody holds the lock of the process's memory.
+        // The entry does not have the field OBJECT_PID=. For the field OBJECT_PID=, journald would read the command line of the
+        // process. So journald would hang as long as somebody holds the lock of the process's memory.
         leftover.message = "leftover: " + (sayCommand ? process.command : fmt::format("pid {}", process.pid));
         leftover.fields.emplace_back("PINFOLD_LEFTOVER_PID", std::to_string(process.pid));
         leftover.fields.emplace_back("PINFOLD_LEFTOVER_UID", std::to_string(process.realUid));
@@ -292,7 +292,8 @@ void logReconciled(const CoreContext& context, const Reconciliation& found) {
     forEachOrphanKind(found, [&](std::string_view kind, const std::vector<std::string>& names) {
         context.metrics.foundOrphans(kind, names.size());
         const bool left = kind.ends_with("_left");
-        // If pinfoldd cannot read a record, units that seem to be left over may belong to the job of that record.
+        // A unit without a record seems to be an orphan. But if pinfoldd cannot read some record, the unit may belong to the
+        // job of the unreadable record.
         if (kind == "records_unreadable" || (left && !found.recordsUnreadable.empty()))
             return;
         for (const auto& name : names) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Writes and counts the events that an admin searches the journal for. Each event has one function. The texts, fields and counts
-// of all events are in one place.
+// Writes events into the journal for admins, and counts the events. Each kind of event has one function here, so that the
+// texts, fields and counts of all events are in one place.
 #pragma once
 
 #include "core/context.hpp"
@@ -19,37 +19,40 @@ void logJobStarted(const CoreContext& context, const Job& job);
 void logJobEnded(const CoreContext& context, const Job& job, const Receipt& receipt);
 void logReceiptAmended(const CoreContext& context, const Receipt& receipt);
 
-/// Writes a warning that the task has left `count` processes behind, and one line for each process in `named`. The
-/// warning has the text of Grid Engine, "rogue process(es) found for task", because sites search their logs for this text.
+/// Writes a warning that the task has left `count` processes behind, and one line for each process in `named`. The warning has
+/// the same text as in Grid Engine, "rogue process(es) found for task", because sites search their logs for that text.
 void logLeftovers(const CoreContext& context, const Job& job, std::uint32_t task, std::uint64_t count,
                   const std::vector<ProcessInfo>& named);
 
-/// Writes how many leftovers of the user's jobs LeftoverLog did not name in the journal.
+/// Writes how many leftovers of the user's jobs are missing in the journal, because LeftoverLog had no room for them.
 void logLeftoversUnsaid(const CoreContext& context, uid_t user, std::uint64_t processes);
 
 void logLimitUnenforced(const CoreContext& context, const JobKey& key, const std::string& message);
-/// Writes one entry for the job, and one entry for each process in `named`. `count` processes of the job have outlived SIGKILL.
+/// Writes to the journal that `count` processes of the job have not ended after SIGKILL. The journal also gets one entry for
+/// each process in `named`.
 void logUnkillable(const CoreContext& context, const Job& job, std::size_t count, const std::vector<ProcessInfo>& named);
 
 void logOutOfMemory(const CoreContext& context, const Job& job, std::optional<std::uint64_t> peak);
 void logLimitsChanged(const CoreContext& context, const Job& job, uid_t by, const ResourceLimits& before);
 void logSuspension(const CoreContext& context, const Job& job, bool suspended, uid_t by);
 
-/// `by` is the user who asked pinfoldd to remove receipts. `by` is unset if pinfoldd removed receipts by itself.
+/// The argument `by` is the user who asked pinfoldd to remove receipts. If pinfoldd removed the receipts without a request,
+/// `by` is unset.
 void logHistoryVacuumed(const CoreContext& context, const Vacuumed& done, std::optional<uid_t> by);
 void logVacuumFailed(const CoreContext& context, std::uint64_t removed, const std::string& why);
 
-/// Writes that receipts cannot be written (logHistoryFailing), or that they can be written again (logHistoryWorks). `late` counts
-/// the receipts that had been set aside.
+/// The function logHistoryFailing() writes that receipts cannot be written, and logHistoryWorks() writes that receipts can be
+/// written again. The argument `late` is the number of receipts that had been set aside and are in the history now.
 void logHistoryFailing(const CoreContext& context, const std::string& why);
 void logHistoryWorks(const CoreContext& context, std::uint64_t late);
-/// Writes that too many receipts could not be written: `first` is lost, and others may follow.
+/// Writes that receipts are lost, because too many receipts were waiting to be written. The receipt `first` is lost now, and
+/// more receipts may be lost later.
 void logReceiptsDropped(const CoreContext& context, const Receipt& first);
 void logHistoryDamaged(const CoreContext& context, const std::string& words);
-/// Writes that the clock has jumped far ahead, so that pinfoldd takes no receipt for old.
+/// Writes that the clock has jumped far ahead, and that pinfoldd therefore removes no receipts because of their age.
 void logClockDoubted(const CoreContext& context);
 
-/// Writes one entry for each orphan, and one for each record that pinfoldd cannot read.
+/// Writes one journal entry for each orphan, and one journal entry for each record that pinfoldd cannot read.
 void logReconciled(const CoreContext& context, const Reconciliation& found);
 
 void logDrained(const CoreContext& context, const Drain& drain);
@@ -58,15 +61,15 @@ void logDrainUnreadable(const CoreContext& context, const std::string& message);
 
 /// Writes that the node's shutdown ends `jobs` jobs.
 void logShutdown(const CoreContext& context, std::size_t jobs);
-/// Writes that a job has got its receipt although it ran in an earlier boot, or nothing of it was left.
+/// Writes that pinfoldd has made a receipt for a lost job. The job ran in an earlier boot, or nothing of the job was left.
 void logJobLost(const CoreContext& context, const JobKey& key, const Receipt& receipt);
 
 void logUnreadableRecord(const CoreContext& context, const std::string& fileAndReason);
 
-/// Writes an ordinary warning that belongs to no job.
+/// Writes an ordinary warning that is not about a particular job.
 void logNodeWarning(const CoreContext& context, const std::string& message);
 
-/// Writes an ordinary warning that belongs to a job.
+/// Writes an ordinary warning about a job.
 void logWarning(const CoreContext& context, const JobKey& key, const std::string& message, Trouble about = Trouble::Other);
 
 } // namespace pinfold

@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::size_t kEntry = 600; // bytes of an entry without the command line
 
-// Counts the command line twice, because it is in the message and in a field.
+// Returns the size of a journal entry about the process. The command line counts twice, because the entry has the command line
+// in its message and in a field.
 std::size_t sizeOf(const ProcessInfo& process) { return kEntry + 2 * process.command.size(); }
 
 } // namespace

@@ -14,9 +14,9 @@
 
 namespace pinfold {
 
-/// Writes the leftovers of jobs into the journal. A user can have thousands of tasks that leave processes with command lines of a
-/// megabyte. So each user has a limited share of the journal for leftovers, and journald loses no lines of other users. Root's
-/// jobs have no such limit.
+/// Writes the leftovers of jobs into the journal. A user can have thousands of tasks that leave processes with command lines of
+/// a megabyte. With too many entries, journald would drop entries of other users. So LeftoverLog limits how much it writes
+/// about the leftovers of each user. The limit does not apply to root's jobs.
 class LeftoverLog {
 public:
     static constexpr std::uint64_t kStretch = 30'000'000; ///< in microseconds
@@ -24,8 +24,8 @@ public:
 
     explicit LeftoverLog(CoreContext& context) : context_(context) {}
 
-    /// Calls logLeftovers() with as many processes of `named` as the user's share has room for. At the end of kStretch one line
-    /// counts the processes that had no room.
+    /// Calls logLeftovers() for the processes in `named`, up to the user's limit. If processes exceed the limit, LeftoverLog
+    /// writes their number to the journal at the end of kStretch.
     void say(const Job& job, std::uint32_t task, std::uint64_t count, std::vector<ProcessInfo> named);
 
 private:

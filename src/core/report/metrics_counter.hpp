@@ -17,8 +17,8 @@ public:
         counts_.add(receipt);
         changed();
     }
-    /// Counts a scope that has started. `usec` is the time in microseconds from the first call to systemd until the kernel showed
-    /// every process in its scope.
+    /// Counts a scope that has started. The argument `usec` is the time of the start in microseconds. The time of a start
+    /// begins with the first call to systemd, and ends when the kernel shows every process in its scope.
     void scopeStarted(std::uint64_t usec) {
         counts_.scopeStart.observe(usec);
         changed();
@@ -28,7 +28,7 @@ public:
         changed();
     }
 
-    /// Counts orphans. `kind` is a name from forEachOrphanKind().
+    /// Counts orphans. The argument `kind` is one of the names that forEachOrphanKind() uses.
     void foundOrphans(std::string_view kind, std::size_t count) {
         if (count == 0)
             return;

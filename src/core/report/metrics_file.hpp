@@ -16,19 +16,19 @@
 namespace pinfold {
 
 /// Keeps the file of metrics.textfile up to date, for node_exporter's collector "textfile". If the file cannot be written,
-/// MetricsFile warns once, and no job suffers. The site chooses the disk of the file. While that disk hangs, the file grows old,
-/// and nothing else happens.
+/// MetricsFile writes one warning, and jobs are not affected. The file may be on any disk that the site chooses. If that disk
+/// hangs, MetricsFile does not update the file, and the rest of pinfoldd goes on.
 class MetricsFile {
 public:
-    /// A change is in the file after this many microseconds, and two writes are at least this far apart. Reading the figures of
-    /// one live job takes some 70 us, in which pinfoldd does nothing else.
+    /// The time in microseconds after which a change is in the file, and also the shortest time between two writes. Reading the
+    /// figures of one live job takes about 70 us, during which pinfoldd does nothing else.
     static constexpr std::uint64_t kSettle = 2'000'000;
     static constexpr std::uint64_t kSettlePerJob = 10'000'000;
-    /// Microseconds between two writes of the file if nothing happens. pinfoldd still writes the file, because the file's age
-    /// shows that pinfoldd is alive, and because the figures of jobs change without an event.
+    /// The time in microseconds between two writes of the file if no event happens. The regular writes show a monitoring system
+    /// that pinfoldd is alive. The figures of jobs also change when no event happens, so the file needs regular updates.
     static constexpr std::uint64_t kRefresh = 300'000'000;
     static constexpr std::uint64_t kRefreshPerJob = 30'000'000;
-    /// The destructor waits at most this many microseconds for a disk that hangs.
+    /// The longest time in microseconds for which the destructor waits for a disk that hangs.
     static constexpr std::uint64_t kRemoval = 1'000'000;
 
     struct Parts {
@@ -43,12 +43,13 @@ public:
         std::function<void(const std::string&)> warn;
     };
     explicit MetricsFile(Parts parts);
-    /// Removes the file, because the figures of a pinfoldd that does not run are soon wrong.
+    /// Removes the file. When pinfoldd does not run, the figures in the file would soon be wrong.
     ~MetricsFile();
     MetricsFile(const MetricsFile&) = delete;
     MetricsFile& operator=(const MetricsFile&) = delete;
 
-    /// Applies the present configuration at once. Before the first call of configure(), MetricsFile writes nothing.
+    /// Applies the present settings of [metrics] at once. Before the first call of configure(), MetricsFile does not write a
+    /// file.
     void configure();
 
 private:

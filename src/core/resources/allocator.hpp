@@ -8,8 +8,8 @@
 
 namespace pinfold {
 
-/// Gives parts of the node (CPUs, GPUs) to one job each. The records of the jobs say which parts are given. A part is free when
-/// the record of its job is gone.
+/// Gives CPUs and GPUs of the node to jobs. A CPU or GPU is never given to two jobs. The records of the live jobs say which
+/// CPUs and GPUs are taken. A CPU or GPU is free again when pinfoldd has removed the record of its job.
 class Allocator {
 public:
     Allocator(Core& core, BatchSliceShare& share) : core_(core), share_(share) {}
@@ -18,10 +18,12 @@ public:
         Allocation allocation;
         CpuList memoryNodes; ///< the NUMA nodes of the CPUs
     };
-    /// Errors: LimitInvalid if this node does not have what `request` asks for; Busy if other jobs have it now; InvalidArgument.
+    /// Errors: LimitInvalid if this node does not have the CPUs or GPUs of `request`; Busy if other jobs use these CPUs or GPUs
+    /// now; InvalidArgument.
     Result<Grant> allocate(const AllocationRequest& request) const;
 
-    /// Returns the devices that the job may open by the present configuration. nullopt means that the job may open all devices.
+    /// Returns the devices that the job may open according to the present configuration. The result is nullopt if the job may
+    /// open all devices.
     std::optional<DeviceRules> devicesOf(const JobRecord& record) const;
 
 private:

@@ -69,12 +69,13 @@ std::optional<CpuList> BatchSliceShare::available(const char* file) const {
     const auto list = CpuList::parse(text.value_or(""));
     if (!list)
         return std::nullopt;
-    // Removes the reserved CPUs from the list, because before the first job no cgroup shows that these CPUs are reserved.
+    // available() has to remove the reserved CPUs from the list. Before the first job starts, no cgroup shows which CPUs are
+    // reserved.
     return std::string_view(file).starts_with("cpuset.cpus") ? list->without(reserved_) : *list;
 }
 
-/// Returns true if an earlier pinfoldd has set the property. systemd has a file in this directory for each property that was set
-/// at run time, so a new pinfoldd sees what its predecessor set.
+/// Returns true if an earlier pinfoldd has set the property of batch.slice. For each property that was set at run time, systemd
+/// has a file below system.control. From the files below system.control, a new pinfoldd knows which properties are set.
 bool BatchSliceShare::setEarlier(const char* property) const {
     std::error_code ignored;
     return std::filesystem::exists(
@@ -98,7 +99,8 @@ std::optional<UnitProperty> BatchSliceShare::cpuProperty() {
     reserved_ = {};
     if (!reserve && !setEarlier("AllowedCPUs"))
         return std::nullopt;
-    // If the site reserves no CPUs any more, the list has all CPUs, because an empty list changes nothing (systemd 252).
+    // If the site does not reserve CPUs any more, pinfoldd sets AllowedCPUs= to all CPUs. With an empty list, systemd 252 would
+    // not change the cgroup.
     const auto cpus = topology();
     const auto reserved = cpus ? reservedCores(*cpus, reserve.value_or(Config::Reserve{})) : Result<CpuList>(cpus.error());
     if (!reserved) {

@@ -11,27 +11,29 @@
 
 namespace pinfold {
 
-/// Returns the CPUs of the whole cores that jobs may not use. These are the cores with the lowest numbers, where the kernel does
-/// its own work. reservedCores() is a pure function. Error: ConfigInvalid if no core would be left for jobs.
+/// Returns the CPUs that jobs may not use, because the site reserves whole cores for itself. The reserved cores have the lowest
+/// numbers, because the kernel does its own work on the cores with the lowest numbers. The function reservedCores() is pure.
+/// Error: ConfigInvalid if no core would be left for jobs.
 Result<CpuList> reservedCores(const Topology& topology, const Config::Reserve& reserve);
 
-/// Gives batch.slice its share of the node: all that the site does not reserve. Also protects the memory that the site promises
-/// to jobs.
+/// Limits batch.slice to the CPUs and the memory that the site does not reserve. Also protects the memory that jobs get by
+/// memory_low.
 class BatchSliceShare {
 public:
     explicit BatchSliceShare(Core& core) : core_(core) {}
 
-    /// Sets MemoryMax= and AllowedCPUs= of batch.slice, at start and after each reload. If systemd refuses a value, apply() logs
-    /// that, and the jobs run on.
+    /// Sets MemoryMax= and AllowedCPUs= of batch.slice, at start and after each reload. If systemd refuses a value, apply()
+    /// writes a warning, and the jobs continue to run.
     void apply();
-    /// Sets MemoryLow= of batch.slice to the sum of the jobs' memory_low, because the kernel protects no more memory below a
-    /// cgroup than the cgroup itself has protected.
+    /// Sets MemoryLow= of batch.slice to the sum of memory_low of all jobs. Otherwise the protection of the jobs would have no
+    /// effect, because the kernel limits the protection of a cgroup to the protection of its parent.
     void protect();
 
-    /// Returns the node's topology, and reads it anew when CPUs have come or gone. Error: Internal.
+    /// Returns the topology of the node. If CPUs have become online or offline, topology() reads the topology from the kernel
+    /// again. Error: Internal.
     Result<Topology> topology();
-    /// Returns the CPUs or memory nodes that jobs may use: those in the cgroup's file `file` (such as "cpuset.cpus.effective"),
-    /// without the reserved CPUs. nullopt means that this kernel does not tell.
+    /// Returns the CPUs or memory nodes that jobs may use. The list comes from the file `file` of the cgroup, for example
+    /// "cpuset.cpus.effective", but has no reserved CPUs. The result is nullopt if the kernel does not have the file.
     std::optional<CpuList> available(const char* file) const;
 
 private:
@@ -44,8 +46,8 @@ private:
     std::string online_; ///< the online CPUs as the kernel lists them
     Topology topology_;
     CpuList reserved_;
-    /// The bytes of MemoryLow= that this pinfoldd has set. The value is unset as long as pinfoldd does not know what an earlier
-    /// pinfoldd has set.
+    /// The value of MemoryLow= in bytes that this pinfoldd has set. The value is unset while pinfoldd does not know the value
+    /// that an earlier pinfoldd has set.
     std::optional<std::uint64_t> protected_;
 };
 

@@ -27,8 +27,8 @@ struct Core {
 };
 
 /// Is a part of the node: the whole node, a package in the node, a NUMA node in a package, or an L3 cache in a NUMA node. The
-/// parts of any machine form a strict tree. If an L3 spans two NUMA nodes (sub-NUMA clusters), each of the NUMA nodes has an L3
-/// part with its own share of the cores.
+/// parts of every machine form a tree, in which each part belongs to one larger part. With sub-NUMA clusters, one L3 cache may
+/// serve two NUMA nodes. If an L3 cache serves two NUMA nodes, the tree has a separate L3 part for each of the two NUMA nodes.
 struct Domain {
     unsigned number = 0;
     unsigned free = 0;
@@ -40,8 +40,7 @@ struct Placement {
     std::vector<const Core*> cores;
     std::size_t nodes = 0;
     std::size_t l3s = 0;
-    std::vector<unsigned> room; ///< how much room is free in the smallest domain that holds the whole job, and in the domains
-                                ///< around it
+    std::vector<unsigned> room; ///< the free room in the smallest domain that holds the whole job, then in the domains around it
 
     bool operator<(const Placement& other) const {
         return std::tie(nodes, l3s, room) < std::tie(other.nodes, other.l3s, other.room);
@@ -49,7 +48,7 @@ struct Placement {
     void add(const std::vector<const Core*>& more) { cores.insert(cores.end(), more.begin(), more.end()); }
 };
 
-/// Returns all cores that jobs can ever have, free or taken.
+/// Returns all cores that jobs may use. The cores may be free or taken now.
 std::vector<Core> coresForJobs(const Topology& topology, const CpuList& usable, const CpuList& taken, HyperThreads hyperThreads) {
     std::map<unsigned, Core> all;
     for (const auto& place : topology.cpus) {
@@ -82,7 +81,8 @@ void insert(Domain& domain, std::span<const unsigned> way, const Core& core) {
     insert(*part, way.subspan(1), core);
 }
 
-/// Builds the tree of the free cores. The tree points into `cores`, so the elements of `cores` must not move.
+/// Builds the tree of the free cores. The tree contains pointers to the elements of `cores`. So the elements of `cores` must
+/// not move while the tree exists.
 Domain treeOfFree(const std::vector<Core>& cores) {
     Domain machine;
     for (const auto& core : cores)
@@ -91,8 +91,8 @@ Domain treeOfFree(const std::vector<Core>& cores) {
     return machine;
 }
 
-/// Picks from cores that all share one L3 cache. Cores may differ in size (hybrid processors, hyper-threads offline). In that
-/// case a small core may fill a gap that a large core would overfill.
+/// Chooses some of the cores of one L3 cache. The cores may have different sizes (hybrid processors, hyper-threads offline).
+/// pickCores() avoids a large core that would give the job more than it needs, if a smaller core is enough.
 std::vector<const Core*> pickCores(const std::vector<const Core*>& cores, unsigned wanted) {
     std::vector<const Core*> picked;
     const Core* larger = nullptr;
@@ -135,7 +135,8 @@ void measure(Placement& placement) {
     placement.l3s = l3s.size();
 }
 
-/// Takes whole parts, the roomiest first, until one part has room for the remainder.
+/// Gives whole parts to the job, beginning with the part that has the most room. When one part has enough room for all that is
+/// still missing, spread() takes the rest from that part.
 Placement spread(const Domain& domain, std::vector<const Domain*> parts, unsigned wanted) {
     Placement placement;
     std::optional<Placement> rest;
@@ -152,7 +153,8 @@ Placement spread(const Domain& domain, std::vector<const Domain*> parts, unsigne
     return placement;
 }
 
-/// Takes at least `wanted` from the domain. The domain must have that many free, and `wanted` must be at least 1.
+/// Chooses free cores of the domain. The sizes of the chosen cores add up to at least `wanted`. The caller checks before that
+/// the domain has enough free cores, and that `wanted` is at least 1.
 Placement place(const Domain& domain, unsigned wanted) {
     if (domain.parts.empty()) {
         Placement placement{.cores = pickCores(domain.cores, wanted), .room = {domain.free}};

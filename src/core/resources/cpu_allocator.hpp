@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Chooses the CPUs that a job gets. The code is pure: the caller reads the topology and remembers which CPUs are taken.
+// Chooses the CPUs that a job gets. The code has no state and reads no files. The caller reads the topology, and remembers
+// which CPUs are taken.
 #pragma once
 
 #include "base/cpu_list.hpp"
@@ -22,18 +23,21 @@ struct CpuAllocation {
     bool operator==(const CpuAllocation&) const = default;
 };
 
-/// Gives whole cores to a job. A core with a taken hyper-thread is not free. A core with a hyper-thread that jobs may not use is
-/// not given to jobs; but with HyperThreads::Count the usable hyper-threads of such a core are given to jobs. The job gets CPUs
-/// of one L3 cache if any L3 cache has room, or else of one NUMA node, or else of one package. If several choices remain, the job
-/// gets the CPUs where it spans the fewest NUMA nodes, then the fewest L3 caches, then the fullest place (large holes stay for
-/// large jobs), then the CPUs with the lowest numbers. `usable` names the CPUs of the node that jobs may use. `taken` names the
-/// CPUs that other jobs have reserved. Equal arguments give equal results. Errors: LimitInvalid if the request asks for no CPUs,
-/// or for more than jobs can ever have on this node; Busy if it asks for more than are free now.
+/// Chooses whole cores for a job. If one hyper-thread of a core is taken, the core is not free. A core may have hyper-threads
+/// that jobs may not use. With HyperThreads::Count, a job can get the usable hyper-threads of such a core. With any other
+/// setting, no job gets such a core. The job gets CPUs of one L3 cache if an L3 cache has enough free CPUs. If no L3 cache has
+/// enough free CPUs, the job gets CPUs of one NUMA node, or else of one package. Among several possible places, allocateCpus()
+/// prefers the fewest NUMA nodes, and after that the fewest L3 caches. If several places are still equal, allocateCpus()
+/// prefers the place with the fewest free CPUs, so that large jobs find large free places. The last criterion is the lowest CPU
+/// numbers. The argument `usable` lists the CPUs of the node that jobs may use. The argument `taken` lists the CPUs that other
+/// jobs have reserved. The same arguments always give the same result. Errors: LimitInvalid if the request asks for no CPUs, or
+/// for more CPUs than jobs may use on this node; Busy if the request asks for more CPUs than are free now.
 Result<CpuAllocation> allocateCpus(const Topology& topology, const CpuList& usable, const CpuList& taken,
                                    const CpuRequest& request, HyperThreads hyperThreads);
 
-/// Returns the allocation for CPUs that the batch system has chosen already: these CPUs, and their NUMA nodes. Error:
-/// LimitInvalid if the list is empty, or if it names CPUs that do not exist or are not online (the message names them).
+/// Returns an allocation of the given CPUs and of their NUMA nodes. The batch system has chosen the CPUs already. Error:
+/// LimitInvalid if the list of CPUs is empty, or if a CPU of the list does not exist or is offline. The message names the wrong
+/// CPUs.
 Result<CpuAllocation> describeCpus(const Topology& topology, const CpuList& cpus);
 
 } // namespace pinfold

@@ -33,8 +33,8 @@ std::uint64_t pageSize() { return static_cast<std::uint64_t>(::sysconf(_SC_PAGES
 
 Error invalid(std::string what) { return {ErrorCode::LimitInvalid, std::move(what)}; }
 
-// Each unsetValue() returns the value that an unset limit has in the kernel. A limit for devices has that value for each device
-// in `changed`.
+// Each unsetValue() returns the value that the kernel uses for a limit that is not set. If the limit is a limit on devices, the
+// result contains the kernel's value for each device in `changed`.
 std::uint64_t unsetValue(const LimitRow& row, std::uint64_t) { return row.unset; }
 CpuList unsetValue(const LimitRow&, const CpuList&) { return {}; }
 DeviceAmounts unsetValue(const LimitRow& row, const DeviceAmounts& changed) {
@@ -45,7 +45,7 @@ DeviceAmounts unsetValue(const LimitRow& row, const DeviceAmounts& changed) {
 }
 template <class T> std::optional<T> unsetValue(const LimitRow&, const T&) { return std::nullopt; }
 
-/// Returns the limits that bring back to `old` everything that `change` names.
+/// Returns a change that reverses `change`. In the result, each limit that `change` sets has the value from `old`.
 ResourceLimits reversal(const ResourceLimits& change, const ResourceLimits& old) {
     ResourceLimits back;
     for (const auto& row : limitTable())
@@ -70,7 +70,8 @@ std::string namesOf(const ResourceLimits& limits) {
     return names;
 }
 
-/// Returns the first device of a limit that is not a block device of this node, or an empty string if all are.
+/// Returns the name of the first device in the limits that does not exist on this node as a block device. If all devices are
+/// block devices, the result is an empty string.
 std::string missingDevice(const ResourceLimits& limits) {
     std::string missing;
     forEachLimit(limits, [&missing](const LimitRow&, const auto& limit) {
@@ -104,7 +105,8 @@ std::string LimitKeeper::controllersMissing(const ResourceLimits& limits) const 
     const auto controllers = root ? root->read("cgroup.controllers").value_or("") : std::string();
     std::string missing;
     forEachLimit(limits, [&](const LimitRow& row, const auto& limit) {
-        // The out-of-memory policy needs the memory controller, but it has no unit property and limits nothing by itself.
+        // A missing controller matters only for limits with a unit property. The out-of-memory policy uses the memory
+        // controller, but has no unit property and limits nothing by itself.
         if (limit && row.controller && row.property && !hasWord(controllers, row.controller))
             missing += fmt::format("{}{} (cgroup controller {})", missing.empty() ? "" : ", ", row.name, row.controller);
     });
@@ -152,9 +154,10 @@ Result<void> LimitKeeper::existing(const ResourceLimits& limits) const {
     return {};
 }
 
-/// Compares the limits with the slice's files. Notes in the record which limits are not in force, and returns what is wrong with
-/// the first of them. The record need not be saved here: pinfoldd compares the limits of running jobs again after a restart, and
-/// saves the record at the end of a job.
+/// Compares the limits with the files of the slice's cgroup. Writes into the record which limits are not in force. Returns a
+/// text about the first limit that is not in force. compare() changes the record, but does not store the record on the disk.
+/// After a restart pinfoldd compares the limits of running jobs again, and at the end of a job pinfoldd stores the record
+/// anyway.
 std::optional<std::string> LimitKeeper::compare(Job& job) {
     job.record.limitsNotEnforced.clear();
     if (!job.slice)
@@ -236,7 +239,8 @@ void LimitKeeper::apply(const std::shared_ptr<PendingChange>& pending) {
     if (properties.empty())
         return applied(pending);
     const auto& key = pending->job->key();
-    // The slice gets the limits first, because its limits bind. A raised limit has an effect only when the scope has it too.
+    // The slice gets the limits before the scope, because the limits of the slice cover the whole job. A higher limit has an
+    // effect only when the scope also has the higher limit.
     core_.context.systemd.setProperties(key.sliceName(), properties, [=, this](const SystemdOutcome& slice) {
         if (slice)
             return undo(pending, {ErrorCode::SystemdFailed, "systemd did not change the limits: " + slice->message});
@@ -275,7 +279,8 @@ void LimitKeeper::undo(const std::shared_ptr<PendingChange>& pending, const Erro
     pending->why = why;
     auto& back = pending->change.limits;
     back = reversal(back, pending->before);
-    // If a list was never set, it goes back to all CPUs or memory nodes, because an empty list changes nothing (systemd 252).
+    // If the old list of CPUs or memory nodes was never set, pinfoldd sets the list of all CPUs or memory nodes. With an empty
+    // list, systemd 252 would not change the cgroup.
     if (back.allowedCpus && back.allowedCpus->empty())
         back.allowedCpus = share_.available("cpuset.cpus.effective");
     if (back.allowedMemoryNodes && back.allowedMemoryNodes->empty())
@@ -291,7 +296,8 @@ void LimitKeeper::restore(const JobPtr& job) {
         return;
     logWarning(core_.context, job->key(), fmt::format("{}; setting {} again", *wrong, namesOf(job->record.limits)));
     const auto properties = limitProperties(job->record.limits);
-    // The callbacks ignore failures: the warning above names the limits, and the next restart compares the limits again.
+    // The callbacks ignore failures. Before, pinfoldd has written a warning that names the limits. After its next restart,
+    // pinfoldd compares the limits again.
     core_.context.systemd.setProperties(job->key().sliceName(), properties,
                                         [job](const SystemdOutcome&) { (void)compare(*job); });
     core_.context.systemd.setProperties(job->key().scopeName(0), properties, [](const SystemdOutcome&) {});

@@ -10,18 +10,19 @@
 
 namespace pinfold {
 
-/// Checks whether this node can enforce a job's limits, and whether they are in force. Changes the limits while the job runs.
+/// Checks whether this node can enforce a job's limits, and whether the kernel enforces them now. Also changes the limits of
+/// running jobs.
 class LimitKeeper {
 public:
     LimitKeeper(Core& core, BatchSliceShare& share, JobEnder& ender) : core_(core), share_(share), ender_(ender) {}
 
     /// Returns the limits that this node can enforce. If the node cannot enforce one of `limits`, the error is
-    /// LimitUnenforceable, or, if the site says so, the limit is missing in the result and the journal has a warning. Error for
-    /// CPUs, memory nodes, devices and profiles that do not exist: LimitInvalid.
+    /// LimitUnenforceable. With jobs.unenforced_limits = "warn", there is no error: the limit is missing in the result, and the
+    /// journal gets a warning. The error is LimitInvalid for CPUs, memory nodes, devices and profiles that do not exist.
     Result<ResourceLimits> enforceable(const JobKey& key, ResourceLimits limits) const;
 
-    /// Compares the job's limits with the cgroup's files, and notes in the job's record which limits are not in force. Error:
-    /// LimitUnenforceable if a limit is not in force and the site wants no job without its limits.
+    /// Compares the job's limits with the files of the cgroup. Writes into the job's record which limits are not in force.
+    /// Error: LimitUnenforceable if a limit is not in force and the site has set jobs.unenforced_limits = "refuse".
     Result<void> inForce(Job& job) const;
 
     struct Change {
@@ -29,14 +30,16 @@ public:
         uid_t by = 0;
         bool force = false; ///< also sets a limit below what the job uses now, which the kernel enforces by killing
     };
-    /// Changes all limits that are set in `change`, or none. The answer has the limits that are in force afterwards. Errors:
-    /// LimitInvalid, LimitUnenforceable, JobEnding, Busy, SystemdFailed.
+    /// Changes all limits that are set in `change`. If one limit of `change` cannot be changed, no limit changes. The answer
+    /// contains the job's limits after the change. Errors: LimitInvalid, LimitUnenforceable, JobEnding, Busy, SystemdFailed.
     void change(const JobPtr& job, Change change, Reply<ResourceLimits> reply);
 
-    /// Brings the limits of the record into force. Call this if pinfoldd was restarted in the middle of a change.
+    /// Passes the limits in the job's record to systemd again. Call restore() after a restart of pinfoldd, because the restart
+    /// may have interrupted a change.
     void restore(const JobPtr& job);
 
-    /// Returns `limits` as they will be after the change. Error: LimitInvalid for a limit that cannot change while a job runs.
+    /// Returns `limits` with the values of `change` in place of the old values. Error: LimitInvalid for a limit that cannot
+    /// change while a job runs.
     static Result<ResourceLimits> merged(const ResourceLimits& limits, const ResourceLimits& change);
 
     std::string controllersMissing(const ResourceLimits& limits) const;

@@ -12,12 +12,14 @@
 namespace pinfold {
 namespace {
 
-// The kernel counts the kill first, and writes its line about the victim a moment later.
+// The kernel first counts an out-of-memory kill in memory.events. A moment later the kernel writes the log line that names the
+// killed process.
 constexpr std::uint64_t kLineWait = 100'000;
-// The clock of the kernel's log differs a little from the clock that times a job's creation.
+// The time stamps of the kernel's log come from another clock than the time of a job's creation, and may differ a little.
 constexpr std::uint64_t kClockSlack = 1'000'000;
 
-/// Turns a time of the kernel's log into CLOCK_BOOTTIME. The clock of the log stands still while the node sleeps.
+/// Converts a time stamp of the kernel's log into CLOCK_BOOTTIME. The clock of the log does not advance while the node is
+/// suspended.
 std::uint64_t bootTimeOf(std::uint64_t logTime) {
     const auto boot = bootTimeNow();
     return logTime + (boot - std::min(boot, monotonicNow()));
@@ -32,7 +34,7 @@ bool isJobsOwn(const Job& job, const std::string& cgroup) {
 
 void OomJudge::watch(const JobPtr& job) {
     const auto file = core_.context.cgroups.eventsFile(slicePath(job->key())).replace_filename("memory.events");
-    // If the kernel does not count memory, this file does not exist, and there is nothing to watch.
+    // If the kernel does not count the memory of cgroups, memory.events does not exist, and pinfoldd cannot watch it.
     if (auto watched = core_.context.cgroupWatch.watch(file, [this, weak = WeakJob(job)] {
             if (const auto live = weak.lock())
                 look(live, false);
@@ -60,7 +62,8 @@ void OomJudge::look(const JobPtr& job, bool final) {
 }
 
 void OomJudge::reported(const OomReport& report) {
-    // The kernel's log is rate-limited, and may name only the victim. A victim that is a zombie still shows its cgroup.
+    // The kernel's log is rate-limited, and may contain the killed process but not its cgroup. While the killed process is a
+    // zombie, /proc still shows its cgroup.
     const auto path =
         report.taskCgroup.empty() ? core_.context.processes.cgroupOf(report.pid) : Result<std::string>(report.taskCgroup);
     const auto identity = path ? identifyPath(*path) : std::nullopt;

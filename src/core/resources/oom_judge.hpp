@@ -9,25 +9,28 @@
 
 namespace pinfold {
 
-/// Finds out that the kernel killed processes of a job because memory ran out, and whether that was the job's memory or the
-/// node's. OomJudge reports this at once in the job's own output, in the journal and by a signal on the bus. The source is
-/// memory.events of the slice: it counts the kills in all tasks, and counts "oom" only for the job's own limits. The kernel's log
-/// names the victim, if the log can be read.
+/// Detects out-of-memory kills of processes of a job. For each kill, OomJudge finds out whether the job or the whole node was
+/// out of memory. OomJudge reports the kill at once in the job's own output, in the journal and by a signal on the bus.
+/// OomJudge reads the kills from memory.events of the job's slice. The file counts the kills in all tasks of the job, but its
+/// field "oom" counts only cases in which the job reached its own limits. If pinfoldd can read the kernel's log, the log says
+/// which process was killed.
 class OomJudge {
 public:
     explicit OomJudge(Core& core) : core_(core) {}
 
-    /// Looks at the job now, and again whenever memory.events of its slice changes.
+    /// Checks the job for out-of-memory kills, at once and after each change of memory.events of its slice.
     void watch(const JobPtr& job);
-    /// Call conclude() at the job's end. conclude() decides by what pinfoldd knows by then.
+    /// Call conclude() at the end of the job. conclude() decides with the facts that pinfoldd has at that time, and does not
+    /// wait for the kernel's log.
     void conclude(const JobPtr& job);
 
     void reported(const OomReport& report);
-    /// Call this on systemd-oomd's signal. `path` is the killed cgroup as it stands in /proc/PID/cgroup.
+    /// Call killedByOomd() when systemd-oomd has sent its signal about a kill. The argument `path` is the path of the killed
+    /// cgroup in the form of /proc/PID/cgroup.
     void killedByOomd(std::string_view path);
 
-    /// OomJudge calls onWholeJob after a kill, if the job's policy says that the whole job ends when one process was killed. The
-    /// function then ends what the kernel left, for instance further tasks.
+    /// A job may have the policy that one out-of-memory kill ends the whole job. For such a job, OomJudge calls onWholeJob
+    /// after the kill. The function onWholeJob ends the processes that the kernel did not kill, for example other tasks.
     std::function<void(const JobPtr&)> onWholeJob;
 
 private:

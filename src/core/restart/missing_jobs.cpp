@@ -18,14 +18,14 @@ Receipt ending(Receipt receipt, JobResult result, std::uint64_t end) {
     return receipt;
 }
 
-/// Returns, for each boot, the last time at which the node certainly ran.
+/// Returns, for each boot of the node, the latest time at which the node was certainly running.
 std::map<std::string, std::uint64_t> lastSigns(const LiveTable& live, std::uint64_t booted) {
     std::map<std::string, std::uint64_t> signs;
     for (const auto& job : live.rows) {
         auto& sign = signs[job.bootId];
         sign = std::max(sign, job.receipt.started);
-        // A receipt does not say in which boot it was written. The end in the newest receipt counts for these jobs, because each
-        // pinfoldd settles the jobs that earlier boots have left.
+        // A receipt does not say in which boot it was written. At each start, pinfoldd writes the receipts of all jobs that
+        // were left from earlier boots. So the newest receipt is from the same boot as the jobs that have no receipt yet.
         if (live.newestEnd && *live.newestEnd <= booted)
             sign = std::max(sign, *live.newestEnd);
         if (live.lastVacuum && live.lastVacuum->bootId == job.bootId)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Writes receipts for the jobs that are live in the history but not on the node. The boot of such a job ended in a power cut, a
-// reset or a crash.
+// Writes receipts for lost jobs. A lost job is still live in the history, but does not exist on the node. The usual reason is a
+// power cut, a reset or a crash of the node while the job ran.
 #pragma once
 
 #include "core/core.hpp"
@@ -13,7 +13,7 @@
 
 namespace pinfold {
 
-/// Holds facts that are known when pinfoldd starts. Times are CLOCK_REALTIME microseconds.
+/// Holds facts that are known at the start of pinfoldd. Times are CLOCK_REALTIME microseconds.
 struct AtStart {
     std::string bootId;
     std::uint64_t now = 0;
@@ -21,17 +21,18 @@ struct AtStart {
     std::function<bool(const Receipt&)> mayLive; ///< says for the row of a job of this boot whether the job may live
 };
 
-/// Returns the receipts of those jobs in `live` that are lost. A job of an earlier boot gets NodeLost, and its end is the last
-/// time at which the node ran for sure. A job of this boot gets Lost, and its end is now. The figures about what the jobs used
-/// are unset. lostReceipts() is a pure function.
+/// Returns receipts for the lost jobs in `live`. For a job of an earlier boot, the result is NodeLost, and the end is the
+/// latest time at which the node was certainly running. For a job of the present boot, the result is Lost, and the end is the
+/// present time. The receipts have no usage figures. The function lostReceipts() is pure.
 std::vector<Receipt> lostReceipts(const LiveTable& live, const AtStart& start);
 
 class MissingJobs {
 public:
     MissingJobs(Core& core, HistoryWriter& history) : core_(core), history_(history) {}
 
-    /// Writes the receipts of the lost jobs. Call settle() when pinfoldd has taken up all jobs that have a record. `complete` is
-    /// true if pinfoldd could read all records. While the history cannot be read, MissingJobs tries again each minute.
+    /// Writes the receipts of the lost jobs. Call settle() when pinfoldd has taken over all jobs that have a record. The
+    /// argument `complete` is true if pinfoldd could read all records. While the history cannot be read, MissingJobs tries
+    /// again each minute.
     void settle(bool complete);
 
 private:

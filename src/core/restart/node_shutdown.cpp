@@ -14,10 +14,11 @@ namespace pinfold {
 namespace {
 
 constexpr std::uint64_t kPatience = 30'000'000;
-// PID 1 sends its signals first, and tells pinfoldd later, when it has time for the bus.
+// At a shutdown, PID 1 first sends signals to the processes of jobs. PID 1 announces the shutdown on the bus later, so pinfoldd
+// may learn of the shutdown late.
 constexpr std::uint64_t kLateWord = 10'000'000;
 
-/// Returns true if nobody had asked for this end.
+/// Returns true if no request has caused the end of the job.
 bool isUnexplained(JobResult result) {
     return result == JobResult::Exited || result == JobResult::Signaled || result == JobResult::SupervisorLost ||
            result == JobResult::Lost;
@@ -60,7 +61,7 @@ void NodeShutdown::jobIsOver() {
 
 bool mayBeOfShutdown(const Core& core, const Job& job) {
     const auto cause = job.record.cause.value_or(JobResult::Lost);
-    // (A job whose leader ended with status 0 has ended by itself.)
+    // If the job's leader ended with status 0, the job has ended by itself.
     return !core.shutdownSince && isUnexplained(cause) && !job.record.neverRan && job.record.exit.status != 0;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Ends the jobs when somebody shuts the node down in an orderly way. PID 1 stops their scopes first, then pinfoldd, then their
-// slices and the bus (unit_properties.cpp, pinfoldd.service).
+// Ends the jobs when somebody shuts the node down in an orderly way. PID 1 stops the scopes of the jobs first. When the scopes
+// have stopped, PID 1 stops pinfoldd. When pinfoldd has exited, PID 1 stops the slices of the jobs and the bus
+// (unit_properties.cpp, pinfoldd.service).
 #pragma once
 
 #include "core/core.hpp"
@@ -14,13 +15,14 @@ class NodeShutdown {
 public:
     NodeShutdown(Core& core, JobEnder& ender) : core_(core), ender_(ender) {}
 
-    /// Call this when PID 1 has begun the shutdown. After begin(), pinfoldd takes no new job. begin() also begins the end of each
-    /// live job with JobResult::NodeShutdown.
+    /// Call begin() when PID 1 has begun to shut the node down. After the call, pinfoldd takes no new jobs. For each live job,
+    /// begin() begins the end of the job with the result JobResult::NodeShutdown.
     void begin();
-    /// Call this when PID 1 has stopped the jobs' scopes and pinfoldd is to exit. finish() calls `done` once all jobs have their
-    /// receipts, or after 30 s, because a process that hangs in the kernel must not delay the shutdown.
+    /// Call finish() when PID 1 has stopped the scopes of the jobs and pinfoldd has to exit. When all jobs have their receipts,
+    /// finish() calls `done`. A process that hangs in the kernel must not delay the shutdown, so finish() calls `done` after 30
+    /// s at the latest.
     void finish(std::function<void()> done);
-    /// Call this whenever a job is over.
+    /// Call jobIsOver() each time a job is over.
     void jobIsOver();
 
 private:
@@ -30,11 +32,11 @@ private:
     EventHandle timer_;
 };
 
-/// Returns true if PID 1 may have ended the job because PID 1 shuts the node down. PID 1's announcement of the shutdown may still
-/// be on its way.
+/// Returns true if a shutdown of the node may have ended the job. The announcement of the shutdown by PID 1 may still be on its
+/// way to pinfoldd.
 bool mayBeOfShutdown(const Core& core, const Job& job);
-/// Returns the final result of a job that ended with `result`. The final result is NodeShutdown if the shutdown explains that
-/// end, and otherwise `result`.
+/// Returns the final result of a job that ended with `result`. If a shutdown of the node has caused the end of the job, the
+/// final result is NodeShutdown. If a shutdown has not caused the end, the final result is `result`.
 JobResult resultAtShutdown(const Core& core, const Job& job, JobResult result);
 
 } // namespace pinfold

@@ -10,8 +10,8 @@ namespace {
 
 const std::vector<std::string> kPatterns{"batch-*.slice", "job-*.scope"};
 
-/// Returns the cgroup that a unit has if pinfoldd made the unit. A scope of such a name that somebody else made may have another
-/// cgroup.
+/// Returns the path of the cgroup that a unit has if pinfoldd created the unit. If somebody else created a scope with a name of
+/// pinfold, the scope may have another cgroup.
 std::string cgroupOf(const UnitIdentity& identity) {
     return identity.task ? scopePath(identity.key, *identity.task) : slicePath(identity.key);
 }
@@ -35,10 +35,10 @@ struct Reconciler::Run {
     std::size_t pending = 0;     ///< how many answers of systemd have not come yet
 };
 
-// run() is safe while jobs come and go. A job is in the registry before systemd hears of the job, and leaves the registry when
-// its cgroup is gone. So run() looks up each unit that systemd listed in the registry as the registry is *after* systemd's
-// answer. A unit that seems to be an orphan must also be in a second list, because a job that has ended meanwhile was still in
-// the first list.
+// Jobs may start and end while run() looks for orphans. A job is in the registry before systemd gets the call to start the
+// job's units. The job stays in the registry until the job's cgroup is gone. So run() first asks systemd for the list of units,
+// and *after* the answer looks up each unit in the registry. A job may have ended between the two steps. So run() asks systemd
+// for a second list. Only a unit that is in both lists can be an orphan.
 void Reconciler::run(bool dryRun, Reply<Reconciliation> reply) {
     auto run = std::make_shared<Run>(dryRun, std::move(reply));
     core_.context.systemd.listUnits(kPatterns, [this, run](const auto& first) {
@@ -89,11 +89,11 @@ bool Reconciler::isOrphan(const Run& run, const std::string& unit) const {
     if (!identity || run.known.contains(identity->key.text()))
         return false;
     const auto job = core_.registry.find(identity->key.text());
-    // Other parts of pinfoldd take care of a job that starts or ends.
+    // The units of a job that is starting or ending are not orphans, because other parts of pinfoldd handle these units.
     return !job || (identity->task && job->record.state == JobState::Running && !job->record.tasks.contains(*identity->task));
 }
 
-/// Returns the names of the units that seem to be orphans. A unit of which only a cgroup is left counts too.
+/// Returns the names of the units that seem to be orphans. A unit is also in the result if only the cgroup of the unit is left.
 std::set<std::string> Reconciler::suspects(const Run& run, const std::vector<UnitStatus>& units) const {
     std::set<std::string> names;
     for (const auto& unit : units)
@@ -133,7 +133,8 @@ void Reconciler::act(const RunPtr& run, const std::set<std::string>& suspects, c
 void Reconciler::handleUnit(const RunPtr& run, const UnitStatus& unit) {
     const auto identity = identifyUnit(unit.name);
     const auto cgroup = cgroupOf(*identity);
-    // A scope that lives has processes, even if its cgroup is elsewhere.
+    // A scope that has not failed has processes. If the expected cgroup does not exist, the scope has its processes in another
+    // cgroup.
     const bool elsewhere = identity->task && unit.activeState != "failed" && !core_.context.cgroups.exists(cgroup);
     if (!run->found.recordsUnreadable.empty() || elsewhere || !core_.context.cgroups.isEmpty(cgroup)) {
         run->found.unitsLeft.push_back(unit.name);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Looks for orphans: units and cgroups of jobs without a record, and records without a unit. Orphans come from a crash at the
-// wrong moment, a broken disk or a manual change. Reconciler looks for orphans at start and on request. Reconciler only names
-// orphans that have processes, and never touches them.
+// Looks for orphans. An orphan is a unit or a cgroup of a job without a record, or a record without a unit. The cause of an
+// orphan is a crash at the wrong moment, a broken disk or a manual change. Reconciler looks for orphans at start and on
+// request. If an orphan has processes, Reconciler only reports the orphan, and does not change it.
 #pragma once
 
 #include "core/core.hpp"
@@ -20,8 +20,8 @@ class Reconciler {
 public:
     Reconciler(Core& core, Recovery& recovery, JobEnder& ender) : core_(core), recovery_(recovery), ender_(ender) {}
 
-    /// Looks for orphans. run() is safe at any time, while jobs come and go. With `dryRun`, the answer says what run() would do,
-    /// and nothing else happens. Errors: Internal; SystemdFailed.
+    /// Looks for orphans, and removes the orphans without processes. You may call run() at any time, even while jobs start and
+    /// end. With `dryRun`, run() changes nothing, and only answers what it would do. Errors: Internal; SystemdFailed.
     void run(bool dryRun, Reply<Reconciliation> reply);
 
 private:

@@ -15,8 +15,8 @@ void Recovery::run(std::function<void(Result<void>)> ready) {
         return ready(loaded.error());
     const bool complete = loaded->unreadable.empty();
     auto records = std::make_shared<std::vector<JobRecord>>(std::move(loaded->records));
-    // The bus keeps the order of calls. So PID 1's answer to listUnits() shows that PID 1 has seen every call that the earlier
-    // pinfoldd had sent.
+    // The bus delivers calls in the order in which they were sent. So when PID 1 answers listUnits(), PID 1 has already
+    // received every call of the earlier pinfoldd.
     core_.context.systemd.listUnits({"batch-*.slice", "job-*.scope"}, [this, records, complete, ready](const auto& answer) {
         if (const auto* error = std::get_if<SystemdError>(&answer))
             return ready(Error{ErrorCode::SystemdFailed, "systemd did not list its units: " + error->message});
@@ -62,7 +62,7 @@ bool Recovery::lacksUnit(const JobRecord& record) const {
 Result<JobPtr> Recovery::reopen(JobRecord record) const {
     auto job = std::make_shared<Job>(std::move(record));
     const auto path = slicePath(job->key());
-    // A slice is not gone if pinfoldd cannot open it because descriptors ran out.
+    // If pinfoldd cannot open the slice because it has no free descriptor, the slice may still exist.
     if (auto slice = core_.context.cgroups.open(path))
         job->slice = std::move(*slice);
     else if (core_.context.cgroups.exists(path))
@@ -88,8 +88,8 @@ Result<JobPtr> Recovery::reopen(JobRecord record) const {
 }
 
 bool Recovery::isBeingStarted(const Job& job, std::uint32_t number) const {
-    // systemd starts the scope of task 0 together with its job's slice. Only a batch script that joins an open job gets its scope
-    // later.
+    // systemd starts the scope of task 0 together with its job's slice. Only for a batch script that joins an opened job, the
+    // scope of task 0 starts later than the slice.
     if ((number == 0 && !job.record.linger) || !job.tasks.at(number).leader)
         return false;
     return core_.context.cgroups.isEmpty(scopePath(job.key(), number));
@@ -101,8 +101,9 @@ void Recovery::resumeStarts(const JobPtr& job, const std::set<std::string>& load
             parts_.adder.resume(job, number, loaded.contains(job->key().scopeName(number)));
 }
 
-/// Waits for the starts that pinfoldd cannot request again: the record of an adoption does not have the processes, and a job that
-/// is ending takes no processes.
+/// An earlier pinfoldd may have asked systemd to start scopes. awaitStarts() waits for those starts that cannot be requested
+/// again. Some starts are for an adoption, and the record does not say which processes to adopt. Other starts are for a job
+/// that is ending, and such a job takes no more processes.
 void Recovery::awaitStarts(const JobPtr& job, const std::set<std::string>& loaded) {
     for (const auto& [number, task] : job->record.tasks)
         if (number != 0 && !job->isStarting(number) && loaded.contains(job->key().scopeName(number)) &&

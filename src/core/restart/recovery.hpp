@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Does what pinfoldd does first: takes up every job that an earlier pinfoldd left, after kill -9, a restart or an upgrade.
+// Takes over every live job of an earlier pinfoldd, for example after kill -9, a restart or an upgrade. Recovery is the first
+// thing that pinfoldd does.
 #pragma once
 
 #include "core/control/job_freezer.hpp"
@@ -32,22 +33,23 @@ public:
     };
     Recovery(Core& core, Parts parts) : core_(core), parts_(parts) {}
 
-    /// Makes an inventory (records, units, cgroups, processes), and acts only when the inventory is complete. Before the
-    /// inventory is complete, Recovery stops nothing. Errors: Internal, SystemdFailed.
+    /// Collects all records, units, cgroups and processes of jobs, and acts only when the list is complete. Before the list is
+    /// complete, Recovery stops nothing. Errors: Internal, SystemdFailed.
     void run(std::function<void(Result<void>)> ready);
 
-    /// Takes up the jobs of `records` that are not in the registry. Each job goes on from its record, or ends as it would have
-    /// ended. `loaded` names the units that systemd has loaded. Error: Internal if pinfoldd cannot find out what of a job is
-    /// alive; takeUp() then touches no job.
+    /// Takes over the jobs of `records` that are not in the registry. Each job continues from the state in its record. If a job
+    /// would have ended without the restart, takeUp() ends the job. The argument `loaded` lists the units that systemd has
+    /// loaded. Error: Internal if pinfoldd cannot find out which parts of a job are alive. After an error, takeUp() has changed
+    /// no job.
     Result<void> takeUp(std::vector<JobRecord> records, const std::set<std::string>& loaded);
-    /// Returns true if nothing of the job exists any more although, by its record, the job runs or is ending.
+    /// Returns true if the record says that the job is running or ending, but the cgroup of the job's slice does not exist.
     bool lacksUnit(const JobRecord& record) const;
 
 private:
     Result<JobPtr> reopen(JobRecord record) const;
     void takeUp(const JobPtr& job, const std::set<std::string>& loaded);
-    /// Returns true if the task's process lives, and the task's scope does not exist or is empty. In this case PID 1 got the
-    /// start from the earlier pinfoldd, but may not have done it yet.
+    /// Returns true if the task's process lives, but the task's scope does not exist or is empty. A possible reason is that the
+    /// earlier pinfoldd has asked PID 1 to start the scope, and PID 1 has not done so yet.
     bool isBeingStarted(const Job& job, std::uint32_t number) const;
     void resumeStarts(const JobPtr& job, const std::set<std::string>& loaded);
     void awaitStarts(const JobPtr& job, const std::set<std::string>& loaded);

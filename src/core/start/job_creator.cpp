@@ -17,7 +17,7 @@
 namespace pinfold {
 namespace {
 
-/// Refuses a request that both reserves CPUs and limits the job to CPUs.
+/// Refuses a request that reserves CPUs for the job and also has the limit allowed_cpus.
 Result<void> compatible(const CreateRequest& request) {
     const auto& allocation = request.allocation;
     if ((allocation.cpus || allocation.cpuList || allocation.exclusive) && request.limits.allowedCpus)
@@ -63,8 +63,9 @@ void JobCreator::create(const Caller& caller, CreateRequest request, Reply<JobSu
     auto leader = checkProcess(core_.context, std::move(request.leader));
     if (!leader)
         return reply(leader.error());
-    // A caller asks again if the answer was lost. If pinfoldd was killed in between, pinfoldd knows the caller's job by its
-    // leader.
+    // If a caller does not get the answer, the caller repeats the request. The job may already exist, even if pinfoldd was
+    // killed and restarted after the first request. To find the job, pinfoldd compares the leader of the request with the
+    // leaders of the live jobs.
     const auto known = core_.registry.findByLeader(leader->identity);
     if (known && (request.key.empty() || request.key == known->key().text()))
         return createAgain(caller, known, std::move(reply));
@@ -81,8 +82,8 @@ void JobCreator::create(const Caller& caller, CreateRequest request, Reply<JobSu
 }
 
 void JobCreator::createAgain(const Caller& caller, const JobPtr& known, Reply<JobSummary> reply) const {
-    // The answer shows what the job was given. Everyone who sees the job's processes can name its leader, so the caller needs
-    // permission for the answer.
+    // The answer shows details of the job, such as its CPUs and GPUs. Every user who sees the job's processes could send a
+    // request with the same leader, so pinfoldd checks whether the caller may get the answer.
     if (auto allowed = decide(caller, Action::CreateJobAgain, targetOf(known->key().text(), known.get())); !allowed)
         return reply(allowed.error());
     if (known->record.state == JobState::Creating)
@@ -105,7 +106,8 @@ void JobCreator::openAgain(const JobPtr& known, const Caller& caller, CreateRequ
     if (auto allowed = permitted(caller, request, nullptr); !allowed)
         return reply(allowed.error());
     if (!known->isLive()) {
-        // Shared, because a callback must be copyable, and a descriptor is not.
+        // The request is in a shared_ptr. A callback must be copyable, and the file descriptors in the request are not
+        // copyable.
         auto kept = std::make_shared<CreateRequest>(std::move(request));
         known->waiters.push_back([this, caller, kept, reply = std::move(reply), ifLive](const Result<Receipt>&) {
             open(caller, std::move(*kept), reply, ifLive);
@@ -124,7 +126,8 @@ void JobCreator::begin(const JobPtr& job, Reply<JobSummary> reply) {
     if (!core_.registry.add(job))
         return reply(alreadyLive(job->key().text()));
     job->creators.push_back(std::move(reply));
-    // The record is stored before systemd hears of the job, so that a restarted pinfoldd finds what the call has made.
+    // pinfoldd stores the record before it asks systemd for the units. So after a restart pinfoldd finds the units that the
+    // call has created.
     core_.save(*job);
     share_.protect();
     start(job, false);
@@ -139,8 +142,8 @@ void JobCreator::applySlots(CreateRequest& request) const {
     case Slots::None:
         return;
     case Slots::Weight: {
-        // Nobody has asked for this CPU weight explicitly, so if the kernel cannot enforce a CPU weight, the job runs without
-        // one.
+        // Nobody has asked explicitly for a CPU weight: the weight comes from the number of slots. So if the kernel cannot
+        // enforce a CPU weight, the job runs without a CPU weight.
         ResourceLimits weight;
         weight.cpuWeight = std::min(*request.slots * kWeightPerSlot, kMostWeight);
         if (!limits.cpuWeight && keeper_.controllersMissing(weight).empty())
@@ -178,7 +181,7 @@ Result<void> JobCreator::isFree(const JobKey& key) const {
     const auto& text = key.text();
     if (core_.registry.find(text))
         return alreadyLive(text);
-    // A job whose record pinfoldd cannot read is not in the registry, but may be alive.
+    // If pinfoldd cannot read the record of a job, the job is not in the registry, but the job may still be alive.
     if (core_.context.records.exists(key))
         return Error{ErrorCode::AlreadyExists,
                      fmt::format("job '{}' has a record that pinfoldd did not read: `pinfold reconcile` says why", text)};
@@ -199,8 +202,8 @@ void JobCreator::tookUp(const JobKey& key) {
 }
 
 std::uint64_t JobCreator::nextManualNumber() const {
-    // The number must be higher than those of the live jobs, too: anybody may have named a job manual.<n>, and after a restart
-    // the live jobs are not in the history.
+    // The number must also be higher than the numbers of all live jobs. An admin may have given the key manual.<n> to a job,
+    // and after a restart the history does not have the live jobs.
     auto number = lastManual_ + 1;
     while (!isFree(JobKey::manual(number)))
         ++number;
@@ -292,13 +295,14 @@ void JobCreator::resume(const JobPtr& job, bool isLoaded) {
     start(job, isLoaded);
 }
 
-/// The caller does not wait for a PID 1 that hangs, so it gets its answer now. As a rule the caller then ends the leader. If the
-/// site lets the leader go on without a scope, PID 1 may still put the leader into one. The job is like any other job then, so
-/// overdue() stops nothing.
+/// PID 1 hangs, and the caller should not wait for PID 1, so the caller gets an error now. Most callers end the leader after
+/// this error. But the site may allow that the leader runs without a scope. If PID 1 moves the leader into the scope later, the
+/// job becomes a normal job. For this reason overdue() stops no unit of the job.
 void JobCreator::overdue(const JobPtr& job, const Error& why) {
     logWarning(core_.context, job->key(), "job not created yet: " + why.message, Trouble::Start);
-    // The supervisor does not wait for the end of this job, so the supervisor's end says nothing about the job. The output is
-    // closed, because the reader of a pipe that pinfoldd keeps open never sees the pipe's end.
+    // The supervisor does not wait for the end of this job any more, so pinfoldd does not watch the supervisor. The job's
+    // output has to be closed here. If the output is a pipe that pinfoldd keeps open, the reader of the pipe never sees its
+    // end.
     job->output = {};
     job->supervisor.reset();
     job->record.supervisor.reset();
@@ -326,7 +330,8 @@ void JobCreator::started(const JobPtr& job, const ScopeStarter::Outcome& outcome
     ender_.watch(job);
 }
 
-/// systemd has made nothing for this job. Units of the job's name belong to somebody else and stay as they are.
+/// Forgets a job for which systemd has not created any unit. Units with the job's name may exist, but they belong to somebody
+/// else. So drop() does not change units with the job's name.
 void JobCreator::drop(const JobPtr& job, const Error& why) {
     logWarning(core_.context, job->key(), "job not created: " + why.message, Trouble::Start);
     if (auto removed = core_.context.records.remove(job->key()); !removed)
@@ -341,9 +346,9 @@ void JobCreator::drop(const JobPtr& job, const Error& why) {
 void JobCreator::giveUp(const JobPtr& job, const Error& why) {
     logWarning(core_.context, job->key(), "job not created: " + why.message, Trouble::Start);
     answer(job, why);
-    // pinfoldd ends the processes of this job as it ends the processes of any job. The caller learns that the job was not
-    // created, so pinfoldd writes no receipt. If the caller is the leader itself (--exec), the grace time lets it print its own
-    // last message.
+    // pinfoldd ends the processes of the job in the same way as the processes of any other job. The caller gets the answer that
+    // the job was not created, so pinfoldd writes no receipt. With --exec the caller is the leader, and needs the grace time to
+    // print an error message before it ends.
     job->record.neverRan = true;
     if (!job->slice)
         if (auto slice = core_.context.cgroups.open(slicePath(job->key())))

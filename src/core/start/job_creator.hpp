@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Turns a request into a running job.
+// Creates jobs: handles requests for new jobs until the jobs are running.
 #pragma once
 
 #include "core/core.hpp"
@@ -31,34 +31,35 @@ public:
 
     void create(const Caller& caller, CreateRequest request, Reply<JobSummary> reply);
 
-    /// Says which live job of the same key and owner may answer a request to open a job.
+    /// A request to open a job may find a live job with the same key and the same owner. IfLive says whether the live job may
+    /// be the answer to a request to open a job.
     enum class IfLive {
         SameRequest, ///< only a job that somebody opened by the same request
         JoinAny,     ///< any job
     };
-    /// Opens a job without a process. If a job of that key is ending, open() waits for the end of that job. `ifLive` says which
-    /// live job may answer the request.
+    /// Opens a job without a process. If a job with the same key is ending, open() first waits for the end of the old job. The
+    /// argument `ifLive` says what to do if a job with the same key is live.
     void open(const Caller& caller, CreateRequest request, Reply<JobSummary> reply, IfLive ifLive = IfLive::SameRequest);
 
-    /// Continues a creation that an earlier pinfoldd began. By now the leader may or may not be in its scope. `isLoaded` is true
-    /// if systemd has loaded the job's slice.
+    /// Continues to create a job, if an earlier pinfoldd has begun to create the job. The leader may be in its scope already,
+    /// but may also still be outside of its scope. The argument `isLoaded` is true if systemd has loaded the job's slice.
     void resume(const JobPtr& job, bool isLoaded);
 
-    /// Ends a job that never ran. giveUp() stops the units that systemd has started for the job. The job gets no receipt.
+    /// Ends a job that never ran, and stops the units that systemd has started for the job. The job gets no receipt.
     void giveUp(const JobPtr& job, const Error& why);
 
-    /// The next manual.<n> is above `number`, which is the highest in the history. If this pinfoldd has given a higher number
-    /// already, setLastManualNumber() changes nothing.
+    /// The argument `number` is the highest number of a key manual.<n> in the history. The next key that pinfoldd makes gets a
+    /// higher number. If this pinfoldd has used a higher number already, setLastManualNumber() changes nothing.
     void setLastManualNumber(std::uint64_t number) { lastManual_ = std::max(lastManual_, number); }
-    /// Call this for a job of an earlier pinfoldd. If the key of the job is a manual.<n>, no other job gets this number, even if
-    /// the job is over.
+    /// Call tookUp() for each job of an earlier pinfoldd. If the job's key is manual.<n>, pinfoldd never gives the number n to
+    /// another job, even after the end of the job.
     void tookUp(const JobKey& key);
 
 private:
-    /// Makes the job for a request. `leader` is null for a job that is opened.
+    /// Makes the Job object for a request. If the request opens a job, the job has no leader, and `leader` is null.
     Result<JobPtr> prepare(const Caller& caller, CreateRequest request, const CheckedProcess* leader);
-    /// Succeeds if no job has this key. Error: AlreadyExists if a job has this key, or if there are units or files that may
-    /// belong to such a job.
+    /// Succeeds if no job has this key. Error: AlreadyExists if a job has this key, or if units or files exist that may belong
+    /// to a job with this key.
     Result<void> isFree(const JobKey& key) const;
     std::uint64_t nextManualNumber() const;
     Result<void> permitted(const Caller& caller, const CreateRequest& request, const CheckedProcess* leader) const;

@@ -21,7 +21,7 @@ Result<CheckedProcess> checkProcess(const CoreContext& context, UniqueFd pidfd) 
     const auto refused = [&](const char* what) {
         return Error{ErrorCode::InvalidArgument, fmt::format("process {} is {} and cannot be part of a job", *pid, what)};
     };
-    // In PIDs= systemd would take pid 0 for pinfoldd itself.
+    // If PIDs= contained the process id 0, systemd would use the process id of pinfoldd instead.
     if (*pid <= 1)
         return refused("the system's init");
     if (*pid == ::getpid())
@@ -33,18 +33,19 @@ Result<CheckedProcess> checkProcess(const CoreContext& context, UniqueFd pidfd) 
     const auto cgroup = context.processes.cgroupOf(*pid);
     if (!cgroup)
         return cgroup.error();
-    // If the process has ended, /proc may have described a later process with the same number.
+    // If the process has ended, /proc may have described another process, which got the same process id later.
     if (hasEnded(pidfd.get()))
         return Error{ErrorCode::PidGone, fmt::format("process {} has ended", *pid)};
     if (info->kernelThread)
         return refused("a kernel thread");
-    // The kernel moves whole processes, and the other threads of the process may belong to another user. (Through a file handle
-    // of pidfs anybody gets a pidfd of a thread that looks like the pidfd of a process.)
+    // The pidfd may refer to a single thread. The kernel would move all threads of the process, and the other threads may
+    // belong to another user. With a file handle of pidfs, every user can make a pidfd of a thread that looks like the pidfd of
+    // a process.
     if (info->thread)
         return refused("a thread of another process");
 
-    // The first thread of the process has ended. The kernel shows in which cgroup this thread was, and not where the other
-    // threads are.
+    // The first thread of the process has ended. The kernel shows only the cgroup of the first thread, and the other threads
+    // may be in another cgroup.
     if (info->state == kZombie)
         return refused("a process whose first thread has ended");
 
@@ -72,7 +73,8 @@ Result<CheckedProcess> checkSupervisor(const CoreContext& context, const Caller&
         return supervisor;
     if (!caller.admin && supervisor->soleUid != caller.uid)
         return Error{ErrorCode::Denied, "the supervisor must be a process of the caller"};
-    // pinfoldd moves supervisors into pinfold.slice. A process of a job may not leave its job in this way.
+    // pinfoldd moves supervisors into pinfold.slice. A process that becomes a supervisor would leave its job, so a process of a
+    // job must not become a supervisor.
     if (supervisor->inJob || supervisor->identity == leader)
         return Error{ErrorCode::Denied, fmt::format("process {} is {} and cannot be a supervisor", supervisor->identity.pid,
                                                     supervisor->inJob ? "in a job" : "the leader")};
@@ -101,8 +103,8 @@ Result<UniqueFd> reopenProcess(const CoreContext& context, const ProcessIdentity
     const auto info = context.processes.read(identity.pid);
     if (!info && info.error().code != ErrorCode::PidGone)
         return info.error();
-    // A different start time means that a later process has the number now. As long as the process of the pidfd lives, /proc
-    // describes this process.
+    // If the start time has changed, another process has the process id now. While the process of the pidfd lives, /proc
+    // describes that process and no other.
     if (!info || info->started != identity.started || hasEnded(pidfd->get()))
         return UniqueFd();
     return pidfd;

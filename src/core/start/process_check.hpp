@@ -15,7 +15,7 @@
 
 namespace pinfold {
 
-/// Describes, by its pidfd, a process that somebody wants in a job.
+/// Describes a process that a caller wants to add to a job. The caller passes the pidfd of the process.
 struct CheckedProcess {
     UniqueFd pidfd;
     ProcessIdentity identity;
@@ -28,23 +28,24 @@ struct CheckedProcess {
 /// and descriptors that are not pidfds.
 Result<CheckedProcess> checkProcess(const CoreContext& context, UniqueFd pidfd);
 
-/// Returns the same process with a further pidfd of its own, for a ScopeStarter. `soleUid` is that of CheckedProcess. Error: Busy
-/// if no descriptor is left.
+/// Returns a Newcomer with its own copy of the pidfd, for a ScopeStarter. The argument `soleUid` means the same as
+/// CheckedProcess::soleUid. Error: Busy if pinfoldd has no free file descriptor.
 Result<Newcomer> newcomerOf(pid_t pid, const UniqueFd& pidfd, std::optional<uid_t> soleUid);
 
-/// Checks a process that is to be the supervisor of one of the caller's jobs or tasks. `leader` is the leader of that job or
-/// task. Errors: those of checkProcess(); Denied if the process belongs to another user, is in a job, or is the leader.
+/// Checks a process that a caller wants to make the supervisor of a job or task. The argument `leader` is the leader of the job
+/// or task. Errors: those of checkProcess(); Denied if the process belongs to another user, is in a job, or is the leader.
 Result<CheckedProcess> checkSupervisor(const CoreContext& context, const Caller& caller, UniqueFd pidfd,
                                        std::optional<ProcessIdentity> leader);
 
-/// Succeeds if enough descriptors are left for one more job or task. Error: Busy.
+/// Succeeds if pinfoldd has enough free file descriptors for one more job or task. Error: Busy.
 Result<void> checkDescriptors();
-/// Does what checkDescriptors() does, for a job or task that `caller` asks for: ordinary users must leave some descriptors to
-/// root.
+/// Works as checkDescriptors(), but for a job or task that `caller` asks for. Requests of ordinary users must leave some free
+/// file descriptors for requests of root.
 Result<void> checkDescriptorsFor(const Caller& caller);
 
-/// Returns a new pidfd for a process that pinfoldd knew before its restart, or an empty descriptor if the process has ended.
-/// Error: Internal if pinfoldd cannot find this out, for instance because descriptors or memory have run out.
+/// Returns a new pidfd for a process that pinfoldd knew before its restart. If the process has ended, the result is an empty
+/// descriptor. Error: Internal if pinfoldd cannot find out whether the process has ended, for example because of a lack of file
+/// descriptors or memory.
 Result<UniqueFd> reopenProcess(const CoreContext& context, const ProcessIdentity& identity);
 
 } // namespace pinfold

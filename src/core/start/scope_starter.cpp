@@ -15,9 +15,10 @@
 namespace pinfold {
 namespace {
 
-// PID 1 loses calls while it re-executes itself. A re-execution takes about 0.4 s, and another re-execution may follow.
+// PID 1 may lose calls while it re-executes itself (`systemctl daemon-reexec`). One re-execution takes about 0.4 s, and several
+// re-executions may follow each other.
 constexpr ScopeStarter::Patience kAnswerLost{300'000, 45'000'000, true};
-// A unit that just ended keeps its name until PID 1's next idle moment.
+// When a unit has ended, its name stays in use until PID 1 is idle for a moment.
 constexpr ScopeStarter::Patience kNameTaken{50'000, 1'000'000, false};
 
 Error systemdFailed(const std::string& unit, const std::string& words) {
@@ -64,8 +65,8 @@ struct ScopeStarter::Attempt {
 
 void ScopeStarter::start(const JobPtr& job, Request request, Callbacks callbacks) {
     if (request.withSlice && !request.mayBeThere) {
-        // When a process could not be killed, systemd 252 leaves the slice's cgroup behind. A new job would inherit the counters
-        // of that cgroup.
+        // If a process of the earlier job could not be killed, systemd 252 did not remove the cgroup of the slice. A new job in
+        // the same cgroup would inherit the counters of the earlier job.
         const auto path = slicePath(job->key());
         if (context_.cgroups.exists(path) && context_.cgroups.children(path).empty())
             (void)context_.cgroups.remove(path); // if the cgroup is in use after all, the start below fails and says so
@@ -88,8 +89,8 @@ void ScopeStarter::start(const JobPtr& job, Request request, Callbacks callbacks
 void ScopeStarter::finished() {
     if (--inFlight_ > 0)
         return;
-    // The messages of a burst leave holes in the heap between objects that live on. Without this call the allocator would keep
-    // the holes for ever.
+    // After many starts at once, the freed messages leave free memory between objects that still exist. Without malloc_trim(3),
+    // pinfoldd would never give this free memory back to the kernel.
     if (std::exchange(highest_, 0) >= kBurst)
         ::malloc_trim(0);
 }
@@ -110,8 +111,8 @@ void ScopeStarter::tryOnce(AttemptPtr attempt) {
     }
     if (!attempt->processes->empty())
         start.scope = attempt->unit();
-    // When the placeholder of an earlier try has ended, the scope is gone, but the slice stays. So tryOnce() does not make the
-    // slice again.
+    // If the placeholder of an earlier try has ended, the scope does not exist any more, but the slice still exists. So
+    // tryOnce() does not create the slice again.
     if (request.withSlice && !(attempt->begun && context_.cgroups.exists(slicePath(attempt->key())))) {
         start.slice = attempt->key().sliceName();
         start.sliceProperties = sliceProperties(attempt->key(), request.properties);
@@ -130,15 +131,15 @@ Result<pid_t> ScopeStarter::placeholderFor(Attempt& attempt) const {
 }
 
 void ScopeStarter::decide(AttemptPtr attempt, const SystemdOutcome& outcome) {
-    // If systemd refuses a call, the call has made nothing.
+    // If systemd has refused a call, systemd has created no unit for that call.
     attempt->begun = attempt->begun || !outcome || outcome->fault == SystemdFault::NoReply ||
                      outcome->fault == SystemdFault::JobFailed || outcome->fault == SystemdFault::Other;
     if (!outcome)
         attempt->lost = false;
     else if (outcome->fault == SystemdFault::NoReply)
         attempt->lost = true;
-    // pinfoldd asks the kernel, whatever systemd says: an answer may be lost, and systemd may report success for a scope that has
-    // ended already.
+    // pinfoldd does not rely on the answer of systemd, but checks the cgroup of each process. An answer may be lost, and
+    // systemd may report success for a scope that has ended already.
     if (lookAndTell(attempt))
         return;
 
@@ -168,16 +169,18 @@ void ScopeStarter::decide(AttemptPtr attempt, const SystemdOutcome& outcome) {
     }
 }
 
-/// Frees the name of a unit. A failed unit keeps its name, and so does a scope that has never had a process. (A pinfoldd that was
-/// killed leaves such a scope: the scope's placeholder is a zombie until PID 1 reaps it. If PID 1 writes the number of a zombie
-/// to cgroup.procs, the kernel reports success and moves nothing. So the scope never becomes empty, and PID 1 keeps it.)
+/// Removes an old unit from systemd, because a new unit needs the name of the old unit. A failed unit keeps its name. A scope
+/// that has never had a process also keeps its name. When pinfoldd is killed, a scope without any process can be left: the
+/// placeholder of the scope is a zombie until PID 1 reaps it. If PID 1 writes the process id of a zombie to cgroup.procs, the
+/// kernel reports success, but moves nothing. The scope has never had a process, so it never changes to empty, and PID 1 keeps
+/// the scope.
 void ScopeStarter::freeName(const AttemptPtr& attempt, const Error& taken) {
     context_.systemd.resetFailed(attempt->unit(), [](const SystemdOutcome&) {});
     if (!attempt->lost)
         return retry(attempt, kNameTaken, taken);
-    // The unit may come from an earlier call whose start is still under way. Then its scope is empty only until PID 1 moves the
-    // job's process into the scope. So pinfoldd first asks PID 1 whether that start is over, and sends PID 1 nothing else before
-    // the stop.
+    // The unit may come from an earlier call to PID 1, and PID 1 may still be starting the unit. A scope that is still starting
+    // is empty only until PID 1 moves the job's process into the scope. So pinfoldd first asks PID 1 whether the start of the
+    // unit is over. After the answer, the next call to PID 1 must be the call that stops the unit.
     context_.systemd.listUnits({attempt->unit()}, [this, attempt, taken](const auto& answer) {
         const auto* units = std::get_if<std::vector<UnitStatus>>(&answer);
         const auto isStarted = [&](const UnitStatus& unit) {
@@ -210,7 +213,7 @@ bool ScopeStarter::holdsPlace(const Attempt& attempt) const {
     return path && *path == scopePath(attempt.key(), attempt.request.task);
 }
 
-/// Moves the processes into the scope. The scope exists already, and holds its placeholder.
+/// Moves the job's processes into the scope, which already exists and contains its placeholder.
 void ScopeStarter::letIn(const AttemptPtr& attempt) {
     attempt->begun = true;
     attempt->job->turns.take(Turns::Kind::Move, [this, attempt] {
@@ -252,7 +255,8 @@ void ScopeStarter::moved(const AttemptPtr& attempt, const Moves& moves) {
     finish(attempt, isThere ? Result<void>() : isThere.error());
 }
 
-/// Ends the placeholder first, so that the caller finds only the job's own processes in the scope.
+/// Ends the placeholder of the scope before it informs the caller, so that the caller finds only the job's own processes in the
+/// scope.
 void ScopeStarter::finish(const AttemptPtr& attempt, const Result<void>& result) {
     if (attempt->placeholders.empty())
         return tell(attempt, result);
@@ -268,8 +272,8 @@ void ScopeStarter::tell(const AttemptPtr& attempt, Result<void> result) {
     releaseInDoubt();
     if (result || !attempt->begun || attempt->needsPlaceholder())
         return attempt->tell(std::move(result));
-    // The job's process ended before it was in the scope. PID 1 may have moved a later process with the same number into the
-    // scope.
+    // The job's process has ended before it was in the scope. Another process may have got the same process id, and PID 1 may
+    // have moved the wrong process into the scope.
     const auto putBack = [mover = context_.mover, processes = attempt->processes,
                           scope = scopePath(attempt->key(), attempt->request.task),
                           owner = context_.idsOf(attempt->job->record.uid)] {
@@ -293,8 +297,9 @@ void ScopeStarter::warn(const JobKey& key, const std::vector<std::string>& troub
         logWarning(context_, key, trouble);
 }
 
-/// Releases the placeholders when PID 1 has answered one more call. A call with the placeholders' numbers may be in the queue of
-/// PID 1, and until PID 1 has done it, no other process may get these numbers. PID 1 keeps the order of calls.
+/// Releases the placeholders when PID 1 has answered one more call. A call with the process ids of the placeholders may still
+/// be in the queue of PID 1. Until PID 1 has handled all calls in its queue, no other process may get the process id of a
+/// placeholder. PID 1 handles calls in the order in which they come.
 void ScopeStarter::releaseInDoubt() {
     if (inDoubt_.empty() || asksForDoubt_)
         return;
@@ -320,14 +325,15 @@ void ScopeStarter::retry(AttemptPtr attempt, const Patience& patience, Error oth
     after(attempt, patience.interval, [this](const AttemptPtr& again) {
         if (lookAndTell(again))
             return;
-        // A job that is over must not be started again: the start would make a slice without limits that no job owns.
+        // If the job is over, ScopeStarter must not try the start again. The start would create a slice without limits and
+        // without a job.
         if (!again->callbacks.wanted())
             return finish(again, tooLate(again->key()));
         tryOnce(again);
     });
 }
 
-/// A PID 1 that hangs may have the calls in its queue, and may do them when it goes on.
+/// Waits until PID 1 answers again. A PID 1 that hangs may have the calls in its queue, and may still handle the calls later.
 void ScopeStarter::waitForSystemd(AttemptPtr attempt, Error otherwise) {
     if (auto overdue = std::exchange(attempt->callbacks.overdue, nullptr))
         overdue(otherwise);
@@ -336,7 +342,8 @@ void ScopeStarter::waitForSystemd(AttemptPtr attempt, Error otherwise) {
 }
 
 void ScopeStarter::after(const AttemptPtr& attempt, std::uint64_t delay, std::function<void(const AttemptPtr&)> act) {
-    // The timer does not own the attempt: if both owned each other, neither would be freed when the ScopeStarter is freed.
+    // The timer has only a weak pointer to the attempt. If the timer and the attempt owned each other, neither would be freed
+    // together with the ScopeStarter.
     waiting_[attempt] = context_.loop.after(delay, [this, weak = std::weak_ptr(attempt), act = std::move(act)] {
         const auto fired = waiting_.extract(weak.lock());
         act(fired.key());
@@ -344,7 +351,8 @@ void ScopeStarter::after(const AttemptPtr& attempt, std::uint64_t delay, std::fu
 }
 
 void ScopeStarter::askSystemd(const AttemptPtr& attempt, const Error& otherwise) {
-    // The bus keeps the order of calls, so PID 1's answer to listUnits() shows that PID 1 has seen the earlier calls.
+    // The bus delivers calls in the order in which they were sent. So when PID 1 answers listUnits(), PID 1 has already
+    // received all earlier calls.
     context_.systemd.listUnits({attempt->unit()}, [this, attempt, otherwise](const auto& answer) {
         if (std::holds_alternative<SystemdError>(answer))
             return waitForSystemd(attempt, otherwise);

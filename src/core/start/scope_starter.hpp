@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Brings processes into a scope of a job. ScopeStarter believes that a process is in the scope only if /proc says so while the
-// process still lives.
+// Starts the scope of a task, and moves processes into the scope. ScopeStarter reports success only if /proc shows each process
+// in the scope while the process still lives.
 //
-// systemd takes the numbers of processes, and acts on the numbers later. By then an ordinary user's process may have ended, and
-// its number may belong to another process. (From 257 on systemd takes pidfds and checks them once more, but then still writes
-// the number: see src/core/cgroup.c of systemd.) So pinfoldd has systemd start the scope with a placeholder, and ProcessMover
-// moves the processes. pinfoldd names to systemd only processes that nobody but root can end.
+// A call to systemd contains process ids, but systemd moves the processes later. Between the call and the move, a process of an
+// ordinary user may end, and another process may get the same process id. From version 257 on, systemd accepts pidfds and
+// checks each pidfd once more before the move. But even with pidfds, systemd still writes a process id for the move itself
+// (src/core/cgroup.c of systemd). So pinfoldd lets systemd start the scope with only a placeholder process, and ProcessMover
+// moves the job's processes. A process id that pinfoldd passes to systemd always belongs to a process that only root can end.
 #pragma once
 
 #include "base/result.hpp"
@@ -20,7 +21,7 @@
 
 namespace pinfold {
 
-/// While pinfoldd does not know the outcome of a start, it asks systemd again after this many microseconds.
+/// The time in microseconds after which pinfoldd asks systemd again, if pinfoldd does not know the outcome of a start.
 inline constexpr std::uint64_t kAskSystemdAgain = 1'000'000;
 
 class ScopeStarter {
@@ -34,25 +35,24 @@ public:
         bool withSlice = true;           ///< ScopeStarter makes the job's slice in the same transaction
         bool mayBeThere = false;         ///< an earlier pinfoldd has begun this start, and systemd has loaded units of it
     };
-    /// Says how a start ended. After a success, every process that has not ended is in the scope, and at least one is. If the
-    /// request has no processes, a success means that the slice exists. Errors: PidGone, AlreadyExists, Busy, JobEnding,
-    /// SystemdFailed.
+    /// Says how a start ended. After a success, all live processes of the request are in the scope, and the scope has at least
+    /// one process of the request. If the request has no processes, a success means that the job's slice exists. Errors:
+    /// PidGone, AlreadyExists, Busy, JobEnding, SystemdFailed.
     struct Outcome {
         Result<void> result;
-        bool begun = false; ///< systemd has begun to make units for the start; if false, existing units of that name belong to
-                            ///< somebody else
+        bool begun = false; ///< systemd has begun to make units; if false, units of these names belong to somebody else
     };
     struct Callbacks {
-        std::function<void(const Outcome&)> done; ///< ScopeStarter calls it exactly once, when PID 1 has done the start or never
-                                                  ///< will
-        /// ScopeStarter calls it at most once, and before `done`, when PID 1 has not answered for 45 s. PID 1 may still do the
-        /// start, and ScopeStarter calls `done` when PID 1 answers again.
+        std::function<void(const Outcome&)> done; ///< ScopeStarter calls it exactly once, when the outcome of the start is known
+        /// ScopeStarter calls `overdue` when PID 1 has not answered for 45 s, at most once, and always before `done`. PID 1 may
+        /// still start the scope later. When PID 1 answers again, ScopeStarter calls `done`.
         std::function<void(const Error&)> overdue;
         std::function<bool()> wanted; ///< if it returns false, ScopeStarter does not try the start again
     };
     void start(const JobPtr& job, Request request, Callbacks callbacks);
 
-    /// Says how many microseconds pass from one try to the next, and how many all tries together may take.
+    /// Says how long ScopeStarter waits between two tries, and how long all tries together may take. Both times are in
+    /// microseconds.
     struct Patience {
         std::uint64_t interval;
         std::uint64_t total;
@@ -69,8 +69,8 @@ private:
     void retry(AttemptPtr attempt, const Patience& patience, Error otherwise);
     void waitForSystemd(AttemptPtr attempt, Error otherwise);
     void askSystemd(const AttemptPtr& attempt, const Error& otherwise);
-    /// Looks at the scope. If the start has succeeded or failed, or only the moves of processes are left, tells the caller (after
-    /// the moves) and returns true.
+    /// Checks the state of the scope. If the start has succeeded or failed, lookAndTell() informs the caller and returns true.
+    /// If only moves of processes are left, lookAndTell() also returns true, and informs the caller after the moves.
     bool lookAndTell(const AttemptPtr& attempt);
     Result<bool> isDone(const Attempt& attempt) const;
     Result<pid_t> placeholderFor(Attempt& attempt) const;

@@ -13,22 +13,23 @@ namespace {
 
 constexpr std::uint64_t kMoment = 200'000;
 
-// pinfold installs this slice. The cgroup of a slice stays even when no process is in it.
+// The package of pinfold installs pinfold.slice. The cgroup of a slice stays even when the cgroup has no processes.
 constexpr std::string_view kHome = "/pinfold.slice";
 
-// SupervisorHome does not move supervisors out of user.slice. No batch system's service is in user.slice, and by the limits of
-// user.slice the site limits all that users do outside of jobs.
+// SupervisorHome does not move supervisors that are in user.slice. A supervisor in user.slice does not belong to the service of
+// a batch system. Limits on user.slice are for all that users do outside of jobs, and a supervisor should not escape from these
+// limits.
 constexpr std::string_view kSessions = "/user.slice/";
 
-/// Describes a supervisor that a thread is to move.
+/// Describes a supervisor that a thread has to move into pinfold.slice.
 struct Supervisor {
     JobKey job;
     UserIds owner;
     Newcomer process;
 };
 
-/// Returns the supervisor of the task. Returns nullopt if the task has no supervisor, the supervisor has ended, or no descriptor
-/// is left for the supervisor.
+/// Returns the supervisor of the task. Returns nullopt if the task has no supervisor, if the supervisor has ended, or if
+/// pinfoldd has no free file descriptor.
 std::optional<Supervisor> supervisorOf(const CoreContext& context, const Job& job, std::uint32_t number) {
     const auto task = job.tasks.find(number);
     const auto record = job.record.tasks.find(number);
@@ -45,14 +46,15 @@ std::optional<Supervisor> supervisorOf(const CoreContext& context, const Job& jo
 }
 
 Result<void> takeIn(const ProcessMover& mover, const ProcessTable& processes, const Supervisor& supervisor) {
-    // When the request named the supervisor, the supervisor was in no job. Since then its owner may have let a job adopt it.
+    // pinfoldd has checked at the request that the supervisor was in no job. But after the request, the owner may have let a
+    // job adopt the supervisor.
     const auto place = processes.cgroupOf(supervisor.process.pid);
     if (!place || identifyPath(*place) || place->starts_with(kSessions))
         return {};
     const auto [moved, trouble] = mover.move(supervisor.process, std::string(kHome), supervisor.owner);
     if (!trouble.empty())
         return Error{ErrorCode::PidGone, trouble};
-    // There is no error if the supervisor has ended: such a supervisor need not be moved.
+    // A supervisor that has ended need not be moved, so PidGone is not an error here.
     return moved || moved.error().code == ErrorCode::PidGone ? Result<void>() : moved;
 }
 

@@ -9,14 +9,15 @@
 
 namespace pinfold {
 
-/// Moves supervisors into pinfold.slice, so that a restart of the batch system's own service does not end them. SupervisorHome
-/// waits a moment and moves many supervisors at once, because each move stops every fork and exit of the node for a moment. Most
-/// short jobs are over before the move.
+/// Moves supervisors into pinfold.slice, so that a restart of the batch system's own service does not end them. Each move
+/// blocks every fork and exit on the node for a moment. So SupervisorHome waits for a moment and then moves many supervisors at
+/// once. Most short jobs are over before SupervisorHome would move their supervisors.
 class SupervisorHome {
 public:
     explicit SupervisorHome(Core& core) : core_(core) {}
 
-    /// Remembers to move the supervisor of this task, if the task has one. For task 0 this is the job's supervisor.
+    /// Plans to move the supervisor of the task, if the task has a supervisor. For task 0, SupervisorHome moves the supervisor
+    /// of the job.
     void expect(const JobPtr& job, std::uint32_t task);
 
 private:

@@ -13,7 +13,7 @@
 namespace pinfold {
 namespace {
 
-/// Returns the task whose leader this process is.
+/// Returns the number of the task that has the process `leader` as its leader.
 std::optional<std::uint32_t> taskOf(const Job& job, const ProcessIdentity& leader) {
     for (const auto& [number, task] : job.record.tasks)
         if (task.leader == leader)
@@ -29,8 +29,9 @@ Result<void> takesBatchScript(const Job& job) {
     return {};
 }
 
-/// Checks that the job may have one more task. Each task costs two descriptors. The record grows with every task, and pinfoldd
-/// writes the record when a task begins and when a task ends.
+/// Checks that the job may have one more task. The number of tasks is limited for two reasons. Each task needs two file
+/// descriptors of pinfoldd. Each task also makes the job's record larger, and pinfoldd writes the record at the start and at
+/// the end of every task.
 Result<void> hasRoom(const Core& core, const Job& job) {
     const auto& jobs = core.context.config.jobs;
     if (job.furtherTasks() >= jobs.maxTasks)
@@ -99,7 +100,7 @@ void TaskAdder::add(const Caller& caller, TaskRequest request, Reply<TaskAdded> 
 void TaskAdder::openFirst(const Caller& caller, TaskRequest request, Reply<TaskAdded> reply) {
     auto job = std::move(*request.open);
     request.open.reset();
-    // Shared, because a callback must be copyable, and a descriptor is not.
+    // The request is in a shared_ptr. A callback must be copyable, and the file descriptors in the request are not copyable.
     auto kept = std::make_shared<TaskRequest>(std::move(request));
     parts_.creator.open(
         caller, std::move(job),
@@ -198,7 +199,8 @@ void TaskAdder::start(const JobPtr& job, std::uint32_t number, bool mayBeThere) 
          .wanted = [job] { return job->record.state == JobState::Running; }});
 }
 
-/// PID 1 may still start the task, as in JobCreator::overdue(). Until pinfoldd knows the outcome, the job is not over.
+/// PID 1 hangs, but may still start the scope of the task later, as in JobCreator::overdue(). As long as pinfoldd does not know
+/// the outcome, the job is not over.
 void TaskAdder::overdue(const JobPtr& job, std::uint32_t number, const Error& why) {
     logWarning(core_.context, job->key(), fmt::format("task {} not started yet: {}", number, why.message), Trouble::Start);
     for (const auto& reply : std::exchange(job->tasks[number].adders, {}))
@@ -227,8 +229,8 @@ void TaskAdder::started(const JobPtr& job, std::uint32_t number, const Result<vo
     if (!outcome)
         return notStarted(job, number, outcome.error());
     const auto adders = std::exchange(job->tasks[number].adders, {});
-    // If the job's end has begun meanwhile, the job's end also ends the new process. The caller must not believe that the task
-    // has started.
+    // The end of the job may have begun while the task was starting. If the job is ending, pinfoldd ends the new process too,
+    // so the caller must not get the answer that the task has started.
     const bool isOver = phaseOf(*job) == Phase::Ending;
     const auto takes = isOver ? possible(Action::AddTask, Phase::Ending, job->key().text()) : Result<void>();
     for (const auto& reply : adders)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Brings further tasks into a job: slave tasks, adopted processes, and the batch script of a job that somebody opened.
+// Adds tasks to a job. A new task may be a slave task, adopted processes, or the batch script of a job that somebody opened.
 #pragma once
 
 #include "core/core.hpp"
@@ -26,14 +26,16 @@ public:
     };
     TaskAdder(Core& core, Parts parts) : core_(core), parts_(parts), starter_(core.context) {}
 
-    /// Adds a task. If the answer was lost and the caller repeats the request, the caller gets the same answer.
+    /// Adds a task. If the caller has not got the answer and repeats the request, the caller gets the same answer as for the
+    /// first request.
     void add(const Caller& caller, TaskRequest request, Reply<TaskAdded> reply);
     void adopt(const Caller& caller, const JobPtr& job, std::vector<UniqueFd> processes, Reply<TaskAdded> reply);
-    /// Continues a task that was starting when pinfoldd was restarted. `isLoaded` is true if systemd has the task's unit loaded,
-    /// and may still start it.
+    /// Continues the start of a task, if the task was starting when pinfoldd was restarted. The argument `isLoaded` is true if
+    /// systemd has loaded the task's unit and may still start the unit.
     void resume(const JobPtr& job, std::uint32_t number, bool isLoaded);
-    /// Waits until systemd has started the unit of this task. An earlier pinfoldd asked for this start, and no process is in the
-    /// unit yet. Without await(), pinfoldd would give up the task as empty before the start comes.
+    /// Waits until systemd has started the unit of the task. Use await() if an earlier pinfoldd has asked systemd to start the
+    /// unit, and the unit has no process yet. Without await(), pinfoldd would think that the empty task has ended, before
+    /// systemd has started the unit.
     void await(const JobPtr& job, std::uint32_t number);
 
 private:
