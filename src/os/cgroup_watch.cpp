@@ -33,8 +33,8 @@ struct CgroupWatch::Impl {
     EventHandle timer;                        ///< runs as long as `unwatched` has entries
 
     void drain() {
-        // This code reads one event at a time. So if a handler throws, the kernel keeps the other events. For a watched file,
-        // inotify adds no name to the event.
+        // This code reads only one event at a time, so that the kernel keeps the other events if a handler throws. For a
+        // watched file, inotify adds no name to the event.
         inotify_event event{};
         while (::read(inotify.get(), &event, sizeof event) > 0)
             if ((event.mask & IN_Q_OVERFLOW) != 0)

@@ -21,7 +21,7 @@ namespace pinfold {
 class DescriptorCloser {
 public:
     static constexpr std::size_t kThreadsPerUser = 4;
-    static constexpr std::size_t kThreadsOfUsers = 24; ///< threads for all users but root; root's descriptors never wait
+    static constexpr std::size_t kThreadsOfUsers = 24; ///< threads for all users but root; root never waits for other users
     /// If this many descriptors of a user wait or hang, the user counts as overloaded.
     static constexpr std::size_t kMostPerUser = 1024;
 

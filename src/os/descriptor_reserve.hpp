@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Keeps some of this process's descriptors free. Without free descriptors pinfoldd could not end a job properly. For example,
-// pinfoldd could not list the job's leftovers, read the job's figures or store the job's record, and the job's supervisor could
-// not connect.
+// pinfoldd could not list the job's leftovers, read the job's resource use, or store the job's record. The job's supervisor
+// could not connect to pinfoldd.
 #pragma once
 
 #include <cstdint>

@@ -26,12 +26,13 @@ struct JournalEntry {
     std::string_view field(std::string_view name) const;
 };
 
-/// Holds lists of conditions on an entry. An entry matches if at least one of the lists matches. Each list has conditions of
-/// the form "FIELD=value". For each field in a matching list, the entry meets one of the conditions on that field.
+/// Holds lists of conditions that an entry of the journal may meet. An entry matches if at least one of the lists matches. Each
+/// list has conditions of the form "FIELD=value". For each field in a matching list, the entry meets one of the conditions on
+/// that field.
 using JournalMatches = std::vector<std::vector<std::string>>;
 
-/// Returns matches for the entries that `journalctl -u UNIT` shows: entries of the unit's processes, of systemd about the unit,
-/// and of root's programs about the unit.
+/// Returns matches for the entries that `journalctl -u UNIT` shows. An entry is from a process of the unit, or it is a message
+/// about the unit from systemd or from one of root's programs.
 JournalMatches matchesOfUnit(const std::string& unit);
 
 /// Reads the entries that match and that the caller may read, oldest first. A call may block, because it reads the journal's

@@ -74,7 +74,7 @@ public:
     std::set<FileId> found;
 
 private:
-    /// Adds the file to which a link in /proc points. The first statx() asks for no attribute of the file: a FUSE mount would
+    /// Adds the file to which a link in /proc points. The first statx() asks for no attribute of the file. A FUSE mount would
     /// refuse attributes to root, and a file server that hangs would not answer. The second statx() asks only about files on
     /// the wanted devices.
     Result<void> follow(const std::filesystem::path& link) {

@@ -6,7 +6,7 @@
 namespace pinfold {
 
 /// While a FileRightsOf exists, its thread accesses files with the rights of another user and not with root's rights
-/// (setfsuid(2)). So the kernel itself refuses every access that the user does not have, even if somebody has renamed or
+/// (setfsuid(2)). So the kernel itself refuses every access that the user may not make, even if somebody has renamed or
 /// replaced files after pinfold looked at them.
 class FileRightsOf {
 public:

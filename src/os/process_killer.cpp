@@ -42,8 +42,7 @@ void KernelProcessKiller::killListed(const CgroupDir& cgroup, const std::string&
 void KernelProcessKiller::killInside(pid_t pid, pid_t thread, const std::string& path) const {
     const auto pidfd = openPidfd(pid);
     const auto where = pidfd ? processes_.cgroupOfThread(pid, thread) : pidfd.error();
-    // If the process has not ended since its pidfd was opened, `pid` still belongs to the process, and `where` is the cgroup of
-    // the process.
+    // If the process of the pidfd has not ended, `pid` still belongs to this process, and `where` is its cgroup.
     if (where && (*where == path || where->starts_with(path + "/")) && !hasEnded(pidfd->get()))
         (void)sendSignalTo(pidfd->get(), SIGKILL);
 }

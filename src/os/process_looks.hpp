@@ -46,9 +46,9 @@ public:
     ProcessLooks& operator=(const ProcessLooks&) = delete;
 
     /// Returns the Result that `look` returns. Another thread calls `look`, so `look` must own all data that it uses. Errors:
-    /// the errors of `look`; TimedOut, with the process and the time limit of the look; Internal if the kernel starts no
-    /// thread; Busy if ProcessLooks did not call `look`. ProcessLooks does not call `look` when other looks at the user's
-    /// processes hang, or have taken all of the user's time.
+    /// the errors of `look`; TimedOut; Internal if the kernel starts no thread; Busy if ProcessLooks did not call `look`. The
+    /// message of TimedOut names the process and the time limit. ProcessLooks does not call `look` when other looks at the
+    /// user's processes hang, or have taken all of the user's time.
     template <class Look> std::invoke_result_t<Look&> into(pid_t pid, uid_t user, Look look) {
         auto seen = std::make_shared<std::optional<std::invoke_result_t<Look&>>>();
         const auto done = run(pid, user, [seen, look = std::move(look)]() mutable { seen->emplace(look()); });

@@ -16,7 +16,7 @@ constexpr int kMostTries = 16;
 
 constexpr std::string_view kJobs = "/batch.slice/batch-";
 
-// If the parent of a process is gone, ProcessMover moves the process to this cgroup. PID 1's own cgroup has no limits, and
+// If the parent of a process is gone, ProcessMover moves the process to pinfold.slice. PID 1's own cgroup has no limits, and
 // sweepers do not look there. The timer pinfold-strays.timer finds the process in pinfold.slice as a stray, because no record
 // contains the process.
 constexpr const char* kLastResort = "/pinfold.slice";
@@ -75,7 +75,7 @@ std::vector<std::string> KernelProcessMover::clear(const std::string& cgroup, co
     const auto directory = cgroups_.open(cgroup);
     if (!directory)
         return troubles; // the cgroup is gone, and so is every process that was in it
-    // When a process has been put back, its children are still in this cgroup. The process may also have just forked another
+    // When a process has been put back, its children are still in `cgroup`. The process may also have just forked another
     // child. The next round of the loop finds the children.
     for (int i = 0; i < kMostTries; ++i) {
         const auto strangers = strangersIn(*directory, newcomers, owner);

@@ -45,8 +45,8 @@ public:
     /// Only putBack() needs the owner.
     virtual Outcome move(const Newcomer& process, const std::string& cgroup, const UserIds& owner) const = 0;
     /// Call putBack() for the number of a process that has ended. If another process has the number now and is in `cgroup`,
-    /// putBack() moves that process to the cgroup of its parent, because every process begins in the cgroup of its parent. If
-    /// the process belongs to `owner`, and `owner` is not root, putBack() kills the process and does not move it. In another
+    /// putBack() moves that process to the cgroup of its parent. Every process begins in the cgroup of its parent. If the
+    /// process belongs to `owner`, and `owner` is not root, putBack() kills the process and does not move it. In another
     /// cgroup, the process might escape from a job, and its user could end the process anyway. Returns what putBack() did or
     /// could not do, or an empty text if there was nothing to do.
     virtual std::string putBack(pid_t pid, const std::string& cgroup, const UserIds& owner) const = 0;

@@ -42,8 +42,8 @@ struct TreeRemoval {
 
 class SharedDirectory {
 public:
-    /// Opens the directory. Errors: Internal if the directory cannot be opened; ConfigInvalid if a user who is neither root nor
-    /// the user of this process can rename entries of the directory.
+    /// Opens the directory. Errors: Internal if the directory cannot be opened; ConfigInvalid if other users can rename entries
+    /// of the directory. Other users are all users except root and the user of this process.
     static Result<SharedDirectory> open(const std::filesystem::path& path);
 
     const std::filesystem::path& path() const { return path_; }

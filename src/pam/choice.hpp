@@ -37,8 +37,8 @@ std::string wronglySetUp(const std::string& node);
 /// Returns the path "/batch.slice/batch-<E>.slice/", which contains all cgroups of the job. Returns an empty text if `key` is
 /// not a key.
 std::string cgroupsOf(std::string_view key);
-/// Returns the key of the job that contains this cgroup (a path as in /proc/PID/cgroup), or nullopt if the cgroup is in none of
-/// `jobs`.
+/// Returns the key of the job to which the cgroup belongs, or nullopt if the cgroup belongs to none of `jobs`. `cgroup` is a
+/// path as in /proc/PID/cgroup.
 std::optional<std::string> jobOf(std::string_view cgroup, const Jobs& jobs);
 
 } // namespace pinfold

@@ -49,7 +49,8 @@ bool wantsSummary(Summary site, const Receipt& receipt) {
     return site == Summary::Always || (site == Summary::OnFailure && outcomeOf(receipt) == JobOutcome::Failed);
 }
 
-/// Returns what the supervisor prints before it ends. Leaves out a line that pinfoldd has already written to the job's output.
+/// Returns the text that the supervisor prints before it ends. Leaves out a line that pinfoldd has already written to the job's
+/// output.
 WrapperReply lastWords(const Receipt& receipt, Summary summary) {
     WrapperReply reply;
     reply.key = receipt.key;
@@ -88,8 +89,8 @@ bool closesAtOnce(int socket) {
     return false;
 }
 
-/// Closes the connection, in a thread if needed. The close of a socket may take long, because it also closes the descriptors that
-/// were sent to the socket and that nobody has received.
+/// Closes the connection, in a thread if needed. The close of a socket may take long. It also closes the descriptors that a
+/// program has sent to the socket, and that nobody has received.
 void closeConnection(UniqueFd socket, uid_t peer, DescriptorCloser& closer) {
     if (socket && peer != 0 && !closesAtOnce(socket.get()))
         closer.close(peer, std::move(socket));

@@ -20,13 +20,13 @@
 namespace pinfold {
 namespace {
 
-// A restart of pinfoldd, of the bus or of systemd takes less than this time.
+// A restart of pinfoldd, of the bus or of systemd takes less time than kCreatePatience.
 constexpr std::uint64_t kCreatePatience = 90'000'000;
 constexpr std::uint64_t kSuspendPatience = 2'000'000;
 constexpr std::uint64_t kRetryInterval = 100'000;
-// If pinfoldd cannot run, each attempt starts a pinfoldd that ends again, so attempts must be rare. On the other hand, a
-// restarted pinfoldd waits only ten seconds for a supervisor's report about a job's end. So the time between two attempts must
-// be shorter than ten seconds.
+// If pinfoldd cannot run, each attempt starts a pinfoldd that ends again, so attempts must be rare. A restarted pinfoldd waits
+// only ten seconds for a supervisor's report about a job's end. So the time between two attempts must be shorter than ten
+// seconds.
 constexpr std::uint64_t kLongestInterval = 64 * kRetryInterval;
 constexpr suseconds_t kInLine = 100'000;
 // If no program listens on the socket, pinfold-run waits only as long as a restart takes.

@@ -32,9 +32,8 @@ bool siteAllowsUnconfined() {
     return length > 0 && std::string_view(text.data(), static_cast<std::size_t>(length)) == "run-unconfined\n";
 }
 
-/// Returns true if the error means that pinfoldd does not work. The error Busy does not mean that pinfoldd does not work:
-/// pinfoldd answers Busy if the user has reached the site's maximum number of jobs, or if other jobs use the resources that the
-/// user wants.
+/// Returns true if the error means that pinfoldd does not work. The error Busy does not count as an outage. pinfoldd answers
+/// Busy if the user has reached the site's maximum number of jobs, or if other jobs use the resources that the user wants.
 bool isOutage(ErrorCode code) {
     return code == ErrorCode::Unreachable || code == ErrorCode::TimedOut || code == ErrorCode::SystemdFailed;
 }

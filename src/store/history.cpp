@@ -13,8 +13,9 @@ namespace {
 using sqlite::Statement;
 using sqlite::Transaction;
 
-// At most 32 schedulers have their own rows in the table `kinds`, because users choose the scheduler's name, and every query
-// looks at each kind. Receipts of all further schedulers share the kinds with the empty scheduler name ''.
+// At most 32 schedulers have their own rows in the table `kinds`. Users choose the scheduler's name, and every query looks at
+// each kind, so the number of kinds must have a limit. Receipts of all further schedulers share the kinds with the empty
+// scheduler name ''.
 constexpr const char* kAddKind =
     "INSERT OR IGNORE INTO kinds (scheduler, result, outcome, leftovers) VALUES ("
     " CASE WHEN :scheduler IN (SELECT scheduler FROM kinds)"
@@ -120,8 +121,8 @@ struct History::Impl {
     /// remove(), removeTooOld() and removeTooMany() return how many receipts they removed.
     Result<std::uint64_t> remove(const Statement& statement, std::uint64_t limit) const;
     Result<std::uint64_t> removeTooOld(std::uint64_t until, std::uint64_t limit) const;
-    /// Removes the oldest receipts of the user who has the most receipts, so that a user who fills the history does not cause
-    /// the removal of other users' receipts.
+    /// Removes the oldest receipts of the user who has the most receipts. So a user who fills the history does not cause the
+    /// removal of other users' receipts.
     Result<std::uint64_t> removeTooMany(std::uint64_t limit) const;
     Result<Excess> excess(const Retention& retention, std::uint64_t now) const;
     Result<void> shrink(const Retention& retention, std::uint64_t now, std::uint64_t maxRows, Vacuumed& done) const;

@@ -101,19 +101,19 @@ class History {
 public:
     enum class Mode { ReadWrite, ReadOnly };
 
-    /// Opens the database. ReadWrite creates the file if it does not exist, and migrates a file of an older pinfold to this
-    /// schema. The migration usually takes a moment. The migration of 1,000,000 receipts from schema 1 takes some 40 s, and
-    /// needs free space as large as the file. Before each migration, open() calls `beforeMigration`. The settings are WAL and
-    /// synchronous=FULL, so the changes are durable when write() returns. Errors of open() and of all methods of History:
-    /// Damaged if the file is not a database of sqlite or is incomplete; Internal after other errors. An error contains
-    /// sqlite's own message. For errors of open(), the message also contains the path.
+    /// Opens the database. ReadWrite creates the file if it does not exist, and migrates a file of an older pinfold to the
+    /// newest schema. The migration usually takes a moment. The migration of 1,000,000 receipts from schema 1 takes some 40 s,
+    /// and needs free space as large as the file. Before each migration, open() calls `beforeMigration`. The settings are WAL
+    /// and synchronous=FULL, so the changes are durable when write() returns. The error of a method of History is Damaged if
+    /// the file is incomplete or is not a database of sqlite. All other errors are Internal. An error contains sqlite's own
+    /// message. For errors of open(), the message also contains the path.
     static Result<History> open(const std::filesystem::path& file, Mode mode, const std::function<void()>& beforeMigration = {});
     History(History&&) noexcept;
     History& operator=(History&&) noexcept;
     ~History();
 
     /// Writes all changes in one transaction, which is durable when write() returns. If a receipt with the same id is stored
-    /// already, the stored receipt stays as it is, because after a crash pinfoldd may account for the same job again. The
+    /// already, write() does not change the stored receipt. After a crash, pinfoldd may account for the same job again. The
     /// result contains the receipts that were already stored. A job is live from `started` until its receipt is written, and
     /// cannot become live again.
     Result<std::vector<Receipt>> write(const HistoryChanges& changes);

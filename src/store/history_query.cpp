@@ -261,7 +261,7 @@ Result<std::vector<Receipt>> listWithoutKinds(sqlite3* db, const Conditions& con
 
 Result<std::vector<Receipt>> listReceipts(const HistoryDatabase& history, const ReceiptFilter& filter) {
     // The scheduler is the first part of a key, and has no dot. If the scheduler in the filter contained a dot, the query would
-    // compare it with a part of the key that contains the job's number.
+    // also compare a part of the job's number.
     if (filter.scheduler && filter.scheduler->find('.') != std::string::npos)
         return std::vector<Receipt>();
     std::optional<Place> place;

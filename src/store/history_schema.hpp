@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Declares the tables and indexes of history.db, and migrates an older file to the newest schema.
 //
-// A filter can ask about key, user and time, and also about properties of a receipt that have few values: scheduler, result,
-// outcome (the number of a JobOutcome) and leftovers (1: the job left processes behind). Each existing combination of
+// A filter can contain the key, the user and times. A filter can also contain four properties that have few values: scheduler,
+// result, outcome (the number of a JobOutcome) and leftovers (1: the job left processes behind). Each existing combination of
 // scheduler, result, outcome and leftovers is a kind, and has a row in the table `kinds`. Each receipt has the number of its
 // kind. Within a kind, the indexes are ordered by `ended`. So a few index searches and a merge find the newest receipts that
 // match a filter, even if few receipts match.

@@ -16,8 +16,8 @@ namespace pinfold {
 namespace {
 
 constexpr std::string_view kSuffix = ".json";
-// The record of a job is far smaller than kMostBytes, even with jobs.max_tasks tasks, and with the leftovers that earlier
-// versions stored (10,000 leftovers of 4096 bytes each).
+// The record of a job is far smaller than kMostBytes, even with jobs.max_tasks tasks. This is true also for records with the
+// leftovers that earlier versions stored (10,000 leftovers of 4096 bytes each).
 constexpr std::size_t kMostBytes = 256 << 20;
 
 Error failed(const std::filesystem::path& path) { return {ErrorCode::Internal, path.string() + ": " + std::strerror(errno)}; }

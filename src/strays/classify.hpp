@@ -24,7 +24,7 @@ Place placeOf(std::string_view cgroup);
 /// Returns the kind of a process that is in no live job.
 StrayKind kindOf(const Place& place, const Logins& logins);
 
-/// Returns the name of the job's slice in which the place is, or an empty text if the place is not in a job's slice.
+/// Returns the name of the job's slice that contains the place. If the place is not in a job's slice, returns an empty text.
 std::string_view jobSliceOf(const Place& place);
 
 /// Returns true if the place is pinfold.slice, the home of supervisors.

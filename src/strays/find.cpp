@@ -53,8 +53,8 @@ std::optional<std::string> whySpared(const Stray& stray, const StrayPolicy& poli
     return std::nullopt;
 }
 
-/// Chooses the strays on which one run acts. If there are too many strays, choose() takes strays of all users in turn.
-/// Otherwise many strays of one user would protect the strays of another user. A subordinate id counts as its owner.
+/// Chooses the strays on which one run acts. If there are too many strays, choose() takes strays of all users in turn, so that
+/// one user with many strays does not protect the strays of another user. A subordinate id counts as its owner.
 void choose(std::vector<Stray>& strays, const StrayPolicy& policy) {
     std::map<std::string, std::size_t> turns;
     std::vector<std::pair<std::size_t, Stray*>> chosen; // each stray with its position among its user's strays

@@ -66,8 +66,8 @@ public:
             known = true;
             for (auto& candidate : candidates)
                 judge(candidate);
-            // This code judges all candidates before it removes the first one, because the removal of one link to a file
-            // changes the status of the file's other links.
+            // This code judges all candidates before it removes the first one. The removal of one link to a file changes the
+            // status of the file's other links.
             for (auto& candidate : candidates) {
                 if (journal_ && !candidate.leftover.kept)
                     remove(candidate);

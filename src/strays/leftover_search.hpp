@@ -61,7 +61,7 @@ struct LeftoverListing {
 };
 
 /// Searches for leftovers. Without `journal`, searchLeftovers() removes nothing. With `journal`, searchLeftovers() removes
-/// leftovers. It writes a journal entry for each removal, and for each file that it cannot remove.
+/// leftovers. For each removal, and for each file that it cannot remove, searchLeftovers() writes a journal entry.
 LeftoverListing searchLeftovers(const LeftoverRules& rules, const LeftoverSources& sources, Journal* journal);
 
 } // namespace pinfold

@@ -22,7 +22,7 @@ public:
 
     /// Makes the call, and calls `handler` once with the reply. `handler` may throw sdbus::Error for a reply that it cannot
     /// read. If a call has waited in the queue longer than the time-out, CallQueue does not send the call, and the call fails
-    /// with NoReply. After such a long time, the unit name or process number in the call may belong to something else.
+    /// with NoReply. After a long wait, the unit name or process number in the call may belong to something else.
     void call(sdbus::MethodCall message, Handler handler);
 
 private:

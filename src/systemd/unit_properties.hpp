@@ -36,7 +36,8 @@ std::vector<UnitProperty> scopeProperties(const JobKey& key, std::uint32_t task,
 /// Returns the properties of a service that runs a program once, for at most 5 min, and is gone afterwards.
 std::vector<UnitProperty> programProperties(std::string description);
 
-/// Returns only the properties for the limits. With these properties, pinfoldd changes the limits of a live unit.
+/// Returns only the properties for the limits. With the result of limitProperties(), pinfoldd changes the limits of a live
+/// unit.
 std::vector<UnitProperty> limitProperties(const ResourceLimits& limits);
 
 /// Reads a file of a cgroup, without the trailing line break. Returns nullopt if the file does not exist.

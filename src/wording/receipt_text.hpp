@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Describes a receipt in plain words: why the job ended, what the job used compared with what it asked for, and what it left
-// behind.
+// Describes a receipt in plain words. The texts say why the job ended, which resources the job requested and used, and what the
+// job left behind.
 #pragma once
 
 #include "model/receipt.hpp"
@@ -12,8 +12,8 @@
 
 namespace pinfold {
 
-/// Returns the name of a user. The functions of this file do not look up user names themselves, because a name service may be
-/// slow, and pinfoldd must not wait for a name service.
+/// Returns the name of a user. The functions of this file do not look up user names themselves. A name service may be slow, and
+/// pinfoldd must not wait for a name service.
 using NameOfUser = std::string (*)(std::uint32_t uid);
 
 /// Says in one sentence why the job ended.
@@ -25,8 +25,8 @@ std::string causeInWords(const Receipt& receipt, NameOfUser nameOf);
 /// too.
 std::string stopLine(const Receipt& receipt, const std::string& host, NameOfUser nameOf);
 
-/// Returns a text such as "CPUs 0-3, GPUs 1, no other job on the node", or an empty text if no CPUs, GPUs or nodes were
-/// reserved for the job.
+/// Returns a text such as "CPUs 0-3, GPUs 1, no other job on the node". The text is empty if the job had no CPUs, no GPUs and
+/// no node for itself alone.
 std::string allocationInWords(const Allocation& allocation);
 
 /// Returns the page of `pinfold why`, which has at most about 30 lines. The page leaves out a fact that is not known, or says

@@ -25,8 +25,8 @@ namespace {
 
 constexpr std::uint64_t kSayWaitingAfter = 30'000'000;
 constexpr std::uint64_t kLastWordsMost = 5'000'000; // in microseconds
-// After a signal that asks the supervisor to end, the supervisor waits for this many microseconds more, because pinfoldd's
-// answer may be on its way.
+// A signal may ask the supervisor to end. The supervisor then waits for kLastWait microseconds more, because pinfoldd's answer
+// may be on its way.
 constexpr std::uint64_t kLastWait = 500'000;
 // After a signal that asks the supervisor to end, it checks every kLookAgainMs milliseconds whether processes of the job are
 // left.
@@ -252,8 +252,8 @@ void Supervisor::reap() {
 
 void Supervisor::stopWithTheJob() {
     // The shell of a terminal waits for the supervisor, and shows its prompt again only when the supervisor stops too. A stop
-    // signal that a batch system sends by kill(2) is only for the job. After such a stop signal, the supervisor continues to
-    // watch the job.
+    // signal that a batch system sends by kill(2) is only for the job. So after a stop signal from a batch system, the
+    // supervisor continues to watch the job.
     if (!terminalStop_ || !leaderStopped_ || waitStatus_)
         return;
     terminalStop_ = false;

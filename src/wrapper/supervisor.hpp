@@ -76,8 +76,8 @@ private:
     void pass(const signalfd_siginfo& info);
     void reap();
     void stopWithTheJob();
-    /// Returns true if all of three conditions are true: a signal has asked this program to end, no process of the job is left,
-    /// and pinfoldd's time for an answer is over.
+    /// Returns true if the supervisor should stop waiting after a signal. The signal has asked this program to end, no process
+    /// of the job is left, and pinfoldd's time for an answer is over.
     bool shallGiveUpWaiting();
     /// Forgets the signal that asked this program to end.
     void forgetEndRequest();
