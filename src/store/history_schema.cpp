@@ -142,8 +142,7 @@ std::string immutableUri(const std::filesystem::path& file) {
     return uri + "?immutable=1";
 }
 
-/// Creates the file with mode 0600, so that at no time another user can read what users ran. The log of sqlite gets the same
-/// mode.
+/// Creates the file with mode 0600. So other users can never read what users ran. The log of sqlite gets the same mode.
 void createPrivate(const std::filesystem::path& file) {
     std::error_code ignored; // if the path is wrong, sqlite will report it
     if (std::filesystem::create_directories(file.parent_path(), ignored))

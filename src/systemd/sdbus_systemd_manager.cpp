@@ -25,8 +25,8 @@ constexpr const char* kInterface = "org.freedesktop.systemd1.Manager";
 // unanswered. PID 1 needs one match rule for each systemd job that a client waits for. When dbus-daemon refuses the 513th match
 // rule, PID 1 of systemd 252 leaves the bus for good. No program on the node can then reach PID 1 over the bus.
 constexpr std::size_t kMaxInFlight = 64;
-// A user can delay the freeze of the user's own job without limit, because a process of the job can wait in the kernel. So
-// freezes have their own queue, and no other call waits for a freeze.
+// The owner of a job can delay the job's freeze without limit, because a process of the job can wait in the kernel. So freezes
+// have their own queue, and no other call waits for a freeze.
 constexpr std::size_t kMaxFreezes = 16;
 constexpr std::uint64_t kReplyTimeout = 30'000'000;
 constexpr std::uint64_t kJobTimeout = 60'000'000; // starts take up to 10 s while PID 1 reloads

@@ -15,8 +15,8 @@ namespace pinfold {
 /// (its disposition), because the job inherits the dispositions.
 class SignalReader {
 public:
-    /// Blocks all signals. After block(), previous() is the signal mask that the job gets. Returns false and sets errno if the
-    /// process can have no further descriptor.
+    /// Blocks all signals. After block(), previous() returns the signal mask that the job gets. Returns false and sets errno if
+    /// the process can have no further descriptor.
     bool block();
     /// Makes the kernel report the child's end. If this program had inherited SIGCHLD as ignored, the kernel would reap the
     /// child without a report. Call takeBackChild() only after the fork, because the job must not inherit the changed

@@ -216,7 +216,7 @@ void Supervisor::handleSignals() {
 }
 
 bool Supervisor::shallGiveUpWaiting() {
-    // If the kernel does not tell whether processes are left, and pinfoldd has read the request, the supervisor assumes that
+    // The kernel may not tell whether processes are left. If pinfoldd has read the request, the supervisor then assumes that
     // pinfoldd is ending the job.
     if (endRequest_ == 0 || (processes_ && processes_->populated().value_or(!link_.away())))
         return false;
