@@ -13,10 +13,10 @@
 
 namespace pinfold {
 
-/// Takes one value as the user typed it, or "" for a flag. Errors: those of the value's own parser.
+/// Stores the value that the user typed for an option. For a flag, the value is "". Returns the errors of the value's parser.
 using OptionSetter = std::function<Result<void>(const std::string&)>;
 
-/// Says how many values follow an option or make an argument.
+/// Says how many values an option or an argument has.
 enum class Values {
     One,
     Optional, ///< no value, or one value after "="
@@ -24,7 +24,7 @@ enum class Values {
     Several,  ///< one or more each time
 };
 
-/// Says what a shell offers for a value, besides the option's words.
+/// Says what a shell's completion offers as the value of an option, in addition to the words in Option::words.
 enum class Offer { Nothing, LiveJobs, EndedJobs, AllJobs, Users, Groups, Processes, Directories, Commands };
 
 struct Option {
@@ -53,7 +53,8 @@ using OptionSet = std::vector<Option>;
 /// Returns the option with this name ("--user") or letter ("-u"), or nullptr if there is none.
 const Option* findOption(const OptionSet& options, std::string_view word);
 
-/// Sets an option to `text`, which the user typed. Errors: InvalidArgument and those of the setter. The message names the option.
+/// Sets an option to `text`, the value that the user typed. Errors: InvalidArgument and the errors of the setter. The error
+/// message names the option.
 Result<void> apply(const Option& option, const std::string& text);
 
 /// Returns the names of all options and arguments.
@@ -67,13 +68,13 @@ OptionSetter into(std::string& target);
 OptionSetter into(std::optional<std::string>& target);
 OptionSetter into(std::vector<std::string>& target); ///< adds a value to the target
 
-/// Returns a function that reads a number of digits only.
+/// Returns a function that reads a number, and accepts only digits.
 std::function<Result<std::uint64_t>(const std::string&)> numberFrom(std::uint64_t least, std::uint64_t most = UINT64_MAX);
 
 template <class T> struct Held { using Type = T; };
 template <class T> struct Held<std::optional<T>> { using Type = T; };
 
-/// Returns a setter that sets the target to what `parse` makes of the text.
+/// Returns a setter that parses the text with `parse`, and stores the result in the target.
 template <class T, class Parse> OptionSetter into(T& target, Parse parse) {
     return [&target, parse](const std::string& text) -> Result<void> {
         auto value = parse(text);

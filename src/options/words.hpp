@@ -6,7 +6,7 @@
 
 namespace pinfold {
 
-/// Returns ", did you mean 'list'?" if a known word is similar, and otherwise "".
+/// Returns a text such as ", did you mean 'list'?" if a known word is similar, and otherwise an empty text.
 std::string suggestion(const std::string& typed, const std::vector<std::string>& known);
 
 /// Returns a text such as "report, warn or kill".

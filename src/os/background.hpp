@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Declares the one place for calls that may block.
+// Declares the interface for all calls that may block.
 //
-// The loop's thread asks the kernel only for what the kernel answers from memory: /run, cgroup files, /proc/PID/stat, sockets
-// that do not block. Other calls may take long. A busy disk takes a minute for an fsync. A file server that hangs never answers.
-// A name service waits for the network. close() of a descriptor that somebody else made flushes a file or lingers on a socket.
-// All such work belongs to a thread of one of the lanes.
+// The event loop's thread uses only what the kernel answers from memory: /run, cgroup files, /proc/PID/stat, and sockets that
+// do not block. Calls that need a disk, a server or the network may take long. A busy disk takes a minute for an fsync. A file
+// server that hangs never answers. A name service waits for the network. A close() of a descriptor that another program made
+// flushes a file or lingers on a socket. The threads of the lanes make all calls that may take long.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@
 
 namespace pinfold {
 
-/// Names the queues for such work. Work that can hang for the same reason shares a lane, so that work that hangs delays no work
-/// of another kind.
+/// Names the lanes, which are the queues for calls that may block. Calls that can hang for the same reason share a lane. So a
+/// call that hangs delays only calls of the same kind.
 enum class Lane {
     HistoryWrite, ///< transactions of history.db, one after the other
     HistoryRead,  ///< queries of history.db
@@ -38,10 +38,10 @@ enum class Lane {
 };
 inline constexpr std::size_t kLanes = 14;
 
-/// Runs work in threads. Tests replace this interface. Only the loop's thread calls it.
+/// Runs work in threads. Tests replace this interface. Only the event loop's thread may use a Background.
 class Background {
 public:
-    /// Says how many calls of a lane may hang at once, and how many more may wait.
+    /// Limits how many calls of a lane may hang at the same time, and how many further calls may wait.
     struct Bound {
         std::size_t threads;
         std::size_t queued;
@@ -49,15 +49,15 @@ public:
     static Bound boundOf(Lane lane);
 
     virtual ~Background() = default;
-    /// Runs `work` in a thread of the lane, and then `then` on the loop. A lane with one thread does its work in order. `work`
-    /// lets no exception out. `work` owns all that it uses, because it may outlive the Background; in that case Background does
-    /// not call `then`. Returns false if too much work hangs in this lane. Background then calls neither `work` nor `then`, and
-    /// refused() counts the call.
+    /// Runs `work` in a thread of the lane. Afterwards the event loop's thread calls `then`. A lane with one thread does its
+    /// work in order. `work` must not throw. `work` must own all data that it uses, because `work` may still run when the
+    /// Background no longer exists. If the Background no longer exists, nothing calls `then`. Returns false if too much work
+    /// hangs in this lane. When run() returns false, Background calls neither `work` nor `then`, and refused() counts the call.
     virtual bool run(Lane lane, std::function<void()> work, std::function<void()> then) = 0;
     /// Returns how often run() has returned false.
     virtual std::uint64_t refused(Lane lane) const = 0;
 
-    /// Does what run() does for work that has a result: `then` gets the result.
+    /// Does the same as run(), and passes the result of `work` to `then`.
     template <class Work, class Then> bool ask(Lane lane, Work work, Then then) {
         auto result = std::make_shared<std::optional<std::invoke_result_t<Work&>>>();
         return run(

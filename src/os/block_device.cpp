@@ -23,7 +23,7 @@ std::optional<std::string> line(const std::string& file) {
     return text;
 }
 
-/// Follows at most kMaxLinks symbolic links from a path: "/dev/disk/by-id/x" → "/dev/sda".
+/// Follows at most kMaxLinks symbolic links, for example from "/dev/disk/by-id/x" to "/dev/sda".
 std::filesystem::path followed(std::filesystem::path path) {
     std::error_code none;
     for (int i = 0; i < kMaxLinks && std::filesystem::is_symlink(path, none); ++i) {
@@ -33,8 +33,8 @@ std::filesystem::path followed(std::filesystem::path path) {
     return path;
 }
 
-/// Returns the number of the disk below a device. If several disks or no disk are below the device, returns the device's own
-/// number. `entry` is the directory of the device in sysfs.
+/// Returns the device number of the disk that contains a device, such as a partition. If a device is on several disks or on no
+/// disk, returns the device's own number. `entry` is the directory of the device in sysfs.
 std::optional<std::string> diskOf(const std::filesystem::path& entry, int layers) {
     std::set<std::optional<std::string>> below;
     std::error_code error;
@@ -51,7 +51,7 @@ std::optional<std::string> diskOf(const std::filesystem::path& entry, int layers
 } // namespace
 
 std::optional<std::string> wholeDiskBelow(const std::filesystem::path& sysfs, const std::string& path) {
-    // The code asks sysfs and not the device's node, because pinfoldd's own /dev has no disks.
+    // This code reads sysfs and does not open the device, because pinfoldd's own /dev has no disks.
     auto name = followed(path).string();
     constexpr std::string_view dev = "/dev/";
     if (!name.starts_with(dev))

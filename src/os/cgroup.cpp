@@ -123,7 +123,7 @@ Result<std::vector<std::string>> subdirectories(int directory) {
     return names;
 }
 
-/// Adds the numbers in `file`, which is "cgroup.procs" or "cgroup.threads", of the directory and all directories below it.
+/// Adds to `pids` the numbers in the file "cgroup.procs" or "cgroup.threads" of the directory and of all directories below it.
 Result<void> collect(int directory, const char* file, std::vector<pid_t>& pids) {
     const auto text = readFile(directory, file, 64 << 20);
     if (!text && vanished(errno))
@@ -178,8 +178,8 @@ bool CgroupDir::populated() const {
     std::array<char, 256> text{};
     const auto length = events_ ? ::pread(events_.get(), text.data(), text.size(), 0) : -1;
     if (length < 0)
-        // After any other error, for instance if no descriptor is free, the cgroup may have processes. So the cgroup counts as
-        // populated, and its job does not end.
+        // If a cgroup exists but its file cannot be read (for instance because no descriptor is free), the cgroup may have
+        // processes. So populated() returns true, and the job does not end.
         return !vanished(errno);
     return std::string_view(text.data(), static_cast<std::size_t>(length)).find("populated 1") != std::string_view::npos;
 }
@@ -296,7 +296,7 @@ void CgroupDir::keepFilesOpen() {
 }
 
 std::optional<std::string> CgroupDir::readKept(const char* file) const {
-    // The key is a string_view, which is safe because every caller passes a literal.
+    // A string_view is safe as the key, because every caller passes a string literal.
     const auto [kept, isNew] = kept_.try_emplace(file);
     auto& fd = kept->second;
     if (isNew)

@@ -17,12 +17,13 @@
 
 namespace pinfold {
 
-/// Is an open cgroup directory. A CgroupDir always means the same cgroup, even if another cgroup gets the same name later.
+/// Represents an open cgroup directory. A CgroupDir always means the same cgroup, even if another cgroup gets the same name
+/// later.
 class CgroupDir {
 public:
     explicit CgroupDir(UniqueFd directory) : directory_(std::move(directory)) {}
 
-    /// Returns true if the cgroup, or a cgroup below it, has processes. Returns false also if the cgroup is gone.
+    /// Returns true if the cgroup, or a cgroup below it, has processes. Returns false also if the cgroup no longer exists.
     bool populated() const;
     /// Returns true if the cgroup was removed from the tree (or never existed).
     bool gone() const;
@@ -30,25 +31,26 @@ public:
     Result<std::vector<pid_t>> processes() const;
     /// Returns all threads of this cgroup and the nested cgroups. Error: Internal if the list is incomplete.
     Result<std::vector<pid_t>> threads() const;
-    /// Sends SIGKILL atomically to all processes of the cgroup, also to those in nested and frozen cgroups (cgroup.kill, Linux
-    /// 5.14). Error: Internal.
+    /// Sends SIGKILL atomically to all processes of the cgroup, also to processes in nested and frozen cgroups (cgroup.kill,
+    /// Linux 5.14). Error: Internal.
     Result<void> kill() const;
-    /// Begins to freeze or to thaw all processes of this cgroup and the nested cgroups (cgroup.freeze). frozen() tells when the
-    /// freeze or thaw is done. Error: Internal.
+    /// Begins to freeze or to thaw all processes of this cgroup and the nested cgroups (cgroup.freeze). Call frozen() to find
+    /// out whether the freeze or thaw is done. Error: Internal.
     Result<void> freeze(bool on) const;
     /// Moves a process into this cgroup (cgroup.procs). Errors: PidGone; Internal.
     Result<void> attach(pid_t pid) const;
-    /// Reads all figures that the cgroup counts.
+    /// Reads all resource counters of the cgroup.
     Usage usage() const;
-    /// Holds figures of memory.events, which include nested cgroups. `events` says how often memory reached a limit of this
-    /// cgroup or of a nested one. `kills` counts the processes that the kernel killed, for whatever limit. Both are unset if the
-    /// kernel does not count memory.
+    /// Holds counters from the file memory.events. The counters include nested cgroups. `events` says how often memory reached
+    /// a limit of this cgroup or of a nested cgroup. `kills` counts the processes that the kernel's OOM killer killed,
+    /// whichever limit was reached. `events` and `kills` are unset if the kernel does not count memory.
     struct OomCount {
         std::optional<std::uint64_t> events;
         std::optional<std::uint64_t> kills;
     };
     OomCount oomCount() const;
-    /// Reads the present figures of CPU, memory, tasks and disks. briefUsage() reads a third of the files that usage() reads.
+    /// Reads the present use of CPU, memory, tasks and disks. The function briefUsage() reads only a third of the files that
+    /// usage() reads.
     Usage briefUsage() const;
     /// Holds limits that the kernel enforces. A member is unset if there is no limit, or if the controller is off.
     struct Bounds {
@@ -58,9 +60,9 @@ public:
     Bounds bounds() const;
     /// Says whether the whole cgroup is frozen (cgroup.events). Returns nullopt if the cgroup is gone.
     std::optional<bool> frozen() const;
-    /// After this call each file stays open after it was read, and takes a descriptor. The next reading of an open file takes 1
-    /// to 3 us, not 10. Each call of keepFilesOpen() looks again for files that did not exist, because running jobs can get
-    /// further controllers.
+    /// After keepFilesOpen(), each file stays open once it has been read, and occupies a descriptor. It takes 1 to 3 us to read
+    /// an open file, and 10 us to read a file that is not open. Each call of keepFilesOpen() looks again for files that did not
+    /// exist before, because running jobs can get further controllers.
     void keepFilesOpen();
     static constexpr unsigned kMostFiles = 12; ///< how many descriptors keepFilesOpen() may take
     /// Returns the bytes of memory that the kernel cannot free without swap or a kill, or nullopt if the kernel does not count
@@ -83,16 +85,18 @@ public:
     /// `root` is the directory that has /sys/fs/cgroup.
     explicit CgroupTree(const std::filesystem::path& root = "/");
 
-    /// Succeeds if a cgroup v2 hierarchy is mounted at /sys/fs/cgroup. Error: Internal, with the remedy.
+    /// Succeeds if a cgroup v2 hierarchy is mounted at /sys/fs/cgroup. Error: Internal; the message says what to do.
     Result<void> check() const;
-    /// Opens the cgroup of this path, as /proc/PID/cgroup gives it. Error: Internal if the cgroup does not exist.
+    /// Opens the cgroup with this path. The path has the form of /proc/PID/cgroup. Error: Internal if the cgroup does not
+    /// exist.
     Result<CgroupDir> open(std::string_view path) const;
     bool exists(std::string_view path) const;
-    /// Returns true if no process is in the cgroup or below it. Returns false also if pinfold cannot read that.
+    /// Returns true if no process is in the cgroup or below it. Returns false also if pinfold cannot read whether processes are
+    /// there.
     bool isEmpty(std::string_view path) const;
-    /// Returns the names of the direct children, or an empty list if the cgroup does not exist.
+    /// Returns the names of the cgroup's direct children, or an empty list if the cgroup does not exist.
     std::vector<std::string> children(std::string_view path) const;
-    /// Removes an empty cgroup that systemd has forgotten. Error: Internal.
+    /// Removes an empty cgroup that systemd no longer knows. Error: Internal.
     Result<void> remove(std::string_view path) const;
     /// Returns the path of the cgroup's file cgroup.events, for inotify.
     std::filesystem::path eventsFile(std::string_view path) const;

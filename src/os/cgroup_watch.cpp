@@ -25,16 +25,16 @@ struct CgroupWatch::Impl {
     UniqueFd inotify{::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)};
     EventHandle source;
     std::uint64_t nextId = 1;
-    // The handlers by watch descriptor. inotify has one watch descriptor for each file, so several registrations for the same
-    // file share it.
+    // Maps each watch descriptor to the handlers of the file. For each file, inotify has one watch descriptor, so several
+    // registrations for the same file share one watch descriptor.
     std::map<int, std::map<std::uint64_t, std::shared_ptr<Handler>>> handlers;
     std::map<std::uint64_t, int> descriptors; ///< the inotify watch of each registration that has one
     std::map<std::uint64_t, Entry> unwatched; ///< registrations for which the kernel refused a watch
     EventHandle timer;                        ///< runs as long as `unwatched` has entries
 
     void drain() {
-        // This code reads one event at a time. So if a handler throws, the kernel keeps the other events. (No name follows the
-        // event of a watched file.)
+        // This code reads only one event at a time, so that the kernel keeps the other events if a handler throws. For a
+        // watched file, inotify adds no name to the event.
         inotify_event event{};
         while (::read(inotify.get(), &event, sizeof event) > 0)
             if ((event.mask & IN_Q_OVERFLOW) != 0)
@@ -75,8 +75,8 @@ struct CgroupWatch::Impl {
         timer = unwatched.empty() ? nullptr : loop.after(kLookAgain, [this] { lookAtUnwatched(); });
     }
 
-    /// Calls the handlers of all unwatched files as if the files had changed. This is harmless, because each handler looks at the
-    /// cgroup itself.
+    /// Calls the handlers of all unwatched files as if the files had changed. A call of a handler without a change is harmless,
+    /// because each handler looks at the cgroup itself.
     void lookAtUnwatched() {
         lookLater(); // comes first, because an exception of a handler skips the rest
         const auto copy = unwatched;
@@ -103,7 +103,7 @@ struct CgroupWatch::Impl {
         found->second.erase(id);
         if (found->second.empty()) {
             handlers.erase(found);
-            // This call fails if the cgroup is gone, because the kernel has removed the watch then.
+            // If the cgroup is gone, the kernel has already removed the watch, and inotify_rm_watch() fails.
             ::inotify_rm_watch(inotify.get(), descriptor);
         }
     }

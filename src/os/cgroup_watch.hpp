@@ -15,11 +15,13 @@
 
 namespace pinfold {
 
-/// Watches cgroup.events files through one inotify descriptor. Only cgroup.events says reliably, and first, whether a cgroup is
-/// empty. systemd's signals come later and more than once, and during a reload they come also for units that live on.
+/// Watches cgroup.events files through one inotify descriptor. Only the file cgroup.events tells reliably that a cgroup is
+/// empty. The file also changes before systemd sends its signals, and systemd may send a signal more than once. During a
+/// reload, systemd sends signals also for units that continue to exist.
 ///
-/// The kernel limits the watches of a user (fs.inotify.max_user_watches), and all of root's programs share that limit. If a file
-/// has no watch, CgroupWatch calls its handler every kLookAgain, even without a change, until a watch is free.
+/// The kernel limits the inotify watches of each user (fs.inotify.max_user_watches), and all programs of root share root's
+/// limit. If a file has no watch, CgroupWatch calls the file's handler every kLookAgain microseconds, even without a change,
+/// until a watch is free.
 class CgroupWatch {
 public:
     static constexpr std::uint64_t kLookAgain = 1'000'000; ///< in microseconds
@@ -31,11 +33,11 @@ public:
 
     /// Calls `handler` after each change of the file, after the removal of the file, and sometimes without a reason. So the
     /// handler must look at the cgroup itself. The caller must also look at the cgroup right after watch(), because CgroupWatch
-    /// does not report an earlier change. Error: Internal if the file does not exist.
+    /// does not report changes that came before watch(). Error: Internal if the file does not exist.
     Result<EventHandle> watch(const std::filesystem::path& eventsFile, std::function<void()> handler);
 
-    /// CgroupWatch calls onExhausted, with the remedy, when the kernel has no more watches. Before the next call the kernel must
-    /// have had a watch again.
+    /// CgroupWatch calls onExhausted when the kernel has no more watches. The argument of onExhausted says what the
+    /// administrator can do. CgroupWatch calls onExhausted again only if the kernel has granted a watch in between.
     std::function<void(const std::string&)> onExhausted;
 
 private:

@@ -12,9 +12,9 @@
 namespace pinfold {
 namespace {
 
-// Closes the descriptor without lingering. A close of a socket with SO_LINGER (socket(7)) would occupy a thread and a descriptor
-// for as long as the socket's creator likes. Without SO_LINGER, close(2) returns at once, and the kernel sends the rest of the
-// data later.
+// Closes the descriptor without lingering. If a socket has SO_LINGER (socket(7)), close(2) can occupy a thread and a descriptor
+// as long as the socket's creator wants. Without SO_LINGER, close(2) returns at once, and the kernel sends the rest of the data
+// later.
 void closeWithoutLingering(int fd) {
     constexpr linger kNone{};
     (void)::setsockopt(fd, SOL_SOCKET, SO_LINGER, &kNone, sizeof kNone); // this fails for most descriptors, which are not sockets

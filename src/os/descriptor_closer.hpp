@@ -14,29 +14,29 @@
 
 namespace pinfold {
 
-/// Closes descriptors that other users' programs made. close(2) of such a descriptor may flush a file to a server that hangs, or
-/// linger on a socket. (DescriptorCloser switches lingering off first, but a process with another descriptor of the socket can
-/// switch it on again.) So threads close the descriptors in the background. DescriptorCloser counts threads and descriptors by
-/// user, so a user whose descriptors do not close delays no other user's descriptors.
+/// Closes descriptors that other users' programs made. A close(2) of another user's descriptor may flush a file to a server
+/// that hangs, or linger on a socket. DescriptorCloser switches lingering off first, but another process that has the socket
+/// open can switch lingering on again. So threads close the descriptors in the background. DescriptorCloser limits the threads
+/// and descriptors of each user. So if the descriptors of one user hang, the descriptors of other users still close.
 class DescriptorCloser {
 public:
     static constexpr std::size_t kThreadsPerUser = 4;
-    static constexpr std::size_t kThreadsOfUsers = 24; ///< threads for all users except root; root's descriptors never wait for
-                                                       ///< others
-    /// A user counts as overloaded if this many descriptors of the user wait or hang.
+    static constexpr std::size_t kThreadsOfUsers = 24; ///< threads for all users but root; root never waits for other users
+    /// If this many descriptors of a user wait or hang, the user counts as overloaded.
     static constexpr std::size_t kMostPerUser = 1024;
 
-    /// `mostOfUsers` says how many descriptors of all users but root may wait or hang. Beyond this number pinfoldd should take no
-    /// more descriptors of these users.
+    /// `mostOfUsers` limits how many descriptors of all users except root may wait or hang. At this limit, pinfoldd should
+    /// accept no more descriptors from users other than root.
     explicit DescriptorCloser(Background& background, std::size_t mostOfUsers = partOfDescriptors(kPartForClosing))
         : background_(background), mostOfUsers_(mostOfUsers) {}
 
-    /// Closes the descriptor in the background. `owner` is the user who handed the descriptor over. close() closes a pidfd
-    /// itself, because a pidfd closes at once.
+    /// Closes the descriptor in the background. `owner` is the user who passed the descriptor to pinfoldd. For a pidfd, close()
+    /// needs no thread, because a pidfd closes at once.
     void close(uid_t owner, UniqueFd fd);
-    /// Returns true if pinfoldd should take no more descriptors of the user, for one of two reasons. First, too many descriptors
-    /// of the user hang in close(); a descriptor that only waits behind those of other users does not count. Second, all ordinary
-    /// users together have so many descriptors waiting that root might find no free descriptor. Returns false for root.
+    /// Returns true if pinfoldd should accept no more descriptors from the user, for one of two reasons. The first reason: too
+    /// many descriptors of the user hang in close(). A descriptor that only waits behind descriptors of other users does not
+    /// count as hanging. The second reason: too many descriptors of all ordinary users together wait or hang, and root might
+    /// find no free descriptor. Returns false for root.
     bool overloaded(uid_t owner) const;
     /// Returns how many descriptors of all users wait or hang.
     std::size_t held() const;
@@ -49,7 +49,7 @@ private:
     };
 
     void begin();
-    /// Begins to close one descriptor of the user. Returns false if no thread is free for it now.
+    /// Begins to close one descriptor of the user. Returns false if no thread is free at the moment.
     bool beginOne(uid_t owner, User& user);
     void finished(uid_t owner);
 
@@ -64,7 +64,7 @@ private:
 class ForeignFd {
 public:
     ForeignFd() = default;
-    /// Until somebody calls closeBy(), the ForeignFd closes the descriptor itself.
+    /// Before closeBy() is called, the ForeignFd closes the descriptor itself.
     explicit ForeignFd(UniqueFd fd) : fd_(std::move(fd)) {}
     ForeignFd(DescriptorCloser& closer, uid_t owner, UniqueFd fd) : closer_(&closer), owner_(owner), fd_(std::move(fd)) {}
     ForeignFd(ForeignFd&&) noexcept = default;
@@ -79,8 +79,8 @@ public:
     }
     ~ForeignFd() { reset(); }
 
-    /// From now on `closer` closes the descriptor. `closer` must outlive this object. `owner` is the user who handed the
-    /// descriptor over.
+    /// After closeBy(), `closer` closes the descriptor. `closer` must outlive the ForeignFd. `owner` is the user who passed the
+    /// descriptor to pinfoldd.
     void closeBy(DescriptorCloser& closer, uid_t owner) {
         closer_ = &closer;
         owner_ = owner;
@@ -90,12 +90,13 @@ public:
             closer_->close(owner_, std::move(fd_));
         fd_.reset();
     }
-    /// From now on the descriptor counts as a descriptor of `owner`, no matter who has handed it over.
+    /// After belongsTo(), the descriptor counts as a descriptor of `owner`, even if another user passed the descriptor to
+    /// pinfoldd.
     void belongsTo(uid_t owner) { owner_ = owner; }
     uid_t owner() const { return owner_; }
-    /// Returns another descriptor of the same file, or an empty ForeignFd if no descriptor is left.
+    /// Returns another descriptor of the same file, or an empty ForeignFd if the process can have no further descriptor.
     ForeignFd copy() const;
-    /// Gives the descriptor away. Its new owner closes it like any other descriptor.
+    /// Gives the descriptor to the caller. The caller closes the descriptor like any other descriptor.
     UniqueFd release() { return std::move(fd_); }
     int get() const { return fd_.get(); }
     explicit operator bool() const { return static_cast<bool>(fd_); }

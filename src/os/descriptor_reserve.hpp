@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Keeps some of this process's descriptors free. Without free descriptors pinfoldd could not end a job well. For example,
-// pinfoldd could not list the job's leftovers, read the job's figures or store the job's record, and the job's supervisor could
-// not connect.
+// Keeps some of this process's descriptors free. Without free descriptors pinfoldd could not end a job properly. For example,
+// pinfoldd could not list the job's leftovers, read the job's resource use, or store the job's record. The job's supervisor
+// could not connect to pinfoldd.
 #pragma once
 
 #include <cstdint>
 
 namespace pinfold {
 
-/// So many descriptors stay free for files of cgroups, processes and records that are open for a moment. No connection takes
-/// these descriptors.
+/// Says how many descriptors stay free for files that are open only for a moment, such as files of cgroups, processes and
+/// records. Connections do not use the reserve kReservedForWork.
 inline constexpr std::uint64_t kReservedForWork = 64;
-/// So many descriptors stay free for short-lived files and for the connections of supervisors. No new job and no new task takes
-/// these descriptors.
+/// Says how many descriptors stay free for short-lived files and for the connections of supervisors. New jobs and new tasks do
+/// not use the reserve kReservedForEnds.
 inline constexpr std::uint64_t kReservedForEnds = 256;
 
-/// Root must always find a free descriptor. So the connections of ordinary users together may take an eighth of all descriptors,
-/// and descriptors of theirs that do not close may take a sixteenth. The jobs and tasks of ordinary users take no more than the
-/// first three quarters.
+/// Root must always find a free descriptor. So the connections of all ordinary users together may take an eighth of all
+/// descriptors. Descriptors of ordinary users that do not close may take a sixteenth. The jobs and tasks of ordinary users use
+/// only the first three quarters of all descriptors.
 inline constexpr std::uint64_t kPartForConnections = 8;
 inline constexpr std::uint64_t kPartForClosing = 16;
 
 /// Returns the number of descriptors that this process may have, divided by `part`.
 std::uint64_t partOfDescriptors(std::uint64_t part);
 
-/// Returns true if a new descriptor would be one of the last quarter, which is for root.
+/// Returns true if a new descriptor would be in the last quarter of all descriptors. The last quarter is for root.
 bool onlyRootsQuarterIsLeft();
 
-/// Returns true if `descriptor` is one of the last `reserve` descriptors that this process may have. The kernel gives the lowest
-/// free number, so the number of a new descriptor tells how many are free. If the process may have fewer than 1024 descriptors,
-/// the reserve is smaller in proportion.
+/// Returns true if `descriptor` is one of the last `reserve` descriptors that this process may have. The kernel gives the
+/// lowest free number, so the number of a new descriptor tells how many descriptors are free. If the process may have fewer
+/// than 1024 descriptors, the reserve is smaller in proportion.
 bool isOfReserve(int descriptor, std::uint64_t reserve);
 
 /// Returns true if a new descriptor would be one of the last `reserve` descriptors.

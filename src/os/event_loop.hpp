@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Declares what the daemon's logic asks of its loop. Tests replace this interface. The loop runs in one thread. A handler never
-// blocks and lets no exception out.
+// Declares the functions of the event loop that the daemon's logic uses. Tests replace this interface. The loop runs in one
+// thread. A handler must never block, and must not throw.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace pinfold {
 
-/// Is a registration of a handler. The destruction of the EventSource ends the registration. The handler itself may destroy it:
-/// the loop keeps the handler until the handler returns.
+/// Represents the registration of a handler. The destruction of the EventSource ends the registration. The handler itself may
+/// destroy its EventSource, because the loop keeps the handler until the handler returns.
 class EventSource {
 public:
     virtual ~EventSource() = default;
@@ -22,17 +22,18 @@ public:
     using Handler = std::function<void()>;
     virtual ~EventLoop() = default;
 
-    /// Calls `handler` each time `fd` is readable (or hung up), until the caller destroys the handle. The caller keeps `fd`.
+    /// Calls `handler` each time `fd` is readable (or hung up), until the caller destroys the EventHandle. The caller remains
+    /// the owner of `fd`.
     virtual EventHandle onReadable(int fd, Handler handler) = 0;
     /// Calls `handler` once, `delayUsec` microseconds from now.
     virtual EventHandle after(std::uint64_t delayUsec, Handler handler) = 0;
-    /// Calls `handler` once, when the loop has handled all or much of what is pending now. This is for work that is cheaper in
-    /// batches.
+    /// Calls `handler` once, when the loop has handled all or many of the pending events. Use whenIdle() for work that is
+    /// cheaper in batches.
     virtual EventHandle whenIdle(Handler handler) = 0;
 
-    /// Returns CLOCK_BOOTTIME in microseconds. This is the clock of time limits.
+    /// Returns CLOCK_BOOTTIME in microseconds. All time limits use CLOCK_BOOTTIME.
     virtual std::uint64_t bootTime() const = 0;
-    /// Returns CLOCK_REALTIME in microseconds. This is the clock for people.
+    /// Returns CLOCK_REALTIME in microseconds. Times that people see are from CLOCK_REALTIME.
     virtual std::uint64_t realTime() const = 0;
     /// Returns the CPU time in microseconds that the calling thread has used. The time in which the thread waited for a CPU does
     /// not count.

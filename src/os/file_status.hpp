@@ -9,7 +9,7 @@
 
 namespace pinfold {
 
-/// Identifies a file for as long as the file exists.
+/// Identifies a file while the file exists.
 struct FileId {
     std::uint64_t device = 0; ///< major number in the upper 32 bits, minor number in the lower 32 bits
     std::uint64_t inode = 0;
@@ -28,17 +28,18 @@ struct FileStatus {
     std::uint64_t modified = 0;             ///< when the file's contents changed last
     std::uint64_t touched = 0;              ///< when the file's contents or its inode changed last
 
-    /// Returns true if this is the same file with the same contents. (The size on disk does not count, because it changes when
-    /// the kernel writes the file to the disk. The inode's time does not count, because it changes when somebody removes a link
-    /// to the file.)
+    /// Returns true if both statuses are of the same file with the same contents. The function unchanged() ignores the size on
+    /// disk, because that size changes when the kernel writes the file to the disk. The inode's time of change does not count
+    /// either, because that time changes when somebody removes a link to the file.
     bool unchanged(const FileStatus& before) const {
         return id == before.id && uid == before.uid && directory == before.directory && mountPoint == before.mountPoint &&
                born == before.born && modified == before.modified;
     }
 };
 
-/// Returns the status of `name` in a directory, or of the directory itself if `name` is "". fileStatus() follows no link and asks
-/// no file server, so no server can make the caller wait. Returns nullopt and sets errno if the status cannot be read.
+/// Returns the status of `name` in a directory, or of the directory itself if `name` is "". The function fileStatus() follows
+/// no link and asks no file server. So a file server cannot make the caller of fileStatus() wait. Returns nullopt and sets
+/// errno if the status cannot be read.
 std::optional<FileStatus> fileStatus(int directory, const char* name);
 
 } // namespace pinfold

@@ -13,13 +13,13 @@ namespace pinfold {
 /// memory above it is in use.
 class FreedMemory {
 public:
-    /// A long answer has been sent and freed after this many microseconds.
+    /// After this many microseconds, pinfoldd has sent a long answer and freed its memory.
     static constexpr std::uint64_t kDelay = 1'000'000;
 
     explicit FreedMemory(EventLoop& loop) : loop_(loop) {}
 
-    /// Call this after a long answer. The memory of the answer's parts goes back to the system now, and the memory of the message
-    /// goes back later.
+    /// Call giveBack() after a long answer. The memory of the answer's parts goes back to the system at once, and the memory of
+    /// the message goes back later.
     void giveBack() {
         ::malloc_trim(0);
         if (!timer_)

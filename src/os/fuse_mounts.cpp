@@ -58,7 +58,7 @@ bool isAUsers(std::string_view options) {
     return user && *user >= kFirstOrdinaryUser;
 }
 
-/// Returns the name of the device's FUSE connection, or nothing if `device` is not the number of a device.
+/// Returns the name of the FUSE connection of `device`, or nothing if `device` is not a device number.
 std::optional<std::string> connectionOf(std::string_view device) {
     const auto colon = device.find(':');
     if (colon == std::string_view::npos)
@@ -70,7 +70,7 @@ std::optional<std::string> connectionOf(std::string_view device) {
     return std::to_string(*major << kMinorBits | *minor);
 }
 
-/// Returns the FUSE connections that the node itself has mounted, or nothing if pinfold cannot know them.
+/// Returns the FUSE connections that the node itself has mounted, or nothing if pinfold cannot find them out.
 std::optional<std::set<std::string>> nodesConnections(const std::filesystem::path& root) {
     const auto mounts = readFile(AT_FDCWD, (root / "proc/self/mountinfo").c_str(), kMostBytes);
     if (!mounts || mounts->empty() || mounts->size() == kMostBytes)

@@ -10,8 +10,8 @@
 
 namespace pinfold {
 
-/// Writes, in threads, to files and pipes that users have made. OutputWriters counts the threads that hang by user, so no user
-/// can keep messages from other users' jobs.
+/// Writes, in threads, to files and pipes that users have made. OutputWriters limits the hanging threads of each user. So no
+/// user can prevent messages to the jobs of other users.
 class OutputWriters {
 public:
     static constexpr std::size_t kThreadsPerUser = 4;
@@ -27,13 +27,14 @@ private:
     PerUserLimit writing_{kThreadsPerUser, kThreadsOfUsers};
 };
 
-/// Holds a job's standard error for the rare line that pinfoldd writes to it. A full pipe, a stopped terminal or a hung file
-/// server may block a write. Even a close may block, because a network file system flushes at a close. So the loop's thread
-/// neither writes nor closes.
+/// Holds the descriptor of a job's standard error, to which pinfoldd seldom writes a line. A full pipe, a stopped terminal or a
+/// hung file server may block a write. Even close(2) may block, because a network file system then flushes the file. So the
+/// event loop's thread neither writes to a job's output nor closes it.
 class JobOutput {
 public:
     JobOutput() = default;
-    /// `writers` must outlive the JobOutput. `owner` is the job's owner, no matter who has handed the descriptor over.
+    /// `writers` must outlive the JobOutput. `owner` is the job's owner, even if another user passed the descriptor to
+    /// pinfoldd.
     JobOutput(OutputWriters& writers, uid_t owner, ForeignFd descriptor)
         : writers_(&writers), descriptor_(std::move(descriptor)) {
         descriptor_.belongsTo(owner);

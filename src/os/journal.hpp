@@ -24,8 +24,8 @@ public:
     virtual void event(const JournalEvent& event) = 0;
 };
 
-/// Writes with sd_journal_sendv(3), which blocks while journald takes nothing. If the journal does not take an entry, the entry
-/// is lost, because there is no other place for it.
+/// Writes with sd_journal_sendv(3), which blocks while journald reads no messages. If the journal does not accept an entry, the
+/// entry is lost, because pinfold stores it nowhere else.
 class SdJournal : public Journal {
 public:
     /// `identifier` is the entry's SYSLOG_IDENTIFIER, the program's name.
@@ -36,7 +36,7 @@ private:
     std::string identifier_;
 };
 
-/// Does what SdJournal does, but the thread of a MessageQueue writes, so the loop may use a QueuedJournal.
+/// Writes to the journal like SdJournal, but in the thread of a MessageQueue. So the event loop may use a QueuedJournal.
 class QueuedJournal : public Journal {
 public:
     QueuedJournal(std::string identifier, MessageQueue& queue) : journal_(std::move(identifier)), queue_(queue) {}

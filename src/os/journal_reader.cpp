@@ -36,7 +36,7 @@ int addMatches(sd_journal* journal, const JournalMatches& matches) {
     return status;
 }
 
-/// A file that was damaged may have entries that nobody can read.
+/// A damaged journal file may contain entries that cannot be read.
 bool isUnreadableEntry(int status) { return status == -EBADMSG || status == -EADDRNOTAVAIL; }
 
 } // namespace
@@ -72,7 +72,7 @@ Result<void> JournalReader::goToOldest() { return resultOf(sd_journal_seek_head(
 Result<void> JournalReader::goToNewest(std::uint64_t count) {
     if (const int status = sd_journal_seek_tail(journal_.get()); status < 0)
         return failed(status);
-    // One more, because next() begins after the entry at which this stops.
+    // The code skips back one entry more than `count`, because next() begins after the entry at which the skip stops.
     const int skipped = sd_journal_previous_skip(journal_.get(), count + 1);
     if (skipped < 0)
         return failed(skipped);

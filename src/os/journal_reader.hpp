@@ -26,15 +26,17 @@ struct JournalEntry {
     std::string_view field(std::string_view name) const;
 };
 
-/// An entry matches if one of these lists matches. Each list has conditions "FIELD=value". A list matches if, for each field in
-/// the list, one of the conditions on this field holds.
+/// Holds lists of conditions that an entry of the journal may meet. An entry matches if at least one of the lists matches. Each
+/// list has conditions of the form "FIELD=value". For each field in a matching list, the entry meets one of the conditions on
+/// that field.
 using JournalMatches = std::vector<std::vector<std::string>>;
 
-/// Returns matches for the entries that `journalctl -u UNIT` shows: entries of the unit's processes, of systemd about the unit,
-/// and of root's programs about the unit.
+/// Returns matches for the entries that `journalctl -u UNIT` shows. An entry is from a process of the unit, or it is a message
+/// about the unit from systemd or from one of root's programs.
 JournalMatches matchesOfUnit(const std::string& unit);
 
-/// Reads the entries that match and that the caller may read, oldest first. A call blocks while the journal's files block.
+/// Reads the entries that match and that the caller may read, oldest first. A call may block, because it reads the journal's
+/// files.
 class JournalReader {
 public:
     static Result<JournalReader> open(const JournalMatches& matches);
@@ -42,7 +44,7 @@ public:
     Result<void> goToOldest();
     /// Leaves out all entries except the newest `count` entries.
     Result<void> goToNewest(std::uint64_t count);
-    /// Returns the next entry, or nothing if there is no further entry yet.
+    /// Returns the next entry, or nothing if the journal has no further entry yet.
     Result<std::optional<JournalEntry>> next();
     /// Waits until the journal has changed.
     Result<void> wait();
@@ -57,8 +59,8 @@ private:
     std::unique_ptr<sd_journal, Close> journal_;
 };
 
-/// Returns false if the caller may read only entries of the caller's own processes. JournalReader then leaves out all other
-/// entries without an error.
+/// Returns false if the caller may read only entries of the caller's own processes. If the caller may not read the entries of
+/// other processes, JournalReader leaves these entries out without an error.
 bool mayReadWholeJournal();
 
 } // namespace pinfold

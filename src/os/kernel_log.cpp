@@ -23,13 +23,13 @@ std::optional<std::uint64_t> numberAt(std::string_view text) {
     return parsed ? std::optional(*parsed) : std::nullopt;
 }
 
-/// Returns the number right after the first `name`.
+/// Returns the number that follows the first `name` in the text.
 std::optional<std::uint64_t> numberAfter(std::string_view text, std::string_view name) {
     const auto at = text.find(name);
     return at == std::string_view::npos ? std::nullopt : numberAt(text.substr(at + name.size()));
 }
 
-/// Returns the text between `name` and the next `end` after it.
+/// Returns the text between `name` and the next `end`.
 std::string between(std::string_view text, std::string_view name, std::string_view end) {
     const auto at = text.find(name);
     if (at == std::string_view::npos)
@@ -38,8 +38,8 @@ std::string between(std::string_view text, std::string_view name, std::string_vi
     return std::string(rest.substr(0, std::min(rest.find(end), rest.size())));
 }
 
-/// Returns true if the text contains the mark only once. A user who names a cgroup or a process may put further marks into the
-/// name.
+/// Returns true if the text contains the mark only once. The name of a cgroup or a process may also contain the mark, because
+/// users choose such names.
 bool isOnce(std::string_view text, std::string_view mark) {
     const auto at = text.find(mark);
     return at != std::string_view::npos && at == text.rfind(mark);
@@ -49,7 +49,7 @@ bool isPath(std::string_view text) { return text.starts_with('/') && text.find('
 
 std::uint64_t kibibytes(std::string_view text, std::string_view name) { return numberAfter(text, name).value_or(0) * 1024; }
 
-/// Undoes the escapes of /dev/kmsg, where the kernel writes backslashes and bytes that are not printable as "\xNN".
+/// Undoes the escapes of /dev/kmsg. The kernel writes backslashes and unprintable bytes as "\xNN".
 std::string unescaped(std::string_view text) {
     std::string out;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -73,8 +73,8 @@ std::optional<OomReport> OomParser::feed(std::uint64_t time, std::string_view li
         incident_.byHand = line.find("order=-1,", at) != std::string_view::npos; // order is -1 after a sysrq, see mm/oom_kill.c
         return std::nullopt;
     }
-    // The line "CPU: 1 PID: 1 Comm: systemd Not tainted …" names the process that asked for the memory. PID 1 asks for memory
-    // when it lowers a limit.
+    // The line "CPU: 1 PID: 1 Comm: systemd Not tainted …" names the process that asked for the memory. If PID 1 lowers a
+    // memory limit, and the cgroup exceeds the new limit, the kernel names PID 1 in the line.
     if (line.starts_with("CPU: ")) {
         if (numberAfter(line, " PID: ") == 1)
             byInit_ = true;
@@ -101,7 +101,7 @@ std::optional<OomReport> OomParser::feed(std::uint64_t time, std::string_view li
             !isOnce(line, ",task_memcg=") || !isPath(task) || !(ofTheNode || (isOnce(line, ",oom_memcg=") && isPath(limit)));
         incident_.limitCgroup = unescaped(limit);
         incident_.taskCgroup = unescaped(task);
-        // If the line names no limit's cgroup, PID 1 needed the memory for itself, and the node ran out of memory.
+        // If the line does not name the cgroup of a limit, the node ran out of memory when PID 1 needed memory for itself.
         incident_.byHand = incident_.byHand || (byInit_ && !incident_.limitCgroup.empty());
         return std::nullopt;
     }
@@ -165,8 +165,8 @@ void KernelLog::take(std::string_view record) {
     const std::uint64_t time = stamp < text ? numberAt(record.substr(stamp + 1)).value_or(0) : 0;
     const auto end = std::min(record.find('\n', text), record.size());
     const auto line = record.substr(text + 1, end - text - 1);
-    // Older kernels (6.1) write a cgroup's statistics in one record with escaped line breaks. In other records, an escaped line
-    // break comes from a process's name, and the record is one line.
+    // Older kernels (6.1) write a cgroup's statistics in one record with escaped line breaks. In a record without statistics,
+    // an escaped line break comes from a process's name, and the record is one line.
     if (line.starts_with("anon ")) {
         for (std::size_t start = 0; start <= line.size();) {
             const auto stop = std::min(line.find("\\x0a", start), line.size());

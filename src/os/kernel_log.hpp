@@ -33,9 +33,9 @@ struct OomReport {
 /// Makes a report from the lines of one out-of-memory kill.
 class OomParser {
 public:
-    /// Takes a line that the kernel itself wrote. (Do not pass other lines, because users of logger(1) write to the log, too.)
-    /// Returns a report when it is complete. Returns no report if it is not clear which cgroups the kernel meant, because names
-    /// of cgroups or processes look like parts of a line.
+    /// Takes a line that the kernel itself wrote. Do not pass lines from other writers to feed(), because users can write to
+    /// the log, too (logger(1)). Returns a report when the report is complete. If names of cgroups or processes look like parts
+    /// of a line, feed() returns no report, because it is not clear which cgroups the kernel meant.
     std::optional<OomReport> feed(std::uint64_t time, std::string_view line);
 
 private:
@@ -49,17 +49,17 @@ class KernelLog {
 public:
     using Handler = std::function<void(const OomReport&)>;
 
-    /// Opens /dev/kmsg at its oldest line. The error Internal says what the unit file must allow.
+    /// Opens /dev/kmsg at its oldest line. Error: Internal; the message says what pinfoldd's unit file must allow.
     static Result<UniqueFd> openDevice();
 
-    /// `kmsg` is the result of openDevice(). If it is empty, KernelLog never reports anything.
+    /// `kmsg` is the result of openDevice(). If `kmsg` is empty, KernelLog never reports anything.
     explicit KernelLog(UniqueFd kmsg) : kmsg_(std::move(kmsg)) {}
 
     bool readable() const { return static_cast<bool>(kmsg_); }
-    /// From now on KernelLog reports each kill as soon as the kernel logs it. Kills that are in the log already come with the
-    /// next line or by drain().
+    /// After watch(), KernelLog reports each kill as soon as the kernel logs the kill. KernelLog reports older kills in the log
+    /// when the next line comes, or when drain() is called.
     void watch(EventLoop& loop);
-    /// Reads the lines that are in the log now.
+    /// Reads all lines that are in the kernel's log at the moment.
     void drain();
 
     Handler onOom;

@@ -16,7 +16,7 @@
 namespace pinfold {
 namespace {
 
-/// Reads the second number of schedstat: for how many nanoseconds the thread was ready to run but had no CPU
+/// Reads the second number of /proc/thread-self/schedstat: the nanoseconds in which the thread was ready to run but had no CPU
 /// (Documentation/scheduler/sched-stats.rst).
 std::uint64_t runDelayUsec(int schedstat) {
     std::array<char, 128> text{};

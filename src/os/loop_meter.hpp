@@ -11,7 +11,7 @@ namespace pinfold {
 /// A measurement costs some microseconds, so only debug builds use a LoopMeter.
 class LoopMeter {
 public:
-    /// A turn that slept longer than this many microseconds has made a call that may block.
+    /// If one turn of the loop slept longer than this many microseconds, it has made a call that may block.
     static constexpr std::uint64_t kTooLong = 100'000;
 
     /// Measures the thread that constructs the LoopMeter.

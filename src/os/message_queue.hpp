@@ -10,9 +10,9 @@
 
 namespace pinfold {
 
-/// Queues messages for people. A thread writes the messages in their order. When journald stands still (for instance with its
-/// disk), journald blocks its writers, and it must not block the loop. MessageQueue drops and counts messages that do not fit,
-/// and reports the count when there is room again.
+/// Queues messages for people. A thread writes the messages in their order. When journald hangs (for instance because its disk
+/// hangs), every program that writes to journald blocks. The event loop must not block. MessageQueue drops and counts messages
+/// that do not fit, and reports the count when there is room again.
 class MessageQueue {
 public:
     static constexpr std::size_t kMostBytes = 4 << 20;
@@ -25,12 +25,12 @@ public:
     MessageQueue(const MessageQueue&) = delete;
     MessageQueue& operator=(const MessageQueue&) = delete;
 
-    /// Adds a message. Only the loop's thread calls add(). Another thread calls `write`. `write` owns what it uses, which is
-    /// about `bytes` of memory.
+    /// Adds a message. Only the loop's thread calls add(). Another thread calls `write`. `write` must own the data that it
+    /// uses. `bytes` is the approximate size of that data in memory.
     void add(std::size_t bytes, std::function<void()> write);
 
-    /// MessageQueue calls onLost when there is room for a message about lost messages, with the number of messages that were lost
-    /// since the last call.
+    /// MessageQueue calls onLost when the queue has room for a message about lost messages. The argument of onLost is the
+    /// number of messages that were lost since the last call.
     std::function<void(std::uint64_t)> onLost;
 
 private:

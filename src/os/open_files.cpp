@@ -26,10 +26,11 @@ constexpr std::size_t kMostMaps = 256 << 20;
 
 Error failed(const std::filesystem::path& path) { return {ErrorCode::Internal, path.string() + ": " + std::strerror(errno)}; }
 
-/// Returns true if errno says that the process or thread has ended. Processes end all the time, so this is not an error.
+/// Returns true if errno says that the process or thread has ended. Processes end all the time, so the end of a process is not
+/// an error.
 bool hasGone() { return errno == ENOENT || errno == ESRCH; }
 
-/// Returns the names in the directory that are numbers. A directory that is gone counts as empty.
+/// Returns those names in the directory that are numbers. A directory that is gone counts as empty.
 Result<std::vector<std::string>> numbersIn(const std::filesystem::path& directory) {
     std::vector<std::string> numbers;
     std::error_code error;
@@ -43,8 +44,8 @@ Result<std::vector<std::string>> numbersIn(const std::filesystem::path& director
 
 Result<std::vector<std::string>> processes(const std::filesystem::path& proc) {
     auto pids = numbersIn(proc);
-    // The mount option hidepid= hides other users' processes from a program without special rights. If it hides anything, it also
-    // hides PID 1.
+    // The mount option hidepid= hides other users' processes from a program without special rights. If hidepid= hides any
+    // process, it also hides PID 1.
     if (pids && std::find(pids->begin(), pids->end(), "1") == pids->end())
         return Error{ErrorCode::Internal, proc.string() + " does not show all processes (hidepid=?): run as root"};
     return pids;
@@ -56,7 +57,7 @@ class Search {
 public:
     explicit Search(Devices devices) : devices_(std::move(devices)) {}
 
-    /// Adds the files of a process or thread. `process` is /proc/PID or /proc/PID/task/TID.
+    /// Adds the files that a process or thread uses. `process` is /proc/PID or /proc/PID/task/TID.
     Result<void> lookInto(const std::filesystem::path& process) {
         for (const char* link : {"cwd", "root"})
             if (auto followed = follow(process / link); !followed)
@@ -73,9 +74,9 @@ public:
     std::set<FileId> found;
 
 private:
-    /// Adds the file to which a link of /proc leads. The first statx() asks for no attribute of the file, because a FUSE mount
-    /// would refuse that to root, and a server that hangs would not answer. The second statx() asks only about files on the
-    /// wanted devices.
+    /// Adds the file to which a link in /proc points. The first statx() asks for no attribute of the file. A FUSE mount would
+    /// refuse attributes to root, and a file server that hangs would not answer. The second statx() asks only about files on
+    /// the wanted devices.
     Result<void> follow(const std::filesystem::path& link) {
         struct statx status {};
         constexpr int flags = AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
@@ -90,7 +91,7 @@ private:
         return {};
     }
 
-    /// The file has lines such as "55d0c8a2e000-55d0c8a30000 r--p 00000000 fe:00 1310842    /usr/bin/cat".
+    /// The file /proc/PID/maps has lines such as "55d0c8a2e000-55d0c8a30000 r--p 00000000 fe:00 1310842 /usr/bin/cat".
     Result<void> addMaps(const std::filesystem::path& file) {
         const auto text = readFile(AT_FDCWD, file.c_str(), kMostMaps);
         if (!text)
@@ -115,15 +116,15 @@ private:
     Devices devices_;
 };
 
-/// If the first thread of a process has ended, /proc/PID shows no descriptors and no maps, although the other threads still have
-/// them.
+/// If the first thread of a process has ended, /proc/PID shows no descriptors and no maps, although the other threads still use
+/// files.
 bool firstThreadHasEnded(const std::filesystem::path& process) {
     const auto stat = readFile(AT_FDCWD, (process / "stat").c_str());
     const auto nameEnd = stat ? stat->rfind(')') : std::string::npos;
     return nameEnd != std::string::npos && stat->size() > nameEnd + 2 && (*stat)[nameEnd + 2] == 'Z';
 }
 
-/// Looks into all threads of the process that have something to show.
+/// Finds the files that the process uses. If its first thread has ended, looks into all threads of the process.
 Result<std::set<FileId>> lookInto(const Devices& devices, const std::filesystem::path& process) {
     Search search(devices);
     if (auto looked = search.lookInto(process); !looked)
@@ -139,8 +140,8 @@ Result<std::set<FileId>> lookInto(const Devices& devices, const std::filesystem:
     return std::move(search.found);
 }
 
-/// Returns the real, effective and saved user id of a process. If one of the three is 0, all three are 0 in the result, because
-/// users can mix ids freely in their own user namespace.
+/// Returns the real, effective and saved user id of a process. If one of the three ids is 0, the result has 0 for all three
+/// ids, because users can mix ids freely in their own user namespace.
 std::array<uid_t, 3> usersOf(const ProcessTable& table, pid_t pid) {
     const auto info = table.read(pid);
     if (!info || info->realUid == 0 || info->effectiveUid == 0 || info->savedUid == 0)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Finds out which users are on the node, and which files they hold. The functions read all of /proc, or return an error.
+// Finds out which users have processes on the node, and which files the processes use. The functions in this file read all of
+// /proc, or return an error.
 #pragma once
 
 #include "base/result.hpp"
@@ -21,19 +22,19 @@ struct Inhabitants {
     std::set<uid_t> users; ///< the real, effective and saved user ids of all processes
 };
 
-/// Lists who is on the node. `root` is the directory that has /proc. Error: Internal if /proc does not show all processes, or if
-/// a process cannot be read.
+/// Lists the users who have processes on the node. `root` is the directory that contains "proc": "/", except in tests. Error:
+/// Internal if /proc does not show all processes, or if a process cannot be read.
 Result<Inhabitants> listInhabitants(const std::filesystem::path& root = "/");
 
 struct FilesInUse {
     std::set<FileId> files;
-    /// The users with a process that pinfold could not look into, and the reason. A process belongs to the users of all its user
-    /// ids. If one of the ids is 0, the process belongs only to root.
+    /// Lists the users with a process that pinfold could not examine, and the reason. A process belongs to the users of all its
+    /// user ids. If one of the process's user ids is 0, the process belongs only to root.
     std::map<uid_t, std::string> unseen;
 };
 
 /// Returns the files on these devices (FileId::device) that processes use: open files, mapped files, and root and working
-/// directories. filesInUse() needs CAP_SYS_PTRACE. Error: Internal if /proc does not show all processes.
+/// directories. The function filesInUse() needs CAP_SYS_PTRACE. Error: Internal if /proc does not show all processes.
 Result<FilesInUse> filesInUse(const std::set<std::uint64_t>& devices, ProcessLooks& looks,
                               const std::filesystem::path& root = "/");
 

@@ -5,8 +5,9 @@
 
 namespace pinfold {
 
-/// While a FileRightsOf lives, its thread has another user's rights for files (setfsuid(2)), and not root's. So the kernel itself
-/// refuses what that user may not do, even if somebody has renamed or replaced files after pinfold looked at them.
+/// While a FileRightsOf exists, its thread accesses files with the rights of another user and not with root's rights
+/// (setfsuid(2)). So the kernel itself refuses every access that the user may not make, even if somebody has renamed or
+/// replaced files after pinfold looked at them.
 class FileRightsOf {
 public:
     explicit FileRightsOf(uid_t user);
@@ -14,7 +15,7 @@ public:
     FileRightsOf(const FileRightsOf&) = delete;
     FileRightsOf& operator=(const FileRightsOf&) = delete;
 
-    /// Returns false if the process lacks CAP_SETUID. In that case the thread has the same rights as before.
+    /// Returns false, and leaves the thread's rights unchanged, if the process lacks CAP_SETUID.
     bool held() const { return held_; }
 
 private:

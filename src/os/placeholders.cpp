@@ -19,8 +19,8 @@ namespace pinfold {
 namespace {
 
 [[noreturn]] void holdThePlace(pid_t parent) {
-    // The kernel sends SIGKILL when the thread that forked ends. That thread is pinfoldd's main thread, which ends only with
-    // pinfoldd.
+    // The kernel sends SIGKILL to the child when the thread that forked the child ends. The thread that forks is pinfoldd's
+    // main thread, which ends only with pinfoldd.
     if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || ::getppid() != parent)
         ::_exit(1);
     ::prctl(PR_SET_NAME, "pinfold-place");
@@ -32,9 +32,9 @@ namespace {
 
 Result<pid_t> ForkedPlaceholders::start() {
     const auto parent = ::getpid();
-    // The child shares pinfoldd's table of descriptors. If the child had a copy, it would have to close users' descriptors when
-    // it ends, and such a close may take for ever (FUSE's flush). The raw system call runs no fork(3) handlers, because the child
-    // calls nothing that needs them.
+    // The child shares pinfoldd's table of descriptors. If the child had a copy of the table, the child would have to close
+    // users' descriptors at its end. A close of a user's descriptor may take for ever (FUSE's flush). The raw system call does
+    // not run the handlers of fork(3), because the child calls no function that needs these handlers.
     const auto pid = static_cast<pid_t>(::syscall(SYS_clone, CLONE_FILES | SIGCHLD, nullptr, nullptr, nullptr, nullptr));
     if (pid == 0)
         holdThePlace(parent);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Starts and ends placeholders, which are processes of pinfoldd's own that do nothing. A scope must have a process. If the
-// processes for a scope must not be named to systemd by their numbers, the scope begins with a placeholder.
+// Starts and ends placeholders, which are processes of pinfoldd's own that do nothing. A scope must have a process. If pinfoldd
+// must not give systemd the process numbers for a new scope, the scope begins with a placeholder.
 #pragma once
 
 #include "base/result.hpp"
@@ -19,14 +19,14 @@ class Placeholders {
 public:
     virtual ~Placeholders() = default;
 
-    /// Starts a placeholder, and returns its number. The placeholder ends with pinfoldd at the latest. No other process gets the
-    /// number until release(). Error: Internal.
+    /// Starts a placeholder, and returns its number. The placeholder ends with pinfoldd at the latest. No other process gets
+    /// the placeholder's number until release(). Error: Internal.
     virtual Result<pid_t> start() = 0;
-    /// Returns false if the placeholder has ended. (Somebody else may have killed it.)
+    /// Returns false if the placeholder has ended, for example because another program killed it.
     virtual bool lives(pid_t placeholder) const = 0;
     /// Ends the placeholder, and calls `over` when it has ended.
     virtual void end(pid_t placeholder, std::function<void()> over) = 0;
-    /// Ends the placeholder if it lives, and gives its number free. Do not use the number any more.
+    /// Ends the placeholder if it still runs, and releases its number. After release(), do not use the number any more.
     virtual void release(pid_t placeholder) = 0;
 };
 

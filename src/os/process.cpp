@@ -30,8 +30,8 @@ constexpr unsigned kPidfdThread = O_EXCL;               // PIDFD_THREAD, since L
 
 Error gone(pid_t pid) { return {ErrorCode::PidGone, "process " + std::to_string(pid) + " has ended"}; }
 
-/// Returns the error for a failed read of /proc/PID/…. A process that pinfold cannot read, for instance because no descriptor is
-/// free, has not ended.
+/// Returns the error for a failed read of /proc/PID/…. A failed read does not always mean that the process has ended: for
+/// instance, no descriptor may be free.
 Error notRead(pid_t pid) {
     if (errno == ENOENT || errno == ESRCH)
         return gone(pid);
@@ -121,8 +121,8 @@ void parseGroups(std::string_view status, ProcessInfo& info) {
             info.groups.push_back(*gid);
 }
 
-/// Returns the kernel function in which a process or thread waits. The kernel says 0 if the process runs, or if the reader has no
-/// right to know.
+/// Returns the kernel function in which a process or thread waits. The file wchan contains 0 if the process runs, or if the
+/// reader lacks the right to see the function.
 std::optional<std::string> waitPoint(const std::filesystem::path& directory) {
     auto name = readFile(AT_FDCWD, (directory / "wchan").c_str());
     if (!name || name->empty() || *name == "0")
@@ -144,8 +144,8 @@ std::optional<std::filesystem::path> firstThread(const std::filesystem::path& th
     return std::nullopt;
 }
 
-/// Returns the directory of a thread in state D. A thread that waits in FUSE goes first, because the others may wait for its
-/// locks.
+/// Returns the directory of a thread in state D. Prefers a thread that waits in FUSE, because the process's other threads may
+/// wait for locks of that thread.
 std::optional<std::filesystem::path> uninterruptibleThread(const std::filesystem::path& threads) {
     std::optional<std::filesystem::path> first;
     const auto inFuse = firstThread(threads, [&first](const std::filesystem::path& directory, char state) {
@@ -158,7 +158,8 @@ std::optional<std::filesystem::path> uninterruptibleThread(const std::filesystem
     return inFuse ? inFuse : first;
 }
 
-/// Returns a thread that has not ended. (A traced thread stays in the list after its end.)
+/// Returns a thread that has not ended. The list of threads may contain ended threads, because a traced thread stays in the
+/// list after its end.
 std::optional<pid_t> livingThread(const std::filesystem::path& threads) {
     const auto found =
         firstThread(threads, [](const std::filesystem::path&, char state) { return state != kZombie && state != kDead; });
@@ -210,8 +211,8 @@ std::string commandLine(std::string raw) {
     return printable(raw);
 }
 
-/// Returns the process that traces a thread of this process. With PTRACE_O_TRACEEXIT (ptrace(2)) the thread cannot end until its
-/// tracer lets it go on.
+/// Returns the process that traces a thread of this process. With PTRACE_O_TRACEEXIT (ptrace(2)) the thread cannot end until
+/// its tracer lets the thread continue.
 std::optional<pid_t> tracerOfAThread(const ProcessTable& table, pid_t pid) {
     const auto threads = table.threadsOf(pid);
     for (const auto thread : threads ? *threads : std::vector<pid_t>())
@@ -230,7 +231,7 @@ Result<pid_t> ProcessTable::pidOf(int pidfd) const {
     const auto info = readFile(AT_FDCWD, ("/proc/self/fdinfo/" + fd).c_str());
     if (!info)
         return Error{ErrorCode::Internal, "/proc/self/fdinfo: " + std::string(std::strerror(errno))};
-    // A pidfd of a thread becomes readable when the thread ends, although the process may go on.
+    // A pidfd of a thread becomes readable when the thread ends, even if the process still runs.
     if ((number<unsigned>(lineOf(*info, "flags:").value_or(""), 8).value_or(0) & kPidfdThread) != 0)
         return Error{ErrorCode::InvalidArgument, "the passed pidfd refers to a thread: use pidfd_open(2) without PIDFD_THREAD"};
     const auto pid = number<pid_t>(lineOf(*info, "Pid:").value_or(""));
@@ -346,7 +347,7 @@ Result<ProcessInfo> ProcessTable::readStuck(pid_t pid) const {
         return info;
     const auto directoryOf = [this](pid_t process) { return root_ / "proc" / std::to_string(process); };
     auto holder = pid;
-    // The code looks at all threads, because the first thread may have ended while another thread hangs.
+    // This code looks at all threads of the process, because the first thread may have ended while another thread hangs.
     auto thread = uninterruptibleThread(directoryOf(holder) / "task");
     if (thread)
         info->state = kUninterruptible;
@@ -376,7 +377,8 @@ Result<UniqueFd> openPidfd(pid_t pid) {
     auto fd = pidfdOf(pid);
     if (fd)
         return fd;
-    // For the number of a thread, the kernel returns EINVAL or ENOENT. In that case the process that had this number has ended.
+    // The errors EINVAL and ENOENT mean that the number belongs to a thread. So the process that had the number before has
+    // ended.
     if (errno == ESRCH || errno == EINVAL || errno == ENOENT)
         return gone(pid);
     return Error{ErrorCode::Internal, "pidfd_open of process " + std::to_string(pid) + ": " + std::strerror(errno)};
@@ -386,7 +388,7 @@ bool isPidfd(int fd) {
     std::array<char, 32> link{};
     const auto length = ::readlink(("/proc/self/fd/" + std::to_string(fd)).c_str(), link.data(), link.size());
     const std::string_view target(link.data(), length > 0 ? static_cast<std::size_t>(length) : 0);
-    // This text cannot be the path of a file, because a path begins with a slash. Linux writes the second form since 6.9.
+    // Neither text can be the path of a file, because a path begins with a slash. Linux writes "pidfd:[" since 6.9.
     return target == "anon_inode:[pidfd]" || target.starts_with("pidfd:[");
 }
 

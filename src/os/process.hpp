@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Reads processes by /proc and pidfds. A pidfd stands for one process. A pid is only a hint, so its user checks it before and
-// after use.
+// Reads the data of processes, from /proc and by pidfds. A pidfd stands for one process. A pid may come to mean another
+// process, so the code that uses a pid checks it before and after the use.
 #pragma once
 
 #include "base/result.hpp"
@@ -32,8 +32,8 @@ struct ProcessInfo {
     std::uint64_t rss = 0;     ///< in bytes
     pid_t parent = 0;
     std::uint32_t terminal = 0; ///< device number of the controlling terminal, as in st_rdev; 0 if there is no terminal
-    /// The kernel function in which the process sleeps. The wait point is unset if the process runs, if the caller did not ask
-    /// for it, or if pinfold may not see it.
+    /// Names the kernel function in which the process sleeps. The wait point is unset if the process runs, if the caller did
+    /// not ask for it, or if pinfold may not see it.
     std::optional<std::string> waitPoint;
     bool ownNamespace = false; ///< the process is in another user namespace than this process; only set if the caller asked for
                                ///< the wait point
@@ -41,23 +41,25 @@ struct ProcessInfo {
                                ///< for it
 };
 
-/// Reads processes. Several threads may use a ProcessTable at once. commandOf() and readWithCommand() may block for as long as
-/// somebody holds the lock of the process's memory (mmap_lock), as a process does that hangs on a file server. So the loop must
-/// not call them. All other functions ask only for what the kernel has in memory.
+/// Reads processes. Several threads may use a ProcessTable at once. The functions commandOf() and readWithCommand() may block,
+/// because they take the lock of the process's memory (mmap_lock). A process that hangs on a file server can hold its lock for
+/// ever. So the event loop must not call commandOf() or readWithCommand(). All other functions read only data that the kernel
+/// has in memory.
 class ProcessTable {
 public:
-    /// `root` is the directory that has /proc. For its own descriptors this process always uses the real /proc.
+    /// `root` is the directory that contains "proc": "/", except in tests. For the descriptors of this process itself, pinfold
+    /// always uses the real /proc.
     explicit ProcessTable(std::filesystem::path root = "/") : root_(std::move(root)) {}
 
-    /// Returns the process of a pidfd, from /proc/self/fdinfo. Errors: PidGone if the process has ended; InvalidArgument if the
-    /// descriptor is not a pidfd, or stands for a single thread.
+    /// Returns the process to which a pidfd refers, from /proc/self/fdinfo. Errors: PidGone if the process has ended;
+    /// InvalidArgument if the descriptor is not a pidfd, or refers to a single thread.
     Result<pid_t> pidOf(int pidfd) const;
 
     /// Returns the cgroup v2 path of a process, such as "/batch.slice/…", without " (deleted)". Errors: PidGone; Internal if
     /// pinfold cannot read the path.
     Result<std::string> cgroupOf(pid_t pid) const;
-    /// Returns the cgroup v2 path of one thread of a process. This path can differ from the path of the process only if the first
-    /// thread of the process has ended.
+    /// Returns the cgroup v2 path of one thread of a process. The path of a thread can differ from the path of its process only
+    /// if the first thread of the process has ended.
     Result<std::string> cgroupOfThread(pid_t pid, pid_t thread) const;
     /// Returns the process to which this thread belongs. Errors: PidGone; Internal.
     Result<pid_t> processOf(pid_t thread) const;
@@ -66,16 +68,16 @@ public:
     /// Returns the present threads of a process. Error: PidGone.
     Result<std::vector<pid_t>> threadsOf(pid_t pid) const;
 
-    /// Returns the cgroup of a process that read() has seen. If the first thread of the process has ended and others go on, the
-    /// kernel only says where the first thread was. In that case this function returns the cgroup of a thread that goes on.
-    /// Errors: those of cgroupOf(pid).
+    /// Returns the cgroup of a process that read() has returned. If the first thread of a process has ended and other threads
+    /// still run, /proc/PID/cgroup only shows where the first thread was. If the first thread has ended, cgroupOf() returns the
+    /// cgroup of a thread that still runs. Errors: those of cgroupOf(pid).
     Result<std::string> cgroupOf(const ProcessInfo& info) const;
 
     /// Returns all processes of this pid namespace. Error: Internal if the list is incomplete.
     Result<std::vector<pid_t>> pids() const;
 
-    /// Succeeds if /proc hides nothing from this process. Error: Internal, with the remedy, if /proc is mounted in a way that
-    /// hides processes.
+    /// Succeeds if /proc hides nothing from this process. Error: Internal if /proc is mounted in a way that hides processes;
+    /// the message says what to do.
     Result<void> showsAll() const;
 
     /// Reads a process without its command line. Errors: PidGone; Internal if pinfold cannot read or parse a file of the process.
@@ -85,45 +87,46 @@ public:
     /// Returns the process's command line, made printable by printable(). If there is no command line, or pinfold cannot read it,
     /// returns `info.command`. This call may block.
     std::string commandOf(const ProcessInfo& info) const;
-    /// Reads a process without its command line, but with the state and the wait point of a thread that cannot be interrupted. If
-    /// several threads cannot be interrupted, readStuck() prefers one that waits for a file server. If the process has no such
-    /// thread but its tracer has, readStuck() returns the state and the wait point of the tracer's thread. Only a process with
-    /// CAP_SYS_PTRACE sees the wait points and namespaces of other users' processes. readStuck() looks at each thread, and a
-    /// process may have thousands.
+    /// Reads a process without its command line, but with the state and the wait point of a thread that cannot be interrupted.
+    /// If several threads cannot be interrupted, readStuck() prefers a thread that waits for a file server. If only the tracer
+    /// of the process has a thread that cannot be interrupted, readStuck() returns the state and the wait point of the tracer's
+    /// thread. Only a process with CAP_SYS_PTRACE sees the wait points and namespaces of other users' processes. The function
+    /// readStuck() looks at each thread of a process, and a process may have thousands of threads.
     Result<ProcessInfo> readStuck(pid_t pid) const;
 
 private:
     /// Reads the text of a file of /proc/PID.
     std::optional<std::string> file(pid_t pid, const char* name) const;
     Result<std::string> cgroupIn(pid_t pid, const char* name) const;
-    /// Returns the number in the line of this name in /proc/PID/status of the thread.
+    /// Returns the number in the line with this name in the file "status" of the thread (proc(5)).
     Result<pid_t> pidIn(pid_t thread, std::string_view line) const;
 
     std::filesystem::path root_;
 };
 
-/// This is the ProcessInfo::state of a process whose first thread has ended while other threads live on.
+/// ProcessInfo::state has this value if the first thread of the process has ended and other threads still run.
 inline constexpr char kZombie = 'Z';
 
-/// Returns true if a process that waits in this kernel function waits for a file server in FUSE.
+/// Returns true if this kernel function is one in which processes wait for a FUSE file server.
 bool isInFuse(std::string_view waitPoint);
 /// This message tells an administrator how to end a process's wait in FUSE.
 constexpr std::string_view kAbortFuse =
     "it seems to wait for a FUSE file server that a user runs: `echo 1 >/sys/fs/fuse/connections/N/abort` "
     "ends the wait, for the N that belongs to a user and whose N/waiting is not 0";
 
-/// Opens a pidfd of the process (pidfd_open(2)). Errors: PidGone, also if the number belongs to a thread by now; Internal.
+/// Opens a pidfd of the process (pidfd_open(2)). Errors: PidGone if the process has ended, even if a thread has the number now;
+/// Internal.
 Result<UniqueFd> openPidfd(pid_t pid);
 
-/// Sends a signal (pidfd_send_signal(2)). If the process has ended, this is not an error. Error: Internal, also if the caller may
-/// not send the signal.
+/// Sends a signal (pidfd_send_signal(2)). It is not an error if the process has ended. Error: Internal, for example if the
+/// caller may not send the signal.
 Result<void> sendSignalTo(int pidfd, int signal);
 
-/// Returns true if the process has ended, that is, if its last thread has ended (see pidfd_open(2)).
+/// Returns true if the last thread of the process has ended (see pidfd_open(2)).
 bool hasEnded(int pidfd);
 
-/// Returns true for a pidfd. isPidfd() looks at the text of the descriptor's link in /proc, because fstat(2) may ask a file
-/// server.
+/// Returns true for a pidfd. The function isPidfd() reads the descriptor's link in /proc and does not call fstat(2), because
+/// fstat(2) may ask a file server.
 bool isPidfd(int fd);
 
 } // namespace pinfold

@@ -31,8 +31,8 @@ void KernelProcessKiller::killListed(const CgroupDir& cgroup, const std::string&
         for (const auto pid : *pids)
             if (seen.insert(pid).second)
                 killInside(pid, pid, path);
-    // The threads count too. If the first thread of a process has ended in another cgroup, and the other threads came into this
-    // cgroup later, the kernel lists the process only in the other cgroup.
+    // The code also lists the threads of the cgroup. If the first thread of a process has ended, the kernel lists the process
+    // only in the cgroup in which the first thread was. The other threads of the process may have come into this cgroup later.
     if (const auto threads = cgroup.threads())
         for (const auto thread : *threads)
             if (const auto pid = processes_.processOf(thread); pid && seen.insert(*pid).second)
@@ -42,7 +42,7 @@ void KernelProcessKiller::killListed(const CgroupDir& cgroup, const std::string&
 void KernelProcessKiller::killInside(pid_t pid, pid_t thread, const std::string& path) const {
     const auto pidfd = openPidfd(pid);
     const auto where = pidfd ? processes_.cgroupOfThread(pid, thread) : pidfd.error();
-    // If the process has not ended since its pidfd was opened, `pid` still belongs to this process, and `where` is right.
+    // If the process of the pidfd has not ended, `pid` still belongs to this process, and `where` is its cgroup.
     if (where && (*where == path || where->starts_with(path + "/")) && !hasEnded(pidfd->get()))
         (void)sendSignalTo(pidfd->get(), SIGKILL);
 }
@@ -57,7 +57,7 @@ std::vector<pid_t> KernelProcessKiller::killTracers(const CgroupDir& cgroup, con
         const auto tracer = killTracer(thread, owner);
         if (!tracer || !tracers.insert(*tracer).second)
             continue;
-        // Another process may trace the tracer, and then the tracer cannot end either.
+        // If another process traces the tracer, the tracer cannot end either.
         if (const auto further = processes_.threadsOf(*tracer))
             traced.insert(traced.end(), further->begin(), further->end());
     }
@@ -71,10 +71,10 @@ std::optional<pid_t> KernelProcessKiller::killTracer(pid_t thread, const UserIds
     const auto pid = processes_.processOf(*tracer);
     const auto pidfd = pid ? openPidfd(*pid) : pid.error();
     const auto info = pidfd ? processes_.read(*pid) : pidfd.error();
-    // This is the check of kill(2).
+    // kill(2) checks the user ids in the same way.
     if (!info || !(owner.has(info->realUid) || owner.has(info->savedUid)))
         return std::nullopt;
-    // If the tracer has neither detached nor ended since it was looked up, the numbers still mean the same processes.
+    // If the same tracer still traces the thread, and has not ended, the numbers still mean the same processes.
     const auto now = processes_.tracerOf(thread);
     if (!now || *now != *tracer || hasEnded(pidfd->get()))
         return std::nullopt;

@@ -13,19 +13,20 @@
 
 namespace pinfold {
 
-/// Kills processes that the kernel's kill of a cgroup does not end. Tests replace this interface. A thread calls it, and holds it
-/// by a shared_ptr.
+/// Kills processes that the kernel does not end when it kills a cgroup (cgroup.kill). Tests replace this interface. Threads
+/// call a ProcessKiller, and hold it by a shared_ptr.
 class ProcessKiller {
 public:
     virtual ~ProcessKiller() = default;
 
-    /// Ends the processes that are still alive a moment after CgroupDir::kill(). The kernel sends SIGKILL to the first thread of
-    /// each process (seen on Linux 6.1 and 6.18), and the signal has no effect if the first thread has ended and others go on.
-    /// `path` is the path of `cgroup`, as in /proc/PID/cgroup. The call takes up to 200 ms.
+    /// Ends the processes that are still alive a moment after CgroupDir::kill(). To kill a cgroup, the kernel sends SIGKILL to
+    /// the first thread of each process (seen on Linux 6.1 and 6.18). The signal has no effect if the first thread has ended
+    /// and other threads still run. `path` is the path of `cgroup` in the form of /proc/PID/cgroup. The call takes up to 200
+    /// ms.
     virtual void killEach(const CgroupDir& cgroup, const std::string& path) const = 0;
 
-    /// Sends SIGKILL to the processes of `owner` that trace processes in `cgroup`, and to those that trace these tracers. With
-    /// PTRACE_O_TRACEEXIT (ptrace(2)) a tracer can keep a process that got SIGKILL from ending for as long as it likes. Returns
+    /// Sends SIGKILL to the processes of `owner` that trace processes in `cgroup`, and to processes that trace such tracers.
+    /// With PTRACE_O_TRACEEXIT (ptrace(2)), a tracer can delay the end of a process without limit, even after SIGKILL. Returns
     /// the processes that got SIGKILL.
     virtual std::vector<pid_t> killTracers(const CgroupDir& cgroup, const UserIds& owner) const = 0;
 };

@@ -26,7 +26,7 @@ std::string inSeconds(std::chrono::milliseconds time) {
 
 } // namespace
 
-/// Is a thread that examines processes. The thread and the callers that wait for its looks share this object.
+/// Controls a thread that examines processes. The thread shares this object with the callers that wait for the thread.
 class ProcessLooks::Thread {
 public:
     /// Throws std::system_error if the kernel cannot start a thread.
@@ -36,15 +36,15 @@ public:
         return shared;
     }
 
-    /// Runs `look` in the thread. Returns false if `look` does not end within `patience`; in that case the thread goes on with
-    /// it.
+    /// Runs `look` in the thread. Returns false if `look` does not end within `patience`. If `look` takes longer than
+    /// `patience`, it continues in the thread.
     bool make(std::function<void()> look, std::chrono::milliseconds patience) {
         std::unique_lock lock(mutex_);
         look_ = std::move(look);
         changed_.notify_all();
         return changed_.wait_for(lock, patience, [this] { return !look_; });
     }
-    /// Tells the thread to end as soon as its present look returns.
+    /// Tells the thread to end as soon as `look` returns.
     void dismiss() {
         const std::lock_guard lock(mutex_);
         dismissed_ = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Looks into other users' processes, although a look may never come back.
+// Examines processes of other users, although the examination of a process may hang for ever.
 #pragma once
 
 #include "base/result.hpp"
@@ -20,22 +20,24 @@
 
 namespace pinfold {
 
-/// Reading /proc/PID/cmdline and /proc/PID/maps takes the lock of the process's memory. A process that waits for a file server of
-/// its own user holds that lock for as long as this user likes. So a thread looks. If the look takes too long, ProcessLooks
-/// leaves the thread behind: nobody waits for the thread any more, and it ends with this program. ProcessLooks is for a program
-/// that does one thing after the other; pinfoldd has the Describer instead.
+/// Reading /proc/PID/cmdline and /proc/PID/maps takes the lock of the process's memory. A user's process can wait for a file
+/// server of the same user, and hold the lock for any time that the user wants. So ProcessLooks reads the files in /proc in a
+/// separate thread. If the thread takes too long, ProcessLooks leaves it behind: nothing waits for the thread any more, and the
+/// thread ends with the program. ProcessLooks is for programs that do one thing after the other. In pinfoldd, the Describer
+/// does the same work.
 ///
-/// glibc's setuid(3) and similar functions would wait for threads that are left behind. So a thread must change its own user ids
-/// with syscall(2).
+/// The function setuid(3) of glibc, and similar functions, would wait for threads that ProcessLooks has left behind. So a
+/// thread must change its own user ids with syscall(2).
 class ProcessLooks {
 public:
     static constexpr std::size_t kMostOfOne = 4;    ///< threads that may hang in one user's processes
     static constexpr std::size_t kMostOfUsers = 64; ///< threads that may hang in the processes of all users but root
 
-    /// All looks into the processes of one user together may take this long. Root has no such limit.
+    /// Limits the time that ProcessLooks may spend on all processes of one user together. For root's processes there is no
+    /// limit.
     static constexpr std::chrono::seconds kTimeOfOne{30};
 
-    /// `patience` is the time for one look. By `subordinates`, a subordinate id counts as its owner.
+    /// `patience` is the time for one look. `subordinates` says which user owns a subordinate id; the id counts as that user.
     explicit ProcessLooks(std::chrono::milliseconds patience, SubordinateIds subordinates = {},
                           std::chrono::milliseconds timeOfOne = kTimeOfOne)
         : patience_(patience), timeOfOne_(timeOfOne), subordinates_(std::move(subordinates)) {}
@@ -43,9 +45,10 @@ public:
     ProcessLooks(const ProcessLooks&) = delete;
     ProcessLooks& operator=(const ProcessLooks&) = delete;
 
-    /// Returns the Result that `look` returns. Another thread calls `look`, so `look` must own all that it uses. Errors: those of
-    /// `look`; TimedOut, with the process and the time that the look had; Busy if ProcessLooks did not look, because other looks
-    /// at this user's processes hang or have taken all of the user's time; Internal if the kernel starts no thread.
+    /// Returns the Result that `look` returns. Another thread calls `look`, so `look` must own all data that it uses. Errors:
+    /// the errors of `look`; TimedOut; Internal if the kernel starts no thread; Busy if ProcessLooks did not call `look`. The
+    /// message of TimedOut names the process and the time limit. ProcessLooks does not call `look` when other looks at the
+    /// user's processes hang, or have taken all of the user's time.
     template <class Look> std::invoke_result_t<Look&> into(pid_t pid, uid_t user, Look look) {
         auto seen = std::make_shared<std::optional<std::invoke_result_t<Look&>>>();
         const auto done = run(pid, user, [seen, look = std::move(look)]() mutable { seen->emplace(look()); });
@@ -73,7 +76,8 @@ private:
     std::map<std::string, std::chrono::steady_clock::duration> spent_; ///< by LeftBehind::who
 };
 
-/// Reads `file` (subuid(5)). The result is empty if the file cannot be read; each id then counts as a user.
+/// Reads `file` (subuid(5)). If the file cannot be read, the result is empty, and each subordinate id counts as a user of its
+/// own.
 SubordinateIds readSubordinateIds(const char* file = "/etc/subuid");
 
 } // namespace pinfold

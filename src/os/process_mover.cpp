@@ -10,14 +10,15 @@
 namespace pinfold {
 namespace {
 
-// While ProcessMover puts a process back, the process's number may pass to another process. This cannot happen many times,
-// because each time somebody has to fork in that moment.
+// While ProcessMover puts a process back, the process's number may pass to another process. The number cannot pass on many
+// times, because each time some process has to fork in exactly that moment.
 constexpr int kMostTries = 16;
 
 constexpr std::string_view kJobs = "/batch.slice/batch-";
 
-// A process whose parent is gone goes into this cgroup, because PID 1's own cgroup would be out of the reach of limits and of
-// sweepers. pinfold-strays.timer finds the process there as a stray, because no record has it.
+// If the parent of a process is gone, ProcessMover moves the process to pinfold.slice. PID 1's own cgroup has no limits, and
+// sweepers do not look there. The timer pinfold-strays.timer finds the process in pinfold.slice as a stray, because no record
+// contains the process.
 constexpr const char* kLastResort = "/pinfold.slice";
 
 } // namespace
@@ -27,7 +28,8 @@ ProcessMover::Outcome KernelProcessMover::move(const Newcomer& process, const st
     const auto target = cgroups_.open(cgroup);
     if (!target)
         return {target.error()};
-    // The process was in no job when a caller passed it. Since then another start may have brought it into another job.
+    // When the caller passed the process, the process was in no job. Another start may have moved the process into a job after
+    // that.
     const auto from = processes_.cgroupOf(process.pid);
     if (from && *from != cgroup && from->starts_with(kJobs))
         return {Error{ErrorCode::Denied, "process " + std::to_string(process.pid) + " is in a job by now: " + *from}};
@@ -73,8 +75,8 @@ std::vector<std::string> KernelProcessMover::clear(const std::string& cgroup, co
     const auto directory = cgroups_.open(cgroup);
     if (!directory)
         return troubles; // the cgroup is gone, and so is every process that was in it
-    // When a process has been put back, its children are still in this cgroup, and it may just have forked one more. The next
-    // round finds the children.
+    // When a process has been put back, its children are still in `cgroup`. The process may also have just forked another
+    // child. The next round of the loop finds the children.
     for (int i = 0; i < kMostTries; ++i) {
         const auto strangers = strangersIn(*directory, newcomers, owner);
         if (!strangers)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Moves other programs' processes into another cgroup. For a move the kernel takes a process's number. As soon as the process has
-// ended and its parent has seen that, the number may belong to another process. So ProcessMover asks the pidfd, before and after
-// the move, whether the process lives. ProcessMover puts back a process that it has moved by mistake.
+// Moves other programs' processes into another cgroup. The kernel moves a process by its number, and not by a pidfd. When a
+// process has ended and its parent has noticed the end, the number may belong to another process. So ProcessMover checks by the
+// pidfd, before and after the move, whether the process still lives. ProcessMover puts back a process that it has moved by
+// mistake.
 #pragma once
 
 #include "base/result.hpp"
@@ -19,7 +20,7 @@
 
 namespace pinfold {
 
-/// Is a process that pinfoldd wants to move into a cgroup.
+/// Describes a process that pinfoldd wants to move into a cgroup.
 struct Newcomer {
     pid_t pid = 0;
     UniqueFd pidfd;
@@ -27,29 +28,32 @@ struct Newcomer {
                           ///< another process
 };
 
-/// Moves processes. Tests replace this interface. Threads call it, and hold it by a shared_ptr. All calls may block, because a
-/// move waits for each fork and exit of the node that has begun.
+/// Moves processes. Tests replace this interface. Threads call a ProcessMover, and hold it by a shared_ptr. All calls may
+/// block, because the kernel moves a process only when all forks and exits in progress on the node are done.
 class ProcessMover {
 public:
     virtual ~ProcessMover() = default;
 
     struct Outcome {
-        /// Errors: PidGone; Denied if the process is in a job by now; Internal, for instance if the cgroup does not exist.
+        /// Errors: PidGone; Denied if the process has come into a job meanwhile; Internal, for instance if the cgroup does not
+        /// exist.
         Result<void> result;
         std::string trouble = {}; ///< says what became of another process that was moved by mistake; empty if there was no such
                                   ///< process
     };
-    /// Moves the process to `cgroup`, which is a path as in /proc/PID/cgroup. `owner` is the owner of the cgroup's processes, and
-    /// serves putBack().
+    /// Moves the process to `cgroup`, a path in the form of /proc/PID/cgroup. `owner` is the owner of the cgroup's processes.
+    /// Only putBack() needs the owner.
     virtual Outcome move(const Newcomer& process, const std::string& cgroup, const UserIds& owner) const = 0;
-    /// Call putBack() for the number of a process that has ended. If another process has the number now, and is in `cgroup`,
-    /// putBack() moves it to the cgroup of its parent, because every process begins in the cgroup of its parent. If the other
-    /// process belongs to `owner`, and `owner` is not root, putBack() kills it: in another cgroup it might escape from a job, and
-    /// its user could end it anyway. Returns what putBack() did or could not do, or an empty text if there was nothing to do.
+    /// Call putBack() for the number of a process that has ended. If another process has the number now and is in `cgroup`,
+    /// putBack() moves that process to the cgroup of its parent. Every process begins in the cgroup of its parent. If the
+    /// process belongs to `owner`, and `owner` is not root, putBack() kills the process and does not move it. In another
+    /// cgroup, the process might escape from a job, and its user could end the process anyway. Returns what putBack() did or
+    /// could not do, or an empty text if there was nothing to do.
     virtual std::string putBack(pid_t pid, const std::string& cgroup, const UserIds& owner) const = 0;
-    /// Call clear() after a process was moved to `cgroup` by mistake, because the process may have forked there. clear() calls
-    /// putBack() for each process of a user other than `owner`, except for `newcomers`, for children of pinfoldd, and for
-    /// descendants of these. Returns one line for each thing that clear() did or could not do.
+    /// Call clear() after a process was moved to `cgroup` by mistake, because the process may have forked there. The function
+    /// clear() calls putBack() for each process of a user other than `owner`. However, clear() leaves out `newcomers`, the
+    /// children of pinfoldd, and all descendants of newcomers and of such children. Returns one line for each thing that
+    /// clear() did or could not do.
     virtual std::vector<std::string> clear(const std::string& cgroup, const std::vector<Newcomer>& newcomers,
                                            const UserIds& owner) const = 0;
 };
@@ -65,8 +69,8 @@ public:
                                    const UserIds& owner) const override;
 
 private:
-    /// Returns the strangers (processes that do not belong to the job) whose parents are not in the cgroup. The other strangers
-    /// descend from these.
+    /// Returns the strangers (processes that do not belong to the job) whose parents are not in the cgroup. All other strangers
+    /// descend from the strangers in the result.
     Result<std::vector<pid_t>> strangersIn(const CgroupDir& cgroup, const std::vector<Newcomer>& newcomers,
                                            const UserIds& owner) const;
     /// Moves the stranger to its parent's cgroup, and returns the path of that cgroup.

@@ -10,9 +10,9 @@
 
 namespace pinfold {
 
-/// Runs a program and returns at most 1 MiB of what it prints on standard output. The program gets no input, and programOutput()
-/// throws its standard error away. When the time is over, programOutput() kills the program's process group. Errors: TimedOut;
-/// Internal if the program cannot be started, or does not exit with status 0.
+/// Runs a program and returns at most 1 MiB of the program's standard output. The program gets no input, and programOutput()
+/// discards the program's standard error. When the time limit is over, programOutput() kills the program's process group.
+/// Errors: TimedOut; Internal if the program cannot be started, or does not exit with status 0.
 Result<std::string> programOutput(const std::filesystem::path& program, const std::vector<std::string>& arguments,
                                   const std::vector<std::string>& environment, std::chrono::milliseconds time);
 

@@ -13,16 +13,17 @@ namespace pinfold {
 /// The name of replaceFile()'s temporary file ends with kTemporarySuffix.
 constexpr std::string_view kTemporarySuffix = ".tmp";
 
-/// Replaces the file's contents by `text`. replaceFile() writes a temporary file ".<name>.tmp" beside the file, and renames it.
-/// So a reader sees either the old text or the new text, and a failure leaves the old text. The file gets the mode `mode`,
-/// whatever the umask is. If a file with the temporary name exists already, replaceFile() removes it and does not write to it,
-/// because the directory may belong to another user. replaceFile() does no fsync. Error: Internal, with the file's name.
+/// Replaces the file's contents by `text`. The function replaceFile() writes a temporary file ".<name>.tmp" beside the file,
+/// and renames it. So a reader sees either the old text or the new text, and a failure leaves the old text. The new file has
+/// the mode `mode`, and the umask does not change the mode. If a file with the temporary name exists already, replaceFile()
+/// removes that file and creates a new one. The directory may belong to another user, so replaceFile() does not write to the
+/// existing file. The function replaceFile() does no fsync. Error: Internal; the message contains the file's name.
 Result<void> replaceFile(const std::filesystem::path& file, std::string_view text, mode_t mode);
 
 /// Does what replaceFile() does. When replaceFileDurably() returns, the text is on the disk and survives a loss of power.
 Result<void> replaceFileDurably(const std::filesystem::path& file, std::string_view text, mode_t mode);
-/// Removes the file. When removeFileDurably() returns, the removal is on the disk. A file that does not exist is not an error.
-/// Error: Internal, with the file's name.
+/// Removes the file. When removeFileDurably() returns, the removal is on the disk. It is not an error if the file does not
+/// exist. Error: Internal; the message contains the file's name.
 Result<void> removeFileDurably(const std::filesystem::path& file);
 
 } // namespace pinfold

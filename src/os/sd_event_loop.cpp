@@ -21,8 +21,8 @@ namespace pinfold {
 namespace {
 
 constexpr std::uint64_t kTimerAccuracy = 1000;
-// A source waits for an idle moment at most this many turns, because there is no idle moment while somebody floods a socket. The
-// wait is long enough for many jobs that end together to share the idle work.
+// A source waits for an idle moment of the loop for at most this many turns, because the loop is never idle while somebody
+// floods a socket. The wait is long enough that many jobs that end together share the work of one idle moment.
 constexpr int kTurnsUntilIdle = 256;
 constexpr std::uint64_t kLongestDelay = UINT64_MAX / 2; // sd-event refuses a time beyond 64 bits
 
@@ -59,7 +59,7 @@ struct SdEventLoop::Source : EventSource {
         return 0;
     }
     static int call(void* data) { return static_cast<Source*>(data)->call(); }
-    /// sd-event calls this before each wait. After kTurnsUntilIdle waits, the source no longer waits for an idle moment.
+    /// sd-event calls hurry() before each wait. After kTurnsUntilIdle waits, the source no longer waits for an idle moment.
     static int hurry(sd_event_source* self, void* data) {
         if (++static_cast<Source*>(data)->turns > kTurnsUntilIdle) {
             sd_event_source_set_priority(self, SD_EVENT_PRIORITY_NORMAL);
@@ -93,8 +93,8 @@ EventHandle SdEventLoop::onReadable(int fd, Handler handler) {
 
 EventHandle SdEventLoop::after(std::uint64_t delayUsec, Handler handler) {
     auto source = std::make_unique<Source>(std::move(handler), *this);
-    // The delay counts from the present time, and not from the loop's own "now", which is the time when this round of events
-    // began. Otherwise a time limit could end early.
+    // The delay counts from the present time. If the delay counted from the loop's own "now" (the time when the present round
+    // of events began), a time limit could end early.
     check(sd_event_add_time(
               event_, &source->source, CLOCK_BOOTTIME, bootTime() + std::min(delayUsec, kLongestDelay), kTimerAccuracy,
               [](sd_event_source*, std::uint64_t, void* data) { return Source::call(data); }, source.get()),
@@ -134,7 +134,7 @@ std::uint64_t SdEventLoop::cpuTime() const { return clockNow(CLOCK_THREAD_CPUTIM
 void SdEventLoop::enableWatchdog() { check(sd_event_set_watchdog(event_, 1), "sd_event_set_watchdog"); }
 
 int SdEventLoop::run() {
-    // sd_event_loop() has the same condition.
+    // sd_event_loop() of libsystemd uses the same condition.
     while (sd_event_get_state(event_) != SD_EVENT_FINISHED)
         if (meter_)
             meteredTurn();

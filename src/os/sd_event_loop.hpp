@@ -14,14 +14,14 @@ struct sd_event;
 
 namespace pinfold {
 
-/// Implements EventLoop with sd-event(3). SdEventLoop catches exceptions of handlers and logs them. After that the loop goes on,
-/// unless quitAtException() says that an exception ends it.
+/// Implements EventLoop with sd-event(3). SdEventLoop catches exceptions of handlers and logs them. After an exception the loop
+/// continues, or quits if quitAtException() has set a status.
 class SdEventLoop : public EventLoop {
 public:
     using LogSink = std::function<void(const std::string&)>;
 
-    /// With On, the loop logs each turn that sleeps in a system call for more than LoopMeter::kTooLong, with the turn's handler.
-    /// On is for tests, because no turn may sleep for so long (os/background.hpp).
+    /// With Meter::On, the loop logs each turn that sleeps in system calls for more than LoopMeter::kTooLong, with the turn's
+    /// handler. Meter::On is for tests, which check that no turn sleeps longer than LoopMeter::kTooLong (os/background.hpp).
     enum class Meter { Off, On };
 
     /// Throws std::system_error if the process has no descriptors left.
@@ -41,10 +41,10 @@ public:
     EventHandle onSignal(int signal, Handler handler);
     /// Tells systemd's watchdog regularly that pinfoldd lives, if WatchdogSec= is set.
     void enableWatchdog();
-    /// Sets the status with which the loop quits after an exception. If unset, the loop goes on after an exception. pinfoldd sets
-    /// a status while it starts, because an exception cuts the start off.
+    /// Sets the status with which the loop quits after an exception. If no status is set, the loop continues after an
+    /// exception. While it starts, pinfoldd sets a status, because an exception interrupts the start.
     void quitAtException(std::optional<int> status) { statusOfException_ = status; }
-    /// Runs until quit(), and returns the status that quit() got.
+    /// Runs until quit() is called, and returns the status that was passed to quit().
     int run();
     void quit(int status);
 

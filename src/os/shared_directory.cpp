@@ -22,7 +22,7 @@ UniqueFd openDirectory(int parent, const char* name) {
     return UniqueFd(::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
 }
 
-/// Reads the names in an open directory, one after the other. Somebody may remove entries during the walk without harm.
+/// Reads the names in an open directory, one after the other. It does no harm if somebody removes entries during the walk.
 class Names {
 public:
     explicit Names(int directory) {
@@ -58,8 +58,8 @@ struct Walk {
     std::uint64_t device;
     std::filesystem::path path; ///< for messages only
 
-    /// Calls `visit` for each entry that belongs to the user. A directory comes after its contents. An error of `visit` ends the
-    /// walk.
+    /// Calls `visit` for each entry that belongs to the user. Calls `visit` for a directory after the directory's contents. An
+    /// error of `visit` ends the walk.
     Result<void> below(int directory, unsigned depth, std::uint64_t& others, const Visit& visit) const {
         Names names(directory);
         if (!names.opened())
@@ -106,7 +106,8 @@ bool unlinkAsOwner(int parent, const char* name, const FileStatus& status) {
         return false;
     }
     const auto unlinked = [&] { return ::unlinkat(parent, name, status.directory ? AT_REMOVEDIR : 0) == 0; };
-    // Package caches have many directories that even their owner may not write to. The owner may make such a directory writable.
+    // Package caches have many directories that even their owner may not write to. The owner of a directory may make the
+    // directory writable.
     return unlinked() || (errno == EACCES && ::fchmod(parent, S_IRWXU) == 0 && unlinked());
 }
 
@@ -170,7 +171,7 @@ Result<TreeRemoval> SharedDirectory::remove(const DirectoryEntry& entry) const {
             ++removal.entries;
             return {};
         }
-        // A directory that contains files of other users stays.
+        // It is not an error that a directory with files of other users cannot be removed.
         return (errno == ENOTEMPTY || errno == EEXIST) && removal.others > 0 ? Result<void>() : failed(walk.path);
     };
     if (entry.status.directory)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Looks at and removes the entries of a directory that all users write to, such as /tmp. SharedDirectory works on descriptors, so
-// that it follows no link and crosses no mount point, whatever an entry's owner renames or replaces meanwhile.
+// Looks at and removes the entries of a directory that all users write to, such as /tmp. SharedDirectory works on descriptors.
+// So SharedDirectory follows no link and crosses no mount point, even if an entry's owner renames or replaces files meanwhile.
 #pragma once
 
 #include "base/result.hpp"
@@ -23,7 +23,7 @@ struct DirectoryEntry {
     FileStatus status;
 };
 
-/// Describes a file, or a directory with all that is in it.
+/// Describes a file, or a directory with everything in it.
 struct TreeSurvey {
     std::uint64_t size = 0;
     std::uint64_t entries = 0; ///< with the file or directory itself
@@ -42,23 +42,24 @@ struct TreeRemoval {
 
 class SharedDirectory {
 public:
-    /// Opens the directory. Errors: Internal if the directory cannot be opened; ConfigInvalid if users other than root and this
-    /// process's user can rename its entries.
+    /// Opens the directory. Errors: Internal if the directory cannot be opened; ConfigInvalid if other users can rename entries
+    /// of the directory. Other users are all users except root and the user of this process.
     static Result<SharedDirectory> open(const std::filesystem::path& path);
 
     const std::filesystem::path& path() const { return path_; }
     std::uint64_t device() const { return device_; }
 
-    /// Returns the entries directly in the directory, of all users. entries() leaves out mount points, and entries that it cannot
-    /// look at (such as a user's FUSE mount). Error: Internal.
+    /// Returns the entries of all users that are directly in the directory. The result leaves out mount points, and entries
+    /// that pinfold cannot look at (such as a user's FUSE mount). Error: Internal.
     Result<std::vector<DirectoryEntry>> entries() const;
     /// If directories are nested deeper than kMostDepth, survey() and remove() return an Error.
     static constexpr unsigned kMostDepth = 200;
-    /// Looks at an entry and everything in it. `inUse` says whether a file is in use. Error: Internal if survey() could not look
-    /// at a part of it.
+    /// Examines an entry and everything in it. `inUse` says whether a file is in use. Error: Internal if survey() could not
+    /// examine a part of the entry.
     Result<TreeSurvey> survey(const DirectoryEntry& entry, const std::function<bool(const FileId&)>& inUse) const;
-    /// Removes, with the rights of the entry's owner, the entry and the owner's files and directories in it. Errors: Busy if the
-    /// entry has changed since it was listed; Internal if remove() could not remove a part of it.
+    /// Removes the entry with the rights of its owner. If the entry is a directory, remove() also removes the owner's files and
+    /// directories in it. Errors: Busy if the entry has changed since it was listed; Internal if remove() could not remove a
+    /// part of the entry.
     Result<TreeRemoval> remove(const DirectoryEntry& entry) const;
 
 private:

@@ -31,7 +31,8 @@ struct Table {
     const char* file;
     const char* id;
     const char* size;
-    /// Each pair names the column of a pid and the column of the time when that process acted (0: never).
+    /// Each pair names two columns: the column with the pid of a process, and the column with the time when the process acted
+    /// (0: never).
     std::vector<std::pair<const char*, const char*>> pids;
     std::vector<const char*> used;
 };
@@ -47,8 +48,8 @@ const std::array<Table, 3>& tables() {
 
 using Row = std::map<std::string, std::int64_t, std::less<>>;
 
-/// Reads a line of a table. The names in the table's first line say what the columns are, because newer kernels add columns.
-/// Returns nullopt if a field is not a number or is missing.
+/// Reads a line of a table in /proc/sysvipc. The names in the first line of the table identify the columns, because newer
+/// kernels add columns. Returns nullopt if a field is not a number or is missing.
 std::optional<Row> readRow(const std::vector<std::string>& names, const std::string& line) {
     std::istringstream words(line);
     Row row;
@@ -114,14 +115,14 @@ Result<void> listKind(const std::filesystem::path& root, const Table& table, std
     return {};
 }
 
-/// Is the union that the caller of semctl(2) has to declare.
+/// Declares the union that semctl(2) needs, because the headers do not declare it.
 union SemaphoreArgument {
     int value;
     semid_ds* status;
 };
 
-/// Returns true if the object still has the same key, owner, creator and time of change. (The kernel uses the same id again only
-/// after 32768 other objects in the same place of its table.)
+/// Returns true if the object still has the same key, owner, creator and time of change. The kernel uses the same id again only
+/// after 32768 other objects in the same slot of its table.
 bool isStill(const IpcObject& object, const ipc_perm& now, std::int64_t changed) {
     return now.__key == object.key && now.uid == object.uid && now.cuid == object.creator &&
            static_cast<std::uint64_t>(changed) == object.changed;
@@ -133,11 +134,12 @@ Error failed(const IpcObject& object, const char* what) {
 
 Error changedMeanwhile() { return {ErrorCode::Busy, "it has changed since it was listed"}; }
 
-/// Sets the effective user id of this thread alone. seteuid(3) would change the id in all threads, and would wait for a thread
-/// that hangs.
+/// Sets the effective user id of this thread alone. The function seteuid(3) would change the id in all threads, and would wait
+/// for a thread that hangs.
 bool setEffectiveUid(uid_t uid) { return ::syscall(SYS_setresuid, -1, uid, -1) == 0; }
 
-/// Removes the object as its owner. Root would need CAP_SYS_ADMIN, because the kernel protects an object from all other users.
+/// Removes the object as its owner. As root, the process would need CAP_SYS_ADMIN, because the kernel protects an object from
+/// every user except its owner and creator.
 template <class F> Result<void> removeAsOwner(const IpcObject& object, F&& remove) {
     const auto before = ::geteuid();
     if (!setEffectiveUid(object.uid))

@@ -22,8 +22,9 @@ struct IpcObject {
     uid_t creator = 0;
     std::uint64_t size = 0;        ///< bytes of memory, bytes in the queue, or the number of semaphores
     std::uint64_t attachments = 0; ///< how often the shared memory is attached
-    /// The processes that created the object or used it last, as far as the kernel keeps them; for shared memory the creator is
-    /// first. A process that this pid namespace does not show has the number 0. For semaphores see semaphoreUsers().
+    /// Lists the processes that created the object or used it last, as far as the kernel remembers them. For shared memory the
+    /// creator is the first process in the list. A process that is not visible in this pid namespace has the number 0. For
+    /// semaphores see semaphoreUsers().
     std::vector<pid_t> pids;
     std::uint64_t changed = 0; ///< when the object was created, or when its settings were changed later; seconds since 1970
     std::uint64_t used = 0;    ///< when a process last used the object; seconds since 1970, 0 for never
@@ -31,11 +32,12 @@ struct IpcObject {
     bool operator==(const IpcObject&) const = default;
 };
 
-/// Lists the objects. `root` is the directory that has /proc. Error: Internal if a list cannot be read or does not have the
-/// format of proc(5).
+/// Lists the objects. `root` is the directory that contains "proc": "/", except in tests. Error: Internal if a list cannot be
+/// read or does not have the format of proc(5).
 Result<std::vector<IpcObject>> listIpcObjects(const std::filesystem::path& root = "/");
 
-/// Returns the process that used each of the semaphores last, as in IpcObject::pids. Error: Internal.
+/// Returns, for each of the semaphores, the process that used it last. The process numbers have the same meaning as in
+/// IpcObject::pids. Error: Internal.
 Result<std::vector<pid_t>> semaphoreUsers(const IpcObject& semaphores);
 
 /// Removes the object. Errors: Busy if the object is attached, or has changed since it was listed; Internal.

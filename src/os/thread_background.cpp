@@ -18,7 +18,7 @@
 namespace pinfold {
 namespace {
 
-// An idle thread waits this long for more work, because jobs end in bursts, and a new thread costs more than most work does.
+// An idle thread waits this long for more work, because jobs end in bursts. To start a thread takes longer than most work.
 constexpr std::chrono::seconds kIdle{1};
 
 struct Item {
@@ -150,7 +150,7 @@ bool ThreadBackground::run(Lane laneName, std::function<void()> work, std::funct
     auto& lane = shared_->lanes[static_cast<std::size_t>(laneName)];
     const bool needsThread = lane.waiting.size() >= lane.idle && lane.threads < bound.threads;
     const bool served = needsThread && Shared::startThread(shared_, lane);
-    // A piece of work that an idle thread will take in a moment does not count as queued.
+    // Work does not count as queued if an idle thread is about to take it.
     if (!served && (lane.threads == 0 || lane.waiting.size() >= bound.queued + lane.idle)) {
         ++refused_[static_cast<std::size_t>(laneName)];
         return false;
@@ -164,7 +164,7 @@ bool ThreadBackground::run(Lane laneName, std::function<void()> work, std::funct
     return true;
 }
 
-// Each turn of the loop finishes one call, so that the other calls still finish if the `then` of this call throws.
+// Each turn of the loop calls the `then` of one call only. So if one `then` throws, the loop still finishes the other calls.
 void ThreadBackground::finishOne() {
     std::uint64_t one = 0;
     if (::read(shared_->event.get(), &one, sizeof one) != sizeof one)

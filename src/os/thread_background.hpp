@@ -17,13 +17,13 @@ class ThreadBackground : public Background {
 public:
     /// Throws std::system_error if the process has no descriptors left.
     explicit ThreadBackground(EventLoop& loop);
-    /// Does not wait for work that hangs, and drops work that has not begun.
+    /// The destructor does not wait for work that hangs, and drops work that has not begun.
     ~ThreadBackground() override;
     ThreadBackground(const ThreadBackground&) = delete;
     ThreadBackground& operator=(const ThreadBackground&) = delete;
 
-    /// Drops each `then` of earlier calls of run(), with what the `then` owns. Call forget() before you destroy an object that
-    /// one of them uses. The destructor of an object that a `then` owns may call run().
+    /// Destroys the `then` functions of all earlier calls of run(), and the objects that these functions own. Call forget()
+    /// before you destroy an object that a `then` uses. The destructor of an object that a `then` owns may call run().
     void forget() { (void)std::exchange(then_, {}); }
 
     bool run(Lane lane, std::function<void()> work, std::function<void()> then) override;
@@ -34,8 +34,8 @@ private:
     void finishOne();
 
     std::shared_ptr<Shared> shared_; ///< the threads share it, and may outlive the ThreadBackground
-    // The threads do not share these functions. The loop's thread calls them, so the loop's thread must also destroy them and
-    // what they own.
+    // The event loop's thread does not share the `then` functions with other threads. The event loop's thread calls these
+    // functions, and must also destroy them and the objects that they own.
     std::map<std::uint64_t, std::function<void()>> then_;
     std::uint64_t lastId_ = 0;
     std::array<std::uint64_t, kLanes> refused_{};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Reads where the node's CPUs are, by Documentation/admin-guide/cputopology.rst, Documentation/ABI/stable/sysfs-devices-node and
-// Documentation/ABI/testing/sysfs-devices-system-cpu (cache) of the kernel.
+// Reads the cores, caches and NUMA nodes of the node's CPUs. The kernel describes the files in
+// Documentation/admin-guide/cputopology.rst, Documentation/ABI/stable/sysfs-devices-node and
+// Documentation/ABI/testing/sysfs-devices-system-cpu (cache).
 #pragma once
 
 #include "base/cpu_list.hpp"
@@ -29,8 +30,9 @@ struct Topology {
     bool operator==(const Topology&) const = default;
 };
 
-/// Reads the topology. `root` is the directory that has /sys. If the kernel does not tell something, all CPUs count as equally
-/// near in that respect. Error: Internal if there is no list of online CPUs; everything else may be missing.
+/// Reads the topology. `root` is the directory that contains "sys": "/", except in tests. If the kernel does not report cores,
+/// caches or NUMA nodes, all CPUs count as equally near in that respect. Error: Internal if there is no list of online CPUs;
+/// everything else may be missing.
 Result<Topology> readTopology(const std::filesystem::path& root = "/");
 
 } // namespace pinfold

@@ -13,7 +13,7 @@
 namespace pinfold {
 namespace {
 
-/// Returns the error for a look-up that found nothing. For an unknown name, errno is unchanged or says that nothing was found
+/// Returns the error for a look-up without a result. For an unknown name, errno is unchanged or says that nothing was found
 /// (getpwnam(3)).
 Error notFound(const char* what, const std::string& name) {
     const std::string shown = std::string(what) + " '" + printable(name, 100) + "'";

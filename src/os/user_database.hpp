@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Asks the user and group databases (getpwnam(3), getgrnam(3)). A database may be a directory service that takes its time, so
-// pinfoldd's loop must not call these functions.
+// Asks the user and group databases (getpwnam(3), getgrnam(3)). A database may be a slow directory service. So the event loop
+// of pinfoldd must not call the functions in this file.
 #pragma once
 
 #include "base/result.hpp"

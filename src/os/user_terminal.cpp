@@ -14,7 +14,7 @@
 namespace pinfold {
 namespace {
 
-// These numbers are from Documentation/admin-guide/devices.txt.
+// The device numbers of terminals are from Documentation/admin-guide/devices.txt.
 constexpr unsigned kTtyMajor = 4; ///< of virtual consoles, and of serial lines from kFirstSerial on
 constexpr unsigned kFirstSerial = 64;
 constexpr unsigned kFirstPtsMajor = 136;

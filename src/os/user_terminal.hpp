@@ -14,9 +14,9 @@ namespace pinfold {
 /// device that is not a user's terminal.
 std::string terminalName(std::uint32_t device);
 
-/// Writes a line to a terminal. Refuses if the terminal does not belong to `owner`, because by now another user may have a
-/// terminal with this number. writeToTerminal() never waits, and cuts off what does not fit. Error: Internal, with the terminal's
-/// name.
+/// Writes a line to a terminal. The function writeToTerminal() refuses if the terminal does not belong to `owner`, because
+/// another user may have a terminal with the same number now. The function never waits, and leaves out text that does not fit.
+/// Error: Internal; the message contains the terminal's name.
 Result<void> writeToTerminal(std::uint32_t device, uid_t owner, const std::string& text);
 
 } // namespace pinfold

@@ -39,8 +39,8 @@ std::string ownCgroup() {
     return path ? std::move(*path) : std::string();
 }
 
-/// Asks pinfoldd to adopt this process. The result depends on what the kernel says afterwards, because an answer can be lost or
-/// wrong.
+/// Asks pinfoldd to adopt this process. Afterwards adopt() asks the kernel for the cgroup of this process, because pinfoldd's
+/// answer can be lost or wrong.
 Result<WrapperReply> adopt(const std::string& key, uid_t owner, const Deadline& deadline, const std::string& socket) {
     const auto self = openPidfd(::getpid());
     if (!self)
@@ -57,7 +57,7 @@ Result<WrapperReply> adopt(const std::string& key, uid_t owner, const Deadline& 
                                                " of job " + key + ", but the login is in " + printable(cgroup, 300)};
 }
 
-/// Makes the outcome for an error that is not a refusal: something is wrong with the node.
+/// Makes the outcome for an error that is not a refusal, but means that something is wrong with the node.
 Outcome failed(Phase phase, const Login& login, const PamOptions& options, const Error& failure, std::string toUser) {
     if (login.admitted)
         return {.toLog = who(login) + " is admitted as a member of an admitted group: " + failure.message,
@@ -77,7 +77,7 @@ Outcome refused(Phase phase, const Login& login, const Error& why, std::string t
             .priority = LOG_NOTICE};
 }
 
-/// Returns the outcome, or nullopt if pinfoldd must be asked.
+/// Returns the outcome, or nullopt if the module must ask pinfoldd.
 std::optional<Outcome> withoutAsking(Phase phase, const Login& login, const PamOptions& options) {
     if (login.uid == 0)
         return Outcome{};
@@ -92,8 +92,8 @@ std::optional<Outcome> withoutAsking(Phase phase, const Login& login, const PamO
                    .priority = LOG_ERR};
 }
 
-/// Returns true if the error is a refusal. Busy counts as a refusal too, because users can cause it whenever they like: they
-/// start as many tasks as a job may have, or suspend the job.
+/// Returns true if the error is a refusal. The error Busy counts as a refusal too, because users can cause Busy at any time.
+/// For example, a user can suspend the job, or start the maximum number of tasks.
 bool saidNo(ErrorCode code) { return code == ErrorCode::Busy || errorRow(code).pamCode == kPamPermDenied; }
 
 Outcome join(const Login& login, const PamOptions& options, const std::string& key, const Deadline& deadline,
@@ -129,11 +129,11 @@ Outcome openSession(const Login& login, const PamOptions& options, const std::st
     const auto jobs = jobsOf(login.uid, deadline, socket);
     if (!jobs)
         return failed(Phase::Session, login, options, jobs.error(), cannotTell(login.node));
-    // A process that is in a job already stays there, for example if somebody uses su in a job.
+    // A process that is already in a job stays in that job, for example if somebody uses su in a job.
     if (jobOf(ownCgroup(), *jobs))
         return {};
     const auto open = openTo(*jobs);
-    // The deadline of the search leaves time to join the job.
+    // The search takes at most half of the remaining time, so there is time left to join the job.
     const auto origin = open.size() > 1 ? originOf(login.connection, open, Deadline(deadline.remaining() / 2)) : std::nullopt;
     const auto key = chooseJob(*jobs, origin, options.denySeveral, login.node);
     if (key)

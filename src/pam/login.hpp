@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Does the work of the module's two phases, without PAM.
+// Does the work of the PAM module's two phases, without calls of PAM.
 #pragma once
 
 #include "base/paths.hpp"
@@ -15,8 +15,8 @@
 
 namespace pinfold {
 
-/// A phase may take this many microseconds. The time is longer than any healthy pinfoldd needs, and so short that a user who
-/// waits at a prompt does not notice it.
+/// A phase may take this many microseconds. The limit is longer than a healthy pinfoldd needs. The limit is also short enough
+/// for a user who waits at a prompt.
 constexpr std::uint64_t kPhaseTime = 2'000'000;
 constexpr int kPamSuccess = 0;
 constexpr int kPamSessionErr = 14;
@@ -37,11 +37,11 @@ struct Outcome {
     std::map<std::string, std::string> environment = {};
 };
 
-/// Decides whether the user may log in here.
+/// Decides whether the user may log in to this node.
 Outcome account(const Login& login, const PamOptions& options, const std::string& socket = kWrapperSocket);
 
-/// Puts this process, and so all processes that it starts later, into the user's job. A user who has no job but may log in all
-/// the same stays outside of jobs, and so does root.
+/// Puts this process into the user's job. So all processes that this process starts later are in the job, too. Root stays
+/// outside of jobs. A user who has no job but may log in nevertheless also stays outside of jobs.
 Outcome openSession(const Login& login, const PamOptions& options, const std::string& socket = kWrapperSocket);
 
 } // namespace pinfold

@@ -22,7 +22,7 @@ std::optional<std::vector<std::string>> namesIn(std::string_view list) {
     return names;
 }
 
-/// Sets the option by one of two words. Returns false if the value is neither of them.
+/// Sets `isOther` to false for the word `usual`, and to true for the word `other`. Returns false if the value is another word.
 bool choose(std::string_view value, std::string_view usual, std::string_view other, bool& isOther) {
     isOther = value == other;
     return isOther || value == usual;

@@ -7,12 +7,13 @@
 
 namespace pinfold {
 
-/// Holds the options behind the module's name in a file of /etc/pam.d.
+/// Holds the options that follow the module's name in a file in /etc/pam.d.
 struct PamOptions {
     std::vector<std::string> admitGroups; ///< names of groups whose members may log in without a job
     bool admitOnFailure = false;          ///< let users in if pinfoldd cannot tell whether they have a job
-    /// If true, the module refuses a login if it cannot know which of the user's jobs the login is for. If false, such a login
-    /// joins the newest job.
+    /// Decides about a login when the module cannot know to which of the user's jobs the login belongs. If denySeveral is true,
+    /// the module refuses a login that could belong to several jobs. If denySeveral is false, a login that could belong to
+    /// several jobs joins the user's newest job.
     bool denySeveral = false;
     std::string wrong; ///< what the module does not understand, or empty; the other options count all the same
 };

@@ -20,13 +20,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The table of a busy node has tens of thousands of connections, with 150 bytes each.
+// On a busy node, the table /proc/net/tcp has tens of thousands of connections. Each connection takes 150 bytes of the table.
 constexpr std::size_t kMostOfTable = 16 << 20;
-// These fields are in each line of the table (see Documentation/networking/proc_net_tcp.rst).
+// Each line of the table has fields at these positions (see Documentation/networking/proc_net_tcp.rst).
 constexpr std::size_t kLocal = 1, kRemote = 2, kState = 3, kInode = 9;
 constexpr const char* kEstablished = "01";
 constexpr std::size_t kDigitsOfWord = 8; ///< digits of 32 bits in hexadecimal
-// An IPv6 socket shows an IPv4 address with this prefix.
+// For an IPv6 socket, the kernel shows an IPv4 address with the prefix kMapped.
 constexpr const char* kMapped = "0000000000000000FFFF0000";
 
 std::vector<std::string> words(std::string_view line) {
@@ -37,8 +37,8 @@ std::vector<std::string> words(std::string_view line) {
     return found;
 }
 
-/// Returns the address as the kernel prints it: in units of 32 bits, each in this machine's byte order. Returns an empty text if
-/// it is not an address.
+/// Returns the address in the kernel's form: units of 32 bits in hexadecimal, each in this machine's byte order. Returns an
+/// empty text if `address` is not an address.
 std::string hexAddress(std::string address) {
     // In a link-local address '%' and the interface follow the address.
     address.resize(std::min(address.find('%'), address.size()));
@@ -71,8 +71,8 @@ bool isEnd(std::string_view field, const std::string& end) {
     return field == end || (field.starts_with(kMapped) && field.substr(std::strlen(kMapped)) == end);
 }
 
-/// Returns true if the process has the socket `link` open. A user can have very many open files, so the deadline stops the
-/// search.
+/// Returns true if the process has the socket `link` open. A user can have very many open files, so the search stops at the
+/// deadline.
 bool hasOpen(const fs::path& process, const std::string& link, const Deadline& deadline) {
     std::error_code error;
     for (fs::directory_iterator entry(process / "fd", error), end; !error && entry != end && !deadline.passed();

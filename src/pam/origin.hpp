@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Finds out from which of a user's jobs an ssh connection comes. This is possible only if the connection comes from this very
-// node.
+// Finds out from which of a user's jobs an ssh connection comes. The job can be found only if the client of the connection runs
+// on this node.
 #pragma once
 
 #include "pam/choice.hpp"
@@ -19,8 +19,8 @@ namespace pinfold {
 /// or /proc/net/tcp6.
 std::optional<std::uint64_t> clientSocket(std::string_view connection, std::string_view tcp);
 
-/// Returns the key of the job that has the client's end of the connection. Returns nullopt if none of these jobs has it, or if
-/// the search took too long. `root` is the directory that has /proc and /sys.
+/// Returns the key of the job that has the client's end of the connection. Returns nullopt if no process of `jobs` has the
+/// client's end, or if the search took too long. `root` is the directory that contains "proc" and "sys": "/", except in tests.
 std::optional<std::string> originOf(const std::string& connection, const Jobs& jobs, const Deadline& deadline,
                                     const std::filesystem::path& root = "/");
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// sshd and other programs load this module to ask whether a user may log in, and to make the login part of the user's job. The
-// module runs in the process of such a program, as root. So the module uses no threads, no signal handlers and no static objects,
-// and lets no exception out.
+// sshd and other programs load this module. The module decides whether a user may log in, and makes the login a part of the
+// user's job. The module runs as root in the process of the program that loads it. So the module uses no threads, no signal
+// handlers and no static objects, and no exception leaves the module.
 #include "base/error_code.hpp"
 #include "base/escape.hpp"
 #include "base/paths.hpp"
@@ -78,8 +78,8 @@ int pam_sm_open_session(pam_handle_t* pam, int flags, int argc, const char** arg
     return guarded(pam, [&] { return phase(pam, flags, argc, argv, openSession); });
 }
 
-/// At the end of the session there is nothing to do, because processes that the session leaves behind belong to the job and end
-/// with the job.
+/// The module does nothing at the end of a session. Processes that the session leaves behind belong to the job, and end with
+/// the job.
 int pam_sm_close_session(pam_handle_t*, int, int, const char**) { return PAM_SUCCESS; }
 
 int pam_sm_authenticate(pam_handle_t*, int, int, const char**) { return PAM_IGNORE; }

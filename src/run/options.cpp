@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kFirstLong = 256; // numbers of long options, above all letters
 
-/// Holds the options in the form of getopt_long(3).
+/// Holds pinfold-run's options in the form that getopt_long(3) needs.
 class GetoptTable {
 public:
     explicit GetoptTable(const OptionSet& options) : options_(options) {
@@ -98,7 +98,7 @@ Result<RunOptions> parseRunOptions(int argc, char** argv) {
     if (argc > 0 && underOurName(argv[0])) {
         opterr = 0;
         for (int c = 0; (c = table.next(argc, argv)) != -1;) {
-            // optopt is 0 for an unknown long option, so the message then quotes the word itself.
+            // For an unknown long option, optopt is 0, and the message quotes the word that the user typed.
             if (c == ':')
                 return Error{ErrorCode::InvalidArgument,
                              "option '" + printable(argv[optind - 1], 100) + "' needs a value; see pinfold-run --help"};

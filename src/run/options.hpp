@@ -15,11 +15,11 @@ struct RunOptions : JobOptions {
     char** command = nullptr; ///< a part of main()'s argv, ended by a null pointer
 };
 
-/// Makes the request for pinfoldd from these options.
+/// Makes the request to pinfoldd from the options of pinfold-run.
 WrappedCommand wrappedCommand(const RunOptions& options);
 
-/// Reads the command line. If argv[0] has another name than pinfold-run, no argument is an option, and all arguments are the
-/// command. Error: InvalidArgument, with a message of one line.
+/// Reads the command line. If the program was started under another name than pinfold-run (argv[0]), it has no options, and all
+/// arguments are the command. Error: InvalidArgument; the message has one line.
 Result<RunOptions> parseRunOptions(int argc, char** argv);
 
 /// Returns the options that pinfold-run reads.

@@ -18,18 +18,18 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kPatience{100};
-// This is the length of the socket's queue. If more connections come, systemd starts pinfoldd again.
+// The queue of the wrapper's socket has kMostAtOnce places. If more connections come, systemd starts pinfoldd again.
 constexpr std::size_t kMostAtOnce = 4096;
 
-/// Returns true if the request comes from an earlier wrapper that ends at any answer, even while processes of its job are left.
-/// Such a wrapper gets no answer: when its connection closes, it asks again.
+/// Returns true if the request comes from an older wrapper. An older wrapper ends at any answer, even if processes of its job
+/// are left. So turnAway() sends no answer to an older wrapper. When the connection closes, the wrapper asks again.
 bool takesRefusalForTheEnd(std::string_view packet) {
     const auto request = decodeWrapperRequest(packet);
     const auto* end = request ? std::get_if<WrapperEnd>(&*request) : nullptr;
     return end && !end->toldOfRefusal;
 }
 
-/// Waits until the request is there. If pinfoldd closed the connection before it read the request, the kernel would reset the
+/// Waits until the request has come. If pinfoldd closed the connection before it read the request, the kernel would reset the
 /// connection and the answer would be lost.
 void waitForRequest(int socket, steady_clock::time_point deadline) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - steady_clock::now());
@@ -50,8 +50,8 @@ void answer(int socket, const Error& why) {
 } // namespace
 
 void turnAway(int listener, const Error& why) {
-    // The sockets stay open until the process ends. The close of an unread descriptor may linger, but the end of the process does
-    // not wait for that.
+    // The sockets stay open until the process ends. A close of a descriptor that nobody has received may linger, but the end of
+    // a process does not wait for a lingering close.
     std::vector<int> sockets;
     while (sockets.size() < kMostAtOnce) {
         auto socket = acceptWrapper(listener);

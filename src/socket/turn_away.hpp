@@ -5,9 +5,9 @@
 
 namespace pinfold {
 
-/// Tells everyone who waits at the wrapper's socket that pinfoldd does not start, and why. turnAway() takes at most a tenth of a
-/// second, even if many connections send nothing. The connections, and the descriptors that came with them, stay open until the
-/// process ends, so call turnAway() only at the end of a process.
+/// Tells everyone who waits at the wrapper's socket that pinfoldd does not start, and why. The function turnAway() takes at
+/// most a tenth of a second, even if many connections send nothing. Call turnAway() only at the end of a process, because
+/// turnAway() leaves open all connections, and the descriptors that came with them.
 void turnAway(int listener, const Error& why);
 
 } // namespace pinfold

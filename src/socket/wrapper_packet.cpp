@@ -11,8 +11,8 @@ namespace pinfold {
 namespace {
 
 constexpr std::size_t kMostDescriptors = 3;
-// This is SCM_MAX_FD, the most descriptors that a message can have. If the buffer were smaller, the calling thread would have to
-// close the descriptors that do not fit.
+// A message can have at most SCM_MAX_FD descriptors, which is 253. If the buffer were smaller, the thread that receives the
+// message would have to close the descriptors that do not fit.
 constexpr std::size_t kMostPassed = 253;
 
 } // namespace
@@ -43,8 +43,8 @@ std::optional<WrapperPacket> receiveWrapperPacket(int socket) {
         }
     }
     packet.cut = (message.msg_flags & MSG_TRUNC) != 0 || packet.fds.size() > kMostDescriptors;
-    // The buffer has room for as many descriptors as a message can have. So if some are missing, pinfoldd had no free descriptors
-    // for them.
+    // The buffer has room for all descriptors that a message can have. So if some descriptors are missing, pinfoldd had too few
+    // free descriptors.
     packet.lacking = (message.msg_flags & MSG_CTRUNC) != 0;
     if (length > 0)
         packet.text.assign(text.data(), static_cast<std::size_t>(length));

@@ -20,14 +20,15 @@ struct WrapperPacket {
     bool lacking = false; ///< pinfoldd had no free descriptor for a descriptor that came with the packet
 };
 
-/// Accepts the next connection in the queue. The result is empty, with errno, if there is no connection, or if it cannot be
-/// accepted.
+/// Accepts the next connection in the queue. If there is no connection, or the connection cannot be accepted, the result is
+/// empty, and errno says why.
 UniqueFd acceptWrapper(int listener);
 
 /// Receives a packet. Returns nullopt if no packet has come yet.
 std::optional<WrapperPacket> receiveWrapperPacket(int socket);
 
-/// Sends the reply. Ignores errors, because a peer that does not take its only packet is gone.
+/// Sends the reply. Ignores errors, because the peer gets only one packet. If the peer cannot receive the packet, the peer is
+/// gone.
 void sendWrapperReply(int socket, const Result<WrapperReply>& reply);
 
 } // namespace pinfold

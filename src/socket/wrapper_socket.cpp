@@ -25,20 +25,21 @@
 namespace pinfold {
 namespace {
 
-// After this many new connections in a row, pinfoldd looks at its other events before it accepts more.
+// After this many new connections in a row, pinfoldd handles its other events before it accepts more connections.
 constexpr int kAcceptedAtOnce = 16;
 constexpr std::uint64_t kPauseWithoutDescriptors = 100'000;
-/// An ordinary user's wrapper sends its request at once. A wrapper that is slower than this, on a busy node, connects again.
+/// Limits how long pinfoldd waits for the request of an ordinary user's wrapper. A wrapper sends its request at once. If a
+/// wrapper is too slow on a busy node, it connects again.
 constexpr std::uint64_t kSilence = 1'000'000;
 constexpr std::uint64_t kShortageToldAgain = 60'000'000;
-// With this maximum, the answer fits into a packet, whatever the keys of the jobs are.
+// A list of at most kMostJobsListed jobs fits into one packet, even with the longest keys.
 constexpr std::size_t kMostJobsListed = 128;
 constexpr std::size_t kUsersAtLeast = 4; // one user gets at most a quarter of all connections
 
-/// Returns the number as text, and does not ask the name service (see NameOfUser).
+/// Returns the user id as text ("root" for 0). The function userNumber() does not ask the name service (see NameOfUser).
 std::string userNumber(std::uint32_t uid) { return uid == 0 ? "root" : std::to_string(uid); }
 
-/// Returns the present name of the node, because a node may get its name after pinfoldd has started.
+/// Returns the present name of the node. The name may change after the start of pinfoldd.
 std::string hostName() {
     std::array<char, HOST_NAME_MAX + 1> name{};
     return ::gethostname(name.data(), name.size() - 1) == 0 ? printable(name.data()) : "this node";
@@ -48,7 +49,8 @@ bool wantsSummary(Summary site, const Receipt& receipt) {
     return site == Summary::Always || (site == Summary::OnFailure && outcomeOf(receipt) == JobOutcome::Failed);
 }
 
-/// Returns what the supervisor prints before it ends. A line that is in the job's output already is left out.
+/// Returns the text that the supervisor prints before it ends. Leaves out a line that pinfoldd has already written to the job's
+/// output.
 WrapperReply lastWords(const Receipt& receipt, Summary summary) {
     WrapperReply reply;
     reply.key = receipt.key;
@@ -70,8 +72,8 @@ bool closesAtOnce(int socket) {
     constexpr int kOn = 1;
     constexpr int kMostMessages = 4; // even in a flood of connections, each connection has only one message
     (void)::shutdown(socket, SHUT_RD);
-    // With SO_PASSCRED, each message from now on, even an empty one, comes with its sender's credentials. The credentials fill
-    // `control`, so a descriptor would not fit.
+    // With SO_PASSCRED, each message, even an empty one, comes with its sender's credentials. The credentials fill `control`,
+    // so a descriptor does not fit (MSG_CTRUNC).
     (void)::setsockopt(socket, SOL_SOCKET, SO_PASSCRED, &kOn, sizeof kOn);
     for (int i = 0; i <= kMostMessages; ++i) {
         alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(ucred))> control{};
@@ -87,15 +89,15 @@ bool closesAtOnce(int socket) {
     return false;
 }
 
-/// Closes the connection, in a thread if needed. The close of a socket may take long, because it also closes the descriptors that
-/// were sent to the socket and that nobody has received.
+/// Closes the connection, in a thread if needed. The close of a socket may take long. It also closes the descriptors that a
+/// program has sent to the socket, and that nobody has received.
 void closeConnection(UniqueFd socket, uid_t peer, DescriptorCloser& closer) {
     if (socket && peer != 0 && !closesAtOnce(socket.get()))
         closer.close(peer, std::move(socket));
 }
 
-/// Returns the descriptor if it is a pidfd. Only pidfds may pass, because the core opens and closes its descriptors on the loop,
-/// and a pidfd closes at once.
+/// Returns the descriptor if it is a pidfd. The core opens and closes descriptors in the event loop's thread. So takePidfd()
+/// accepts only pidfds, because a pidfd closes at once.
 Result<UniqueFd> takePidfd(ForeignFd& fd) {
     if (!isPidfd(fd.get()))
         return Error{ErrorCode::InvalidArgument, "a passed descriptor is not a pidfd: use pidfd_open(2)"};
@@ -185,14 +187,14 @@ std::shared_ptr<void> WrapperSocket::count(const Caller& caller) {
 void WrapperSocket::acceptOne(UniqueFd socket) {
     ucred peer{};
     socklen_t size = sizeof peer;
-    // SO_PEERCRED gives the effective user id at connect(2), whatever program the process runs later.
+    // SO_PEERCRED gives the effective user id that the peer had at connect(2), even if the peer runs another program later.
     if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
         return;
     const auto caller = parts_.clients.caller(peer.uid);
     auto counted = caller.admin ? nullptr : count(caller);
     auto connection = std::make_shared<Connection>(std::move(socket), caller, parts_.closer);
-    // If there are too many connections or requests, pinfoldd closes this one unread. This costs almost nothing, and the wrapper
-    // connects again in a moment.
+    // If there are too many connections or requests, pinfoldd closes the new connection and does not read the request. To close
+    // a connection costs almost nothing, and the wrapper connects again in a moment.
     if (isOfReserve(connection->socket.get(), kReservedForWork) || parts_.closer.overloaded(caller.countsAs) ||
         (!caller.admin && (!counted || !parts_.clients.rate.take(caller.countsAs, parts_.loop.bootTime()))))
         return;
@@ -252,7 +254,7 @@ void WrapperSocket::handle(const ConnectionPtr& connection, WrapperPacket packet
 }
 
 void WrapperSocket::act(const ConnectionPtr& connection, const WrapperCreate& create, std::vector<ForeignFd> fds) {
-    // An earlier pinfold-run did not say `supervised`, but passed both pidfds.
+    // An older pinfold-run does not set `supervised`, but passes both pidfds.
     const bool earlier = !create.supervised && !create.output && fds.size() == 2;
     if (!earlier && fds.size() != 1U + (create.supervised ? 1 : 0) + (create.output ? 1 : 0))
         return connection->answer(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Serves the wrapper's socket: takes the requests of pinfold-run and pam_pinfold that do not use the bus
+// Serves the wrapper's socket. pinfold-run and pam_pinfold send their requests to this socket and not over the bus
 // (model/wrapper_protocol.hpp).
 #pragma once
 
@@ -24,8 +24,8 @@ namespace pinfold {
 
 class WrapperSocket {
 public:
-    /// One user may have this many connections, or fewer if pinfoldd may have few descriptors. A supervisor stays connected as
-    /// long as its request takes.
+    /// Limits the connections of one user. The limit is lower if pinfoldd may have only few descriptors. A supervisor stays
+    /// connected until pinfoldd has answered its request.
     static constexpr std::size_t kMostConnections = 1024;
 
     struct Parts {
@@ -52,10 +52,10 @@ private:
     /// Stops accepting connections for a moment.
     void pause(int why);
     void tellShortage(const std::string& what);
-    /// Counts a connection. Returns null if this user, or all users together, have as many connections as allowed.
+    /// Counts a connection. Returns null if the user, or all users together, have reached the maximum number of connections.
     std::shared_ptr<void> count(const Caller& caller);
     void acceptOne(UniqueFd socket);
-    /// Receives a request. Returns false if nothing has come yet.
+    /// Receives a request. Returns false if no request has come yet.
     bool receive(const ConnectionPtr& connection);
     void serve(const ConnectionPtr& connection, WrapperPacket packet);
     void handle(const ConnectionPtr& connection, WrapperPacket packet);

@@ -20,15 +20,16 @@
 namespace pinfold {
 namespace {
 
-// No restart of pinfoldd, of the bus or of systemd takes this long.
+// A restart of pinfoldd, of the bus or of systemd takes less time than kCreatePatience.
 constexpr std::uint64_t kCreatePatience = 90'000'000;
 constexpr std::uint64_t kSuspendPatience = 2'000'000;
 constexpr std::uint64_t kRetryInterval = 100'000;
-// Each attempt starts a pinfoldd that does not stay up, so attempts must be rare. However, when pinfoldd is back, it waits only
-// ten seconds for what the supervisor knows about a job's end, so attempts must not be rarer than that.
+// If pinfoldd cannot run, each attempt starts a pinfoldd that ends again, so attempts must be rare. A restarted pinfoldd waits
+// only ten seconds for a supervisor's report about a job's end. So the time between two attempts must be shorter than ten
+// seconds.
 constexpr std::uint64_t kLongestInterval = 64 * kRetryInterval;
 constexpr suseconds_t kInLine = 100'000;
-// If no program listens on the socket, it does not help to wait longer than a restart takes.
+// If no program listens on the socket, pinfold-run waits only as long as a restart takes.
 constexpr std::uint64_t kPatienceIfNotThere = 5'000'000;
 
 Error unreachable(const char* why) {
@@ -36,7 +37,8 @@ Error unreachable(const char* why) {
             std::string("pinfoldd is not reachable: ") + why + "; look at `systemctl status pinfoldd.socket pinfoldd`"};
 }
 
-/// Returns true if the listener runs as root (then it is systemd or pinfoldd) or as this program's own user.
+/// Returns true if the listener runs as root, or as the user of this program. A listener that runs as root is systemd or
+/// pinfoldd.
 bool trusted(int socket) {
     ucred listener{};
     socklen_t size = sizeof listener;
@@ -46,8 +48,8 @@ bool trusted(int socket) {
 
 Result<UniqueFd> connectTo(const std::string& path) {
     UniqueFd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
-    // If the queue is full, pinfold-run waits in line and does not come again later. In a flood of wrappers, others would
-    // otherwise always be there first.
+    // If the socket's queue is full, pinfold-run waits until there is room. If pinfold-run tried again later, other wrappers
+    // could always come first in a flood of wrappers.
     const timeval inLine{.tv_sec = 0, .tv_usec = kInLine};
     (void)::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &inLine, sizeof inLine);
     sockaddr_un address{};
@@ -83,7 +85,7 @@ bool send(int socket, const std::string& packet, const std::array<int, 3>& descr
     return ::sendmsg(socket, &message, MSG_NOSIGNAL) >= 0;
 }
 
-/// Returns the error that tells an administrator why there is no answer.
+/// Returns the error that tells an administrator why pinfoldd has not answered.
 Error silence(bool away) {
     if (away)
         return {ErrorCode::Unreachable, "pinfoldd is not reachable; look at `systemctl status pinfoldd.socket pinfoldd`"};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Sends pinfoldd one request at a time. The caller may watch other descriptors meanwhile.
+// Sends pinfoldd one request at a time. While DaemonLink waits for an answer, the caller may watch other descriptors.
 #pragma once
 
 #include "base/paths.hpp"
@@ -22,51 +22,53 @@ struct Patience {
     std::uint64_t untilAnswered = UINT64_MAX; ///< limits the whole wait
 };
 
-/// Sends requests to pinfoldd. If pinfoldd goes away and an answer is lost, DaemonLink repeats the request, and pinfoldd
-/// recognizes the repetition.
+/// Sends requests to pinfoldd. If pinfoldd ends and an answer is lost, DaemonLink sends the request again, and pinfoldd
+/// recognizes the repeated request.
 class DaemonLink {
 public:
-    /// `path` must never come from the environment, because the job controls the environment: a false pinfoldd, made by the job,
-    /// could say that all is well.
+    /// `path` must never come from the environment, because the job controls the environment. A job could start a false
+    /// pinfoldd, and the false pinfoldd could report success.
     explicit DaemonLink(std::string path = kWrapperSocket) : path_(std::move(path)) {}
 
-    /// Holds the descriptors of a request; -1 means that there is no such descriptor. The caller owns the descriptors, and must
-    /// keep them open until there is an outcome.
+    /// Holds the descriptors of a request; -1 means that the request has no such descriptor. The caller owns the descriptors,
+    /// and must keep them open until there is an outcome.
     struct Descriptors {
         int leader = -1;     ///< a pidfd
         int supervisor = -1; ///< a pidfd
         int output = -1;     ///< standard error
     };
     void create(WrapperCreate request, Descriptors descriptors);
-    /// Asks until there is an answer, even if pinfoldd is away for long. Unreachable is also an answer: it says that pinfoldd
-    /// does not start.
+    /// Asks until there is an answer, even if pinfoldd does not run for a long time. The error Unreachable also counts as an
+    /// answer, and means that pinfoldd does not start.
     void end(WrapperEnd request);
-    /// Asks for at most two seconds, because a signal waits for the answer.
+    /// Asks for at most two seconds, because the caller handles a signal only after the answer.
     void suspend(const WrapperSuspend& request);
     /// `patience` is in microseconds.
     void list(const WrapperList& request, std::uint64_t patience);
     /// `process` is a pidfd.
     void adopt(const WrapperAdopt& request, int process, std::uint64_t patience);
 
-    /// Does what can be done now without waiting. Returns the outcome if there is one: pinfoldd's answer, Unreachable, or why
-    /// pinfoldd refuses.
+    /// Does everything that is possible without waiting. Returns the outcome if there is one: pinfoldd's answer, Unreachable,
+    /// or why pinfoldd refuses.
     std::optional<Result<WrapperReply>> advance();
 
-    /// Waits for the outcome, for a caller that watches no other descriptors. Errors: those of the answer, and Unreachable or
+    /// Waits for the outcome, for a caller that watches no other descriptors. Errors: the error in the answer; Unreachable or
     /// TimedOut if a time limit is over.
     Result<WrapperReply> wait(const Patience& patience = {});
 
-    /// Returns the descriptor for which to wait before the next advance(). The descriptor is -1 if there is only the time-out.
+    /// Returns the descriptor that the caller should poll before the next advance(). The descriptor is -1 if the caller should
+    /// wait only for the time-out.
     pollfd waitFor() const { return {socket_.get(), POLLIN, 0}; }
     /// Returns the time-out in milliseconds, or -1 if there is none.
     int timeoutMs() const;
 
-    /// Repeats the request at growing intervals (up to 6.4 s). Call this if the outcome is not acceptable.
+    /// Repeats the request at growing intervals (up to 6.4 s). Call askAgain() if the caller cannot accept the outcome.
     void askAgain();
 
     /// Returns true if pinfoldd has not read the request.
     bool away() const;
-    /// Says why the last try gave no answer, or no acceptable one. The text is empty if nothing has gone wrong.
+    /// Says why the last attempt brought no answer, or brought an answer that the caller cannot accept. The text is empty if
+    /// nothing has gone wrong.
     const std::string& trouble() const { return trouble_; }
 
 private:

@@ -17,13 +17,13 @@ public:
     }
 
     bool passed() const { return monotonicNow() >= at_; }
-    /// Returns the microseconds that are left.
+    /// Returns the number of microseconds until the deadline.
     std::uint64_t remaining() const {
         const auto now = monotonicNow();
         return now >= at_ ? 0 : at_ - now;
     }
-    /// Returns the milliseconds that are left, for poll(2). The result is rounded up, so that the deadline has passed when
-    /// poll(2) returns.
+    /// Returns the number of milliseconds until the deadline, for poll(2). The result is rounded up, so that the deadline has
+    /// passed when poll(2) returns.
     int remainingMs() const {
         const auto now = monotonicNow();
         return now >= at_ ? 0 : static_cast<int>(std::min<std::uint64_t>((at_ - now + 999) / 1000, INT32_MAX));

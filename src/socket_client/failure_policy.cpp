@@ -32,8 +32,8 @@ bool siteAllowsUnconfined() {
     return length > 0 && std::string_view(text.data(), static_cast<std::size_t>(length)) == "run-unconfined\n";
 }
 
-/// Returns true if the error means that pinfoldd does not work. Busy does not count: pinfoldd answers Busy if the user has as
-/// many jobs as the site allows, or if other jobs have the resources that the user asks for.
+/// Returns true if the error means that pinfoldd does not work. The error Busy does not count as an outage. pinfoldd answers
+/// Busy if the user has reached the site's maximum number of jobs, or if other jobs use the resources that the user wants.
 bool isOutage(ErrorCode code) {
     return code == ErrorCode::Unreachable || code == ErrorCode::TimedOut || code == ErrorCode::SystemdFailed;
 }
@@ -45,7 +45,7 @@ void warnInJournal(const std::string& fields) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     std::strncpy(address.sun_path, "/run/systemd/journal/socket", sizeof address.sun_path - 1);
-    // An error does not matter: if there is no journal, the line from say() is enough.
+    // The code ignores an error of sendto(2). If there is no journal, the line from say() is enough.
     (void)!::sendto(socket.get(), fields.data(), fields.size(), MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(&address),
                     sizeof address);
 }

@@ -22,7 +22,8 @@ void say(const std::string& line) {
     pollfd room{STDERR_FILENO, POLLOUT, 0};
     if (::poll(&room, 1, kSayMs) <= 0)
         return;
-    // One write(2) keeps the line apart from the job's output. A failure is ignored, because there is nobody to tell.
+    // With a single write(2), the line does not mix with the job's output. The code ignores an error, because there is no other
+    // place for a message.
     (void)!::write(STDERR_FILENO, text.data(), std::min<std::size_t>(text.size(), PIPE_BUF));
 }
 
@@ -33,7 +34,7 @@ void writeInTime(int fd, std::string_view text, const Deadline& deadline) {
         pollfd room{fd, POLLOUT, 0};
         if (::poll(&room, 1, deadline.remainingMs()) <= 0)
             return;
-        // A pipe that has room takes PIPE_BUF bytes at once. O_NONBLOCK is not an alternative, because it would affect all
+        // A pipe that has room takes PIPE_BUF bytes at once. The code cannot use O_NONBLOCK, because O_NONBLOCK affects all
         // processes that share the descriptor.
         const auto written = ::write(fd, text.data(), std::min<std::size_t>(text.size(), PIPE_BUF));
         if (written <= 0)
@@ -44,8 +45,8 @@ void writeInTime(int fd, std::string_view text, const Deadline& deadline) {
 
 int openStderr() {
     const int flags = ::fcntl(STDERR_FILENO, F_GETFL);
-    // A descriptor that this program inherited has no FD_CLOEXEC. A descriptor with FD_CLOEXEC was opened by this program, in
-    // place of a closed one.
+    // A descriptor that this program inherited has no FD_CLOEXEC. If descriptor 2 has FD_CLOEXEC, it was closed at the start,
+    // and this program has opened another file with this number.
     const bool inherited = flags >= 0 && (::fcntl(STDERR_FILENO, F_GETFD) & FD_CLOEXEC) == 0;
     return inherited && (flags & O_ACCMODE) != O_RDONLY ? STDERR_FILENO : -1;
 }

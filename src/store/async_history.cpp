@@ -12,7 +12,7 @@ Error busy() { return {ErrorCode::Busy, "too many requests wait for the history:
 
 } // namespace
 
-/// Writes the history. Only the one thread of Lane::HistoryWrite uses a Writer.
+/// Writes the history. Only the single thread of Lane::HistoryWrite uses a Writer.
 struct AsyncHistory::Writer {
     Writer(const std::filesystem::path& path, const std::function<void()>& beforeMigration)
         : file(path, [this, beforeMigration] {
@@ -25,7 +25,7 @@ struct AsyncHistory::Writer {
     std::atomic<bool> migrating = false;
 };
 
-/// Reads the history. Several threads use a Readers. Each query has a connection of its own.
+/// Reads the history. Several threads use a Readers at the same time, and each query has its own connection to the database.
 struct AsyncHistory::Readers {
     struct Reader {
         History history;

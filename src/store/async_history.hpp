@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Gives the loop access to history.db. The threads of the history's lanes do the requests, and the loop gets the answers.
+// Gives the event loop access to history.db. The threads of the lanes HistoryWrite and HistoryRead carry out the requests, and
+// the event loop gets the answers.
 #pragma once
 
 #include "os/background.hpp"
@@ -18,22 +19,24 @@ class AsyncHistory {
 public:
     template <class T> using Reply = std::function<void(Result<T>)>;
 
-    /// `beforeMigration` is passed to History::open(), and a thread calls it.
+    /// AsyncHistory passes `beforeMigration` to History::open(). A thread other than the event loop's thread calls
+    /// `beforeMigration`.
     AsyncHistory(Background& background, const std::filesystem::path& file, std::function<void()> beforeMigration = {});
     ~AsyncHistory();
 
-    /// Opens the file if it is not open, and writes the changes. Each call is a transaction of its own. The transactions are in
-    /// the order of the calls. The answer has those of the receipts that were stored already. After the error Internal nothing
-    /// was written.
+    /// Opens the file if it is not open, and writes the changes. Each call of write() is one transaction. The transactions have
+    /// the same order as the calls. The answer contains those receipts that were already stored before the call. If the result
+    /// is the error Internal, write() has written nothing.
     void write(HistoryChanges changes, Reply<std::vector<Receipt>> reply);
-    /// Does what History::vacuum() does, after the earlier calls of write(). Errors: Internal; Busy.
+    /// Calls History::vacuum() when all earlier calls of write() are done. Errors: Internal; Busy.
     void vacuum(const Retention& retention, std::uint64_t now, std::size_t maxRows, Reply<Vacuumed> reply);
-    /// Does what History::live() does, after the earlier calls of write(). Errors: Internal; Busy.
+    /// Calls History::live() when all earlier calls of write() are done. Errors: Internal; Busy.
     void live(Reply<LiveTable> reply);
-    /// Does what History::list() does, without waiting for write() and vacuum(). Errors: Internal; Busy if too many queries wait.
+    /// Calls History::list(), and does not wait for earlier calls of write() and vacuum(). Errors: Internal; Busy if too many
+    /// queries wait.
     void list(ReceiptFilter filter, Reply<std::vector<Receipt>> reply);
 
-    /// Returns true while a thread brings the file of an older pinfold to the newest schema.
+    /// Returns true while a thread migrates the file of an older pinfold to the newest schema.
     bool migrating() const;
 
     std::function<void(std::uint64_t lastManualNumber)> onOpened;

@@ -13,8 +13,9 @@ namespace {
 using sqlite::Statement;
 using sqlite::Transaction;
 
-// At most 32 schedulers have kinds of their own, because users choose the scheduler's name and every query looks at each kind.
-// Receipts of further schedulers share the kinds with '' as scheduler.
+// At most 32 schedulers have their own rows in the table `kinds`. Users choose the scheduler's name, and every query looks at
+// each kind, so the number of kinds must have a limit. Receipts of all further schedulers share the kinds with the empty
+// scheduler name ''.
 constexpr const char* kAddKind =
     "INSERT OR IGNORE INTO kinds (scheduler, result, outcome, leftovers) VALUES ("
     " CASE WHEN :scheduler IN (SELECT scheduler FROM kinds)"
@@ -32,7 +33,8 @@ constexpr const char* kChangeReceipt = "UPDATE receipts SET receipt = :receipt, 
 
 constexpr const char* kStored = "SELECT receipt FROM receipts WHERE id = :id";
 
-// A job that already has its receipt gets no row. (The row may come late, after a restart of pinfoldd.)
+// A job that already has its receipt gets no row in `live`. After a restart of pinfoldd, the request for the row may come later
+// than the receipt.
 constexpr const char* kAddLive = "INSERT OR IGNORE INTO live (id, key, uid, started, boot, receipt)"
                                  " SELECT :id, :key, :uid, :started, :boot, :receipt"
                                  " WHERE NOT EXISTS (SELECT 1 FROM receipts WHERE id = :id)";
@@ -47,7 +49,8 @@ constexpr const char* kRemoveOfUser =
     "DELETE FROM receipts WHERE number IN"
     " (SELECT number FROM receipts INDEXED BY by_uid WHERE uid = :uid ORDER BY ended, number LIMIT :limit)";
 
-// The query counts receipts and not their bytes, because a receipt's size is bounded and the index is enough to count.
+// The query counts receipts and not bytes, because a receipt has a maximum size. To count receipts, sqlite needs only the
+// index.
 constexpr const char* kUserWithMost = "SELECT coalesce((SELECT uid FROM receipts INDEXED BY by_uid GROUP BY uid"
                                       " ORDER BY count(*) DESC, uid LIMIT 1), 0)";
 
@@ -65,15 +68,16 @@ void bindKind(const Statement& statement, const Receipt& receipt) {
     statement.bind(":leftovers", std::uint64_t{receipt.leftovers.count > 0});
 }
 
-/// Returns the time up to which a job's end is too long ago for its receipt to stay. Returns nullopt if no receipt is too old.
+/// Returns a time: receipts of jobs that ended at this time or earlier are too old to keep. Returns nullopt if no receipt is
+/// too old.
 std::optional<std::uint64_t> tooOldUntil(const Retention& retention, std::uint64_t now) {
     if (!retention.maxAge || now <= *retention.maxAge)
         return std::nullopt;
     return now - *retention.maxAge - 1;
 }
 
-/// Reads a row of `live`. If the row's JSON text cannot be read, for instance after a return to an older pinfold, the row's
-/// columns have what matters most.
+/// Reads a row of `live`. The row's JSON text may be unreadable, for instance after a return to an older pinfold. The other
+/// columns of the row also contain the most important data.
 LiveRow liveRowOf(const Statement& row) {
     LiveRow job{.bootId = std::string(row.text(0)), .receipt = {}};
     if (auto receipt = decodeReceipt(row.text(1))) {
@@ -87,7 +91,7 @@ LiveRow liveRowOf(const Statement& row) {
     return job;
 }
 
-/// Says what exceeds the limits of the history.
+/// Says by how much the history exceeds its limits.
 struct Excess {
     std::optional<std::uint64_t> tooOldUntil = {}; ///< receipts of jobs that ended up to this time have to go
     bool tooMany = false;
@@ -117,8 +121,8 @@ struct History::Impl {
     /// remove(), removeTooOld() and removeTooMany() return how many receipts they removed.
     Result<std::uint64_t> remove(const Statement& statement, std::uint64_t limit) const;
     Result<std::uint64_t> removeTooOld(std::uint64_t until, std::uint64_t limit) const;
-    /// Removes the oldest receipts of the user who has the most receipts, so that a user who fills the history pushes out no
-    /// other user's receipts.
+    /// Removes the oldest receipts of the user who has the most receipts. So a user who fills the history does not cause the
+    /// removal of other users' receipts.
     Result<std::uint64_t> removeTooMany(std::uint64_t limit) const;
     Result<Excess> excess(const Retention& retention, std::uint64_t now) const;
     Result<void> shrink(const Retention& retention, std::uint64_t now, std::uint64_t maxRows, Vacuumed& done) const;
@@ -375,8 +379,8 @@ Result<Vacuumed> History::vacuum(const Retention& asked, std::uint64_t now, std:
     }
     if (auto shrunk = impl_->shrink(retention, now, maxRows, done); !shrunk)
         return shrunk.error();
-    // A receipt is seldom larger than a page. So `maxRows` pages are enough for the receipts that were removed now, and for some
-    // that were removed earlier.
+    // A receipt is seldom larger than a page. So `maxRows` pages are enough for the receipts that this call has removed, and
+    // for some receipts that earlier calls have removed.
     if (auto freed = sqlite::run(impl_->db(), "PRAGMA incremental_vacuum(" + std::to_string(maxRows) + ")"); !freed)
         return freed.error();
     const auto bytes = sqlite::queryNumber(impl_->db(), kBytes);

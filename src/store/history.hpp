@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Keeps the receipts of ended jobs, in sqlite3 (/var/lib/pinfold/history.db).
+// Keeps the receipts of ended jobs in a database of sqlite3 (/var/lib/pinfold/history.db).
 #pragma once
 
 #include "base/result.hpp"
@@ -20,11 +20,12 @@ struct ReceiptFilter {
     std::optional<std::uint32_t> uid = {};
     std::optional<std::uint64_t> since = {}; ///< only jobs that ended at this time or later, CLOCK_REALTIME microseconds
     std::optional<std::uint64_t> until = {}; ///< only jobs that ended before this time, CLOCK_REALTIME microseconds
-    /// The id of a receipt. If it is set, list() returns only receipts that are older than this one, and returns no receipt if
-    /// this one no longer exists.
+    /// Contains the id of a receipt. If `before` is set, list() returns only receipts that are older than the receipt with this
+    /// id. If that receipt no longer exists, list() returns no receipt.
     std::optional<std::string> before = {};
     std::uint32_t limit = 100; ///< 1 to 10000
-    /// The result of the job, as a word of toString(JobResult). Any other word matches no receipt.
+    /// Contains the result of the job, as a word of toString(JobResult). A word that toString(JobResult) does not return
+    /// matches no receipt.
     std::optional<std::string> result = {};
     std::optional<std::string> scheduler = {}; ///< the part of the key before the key's first dot
     bool leftoversOnly = false;                ///< only jobs that left processes behind
@@ -33,17 +34,17 @@ struct ReceiptFilter {
     bool operator==(const ReceiptFilter&) const = default;
 };
 
-/// Says what the clocks show. vacuum() uses it to check CLOCK_REALTIME.
+/// Holds the times that the clocks show. With a ClockReading, vacuum() can check CLOCK_REALTIME.
 struct ClockReading {
     std::string bootId;
     std::uint64_t boot = 0; ///< in microseconds of CLOCK_BOOTTIME
 };
 
-/// Says what the history may keep. If a member is unset, there is no such limit.
+/// Limits the receipts that the history may keep. An unset member means that there is no such limit.
 struct Retention {
     std::optional<std::uint64_t> maxAge = {};   ///< how long after the job's end a receipt may stay, in microseconds
     std::optional<std::uint64_t> maxBytes = {}; ///< how many bytes the file's pages in use may have, see HistoryInfo::bytes
-    /// If `clock` is set, vacuum() removes no receipt for its age while `now` is doubtful (see clockIsBelieved()).
+    /// If `clock` is set and `now` is doubtful (see clockIsBelieved()), vacuum() removes no receipt because of its age.
     std::optional<ClockReading> clock = {};
 };
 
@@ -62,7 +63,7 @@ struct HistoryInfo {
     std::optional<std::uint64_t> newest = {}; ///< when the last job of a receipt ended (CLOCK_REALTIME, microseconds)
 };
 
-/// Is the row of a job that runs.
+/// Holds the row of a running job in the table `live`.
 struct LiveRow {
     std::string bootId; ///< the boot in which the job runs
     Receipt receipt;    ///< the receipt that the job gets if the node goes down now
@@ -70,7 +71,7 @@ struct LiveRow {
     bool operator==(const LiveRow&) const = default;
 };
 
-/// Lists the jobs that have no receipt yet, and the times at which the node certainly ran. Times are CLOCK_REALTIME microseconds.
+/// Lists the jobs that have no receipt yet, and times at which the node certainly ran. Times are CLOCK_REALTIME microseconds.
 struct LiveTable {
     struct Sign {
         std::string bootId;
@@ -87,47 +88,51 @@ struct LateReport {
     ExitState exit;
 };
 
-/// Holds the changes that one transaction writes: it writes all of them or none.
+/// Holds the changes that one transaction writes. The transaction writes either all changes or no change.
 struct HistoryChanges {
     std::vector<Receipt> receipts = {};
     std::vector<LiveRow> started = {};
     std::vector<LateReport> reports = {}; ///< a report may also be about one of `receipts`; see amend()
 };
 
-/// Reads and writes the database. One thread at a time may use a History. All calls may wait for the disk, so pinfoldd's loop
-/// uses AsyncHistory instead.
+/// Reads and writes the database. Only one thread at a time may use a History. All calls may wait for the disk, so pinfoldd's
+/// loop uses AsyncHistory instead.
 class History {
 public:
     enum class Mode { ReadWrite, ReadOnly };
 
-    /// Opens the database. ReadWrite creates the file if it does not exist, and migrates a file of an older pinfold to this
-    /// schema. The migration usually takes a moment. With 1,000,000 receipts of schema 1 it takes some 40 s, and free space as
-    /// large as the file; open() calls `beforeMigration` before such a migration. The settings are WAL and synchronous=FULL, so
-    /// the changes are durable when write() returns. Errors of open() and of the methods below: Damaged if the file is not a
-    /// database of sqlite or is incomplete; otherwise Internal, with sqlite's words and, from open(), the path.
+    /// Opens the database. ReadWrite creates the file if it does not exist, and migrates a file of an older pinfold to the
+    /// newest schema. The migration usually takes a moment. The migration of 1,000,000 receipts from schema 1 takes some 40 s,
+    /// and needs free space as large as the file. Before each migration, open() calls `beforeMigration`. The settings are WAL
+    /// and synchronous=FULL, so the changes are durable when write() returns. The error of a method of History is Damaged if
+    /// the file is incomplete or is not a database of sqlite. All other errors are Internal. An error contains sqlite's own
+    /// message. For errors of open(), the message also contains the path.
     static Result<History> open(const std::filesystem::path& file, Mode mode, const std::function<void()>& beforeMigration = {});
     History(History&&) noexcept;
     History& operator=(History&&) noexcept;
     ~History();
 
-    /// Writes all changes in one transaction, which is durable on return. If a receipt with the same id is stored already, the
-    /// stored receipt stays as it is, because after a crash pinfoldd may account for the same job again. The answer has these
-    /// stored receipts. A job is live from `started` until its receipt is written, and never again afterwards.
+    /// Writes all changes in one transaction, which is durable when write() returns. If a receipt with the same id is stored
+    /// already, write() does not change the stored receipt. After a crash, pinfoldd may account for the same job again. The
+    /// result contains the receipts that were already stored. A job is live from `started` until its receipt is written, and
+    /// cannot become live again.
     Result<std::vector<Receipt>> write(const HistoryChanges& changes);
     /// Returns the jobs that are live according to write().
     Result<LiveTable> live() const;
-    /// Returns the receipts that match, the newest first. list() reads only indexes, unless the file is of schema 1 and was
-    /// opened ReadOnly.
+    /// Returns the receipts that match the filter, the newest first. The function list() reads only indexes, unless the file
+    /// has schema 1 and was opened ReadOnly.
     Result<std::vector<Receipt>> list(const ReceiptFilter& filter) const;
-    /// Returns the largest n of any key manual.<n>, or 0 if there is no such key.
+    /// Returns the largest number n in the keys "manual.<n>", or 0 if no key has this form.
     Result<std::uint64_t> lastManualNumber() const;
     Result<HistoryInfo> info() const;
-    /// Returns false if the file was opened ReadOnly in such a way that sqlite does not see what others write afterwards.
+    /// Returns false if this connection does not see changes that other programs write after the file was opened. Only a
+    /// connection with Mode::ReadOnly can miss changes.
     bool followsWriters() const;
 
-    /// Removes receipts that exceed `retention`, but at most `maxRows` (1 or more). Gives free space back to the file system, but
-    /// at most `maxRows` pages. Receipts that are too old go first. Then, while the file is too large, the oldest receipts of the
-    /// user with the most receipts go, up to `maxRows` more than needed. To remove 100 rows of 1,000,000 takes some 10 ms if they
+    /// Removes receipts that exceed `retention`, but at most `maxRows` receipts (1 or more). Gives free space back to the file
+    /// system, but at most `maxRows` pages. First, vacuum() removes receipts that are too old. Then, while the file is too
+    /// large, vacuum() removes the oldest receipts of the user who has the most receipts. The function vacuum() may remove up
+    /// to `maxRows` receipts more than necessary. The removal of 100 from 1,000,000 receipts takes some 10 ms if the receipts
     /// are too old, and 250 ms if the file is too large. `now` is CLOCK_REALTIME in microseconds. After an error vacuum() has
     /// removed nothing.
     Result<Vacuumed> vacuum(const Retention& retention, std::uint64_t now, std::size_t maxRows);

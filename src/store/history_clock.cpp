@@ -19,7 +19,8 @@ struct LastLook {
     std::uint64_t agreed = 0;  ///< for how many microseconds the clock had been right at the last look
 };
 
-/// Returns the last look at the clock. Before the first look, the end of the newest receipt takes its place.
+/// Returns the clock reading that the last call of clockIsBelieved() stored. If no reading is stored yet, uses the time of the
+/// newest receipt instead.
 Result<LastLook> lastLook(sqlite3* db, const ClockReading& clock) {
     const auto row = sqlite::Statement::prepare(db, "SELECT real, boot, boot_id, agreed FROM clock");
     if (!row)

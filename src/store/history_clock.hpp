@@ -6,11 +6,12 @@
 
 namespace pinfold {
 
-/// Says whether receipts may be removed for their age at the time `now` (CLOCK_REALTIME, microseconds). One jump of the clock
-/// must not remove all receipts. clockIsBelieved() doubts the clock if, since the last call, the clock has gone further ahead
-/// than the node has been up, by more than a tenth of `maxAge` and an hour. clockIsBelieved() doubts the clock until the clock
-/// has gone like CLOCK_BOOTTIME for a day. If the node was switched off for long, clockIsBelieved() also doubts the clock, but
-/// the node loses nothing by that. The file keeps the reading. Call this function in a transaction. Errors: those of History.
+/// Says whether old receipts may be removed at the time `now` (CLOCK_REALTIME, microseconds). A jump of the clock must not
+/// cause the removal of all receipts. The function compares how far the clock has advanced since the last call with how long
+/// the node has been up since then. The clock is doubtful if it has advanced too far by more than a tenth of `maxAge`, and by
+/// more than an hour. The doubt lasts until the clock and CLOCK_BOOTTIME have agreed for a day. If the node was switched off
+/// for long, the clock is also doubtful, but the node loses nothing by the doubt. The database stores the clock reading. Call
+/// clockIsBelieved() in a transaction. Errors: the errors of History.
 Result<bool> clockIsBelieved(sqlite3* db, const ClockReading& clock, std::uint64_t now, std::uint64_t maxAge);
 
 } // namespace pinfold

@@ -40,8 +40,8 @@ HistoryFile::HistoryFile(std::filesystem::path file, std::function<void()> befor
     : file_(std::move(file)), beforeMigration_(std::move(beforeMigration)) {}
 
 Result<void> HistoryFile::open() {
-    // Opens the file anew if somebody has removed or replaced it. Otherwise everything that pinfoldd writes to the open file
-    // would be lost without a message.
+    // If somebody has removed or replaced the file, this code opens the file again. If pinfoldd wrote to a removed file, all
+    // changes would be lost without a message.
     if (history_ && inodeOf(file_) == inode_)
         return {};
     history_.reset();
@@ -59,8 +59,9 @@ Result<void> HistoryFile::open() {
 
 Result<void> HistoryFile::moveAside(const std::string& why) {
     const auto damaged = nameForDamaged(file_);
-    // The log is renamed first, and before sqlite closes the file. Otherwise sqlite would write the log to the damaged file when
-    // it closes the file. Besides, a new file must not find the log of another file.
+    // This code renames the log ("-wal") first, and before sqlite closes the file. If the log kept its name, sqlite would write
+    // the log to the damaged file when sqlite closes the file. The new file must not be opened together with the log of the
+    // damaged file.
     for (const char* part : {"-wal", "-shm", ""})
         if (::rename((file_.string() + part).c_str(), (damaged.string() + part).c_str()) != 0 && errno != ENOENT)
             return Error{ErrorCode::Internal, why + "; and the file cannot be moved aside: " + std::strerror(errno)};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Keeps history.db open for pinfoldd, which writes it. HistoryFile opens the file when it is needed, and replaces the file when
-// it is damaged or has gone.
+// Keeps the file history.db open for pinfoldd, because pinfoldd writes to the file. HistoryFile opens the file at the first
+// use, and replaces the file if the file is damaged or has been removed.
 #pragma once
 
 #include "store/history.hpp"
@@ -14,22 +14,22 @@
 
 namespace pinfold {
 
-/// One thread at a time may use a HistoryFile.
+/// Only one thread at a time may use a HistoryFile.
 class HistoryFile {
 public:
-    /// `beforeMigration` is passed to History::open().
+    /// HistoryFile passes `beforeMigration` to History::open().
     explicit HistoryFile(std::filesystem::path file, std::function<void()> beforeMigration = {});
 
-    /// Holds what use() has noticed besides, since the last call of takeNews().
+    /// Holds what use() has noticed since the last call of takeNews().
     struct News {
         std::optional<std::uint64_t> lastManualNumber; ///< set if the file was opened: the answer of History::lastManualNumber()
         std::optional<std::string> damage; ///< set if a damaged file was moved aside: what was wrong, and where the file is now
     };
     News takeNews() { return std::exchange(news_, {}); }
 
-    /// Calls `use` with the open history. If the file turns out to be damaged, HistoryFile moves it aside, and calls `use` again
-    /// with a new file. After any other error HistoryFile closes the file, because the fault may be in the connection. Error:
-    /// Internal.
+    /// Calls `use` with the open history. If the file turns out to be damaged, HistoryFile moves it aside, and calls `use`
+    /// again with a new file. After an error other than Damaged, HistoryFile closes the file, because the connection to the
+    /// database may be the cause. Error: Internal.
     template <class T> Result<T> use(const std::function<Result<T>(History&)>& use) {
         auto done = attempt(use);
         if (!done && done.error().code == ErrorCode::Damaged) {
@@ -42,7 +42,7 @@ public:
         return Error{ErrorCode::Internal, done.error().message};
     }
 
-    /// Call distrust() when somebody has found that the file with this inode is damaged.
+    /// Call distrust() after a reader has found that the file with this inode is damaged.
     Result<void> distrust(ino_t inode, const std::string& why);
 
 private:

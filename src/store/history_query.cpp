@@ -21,7 +21,7 @@ std::string numbersOf(const std::vector<JobOutcome>& outcomes) {
     return numbers;
 }
 
-/// Is the place of a receipt in a list that begins with the newest receipt.
+/// Describes the place of a receipt in a list that begins with the newest receipt.
 struct Place {
     std::uint64_t ended = 0;
     std::uint64_t number = 0;
@@ -120,7 +120,7 @@ Result<std::vector<std::uint64_t>> matchingKinds(sqlite3* db, const Conditions& 
     }
 }
 
-/// Reads the matching receipts, the newest first, from an index that has this order.
+/// Reads the matching receipts from an index. The index has the newest receipt first.
 struct Stream {
     Statement statement;
     std::uint64_t ended = 0;
@@ -138,13 +138,14 @@ struct Stream {
     bool operator<(const Stream& other) const { return std::tie(ended, number) < std::tie(other.ended, other.number); }
 };
 
-/// Returns the query of a stream. The query says INDEXED BY, because sqlite has no statistics of this database and would guess.
+/// Returns the SQL query of a stream. The query names its index (INDEXED BY). Without INDEXED BY, sqlite would guess, because
+/// it has no statistics of this database.
 std::string streamSql(const Conditions& conditions, const char* index, const std::string& kinds) {
     return std::string("SELECT ended, number FROM receipts INDEXED BY ") + index + " WHERE 1" + conditions.sql() + kinds +
            " ORDER BY ended DESC, number DESC LIMIT :limit";
 }
 
-/// Adds the stream if the stream has a receipt.
+/// Starts a stream, and adds it to `streams` if the stream has a receipt.
 Result<void> start(sqlite3* db, const std::string& sql, const Conditions& conditions, std::uint64_t kind,
                    std::vector<Stream>& streams) {
     auto statement = Statement::prepare(db, sql);
@@ -161,8 +162,8 @@ Result<void> start(sqlite3* db, const std::string& sql, const Conditions& condit
     return {};
 }
 
-/// Starts one stream for each kind. Starts one stream for all kinds if the index is ordered by time (by_key, by_ended). One
-/// stream is enough for by_key, because a key has few receipts and each entry of by_key contains the kind.
+/// If the index is ordered by time (by_key, by_ended), starts one stream for all kinds. With other indexes, starts one stream
+/// for each kind. One stream is enough for by_key, because a key has few receipts and each entry of by_key contains the kind.
 Result<std::vector<Stream>> startAll(sqlite3* db, const Conditions& conditions) {
     const auto& filter = conditions.filter;
     const bool kindsAsked = asksForKinds(filter);
@@ -206,8 +207,8 @@ Result<void> fetch(const Statement& byNumber, std::uint64_t number, std::vector<
     return taken;
 }
 
-/// Merges the streams into one order. A stream moves on only after merge() has fetched its receipt. Until then the receipt stays
-/// readable, even if another process removes it.
+/// Merges the streams into one order. The function merge() fetches a receipt before the stream advances to the next receipt. As
+/// long as the stream is at a receipt, merge() can read the receipt, even if another process removes it.
 Result<std::vector<Receipt>> merge(sqlite3* db, std::vector<Stream> streams, std::uint32_t limit) {
     const auto byNumber = Statement::prepare(db, "SELECT receipt FROM receipts WHERE number = :number");
     if (!byNumber)
@@ -229,8 +230,8 @@ Result<std::vector<Receipt>> merge(sqlite3* db, std::vector<Stream> streams, std
     return receipts;
 }
 
-/// Lists the receipts of a file that no pinfoldd of this version has opened yet. listWithoutKinds() reads as many receipts as the
-/// filter needs.
+/// Lists the receipts of a file that no pinfoldd of this version has opened yet. Reads receipts until it has found enough
+/// receipts for the filter.
 Result<std::vector<Receipt>> listWithoutKinds(sqlite3* db, const Conditions& conditions) {
     const auto& filter = conditions.filter;
     auto sql = "SELECT receipt FROM receipts WHERE 1" + conditions.sql();
@@ -259,8 +260,8 @@ Result<std::vector<Receipt>> listWithoutKinds(sqlite3* db, const Conditions& con
 } // namespace
 
 Result<std::vector<Receipt>> listReceipts(const HistoryDatabase& history, const ReceiptFilter& filter) {
-    // The scheduler is the first part of a key, and has no dot. If the filter's scheduler had a dot, the query would match keys
-    // by parts of the job's number.
+    // The scheduler is the first part of a key, and has no dot. If the scheduler in the filter contained a dot, the query would
+    // also compare a part of the job's number.
     if (filter.scheduler && filter.scheduler->find('.') != std::string::npos)
         return std::vector<Receipt>();
     std::optional<Place> place;

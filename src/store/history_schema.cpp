@@ -15,21 +15,22 @@ using sqlite::run;
 constexpr std::uint64_t kSchemaWithKinds = 2;
 constexpr std::uint64_t kSchemaWithLive = 3;
 constexpr int kBusyTimeoutMs = 2000;
-// The writer may wait long, because somebody may be copying the file. Only a thread of pinfoldd waits.
+// The writer may have to wait long for the file, for example while somebody copies the file. The wait is in a thread of
+// pinfoldd, and not in the event loop's thread.
 constexpr int kWriterBusyTimeoutMs = 10'000;
 
 // auto_vacuum has an effect only before the first table exists. A file of schema 1 never gets auto_vacuum, because VACUUM would
-// rewrite the whole file while pinfoldd waits. In such a file sqlite uses free pages again, and this is enough to keep the file
-// within its limit. With synchronous = FULL a transaction is on the disk when the commit returns. The cache is small, because
-// pinfoldd mostly adds rows. With journal_size_limit sqlite cuts a log that a migration or a slow reader made long, as soon as
-// sqlite begins the log again.
+// rewrite the whole file while pinfoldd waits. In a file without auto_vacuum, sqlite reuses free pages. The reuse of free pages
+// is enough to keep the file within its limit. With synchronous = FULL a transaction is on the disk when the commit returns.
+// The cache is small, because pinfoldd mostly adds rows. A migration or a slow reader can make the log long. With
+// journal_size_limit, sqlite shortens the log as soon as sqlite starts the log from its beginning again.
 constexpr const char* kSettings = "PRAGMA auto_vacuum = INCREMENTAL;"
                                   "PRAGMA journal_mode = WAL;"
                                   "PRAGMA synchronous = FULL;"
                                   "PRAGMA cache_size = -512;"
                                   "PRAGMA journal_size_limit = 8388608;";
 
-// The table is ordered by row number, so new receipts go to its end and not all over the file.
+// The table is ordered by row number, so sqlite adds new receipts at the end of the table.
 constexpr const char* kReceipts = "CREATE TABLE receipts ("
                                   " number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, key TEXT NOT NULL, uid INTEGER NOT NULL,"
                                   " ended INTEGER NOT NULL, receipt TEXT NOT NULL, kind INTEGER NOT NULL DEFAULT 0);";
@@ -55,9 +56,9 @@ constexpr const char* kLive = "CREATE TABLE IF NOT EXISTS clock ("
 
 constexpr const char* kVersion = "PRAGMA user_version = 4;";
 
-// It is slow to read a million JSON texts even once. So fillKinds() inserts all kinds that may occur, and kDropUnusedKinds
-// deletes the kinds that do not occur. Only the most frequent schedulers get kinds of their own, as many as add() allows. The
-// kind '?' is for texts that cannot be read.
+// To read a million JSON texts takes long, even if each text is read only once. So fillKinds() inserts all kinds that may
+// occur, and kDropUnusedKinds deletes the kinds that do not occur. Only the most frequent schedulers get their own kinds, up to
+// the limit of add(). The result '?' is for JSON texts that cannot be read.
 std::string fillKinds() {
     std::string results = "('?')";
     for (const auto& name : jobResultNames())
@@ -88,7 +89,7 @@ std::string fillReceipts() {
 constexpr const char* kDropUnusedKinds =
     "DELETE FROM kinds WHERE NOT EXISTS (SELECT 1 FROM receipts INDEXED BY by_kind WHERE receipts.kind = kinds.kind);";
 
-// In the schemas 1 to 3 an unknown outcome counted as failed.
+// In schemas 1, 2 and 3, a job with an unknown outcome counted as failed.
 constexpr const char* kTellUnknown =
     "ALTER TABLE kinds RENAME COLUMN exit_ok TO outcome;"
     "INSERT INTO kinds (scheduler, result, outcome, leftovers)"
@@ -111,7 +112,8 @@ std::string ddl(std::uint64_t from) {
 
 /// Returns the number of the file's schema, or 0 if the file has no tables.
 Result<std::uint64_t> schemaOf(sqlite3* db) {
-    // The number may be missing in a file with tables: pinfold wrote it after the tables of schema 1, in another transaction.
+    // A file may have tables but no schema number, because pinfold wrote the number in another transaction, after the tables of
+    // schema 1.
     return sqlite::queryNumber(db, "SELECT max(user_version, EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'receipts'))"
                                    " FROM pragma_user_version");
 }
@@ -140,7 +142,7 @@ std::string immutableUri(const std::filesystem::path& file) {
     return uri + "?immutable=1";
 }
 
-/// Creates the file in such a way that other users can never read what users ran. sqlite gives its log the same mode.
+/// Creates the file with mode 0600. So other users can never read what users ran. The log of sqlite gets the same mode.
 void createPrivate(const std::filesystem::path& file) {
     std::error_code ignored; // if the path is wrong, sqlite will report it
     if (std::filesystem::create_directories(file.parent_path(), ignored))
@@ -158,8 +160,8 @@ Result<void> migrate(HistoryDatabase& history) {
     if (auto committed = transaction->commit(); !committed)
         return committed;
     history.schema = kHistorySchema;
-    // After a migration from schema 1, the log contains the whole file. A reader may block the checkpoint, but that is not an
-    // error.
+    // After a migration from schema 1, the log is as long as the whole file, so a checkpoint empties the log. It is not an
+    // error if a reader blocks the checkpoint.
     (void)run(history.db.get(), "PRAGMA wal_checkpoint(TRUNCATE)");
     return {};
 }
@@ -185,8 +187,8 @@ Result<HistoryDatabase> openHistoryFile(const std::filesystem::path& file, const
 Result<HistoryDatabase> openHistoryFileReadOnly(const std::filesystem::path& file) {
     auto history = connect(file, file.string(), SQLITE_OPEN_READONLY);
     std::error_code ignored; // if pinfold may not search the directory, sqlite has reported that above
-    // sqlite wants to create the index of its log even to read the file, and cannot do that on a read-only file system. If the
-    // log does not exist, everything is in the file itself, which sqlite can open as immutable.
+    // Even to read the file, sqlite has to create the index of its log ("-shm"). On a read-only file system, sqlite cannot
+    // create the index. If the log does not exist, all data is in the file itself, and sqlite can open the file as immutable.
     if (history || std::filesystem::exists(file.string() + "-wal", ignored))
         return history;
     history = connect(file, immutableUri(file), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);

@@ -24,8 +24,8 @@ Result<void> ReceiptSpool::keep(const Receipt& receipt, std::string_view text) c
 }
 
 void ReceiptSpool::remove(const Receipt& receipt) const {
-    // If the file stays, a restarted pinfoldd writes its receipt to the history once more. This is harmless, because the history
-    // knows the receipt by then.
+    // If unlink(2) fails, the next pinfoldd writes the receipt to the history once more. A second write is harmless, because
+    // the history already has the receipt.
     (void)::unlink(fileOf(receipt).c_str());
 }
 

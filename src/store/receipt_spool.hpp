@@ -11,8 +11,8 @@
 
 namespace pinfold {
 
-/// Keeps receipts that pinfoldd could not yet write to the history, so that they survive a restart of pinfoldd. Each is a file
-/// <directory>/<id>.json with mode 0600. ReceiptSpool does no fsync, because the directory is in memory.
+/// Keeps receipts that pinfoldd could not yet write to the history, so that they survive a restart of pinfoldd. Each receipt is
+/// a file <directory>/<id>.json with mode 0600. ReceiptSpool does no fsync, because the directory is in memory.
 class ReceiptSpool {
 public:
     explicit ReceiptSpool(std::filesystem::path directory) : directory_(std::move(directory)) {}
@@ -25,7 +25,7 @@ public:
         std::vector<Receipt> receipts;       ///< in the order in which their jobs ended
         std::vector<std::string> unreadable; ///< one line for each file, with the reason
     };
-    /// Reads all receipts. If the directory does not exist, there are no receipts.
+    /// Reads all receipts. If the directory does not exist, the result has no receipts.
     Loaded load() const;
 
 private:

@@ -16,8 +16,8 @@ namespace pinfold {
 namespace {
 
 constexpr std::string_view kSuffix = ".json";
-// A record of pinfoldd is far smaller than this, even with jobs.max_tasks tasks, and with the leftovers that earlier versions
-// stored (10,000 of 4096 bytes each).
+// The record of a job is far smaller than kMostBytes, even with jobs.max_tasks tasks. This is true also for records with the
+// leftovers that earlier versions stored (10,000 leftovers of 4096 bytes each).
 constexpr std::size_t kMostBytes = 256 << 20;
 
 Error failed(const std::filesystem::path& path) { return {ErrorCode::Internal, path.string() + ": " + std::strerror(errno)}; }
@@ -53,7 +53,7 @@ Result<RecordStore::Loaded> RecordStore::load() const {
     std::error_code error;
     for (std::filesystem::directory_iterator entry(directory_, error), end; !error && entry != end; entry.increment(error))
         if (entry->path().native().ends_with(kTemporarySuffix))
-            // A crash came before the rename, so the file that this one was to replace still exists.
+            // A crash before the rename left this temporary file. The file that it should have replaced still exists.
             ::unlink(entry->path().c_str());
     if (error)
         return Error{ErrorCode::Internal, directory_.string() + ": " + error.message()};

@@ -20,18 +20,18 @@ public:
     Result<void> prepare() const;
     Result<void> save(const JobRecord& record) const;
     Result<void> remove(const JobKey& key) const;
-    /// Returns true if this key has a record, readable or not.
+    /// Returns true if the job with this key has a record, even if the record cannot be read.
     bool exists(const JobKey& key) const;
 
     struct Loaded {
         std::vector<JobRecord> records;
         std::vector<std::string> unreadable; ///< one line for each file, with the reason; if there is such a file, kill nothing
     };
-    /// Reads all records for pinfoldd, the owner of the records. load() first removes temporary files that a crash left. Errors:
-    /// those of read().
+    /// Reads all records. Only pinfoldd, which writes the records, may call load(). First, load() removes temporary files that
+    /// a crash left. Errors: the errors of read().
     Result<Loaded> load() const;
-    /// Reads all records, and may do so while pinfoldd writes them. A record that pinfoldd removes during read() does not count.
-    /// If the directory does not exist, there are no records. Errors: Denied; Internal if the directory cannot be read.
+    /// Reads all records, even while pinfoldd writes records. A record that pinfoldd removes during read() does not count. If
+    /// the directory does not exist, the result has no records. Errors: Denied; Internal if the directory cannot be read.
     Result<Loaded> read() const;
 
 private:

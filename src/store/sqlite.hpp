@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Wraps sqlite3's handles in classes. The message of an error is sqlite's own. The code of an error is Damaged if the file is not
-// a database or is incomplete, and Internal otherwise.
+// Wraps sqlite3's handles in classes. An error contains sqlite's own message. The code of an error is Damaged if the file is
+// not a database or is incomplete, and Internal otherwise.
 #pragma once
 
 #include "base/result.hpp"
@@ -47,7 +47,8 @@ public:
         return made;
     }
 
-    /// Binds a text. Does nothing if the statement has no such parameter. `text` must live until the last step.
+    /// Binds a text. Does nothing if the statement has no parameter with this name. `text` must remain valid until the last
+    /// call of step().
     void bind(const char* name, std::string_view text) const {
         // SQLITE_STATIC would be enough, but this macro contains an old-style cast.
         sqlite3_bind_text64(handle_.get(), parameter(name), text.data(), text.size(), nullptr, SQLITE_UTF8);
@@ -57,7 +58,7 @@ public:
                            static_cast<sqlite3_int64>(std::min<std::uint64_t>(number, INT64_MAX)));
     }
 
-    /// Runs the statement to its next row. Returns false if there is no further row.
+    /// Runs the statement to its next row. Returns false if the result has no further row.
     Result<bool> step() const {
         const int code = sqlite3_step(handle_.get());
         if (code != SQLITE_ROW && code != SQLITE_DONE)
@@ -76,7 +77,7 @@ public:
 
     std::uint64_t number(int column) const { return static_cast<std::uint64_t>(sqlite3_column_int64(handle_.get(), column)); }
     bool isNull(int column) const { return sqlite3_column_type(handle_.get(), column) == SQLITE_NULL; }
-    /// Returns a column's text, which is valid until the next step.
+    /// Returns a column's text, which is valid until the next call of step().
     std::string_view text(int column) const {
         const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(handle_.get(), column));
         return text ? text : "";
@@ -101,7 +102,7 @@ inline Result<std::uint64_t> queryNumber(sqlite3* db, const std::string& sql) {
     return statement->number(0);
 }
 
-/// Is a write transaction, which is rolled back if nobody commits it.
+/// Represents a write transaction. The destructor rolls the transaction back if nobody has committed it.
 class Transaction {
 public:
     static Result<Transaction> begin(sqlite3* db) {

@@ -21,7 +21,7 @@ constexpr std::string_view kSession = "session-";
 constexpr std::string_view kService = ".service";
 constexpr std::string_view kScope = ".scope";
 
-// Distributions and vendors give these names to their units of cron.
+// Lists the names that distributions and vendors give to the units of cron.
 constexpr std::array kCronUnits{"cron.service",  "crond.service",   "cronie.service",
                                 "fcron.service", "anacron.service", "cron-*.service"};
 constexpr std::array kAtUnits{"atd.service", "at.service"};

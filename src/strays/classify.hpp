@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Says what a cgroup path tells about a process. All functions are pure.
+// Finds out from the cgroup path of a process to which units the process belongs. All functions are pure.
 #pragma once
 
 #include "model/stray_kind.hpp"
@@ -11,7 +11,7 @@
 
 namespace pinfold {
 
-/// Is the place of a cgroup among the units of the system's manager. The members are views into the path.
+/// Describes the place of a cgroup among the units of the system manager (PID 1). The members point into the cgroup's path.
 struct Place {
     std::vector<std::string_view> slices; ///< the outermost slice comes first
     std::string_view unit;  ///< the service or scope in the slices; empty if there is none, and then no process should be there
@@ -24,18 +24,18 @@ Place placeOf(std::string_view cgroup);
 /// Returns the kind of a process that is in no live job.
 StrayKind kindOf(const Place& place, const Logins& logins);
 
-/// Returns the name of the job's slice that has the place, or an empty text if the place is not in a job's slice.
+/// Returns the name of the job's slice that contains the place. If the place is not in a job's slice, returns an empty text.
 std::string_view jobSliceOf(const Place& place);
 
 /// Returns true if the place is pinfold.slice, the home of supervisors.
 bool isSupervisorsHome(const Place& place);
 
-/// Returns the name of the innermost unit of a cgroup's path, for people. Units of a user's own systemd count too. If the path is
-/// in no unit, returns the path itself. The text is made printable by printable().
+/// Returns the name of the innermost unit in a cgroup's path, for messages to people. Units of a user's own systemd count too.
+/// If the path is in no unit, returns the path itself. The result has passed through printable().
 std::string unitForPeople(std::string_view cgroup);
 
-/// Returns true if one of the system's units around the place matches one of the globs. Names below the unit do not count,
-/// because users choose them.
+/// Returns true if the place is in a system unit whose name matches one of the globs. The names of cgroups below the unit do
+/// not count, because users choose these names.
 bool matchesUnit(const Place& place, const std::vector<std::string>& globs);
 
 } // namespace pinfold

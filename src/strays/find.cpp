@@ -13,7 +13,8 @@
 namespace pinfold {
 namespace {
 
-/// Says whether the process is in its place because of a job, as far as `jobs` knows the jobs.
+/// Returns true if the process is in its cgroup because of a job. If the jobs are not known, returns true for each process in
+/// the slice of a job.
 bool isOfAJob(const SeenProcess& process, const Place& place, const JobKnowledge& jobs) {
     if (const auto slice = jobSliceOf(place); !slice.empty())
         return !jobs.jobsKnown || jobs.slices.contains(std::string(slice));
@@ -52,8 +53,8 @@ std::optional<std::string> whySpared(const Stray& stray, const StrayPolicy& poli
     return std::nullopt;
 }
 
-/// Chooses the strays on which one run acts. Users take turns, so that many strays of one user do not protect the strays of
-/// another user. A subordinate id counts as its owner.
+/// Chooses the strays on which one run acts. If there are too many strays, choose() takes strays of all users in turn, so that
+/// one user with many strays does not protect the strays of another user. A subordinate id counts as its owner.
 void choose(std::vector<Stray>& strays, const StrayPolicy& policy) {
     std::map<std::string, std::size_t> turns;
     std::vector<std::pair<std::size_t, Stray*>> chosen; // each stray with its position among its user's strays

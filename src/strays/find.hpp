@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Finds out which processes are strays, and on which of them `pinfold strays` acts. The functions are pure.
+// Finds out which processes are strays, and on which strays `pinfold strays` acts. The functions are pure.
 #pragma once
 
 #include "os/logins.hpp"
@@ -26,8 +26,8 @@ struct Stray {
 };
 
 /// Returns the strays among `processes`, sorted by user and pid. `now` is CLOCK_BOOTTIME in microseconds. `describe` adds the
-/// command line of a process, or leaves "[name]" if the command line cannot be read. findStrays() calls `describe` only for
-/// processes that meet all other conditions.
+/// command line of a process, or leaves "[name]" if the command line cannot be read. The function findStrays() calls `describe`
+/// only for processes that meet all other conditions of a stray.
 std::vector<Stray> findStrays(
     std::vector<SeenProcess> processes, const JobKnowledge& jobs, const Logins& logins, const StrayPolicy& policy,
     std::uint64_t now, const std::function<void(ProcessInfo&)>& describe = [](ProcessInfo&) {});

@@ -64,12 +64,13 @@ void compare(const RecordStore::Loaded& loaded, const std::set<std::string>& pop
                 "{0} has processes, but pinfoldd does not know its job: `systemctl status {0}` shows them", printable(slice)));
 }
 
-/// Reads each source once. A disagreement between sources may disappear in a moment, but a problem with a source stays.
+/// Reads each source once. A disagreement between the sources may disappear after a moment. A problem with a source does not
+/// disappear.
 JobKnowledge learnOnce(const JobLister& list, const RecordStore& records, const CgroupTree& cgroups,
                        std::vector<std::string>& disagreements) {
     JobKnowledge known;
-    // Keep this order. If a job ends while the sources are read, the first source has the job, and the others may lack it until
-    // the next call of learnOnce().
+    // Keep the order of the calls. If a job ends while learnOnce() reads the sources, the first source contains the job, but
+    // later sources may not contain the job. The next call of learnOnce() finds the same jobs in all sources.
     const auto loaded = records.read();
     const auto jobs = list();
     const auto populated = populatedSlices(cgroups);
@@ -106,8 +107,8 @@ bool JobKnowledge::isOurs(const ProcessIdentity& process) const {
 JobKnowledge learnJobs(const JobLister& list, const RecordStore& records, const CgroupTree& cgroups) {
     std::vector<std::string> disagreements;
     auto known = learnOnce(list, records, cgroups, disagreements);
-    // For a moment the sources disagree about a job that is beginning or ending, and the next look may find other such jobs. So a
-    // disagreement counts only if every look has found it.
+    // While a job begins or ends, the sources disagree about the job for a moment. Each further call of learnOnce() may find
+    // other jobs that begin or end. So a disagreement counts only if every call has found it.
     auto lasting = disagreements;
     for (int tries = 1; tries < kTries && !lasting.empty(); ++tries) {
         std::this_thread::sleep_for(kBetween);

@@ -22,10 +22,10 @@ struct LiveJob {
     std::string slice; ///< batch-<E>.slice
 };
 
-/// Asks pinfoldd for the live jobs. Each call asks again.
+/// Asks pinfoldd for the live jobs. Each call of a JobLister asks pinfoldd again.
 using JobLister = std::function<Result<std::vector<LiveJob>>()>;
 
-/// Lists the users and processes that are legitimate on the node because of a job.
+/// Lists the users and processes that may be on the node because of a job.
 struct JobKnowledge {
     bool jobsKnown = false;
     std::set<uid_t> users;        ///< users who have a live job
@@ -37,8 +37,8 @@ struct JobKnowledge {
     bool isOurs(const ProcessIdentity& process) const;
 };
 
-/// Reads pinfoldd's list, the records and the cgroups below batch.slice. These sources must agree. Because jobs come and go
-/// meanwhile, learnJobs() reads sources that disagree again and again for half a second.
+/// Reads pinfoldd's list, the records and the cgroups below batch.slice. pinfoldd's list, the records and the cgroups must
+/// agree. If the sources disagree, learnJobs() reads them again for half a second, because jobs may begin and end meanwhile.
 JobKnowledge learnJobs(const JobLister& list, const RecordStore& records, const CgroupTree& cgroups);
 
 } // namespace pinfold

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Decides to which job a leftover file or System V IPC object belongs, and why it is kept. The functions read and remove nothing.
+// Decides to which job a leftover file or System V IPC object belongs, and why pinfold keeps it. The functions do not read or
+// remove any file or object.
 #pragma once
 
 #include "os/shared_directory.hpp"
@@ -20,7 +21,7 @@ namespace pinfold {
 enum class LeftoverKind { ShmFile, ShmDirectory, TmpFile, TmpDirectory, SysvShm, SysvSem, SysvMsg };
 std::string_view toString(LeftoverKind kind);
 
-/// Is a file or IPC object that belongs to a user. Times are CLOCK_REALTIME microseconds.
+/// Describes a file or an IPC object that belongs to a user. Times are CLOCK_REALTIME microseconds.
 struct UserFile {
     LeftoverKind kind = LeftoverKind::TmpFile;
     std::string path;                  ///< made printable by printable(); empty for an IPC object
@@ -46,7 +47,8 @@ struct EndedJob {
     auto operator<=>(const EndedJob&) const = default; // NOLINT(modernize-use-nullptr): clang-tidy 14 misreads the operator
 };
 
-/// Summarizes the ended jobs that ran when a file was born. There may be thousands of files with thousands of jobs each.
+/// Summarizes the ended jobs that ran when a file was born. JobsOfFile does not list all jobs, because there may be thousands
+/// of files, and thousands of jobs for each file.
 struct JobsOfFile {
     static constexpr std::size_t kMostKeys = 20; ///< several short jobs may run in the second in which an IPC object was made
 
@@ -61,7 +63,7 @@ struct JobsOfFile {
 /// Holds the ended jobs of one user.
 class EndedJobs {
 public:
-    /// `jobs` may be in any order. A job that is twice in `jobs` counts once.
+    /// `jobs` may be in any order. If a job is in `jobs` twice, the job counts only once.
     explicit EndedJobs(std::vector<EndedJob> jobs);
 
     /// Returns the jobs that ran when the file was born. If the birth is not known, returns the jobs that ran when the file was
@@ -73,7 +75,7 @@ private:
     std::vector<std::uint64_t> ended_; ///< entry i is the latest end of jobs_[0] to jobs_[i]
 };
 
-/// Says why a file is kept. whyKept() returns the first of these reasons that holds.
+/// Lists the reasons to keep a file. The function whyKept() returns the first reason in this list that applies.
 enum class Kept {
     LiveJob,      ///< the file's user has a live job on this node
     Processes,    ///< the file's user has processes on this node, of whatever kind
@@ -89,7 +91,7 @@ enum class Kept {
 std::string_view toString(Kept kept); ///< for JSON, such as "live-job"
 std::string_view reason(Kept kept);   ///< for people, such as "its user has a live job"
 
-/// Says what is known at the moment about the rest of the node.
+/// Holds the facts about jobs, processes and time that whyKept() needs, in addition to the file.
 struct LeftoverContext {
     bool liveJob = false;   ///< the file's user has a live job
     bool processes = false; ///< the file's user has processes
@@ -100,12 +102,12 @@ struct LeftoverContext {
     std::uint64_t minAge = 0; ///< microseconds since the job's end
 };
 
-/// If a file changes within this many microseconds after the job's end, the batch system has changed the file, or the clock is
-/// coarse.
+/// A change of a file within this many microseconds after the job's end does not count as a later change. A change so soon
+/// after the end may come from the batch system, or from a coarse clock.
 constexpr std::uint64_t kMoment = 2'000'000;
 
-/// Says why the file is kept, or returns nullopt if the file may be removed. `jobs` is the result of EndedJobs::of(), and must
-/// not be empty.
+/// Returns the reason to keep the file, or nullopt if the file may be removed. `jobs` is the result of EndedJobs::of(), and
+/// must not be empty.
 std::optional<Kept> whyKept(const UserFile& file, const JobsOfFile& jobs, const LeftoverContext& context);
 
 } // namespace pinfold

@@ -17,8 +17,8 @@
 namespace pinfold {
 namespace {
 
-// Reading which files a process has open or mapped may take this long. This is enough on a busy node for a process with the usual
-// maximum of 65,530 mappings.
+// Limits the time to read which files a process has open or mapped. Five seconds are enough on a busy node for a process with
+// the usual maximum of 65,530 mappings.
 constexpr std::chrono::seconds kPatience{5};
 
 void logRemoval(Journal& journal, const LeftoverFile& leftover) {
@@ -59,15 +59,15 @@ public:
             keepLeftovers(uid, candidates);
             if (candidates.empty())
                 continue;
-            // Before a removal the code looks again for each user, because the removal of the previous user's files may have
-            // taken some time.
+            // If files are to be removed, this code looks at jobs and processes again for each user. The removal of the
+            // previous user's files may have taken some time.
             if (!known || journal_)
                 lookAround();
             known = true;
             for (auto& candidate : candidates)
                 judge(candidate);
-            // The removal begins only after all candidates are judged, because the removal of one link of a file changes the
-            // file's other links.
+            // This code judges all candidates before it removes the first one. The removal of one link to a file changes the
+            // status of the file's other links.
             for (auto& candidate : candidates) {
                 if (journal_ && !candidate.leftover.kept)
                     remove(candidate);
@@ -126,12 +126,14 @@ private:
 
     void findIpc() {
         for (const auto& object : orGap(listIpcObjects()))
-            // If one user made the object and gave it to another user, pinfold cannot know to whom the object belongs.
+            // If one user created the object and gave it to another user, pinfold cannot know who owns the object, and leaves
+            // it out.
             if (rules_.ordinary(object.uid) && object.creator == object.uid)
                 found_[object.uid].emplace_back(userFile(object));
     }
 
-    /// Keeps only those candidates of a user that a job left behind, and sorts them by kind and name.
+    /// Removes from `candidates` all files that no job of the user left behind, and sorts the other candidates by kind and
+    /// name.
     void keepLeftovers(uid_t uid, std::vector<Candidate>& candidates) {
         auto oldest = UINT64_MAX;
         for (const auto& candidate : candidates)
@@ -155,8 +157,9 @@ private:
         for (const auto& directory : directories_)
             devices.insert(directory->device());
         auto inUse = orGap(filesInUse(devices, looks_));
-        // Only the users of these processes have a gap, because all files of a user who has a process are kept anyway. A process
-        // that holds another user's file can still read the file after its removal.
+        // If pinfold cannot look into a process, the gap is only for the users of that process. All files of a user who has a
+        // process are kept anyway. If the process has another user's file open, the process can still read the file after the
+        // removal.
         for (const auto& [uid, why] : inUse.unseen)
             addGap(uid != 0 ? std::optional(uid) : std::nullopt, why);
         inUse_ = std::move(inUse.files);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Searches the node once for files and System V IPC objects that ended jobs left, and, if wanted, removes those that may go.
+// Searches the node once for files and System V IPC objects that ended jobs left behind. On request, the search also removes
+// those files and objects that may be removed.
 #pragma once
 
 #include "model/subordinate_ids.hpp"
@@ -27,8 +28,8 @@ struct LeftoverRules {
     std::vector<std::string> doubts;  ///< doubts about these rules, one line for each; they count as gaps
 };
 
-/// Asks pinfoldd, its records and its receipts. An Error of endedJobs() is a gap for the user of the question. Any other Error is
-/// a gap for the node.
+/// Holds functions that ask pinfoldd, its records and its receipts. An error of endedJobs() is a gap for the user `uid`. An
+/// error of usersWithLiveJobs() is a gap for the whole node.
 struct LeftoverSources {
     std::function<Result<std::set<uid_t>>()> usersWithLiveJobs;
     /// Returns the user's jobs that ended at `since` (CLOCK_REALTIME, microseconds) or later.
@@ -59,8 +60,8 @@ struct LeftoverListing {
     std::vector<LeftoverGap> gaps;
 };
 
-/// Searches for leftovers. Without `journal`, searchLeftovers() removes nothing. With `journal`, it writes an entry for each
-/// removal, and for each file that it cannot remove.
+/// Searches for leftovers. Without `journal`, searchLeftovers() removes nothing. With `journal`, searchLeftovers() removes
+/// leftovers. For each removal, and for each file that it cannot remove, searchLeftovers() writes a journal entry.
 LeftoverListing searchLeftovers(const LeftoverRules& rules, const LeftoverSources& sources, Journal* journal);
 
 } // namespace pinfold

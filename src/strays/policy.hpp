@@ -12,7 +12,7 @@
 
 namespace pinfold {
 
-/// Is the section [strays], with the names of users and groups looked up.
+/// Holds the section [strays] of the configuration, and the ids of the users and groups that the section names.
 struct StrayPolicy {
     StraysConfig config;
     std::set<uid_t> users; ///< only strays of these users; without meaning if config.users is empty
@@ -26,7 +26,8 @@ struct StrayPolicy {
 
 StrayPolicy resolve(StraysConfig config);
 
-/// Returns true if the user is neither a system user, nor nobody, nor the user of a service with DynamicUser=.
+/// Returns true for an ordinary user. System users, the user nobody, and users of services with DynamicUser= are not ordinary
+/// users.
 bool isOrdinaryUser(uid_t uid, const StraysConfig& config);
 
 } // namespace pinfold

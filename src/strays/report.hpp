@@ -9,7 +9,7 @@ namespace pinfold {
 
 JournalEvent strayEvent(const Stray& stray, const StrayAction& action);
 
-/// Returns the entry which says that `pinfold strays` did nothing, or nothing more, and why.
+/// Returns the journal entry that says why `pinfold strays` did nothing, or stopped its work.
 JournalEvent straysRefusedEvent(const std::vector<std::string>& reasons);
 
 } // namespace pinfold

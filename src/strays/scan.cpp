@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::size_t kMostProblems = 10;
 
-/// Raises the soft limit of descriptors, because a scan keeps one descriptor for each wanted process. (The usual soft limit of
-/// 1024 is meant for programs that use select(2).)
+/// Raises the soft limit of descriptors, because a scan keeps one descriptor for each wanted process. The usual soft limit of
+/// 1024 is for programs that use select(2), and pinfold does not use select(2).
 void raiseDescriptorLimit() {
     rlimit limit{};
     if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) {
@@ -40,8 +40,8 @@ Result<std::optional<SeenProcess>> look(const ProcessTable& table, pid_t pid, co
         return cgroup.error();
     seen.info = std::move(*info);
     seen.cgroup = std::move(*cgroup);
-    // The text of /proc describes this process only if the process still exists. Otherwise the number may belong to another
-    // process by now.
+    // If the process has ended, its number may belong to another process now, and the text from /proc may describe that other
+    // process.
     if (hasEnded(seen.pidfd.get()))
         return std::optional<SeenProcess>();
     return std::optional(std::move(seen));

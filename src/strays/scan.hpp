@@ -23,14 +23,14 @@ struct Scan {
 
 enum class Pidfds { Keep, Close };
 
-/// Keeps the first ten problems, and the number of the others, because the same thing may go wrong for thousands of processes.
+/// Keeps the first ten problems and the number of further problems, because thousands of processes may have the same problem.
 void cutShort(std::vector<std::string>& problems);
 
 /// Returns every process with a real user id for which `wanted` is true, except kernel threads, pid 1 and this process.
 Scan scanProcesses(const ProcessTable& table, const std::function<bool(uid_t)>& wanted, Pidfds pidfds);
 
-/// Reads the same process again. Its pid, user and start must be the same as before. Errors: PidGone, also if the process runs as
-/// another user now; Internal.
+/// Reads a process again. The process must have the same pid, user and start time as before. Errors: PidGone if the process has
+/// ended or runs as another user now; Internal.
 Result<void> readAgain(const ProcessTable& table, SeenProcess& seen);
 
 } // namespace pinfold

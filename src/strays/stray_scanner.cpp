@@ -18,8 +18,8 @@ namespace {
 constexpr std::chrono::seconds kLastWords{10};
 constexpr std::chrono::seconds kPatience{1}; // limits the reading of one command line
 
-/// Waits a moment for the end of each pinfold-run that looks like a stray. When its job is over, no record has the pinfold-run
-/// any more, but it still writes its last messages before it ends.
+/// Waits a moment for the end of each pinfold-run that looks like a stray. When a job is over, no record contains the job's
+/// pinfold-run any more. But the pinfold-run still writes its last messages before it ends.
 void awaitLeavers(std::vector<Stray>& strays) {
     const auto isLeaver = [](const Stray& stray) { return stray.kind == StrayKind::Supervisor && stray.actedOn(); };
     const auto deadline = std::chrono::steady_clock::now() + kLastWords;
@@ -44,8 +44,8 @@ StrayScanner::StrayScanner(const std::filesystem::path& root, JobLister jobs, St
 }
 
 Findings StrayScanner::look(Pidfds pidfds) const {
-    // The processes are read first, and the jobs afterwards. So if a process was in a job, the later list has this job, or the
-    // job has ended together with the process.
+    // This code reads the processes first, and the jobs afterwards. So if a process was in a job, the list of jobs contains the
+    // job, or the job has ended together with the process.
     auto scan = scanProcesses(
         processes_, [this](uid_t uid) { return isOrdinaryUser(uid, policy_.config); }, pidfds);
     ProcessLooks looks(kPatience, policy_.subordinates);
@@ -73,7 +73,7 @@ Findings StrayScanner::lookAgain(std::vector<Stray> strays) const {
         else if (read.error().code != ErrorCode::PidGone)
             unseen.push_back(read.error().message);
     }
-    // An empty function, because the first look has read the command lines.
+    // The function that reads command lines is empty, because the first look has already read the command lines.
     auto findings = judge(std::move(processes), [](ProcessInfo&) {});
     findings.unseen = std::move(unseen);
     return findings;
@@ -84,7 +84,7 @@ Findings StrayScanner::judge(std::vector<SeenProcess> processes, const Describe&
     Findings findings;
     findings.jobsKnown = jobs.jobsKnown;
     findings.strays = findStrays(std::move(processes), jobs, readLogins(), policy_, bootTimeNow(), describe);
-    // An orphan may have ended with its job while StrayScanner asked for the jobs.
+    // An orphan may have ended together with its job while StrayScanner asked for the list of jobs.
     std::erase_if(findings.strays, [this](const Stray& stray) {
         if (stray.kind != StrayKind::Orphan)
             return false;

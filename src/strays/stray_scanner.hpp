@@ -17,22 +17,22 @@ struct Findings {
     std::vector<std::string> unseen; ///< reasons why there may be more strays
     std::vector<std::string> doubts; ///< reasons why one of the strays may be legitimate
     std::vector<std::string> unread; ///< processes of which only the name is known, because their command lines cannot be read
-    /// Returns true if nothing is in doubt. If something is in doubt, nothing may be killed.
+    /// Returns true if there is no doubt about the findings. If there is a doubt, pinfold must not kill any process.
     bool areSure() const { return unseen.empty() && doubts.empty(); }
 };
 
-/// Looks for strays on this node, and changes nothing.
+/// Looks for strays on this node. StrayScanner does not change anything.
 class StrayScanner {
 public:
-    /// `root` is the prefix of all paths. (Questions to systemd-logind do not depend on `root`.)
+    /// `root` is the prefix of all paths. StrayScanner asks the real systemd-logind, whatever `root` is.
     StrayScanner(const std::filesystem::path& root, JobLister jobs, StrayPolicy policy);
 
     Findings look(Pidfds pidfds) const;
-    /// Returns those of `strays` that still exist and still are strays, by the present knowledge. The pidfds of `strays` must be
-    /// open.
+    /// Reads the jobs and processes again, and returns those of `strays` that still exist and are still strays. The pidfds of
+    /// `strays` must be open.
     Findings lookAgain(std::vector<Stray> strays) const;
-    /// Call this right before a signal. Succeeds if the stray is still the same process in the same cgroup. Errors: PidGone, with
-    /// what has changed; Internal.
+    /// Call confirm() right before you send a signal to the stray. Succeeds if the stray is still the same process in the same
+    /// cgroup. Errors: PidGone, with a message that says what has changed; Internal.
     Result<void> confirm(Stray& stray) const;
 
     const StraysConfig& config() const { return policy_.config; }

@@ -21,7 +21,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kDeathTime{2}; ///< the longest time that SIGKILL takes, unless the process hangs in the kernel
 
-/// Waits until all strays have ended or the time is over, and returns the strays that are left.
+/// Waits until all strays have ended, but no longer than `time`. Returns the strays that have not ended.
 std::vector<Stray> outlast(std::vector<Stray> strays, std::chrono::microseconds time) {
     const auto deadline = Clock::now() + time;
     while (true) {
@@ -53,7 +53,7 @@ public:
         const auto text = fmt::format("\r\npinfold: {} of your processes here belong to no batch job, and the administrators may "
                                       "end them; the first is {}, {}\r\n",
                                       entry->second, info.pid, info.command.substr(0, kCommand));
-        // If the terminal takes no messages, the journal still has the warning.
+        // If the terminal accepts no messages, the warning is still in the journal.
         (void)writeToTerminal(info.terminal, info.realUid, text);
         strays_.erase(entry);
     }
@@ -78,7 +78,7 @@ StrayAction sendTo(const Stray& stray, StrayAction::Kind kind) {
     return sent ? StrayAction{kind, {}} : StrayAction{StrayAction::Kind::Failure, sent.error().message};
 }
 
-/// Sends the signal to all strays. Returns those that got the signal.
+/// Sends the signal to all strays. Returns the strays that got the signal.
 std::vector<Stray> signalAll(const StrayScanner& scanner, std::vector<Stray> strays, StrayAction::Kind kind, const Tell& tell) {
     std::vector<Stray> reached;
     for (auto& stray : strays) {
@@ -105,7 +105,7 @@ Result<void> stopAll(const StrayScanner& scanner, std::vector<Stray> strays, con
     auto left = outlast(signalAll(scanner, std::move(strays), StrayAction::Kind::Terminate, tell), grace);
     if (left.empty())
         return {};
-    // After the first look, a stray may have become a supervisor by exec, and its user may have got a job.
+    // Since the first look, a stray may have become a supervisor by execve(2), or the stray's user may have got a job.
     auto findings = scanner.lookAgain(std::move(left));
     if (!findings.areSure())
         return Error{ErrorCode::Internal, "SIGKILL was not sent to processes that survived SIGTERM: " +

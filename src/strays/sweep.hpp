@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Warns, stops or kills strays.
+// Warns the users of strays, or ends strays by SIGTERM or SIGKILL.
 #pragma once
 
 #include "strays/stray_scanner.hpp"
@@ -19,12 +19,13 @@ struct StrayAction {
 
 using Tell = std::function<void(const Stray&, const StrayAction&)>;
 
-/// Returns what a sweep in this mode does first.
+/// Returns the first action of a sweep in this mode.
 StrayAction plannedAction(const Stray& stray, StraysMode mode);
 
-/// Acts on the strays. The findings must be sure, and the strays must have pidfds. sweep() calls `tell` for each action, so twice
-/// for a stray that outlasts SIGTERM. sweep() returns when all strays are gone, or are reported as failures. Error: Internal if
-/// sweep() could not learn again which jobs are live; it does nothing more then.
+/// Acts on the strays. The findings must be sure, and the strays must have pidfds. For each action, sweep() calls `tell`. For a
+/// stray that survives SIGTERM, sweep() calls `tell` twice. When sweep() returns, all strays are gone, or are reported as
+/// failures. Error: Internal if sweep() could not find out again which jobs are live. After this error sweep() does nothing
+/// more.
 Result<void> sweep(const StrayScanner& scanner, std::vector<Stray> strays, StraysMode mode, const Tell& tell);
 
 } // namespace pinfold

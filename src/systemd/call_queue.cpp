@@ -12,8 +12,8 @@ void CallQueue::call(sdbus::MethodCall message, Handler handler) {
 
 void CallQueue::send(const sdbus::MethodCall& message, Handler handler) {
     ++inFlight_;
-    // With noexcept an unexpected exception ends pinfoldd, and systemd starts pinfoldd again. Without noexcept, sdbus-c++ 1.2
-    // would let the exception fly through libsystemd's C frames.
+    // Because of noexcept, an unexpected exception ends pinfoldd, and systemd starts pinfoldd again. Without noexcept,
+    // sdbus-c++ 1.2 would pass the exception on through the C functions of libsystemd.
     const auto answered = [this, handler](sdbus::MethodReply& reply, const sdbus::Error* error) noexcept {
         --inFlight_;
         try {
@@ -27,8 +27,8 @@ void CallQueue::send(const sdbus::MethodCall& message, Handler handler) {
     try {
         bus::callAsync(proxy_, message, answered, timeout_);
     } catch (const sdbus::Error& notSent) {
-        // The bus is gone, and pinfoldd is about to start again. So this call counts as one whose answer was lost, and not as one
-        // that was refused.
+        // The bus is gone, and pinfoldd is about to start again. So the code reports that the answer to the call was lost, and
+        // not that the call was refused.
         sdbus::MethodReply none;
         const auto lost = bus::makeError("org.freedesktop.DBus.Error.Disconnected", notSent.getMessage());
         answered(none, &lost);

@@ -11,8 +11,8 @@
 
 namespace pinfold {
 
-/// Makes asynchronous calls on one proxy. A limited number of calls is in flight. The other calls wait in the order in which they
-/// came.
+/// Makes asynchronous calls on one proxy. CallQueue limits the number of calls without a reply. Further calls wait in their
+/// order.
 class CallQueue {
 public:
     using Handler = std::function<void(sdbus::MethodReply&, const sdbus::Error*)>;
@@ -20,9 +20,9 @@ public:
     CallQueue(sdbus::IProxy& proxy, const EventLoop& loop, std::size_t maxInFlight, std::uint64_t timeoutUsec)
         : proxy_(proxy), loop_(loop), maxInFlight_(maxInFlight), timeout_(timeoutUsec) {}
 
-    /// Makes the call, and calls `handler` once with the reply. `handler` may throw sdbus::Error for a reply that it cannot read.
-    /// If a call has waited longer than the time-out, CallQueue does not send the call any more, and the call fails with NoReply:
-    /// a unit or process that the call names may belong to somebody else by now.
+    /// Makes the call, and calls `handler` once with the reply. `handler` may throw sdbus::Error for a reply that it cannot
+    /// read. If a call has waited in the queue longer than the time-out, CallQueue does not send the call, and the call fails
+    /// with NoReply. After a long wait, the unit name or process number in the call may belong to something else.
     void call(sdbus::MethodCall message, Handler handler);
 
 private:

@@ -29,7 +29,8 @@ using ReplyError = std::optional<sdbus::Error>;
 inline sdbus::Error makeError(const std::string& name, const std::string& message) { return {sdbus::Error::Name{name}, message}; }
 inline std::string errorName(const sdbus::Error& error) { return error.getName(); }
 inline bool pump(sdbus::IConnection& connection) { return connection.processPendingEvent(); }
-/// Returns the time until which to poll, in CLOCK_MONOTONIC microseconds. UINT64_MAX means that there is no limit.
+/// Returns the time at which poll(2) should end, in CLOCK_MONOTONIC microseconds. UINT64_MAX means that poll(2) should wait
+/// without a limit.
 inline std::uint64_t pollTimeout(const sdbus::IConnection::PollData& data) {
     return data.timeout == std::chrono::microseconds::max() ? UINT64_MAX : static_cast<std::uint64_t>(data.timeout.count());
 }
@@ -88,7 +89,7 @@ template <class F> void callAsync(sdbus::IProxy& proxy, const sdbus::MethodCall&
 
 #endif
 
-/// Returns libsystemd's message that is inside sdbus-c++'s message.
+/// Returns the message object of libsystemd that is inside the message object of sdbus-c++.
 inline sd_bus_message* rawMessage(const sdbus::Message& message) {
     struct Raw : sdbus::Message {
         static void* of(const sdbus::Message& any) { return any.*&Raw::msg_; }
@@ -96,17 +97,17 @@ inline sd_bus_message* rawMessage(const sdbus::Message& message) {
     return static_cast<sd_bus_message*>(Raw::of(message));
 }
 
-/// Returns libsystemd's connection that is inside sdbus-c++'s connection. rawBus() takes it from a message, because every message
-/// knows its connection.
+/// Returns the connection object of libsystemd that is inside the connection object of sdbus-c++. The function rawBus() gets
+/// the connection from a message, because every message knows its connection.
 inline sd_bus* rawBus(sdbus::IConnection& connection) {
     const auto proxy = makeProxy(connection, "org.freedesktop.DBus", "/org/freedesktop/DBus");
     return sd_bus_message_get_bus(rawMessage(makeCall(*proxy, "org.freedesktop.DBus.Peer", "Ping")));
 }
 
-/// Returns true if the message was sent to everyone. The bus has checked the sender of such a signal, because the bus gives the
-/// signal only to connections whose match rule names the sender. But anybody can send a message to this connection alone, and the
-/// bus does not compare it with match rules. libsystemd's own check of the rule does not help: it accepts any unique name as the
-/// sender that the rule names (bus-match.c).
+/// Returns true if the message is a broadcast. For a broadcast signal, the bus has checked the sender, because the bus delivers
+/// the signal only to connections with a match rule for this sender. But anybody can send a message directly to this
+/// connection, and the bus does not compare a direct message with match rules. The check of match rules in libsystemd does not
+/// help, because libsystemd accepts any unique name as the sender (bus-match.c).
 inline bool isBroadcast(sd_bus_message* message) { return sd_bus_message_get_destination(message) == nullptr; }
 
 using Match = decltype(addMatch(std::declval<sdbus::IConnection&>(), std::string(), [](sdbus::Message&) {}));

@@ -11,8 +11,8 @@
 namespace pinfold {
 namespace {
 
-// After this many messages, other event sources get their turn, because a flood on the bus must not delay timers and the ends of
-// processes.
+// After this many messages from the bus, the loop handles other events. A flood of messages must not delay timers or the ends
+// of processes.
 constexpr int kMessagesPerTurn = 64;
 
 void check(int result, const char* what) {
@@ -42,8 +42,8 @@ struct SdbusEventSource::Impl {
         }
     }
 
-    /// sd-event calls refresh() before each wait, because the connection's events and time-out change. The connection's queue may
-    /// already contain messages; the time-out is 0 then.
+    /// sd-event calls refresh() before each wait, because the connection's events and time-out change. If the connection's
+    /// queue already contains messages, the time-out is 0.
     void refresh() {
         if (!onLost)
             return;

@@ -12,8 +12,8 @@ class IConnection;
 
 namespace pinfold {
 
-/// Lets an sd-event loop drive a connection, because sdbus-c++ 1.2 has no function for this. SdbusEventSource does not wake
-/// pinfoldd while the bus is silent.
+/// Connects a D-Bus connection of sdbus-c++ to an sd-event loop, because sdbus-c++ 1.2 has no function to do so.
+/// SdbusEventSource does not wake pinfoldd while the bus is silent.
 class SdbusEventSource {
 public:
     /// SdbusEventSource calls `onLost` once when the bus has gone away. The constructor throws std::system_error.

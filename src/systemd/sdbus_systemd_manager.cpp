@@ -21,11 +21,11 @@ namespace {
 constexpr const char* kService = "org.freedesktop.systemd1";
 constexpr const char* kPath = "/org/freedesktop/systemd1";
 constexpr const char* kInterface = "org.freedesktop.systemd1.Manager";
-// dbus-daemon allows a connection 128 unanswered calls, and 512 match rules. So pinfoldd has fewer calls in flight. PID 1 takes
-// one match rule for each systemd job that a client waits for. When dbus-daemon refuses the 513th match rule, PID 1 leaves the
-// bus for good, and the whole node loses PID 1 on the bus (252).
+// dbus-daemon allows each connection 128 unanswered calls and 512 match rules. So pinfoldd keeps fewer than 128 calls
+// unanswered. PID 1 needs one match rule for each systemd job that a client waits for. When dbus-daemon refuses the 513th match
+// rule, PID 1 of systemd 252 leaves the bus for good. No program on the node can then reach PID 1 over the bus.
 constexpr std::size_t kMaxInFlight = 64;
-// A freeze of a user's job may take as long as that user likes, because a process of theirs can wait in the kernel. So freezes
+// The owner of a job can delay the job's freeze without limit, because a process of the job can wait in the kernel. So freezes
 // have their own queue, and no other call waits for a freeze.
 constexpr std::size_t kMaxFreezes = 16;
 constexpr std::uint64_t kReplyTimeout = 30'000'000;
@@ -55,7 +55,8 @@ SystemdFault faultOf(const std::string& name, const std::string& message) {
         {"org.freedesktop.DBus.Error.ServiceUnknown", SystemdFault::NoReply},
         {"System.Error.ETIMEDOUT", SystemdFault::NoReply},
     }};
-    // systemd returns this error under different names, but always with these words in the message.
+    // systemd returns the error UnitExists under different names, but the message always contains "was already loaded or has a
+    // fragment file".
     if (message.find("was already loaded or has a fragment file") != std::string::npos)
         return SystemdFault::UnitExists;
     for (const auto& [known, fault] : table)
@@ -102,7 +103,8 @@ struct SdbusSystemdManager::Impl {
     /// sdbus-c++ 1.2 catches no exception of a match handler. If pinfoldd cannot read a signal, it ignores the signal.
     std::function<void(sdbus::Message&)> guarded(void (Impl::*handler)(sdbus::Message&)) {
         return [this, handler](sdbus::Message& message) {
-            // A message to pinfoldd alone comes neither from systemd nor from the bus itself.
+            // systemd and the bus send their signals to everyone. So a signal that was sent to pinfoldd alone comes from
+            // another program.
             if (!bus::isBroadcast(bus::rawMessage(message)))
                 return;
             try {
@@ -112,8 +114,8 @@ struct SdbusSystemdManager::Impl {
         };
     }
 
-    // Is a systemd job that pinfoldd asked for. PID 1 may report the job's end before the reply to the call has told the job's
-    // path.
+    // Describes a systemd job that pinfoldd has asked for. PID 1 may report the end of a systemd job before pinfoldd gets the
+    // reply with the job's path.
     struct PendingJob {
         std::string unit;
         SystemdDone done;
@@ -139,7 +141,7 @@ struct SdbusSystemdManager::Impl {
         while (!queued.empty() && pending.size() < kMaxInFlight) {
             auto job = std::move(queued.front());
             queued.pop_front();
-            // The call names a unit or a process id, which may belong to somebody else by now.
+            // After a long wait, the unit name or process number in the call may belong to something else.
             if (loop.bootTime() - job.since >= kReplyTimeout)
                 job.done(SystemdError{SystemdFault::NoReply, "systemd was too busy to be called in time"});
             else

@@ -12,12 +12,12 @@ class IConnection;
 
 namespace pinfold {
 
-/// Implements SystemdManager over the bus. At most 64 calls are in flight, because dbus-daemon refuses the 129th unanswered call
-/// of a connection.
+/// Implements SystemdManager over the bus. At most 64 calls wait for a reply at the same time, because dbus-daemon refuses the
+/// 129th unanswered call of a connection.
 class SdbusSystemdManager : public SystemdManager {
 public:
     /// Adds the match rules first, then calls Subscribe, so that no signal is missed. Throws sdbus::Error if systemd is not on
-    /// the bus. The constructor waits for answers; everything after it is asynchronous.
+    /// the bus. The constructor waits for answers. All other calls are asynchronous.
     SdbusSystemdManager(sdbus::IConnection& connection, EventLoop& loop);
     ~SdbusSystemdManager() override;
 

@@ -11,8 +11,8 @@ namespace {
 constexpr const char* kInterface = "org.freedesktop.systemd1.Manager";
 constexpr std::uint64_t kPatience = 10'000'000; // PID 1 has much to do when a shutdown begins
 
-// From the beginning of a shutdown, PID 1 has a job for shutdown.target. PID 1 announces this job before it runs any job of the
-// shutdown.
+// At the beginning of a shutdown, PID 1 creates a systemd job for shutdown.target. PID 1 announces the job for shutdown.target
+// before it runs any job of the shutdown.
 constexpr const char* kRule = "type='signal',sender='org.freedesktop.systemd1',path='/org/freedesktop/systemd1',"
                               "interface='org.freedesktop.systemd1.Manager',member='JobNew',arg2='shutdown.target'";
 
@@ -23,9 +23,9 @@ ShutdownWatch::ShutdownWatch(Parts parts, std::function<void()> begun) : parts_(
     auto call = bus::makeCall(*daemon, "org.freedesktop.DBus", "AddMatch");
     call << std::string(kRule);
     daemon->callMethod(call);
-    // The rule must test the third argument. libsystemd's matches cannot test an argument that comes after an argument that is
-    // not a string, so this code has its own filter. A match rule for every JobNew would bring several signals for each job of
-    // pinfoldd.
+    // The match rule must test the third argument of the signal. But libsystemd cannot test an argument after an argument that
+    // is not a string, so this code has its own filter. A match rule for every signal JobNew would bring several signals for
+    // each job of pinfoldd.
     const auto filter = [](sd_bus_message* message, void* self, sd_bus_error*) noexcept {
         static_cast<ShutdownWatch*>(self)->look(message);
         return 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Learns from PID 1 that the machine is being shut down or rebooted. (Where logind runs, it would tell of a shutdown earlier, but
-// not if somebody asks PID 1 itself to shut down.)
+// Learns from PID 1 that the machine is being shut down or rebooted. systemd-logind, if it runs, announces a shutdown earlier.
+// But logind does not announce a shutdown that somebody requests directly from PID 1.
 #pragma once
 
 #include "os/event_loop.hpp"
@@ -23,13 +23,14 @@ public:
         CallQueue& calls;
         EventLoop& loop;
     };
-    /// ShutdownWatch calls `begun` from the loop when a shutdown has begun, perhaps more than once.
+    /// ShutdownWatch calls `begun` in the event loop's thread when a shutdown has begun. ShutdownWatch may call `begun` more
+    /// than once.
     ShutdownWatch(Parts parts, std::function<void()> begun);
     ShutdownWatch(const ShutdownWatch&) = delete;
     ~ShutdownWatch();
 
-    /// Asks PID 1 whether a shutdown has begun. When PID 1 has answered, ShutdownWatch calls `begun` if a shutdown has begun, and
-    /// then `done`. If no answer comes, it calls `done` after 10 s.
+    /// Asks PID 1 whether a shutdown has begun. When PID 1 has answered, ShutdownWatch calls `begun` if a shutdown has begun,
+    /// and then `done`. If no answer comes, ShutdownWatch calls `done` after 10 s.
     void ask(std::function<void()> done);
 
 private:

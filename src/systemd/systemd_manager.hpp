@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Declares what pinfoldd asks of PID 1 (org.freedesktop.systemd1(5)). Tests replace this interface. All calls are asynchronous:
-// SystemdManager calls the callback exactly once, and never before the call has returned.
+// Declares the calls from pinfoldd to PID 1 (org.freedesktop.systemd1(5)). Tests replace this interface. All calls are
+// asynchronous: SystemdManager calls the callback of each call exactly once, and only after the call has returned.
 #pragma once
 
 #include <sys/types.h>
@@ -31,7 +31,7 @@ struct SystemdError {
     std::string message; ///< systemd's words, made printable by printable()
 };
 
-/// Says how a call ended. nullopt means success.
+/// Says how a call ended. The value nullopt means success.
 using SystemdOutcome = std::optional<SystemdError>;
 using SystemdDone = std::function<void(SystemdOutcome)>;
 
@@ -54,7 +54,7 @@ struct StartRequest {
     std::vector<UnitProperty> sliceProperties;
 };
 
-/// Asks PID 1 to run a program once, as a service of its own.
+/// Asks PID 1 to run a program once, as a separate service.
 struct ServiceRequest {
     std::string unit;
     std::vector<UnitProperty> properties;
@@ -74,48 +74,52 @@ class SystemdManager {
 public:
     virtual ~SystemdManager() = default;
 
-    /// Calls StartTransientUnit with mode "fail". The start is done when JobRemoved says "done" for the scope. start() waits up
-    /// to 60 s, because starts take up to 10 s while PID 1 reloads.
+    /// Calls StartTransientUnit with mode "fail". The start is done when PID 1 sends JobRemoved with the result "done" for the
+    /// scope. The call start() waits up to 60 s, because a start takes up to 10 s while PID 1 reloads.
     virtual void start(StartRequest request, SystemdDone done) = 0;
-    /// Calls StartTransientUnit with mode "fail". The start is done when the program runs, or could not be started.
+    /// Calls StartTransientUnit with mode "fail". The start is done when the program runs, or when PID 1 could not start the
+    /// program.
     virtual void startService(ServiceRequest request, SystemdDone done) = 0;
-    /// Calls StopUnit with mode "fail". The stop is done when JobRemoved has come. If the unit does not exist, the stop has
-    /// succeeded. Success does not mean that the unit's cgroup is empty.
+    /// Calls StopUnit with mode "fail". The stop is done when PID 1 has sent JobRemoved. If the unit does not exist, the stop
+    /// has also succeeded. Success does not mean that the unit's cgroup is empty.
     virtual void stop(const std::string& unit, SystemdDone done) = 0;
-    /// Calls KillUnit for "all" processes. `signal` is 1 to 64. A slice passes the signal on to all scopes below it.
+    /// Calls KillUnit for "all" processes. `signal` is 1 to 64. For a slice, PID 1 sends the signal to all scopes below the
+    /// slice.
     virtual void kill(const std::string& unit, int signal, SystemdDone done) = 0;
-    /// Calls SetUnitProperties. The properties last until the next boot. The call is done when the cgroup's files have the
-    /// values. Errors: NoSuchUnit, PropertyRefused.
+    /// Calls SetUnitProperties. The properties last until the next boot. The call is done when the files of the cgroup contain
+    /// the new values. Errors: NoSuchUnit, PropertyRefused.
     virtual void setProperties(const std::string& unit, std::vector<UnitProperty> properties, SystemdDone done) = 0;
-    /// Calls FreezeUnit. The freeze is done when all processes below the unit are frozen. A frozen unit stays as it is.
+    /// Calls FreezeUnit. The freeze is done when all processes below the unit are frozen. If the unit is already frozen,
+    /// freeze() changes nothing.
     virtual void freeze(const std::string& unit, SystemdDone done) = 0;
-    /// Calls ThawUnit. A unit that is not frozen stays as it is.
+    /// Calls ThawUnit. If the unit is not frozen, thaw() changes nothing.
     virtual void thaw(const std::string& unit, SystemdDone done) = 0;
-    /// Calls ResetFailedUnit, which frees a name that a failed unit blocks.
+    /// Calls ResetFailedUnit, so that a failed unit no longer blocks its name.
     virtual void resetFailed(const std::string& unit, SystemdDone done) = 0;
     /// Calls ListUnitsByPatterns with shell patterns.
     virtual void listUnits(std::vector<std::string> patterns,
                            std::function<void(std::variant<std::vector<UnitStatus>, SystemdError>)> done) = 0;
 
-    /// Asks PID 1 whether PID 1 is shutting the system down. After PID 1's answer, SystemdManager calls onShutdown if there is a
-    /// shutdown, and then `done`. If no answer comes, it calls `done` after 10 s.
+    /// Asks PID 1 whether PID 1 is shutting the system down. After PID 1's answer, SystemdManager calls onShutdown if there is
+    /// a shutdown, and then `done`. If no answer comes, SystemdManager calls `done` after 10 s.
     virtual void askShutdown(std::function<void()> done) = 0;
 
     /// Returns the version of systemd, such as 252 for "252.39-1~deb12u1".
     virtual unsigned version() const = 0;
 
-    /// SystemdManager calls onUnitRemoved when PID 1 sends UnitRemoved. Between the two Reloading signals of a daemon-reload or
-    /// daemon-reexec it does not, because PID 1 then sends UnitRemoved for live units. A call may still come late, twice, and for
-    /// a unit that lives, so look at the cgroup.
+    /// SystemdManager calls onUnitRemoved when PID 1 sends UnitRemoved. During a daemon-reload or daemon-reexec (between the
+    /// two Reloading signals), SystemdManager does not call onUnitRemoved, because PID 1 then sends UnitRemoved for live units.
+    /// But SystemdManager may call onUnitRemoved late, twice, or for a unit that still exists. So the callback must look at the
+    /// cgroup.
     std::function<void(const std::string& unit)> onUnitRemoved;
     /// SystemdManager calls onOomdKill when systemd-oomd has killed everything in the cgroup `path` (signal Killed of
     /// org.freedesktop.oom1(5)). `path` has the form of /proc/PID/cgroup.
     std::function<void(const std::string& path)> onOomdKill;
-    /// SystemdManager calls onReloaded after each reload, and after PID 1 has come back to the bus. The callback should then
-    /// compare everything once.
+    /// SystemdManager calls onReloaded after each reload of PID 1, and after PID 1 has come back to the bus. The callback
+    /// should then check all jobs once.
     std::function<void()> onReloaded;
-    /// SystemdManager calls onShutdown, possibly more than once, when PID 1 shuts the system down. PID 1 has then begun to stop
-    /// all units, or will begin in a moment.
+    /// SystemdManager calls onShutdown, possibly more than once, when PID 1 shuts the system down. At the time of the call, PID
+    /// 1 has begun to stop all units, or will begin in a moment.
     std::function<void()> onShutdown;
 };
 

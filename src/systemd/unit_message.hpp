@@ -16,7 +16,8 @@ void appendProperties(sdbus::MethodCall& call, const std::vector<UnitProperty>& 
 /// Writes the properties of a service, and the program that it runs, as "a(sv)".
 void appendService(sdbus::MethodCall& call, const ServiceRequest& request);
 
-/// Writes, as "a(sa(sv))", the further units for StartTransientUnit: the unit `unit`, or no unit if `unit` is empty.
+/// Writes the auxiliary units of StartTransientUnit as "a(sa(sv))". There is one auxiliary unit, `unit`, or none if `unit` is
+/// empty.
 void appendAuxiliary(sdbus::MethodCall& call, const std::string& unit, const std::vector<UnitProperty>& properties);
 
 } // namespace pinfold

@@ -10,7 +10,7 @@
 namespace pinfold {
 namespace {
 
-// pinfoldd's own timer limits the grace period. TimeoutStopUSec limits only a stop that PID 1 begins by itself, at a shutdown.
+// pinfoldd's own timer limits the grace period. TimeoutStopUSec only limits stops that PID 1 itself begins, at a shutdown.
 constexpr std::uint64_t kTimeoutStop = 30'000'000;
 constexpr const char* kDaemon = "pinfoldd.service";
 constexpr std::uint64_t kProgramTime = 300'000'000;
@@ -24,7 +24,7 @@ constexpr const char* kBfqWeight = "io.bfq.weight";
 
 using Properties = std::vector<UnitProperty>;
 
-// Each valueOf() returns a value in the form in which systemd takes it.
+// The valueOf() functions convert a value to the form that systemd needs.
 std::uint64_t valueOf(std::uint64_t number) { return number; }
 std::vector<std::uint8_t> valueOf(const CpuList& numbers) { return numbers.toBitmap(); }
 UnitProperty::DeviceAmounts valueOf(const DeviceAmounts& list) { return {list.amounts.begin(), list.amounts.end()}; }
@@ -39,12 +39,13 @@ void appendLimits(Properties& properties, const ResourceLimits& limits) {
 }
 
 void appendCommon(Properties& properties, std::string description) {
-    // After a daemon-reload the text behind a line break would become settings of the unit. So the key is escaped here, although
-    // a key cannot contain a line break.
+    // If the description contained a line break, the text after the line break would become settings of the unit after a
+    // daemon-reload. So this code escapes the key, although a key cannot contain a line break.
     properties.push_back({"Description", std::move(description)});
-    // Without this property, a unit that needed SIGKILL would stay as a failed unit and block its name.
+    // Without CollectMode=inactive-or-failed, a unit that needed SIGKILL would remain as a failed unit and block its name.
     properties.push_back({"CollectMode", std::string("inactive-or-failed")});
-    // A job may end because of its own limits, its owner or a lack of memory on the node, but not by a guess of systemd-oomd.
+    // A job may end because of its own limits, because of its owner, or because the node has too little memory. But
+    // systemd-oomd must not end a job because of a guess.
     properties.push_back({"ManagedOOMPreference", std::string("omit")});
     for (const char* accounting : {"CPUAccounting", "MemoryAccounting", "TasksAccounting", "IOAccounting"})
         properties.push_back({accounting, true});
@@ -52,8 +53,8 @@ void appendCommon(Properties& properties, std::string description) {
 
 std::string describe(const char* what, const JobKey& key) {
     auto shown = key.escaped().substr(0, 100);
-    // If the cut divides a "\\xNN", a backslash may be the last character. After a daemon-reload the next setting would then
-    // continue this line.
+    // If the cut divides an escape "\\xNN", a backslash may be the last character of the line. After a daemon-reload, systemd
+    // would then read the next setting as a continuation of the line.
     if (const auto escape = shown.rfind('\\'); escape != std::string::npos && escape + 4 > shown.size())
         shown.resize(escape);
     return what + shown;
@@ -72,7 +73,7 @@ void appendDevices(Properties& properties, const std::optional<DeviceRules>& dev
 std::string cpuMax(std::uint64_t quotaPerSecond) {
     if (quotaPerSecond == kInfinity)
         return "max " + std::to_string(kDefaultPeriod);
-    // If the quota within the usual period is below the kernel's minimum, this code takes a longer period, as systemd does.
+    // If the quota for the usual period is below the kernel's minimum, this code uses a longer period, like systemd.
     auto period = kDefaultPeriod;
     if (quotaPerSecond * period / kUsecPerSecond < kMinQuota)
         period = std::min(kMaxPeriod, kMinQuota * kUsecPerSecond / quotaPerSecond);
@@ -86,8 +87,8 @@ std::string pages(std::uint64_t bytes, std::uint64_t pageSize) {
     return maxOr(bytes == kInfinity ? bytes : bytes / pageSize * pageSize);
 }
 
-/// Converts IOWeight= to the weight of the BFQ scheduler, as systemd does (src/basic/cgroup-util.h, BFQ_WEIGHT). The two scales
-/// have the same least and usual weight, so only weights above the usual one differ.
+/// Converts IOWeight= to the weight of the BFQ scheduler, as systemd does (src/basic/cgroup-util.h, BFQ_WEIGHT). IOWeight= and
+/// BFQ have the same minimum and the same default weight, so only weights above the default differ.
 std::uint64_t bfqWeight(std::uint64_t weight) {
     constexpr std::uint64_t usual = 100;
     constexpr std::uint64_t most = 10'000;
@@ -95,7 +96,8 @@ std::uint64_t bfqWeight(std::uint64_t weight) {
     return weight <= usual ? weight : usual + (weight - usual) * (mostOfBfq - usual) / (most - usual);
 }
 
-/// Lists what the files of a cgroup show for limits. Each limit has the form of its row in limitTable().
+/// Lists the values that the files of a cgroup show for limits. The row of each limit in limitTable() says which form the value
+/// has.
 class Expectations {
 public:
     Expectations(std::uint64_t pageSize, const DeviceNumbers& numbers) : pageSize_(pageSize), numbers_(numbers) {}
@@ -135,8 +137,8 @@ private:
 std::vector<UnitProperty> sliceProperties(const JobKey& key, const TaskProperties& job) {
     Properties properties;
     appendCommon(properties, describe("Batch job ", key));
-    // At shutdown PID 1 stops units in the reverse order: first the scopes, then pinfoldd, and then the slice. So the slice has
-    // the counters as long as pinfoldd runs.
+    // At a shutdown, PID 1 stops units in the reverse order: first the scopes, then pinfoldd, and then the slice. So pinfoldd
+    // can read the slice's counters until pinfoldd itself stops.
     properties.push_back({"Before", std::vector<std::string>{kDaemon}});
     appendLimits(properties, job.limits);
     appendDevices(properties, job.devices);
@@ -151,7 +153,7 @@ std::vector<UnitProperty> scopeProperties(const JobKey& key, std::uint32_t task,
     properties.push_back({"After", std::vector<std::string>{kDaemon}}); // for the reason see sliceProperties()
     properties.push_back({"PIDs", std::vector<std::uint32_t>(pids.begin(), pids.end())});
     properties.push_back({"TimeoutStopUSec", kTimeoutStop});
-    // pinfoldd always sets the policy. With systemd's default, the kernel would kill one process, and then PID 1 would stop the
+    // pinfoldd always sets OOMPolicy. With systemd's default, the kernel would kill one process, and PID 1 would then stop the
     // scope.
     const auto oomPolicy = job.shepherd ? OomPolicy::Process : job.limits.oomPolicy.value_or(OomPolicy::Job);
     properties.push_back({"OOMPolicy", valueOf(oomPolicy)});
@@ -165,7 +167,8 @@ std::vector<UnitProperty> scopeProperties(const JobKey& key, std::uint32_t task,
 std::vector<UnitProperty> programProperties(std::string description) {
     return {{"Description", std::move(description)},
             {"CollectMode", std::string("inactive-or-failed")},
-            // The systemd job for the start ends when the program runs or cannot run, not when the program ends.
+            // With Type=exec, the systemd job for the start ends when the program runs or cannot run. The systemd job does not
+            // wait for the end of the program.
             {"Type", std::string("exec")},
             {"RuntimeMaxUSec", kProgramTime}};
 }
@@ -182,7 +185,7 @@ bool ExpectedCgroupValue::holds(const CgroupReader& read) const {
         return value.starts_with("max") || (fallbackFile && read(fallbackFile) == fallbackValue);
     if (device.empty())
         return *text == value;
-    // The file has no line for a device without a limit.
+    // The cgroup's file has no line for a device without a limit.
     const auto line = ("\n" + *text).find("\n" + device + " ");
     if (line == std::string::npos)
         return value.ends_with("=max");

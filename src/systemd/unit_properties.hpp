@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Is the allow-list of unit properties: this file makes, from typed values, every property that reaches systemd. All functions
-// are pure.
+// Limits which unit properties pinfoldd sends to systemd: only the functions in this file make properties, from typed values.
+// All functions are pure.
 #pragma once
 
 #include "model/device_rule.hpp"
@@ -28,21 +28,22 @@ struct TaskProperties {
 /// Returns the properties of a job's slice: its limits, accounting, Description, and its place in the order of a shutdown.
 std::vector<UnitProperty> sliceProperties(const JobKey& key, const TaskProperties& job);
 
-/// Returns the properties of a task's scope: Slice, PIDs, CollectMode, OOMPolicy and so on. The scope of task 0 has the job's
-/// limits too, so that `systemctl show` of the scope shows them.
+/// Returns the properties of a task's scope: Slice, PIDs, CollectMode, OOMPolicy and so on. The scope of task 0 also has the
+/// job's limits, so that `systemctl show` shows the limits for the scope.
 std::vector<UnitProperty> scopeProperties(const JobKey& key, std::uint32_t task, const TaskProperties& job,
                                           const std::vector<pid_t>& pids);
 
 /// Returns the properties of a service that runs a program once, for at most 5 min, and is gone afterwards.
 std::vector<UnitProperty> programProperties(std::string description);
 
-/// Returns only the properties for the limits, to change a live unit.
+/// Returns only the properties for the limits. With the result of limitProperties(), pinfoldd changes the limits of a live
+/// unit.
 std::vector<UnitProperty> limitProperties(const ResourceLimits& limits);
 
 /// Reads a file of a cgroup, without the trailing line break. Returns nullopt if the file does not exist.
 using CgroupReader = std::function<std::optional<std::string>(const char* file)>;
 
-/// Says what the cgroup shows for one limit when systemd has set the limit.
+/// Says which value a cgroup shows for one limit after systemd has set the limit.
 struct ExpectedCgroupValue {
     const char* limit; ///< the name of the limit
     const char* file;  ///< the file's name in the slice's cgroup
@@ -53,8 +54,9 @@ struct ExpectedCgroupValue {
 
     bool holds(const CgroupReader& read) const;
 };
-/// Returns what pinfoldd has to read after the start. systemd accepts a property even if its controller is missing, and then the
-/// property has no effect. Memory is rounded down to pages, as the kernel does.
+/// Returns the values that pinfoldd must find in the cgroup after the start. The check is needed because systemd accepts a
+/// property even if its controller is missing. Without its controller, a property has no effect. Amounts of memory are rounded
+/// down to pages, as in the kernel.
 std::vector<ExpectedCgroupValue> expectedCgroupValues(const ResourceLimits& limits, std::uint64_t pageSize,
                                                       const DeviceNumbers& numbers);
 

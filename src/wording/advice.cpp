@@ -86,7 +86,7 @@ Advice onMemory(const Receipt& receipt) {
                ": ask for more memory.";
     if (!limit || *limit == 0)
         return std::nullopt;
-    // Only the peak without page cache counts, because page cache fills all memory that is available.
+    // The advice uses the memory peak without page cache, because page cache fills all memory that is available.
     if (usage.memoryPeakAnon && share(*usage.memoryPeakAnon, *limit) >= 0.95)
         return "The job almost reached its memory limit: ask for more memory.";
     if (usage.memoryPeak && !isShort(receipt) && *limit >= kLittleMemory && share(*usage.memoryPeak, *limit) <= 0.25)
@@ -100,8 +100,8 @@ Advice onCpu(const Receipt& receipt) {
     const auto cpus = cpusAllowed(receipt.limits);
     if (!efficiency || isShort(receipt))
         return std::nullopt;
-    // If the job used clearly less CPU time than the quota allowed, the quota held the job back only at some moments, and not as
-    // a whole.
+    // If the job used clearly less CPU time than the quota allowed, the quota slowed the job down only at some moments, and not
+    // all the time.
     if (*efficiency >= 0.8 && muchOfTheTime(receipt, receipt.usage.cpuThrottled))
         return "The CPU quota slowed the job down: ask for more CPU time, or run fewer threads.";
     if (*cpus >= 2 && *efficiency <= 0.5)

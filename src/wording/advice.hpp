@@ -8,9 +8,9 @@
 
 namespace pinfold {
 
-/// Returns advice for the next run of a job: paragraphs without line breaks, the most important first. The advice says only what
-/// the receipt proves. If a job was so short that another second of run time could change a piece of advice, adviceOn() leaves
-/// this piece out.
+/// Returns advice for the next run of a job. Each piece of advice is a paragraph without line breaks; the most important piece
+/// comes first. The advice says only what the receipt proves. If a job was so short that one more second of run time could
+/// change a piece of advice, adviceOn() leaves that piece out.
 std::vector<std::string> adviceOn(const Receipt& receipt);
 
 } // namespace pinfold

@@ -7,7 +7,7 @@
 
 namespace pinfold {
 
-/// Writes amounts for people, or as plain numbers with --bytes. An unknown amount is "-".
+/// Formats amounts for people, or as plain numbers if the user gave --bytes. An unknown amount is shown as "-".
 struct Amounts {
     bool raw = false;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Compares what a job used with what it might have used. A result that is not known is unset.
+// Compares the resources that a job used with the resources that it could have used. An unknown result is unset.
 #pragma once
 
 #include "model/receipt.hpp"
@@ -15,11 +15,12 @@ std::uint64_t runTime(const Receipt& receipt);
 /// Returns the microseconds of CPU time, user and system.
 std::optional<std::uint64_t> cpuTime(const Usage& usage);
 
-/// Returns how many CPUs the job could keep busy by its quota and its CPU list, or nullopt if it has neither.
+/// Returns how many CPUs the job could keep busy under its quota and its CPU list. Returns nullopt if the job has no quota and
+/// no CPU list.
 std::optional<double> cpusAllowed(const ResourceLimits& limits);
 
-/// Returns the CPU time divided by the time that cpusAllowed() offered, from 0 to 1. The result is a little above 1 if the kernel
-/// lent a part of the next period's quota.
+/// Returns the used CPU time divided by the CPU time that the job could use by cpusAllowed(), a number from 0 to 1. The result
+/// may be a little above 1, because the kernel may lend the job a part of the next period's quota.
 std::optional<double> cpuEfficiency(const Receipt& receipt);
 
 /// Returns the limit's value, or nullopt if there is no limit.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Makes words about limits that are set but that the kernel does not enforce.
+// Makes texts about limits that are set, but that the kernel does not enforce.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace pinfold {
 
-/// Returns " (not enforced)" for a limit that is one of `notEnforced`, and otherwise an empty text.
+/// Returns " (not enforced)" if `limit` is in the list `notEnforced`, and otherwise an empty text.
 std::string enforcementMark(const std::vector<std::string>& notEnforced, std::string_view limit);
 
 /// Returns a text such as "tasks_max, io_weight (not enforced)", or an empty text if the kernel enforces all limits.

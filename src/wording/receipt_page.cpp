@@ -128,7 +128,7 @@ std::string waitLine(const Usage& usage, const Amounts& amounts) {
     return text.empty() ? "" : line("waited", text);
 }
 
-/// Describes a kill that the job as a whole survived.
+/// Describes an out-of-memory kill of a process if the job itself survived the kill.
 std::string oomLines(const Receipt& receipt) {
     return receipt.oom && receipt.result != JobResult::OutOfMemory ? line("killed", oomLine(*receipt.oom, {})) : "";
 }

@@ -17,7 +17,8 @@
 namespace pinfold {
 namespace {
 
-/// This byte ends the message to the child. If the byte is missing, the supervisor is gone or has given up.
+/// The byte kGo ends the supervisor's message to the child. If the child does not get kGo, the supervisor is gone or has given
+/// up.
 constexpr char kGo = '\n';
 
 std::string readAll(int pipe) {
@@ -74,7 +75,8 @@ void Child::waitAndExec(int go, int execResult, const char* program, char** comm
         ::_exit(kRunFailed);
     setVariables(word);
     inChild();
-    // Signals that somebody sent since the fork arrive now, before the command runs, as they would without pinfold-run.
+    // Signals that somebody has sent since the fork arrive here, before the command runs. Without pinfold-run, such signals
+    // would also arrive before the command runs.
     ::sigprocmask(SIG_SETMASK, &mask, nullptr);
     const int error = execCommand(program, command);
     (void)!::write(execResult, &error, sizeof error);
@@ -97,7 +99,7 @@ void Child::letGo(const std::map<std::string, std::string>& environment) {
 
 void Child::giveUp() {
     go_.reset();
-    // SIGKILL is needed because somebody may have stopped the child, or frozen it with its job.
+    // Only SIGKILL ends a child that somebody has stopped, or has frozen together with its job.
     ::syscall(SYS_pidfd_send_signal, pidfd_.get(), SIGKILL, nullptr, 0);
 }
 

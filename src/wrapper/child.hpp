@@ -13,7 +13,7 @@
 
 namespace pinfold {
 
-/// Is the process that becomes the job. The process waits until letGo().
+/// Controls the process that becomes the job. The process waits until the supervisor calls letGo().
 class Child {
 public:
     /// Starts the process, which will execute `program` with `command` as its arguments. `mask` is the signal mask that the job
@@ -24,13 +24,13 @@ public:
     pid_t pid() const { return pid_; }
     int pidfd() const { return pidfd_.get(); }
 
-    /// Call letGo() when the process is in its scope. The process then runs the command, with `environment` in addition to its
-    /// own variables.
+    /// Call letGo() when the process is in its scope. After letGo(), the process runs the command. The command gets the
+    /// variables in `environment`, and the process's own variables.
     void letGo(const std::map<std::string, std::string>& environment);
-    /// Ends the process, which has not run the command.
+    /// Ends the process before it runs the command.
     void giveUp();
 
-    /// Returns the errno of a failed exec, or 0 if exec succeeded. Call this when the process has ended.
+    /// Returns the errno of a failed exec, or 0 if exec succeeded. Call takeExecResult() when the process has ended.
     int takeExecResult();
 
 private:

@@ -5,8 +5,8 @@
 
 namespace pinfold {
 
-/// Replaces this process by the program, with `command` as its arguments. Looks for the program along PATH, as execvp(3) does.
-/// Returns errno if that fails.
+/// Replaces this process by the program, with `command` as the program's arguments. Searches the directories in PATH for the
+/// program, like execvp(3). Returns errno if the program cannot be executed.
 int execCommand(const char* program, char** command);
 
 /// Returns a text such as "COMMAND: No such file or directory".

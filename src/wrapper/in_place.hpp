@@ -6,11 +6,12 @@
 
 namespace pinfold {
 
-/// Asks pinfoldd to put this very process into the scope of the request, and adds the variables of the job's environment. Errors:
-/// Unreachable, Internal, or why pinfoldd refuses.
+/// Asks pinfoldd to put the calling process into the scope of the request, and adds the job's variables to the environment.
+/// Errors: Unreachable; Internal; the error with which pinfoldd refuses.
 Result<void> enterScope(const WrapperCreate& request);
 
-/// Does --exec: this very process becomes the job. Returns only after a failure, with the exit status.
+/// Carries out the option --exec: the calling process itself becomes the job. Returns only after a failure, with the exit
+/// status.
 int runInPlace(const WrappedCommand& job);
 
 } // namespace pinfold

@@ -10,15 +10,15 @@
 
 namespace pinfold {
 
-/// Tells whether processes of the job, or of one task of the job, are left. The kernel says so in a file that anyone may read,
-/// even if pinfoldd does not answer. JobCgroup opens the file at the job's start and keeps it open, because later a file of the
-/// same name could belong to another job with the same key.
+/// Tells whether processes of a job, or of one task of a job, are left. JobCgroup reads a file of the cgroup that every user
+/// may read. So JobCgroup works even if pinfoldd does not answer. JobCgroup opens the file at the job's start and keeps it
+/// open. After the job's end, a file with the same name could belong to another job with the same key.
 class JobCgroup {
 public:
     /// If `task` is unset, the JobCgroup is for the whole job. `root` is the mount point of cgroup v2.
     JobCgroup(const std::string& key, std::optional<std::uint32_t> task, const std::filesystem::path& root = "/sys/fs/cgroup");
 
-    /// Says whether processes are left. Returns nullopt if the kernel does not tell.
+    /// Says whether processes are left. Returns nullopt if the file cannot be read.
     std::optional<bool> populated() const;
 
 private:

@@ -11,15 +11,16 @@
 
 namespace pinfold {
 
-/// Blocks every signal and reads the signals from a descriptor instead. SignalReader changes no disposition, because the job
-/// inherits the dispositions.
+/// Blocks all signals, and reads them from a descriptor instead. SignalReader does not change how the process handles a signal
+/// (its disposition), because the job inherits the dispositions.
 class SignalReader {
 public:
-    /// Blocks all signals. previous() is the signal mask that the job gets. Returns false and sets errno if no descriptor is
-    /// left.
+    /// Blocks all signals. After block(), previous() returns the signal mask that the job gets. Returns false and sets errno if
+    /// the process can have no further descriptor.
     bool block();
-    /// Makes the kernel report the child's end. If this program had inherited SIGCHLD as ignored, the kernel would reap the child
-    /// without a report. Call this after the fork, because dispositions may change only after the fork.
+    /// Makes the kernel report the child's end. If this program had inherited SIGCHLD as ignored, the kernel would reap the
+    /// child without a report. Call takeBackChild() only after the fork, because the job must not inherit the changed
+    /// disposition.
     static void takeBackChild();
 
     const sigset_t& previous() const { return previous_; }
@@ -31,13 +32,14 @@ private:
     UniqueFd fd_;
 };
 
-/// Returns true if a terminal sent this signal to its whole foreground process group, with the job.
+/// Returns true if a terminal sent this signal. A terminal sends a signal to its whole foreground process group, including the
+/// job.
 bool cameFromTerminal(const signalfd_siginfo& info);
 
 /// Returns true if this signal stops a process when it comes from a terminal.
 bool isStopSignal(int signal);
 
-/// Passes the signal on to a process. A queued signal keeps its value.
+/// Passes the signal on to a process. If the signal was queued with a value (sigqueue(3)), the process gets the same value.
 void forward(const signalfd_siginfo& info, int pidfd);
 
 /// Ends this process by the signal, without a core dump of this process.

@@ -25,9 +25,11 @@ namespace {
 
 constexpr std::uint64_t kSayWaitingAfter = 30'000'000;
 constexpr std::uint64_t kLastWordsMost = 5'000'000; // in microseconds
-// After a signal that asks it to end, the supervisor waits this many microseconds more, because an answer may be on its way.
+// A signal may ask the supervisor to end. The supervisor then waits for kLastWait microseconds more, because pinfoldd's answer
+// may be on its way.
 constexpr std::uint64_t kLastWait = 500'000;
-// While the supervisor wants to end after a signal, it checks after each such time whether processes are left.
+// After a signal that asks the supervisor to end, it checks every kLookAgainMs milliseconds whether processes of the job are
+// left.
 constexpr int kLookAgainMs = 100;
 
 bool asksToEnd(int signal) { return signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGQUIT; }
@@ -65,12 +67,13 @@ SupervisorDuties plainDuties() {
 }
 
 int Supervisor::run() {
-    // The supervisor runs outside of the job's cgroup, but as the same user. So the job's processes must not be able to trace the
-    // supervisor and make it run other code (see prctl(2)). The job's own processes become traceable again by their execve(2).
+    // The supervisor runs outside of the job's cgroup, but as the same user. With PR_SET_DUMPABLE 0, the job's processes cannot
+    // trace the supervisor and make it run other code (see prctl(2)). The job's own processes become traceable again when they
+    // call execve(2).
     if (::prctl(PR_SET_DUMPABLE, 0) != 0)
         return failed("PR_SET_DUMPABLE");
-    // The supervisor becomes the parent of the job's orphans in place of PID 1, because a storm of orphans would keep PID 1 from
-    // all other work.
+    // The supervisor, and not PID 1, becomes the parent of the job's orphans. Very many orphans would keep PID 1 from all other
+    // work.
     if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
         return failed("PR_SET_CHILD_SUBREAPER");
     if (!signals_.block())
@@ -102,7 +105,7 @@ std::optional<int> Supervisor::create() {
         takeUp(**outcome);
     if (confined_ || (outcome && mayRunUnconfined(outcome->error(), job_.request.key)))
         return std::nullopt;
-    // If pinfoldd still makes a job with the child as leader, the leader is gone and the job is over at once.
+    // pinfoldd may still create a job with the child as its leader, but the job is over at once, because the child has ended.
     child_.giveUp();
     while (!waitStatus_)
         waitOnce();
@@ -151,9 +154,9 @@ bool Supervisor::isFinal(const Result<WrapperReply>& answer) const {
     if (answer)
         return true;
     const auto code = answer.error().code;
-    // If pinfoldd does not start or has too many requests, the supervisor must still tell it later how the job ended. After any
-    // other error the supervisor waits until the job has no process, because its caller takes its end for the end of all
-    // processes.
+    // If pinfoldd does not start (Unreachable) or has too many requests (Busy), the supervisor must report later how the job
+    // ended. After any other error, the supervisor waits until the job has no processes. For the supervisor's caller, the
+    // supervisor's end means that all processes of the job have ended.
     return code != ErrorCode::Unreachable && code != ErrorCode::Busy && processes_->populated() != true;
 }
 
@@ -193,8 +196,9 @@ void Supervisor::handleSignals() {
             reap();
             continue;
         }
-        // While the command runs, the signal is meant for the command. Before and after that time, only such a signal can end the
-        // supervisor's wait: at a shutdown pinfoldd and the bus may be gone for good.
+        // While the command runs, the signal is meant for the command. Before the command starts, and after it has ended, the
+        // signal must end the supervisor's wait. At a shutdown, pinfoldd and the bus may be gone for good, and nothing else
+        // would end the wait.
         if (asksToEnd(static_cast<int>(info->ssi_signo)) && (waitStatus_ || !processes_))
             endRequest_ = static_cast<int>(info->ssi_signo);
         if (waitStatus_)
@@ -204,7 +208,7 @@ void Supervisor::handleSignals() {
         const bool fromTerminal = cameFromTerminal(*info);
         if (fromTerminal && isStopSignal(static_cast<int>(info->ssi_signo)))
             terminalStop_ = true;
-        // The terminal has sent the signal to the job too, unless the job has its own process group.
+        // The terminal has already sent the signal to the job, if the job is in the same process group as the supervisor.
         if (!fromTerminal || ::getpgid(child_.pid()) != ::getpgrp())
             pass(*info);
     }
@@ -212,8 +216,8 @@ void Supervisor::handleSignals() {
 }
 
 bool Supervisor::shallGiveUpWaiting() {
-    // If the kernel does not tell whether processes are left, the supervisor trusts that a pinfoldd that has read the request is
-    // ending the job.
+    // The kernel may not tell whether processes are left. If pinfoldd has read the request, the supervisor then assumes that
+    // pinfoldd is ending the job.
     if (endRequest_ == 0 || (processes_ && processes_->populated().value_or(!link_.away())))
         return false;
     if (!lastWait_)
@@ -248,7 +252,8 @@ void Supervisor::reap() {
 
 void Supervisor::stopWithTheJob() {
     // The shell of a terminal waits for the supervisor, and shows its prompt again only when the supervisor stops too. A stop
-    // signal that a batch system sends by kill(2) is meant only for the job, so then the supervisor continues to watch.
+    // signal that a batch system sends by kill(2) is only for the job. So after a stop signal from a batch system, the
+    // supervisor continues to watch the job.
     if (!terminalStop_ || !leaderStopped_ || waitStatus_)
         return;
     terminalStop_ = false;

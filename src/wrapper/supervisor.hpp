@@ -19,24 +19,27 @@
 
 namespace pinfold {
 
-/// Holds functions by which the wrapper of a batch system can differ from pinfold-run.
+/// Holds functions that the wrapper of a batch system can replace, to behave differently from pinfold-run.
 struct SupervisorDuties {
     /// The child calls inChild before it becomes the command.
     std::function<void()> inChild = [] {};
-    /// The supervisor calls passOn when a signal for the command has come. If passOn returns false, the supervisor does not pass
-    /// the signal on.
+    /// The supervisor calls passOn when it has received a signal for the command. If passOn returns false, the supervisor does
+    /// not send the signal to the command.
     std::function<bool(int signal)> passOn = [](int) { return true; };
-    /// The supervisor calls notStarted when the job did not start, so that its command does not run. Returns the exit status.
+    /// If the job did not start, the supervisor does not run the command, and calls notStarted. Returns the exit status.
     std::function<int(const Error&)> notStarted;
-    /// Returns how the job ended, if the command is not the job itself. `own` says how the command ended.
+    /// Returns how the job ended. A wrapper sets exitOfJob if its command is not the job itself. `own` says how the command
+    /// ended.
     std::function<ExitState(const ExitState& own)> exitOfJob = [](const ExitState& own) { return own; };
-    /// The supervisor calls `over` when the job or task is over and no process of it is left. `exit` says how the command ended.
-    /// The reply is empty if pinfoldd gave no usable reply.
+    /// The supervisor calls `over` when the job or task is over and has no processes left. `exit` says how the command ended.
+    /// The WrapperReply is empty if pinfoldd gave no usable reply.
     std::function<void(const WrapperReply&, const ExitState& exit)> over;
     bool wantsReceipt = false;
-    /// If true, this program's standard error is also the job's, and pinfoldd may write to it.
+    /// If hasJobsOutput is true, the standard error of this program is also the job's standard error, and pinfoldd may write to
+    /// it.
     bool hasJobsOutput = true;
-    /// A further descriptor to wait for, until `watched` returns false; -1 if there is none.
+    /// The supervisor also waits for the descriptor `watch` until `watched` returns false. If `watch` is -1, there is no such
+    /// descriptor.
     int watch = -1;
     std::function<bool()> watched = [] { return false; };
 };
@@ -49,9 +52,9 @@ public:
     explicit Supervisor(const WrappedCommand& job, SupervisorDuties duties = plainDuties())
         : job_(job), duties_(std::move(duties)) {}
 
-    /// Runs the command as a job, and returns the exit status. Does not return if a signal ended the job.
+    /// Runs the command as a job, and returns the exit status. If a signal ended the job, run() does not return.
     int run();
-    /// Returns the job's key. The key is known when the job runs.
+    /// Returns the job's key. The supervisor knows the job's key when the job runs.
     const std::string& key() const { return key_; }
 
 private:
@@ -59,21 +62,22 @@ private:
     void takeUp(const WrapperReply& created);
     void superviseUntilLeaderGone();
     void endJob();
-    /// Returns true if there is nothing more to wait for after this answer.
+    /// Returns true if the supervisor need not wait for anything more after this answer.
     bool isFinal(const Result<WrapperReply>& answer) const;
     void sayThatWeWait() const;
     int endAsTheJobEnded() const;
 
-    /// Waits for signals and pinfoldd's answers, and handles the first. `timeoutMs` may be -1 (for ever).
+    /// Waits until a signal or an answer from pinfoldd comes, and handles the signal or answer. `timeoutMs` is -1 for a wait
+    /// without a limit.
     void waitOnce(int timeoutMs = -1);
-    /// Waits until there is something to do about the request that is under way, but no longer than `limitMs`.
+    /// Waits until the present request to pinfoldd needs attention, but no longer than `limitMs`.
     void waitForAnswer(int limitMs = -1);
     void handleSignals();
     void pass(const signalfd_siginfo& info);
     void reap();
     void stopWithTheJob();
-    /// Returns true if a signal has asked this program to end, no process of the job is left, and pinfoldd has had its time for
-    /// an answer.
+    /// Returns true if the supervisor should stop waiting after a signal. The signal has asked this program to end, no process
+    /// of the job is left, and pinfoldd's time for an answer is over.
     bool shallGiveUpWaiting();
     /// Forgets the signal that asked this program to end.
     void forgetEndRequest();

@@ -5,7 +5,7 @@
 
 namespace pinfold {
 
-/// A command that becomes a job, or a part of a job.
+/// Describes a command that becomes a job, or a part of a job.
 struct WrappedCommand {
     WrapperCreate request;         ///< what pinfoldd is asked for
     char** command = nullptr;      ///< ended by a null pointer
