@@ -11,7 +11,6 @@
 namespace pinfold::test {
 namespace {
 
-constexpr const char* kSlice = "/batch.slice/batch-sge.1.slice";
 constexpr const char* kScope = "/batch.slice/batch-sge.1.slice/job-sge.1.scope";
 constexpr Caller kOwner{1000, false};
 
