@@ -152,7 +152,8 @@ std::vector<Query> queries(std::uint64_t total) {
 bool queriesAreFast(const History& history, std::uint64_t total) {
     bool fast = true;
     for (const auto& [name, filter] : queries(total)) {
-        const auto worst = measure(name, 11, [&] { return std::to_string(demand(history.list(filter)).size()) + " receipts"; });
+        const auto worst = measure(
+            name, 11, [&, &filter = filter] { return std::to_string(demand(history.list(filter)).size()) + " receipts"; });
         fast = fast && worst <= kAllowedMs;
     }
     return fast;

@@ -66,8 +66,8 @@ TEST(ReceiptDict, aReceiptComesBackWhole) {
 
 // A new member of a receipt must be added here and in forEachReceiptField(), or to the parts that have a function of their own.
 TEST(ReceiptDict, everyMemberOfAReceiptIsAFieldOrAPart) {
-    const auto& [id, key, uid, started, ended, wall, suspended, result, exit, stoppedBy, tasks, leftovers, usage, oom, oomSaid,
-                 unwritten, limits, limitsNotEnforced, allocation] = Receipt{};
+    [[maybe_unused]] const auto& [id, key, uid, started, ended, wall, suspended, result, exit, stoppedBy, tasks, leftovers, usage,
+                                  oom, oomSaid, unwritten, limits, limitsNotEnforced, allocation] = Receipt{};
     std::size_t fields = 0;
     const Receipt receipt;
     forEachReceiptField(receipt, [&fields](const char*, const auto&) { ++fields; });
