@@ -35,8 +35,8 @@ std::string seconds(std::uint64_t usec) {
     return text;
 }
 
-/// Returns the receipt's value for a line of the file usage, if this value is larger than the old value. Otherwise returns
-/// nullopt.
+/// Grid Engine's file `usage` has lines such as ru_utime=12.5. Returns the value in the receipt for the line `name`=`value`, if
+/// the receipt's value is larger than `value`. Otherwise returns nullopt.
 std::optional<std::string> larger(std::string_view name, std::string_view value, const Usage& usage) {
     const auto theirs = number(value);
     if (!theirs)
