@@ -20,7 +20,7 @@ OptionSet describe(Options& options) {
              .set = into(options.maxAge, parseDuration)},
             {.name = "--max-size",
              .value = "SIZE",
-             .help = "remove the oldest receipts beyond this size (default: as configured)",
+             .help = "remove the oldest receipts until the rest fits in this size (default: as configured)",
              .set = into(options.maxSize, parseSize)}};
 }
 

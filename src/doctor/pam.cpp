@@ -78,8 +78,8 @@ std::vector<std::string> sshdWords(std::string line) {
     return fields;
 }
 
-/// Returns the first value of UsePAM, because sshd uses the first value of a setting. The lines of an included file count at
-/// the place of the Include line (sshd_config(5)).
+/// Returns the first value of UsePAM, because sshd uses the first value of a setting. sshd reads the lines of an
+/// included file as if they stood in place of the Include line (sshd_config(5)).
 std::string usePam(const Files& files) {
     const auto included = [](const std::string& line) {
         const auto fields = sshdWords(line);
