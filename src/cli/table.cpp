@@ -138,12 +138,24 @@ std::string textOf(libscols_table* table) {
     return text && *text ? std::string(text) + "\n" : "";
 }
 
+/// Returns the name that a column has as a variable of a shell: CPU_PCT for "CPU%". libsmartcols can make such names, too, but
+/// only since 2.38, and EL 9 has 2.37.
+std::string shellName(const std::string& header) {
+    std::string name;
+    for (const unsigned char c : header) {
+        if (c == '%')
+            name += "_PCT";
+        else
+            name += std::isalnum(c) ? static_cast<char>(c) : '_';
+    }
+    return name;
+}
+
 std::string pairs(const std::vector<Column>& columns, const std::vector<Row>& rows) {
     const auto table = newTable();
     check(scols_table_enable_export(table.get(), 1));
-    check(scols_table_enable_shellvar(table.get(), 1));
     for (const auto& name : headerOf(columns))
-        check(scols_table_new_column(table.get(), name.c_str(), 0, 0));
+        check(scols_table_new_column(table.get(), shellName(name).c_str(), 0, 0));
     for (const auto& row : rows)
         addLine(table.get(), row);
     return textOf(table.get());

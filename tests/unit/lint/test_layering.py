@@ -42,7 +42,7 @@ OWNERS = {
     "CLI/": {"cli"},
     "libsmartcols": {"cli"},
     "sqlite3": {"store"},
-    "fmt/": {"core", "bus", "socket", "strays", "doctor", "cli"},
+    "fmt/": {"core", "bus", "socket", "strays", "doctor", "cli", "bus_client"},
 }
 # What a batch system says, and what it wants to hear. These files do no I/O: all that they know is passed to them.
 PURE = {"adapters/grid_engine/outcome", "adapters/grid_engine/spool_config", "adapters/grid_engine/translate", "adapters/slurm/translate",
