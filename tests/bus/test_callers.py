@@ -96,6 +96,7 @@ def test_dictionary_entries_that_are_refused(world, options):
     world.end("bus.1", leader)
 
 
+@pytest.mark.timing
 def test_a_flood_of_one_user_does_not_hold_up_another(world):
     usual = held_up(world)
     flood = ("import dbus, dbus.bus, dbus.lowlevel, os\n"

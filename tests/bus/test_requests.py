@@ -139,6 +139,7 @@ while True:
 """
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize("kind", FLOODS)
 def test_a_flood_of_costly_calls(world, kind):
     usual = held_up(world)
