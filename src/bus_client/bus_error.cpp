@@ -4,6 +4,8 @@
 #include "base/escape.hpp"
 #include "base/parse.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -35,8 +37,9 @@ Error fromBusError(const sdbus::Error& error, std::chrono::steady_clock::duratio
     if (name == "org.freedesktop.DBus.Error.AccessDenied")
         return {ErrorCode::Denied, words};
     if (std::find(slow.begin(), slow.end(), name) != slow.end() && message.find("disconnected") == std::string::npos)
-        return {ErrorCode::TimedOut, "pinfoldd did not answer " + inWords(waited) + "; look at `systemctl status pinfoldd`"};
-    return {ErrorCode::Unreachable, "pinfoldd is not reachable: " + words + "; look at `systemctl status pinfoldd`"};
+        return {ErrorCode::TimedOut,
+                fmt::format("pinfoldd did not answer {}; look at `systemctl status pinfoldd`", inWords(waited))};
+    return {ErrorCode::Unreachable, fmt::format("pinfoldd is not reachable: {}; look at `systemctl status pinfoldd`", words)};
 }
 
 } // namespace pinfold

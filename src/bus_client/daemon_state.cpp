@@ -5,6 +5,8 @@
 #include "base/escape.hpp"
 #include "bus_client/ask.hpp"
 
+#include <fmt/format.h>
+
 #include <map>
 #include <string>
 
@@ -38,8 +40,9 @@ Result<void> checkDaemon(sdbus::IConnection& connection) {
         const auto said = properties["StatusText"].get<std::string>();
         const auto result = properties["Result"].get<std::string>();
         return Error{ErrorCode::Unreachable,
-                     "pinfoldd is not reachable: it does not start: " + (said.empty() ? result : printable(said, 500)) +
-                         "; an administrator must fix this and run `systemctl restart pinfoldd`"};
+                     fmt::format("pinfoldd is not reachable: it does not start: {}; an administrator must fix this and run "
+                                 "`systemctl restart pinfoldd`",
+                                 said.empty() ? result : printable(said, 500))};
     } catch (const sdbus::Error&) {
         return {}; // the caller's own call will report what is wrong
     }

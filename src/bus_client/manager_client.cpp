@@ -76,6 +76,10 @@ template <class T, class Ask, class Decode> std::vector<T> allPages(Ask&& ask, D
     return all;
 }
 
+std::string beginsOrEnds(const std::string& key) {
+    return fmt::format("job {} is only being created, or has just ended; try again", key);
+}
+
 template <class T = Dict>
 T jobProperty(sdbus::IConnection& connection, sdbus::IProxy& manager, const std::string& key, const char* property) {
     const auto path = ask<sdbus::ObjectPath>(manager, "GetJob", key);
@@ -85,8 +89,7 @@ T jobProperty(sdbus::IConnection& connection, sdbus::IProxy& manager, const std:
         // A job has an object on the bus from its first process to its end.
         if (bus::errorName(error) != "org.freedesktop.DBus.Error.UnknownObject")
             throw;
-        throw bus::makeError(std::string(kDbusErrorPrefix) + std::string(errorRow(ErrorCode::Busy).dbusName),
-                             fmt::format("job {} is only being created, or has just ended; try again", key));
+        throw bus::makeError(std::string(kDbusErrorPrefix) + std::string(errorRow(ErrorCode::Busy).dbusName), beginsOrEnds(key));
     }
 }
 
@@ -165,7 +168,7 @@ Result<JobInfo> ManagerClient::job(const std::string& key) const {
             return std::move(job);
     // If the job is not live, GetJob fails, and the client returns pinfoldd's own error message about the job.
     auto path = converted([&] { return ask<sdbus::ObjectPath>(*impl_->manager, "GetJob", key); });
-    return path ? Error{ErrorCode::NoSuchJob, "job '" + key + "' is just being created: try again"} : path.error();
+    return path ? Error{ErrorCode::NoSuchJob, beginsOrEnds(key)} : path.error();
 }
 
 Result<std::pair<std::string, std::uint32_t>> ManagerClient::jobOfProcess(pid_t pid) const {
