@@ -20,8 +20,8 @@ struct LastLook {
 };
 
 /// Returns the clock reading that the last call of clockIsBelieved() stored. If no reading is stored yet, uses the time of the
-/// newest receipt instead.
-Result<LastLook> lastLook(sqlite3* db, const ClockReading& clock) {
+/// newest receipt instead. If there is no receipt either, nothing contradicts the time `now`.
+Result<LastLook> lastLook(sqlite3* db, const ClockReading& clock, std::uint64_t now) {
     const auto row = sqlite::Statement::prepare(db, "SELECT real, boot, boot_id, agreed FROM clock");
     if (!row)
         return row.error();
@@ -36,13 +36,13 @@ Result<LastLook> lastLook(sqlite3* db, const ClockReading& clock) {
     const auto newest = sqlite::queryNumber(db, "SELECT coalesce(max(ended), 0) FROM receipts");
     if (!newest)
         return newest.error();
-    return LastLook{.real = *newest, .elapsed = 0, .agreed = kEnough};
+    return LastLook{.real = *newest > 0 ? *newest : now, .elapsed = 0, .agreed = kEnough};
 }
 
 } // namespace
 
 Result<bool> clockIsBelieved(sqlite3* db, const ClockReading& clock, std::uint64_t now, std::uint64_t maxAge) {
-    auto last = lastLook(db, clock);
+    auto last = lastLook(db, clock, now);
     if (!last)
         return last.error();
     const bool jumped = now > last->real + last->elapsed + std::max(kHour, maxAge / 10);

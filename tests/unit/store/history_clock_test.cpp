@@ -76,6 +76,14 @@ TEST_F(HistoryClockTest, theFirstLookGoesByTheNewestReceipt) {
     EXPECT_EQ(history.list({})->size(), 2U);
 }
 
+TEST_F(HistoryClockTest, theClockOfAnEmptyHistoryIsBelieved) {
+    auto empty = History::open(top() / "empty.db", History::Mode::ReadWrite);
+    ASSERT_TRUE(empty);
+    const auto done = empty->vacuum({.maxAge = kMaxAge, .clock = ClockReading{bootId, boot}}, now, 100);
+    ASSERT_TRUE(done);
+    EXPECT_FALSE(done->clockDoubted);
+}
+
 TEST_F(HistoryClockTest, aRebootIsNoJumpAndOneDuringAJumpDoesNotHideIt) {
     look();
     bootId = "second";
