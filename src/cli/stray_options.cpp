@@ -175,7 +175,7 @@ StraysConfig StraysOptions::applied(StraysConfig config) const {
 OptionSet straysOptions(StraysOptions& options) {
     OptionSet set{{.name = "--mode",
                    .value = "MODE",
-                   .help = "what to do with strays (default report; with configured: the mode in pinfold.toml)",
+                   .help = "what to do with strays (default: report). \"configured\" means the mode in pinfold.toml",
                    .set = intoMode(options.mode),
                    .words = modeWords()}};
     append(set, filters(options));

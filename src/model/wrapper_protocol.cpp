@@ -11,7 +11,8 @@ namespace pinfold {
 namespace {
 
 // A supervisor may be older than the pinfoldd to which it reports. So a new version of pinfoldd must keep all old members of
-// the protocol. New versions may add members to the protocol, but must send a new member only if the member is set.
+// the protocol. A new version may add members to the protocol. A
+// program must leave a new member out of the packet if the member has no value.
 constexpr int kVersion = 1;
 
 constexpr auto kRoles = enumNames<WrapperRole>({

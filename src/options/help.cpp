@@ -26,7 +26,7 @@ std::string nameInHelp(const Option& option) {
 
 std::string helpOf(const Option& option) {
     const bool listed = !option.words.empty() && option.words.size() <= kMostWords;
-    return option.help + (listed ? ": " + enumerated(option.words) : "");
+    return option.help + (listed ? "; " + option.value + " is " + enumerated(option.words) : "");
 }
 
 std::string headlineOf(const Option& option) {

@@ -28,10 +28,11 @@ struct CpuAllocation {
 /// setting, no job gets such a core. The job gets CPUs of one L3 cache if an L3 cache has enough free CPUs. If no L3 cache has
 /// enough free CPUs, the job gets CPUs of one NUMA node, or else of one package. Among several possible places, allocateCpus()
 /// prefers the fewest NUMA nodes, and after that the fewest L3 caches. If several places are still equal, allocateCpus()
-/// prefers the place with the fewest free CPUs, so that large jobs find large free places. The last criterion is the lowest CPU
-/// numbers. The argument `usable` lists the CPUs of the node that jobs may use. The argument `taken` lists the CPUs that other
-/// jobs have reserved. The same arguments always give the same result. Errors: LimitInvalid if the request asks for no CPUs, or
-/// for more CPUs than jobs may use on this node; Busy if the request asks for more CPUs than are free now.
+/// prefers the place with the fewest free CPUs, so that large jobs find large free places. If places are equal in all these
+/// respects, allocateCpus() takes the place whose CPUs have the lowest numbers. The argument `usable` lists the CPUs of the node
+/// that jobs may use. The argument `taken` lists the CPUs that other jobs have reserved. The same arguments always give the same
+/// result. Errors: LimitInvalid if the request asks for no CPUs, or for more CPUs than jobs may use on this node; Busy if the
+/// request asks for more CPUs than are free now.
 Result<CpuAllocation> allocateCpus(const Topology& topology, const CpuList& usable, const CpuList& taken,
                                    const CpuRequest& request, HyperThreads hyperThreads);
 
