@@ -43,9 +43,9 @@ def held_up(world):
 
 
 def bearable(usual):
-    """A median that says that a flood holds up nobody, of what took `usual` seconds before: the flood also takes its share of a processor,
-    which is little of an idle machine and much of one that is busy."""
-    return 1.0 + 20 * usual
+    """Returns the longest median in seconds with which a flood holds up nobody, if the same call took `usual` seconds before. The flood and
+    the bus themselves need a processor, and the more processes want one, the longer they wait for it."""
+    return (1.0 + 20 * usual) * max(1, os.getloadavg()[0] / os.cpu_count())
 
 
 def allow_user_jobs(world):
