@@ -68,6 +68,7 @@ def by_user():
 
 
 def test_vacuum_leaves_the_newest_of_each_user():
+    earlier = len(removals())
     with ThreadPoolExecutor(8) as pool:
         jobs = pool.map(lambda number: finish(start_job(f"row.{number}", "true", options=["--exec"]))[0], range(300))
         assert set(jobs) == {0}
@@ -92,8 +93,9 @@ def test_vacuum_leaves_the_newest_of_each_user():
     assert all(keys == theirs[uid][-len(keys):] for uid, keys in left.items())
     assert len(left[0]) < len(theirs[0]), "root has the most"
     assert all(len(left[uid]) == len(keys) for uid, keys in theirs.items() if len(keys) <= len(left[0])), "a user who has fewer loses none"
-    assert [int(entry["PINFOLD_REMOVED"]) for entry in removals()] == [100, done["removed"]]
-    assert removals()[0]["PINFOLD_BY_UID"] == "0" and "MESSAGE_ID" in removals()[0]
+    said = removals()[earlier:]
+    assert [int(entry["PINFOLD_REMOVED"]) for entry in said] == [100, done["removed"]]
+    assert said[0]["PINFOLD_BY_UID"] == "0" and "MESSAGE_ID" in said[0]
 
     said = run("pinfold", "vacuum", "--max-age", "0").stdout
     assert said.startswith(f"{len(kept) - done['removed']} receipts removed; the remaining receipts take ") and found() == []
