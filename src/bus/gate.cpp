@@ -9,8 +9,6 @@
 
 #include <systemd/sd-bus.h>
 
-#include <system_error>
-
 namespace pinfold {
 namespace {
 
@@ -38,11 +36,8 @@ Gate::Gate(sdbus::IConnection& connection, CallerResolver& callers, CallerLimits
     const auto filter = [](sd_bus_message* message, void* self, sd_bus_error*) noexcept {
         return static_cast<Gate*>(self)->look(message);
     };
-    if (const int result = sd_bus_add_filter(bus::rawBus(connection), &slot_, filter, this); result < 0)
-        throw std::system_error(-result, std::generic_category(), "sd_bus_add_filter");
+    filter_ = bus::addFilter(connection, filter, this);
 }
-
-Gate::~Gate() { sd_bus_slot_unref(slot_); }
 
 int Gate::look(sd_bus_message* message) {
     const char* sender = sd_bus_message_get_sender(message);

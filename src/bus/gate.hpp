@@ -5,15 +5,13 @@
 #include "bus/foreign_descriptors.hpp"
 #include "core/access/caller_limits.hpp"
 #include "os/event_loop.hpp"
+#include "systemd/bus_filter.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
-
-struct sd_bus_message;
-struct sd_bus_slot;
 
 namespace pinfold {
 
@@ -26,7 +24,6 @@ public:
     /// `objectBytes` returns the size of a list of all objects.
     Gate(sdbus::IConnection& connection, CallerResolver& callers, CallerLimits& clients, EventLoop& loop,
          ForeignDescriptors& foreign, std::function<std::size_t()> jobCount, std::function<std::size_t()> objectBytes);
-    ~Gate();
     Gate(const Gate&) = delete;
     Gate& operator=(const Gate&) = delete;
 
@@ -55,7 +52,7 @@ private:
     std::function<std::size_t()> jobCount_;
     std::function<std::size_t()> objectBytes_;
     Call call_;
-    sd_bus_slot* slot_ = nullptr;
+    bus::Filter filter_;
 };
 
 } // namespace pinfold

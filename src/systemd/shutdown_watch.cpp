@@ -2,7 +2,6 @@
 #include "systemd/shutdown_watch.hpp"
 
 #include <string>
-#include <system_error>
 #include <utility>
 
 namespace pinfold {
@@ -30,12 +29,9 @@ ShutdownWatch::ShutdownWatch(Parts parts, std::function<void()> begun) : parts_(
         static_cast<ShutdownWatch*>(self)->look(message);
         return 0;
     };
-    if (const int result = sd_bus_add_filter(bus::rawBus(parts_.connection), &slot_, filter, this); result < 0)
-        throw std::system_error(-result, std::generic_category(), "sd_bus_add_filter");
+    filter_ = bus::addFilter(parts_.connection, filter, this);
     ask([] {}); // the shutdown may have begun before the match rule was there
 }
-
-ShutdownWatch::~ShutdownWatch() { sd_bus_slot_unref(slot_); }
 
 void ShutdownWatch::look(sd_bus_message* message) {
     if (sd_bus_message_is_signal(message, kInterface, "JobNew") <= 0 || !bus::isBroadcast(message) || asking_)

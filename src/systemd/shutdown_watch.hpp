@@ -4,10 +4,8 @@
 #pragma once
 
 #include "os/event_loop.hpp"
+#include "systemd/bus_filter.hpp"
 #include "systemd/call_queue.hpp"
-#include "systemd/sdbus_compat.hpp"
-
-#include <systemd/sd-bus.h>
 
 #include <cstdint>
 #include <functional>
@@ -27,7 +25,6 @@ public:
     /// than once.
     ShutdownWatch(Parts parts, std::function<void()> begun);
     ShutdownWatch(const ShutdownWatch&) = delete;
-    ~ShutdownWatch();
 
     /// Asks PID 1 whether a shutdown has begun. When PID 1 has answered, ShutdownWatch calls `begun` if a shutdown has begun,
     /// and then `done`. If no answer comes, ShutdownWatch calls `done` after 10 s.
@@ -46,7 +43,7 @@ private:
     std::map<std::uint64_t, Question> questions_;
     std::uint64_t next_ = 0;
     bool asking_ = false; ///< a signal has led to a question that PID 1 has not answered yet
-    sd_bus_slot* slot_ = nullptr;
+    bus::Filter filter_;
 };
 
 } // namespace pinfold
