@@ -19,8 +19,8 @@ void logJobStarted(const CoreContext& context, const Job& job);
 void logJobEnded(const CoreContext& context, const Job& job, const Receipt& receipt);
 void logReceiptAmended(const CoreContext& context, const Receipt& receipt);
 
-/// Writes a warning that the task has left `count` processes behind, and one line for each process in `named`. The warning has
-/// the same text as in Grid Engine, "rogue process(es) found for task", because sites search their logs for that text.
+/// Writes a warning that the task has left `count` processes behind, and one line for each process in `named`. The warning
+/// begins with Grid Engine's words "rogue process(es) found for task". Sites already search their logs for these words.
 void logLeftovers(const CoreContext& context, const Job& job, std::uint32_t task, std::uint64_t count,
                   const std::vector<ProcessInfo>& named);
 

@@ -131,6 +131,16 @@ protected:
         node.show(process.pid(), uid, cgroup);
         return process;
     }
+    /// Returns the leader of a new job. pinfoldd has sent SIGKILL to the leader, but the leader hangs in the kernel function
+    /// `waitPoint`.
+    ChildProcess stuckJob(const std::string& key, const std::string& waitPoint = "rpc_wait_bit_killable") {
+        auto leader = child();
+        create(key, leader);
+        node.hang(leader.pid(), waitPoint);
+        manager->stopJob(root, key, 0, [](const Result<void>& done) { EXPECT_TRUE(done); });
+        loop.settle();
+        return leader;
+    }
     Result<void> drainBy(const Caller& caller, const std::string& reason) {
         std::optional<Result<void>> done;
         manager->drain(caller, reason, [&](Result<void> answer) { done = std::move(answer); });

@@ -244,11 +244,7 @@ TEST_F(NodeStateTest, whatIsTooMuchForADiskThatHangsIsRefused) {
 
 TEST_F(NodeStateTest, aJobThatCantBeKilledDrainsBesidesAnAdministrator) {
     config.unkillable.action = UnkillableAction::Drain;
-    auto leader = child();
-    create("sge.1", leader);
-    node.hang(leader.pid(), "rpc_wait_bit_killable");
-    manager->stopJob(root, "sge.1", 0, [](const Result<void>& done) { EXPECT_TRUE(done); });
-    loop.settle();
+    auto leader = stuckJob("sge.1");
     const auto killedAt = loop.realTime();
     loop.advance(config.unkillable.after);
     ASSERT_TRUE(manager->draining());
@@ -267,11 +263,7 @@ TEST_F(NodeStateTest, aJobThatCantBeKilledDrainsBesidesAnAdministrator) {
 }
 
 TEST_F(NodeStateTest, aChangedConfigurationIsToldToo) {
-    auto leader = child();
-    create("sge.1", leader);
-    node.hang(leader.pid(), "rpc_wait_bit_killable");
-    manager->stopJob(root, "sge.1", 0, [](const Result<void>& done) { EXPECT_TRUE(done); });
-    loop.settle();
+    auto leader = stuckJob("sge.1");
     loop.advance(config.unkillable.after);
     EXPECT_EQ(told(), 0U);
     config.unkillable.action = UnkillableAction::Drain;

@@ -64,11 +64,7 @@ TEST_F(MetricsTest, aJobThatCannotBeKilledIsSeenAndThatItDrainsTheNode) {
     config.unkillable.action = UnkillableAction::Drain;
     open();
     EXPECT_TRUE(says("pinfold_unkillable_jobs 0")) << text();
-    auto leader = child();
-    create("sge.1", leader);
-    node.hang(leader.pid(), "rpc_wait_bit_killable");
-    manager->stopJob(root, "sge.1", 0, [](const Result<void>& done) { EXPECT_TRUE(done); });
-    loop.settle();
+    auto leader = stuckJob("sge.1");
     loop.advance(config.unkillable.after);
     loop.advance(MetricsFile::kSettle);
     EXPECT_TRUE(says("pinfold_unkillable_jobs 1")) << text();

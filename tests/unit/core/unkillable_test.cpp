@@ -16,15 +16,6 @@ namespace {
 
 class UnkillableTest : public CoreTest {
 protected:
-    /// A job that has been sent SIGKILL and whose one process hangs.
-    ChildProcess stuckJob(const std::string& key, const std::string& waitPoint = "rpc_wait_bit_killable") {
-        auto leader = child();
-        create(key, leader);
-        node.hang(leader.pid(), waitPoint);
-        manager->stopJob(root, key, 0, [](const Result<void>& done) { EXPECT_TRUE(done); });
-        loop.settle();
-        return leader;
-    }
     /// As unshare(CLONE_NEWUSER) does.
     void makeNamespace(const ChildProcess& process) const {
         const auto directory = node.root() / "proc" / std::to_string(process.pid()) / "ns";
