@@ -75,3 +75,8 @@ cgroupTop() {
         fi
     done
 }
+
+# sources [OPTION…]: writes a tar of this tree, without what was built in it, to the standard output. OPTION… are more options of tar.
+sources() {
+    tar -C "$top" --exclude-vcs --exclude='./build*' --exclude=./dist --exclude=__pycache__ "$@" -cf - .
+}
