@@ -20,6 +20,9 @@ namespace {
 
 // An idle thread waits this long for more work, because jobs end in bursts. To start a thread takes longer than most work.
 constexpr std::chrono::seconds kIdle{1};
+// On a busy node a job starts or ends every few milliseconds, and each start and end has a message. To wake a thread for each
+// message takes longer than to write the message. Nobody waits for a message, so the thread collects messages for this time.
+constexpr std::chrono::milliseconds kJournalRest{3};
 
 struct Item {
     std::function<void()> work;
@@ -31,6 +34,7 @@ struct LaneQueue {
     std::condition_variable wake;
     std::size_t threads = 0;
     std::size_t idle = 0; ///< how many threads are idle; a thread that was woken counts as idle until it has taken its work
+    bool resting = false; ///< a thread rests and looks for work afterwards, so nobody needs to wake it
 };
 
 } // namespace
@@ -75,9 +79,11 @@ struct ThreadBackground::Shared {
     bool closed = false;
     UniqueFd event{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE)}; ///< counts `done`
 
-    void serve(LaneQueue& lane);
+    void serve(Lane name);
+    LaneQueue& laneOf(Lane name) { return lanes[static_cast<std::size_t>(name)]; }
     void finished(std::uint64_t id);
-    static bool startThread(const std::shared_ptr<Shared>& shared, LaneQueue& lane);
+    static void rest(LaneQueue& lane, std::unique_lock<std::mutex>& lock);
+    static bool startThread(const std::shared_ptr<Shared>& shared, Lane name);
 };
 
 void ThreadBackground::Shared::finished(std::uint64_t id) {
@@ -88,7 +94,8 @@ void ThreadBackground::Shared::finished(std::uint64_t id) {
     (void)!::write(event.get(), &one, sizeof one); // the eventfd is full only if nobody has read 2^64 - 2 of them
 }
 
-void ThreadBackground::Shared::serve(LaneQueue& lane) {
+void ThreadBackground::Shared::serve(Lane name) {
+    auto& lane = laneOf(name);
     std::unique_lock lock(mutex);
     while (!closed) {
         if (lane.waiting.empty()) {
@@ -107,11 +114,22 @@ void ThreadBackground::Shared::serve(LaneQueue& lane) {
         lock.lock();
         if (item.id != 0)
             finished(item.id);
+        if (name == Lane::Journal && lane.waiting.empty())
+            rest(lane, lock);
     }
     --lane.threads;
 }
 
-bool ThreadBackground::Shared::startThread(const std::shared_ptr<Shared>& shared, LaneQueue& lane) {
+void ThreadBackground::Shared::rest(LaneQueue& lane, std::unique_lock<std::mutex>& lock) {
+    lane.resting = true;
+    lock.unlock();
+    std::this_thread::sleep_for(kJournalRest);
+    lock.lock();
+    lane.resting = false;
+}
+
+bool ThreadBackground::Shared::startThread(const std::shared_ptr<Shared>& shared, Lane name) {
+    auto& lane = shared->laneOf(name);
     // The threads block all signals, so only the event loop's thread takes signals.
     sigset_t all;
     sigset_t before;
@@ -120,7 +138,7 @@ bool ThreadBackground::Shared::startThread(const std::shared_ptr<Shared>& shared
     bool started = true;
     ++lane.threads;
     try {
-        std::thread([shared, &lane] { shared->serve(lane); }).detach();
+        std::thread([shared, name] { shared->serve(name); }).detach();
     } catch (const std::system_error&) { // the kernel cannot start a thread
         --lane.threads;
         started = false;
@@ -147,9 +165,9 @@ ThreadBackground::~ThreadBackground() {
 bool ThreadBackground::run(Lane laneName, std::function<void()> work, std::function<void()> then) {
     const auto bound = boundOf(laneName);
     std::unique_lock lock(shared_->mutex);
-    auto& lane = shared_->lanes[static_cast<std::size_t>(laneName)];
+    auto& lane = shared_->laneOf(laneName);
     const bool needsThread = lane.waiting.size() >= lane.idle && lane.threads < bound.threads;
-    const bool served = needsThread && Shared::startThread(shared_, lane);
+    const bool served = needsThread && Shared::startThread(shared_, laneName);
     // Work does not count as queued if an idle thread is about to take it.
     if (!served && (lane.threads == 0 || lane.waiting.size() >= bound.queued + lane.idle)) {
         ++refused_[static_cast<std::size_t>(laneName)];
@@ -159,8 +177,10 @@ bool ThreadBackground::run(Lane laneName, std::function<void()> work, std::funct
     if (then)
         then_.emplace(id, std::move(then));
     lane.waiting.push_back({std::move(work), id});
+    const bool wakes = !lane.resting;
     lock.unlock(); // the lock is released first; otherwise the thread that wakes up would wait for the lock again
-    lane.wake.notify_one();
+    if (wakes)
+        lane.wake.notify_one();
     return true;
 }
 

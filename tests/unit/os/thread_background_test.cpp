@@ -68,6 +68,16 @@ TEST_F(BackgroundTest, aLaneWithOneThreadKeepsTheOrder) {
         EXPECT_EQ((*order)[static_cast<std::size_t>(i)], i);
 }
 
+// The thread of the journal's lane rests after a message, and nobody wakes it for the next message.
+TEST_F(BackgroundTest, aMessageThatComesWhileTheJournalsThreadRestsIsWritten) {
+    for (int i = 0; i < 3; ++i) {
+        bool done = false;
+        ASSERT_TRUE(background->run(
+            Lane::Journal, [] {}, [&done] { done = true; }));
+        waitFor([&done] { return done; });
+    }
+}
+
 TEST_F(BackgroundTest, workThatNobodyWaitsForWakesNobody) {
     std::promise<void> behindIt;
     ASSERT_TRUE(background->run(
