@@ -75,6 +75,8 @@ struct JobManager::Impl {
         const auto job = identity ? core.registry.find(identity->key.text()) : nullptr;
         if (!job)
             return;
+        if (identity->task)
+            closer.scopeRemoved(*job);
         if (identity->task.value_or(0) == 0)
             ender.check(job);
         else if (job->tasks.contains(*identity->task))

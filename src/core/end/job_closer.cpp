@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::uint64_t kSliceRetry = 500'000;
 constexpr int kSliceTries = 20;
+// PID 1 usually needs less than a millisecond to remove an empty scope.
+constexpr std::uint64_t kScopeWait = 20'000;
 
 /// Returns true if the out-of-memory kill ended the job's leader, possibly together with other processes of the job.
 bool endedForMemory(const JobRecord& record, JobResult result) {
@@ -117,14 +119,36 @@ void JobCloser::flush() {
         else
             parts_.history.write(std::move(receipt), [this, closing](const Receipt& stored) {
                 closing->stored = stored;
-                closing->recorded ? forgetIfClosed(*closing) : removeSlice(closing, 1);
+                closing->recorded ? forgetIfClosed(*closing) : removeSliceAfterScope(closing);
             });
         // Writing the receipt and removing the slice each take about a millisecond. Neither step needs the result of the other
         // step, so pinfoldd does both steps at the same time.
         if (closing->recorded || closing->stored)
-            removeSlice(closing, 1);
+            removeSliceAfterScope(closing);
     }
     parts_.history.commit();
+}
+
+/// PID 1 sees by itself that a scope is empty, and removes the scope. If the scope still exists when PID 1 gets StopUnit for
+/// the slice, PID 1 makes a second systemd job, which stops the scope, and sends a dozen signals more. So JobCloser gives PID 1
+/// a moment to remove the scope first.
+void JobCloser::removeSliceAfterScope(const ClosingPtr& closing) {
+    const auto& job = closing->job;
+    if (core_.shutdownSince || !core_.context.cgroups.exists(scopePath(job->key(), 0)))
+        return removeSlice(closing, 1);
+    awaitingScope_[job.get()] = closing;
+    job->removalTimer = core_.context.loop.after(kScopeWait, [this, weak = WeakJob(job)] {
+        if (const auto live = weak.lock())
+            scopeRemoved(*live);
+    });
+}
+
+void JobCloser::scopeRemoved(const Job& job) {
+    const auto awaiting = awaitingScope_.extract(&job);
+    if (awaiting.empty())
+        return;
+    awaiting.mapped()->job->removalTimer.reset();
+    removeSlice(awaiting.mapped(), 1);
 }
 
 void JobCloser::removeSlice(const ClosingPtr& closing, int tries) {

@@ -9,6 +9,7 @@
 #include "core/resources/oom_judge.hpp"
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -37,6 +38,8 @@ public:
     /// Call account() when the job's last process is gone. First, account() makes the receipt durable and removes the job's
     /// units. At the end, account() answers all callers that wait for the end of the job.
     void account(const JobPtr& job);
+    /// Call scopeRemoved() when PID 1 has removed a scope of the job.
+    void scopeRemoved(const Job& job);
 
     /// pinfoldd calls onForgotten each time a job has left the registry.
     std::function<void()> onForgotten;
@@ -46,6 +49,7 @@ private:
     using ClosingPtr = std::shared_ptr<Closing>;
     void enqueue(ClosingPtr closing);
     void flush();
+    void removeSliceAfterScope(const ClosingPtr& closing);
     void removeSlice(const ClosingPtr& closing, int tries);
     void forgetIfClosed(const Closing& closing);
     void forget(const JobPtr& job, const Receipt& receipt);
@@ -53,6 +57,7 @@ private:
     Core& core_;
     Parts parts_;
     std::vector<ClosingPtr> due_;
+    std::map<const Job*, ClosingPtr> awaitingScope_; ///< jobs whose scope PID 1 has not removed yet
     EventHandle flushSource_;
 };
 

@@ -87,8 +87,23 @@ void FakeNode::hang(pid_t pid, const std::string& waitPoint) {
 void FakeNode::vanish(pid_t pid) {
     std::filesystem::remove_all(root_ / "proc" / std::to_string(pid));
     const auto entry = processes_.extract(pid);
-    if (entry)
-        updateCgroup(entry.mapped());
+    if (!entry)
+        return;
+    updateCgroup(entry.mapped());
+    if (entry.mapped().ends_with(".scope") && !keepEmptyScopes && !hangs)
+        answers_.push_back(loop_.whenIdle([this, path = entry.mapped()] {
+            if (removeIfEmpty(path) && onUnitRemoved)
+                onUnitRemoved(path.substr(path.rfind('/') + 1));
+        }));
+}
+
+/// Does what PID 1 does when a scope has run empty. Returns false if the scope has processes or does not exist.
+bool FakeNode::removeIfEmpty(const std::string& scope) {
+    const auto isThere = [&scope](const auto& process) { return process.second.starts_with(scope); };
+    if (std::any_of(processes_.begin(), processes_.end(), isThere) || units.erase(scope.substr(scope.rfind('/') + 1)) == 0)
+        return false;
+    std::filesystem::remove_all(cgroupDir(scope));
+    return true;
 }
 
 std::string FakeNode::cgroupOf(pid_t pid) const {
@@ -279,12 +294,9 @@ Result<pid_t> FakeNode::start() {
 void FakeNode::end(pid_t placeholder, std::function<void()> over) {
     const auto path = cgroupOf(placeholder);
     vanish(placeholder);
+    if (path.ends_with(".scope"))
+        (void)removeIfEmpty(path);
     answers_.push_back(loop_.whenIdle(std::move(over)));
-    const auto isThere = [&path](const auto& process) { return process.second == path; };
-    if (!path.ends_with(".scope") || std::any_of(processes_.begin(), processes_.end(), isThere))
-        return;
-    units.erase(path.substr(path.rfind('/') + 1)); // systemd removes a scope that has run empty
-    std::filesystem::remove_all(cgroupDir(path));
 }
 
 void FakeNode::release(pid_t placeholder) {

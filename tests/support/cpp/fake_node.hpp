@@ -78,7 +78,8 @@ public:
     std::map<std::string, std::string> activeStates; ///< by unit; other units are "active"
     bool holdStarts = false;                         ///< starts get their answer only at release()
     void release();
-    bool hangs = false; ///< PID 1 does nothing: starts and lists get NoReply after 25 s, and stay in its queue
+    bool keepEmptyScopes = false; ///< PID 1 is so busy that it does not remove scopes that have run empty
+    bool hangs = false;           ///< PID 1 does nothing: starts and lists get NoReply after 25 s, and stay in its queue
     void goOn();
     /// Makes the callers vanish, so that nobody hears the answers that are on their way.
     void forgetCallers();
@@ -129,6 +130,7 @@ private:
     void makeCgroup(const std::string& path);
     void applyProperties(const std::string& unit, const std::vector<UnitProperty>& properties);
     void updateCgroup(const std::string& path);
+    bool removeIfEmpty(const std::string& scope);
     std::string pathOf(const std::string& unit) const;
     std::filesystem::path cgroupDir(const std::string& path) const { return root_ / "sys/fs/cgroup" / path.substr(1); }
 

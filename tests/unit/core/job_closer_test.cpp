@@ -80,5 +80,31 @@ TEST_F(JobCloserTest, aJobStaysUntilItsSliceIsGone) {
     EXPECT_FALSE(sliceExists());
 }
 
+TEST_F(JobCloserTest, aSliceIsStoppedWhenPid1HasRemovedTheScope) {
+    auto leader = child();
+    create("sge.1", leader);
+    node.keepEmptyScopes = true;
+    end(leader);
+    EXPECT_TRUE(node.stops.empty()) << "PID 1 would stop the scope, too, with a systemd job and a dozen signals more";
+    EXPECT_EQ(receipts().size(), 1U) << "the receipt does not wait for PID 1";
+    node.onUnitRemoved("job-sge.1.scope");
+    EXPECT_EQ(node.stops, std::vector<std::string>{"batch-sge.1.slice"});
+    loop.settle();
+    EXPECT_EQ(manager->jobCount(), 0U);
+}
+
+TEST_F(JobCloserTest, aSliceIsStoppedAfterAMomentIfPid1KeepsTheScope) {
+    auto leader = child();
+    create("sge.1", leader);
+    node.keepEmptyScopes = true;
+    end(leader);
+    EXPECT_TRUE(node.stops.empty());
+    loop.advance(20'000);
+    EXPECT_EQ(node.stops, std::vector<std::string>{"batch-sge.1.slice"});
+    EXPECT_EQ(manager->jobCount(), 0U);
+    node.onUnitRemoved("job-sge.1.scope");
+    EXPECT_EQ(node.stops.size(), 1U);
+}
+
 } // namespace
 } // namespace pinfold::test

@@ -107,6 +107,7 @@ TEST_F(ReconcilerTest, aScopeThatNoRecordKnowsInALiveJob) {
     auto leader = child();
     create("sge.1", leader);
     const std::string slice = "/batch.slice/batch-sge.1.slice/";
+    node.keepEmptyScopes = true;
     auto stranger = inhabited("job-sge.1-7.scope", slice + "job-sge.1-7.scope");
     auto gone = inhabited("job-sge.1-8.scope", slice + "job-sge.1-8.scope");
     node.vanish(gone.pid());
