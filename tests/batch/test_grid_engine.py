@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Grid Engine where the kernel has all controllers: what a job may use binds, and its shepherd outlives what ends the job.
-(`tests/cluster` has the rest.)"""
+"""Grid Engine on a kernel with all controllers: a job cannot use more than it asked for, and its shepherd outlives the cause of the job's
+end. tests/cluster has the other tests of Grid Engine."""
 
 import signal
 from pathlib import Path
@@ -14,17 +14,18 @@ from jobs import BATCH, ESCAPIST, expect_nothing_left, journal, receipts, run, w
 MIB = 1024 * 1024
 AFTER_JOB = "100 : assumedly after job"
 KILLED = (AFTER_JOB, "137")
-# What a slave task's shepherd says where the qrsh_starter below it was killed before it had written how its command ended.
+# The shepherd of a slave task reports this if the qrsh_starter below it was killed before it had written how its command ended.
 STARTER_KILLED = (AFTER_JOB, "129")
 NODE = "node1"
-HOG = "dd if=/dev/zero of=/dev/null bs=400M"  # its buffer is what it takes
-LIMIT = 192  # MiB: a slave task's shepherd takes 40 of them, and the kernel kills the largest
+HOG = "dd if=/dev/zero of=/dev/null bs=400M"  # dd uses as much memory as its buffer is large
+LIMIT = 192  # MiB: the shepherd of a slave task uses 40 of them, and the kernel kills the largest process
 
 
 @pytest.fixture(scope="module", autouse=True)
 def cell():
     grid_engine.start(NODE)
-    # Grid Engine's own hunt for what left the process group is off: pinfold alone ends it. And what a shepherd wrote is kept.
+    # Grid Engine's own search for processes that left the process group is off, so only pinfold ends them. Grid Engine also keeps what a
+    # shepherd wrote.
     grid_engine.configure(shepherd_cmd=grid_engine.PINFOLD, execd_params="KEEP_ACTIVE=true,ENABLE_ADDGRP_KILL=false",
                           epilog="/usr/bin/touch /home/$job_owner/$job_id.epilogue")
     yield
@@ -38,7 +39,7 @@ def receipt(job):
 
 
 def expect_reported(job, *statuses):
-    """By the shepherds themselves, which outlived what killed the job; that of the batch script went on to the epilogue."""
+    """The shepherds report, because they outlive the kill of the job. The shepherd of the batch script then runs the epilogue."""
     spools = [file.parent for file in Path(grid_engine.SPOOL, NODE, "active_jobs", f"{job.id}.1").rglob("exit_status")]
     for spool in spools:
         assert not (spool / "error").read_text().startswith("pinfold: "), "which is for a shepherd that was killed"
@@ -48,7 +49,7 @@ def expect_reported(job, *statuses):
 
 
 def outcome(account):
-    """Failure and exit status; qacct adds words to both."""
+    """Returns failure and exit status. qacct adds words to both."""
     return account["failed"], account["exit_status"].split()[0]
 
 

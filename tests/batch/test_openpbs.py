@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The OpenPBS hook where limits bite: memory, its line in the job's output, usage, GPUs."""
+"""The OpenPBS hook on a kernel with all controllers: memory, the out-of-memory line in the job's output, usage, GPUs."""
 
 import re
 import signal

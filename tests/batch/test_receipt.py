@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A receipt's figures against what was measured without cgroups: wait4() of the same processes, known memory, known transfers.
+"""Compares a receipt's figures with figures that do not come from cgroups: wait4() of the same processes, known memory, known transfers.
 
-Before a job's program runs, the process has used CPU for its start, some of it in the job's cgroup. The program says as its first
-act what it and the cgroup have used by then, and both are taken off what is compared.
+Before a job's program runs, the process has used CPU time for its start, some of it in the job's cgroup. The program first reports what it
+and the cgroup have used by then, and the tests subtract both.
 
-The kernel calls a cgroup empty, and a process ended, some microseconds before that process is off its CPU and its last time slice
-is charged. On real CPUs receipts of 50 ms were right to 0.2 % each time. Software emulation stretches the moment: a virtual CPU that
-the host holds up just then is charged for milliseconds, afterwards. So where these count, all parties share a CPU, which has them
-look after the switch as a rule, and the median of several runs decides."""
+The kernel reports that a cgroup is empty, and that a process has ended, some microseconds before the process leaves its CPU and its last
+time slice is charged. On real CPUs, receipts of 50 ms were right to 0.2 % each time. Software emulation makes this moment longer: if the
+host holds up a virtual CPU at this moment, milliseconds are charged afterwards. So where these milliseconds count, all parties share a CPU.
+They then usually look after the switch, and the tests use the median of several runs."""
 
 import contextlib
 import ctypes
@@ -30,7 +30,7 @@ in_both_modes = pytest.mark.parametrize("mode", MODES)
 
 @pytest.fixture(scope="module", autouse=True)
 def subreaper():
-    """What a job leaves behind becomes a child of the tests: wait4() tells of it too."""
+    """Processes that a job leaves behind become children of the tests, so wait4() reports them, too."""
     assert ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1) == 0
     yield
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 0)
@@ -38,7 +38,7 @@ def subreaper():
 
 @pytest.fixture
 def one_cpu():
-    """For pinfoldd, the tests and, by an option, the job."""
+    """Moves pinfoldd and the tests to one CPU. An option does the same for the job."""
     def move(cpus):
         for pid in (0, main_pid()):
             os.sched_setaffinity(pid, cpus)
@@ -61,7 +61,7 @@ def spend(key, *words, mode="exec", options=(), **popen):
 
 
 def read_done(job):
-    """Microseconds that the program, and its cgroup, had used at its first act."""
+    """Returns the microseconds that the program, and its cgroup, had used at the program's first report."""
     word, own, charged = job.stdout.readline().split()
     assert word == "begun"
     assert job.stdout.readline() == "done\n"
@@ -69,13 +69,14 @@ def read_done(job):
 
 
 def cpu_of_supervisor(job):
-    """Microseconds of the ended, unreaped pinfold-run alone, without its children."""
+    """Returns the microseconds of pinfold-run alone, without its children. It has ended, and nobody has waited for it."""
     wait_until(lambda: os.waitid(os.P_PID, job.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG), "pinfold-run's end", 120)
     return int(Path(f"/proc/{job.pid}/schedstat").read_text().split()[0]) // 1000
 
 
 def reap(*jobs):
-    """Microseconds of CPU of all children of the tests, and of what these have waited for, to the end of the last one."""
+    """Waits for the jobs. Returns the microseconds of CPU time of all children of the tests and their children, until the last one has
+    ended."""
     used = 0
 
     def one():
@@ -88,7 +89,7 @@ def reap(*jobs):
         return False
     wait_until(one, "every process gone", 120)
     for job in jobs:
-        job.returncode = 0  # it has been waited for
+        job.returncode = 0  # reap() has waited for it
         for pipe in filter(None, (job.stdin, job.stdout, job.stderr)):
             pipe.close()
     return used
@@ -100,9 +101,10 @@ def receipt_of(key):
 
 
 def finished(key, job, mode, kill=lambda key: None):
-    """The receipt; microseconds of CPU by wait4(), and by the receipt, from the program's first act on."""
+    """Returns the receipt and two numbers of microseconds: the CPU time by wait4(), and the CPU time by the receipt, both from the
+    program's first report on."""
     own, charged = read_done(job)
-    if mode == "supervise":  # it reaps, and its move to its own slice may have given it all CPUs again
+    if mode == "supervise":  # pinfold-run reaps, and its move to its own slice may have given it all CPUs again
         os.sched_setaffinity(job.pid, os.sched_getaffinity(0))
     kill(key)
     supervisor = cpu_of_supervisor(job) if mode == "supervise" else 0
@@ -133,7 +135,7 @@ def test_a_minute_of_cpu():
 
 
 def expect_mostly_close(runs):
-    """`runs`: of finished()."""
+    """`runs` has the results of finished()."""
     differences = [counted / measured - 1 for _, measured, counted in runs]
     assert abs(statistics.median(differences)) <= 0.02, differences
 
@@ -142,12 +144,12 @@ def expect_mostly_close(runs):
 @pytest.mark.parametrize("kind", ["user", "system"])
 @pytest.mark.parametrize("length, times", [(50, 15), (1000, 3)])
 def test_a_second_of_cpu_or_less(length, times, kind, mode, one_cpu):
-    """What a job used since the last tick counts too. 2 % of 50 ms is 1 ms; nothing is allowed on top."""
+    """The receipt also includes what a job used since the last tick. 2 % of 50 ms is 1 ms, and the test allows nothing more."""
     runs = [finished(key, spend(key, f"{kind}={length}", mode=mode, options=one_cpu), mode)
             for key in series(f"cpu.{mode}.{kind}{length}", times)]
     assert all(measured >= length * 1000 for _, measured, _ in runs)
     expect_mostly_close(runs)
-    if length == 1000:  # the kernel splits by what it finds at its ticks
+    if length == 1000:  # the kernel estimates this split from its ticks
         assert all(receipt[f"cpu_{kind}"] >= 0.8 * measured for receipt, measured, _ in runs)
 
 
@@ -157,7 +159,7 @@ def series(key, count):
 
 def kill_each(key):
     for pid in processes_of(key):
-        with contextlib.suppress(ProcessLookupError):  # pinfoldd kills the others once the leader is gone
+        with contextlib.suppress(ProcessLookupError):  # pinfoldd kills the other processes when the leader has ended
             os.kill(pid, signal.SIGKILL)
 
 
@@ -203,7 +205,7 @@ def test_cpu_and_memory_of_two_tasks_add_up(one_cpu):
 
 
 def base_of(key):
-    """What the program takes for itself: bytes."""
+    """Returns how many bytes the program itself uses."""
     job = spend(key)
     finished(key, job, "exec")
     return receipt_of(key)["memory_peak"]
@@ -238,7 +240,7 @@ WRITTEN, READ = 320 * BLOCK, 192 * BLOCK
 
 @pytest.fixture
 def raw_disk():
-    """A block device without a file system, whose own I/O goes to memory and not to another device."""
+    """A block device without a file system. Its own I/O goes to memory, and not to another device."""
     backing = Path("/dev/shm/disk")
     backing.write_bytes(bytes(WRITTEN))
     disk = run("losetup", "--find", "--show", backing).stdout.strip()
@@ -249,7 +251,8 @@ def raw_disk():
 
 @pytest.fixture
 def written_file():
-    """With all its blocks on the disk: writing it again changes nothing else there but its time, which the journal's thread writes."""
+    """All blocks of this file are on the disk. So a write to the file changes nothing else there except its time, which the journal's
+    thread writes."""
     path = Path("/var/tmp/written")
     with path.open("wb") as file:
         file.write(b"x" * WRITTEN)
@@ -260,7 +263,7 @@ def written_file():
 
 
 def transfers(key, target, then="exit", kill=lambda key: None):
-    finished(f"{key}.warm", spend(f"{key}.warm"), "exec")  # the program itself need not be read then
+    finished(f"{key}.warm", spend(f"{key}.warm"), "exec")  # the next run does not have to read the program itself
     receipt, *_ = finished(key, spend(key, f"write={target}:{WRITTEN}", f"read={target}:{READ}", f"then={then}"), "exec", kill)
     return receipt
 

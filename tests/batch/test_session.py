@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What a login by ssh may use: that of the job it is part of. (`tests/container/test_ssh.py` has the rest of such logins.)"""
+"""A login by ssh may use as much as the job to which it belongs. tests/container/test_ssh.py has the other tests of such logins."""
 
 import pytest
 

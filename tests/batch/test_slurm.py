@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Slurm where the kernel has all controllers: what it asks of memory binds, what it bound stays bound, and where it has cgroups of
-its own pinfold leaves them alone. (`tests/cluster` has the rest.)"""
+"""Slurm on a kernel with all controllers: its memory limit is enforced, its binding to CPUs stays, and pinfold does not touch jobs in
+Slurm's own cgroups. tests/cluster has the other tests of Slurm."""
 
 import re
 from pathlib import Path
@@ -40,7 +40,7 @@ def test_the_memory_asked_for_binds_and_the_job_hears_of_it():
 
 def test_slurms_binding_to_cpus_outlives_the_move_to_the_scope():
     CONFIG.parent.mkdir(parents=True, exist_ok=True)
-    CONFIG.write_text('[defaults]\nallowed_cpus = "0-7"\n')  # so that the move is one to another cpuset
+    CONFIG.write_text('[defaults]\nallowed_cpus = "0-7"\n')  # the process then moves to another cpuset
     run("systemctl", "restart", "pinfoldd")
     daemon_ready()
     try:

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What accounting costs, inside the container: tools/bench runs it. CPU time of pinfoldd while jobs that had all been started before
-end, over their number: it looks for leftovers, reads the figures, makes the receipt durable, has systemd remove the units, removes the
-record. PID 1's share of the same ends, and what the starts took, come beside it; the two ways to end take turns."""
+"""Measures what accounting costs, in the container. tools/bench runs this program.
+
+It starts all jobs first and then ends them. The cost is pinfoldd's CPU time during the ends, divided by the number of jobs. In this time
+pinfoldd looks for leftovers, reads the figures, makes the receipt durable, lets systemd remove the units, and removes the record. The
+program also prints PID 1's CPU time for the same ends, and the CPU time of the starts. The two ways to end a job take turns."""
 
 import re
 import statistics
@@ -20,13 +22,14 @@ ROUNDS = 5
 
 
 def cpu(service):
-    """Microseconds that pinfoldd's service, with all its threads, and PID 1 have used."""
+    """Returns the microseconds that pinfoldd's service, with all its threads, and PID 1 have used."""
     daemon = int(re.search(r"usage_usec (\d+)", (service / "cpu.stat").read_text()).group(1))
     return daemon, int(Path("/proc/1/schedstat").read_text().split()[0]) // 1000
 
 
 def start():
-    """They run once they are what they were started for. Nobody asks pinfoldd, which would be charged for its answers."""
+    """Starts the jobs, and waits until they execute their command. It does not ask pinfoldd, because the answers would cost CPU time,
+    too."""
     jobs = [subprocess.Popen(["pinfold-run", "--job", f"cost.{number}", "--exec", "--", "sleep", "100000"], stdin=subprocess.DEVNULL)
             for number in range(JOBS)]
     wait_until(lambda: all(Path(f"/proc/{job.pid}/comm").read_text() == "sleep\n" for job in jobs), "all running", 120)
@@ -46,14 +49,14 @@ def end_in_turn(jobs):
 
 
 def spent(service, act, *arguments):
-    """What the act returns, and microseconds a job of pinfoldd and of PID 1 meanwhile."""
+    """Returns the result of the act, and the microseconds per job that pinfoldd and PID 1 used meanwhile."""
     before = cpu(service)
     result = act(*arguments)
     return result, [(after - earlier) / JOBS for earlier, after in zip(before, cpu(service))]
 
 
 def cycle(service, end):
-    """Microseconds a job: of pinfoldd and PID 1 for the start, of pinfoldd and PID 1 for the end."""
+    """Returns microseconds per job: of pinfoldd and PID 1 for the start, and of pinfoldd and PID 1 for the end."""
     jobs, starting = spent(service, start)
     _, ending = spent(service, end, jobs)
     for job in jobs:

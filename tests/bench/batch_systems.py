@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What pinfold costs a batch system, in the cluster's first node: tools/bench --cluster runs it. Arrays of empty jobs go through Slurm
-and through Grid Engine, in turns without pinfold and with it; a figure is the ratio of jobs a second of two neighbours. Other work on the
-machine changes that ratio. It changes less what is printed besides: the CPU time of a job, by part."""
+"""Measures what pinfold costs a batch system, in the first node of the cluster. tools/bench --cluster runs this program.
+
+Arrays of empty jobs go through Slurm and through Grid Engine, in turns without pinfold and with pinfold. A figure is the ratio of the jobs
+per second in two successive turns. Other work on the machine changes this ratio. It changes the CPU time of a job less, which the program
+prints for each part, too."""
 
 import dataclasses
 import os
@@ -32,7 +34,8 @@ def lines(file):
 
 
 def cpu_time(daemon):
-    """Milliseconds so far by part: the batch system's daemon on the node, all that it has waited for, some services, and the rest."""
+    """Returns the milliseconds so far of each part: the batch system's daemon on the node, the processes for which the daemon has waited,
+    some services, and the rest."""
     fields = Path(f"/proc/{run('pgrep', '-xo', daemon).stdout.strip()}/stat").read_text().rsplit(")", 1)[1].split()
     own, children = (sum(map(int, times)) * 1e3 / os.sysconf("SC_CLK_TCK") for times in (fields[11:13], fields[13:15]))
     parts = {daemon: own, f"children of {daemon}": children}
@@ -48,12 +51,12 @@ def usage(cgroup):
 
 @dataclasses.dataclass(frozen=True)
 class Turn:
-    rate: float  # jobs a second
-    cpu: dict[str, float]  # milliseconds a job, by part
+    rate: float  # jobs per second
+    cpu: dict[str, float]  # milliseconds per job, for each part
 
 
 def turn(daemon, file, submit, settle):
-    """By the lines that the batch system writes when a job is over."""
+    """Counts the lines that the batch system writes when a job is over."""
     before, spent = lines(file), cpu_time(daemon)
     begun = time.monotonic()
     submit()
@@ -66,7 +69,7 @@ def turn(daemon, file, submit, settle):
 
 def slurm_array(pinfold):
     slurm.start(pinfold=pinfold)
-    slurm.submit("true", "--output=/dev/null")  # the first job of a slurmd has more to do
+    slurm.submit("true", "--output=/dev/null")  # the first job of a slurmd takes longer
     slurm.wait_idle()
     return turn("slurmd", slurm.COMPLETED, lambda: slurm.submit("true", f"--array=1-{JOBS}", "--output=/dev/null"), slurm.wait_idle)
 
@@ -96,7 +99,7 @@ def compare(name, without, with_pinfold):
 
 
 def main():
-    # Slurm hands over how much memory each job may have, and a container cannot enforce that.
+    # Slurm passes on how much memory each job may have, and a container cannot enforce this limit.
     set_site("node1", '[jobs]\nunenforced_limits = "warn"\n')
     met = compare("Slurm", lambda: slurm_array(False), lambda: slurm_array(True))
     run("systemctl", "stop", "slurmd", "slurmctld", "munge")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pinfold against systemd-run and against itself, inside the container: tools/bench runs it. Every ratio comes from one run, the
-two sides taking turns."""
+"""Compares pinfold with systemd-run and with itself, in the container. tools/bench runs this program. Both sides of a ratio come from one
+run, in which they take turns."""
 
 import os
 import re
@@ -32,14 +32,15 @@ def report(figure, value, reach, ok):
 
 
 def settle(live):
-    """Until nothing of the side before is under way: pinfoldd has forgotten its jobs, and PID 1 has come to a ping behind it all."""
+    """Waits until the earlier side has no work left: pinfoldd has forgotten its jobs, and PID 1 has answered a ping after all earlier
+    calls."""
     bus = dbus.SystemBus()
     pinfold = dbus.Interface(bus.get_object("org.pinfold1", "/org/pinfold1", introspect=False), "org.freedesktop.DBus.Properties")
     wait_until(lambda: pinfold.Get("org.pinfold1.Manager", "JobCount") == live, f"{live} jobs")
     bus.get_object("org.freedesktop.systemd1", "/org/freedesktop/systemd1", introspect=False).Ping(
         dbus_interface="org.freedesktop.DBus.Peer")
-    # A move between cgroups waits for an RCU grace period, 10 ms and more, unless there was another move just before. Both sides
-    # pay for that with their one move, and only when nothing has happened for a while: this is the move just before, to where we are.
+    # A move between cgroups waits for an RCU grace period of 10 ms and more, unless there was another move just before. On both sides, the
+    # one move would wait for it, but only after a quiet time. So settle() makes a move just before, of this process into its own cgroup.
     own = re.search(r"^0::(.*)$", Path("/proc/self/cgroup").read_text(), re.M)[1]
     Path(f"/sys/fs/cgroup{own}/cgroup.procs").write_text(str(os.getpid()))
 
@@ -54,7 +55,7 @@ def seconds(command, live):
 
 
 def in_turns(*commands, rounds=ROUNDS, live=0):
-    """The median of each command, with so many live jobs."""
+    """Returns the median of each command, while this number of jobs is live."""
     times = [[] for _ in commands]
     for command in commands:
         seconds(command, live)
@@ -84,7 +85,7 @@ def throughput(jobs=400, at_once=16):
                 os.posix_spawnp(command[0], command, os.environ)
         return jobs / (time.perf_counter() - begun)
 
-    # Each ratio is of neighbours: what else this machine does changes from one second to the next.
+    # Each ratio compares successive runs, because the other work on this machine changes from one second to the next.
     pairs = [(batch(SUPERVISE), batch(SYSTEMD_RUN)) for _ in range(9)]
     ratio = statistics.median(ours / theirs for ours, theirs in pairs)
     report("jobs a second, 16 at a time, against systemd-run --scope",
@@ -97,12 +98,13 @@ def private_memory(pid):
 
 
 def asleep(pid):
-    """The connection to pinfoldd is closed."""
+    """Returns true if the process has closed its connection to pinfoldd."""
     return not any("socket" in os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd"))
 
 
 def supervisor_memory():
-    """Of one of two: the program's own pages are everyone's who runs it, and count as private while only one does."""
+    """Measures one of two pinfold-runs. Their program's own pages count as private if only one pinfold-run is running, and as shared if
+    there are two."""
     jobs = [start_job(key, "sleep", "1000", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for key in ("bench.one", "bench.two")]
     for key, job in zip(("bench.one", "bench.two"), jobs):
         wait_running(key)
@@ -136,7 +138,7 @@ def storm():
     report("storm of pid-hopping daemons: PID 1's answer to a ping, 99th percentile", f"{p99 * 1e3:.0f} ms of {len(pings)}", "<= 100 ms", p99 <= 0.1)
     report("storm: leader's exit to all gone", f"{gone:.2f} s", "<= 2 s", gone <= 2)
 
-    # The other side bounds its storm itself: systemctl stop takes as long as that lasts.
+    # The other side limits its own storm, because systemctl stop lasts as long as the storm.
     theirs = subprocess.Popen(["systemd-run", "--scope", "-q", "--unit=bench-storm", "--", "sh", "-c", f"{ESCAPIST} storm 10; sleep 1000"],
                               stdout=subprocess.PIPE, text=True)
     assert "ready" in theirs.stdout.readline()
@@ -232,7 +234,8 @@ def quiet():
     run("journalctl", "--sync")
     wait_until(sleeps, "pinfoldd has done all that starts leave to do", deadline=60)
     before = switches()
-    # From outside: a tracer would wake it itself. Who does not wake up makes no system call.
+    # This measurement comes from outside, because a tracer would wake up the process itself. A process that does not wake up makes no
+    # system call.
     select.select([], [], [], 10)
     woken = switches() - before
     report("pinfoldd's wake-ups in 10 s with 100 live, quiet jobs", str(woken), "0 besides the watchdog, which comes every 15 s or so", woken <= 1)

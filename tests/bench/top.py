@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What `pinfold top` costs with 500 jobs at a look a second, inside the container: tools/bench runs it. CPU time of the process
-against wall time; what it makes pinfoldd and the bus do comes beside it."""
+"""Measures what `pinfold top` costs with 500 jobs and one refresh per second, in the container. tools/bench runs this program. It compares
+the CPU time of the process with wall time, and also prints the CPU time that the process causes in pinfoldd and the bus."""
 
 import os
 import subprocess
@@ -24,7 +24,7 @@ def cpu_of(pid):
 
 
 def measure(options):
-    """CPU seconds of it and of pinfoldd, and wall seconds."""
+    """Returns the CPU seconds of `pinfold top` and of pinfoldd, and the wall seconds."""
     daemon = main_pid()
     before, begun = cpu_of(daemon), time.monotonic()
     with open("/dev/null", "wb") as nowhere:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The real pinfoldd on a private bus, against a systemd that can be told to misbehave. Nothing of this host is touched."""
+"""The real pinfoldd on a private bus, with a stand-in for systemd that can be told to misbehave. The tests change nothing on this host."""
 
 import contextlib
 import os
@@ -19,7 +19,7 @@ import pytest
 HERE = Path(__file__).resolve().parent
 BUILD = Path(os.environ.get("PINFOLD_BUILD", HERE.parents[1] / "build"))
 
-# As a system bus: everyone may connect, and a connection may have 128 calls unanswered.
+# As on the system bus, everyone may connect, and a connection may have 128 unanswered calls.
 CONFIG = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
  "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
 <busconfig>
@@ -44,7 +44,7 @@ def wait_until(predicate, what, deadline=60.0):
 
 
 def listens(path):
-    """The file is there before somebody listens behind it."""
+    """The file exists before somebody listens at it, so this function connects."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         return connection.connect_ex(str(path)) == 0
 
@@ -82,7 +82,7 @@ class World:
         return process
 
     def daemon_command(self, program):
-        """With the wrapper's socket, passed as systemd does (sd_listen_fds(3))."""
+        """Passes the wrapper's socket as systemd does (sd_listen_fds(3))."""
         return ["bash", "-c", f'exec 3<&{self.listener.fileno()}; LISTEN_FDS=1 LISTEN_PID=$$ exec "$@"', "bash", program, "--root", self.root]
 
     def start_daemon(self):
@@ -158,7 +158,7 @@ def error_name(call):
 
 @contextlib.contextmanager
 def new_world():
-    # Not tmp_path: other users come to this bus, and pytest's directories are root's alone.
+    # The tests do not use tmp_path, because other users use this bus, and only root can read pytest's directories.
     with tempfile.TemporaryDirectory(prefix="pinfold-bus-") as directory:
         world = World(Path(directory))
         try:

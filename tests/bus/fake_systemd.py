@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A systemd that behaves, with faults on request: `fake_systemd.py ROOT` owns org.freedesktop.systemd1 on the bus that
-DBUS_SYSTEM_BUS_ADDRESS names, and keeps /proc and /sys/fs/cgroup below ROOT for pinfoldd --root ROOT. Processes are real ones."""
+"""A stand-in for systemd that behaves well, and has faults on request. `fake_systemd.py ROOT` owns org.freedesktop.systemd1 on the bus that
+DBUS_SYSTEM_BUS_ADDRESS names. It writes /proc and /sys/fs/cgroup below ROOT, for pinfoldd --root ROOT. The processes are real."""
 
 import itertools
 import os
@@ -41,7 +41,7 @@ CGROUP_FILES = {"MemoryMax": "memory.max", "TasksMax": "pids.max", "CPUWeight": 
 
 
 def list_of(bitmap):
-    """As the kernel writes it: 0-3,8."""
+    """Returns the list as the kernel writes it: 0-3,8."""
     numbers = [8 * index + bit for index, byte in enumerate(bitmap) for bit in range(8) if int(byte) >> bit & 1]
     runs = [[number for _, number in run] for _, run in itertools.groupby(enumerate(numbers), lambda pair: pair[1] - pair[0])]
     return ",".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
@@ -54,7 +54,7 @@ def cgroup_text(value):
 
 
 def put(file, text):
-    """Never empty in between: cgroup.events is read at each change."""
+    """Never leaves the file empty in between, because pinfoldd reads cgroup.events at each change."""
     fd = os.open(file, os.O_WRONLY | os.O_CREAT, 0o644)
     os.pwrite(fd, text.encode(), 0)
     os.ftruncate(fd, len(text))
@@ -62,13 +62,14 @@ def put(file, text):
 
 
 class Node:
-    """The kernel's part."""
+    """The part of the kernel."""
 
     def __init__(self, root):
         self.root = root
         self.processes = {}  # pid -> cgroup
-        self.hanging = set()  # pids: no signal reaches these
-        self.placeholders = {}  # pid -> cgroup: of pinfoldd's own, and not in cgroup.procs, where a move is seen by its text
+        self.hanging = set()  # process ids: no signal reaches these processes
+        # process id -> cgroup: pinfoldd's own processes. They are not in cgroup.procs, because a reader of its text would see a move.
+        self.placeholders = {}
         (root / "proc").mkdir(parents=True)
         (root / "sys/fs/cgroup").mkdir(parents=True)
         (root / "sys/fs/cgroup/cgroup.controllers").write_text("cpuset cpu io memory pids\n")
@@ -170,7 +171,7 @@ def path_of(unit):
 
 
 class FakeSystemd(dbus.service.Object):
-    SUPPORTS_MULTIPLE_CONNECTIONS = True  # one after the other
+    SUPPORTS_MULTIPLE_CONNECTIONS = True  # one connection after the other
 
     def __init__(self, bus, node):
         super().__init__(bus, PATH)
@@ -183,29 +184,29 @@ class FakeSystemd(dbus.service.Object):
         self.hold_freezes = False
         self.calls = []
 
-    # What a test says.
+    # The calls of a test.
     @dbus.service.method(CONTROL, in_signature="u")
     def Show(self, pid):
         self.node.show(int(pid))
 
     @dbus.service.method(CONTROL, in_signature="us")
     def Move(self, pid, cgroup):
-        """As what a job's process has started."""
+        """Moves a process, as if a process of the job had started it."""
         self.node.move(int(pid), str(cgroup))
 
     @dbus.service.method(CONTROL, in_signature="u")
     def Hang(self, pid):
-        """In the kernel, as on a file server that is gone: it outlives SIGKILL, until the test ends it."""
+        """Lets a process hang in the kernel, as with a file server that does not answer. It outlives SIGKILL until the test ends it."""
         self.node.hanging.add(int(pid))
 
     @dbus.service.method(CONTROL, in_signature="as")
     def Faults(self, faults):
-        """For the next starts, one each."""
+        """Sets the faults of the next starts, one fault for each start."""
         self.faults = [str(fault) for fault in faults]
 
     @dbus.service.method(CONTROL, in_signature="u")
     def Delay(self, milliseconds):
-        """From now on each start is answered so late."""
+        """From now on, the answer to each start comes after this delay."""
         self.delay = int(milliseconds)
 
     @dbus.service.method(CONTROL, in_signature="b")
@@ -218,7 +219,7 @@ class FakeSystemd(dbus.service.Object):
 
     @dbus.service.method(CONTROL, in_signature="b")
     def HoldEnds(self, hold):
-        """Calls are answered, and their jobs go on until HoldEnds(False)."""
+        """Calls get their answer, but systemd's jobs do not end until HoldEnds(False)."""
         self.hold_ends = bool(hold)
         held, self.held_ends = self.held_ends, []
         for end in held:
@@ -226,7 +227,7 @@ class FakeSystemd(dbus.service.Object):
 
     @dbus.service.method(CONTROL, in_signature="b")
     def HoldFreezes(self, hold):
-        """As of a job with a process that waits in the kernel: from now on freezes are never answered."""
+        """From now on, freezes get no answer, as if a process of the job waited in the kernel."""
         self.hold_freezes = bool(hold)
 
     @dbus.service.method(CONTROL, out_signature="u")
@@ -242,7 +243,7 @@ class FakeSystemd(dbus.service.Object):
         return dbus.Array(self.calls, signature="s")
 
     def vanish(self, milliseconds):
-        """Off the bus with its calls unanswered, and back on a new connection: pinfoldd gets NoReply for them."""
+        """Leaves the bus with unanswered calls, and comes back on a new connection. pinfoldd gets NoReply for these calls."""
         self.remove_from_connection(self.bus, PATH)
         self.bus.close()
 
@@ -256,7 +257,7 @@ class FakeSystemd(dbus.service.Object):
 
     @dbus.service.method(CONTROL, in_signature="s")
     def SayRemoved(self, unit):
-        """UnitRemoved of a unit that lives, as a mere query of it may cause."""
+        """Emits UnitRemoved for a live unit, as a mere query of the unit may cause."""
         self.UnitRemoved(str(unit), dbus.ObjectPath("/x"))
 
     @dbus.service.method(CONTROL, in_signature="u")
@@ -273,7 +274,7 @@ class FakeSystemd(dbus.service.Object):
         bus.release_name("org.freedesktop.systemd1")
         GLib.timeout_add(int(milliseconds), lambda: bus.request_name("org.freedesktop.systemd1") and False)
 
-    # What systemd does.
+    # The calls of systemd.
     @dbus.service.method(MANAGER)
     def Subscribe(self):
         pass
@@ -382,7 +383,7 @@ class FakeSystemd(dbus.service.Object):
         if self.faults and self.faults[0] == "refuse-property":
             self.faults.pop(0)
             raise Refused(*FAULTS["refuse-property"])
-        if self.faults and self.faults[0] == "ignore-property":  # as where a controller is missing
+        if self.faults and self.faults[0] == "ignore-property":  # as if a controller is missing
             self.faults.pop(0)
             return
         self.node.set_limits(path_of(name), properties)
@@ -419,13 +420,13 @@ class FakeSystemd(dbus.service.Object):
 
     @dbus.service.method(CONTROL, in_signature="s")
     def Shutdown(self, state):
-        """PID 1 has a job for shutdown.target; its own state is this then."""
+        """Announces PID 1's job for shutdown.target, with the given state of the system."""
         self.state = str(state)
         self.JobNew(dbus.UInt32(self.jobs + 1), self.new_job(), "shutdown.target")
 
     @dbus.service.method(CONTROL)
     def Reload(self):
-        """daemon-reload: UnitRemoved for everything that lives, between the two Reloading signals."""
+        """Acts as daemon-reload: emits UnitRemoved for all live units, between the two Reloading signals."""
         self.Reloading(True)
         for unit in self.units:
             self.UnitRemoved(unit, dbus.ObjectPath("/x"))
@@ -450,7 +451,7 @@ def private_bus():
 def main():
     DBusGMainLoop(set_as_default=True)
     bus = private_bus()
-    FakeSystemd(bus, Node(Path(sys.argv[1])))  # before it has its name: who sees that may call
+    FakeSystemd(bus, Node(Path(sys.argv[1])))  # before it has its name, because a program that sees the name may call at once
     bus.request_name("org.freedesktop.systemd1")
     GLib.MainLoop().run()
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A connection to the bus by hand. No bus library sends a descriptor that is in no argument, and of which the header alone tells."""
+"""A connection to the bus that is made by hand. No bus library sends a descriptor that is not an argument, and that only the header
+counts."""
 
 import itertools
 import os
@@ -25,7 +26,7 @@ def field(name, value):
 
 
 def message(kind, serial, fields, body=b""):
-    """`kind`: 1 call, 2 return, 3 error, 4 signal."""
+    """`kind`: 1 is a call, 2 a return, 3 an error, 4 a signal."""
     *first, last = [field(name, value) for name, value in fields.items()]
     array = b"".join(map(padded, first)) + last
     return padded(struct.pack("<cBBBIII", b"l", kind, 0, 1, len(body), serial, len(array)) + array) + body
@@ -33,7 +34,7 @@ def message(kind, serial, fields, body=b""):
 
 class RawBus:
     def __init__(self, path, user=None):
-        """`user`: the caller's id as the bus sees it, where that is not the caller's own."""
+        """`user`: the caller's id as the bus sees it, if it differs from the caller's own id."""
         self.serials = itertools.count(1)
         self.connection = socket.socket(socket.AF_UNIX)
         self.connection.settimeout(60)
@@ -46,12 +47,13 @@ class RawBus:
         assert self.connection.recv(4096)
 
     def send(self, kind, descriptors, fields, body=b""):
-        """To pinfoldd. `fields`: those of the header, by name."""
+        """Sends a message to pinfoldd. `fields`: the fields of the header, by name."""
         fields = {"destination": "org.pinfold1", **fields, **({"unix_fds": len(descriptors)} if descriptors else {})}
         socket.send_fds(self.connection, [message(kind, next(self.serials), fields, body)], descriptors)
 
     def answers(self):
-        """All that has come, up to the answer to a call that only this function makes: the bus keeps the order."""
+        """Returns all messages that have come before the answer to a call that only this function makes. The bus keeps the order of
+        messages."""
         self.send(1, [], {"path": "/org/freedesktop/DBus", "interface": "org.freedesktop.DBus", "member": "NoSuchCall",
                           "destination": "org.freedesktop.DBus"})
         said = b""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What a job has for itself alone, over D-Bus. The node has 8 CPUs, and here two GPUs."""
+"""CPUs and GPUs that a job has for itself alone, over D-Bus. The node of these tests has 8 CPUs and two GPUs."""
 
 import dbus
 import pytest

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Descriptors that come with messages of the bus, and above all those that the message does not name: no bus library sends such a one."""
+"""Descriptors that come with messages of the bus, above all descriptors that the message does not name. No bus library sends such
+descriptors."""
 
 import os
 import resource
@@ -17,7 +18,7 @@ from raw_bus import RawBus, text
 from test_callers import USER
 from test_wrapper_socket import LINGERING
 
-RAW_BUS = (HERE / "raw_bus.py").read_text()  # the user may not get to where it is
+RAW_BUS = (HERE / "raw_bus.py").read_text()  # the user may not be able to read the file in its directory
 
 PING = dict(path="/", interface="org.freedesktop.DBus.Peer", member="Ping")
 MANAGER = dict(path="/org/pinfold1", interface="org.pinfold1.Manager")
@@ -36,7 +37,8 @@ MESSAGES = {
 
 
 def attack(world, send):
-    """As an ordinary user, six times: more than one user has threads for. Who has sent has closed his own before pinfoldd looks."""
+    """Sends as an ordinary user, six times, because one user has fewer threads. The sender has closed its own descriptors before pinfoldd
+    looks."""
     program = LINGERING.format(uid=USER, path=str(world.socket), send=send)
     world.daemon.send_signal(signal.SIGSTOP)
     users = []
@@ -72,7 +74,7 @@ RawBus({str(world.directory / "bus")!r}).send({kind}, [lingering.fileno()], {fie
 
 
 def opened(world, file):
-    """How many descriptors of pinfoldd's are of this file."""
+    """Returns how many of pinfoldd's descriptors are of this file."""
     wanted = os.readlink(f"/proc/self/fd/{file}")
     directory = f"/proc/{world.daemon.pid}/fd"
     links = []
@@ -97,7 +99,7 @@ def test_a_jobs_output_is_what_its_caller_has_sent(world):
 
 
 def test_more_descriptors_than_there_are_numbers_for(world):
-    """The message is lost, and nothing else. (libsystemd takes one that the kernel has cut short for the end of the bus.)"""
+    """pinfoldd loses this message and nothing else. libsystemd takes a message that the kernel has cut short for the end of the bus."""
     count = lambda: len(os.listdir(f"/proc/{world.daemon.pid}/fd"))
     used, hard = count(), resource.prlimit(world.daemon.pid, resource.RLIMIT_NOFILE)[1]
     bus = RawBus(world.directory / "bus")
@@ -113,7 +115,7 @@ def test_more_descriptors_than_there_are_numbers_for(world):
 
 
 def test_the_bus_knows_pinfoldd_by_name_before_it_is_ready(world):
-    """The policy on descriptors is for names, and a pinfoldd that takes up a thousand jobs is not ready for a while."""
+    """The policy about descriptors holds for names. A pinfoldd that reads the records of a thousand jobs is not ready for some time."""
     world.daemon.kill()
     world.daemon.wait()
     wait_until(lambda: not world.bus.name_has_owner("org.pinfold1"), "the end of pinfoldd")

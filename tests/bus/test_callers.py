@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Who asks for what: other users, floods, messages that no honest client sends."""
+"""Callers: other users, floods, and messages that no honest client sends."""
 
 import os
 import subprocess
@@ -26,7 +26,8 @@ except dbus.DBusException as error:
 """
 
 
-# Seconds that a call takes: half of the calls take no longer. Who is held up is so at each, and a busy machine holds up any one.
+# The median of the seconds that a call takes. If a flood holds up the caller, each call takes long. On a busy machine, single calls may
+# take long.
 HELD_UP = ("__import__('statistics').median((lambda t: (m.ListJobs(), __import__('time').monotonic() - t)[1])"
            "(__import__('time').monotonic()) for _ in range(20))")
 

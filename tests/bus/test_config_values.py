@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""`pinfold config`: what the files set, all together, and where. pinfoldd is not asked."""
+"""`pinfold config`: all values that the files set, and where. The command does not ask pinfoldd."""
 
 import json
 import subprocess

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A drained node, over D-Bus: what is refused, what goes on, what is told to who watches."""
+"""A drained node, over D-Bus: which calls pinfoldd refuses, what continues, and which signals it sends."""
 
 import re
 import signal
@@ -46,7 +46,7 @@ def restart(world, number=signal.SIGKILL):
 
 @pytest.fixture
 def watcher(world):
-    """Lines of `busctl monitor`-like output: what a scheduler that watches the node's properties is told."""
+    """Returns a reader of dbus-monitor's lines: what a scheduler receives that watches the node's properties."""
     process = subprocess.Popen(["dbus-monitor", "--address", world.address, f"type='signal',interface='{PROPERTIES}',path='/org/pinfold1'"],
                                stdout=subprocess.PIPE, text=True)
     world.processes.append(process)
@@ -55,7 +55,7 @@ def watcher(world):
             break
 
     def changes():
-        """The next change, as lines."""
+        """Returns the lines of the next change."""
         lines = []
         for line in process.stdout:
             lines.append(line.strip())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""`pinfold events`: what pinfoldd tells everybody, a line for each event as it comes."""
+"""`pinfold events`: a line for each event that pinfoldd emits, as soon as it happens."""
 
 import itertools
 import json
@@ -20,7 +20,7 @@ class Listener:
         self.process = subprocess.Popen([BUILD / "src/cli/pinfold", "events", *options], env=world.environment, bufsize=0,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         world.processes.append(self.process)
-        # It says nothing by itself: it listens when it has heard something.
+        # The command prints nothing at its start. It listens as soon as it has received an event.
         wait_until(lambda: self.hears_a_drain(world), "it listens")
         world.manager().Drain("it listens", NOTHING)
         wait_until(lambda: b"it listens" in self.line(), "the last one")
@@ -81,7 +81,7 @@ def test_json_has_a_document_in_each_line(world):
     rest = itertools.takewhile(lambda event: event["event"] != "drained", (json.loads(listener.line()) for _ in itertools.count()))
     world.manager().WaitJob("sge.1")
     world.manager().Drain("that was all", NOTHING)
-    # This bus's cgroup may have the leader for a moment when it has ended already, which is a leftover then.
+    # The cgroup of this bus may contain the leader for a moment after its end, and the leader then counts as a leftover.
     removed, = [event for event in rest if event["event"] != "leftovers-found"]
     assert (removed["event"], removed["job"], removed["result"]) == ("job-removed", "sge.1", "exited")
 
@@ -89,7 +89,7 @@ def test_json_has_a_document_in_each_line(world):
 def test_nobody_else_is_taken_for_pinfoldd(world):
     listener = Listener(world)
     address = listener_name(world, listener.process.pid)
-    for destination in (None, address):  # to everybody; past the bus's own look at the sender
+    for destination in (None, address):  # None sends to everybody, and avoids the bus's own check of the sender
         forged = dbus.lowlevel.SignalMessage("/org/pinfold1", "org.pinfold1.Manager", "JobAdded")
         forged.append("sge.forged", "/org/pinfold1/job/x", signature="so")
         if destination:

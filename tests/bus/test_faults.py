@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""More of what systemd may do to a call, and to the jobs that are there when it does."""
+"""More faults of systemd during calls, and during the lives of jobs."""
 
 import contextlib
 import os
@@ -18,7 +18,7 @@ NONE = dbus.Dictionary({}, signature="sv")
 
 
 class Asker:
-    """Calls whose answers come when they come."""
+    """Makes calls without waiting for each answer."""
 
     def __init__(self, world, connections=1):
         self.buses = [dbus.bus.BusConnection(world.address, mainloop=DBusGMainLoop()) for _ in range(connections)]
@@ -45,7 +45,7 @@ def expect_nothing_left(world):
 
 
 def test_no_more_than_64_calls_are_unanswered(world):
-    """200 creations at once, of which systemd answers none: dbus-daemon would refuse pinfoldd the 129th."""
+    """Makes 200 calls of CreateJob at once, of which systemd answers none. dbus-daemon would refuse pinfoldd's 129th call."""
     world.systemd.Hold(True)
     asker = Asker(world, connections=4)
     for number in range(200):
@@ -60,7 +60,7 @@ def test_no_more_than_64_calls_are_unanswered(world):
 
 
 def test_no_more_than_64_systemd_jobs_are_under_way(world):
-    """PID 1 holds a match rule for each, and leaves the bus when dbus-daemon refuses it the 513th."""
+    """PID 1 has a match rule for each of these jobs, and leaves the bus when dbus-daemon refuses the 513th rule."""
     world.systemd.HoldEnds(True)
     asker = Asker(world, connections=4)
     for number in range(200):
@@ -75,7 +75,7 @@ def test_no_more_than_64_systemd_jobs_are_under_way(world):
 
 
 def test_never_an_answer_and_nothing_done(world):
-    """The one creation is given up, after the time that systemd may take; others are not held up by it."""
+    """pinfoldd gives up this one job after the time that systemd may take. It does not hold up other jobs."""
     world.systemd.Faults(["ignored"] * 3)
     asker = Asker(world)
     leader, other = world.process(), world.process()
@@ -151,7 +151,7 @@ def test_units_that_are_said_to_be_gone_and_are_not(world):
 
 
 def test_descriptors_are_given_back(world):
-    """Those of refused calls, and those of jobs that are over."""
+    """pinfoldd closes the descriptors of refused calls, and of jobs that are over."""
     open_now = lambda: len(os.listdir(f"/proc/{world.daemon.pid}/fd"))
     leader = world.process()
     world.create("bus.0", leader)
@@ -168,7 +168,7 @@ def test_descriptors_are_given_back(world):
 
 @pytest.mark.parametrize("missing", ["systemd", "bus"])
 def test_nothing_to_start_on(world, missing):
-    """One line that says what is missing and what to do; systemd tries again."""
+    """One line says what is missing and what to do. systemd tries again."""
     world.daemon.kill()
     world.daemon.wait()
     process = world.processes[1 if missing == "systemd" else 0]
@@ -182,7 +182,7 @@ def test_nothing_to_start_on(world, missing):
 
 
 def start_with(world, descriptors, notified):
-    """What comes of a start with no more descriptors than that: "ready" or the exit status."""
+    """Starts pinfoldd with this limit of descriptors. Returns "ready", or the exit status."""
     daemon = world.start("prlimit", f"--nofile={descriptors}", *world.daemon_command(BUILD / "src/daemon/pinfoldd"))
     said = []
 
@@ -198,7 +198,8 @@ def start_with(world, descriptors, notified):
 
 
 def test_a_start_without_descriptors_ends(world):
-    """Whichever step of it finds none: a pinfoldd that neither is ready nor ends has all jobs wait until systemd's patience is over."""
+    """pinfoldd ends, no matter which step of its start finds no descriptor. If pinfoldd neither became ready nor ended, all jobs would wait
+    for systemd's start time-out."""
     needed = len(os.listdir(f"/proc/{world.daemon.pid}/fd"))
     world.daemon.kill()
     world.daemon.wait()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Signals that look like systemd's, and that anyone may send to pinfoldd alone: no rule of the bus looks at their sender."""
+"""Signals that look like systemd's signals, and that every user can send to pinfoldd alone. No match rule checks their sender here."""
 
 import dbus
 import dbus.bus
@@ -34,7 +34,7 @@ def test_a_signal_to_pinfoldd_alone_is_nobodys(world, signal, by_name):
     destination = "org.pinfold1" if by_name else world.bus.get_name_owner("org.pinfold1")
     for _ in range(10):
         forge(attacker, destination, signal)
-    # The bus keeps the order of what one sends, so pinfoldd has seen the signals when it answers.
+    # The bus keeps the order of one sender's messages, so pinfoldd has seen the signals when it answers.
     assert world.manager(attacker).ListJobs()
     assert world.live() == {"sge.1": "running"}
     world.create("sge.2", world.process())

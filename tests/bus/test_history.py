@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What is asked of the history, what is removed from it, and a file that an older pinfold left."""
+"""Queries of the history, removals of receipts, and a file that an older pinfold wrote."""
 
 import socket
 import sqlite3
@@ -94,7 +94,7 @@ def test_vacuum(world):
 
 
 def make_old(directory):
-    """history.db as pinfold before schema 2 left it, with the receipt that is in it now."""
+    """Changes history.db to the form that pinfold wrote before schema 2, with the receipt that is in the file."""
     with sqlite3.connect(directory / "history.db") as new:
         rows = new.execute("SELECT id, key, uid, ended, receipt FROM receipts").fetchall()
     new.close()
@@ -108,7 +108,7 @@ def make_old(directory):
 
 
 def test_a_start_that_migrates_asks_for_time(world):
-    """Else the unit's start time-out would cut it off, and the next start would begin anew."""
+    """Otherwise the start time-out of the unit would end the migration, and the next start would begin it again."""
     run_job(world, "sge.1")
     world.daemon.terminate()
     assert world.daemon.wait(20) == 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A running job's limits over D-Bus, and its suspension."""
+"""Changes of a running job's limits over D-Bus, and suspension of the job."""
 
 import dbus
 import pytest

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Lists that users make as long as they like. dbus-daemon drops who sends a message of more than 32 MiB, and pinfoldd with it."""
+"""Lists that users can make very long. dbus-daemon disconnects a sender of a message of more than 32 MiB, and this would also hold for
+pinfoldd."""
 
 import json
 import sqlite3
@@ -21,7 +22,7 @@ def expect_the_same_pinfoldd(world):
 
 
 def multiply(world, number, uid=0, **entries):
-    """Receipts like the newest of "sge.1": sge.2, sge.3, ... Hundreds of them ended in the same microsecond."""
+    """Writes receipts like the newest receipt of "sge.1": sge.2, sge.3, ... Hundreds of them end in the same microsecond."""
     with sqlite3.connect(world.root / "var/lib/pinfold/history.db") as history:
         text, kind = history.execute("SELECT receipt, kind FROM receipts WHERE key = 'sge.1'").fetchone()
         receipt = json.loads(text)
@@ -34,7 +35,7 @@ def multiply(world, number, uid=0, **entries):
 
 
 def all_pages(first, following):
-    """What each page says, and how many there were."""
+    """Returns the entries of all pages, and the number of pages."""
     pages = [first()]
     while pages[-1] and pages[-1][-1].get("more"):
         assert not any("more" in entry for entry in pages[-1][:-1]), "only the last entry tells"
@@ -48,7 +49,7 @@ def receipts(world, **filter):
 
 
 def pinfold(world, *words, uid=0):
-    with open(BUILD / "src/cli/pinfold", "rb") as program:  # the user may not get to where it is
+    with open(BUILD / "src/cli/pinfold", "rb") as program:  # the user may not be able to read the program in its directory
         done = subprocess.run([f"/proc/self/fd/{program.fileno()}", *words], env=world.environment, capture_output=True, text=True, user=uid,
                               timeout=PATIENCE, pass_fds=[program.fileno()])
     assert done.returncode == 0, done.stderr
@@ -56,7 +57,7 @@ def pinfold(world, *words, uid=0):
 
 
 def test_receipts_that_an_earlier_pinfold_left_large(world):
-    """170 with 50 command lines of 4 KiB each are more than 32 MiB."""
+    """170 receipts with 50 command lines of 4 KiB each are more than 32 MiB."""
     run_job(world, "sge.1")
     multiply(world, 170, leftovers=50, leftover_commands=[LONG] * 50)
     found, _ = receipts(world, limit=dbus.UInt32(170))
@@ -91,7 +92,7 @@ def test_an_ordinary_user_gets_all_of_theirs_though_it_takes_a_while(world):
 
 
 def fill(world, key, number, command):
-    """As many processes in a job, as the kernel shows them; only the leader is a real one."""
+    """Adds this number of processes to a job, in the files that the kernel would show. Only the leader is a real process."""
     leader = world.process()
     world.create(key, leader)
     proc = world.root / "proc"
@@ -109,7 +110,7 @@ def fill(world, key, number, command):
 
 
 def test_processes_with_long_names_come_in_pages(world):
-    """8,200 of them would be more than 32 MiB, and a page is less than an eighth of that, however many there are."""
+    """8,200 of these processes would be more than 32 MiB. A page is always less than an eighth of 32 MiB."""
     pids = fill(world, "sge.1", 2500, LONG.encode())
     manager = world.manager()
     found, pages = all_pages(lambda: manager.ListProcesses("sge.1", timeout=PATIENCE),
@@ -120,7 +121,7 @@ def test_processes_with_long_names_come_in_pages(world):
 
 
 def test_a_list_of_jobs_goes_on_after_any_key(world):
-    """After one that is over by now, too."""
+    """This also holds for the key of a job that is over by now."""
     keys = [f"bus.{i}" for i in range(5)]
     for key in keys:
         open_job(world, key)

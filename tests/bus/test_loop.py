@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A process whose command line can't be read, as one that hangs with the lock of its memory: a FIFO that nobody writes to stands in
-for /proc/PID/cmdline. Every process that opens it hangs."""
+"""A process with a command line that cannot be read, as if the process hung with the lock of its memory. A FIFO to which nobody writes
+stands in for /proc/PID/cmdline: every process that opens it hangs."""
 
 import os
 import signal
@@ -22,7 +22,7 @@ def lock_memory(world, process):
 
 
 def quickest(call, tries=5):
-    """The machine may be busy; a loop that waits answers none of them quickly."""
+    """Returns the quickest of several calls. On a busy machine some calls are slow, but a loop that waits answers no call quickly."""
     def once():
         begun = time.monotonic()
         call()
@@ -31,7 +31,8 @@ def quickest(call, tries=5):
 
 
 def end(world, leader):
-    """It leaves the scope first: the stand-in's cgroup.procs, unlike the kernel's, lists a process for a moment after its end."""
+    """The leader first leaves the scope, because the stand-in's cgroup.procs lists a process for a moment after its end. The kernel's does
+    not."""
     world.systemd.Move(dbus.UInt32(leader.pid), "/system.slice/batchd.service")
     leader.kill()
     leader.wait()
@@ -39,7 +40,7 @@ def end(world, leader):
 
 @pytest.fixture
 def stuck(world):
-    """The process that job bus.1 leaves behind."""
+    """Returns the process that the job bus.1 leaves behind."""
     leader, leftover = world.process(), world.process()
     world.create("bus.1", leader)
     world.systemd.Move(dbus.UInt32(leftover.pid), "/batch.slice/batch-bus.1.slice/job-bus.1.scope")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tasks without end: each takes two of pinfoldd's descriptors, and the record of its job grows."""
+"""Very many tasks: each task needs two of pinfoldd's descriptors, and the record of its job grows."""
 
 import dbus
 
@@ -12,7 +12,7 @@ NONE = dbus.Dictionary({}, signature="sv")
 
 
 def add(world, key="bus.1"):
-    """By root, as a batch system does."""
+    """Adds a task as root, as a batch system does."""
     process = world.process()
     return process, world.manager().AddTask(key, pidfd(process), NONE)[0]
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A real Prometheus scrapes a real node_exporter, which reads the file of a real pinfoldd. Each expression of the alerts, of the dashboard and of
-docs/monitoring.md finds its series there."""
+"""A real Prometheus scrapes a real node_exporter, which reads the file of a real pinfoldd. Each expression of the alerts, of the dashboard
+and of docs/monitoring.md finds its series there."""
 
 import json
 import os
@@ -64,7 +64,7 @@ class Site:
             with urllib.request.urlopen(f"http://{self.address}/api/v1/{path}?{urllib.parse.urlencode(parameters)}", timeout=60) as answer:
                 return json.load(answer)["data"]
         except urllib.error.HTTPError as error:
-            if error.code == 503:  # Prometheus still starts
+            if error.code == 503:  # Prometheus is still starting
                 return {"result": [], "groups": []}
             raise AssertionError(f"{parameters}: {error.read().decode()}") from error
 
@@ -72,7 +72,7 @@ class Site:
         return self.ask("query", query=expression)["result"]
 
     def states(self):
-        """The state of each alert: inactive, pending or firing."""
+        """Returns the state of each alert: inactive, pending or firing."""
         rules = [rule for group in self.ask("rules")["groups"] for rule in group["rules"]]
         assert [rule["lastError"] for rule in rules if rule.get("lastError")] == []
         return {rule["name"]: rule["state"] for rule in rules if rule["health"] == "ok"}
@@ -81,7 +81,7 @@ class Site:
         return {alert: state for alert, state in self.states().items() if state != "inactive"}
 
     def configure(self, per_job=False):
-        """pinfoldd writes its file at once when it has read its configuration."""
+        """pinfoldd writes its metrics file at once when it has read its configuration."""
         self.world.configure(CONFIG.format(per_job=str(per_job).lower()))
 
 
@@ -122,7 +122,7 @@ def test_the_alerts_are_those_of_what_happens(site):
     wait_until(lambda: site.alarms() == {}, "no alert when pinfoldd runs again")
 
     def alarms_about_an_old_file():
-        os.utime(site.file, (0, 0))  # again and again, because pinfoldd may have had something to write
+        os.utime(site.file, (0, 0))  # repeatedly, because pinfoldd may have written the file
         return site.alarms()
 
     wait_until(lambda: alarms_about_an_old_file() == {"PinfoldMetricsOld": "pending"}, "the alert about the file that is old")
@@ -141,7 +141,7 @@ def test_each_alert_asks_for_series_that_exist(site):
 
 @pytest.fixture
 def busy(site):
-    """The node has a live job, whose figures are in the file, and an alert fires."""
+    """The node has a live job with figures in the file, and an alert fires."""
     world = site.world
     with pytest.raises(dbus.DBusException):
         world.configure("[metrics]\nper_job = 3\n")
@@ -183,7 +183,7 @@ def test_the_expressions_of_the_page_find_series(busy):
         elif "username" in expression:
             joined = has_data(busy, expression)
         else:
-            # It finds nodes without pinfold, and there is none.
+            # The expression finds nodes without pinfold, and there is no such node.
             assert busy.series(expression.replace("node.*", ".*")) == []
             assert has_data(busy, expression.replace("node.*", ".*").replace("pinfold_jobs", "no_such_metric"))
     assert [series["metric"]["id"] for series in replaced] == ["4711"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Jobs that are opened, and tasks that open their job, with a systemd that has its faults."""
+"""Opened jobs, and tasks that open their job, with faults of systemd."""
 
 import os
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What a script takes for the answer has to be all of it."""
+"""A script must never take a part of an answer for the whole answer."""
 
 import subprocess
 import threading

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Orphans, over D-Bus and by the command: what is done, what is only named, who may ask."""
+"""Orphans, over D-Bus and by the command: which orphans pinfoldd removes, which it only names, and who may ask."""
 
 import json
 import subprocess

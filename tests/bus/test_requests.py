@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What a request may hold, and who is taken for its sender."""
+"""The allowed content of a request, and the user who counts as its sender."""
 
 import os
 import subprocess
@@ -18,14 +18,14 @@ EVIL = "0\nTasksMax=7\x1b[31m\u202e"
 
 
 class Repeated(dict):
-    """Goes over the wire with its entry twice."""
+    """This dictionary has its entry twice in the message."""
 
     def __iter__(self):
         return iter(list(self.keys()) * 2)
 
 
 def test_who_connected_is_who_calls(world):
-    """A root process connects as a user and is root again when it calls: by /proc it would be root, and may reload."""
+    """A root process connects as a user, and is root again when it calls. By /proc it would be root, and could reload."""
     os.setegid(USER)
     os.seteuid(USER)
     try:

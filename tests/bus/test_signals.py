@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What a stranger hears of another user's job: signals go to everybody on the bus."""
+"""What a stranger learns about another user's job: everybody on the bus receives signals."""
 
 import json
 import subprocess
@@ -28,7 +28,7 @@ GLib.MainLoop().run()
 
 @pytest.fixture
 def heard(world):
-    """What a stranger hears, signal after signal, up to and with JobRemoved."""
+    """Returns the signals that a stranger receives, up to and including JobRemoved."""
     stranger = subprocess.Popen([sys.executable, "-c", LISTENER.format(uid=USER, address=world.address)], stdout=subprocess.PIPE, text=True)
     world.processes.append(stranger)
     assert stranger.stdout.readline() == "[]\n"
@@ -50,7 +50,7 @@ def test_a_stranger_hears_that_a_job_is_over_and_no_more(world, heard):
     path = world.manager().GetJob("sge.1")
     receipt = world.end("sge.1", leader)
     assert len(receipt) > 5
-    # (The stand-in for systemd may be slower than pinfoldd to see that the leader is in its cgroup no more: that is a leftover.)
+    # The stand-in for systemd may see later than pinfoldd that the leader has left its cgroup. The leader then counts as a leftover.
     said = [signal for signal in heard() if signal[0] != "LeftoversFound"]
     assert said == [["JobAdded", "sge.1", path], ["JobRemoved", "sge.1", path, {"result": receipt["result"]}]]
 

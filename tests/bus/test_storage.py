@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The history's disk is slow, the file cannot be opened, or it is damaged."""
+"""The history's disk is slow, the file cannot be opened, or the file is damaged."""
 
 import os
 import time
@@ -41,7 +41,7 @@ def seconds(call):
 
 @pytest.fixture
 def slow(world):
-    """pinfoldd on a disk whose fsync takes as many milliseconds longer as are written to this file."""
+    """Runs pinfoldd on a slow disk: each fsync takes longer by the number of milliseconds that this file contains."""
     file = world.directory / "slow"
     restart(world, LD_PRELOAD=str(BUILD / "tests/slowsync.so"), SLOWSYNC_FILE=str(file))
     yield file
@@ -70,7 +70,7 @@ def test_a_slow_disk_holds_up_nobody(world, slow):
 
 
 def test_a_stop_while_callers_wait_for_the_history(world):
-    """Two threads hang, since nobody writes to the FIFO that they open, and the third call waits behind them."""
+    """Two threads hang, because nobody writes to the FIFO that they open. The third call waits for them."""
     history = world.root / "var/lib/pinfold/history.db"
     history.rename(history.with_name("saved.db"))
     os.mkfifo(history)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""systemd refuses, is late, silent, talks twice or in the wrong order, or goes away."""
+"""systemd refuses, answers late, does not answer, answers twice or in the wrong order, or disappears."""
 
 import threading
 import time
@@ -58,7 +58,7 @@ def test_a_late_answer(world):
 
 
 def test_never_an_answer_but_done(world):
-    """Neither reply nor signal: after the reply's 30 s the kernel is asked, and shows the leader in its scope."""
+    """Neither a reply nor a signal comes. After the 30 s for the reply, pinfoldd asks the kernel, which shows the leader in its scope."""
     world.systemd.Faults(["silent"])
     leader = world.process()
     world.create("bus.1", leader)
@@ -113,7 +113,7 @@ def test_a_reload_ends_no_job(world):
 
 
 def test_more_calls_than_the_bus_allows_unanswered(world):
-    """dbus-daemon refuses a connection's 129th unanswered call: pinfoldd must not have more of its own."""
+    """dbus-daemon refuses a connection's 129th unanswered call. So pinfoldd must not have more unanswered calls of its own."""
     world.systemd.Delay(dbus.UInt32(300))
     leaders = [world.process() for _ in range(200)]
     failures = []
@@ -162,7 +162,7 @@ def test_a_daemon_killed_while_it_creates(world):
 
 
 def test_freezes_that_hang_hold_up_no_start(world):
-    """One user's jobs, each with a process that waits in the kernel: systemd answers when it has the whole job, or never."""
+    """One user's jobs each have a process that waits in the kernel. systemd answers a freeze when it has the whole job, or never."""
     keys = [f"bus.{number}" for number in range(70)]
     for key in keys:
         world.create(key, world.process())

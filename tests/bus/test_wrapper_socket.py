@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The wrapper's socket: who may ask there, what it takes, and who is held up by whom."""
+"""The wrapper's socket: who may send requests, which requests it takes, and who can hold up whom."""
 
 import json
 import os
@@ -24,7 +24,7 @@ CREATE = {"version": 1, "call": "create", "key": "wrapper.1", "limits": {}}
 
 def connect(world):
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    for timeout in (socket.SO_SNDTIMEO, socket.SO_RCVTIMEO):  # and not settimeout(): a full queue is to be waited in
+    for timeout in (socket.SO_SNDTIMEO, socket.SO_RCVTIMEO):  # not settimeout(), because a send must wait while the queue is full
         connection.setsockopt(socket.SOL_SOCKET, timeout, struct.pack("ll", 60, 0))
     connection.connect(str(world.socket))
     return connection
@@ -208,7 +208,7 @@ def test_a_process_is_adopted_into_its_users_job(world):
 
 
 def test_who_connected_is_who_asks(world):
-    """As a setuid program that a user starts: root by the time it asks, or while it connects."""
+    """Acts as a setuid program that a user starts: it is root when it asks, or while it connects."""
     own = world.process()
     fd = os.pidfd_open(own.pid)
     os.setegid(USER)
@@ -251,7 +251,7 @@ def test_what_is_no_request_is_told_in_one_line(world, name):
 def test_descriptors(world):
     open_now = lambda: len(os.listdir(f"/proc/{world.daemon.pid}/fd"))
     process = world.process()
-    before = open_now()  # of nobody's connection: one that is answered may be open for a moment yet
+    before = open_now()  # with a connection of nobody, because an answered connection may still be open for a moment
     assert ask(world, CREATE)["error"] == "InvalidArgument", "none"
     with open(os.devnull) as file:
         assert "not a pidfd" in ask(world, CREATE, [file.fileno()])["message"]
@@ -269,7 +269,8 @@ def test_descriptors(world):
 
 
 def test_no_request_is_mistaken_for_a_wrong_one_because_descriptors_are_short(world):
-    """With few of them it is not answered, and comes again; with some more it is told why it is refused; and then it is served."""
+    """With few free descriptors, a request gets no answer, and the client repeats it. With some more, the request is refused with the
+    reason. After that, it succeeds."""
     process, supervisor = world.process(), world.process()
     used = len(os.listdir(f"/proc/{world.daemon.pid}/fd"))
     hard = resource.prlimit(world.daemon.pid, resource.RLIMIT_NOFILE)[1]
@@ -297,7 +298,7 @@ def test_no_request_is_mistaken_for_a_wrong_one_because_descriptors_are_short(wo
 
 
 def test_those_who_connect_and_say_nothing(world):
-    """A user's are counted; nobody waits for them; and what they hold is given back soon."""
+    """pinfoldd counts the connections of a user. Nobody waits for them, and pinfoldd soon gives back what they hold."""
     program = AS_USER.split("connection =")[0] + """
 held = []
 while True:
@@ -335,7 +336,8 @@ def open_descriptors(world):
 
 
 def silent_connections(world, users, each):
-    """Of so many users, all in the queue of the wrapper's socket. Who connects is whose effective user id it is."""
+    """Makes connections of this number of users, all in the queue of the wrapper's socket. A connection belongs to the effective user id of
+    the process that connects."""
     silent = []
     for uid in users:
         os.seteuid(uid)
@@ -350,7 +352,7 @@ SUBORDINATE = range(200_000, 200_066)
 
 
 def most_descriptors_while_silent(world):
-    """66 users with 60 silent connections each come at once; root comes last, and has to be served all the same."""
+    """66 users with 60 silent connections each come at once. root comes last, and must still be served."""
     world.daemon.send_signal(signal.SIGSTOP)
     silent = silent_connections(world, SUBORDINATE, 60)
     with connect(world) as roots:
@@ -368,7 +370,7 @@ def most_descriptors_while_silent(world):
 
 
 def restart_with_few_descriptors(world):
-    """How many pinfoldd may have from then on."""
+    """Restarts pinfoldd with few descriptors. Returns how many it may have."""
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (4096, before[1]))
     try:
@@ -389,7 +391,7 @@ def test_subordinate_user_ids_are_one_user(world, owner):
     subuid.parent.mkdir(exist_ok=True)
     subuid.write_text(f"{owner}:200000:65536\n")
     may_have = restart_with_few_descriptors(world)
-    # A quarter of what all users may have; and as much again of those that came before the owner's name was known.
+    # The limit is a quarter of what all users may have, and the same number of descriptors that came before the owner's name was known.
     assert most_descriptors_while_silent(world) < 2 * may_have / 32 + 100
 
 
@@ -397,7 +399,7 @@ def test_users_jobs_leave_descriptors_to_root(world):
     may_have = restart_with_few_descriptors(world)
     allow_user_jobs(world)
     own = world.process(**owned(True))
-    held = [connect(world) for _ in range(3 * may_have // 4)]  # root's may be silent: they stand for jobs
+    held = [connect(world) for _ in range(3 * may_have // 4)]  # connections of root may be silent, because they stand for jobs
     wait_until(lambda: open_descriptors(world) > 3 * may_have // 4, "connections")
     theirs = {**CREATE, "key": "user.1"}
     refused = ask_as_user(world, theirs, own.pid)
@@ -472,7 +474,7 @@ def test_requests_wait_while_pinfoldd_is_down(world):
 
 @pytest.mark.parametrize("attempt", range(5))
 def test_a_bus_that_goes_away_refuses_no_job(world, attempt):
-    """pinfoldd sees the request and the bus's end in one moment: it may go without an answer, which the wrapper asks for again."""
+    """pinfoldd sees the request and the end of the bus in one moment. The request may get no answer, and the wrapper then repeats it."""
     fd = os.pidfd_open(world.process().pid)
     world.daemon.send_signal(signal.SIGSTOP)
     world.processes[0].kill()
@@ -488,12 +490,12 @@ def test_a_bus_that_goes_away_refuses_no_job(world, attempt):
             try:
                 assert connection.recv(65536) == b""
             except (BlockingIOError, ConnectionResetError):
-                pass  # not accepted yet; closed unread
+                pass  # pinfoldd had not accepted the connection, and closed it unread
     os.close(fd)
 
 
 def end_with_a_configuration_that_is_wrong(world):
-    """pinfoldd has been killed, and the next one refuses to start."""
+    """Kills pinfoldd. The next pinfoldd refuses to start."""
     world.daemon.kill()
     world.daemon.wait()
     config = world.root / "etc/pinfold"
@@ -514,7 +516,8 @@ def test_a_pinfoldd_that_refuses_to_start_says_why(world):
 
 
 def test_the_silent_do_not_keep_a_pinfoldd_that_refuses_to_start(world):
-    """A tenth of a second for all of them, not for each: here that would be half a minute, and the queue holds 4,096."""
+    """pinfoldd gives all of them a tenth of a second together, and not each of them. Otherwise this test would take half a minute, and the
+    queue has room for 4,096."""
     end_with_a_configuration_that_is_wrong(world)
     silent = [connect(world) for _ in range(300)]
     with connect(world) as asks:
@@ -530,7 +533,7 @@ def test_the_silent_do_not_keep_a_pinfoldd_that_refuses_to_start(world):
 
 
 def test_who_waits_for_a_jobs_end_is_not_turned_away_for_good(world):
-    """An earlier wrapper takes any answer for the end of its job: it gets none, and comes again. Others are told."""
+    """An earlier wrapper takes any answer for the end of its job. So it gets no answer, and comes again. Others get the reason."""
     end = {"version": 1, "call": "end", "key": "wrapper.1", "leader": 5, "exit_status": 0}
     end_with_a_configuration_that_is_wrong(world)
     with connect(world) as earlier, connect(world) as told:
@@ -543,7 +546,7 @@ def test_who_waits_for_a_jobs_end_is_not_turned_away_for_good(world):
 
 
 def in_the_way_of(path):
-    """A directory where replace_file.cpp wants to write the new file first: as on a full disk, nothing can be written."""
+    """Makes a directory where replace_file.cpp first writes the new file. As on a full disk, nothing can be written."""
     path.with_name(f".{path.name}.tmp").mkdir()
 
 
@@ -580,7 +583,7 @@ def test_records_that_cannot_be_kept_now_may_be_kept_later(world):
         assert json.loads(waiting.recv(65536)) == {"key": "", "jobs": []}, "it was not turned away"
 
 
-# A TCP socket whose close() waits for 20 s, since its other end reads nothing (socket(7), SO_LINGER).
+# The close() of this TCP socket waits for 20 s, because the other end reads nothing (socket(7), SO_LINGER).
 LINGERING = AS_USER.split("connection =")[0] + """
 import struct
 listener = socket.socket()
@@ -609,7 +612,7 @@ LIST_WITH_IT = """
 connection = connect()
 socket.send_fds(connection, [{list!r}], [lingering.fileno()])
 """
-# Of three messages pinfoldd reads the first one only.
+# pinfoldd reads only the first one of three messages.
 UNREAD = """
 connection = connect()
 connection.send({list!r})
@@ -643,8 +646,8 @@ def test_a_descriptor_that_does_not_close_holds_up_nobody(world, way):
     create_with_output = {"version": 1, "call": "create", "key": "user.7", "limits": {}, "output": True}
     send = WAYS[way].format(list=packet({**LIST, "uid": USER}), create=packet(create_with_output), address=world.address)
     program = LINGERING.format(uid=USER, path=str(world.socket), send=send)
-    world.daemon.send_signal(signal.SIGSTOP)  # so that all of it is there when it looks
-    for _ in range(6):  # more than one user has threads for
+    world.daemon.send_signal(signal.SIGSTOP)  # so that all messages are there when it looks
+    for _ in range(6):  # six times, because one user has fewer threads
         user = subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         world.processes.append(user)
         assert user.stdout.readline() == "sent\n"
@@ -660,7 +663,7 @@ def test_a_descriptor_that_does_not_close_holds_up_nobody(world, way):
 
 
 def test_nor_does_a_descriptor_that_does_not_close(world):
-    """pinfoldd refuses to start. What it has not read is closed when it ends, and the end of a process does not linger."""
+    """pinfoldd refuses to start. The kernel closes what it has not read at its end, and the end of a process does not linger."""
     world.configure("")
     world.daemon.kill()
     world.daemon.wait()

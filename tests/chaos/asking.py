@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""How a batch system talks to pinfold: by pinfold-run, by the command pinfold, and at the wrapper's socket. All of it is written
-into the job's story."""
+"""Talks to pinfold like a batch system: by pinfold-run, by the command pinfold, and at the wrapper's socket. All calls are written into the
+job's story."""
 
 import contextlib
 import itertools
@@ -18,22 +18,22 @@ from pathlib import Path
 
 from jobs import BATCH, wait_until
 
-PATIENCE = 150.0  # seconds; longer than any job of ours takes, whatever is done to it
-TAG = "PINFOLD_CHAOS"  # in the environment of all that jobs start: what has it afterwards has been left behind
-RAN = b"ran\n"  # what each job's command says first
+PATIENCE = 150.0  # seconds: longer than any job of this suite takes, whatever happens to it
+TAG = "PINFOLD_CHAOS"  # in the environment of all processes that jobs start: a process that still has it at the end was left behind
+RAN = b"ran\n"  # the first output of each job's command
 REFUSAL = "this node takes no jobs for now"
 STILL_LIVE = "is live already"
 NOT_OVER_YET = "is not over yet, so pinfold-run waits"
-# A pinfoldd that stood still for two seconds, by a disturbance or by a busy machine, cannot tell that from a disk that did.
+# If pinfoldd stands still for two seconds, because of a disturbance or a busy machine, this looks to pinfoldd like a slow disk.
 SLOW_DISK = "the disk did not confirm a write within"
 UNREACHABLE, TIMED_OUT = 6, 124  # exit statuses of pinfold
 OVER = ("no live job", "is live or in the history", "is ending", "is accounting", "too late")
 LATER = ("try again", "is just being created", "being created", "wait a second")
 OUTAGES = ("not reachable", "did not answer", "pinfold: systemd did not ")
 
-# What makes pinfoldd lose its state or PID 1 lose a call.
+# These disturbances make pinfoldd lose its state, or PID 1 lose a call.
 OUTAGE = {"kill", "stop", "restart", "upgrade", "shutdown", "bus", "daemon-reload", "daemon-reexec"}
-# A node whose disk was full takes jobs again when the receipts that it owed are written.
+# A node with a full disk takes jobs again when it has written the receipts that waited.
 REOPENED_WITHIN = 30.0
 
 
@@ -45,7 +45,7 @@ class Ended:
 
     @property
     def how(self):
-        """As a receipt has it: status and signal."""
+        """Returns status and signal as a receipt has them."""
         return (self.status, None) if self.status >= 0 else (None, -self.status)
 
 
@@ -61,7 +61,7 @@ def start(story, *command, user="root", **more):
 
 
 class Wrapper:
-    """A pinfold-run and its job's command, which reads a line and says "ran" if it wants to."""
+    """A pinfold-run and its job's command, which reads a line and may print "ran"."""
 
     def __init__(self, story, *command, key=None, options=(), user=None, **more):
         self.story, self.key, self.supervises = story, key, "--exec" not in options
@@ -71,7 +71,7 @@ class Wrapper:
         story.note(f"pid {self.process.pid}: {' '.join(words)}")
 
     def has_run(self):
-        """Waits until the command says so. False when it ends before it does."""
+        """Waits until the command has printed that it runs. Returns False if it ends before."""
         ready, _, _ = select.select([self.process.stdout], [], [], PATIENCE)
         said = self.process.stdout.read(len(RAN)) if ready else b""
         self.story.note(f"pid {self.process.pid} says {said!r}")
@@ -89,7 +89,7 @@ class Wrapper:
             self.process.kill()
             out, err = self.process.communicate()
         ended = Ended(self.process.returncode, out, err.decode(errors="replace"))
-        # The slot is free now: not while anything of the job lives.
+        # The slot is free now, so no process of the job may be alive.
         if self.supervises and self.key and "--task" not in self.process.args and self.process.returncode != -signal.SIGKILL:
             if populated(self.key) and (left := members(self.key)):
                 self.story.fault(f"pid {self.process.pid} has left, and processes of {self.key} live: {left}")
@@ -98,7 +98,7 @@ class Wrapper:
 
 
 def reading(folder, name):
-    """A file of the kernel's; "?" when it is gone."""
+    """Returns the contents of a file of the kernel, or "?" if the file no longer exists."""
     with contextlib.suppress(OSError):
         return (Path(folder) / name).read_text().strip()
     return "?"
@@ -112,23 +112,24 @@ def populated(key):
 
 
 def members(key):
-    """Without the placeholder around which pinfoldd may be starting a scope, also when the wrapper has been ended meanwhile."""
+    """Returns the processes of the job, without the placeholder with which pinfoldd starts a scope. pinfoldd may be starting a scope even
+    after the wrapper was ended."""
     pids = [pid for scope in (BATCH / f"batch-{key}.slice").glob("*.scope") for pid in reading(scope, "cgroup.procs").split()]
     found = [(pid, reading(f"/proc/{pid}", "comm"), reading(f"/proc/{pid}", "wchan")) for pid in pids]
     return [entry for entry in found if entry[1] not in ("pinfold-place", "?")]
 
 
 def closed(story, since=None):
-    """Whether the node may have refused jobs since then."""
+    """Returns whether the node may have refused jobs since then."""
     return story.disturbed({"drain"}, 0.0, since) or story.disturbed({"full disk"}, REOPENED_WITHIN, since)
 
 
 def admitted(story, ended, begin=None):
-    """Whether the job was let in. One that was refused has not run, and was told why."""
+    """Returns whether pinfoldd admitted the job. A refused job has not run, and its error says why."""
     if ended.status != 125 or RAN in ended.out:
         return True
     story.refused += 1
-    # While a receipt cannot be written the wrapper is let go, and its key is still the earlier job's.
+    # While a receipt cannot be written, the wrapper ends, but its key still belongs to the earlier job.
     owed = STILL_LIVE in ended.err and story.disturbed({"full disk"}, REOPENED_WITHIN, begin)
     said = owed or (REFUSAL in ended.err and (SLOW_DISK in ended.err or closed(story, begin)))
     story.expect(said, f"refused without a reason: {ended.err!r}")
@@ -136,14 +137,15 @@ def admitted(story, ended, begin=None):
 
 
 def quiet(story, ended, because=None):
-    """Nothing in the job's standard error but what must be there. `because`: why it was stopped, where it did not end by itself."""
+    """Checks that the job's standard error has only the expected lines. `because`: the reason why the job was stopped, if it did not end by
+    itself."""
     said = [line for line in ended.err.splitlines() if NOT_OVER_YET not in line and SLOW_DISK not in line]
     due = [f"pinfold-run: job {story.key} on {os.uname().nodename} was stopped{because}"] if because else []
     story.expect(said == due or story.disturbed({"full disk"}, REOPENED_WITHIN), f"it said {said}, not {due}")
 
 
 def job(story, script, key=None, options=(), user=None, statuses=None):
-    """Runs a shell's script to its end. None when it was refused."""
+    """Runs a shell script to its end. Returns None if pinfoldd refused the job."""
     wrapper = Wrapper(story, "sh", "-c", f"echo ran; {script}", key=key or story.key, options=options, user=user)
     ended = wrapper.finish()
     if not admitted(story, ended, wrapper.begin):
@@ -156,14 +158,14 @@ def job(story, script, key=None, options=(), user=None, statuses=None):
 
 
 def terminated(story):
-    """By which signals what gets SIGTERM by way of PID 1 may end: the call is lost with a PID 1 that starts anew, and then the
-    kernel kills after the grace."""
+    """Returns the signals that may end a process to which PID 1 sends SIGTERM. If PID 1 is executed again, it may lose the call, and the
+    kernel then kills the process after the grace time."""
     return {-signal.SIGTERM, -signal.SIGKILL} if story.disturbed(OUTAGE) else {-signal.SIGTERM}
 
 
 def pinfold(story, *words, done=lambda: False, statuses=(0,), user="root"):
-    """A call that is made until it is answered: its answer may be lost, and then it may be done already. Its standard output, or
-    None when there is nothing to be done any more."""
+    """Repeats a call until it gets an answer. If an answer is lost, the call may have been executed. Returns the standard output, or None
+    if nothing is left to do."""
     end = time.monotonic() + PATIENCE
     for tries in itertools.count():
         begin = time.monotonic()
@@ -189,7 +191,8 @@ def pinfold(story, *words, done=lambda: False, statuses=(0,), user="root"):
 
 
 def opened(story, *options, owner):
-    """By a prologue, which asks again when its answer was lost. False when it was refused, which is told like that of a job."""
+    """Opens a job as a prologue does, which repeats the call if an answer is lost. Returns False if pinfoldd refused the job, with the same
+    error as for other jobs."""
     end = time.monotonic() + PATIENCE
     while True:
         begin = time.monotonic()
@@ -198,7 +201,7 @@ def opened(story, *options, owner):
         err = err.decode(errors="replace")
         story.note(f"pinfold open: status {process.returncode} {err!r} after {time.monotonic() - begin:.3f} s")
         if process.returncode == 0:
-            story.asked_again |= bool(story.disturbed(OUTAGE, since=begin))  # by `pinfold open` itself
+            story.asked_again |= bool(story.disturbed(OUTAGE, since=begin))  # `pinfold open` itself may have repeated the call
             return True
         lost = process.returncode in (UNREACHABLE, TIMED_OUT) or any(word in err for word in OUTAGES)
         if not lost or not story.disturbed(OUTAGE, since=begin) or begin > end:
@@ -211,13 +214,13 @@ def opened(story, *options, owner):
 
 
 def ended(story, *options):
-    """By an epilogue: the receipt."""
+    """Ends the job as an epilogue does, and returns the receipt."""
     out = pinfold(story, "end", story.key, "--json", *options)
     return json.loads(out)["receipt"] if out else None
 
 
 def ask(story, request, processes=()):
-    """At the wrapper's socket, again while the connection is lost: the answer."""
+    """Sends a request at the wrapper's socket, and repeats it while the connection is lost. Returns the answer."""
     packet = json.dumps({"version": 1, **request}, separators=(",", ":")).encode()
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:

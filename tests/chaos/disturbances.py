@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What is done to pinfoldd, the bus, systemd, the journal and the disk while jobs come and go."""
+"""The disturbances of pinfoldd, the bus, systemd, the journal and the disk while jobs start and end."""
 
 import contextlib
 import os
@@ -13,7 +13,7 @@ from jobs import main_pid, run, wait_until
 
 STATE = Path("/var/lib/pinfold")
 BALLAST = STATE / "ballast"
-LONGEST_WINDOW = 8.0  # seconds, where few jobs begin meanwhile because all wait
+LONGEST_WINDOW = 8.0  # seconds, because few jobs begin while all jobs wait
 MOST_DUE, LONGEST_LAG = 4, 30.0  # events; seconds
 
 
@@ -55,16 +55,16 @@ def restart(_):
 
 
 def shutdown(_):
-    """The next request starts it again."""
+    """Stops pinfoldd. The next request starts it again."""
     run("systemctl", "stop", "pinfoldd", check=False, timeout=120)  # a request may come first
 
 
 def reload(_):
-    run("systemctl", "reload", "pinfoldd", check=False, timeout=120)  # it may not be there just now
+    run("systemctl", "reload", "pinfoldd", check=False, timeout=120)  # pinfoldd may not be running at this moment
 
 
 def upgrade(_):
-    """What a package does: new files in place by rename, daemon-reload, restart."""
+    """Acts like the upgrade of a package: new files in place by rename, daemon-reload, restart."""
     run("cp", "/usr/libexec/pinfoldd", "/usr/libexec/pinfoldd.new")
     os.rename("/usr/libexec/pinfoldd.new", "/usr/libexec/pinfoldd")
     run("systemctl", "daemon-reload", check=False, timeout=120)
@@ -72,7 +72,7 @@ def upgrade(_):
 
 
 def bus(_):
-    run("systemctl", "reset-failed", "dbus.service", check=False)  # systemd counts starts
+    run("systemctl", "reset-failed", "dbus.service", check=False)  # systemd counts the starts
     run("systemctl", "restart", "dbus.service", timeout=120)
 
 
@@ -95,7 +95,7 @@ def journal_stop(seconds):
 
 
 def reconcile(_):
-    """Beside jobs that come and go it leaves nothing alone, since nothing is an orphan."""
+    """Runs reconcile beside jobs that start and end. It must touch nothing, because there is no orphan."""
     done = run("pinfold", "reconcile", check=False)
     assert done.returncode in (0, 6), f"reconcile: status {done.returncode}: {done.stdout}{done.stderr}"
     return done.stdout.strip()
@@ -113,8 +113,8 @@ def drain():
 
 @contextlib.contextmanager
 def full_disk():
-    """Nothing can be written any more below /var/lib/pinfold, which is a small file system of its own."""
-    # The write-ahead log is written anew from its beginning and would need no room for hundreds of receipts.
+    """Fills up /var/lib/pinfold, which is a small file system of its own, so that nothing can be written there."""
+    # SQLite writes the write-ahead log again from its beginning, which would have room for hundreds of receipts.
     with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(STATE / "history.db")) as history:
         history.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     with open(BALLAST, "wb", buffering=0) as ballast, contextlib.suppress(OSError):
@@ -134,7 +134,8 @@ WEIGHTS = {**{name: (weight, False) for name, (weight, _) in AT_ONCE.items()}, *
 
 
 class Disturber(threading.Thread):
-    """Does what the plan says when as many jobs have begun as it says, and ends what lasts at the latest when all is over."""
+    """Begins each disturbance of the plan when the planned number of jobs has begun. Ends lasting disturbances as planned, at the latest
+    when all jobs are over."""
 
     def __init__(self, events, log):
         super().__init__(name="disturber")
@@ -147,8 +148,8 @@ class Disturber(threading.Thread):
         self._changed = threading.Condition()
 
     def begun(self, jobs):
-        """Returns when few of the events that are due by then are still to be done: a node that refuses jobs is done with them sooner
-        than with a restart."""
+        """Returns when at most a few of the due disturbances are left. A node that refuses jobs would otherwise be done with its jobs
+        sooner than the disturber with a restart."""
         with self._changed:
             self._begun += jobs
             self._changed.notify_all()
@@ -164,7 +165,7 @@ class Disturber(threading.Thread):
         while work := self._next():
             try:
                 work()
-            except Exception as error:  # a failure of the test, and the jobs go on
+            except Exception as error:  # this is a failure of the test, but the jobs continue
                 self.failures.append(f"{type(error).__name__}: {error}")
             with self._changed:
                 self._changed.notify_all()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The kinds of jobs, and what may come of each. As strict as is true: where two things may happen it says when and why."""
+"""The kinds of jobs, and the allowed ends of each kind. The rules are as strict as possible: if there are two allowed ends, a comment says
+when and why."""
 
 import os
 import signal
@@ -12,9 +13,9 @@ from story import Outcome
 
 SIGNALS = (signal.SIGSEGV, signal.SIGTERM, signal.SIGKILL, signal.SIGUSR1, signal.SIGABRT)
 FOR_EVER = "exec sleep 100000"
-UNTIL_TOLD = "read line; exit 4"  # 4 when it is told to end
+UNTIL_TOLD = "read line; exit 4"  # exits with 4 when the test writes a line
 WAYS = ("set-sid", "double-fork", "daemon")
-# By when a wrapper has had time to do what it does before its job exists: from nothing at all to a little more than all of it.
+# A time within which a wrapper may be at any point before its job exists: from the beginning to a little after the creation.
 CREATION = 0.06  # seconds
 OWNERS = {"alice": 1000, "bob": 1001}
 
@@ -48,7 +49,7 @@ def leaves_daemons(story):
 
 def leaves_a_stubborn_one(story):
     script = "trap '' TERM; setsid sh -c 'while :; do sleep 1000; done' >/dev/null 2>&1 & exit 6"
-    # The shell and, if it is seen in time, its sleep.
+    # The shell counts and, if pinfoldd sees it in time, its sleep.
     if job(story, script, statuses={6}):
         story.admit(Outcome("exited", 6), leftovers=range(1, 3))
 
@@ -59,7 +60,7 @@ def over_time(story):
     if admitted(story, done, wrapper.begin):
         quiet(story, done, because=": it reached its run time limit of 1s")
         story.expect(done.status in terminated(story), f"status {done.status}")
-        # It counts from the job's creation, which the command does not see the end of when pinfoldd is killed in between.
+        # The time limit counts from the job's creation. If pinfoldd is killed in between, the creation can take longer than the limit.
         story.expect(RAN in done.out or story.disturbed(OUTAGE), "its command did not run")
         story.admit(Outcome("timeout", *done.how))
 
@@ -72,19 +73,19 @@ def stopped(story):
         pinfold(story, "stop", story.key, user=by)
     done = wrapper.finish()
     if admitted(story, done, wrapper.begin):
-        # Nobody is left who could say so of a job that its wrapper became.
+        # If the wrapper became the job's command, no process is left that could print the reason.
         quiet(story, done, because=None if options else request_of(by))
         story.expect(done.status in terminated(story), f"status {done.status}")
         story.admit(Outcome("stopped", *((None, None) if options else done.how)), more=(("stopped_by", story.uid if by != "root" else 0),))
 
 
 def request_of(user):
-    """Users are numbers to pinfoldd."""
+    """pinfoldd knows users by their ids."""
     return f" on request of user {user if user == 'root' else OWNERS[user]}"
 
 
 def told_to_end(story):
-    """The batch system sends SIGTERM, which is for the job."""
+    """The batch system sends SIGTERM to the wrapper, and means the job."""
     wrapper = Wrapper(story, "sh", "-c", f"echo ran; {FOR_EVER}", key=story.key)
     if wrapper.has_run():
         wrapper.send(signal.SIGTERM)
@@ -107,7 +108,7 @@ def supervisor_killed(story):
 
 
 def group_killed(story):
-    """As a batch system does it in the end: the wrapper and its job at once."""
+    """Kills the wrapper and its job at once, as a batch system does as its last step."""
     wrapper = Wrapper(story, "sh", "-c", f"echo ran; {FOR_EVER}", key=story.key, start_new_session=True)
     if wrapper.has_run():
         story.note("SIGKILL to its process group")
@@ -147,8 +148,8 @@ def killed_in_creation(story):
     story.expect(done.status == -number, f"status {done.status}")
     ran = done.out != b""
     how = Outcome("signaled", None, int(number)) if number == signal.SIGTERM else Outcome("supervisor-lost")
-    # Given up while it was being created, the job may have been there for a moment, without its command. The wrapper may have told
-    # before that it ended by the signal.
+    # If the job was given up while pinfoldd created it, it may have existed for a moment, without its command. Before, the wrapper may have
+    # reported that the signal ended it.
     given_up = {Outcome("supervisor-lost"), Outcome("exited"), Outcome("lost"), Outcome("lost", None, int(signal.SIGTERM))}
     story.admit({how} if ran else {how} | given_up, needed=ran)
     until(lambda: not populated(story.key), f"{story.key} empty")
@@ -168,13 +169,13 @@ def without_a_key(story):
 
 
 def used_again(story):
-    """As a batch system does it with a job that asks for it: the same key, at once."""
+    """Uses the same key again at once, as a batch system does for a requeued job."""
     for _ in range(story.item.size):
         story.chance.choice((exits, by_a_signal, leaves_daemons, over_time))(story)
 
 
 def burst(story):
-    """All elements of an array at the same time."""
+    """Starts all array tasks at the same time."""
     keys = [f"{story.key}.{number}" for number in range(story.item.size)]
     statuses = [story.chance.choice((0, 7, 99)) for _ in keys]
     wrappers = [Wrapper(story, "sh", "-c", f"echo ran; exit {status}", key=key) for key, status in zip(keys, statuses)]
@@ -187,7 +188,7 @@ def burst(story):
 
 
 def with_tasks(story):
-    """A job that others join: tasks of its owner's, and processes that are adopted."""
+    """A job to which its owner adds tasks and adopted processes."""
     wrapper = Wrapper(story, "sh", "-c", f"echo ran; {UNTIL_TOLD}", key=story.key)
     joined, adopted = story.chance.randint(0, 3), story.chance.randint(0, 1)
     sleepers = []
@@ -207,7 +208,7 @@ def with_tasks(story):
 
 
 def adopt(story):
-    """A process that is in the job once the call has been answered."""
+    """The process is in the job when the call has an answer."""
     sleeper = start(story, "sleep", "100000")
 
     def cgroup():
@@ -221,7 +222,8 @@ def adopt(story):
 
 
 def tasks_of(story, number):
-    """A start that is tried again by a pinfoldd that knows nothing of the first try has a number of its own."""
+    """Returns the possible numbers of the task. If a start is repeated with a pinfoldd that does not know the first try, the task gets
+    another number."""
     return range(number, number + 1 + (9 if story.disturbed(OUTAGE) else 0))
 
 
@@ -251,7 +253,7 @@ def frozen(story):
 
 
 def limits_changed(story):
-    """A time limit that is lowered while the job runs, until it is over."""
+    """Lowers a job's time limit while the job runs, until the job is over."""
     wrapper = Wrapper(story, "sh", "-c", f"echo ran; {FOR_EVER}", key=story.key, options=["--run-time-max", "1h"])
     if wrapper.has_run():
         for limit in ("30min", "200ms"):
@@ -264,7 +266,7 @@ def limits_changed(story):
 
 
 def opened_first(story):
-    """As Torque's and OpenPBS's prologue, job starter and epilogue do it."""
+    """Acts like the prologue, job starter and epilogue of Torque and OpenPBS."""
     owner = story.chance.choice(list(OWNERS))
     if not opened(story, "--linger", "infinity", owner=owner):
         return
@@ -275,13 +277,13 @@ def opened_first(story):
 
 
 def same(story, receipt):
-    """What an epilogue was told is what is stored."""
+    """Checks that the stored receipt is the one that the epilogue got."""
     if story.expect(receipt is not None, "the epilogue has no receipt"):
         story.told = receipt
 
 
 def further_host(story):
-    """An opened job that has tasks, side by side, and never a batch script."""
+    """An opened job with several tasks at once, and without a batch script."""
     owner, number = story.chance.choice(list(OWNERS)), story.chance.randint(0, 4)
     if not opened(story, "--linger", "infinity", owner=owner):
         return
@@ -296,16 +298,16 @@ def further_host(story):
 
 
 def forgotten(story):
-    """Opened, and nobody comes: it goes by itself."""
+    """An opened job that gets no task ends by itself."""
     if opened(story, "--linger", "300ms", owner="alice"):
         until(lambda: not os.path.isdir(f"/sys/fs/cgroup/batch.slice/batch-{story.key}.slice"), f"{story.key} gone")
         story.admit(Outcome("exited"), uid=OWNERS["alice"], tasks=range(1))
-    if story.asked_again:  # the request before may have opened one that was over by then
+    if story.asked_again:  # the repeated request may have opened the job again after its end
         story.admit(Outcome("exited"), uid=OWNERS["alice"], tasks=range(1), needed=False)
 
 
 def slurm_step(story):
-    """As Slurm's plugin does it: tasks that come at the same time open their job where there is none, and are let go one by one."""
+    """Acts like Slurm's plugin: tasks that come at the same time open their job if it does not exist, and end one by one."""
     owner, number = story.chance.choice(list(OWNERS)), story.chance.randint(1, 3)
     tasks = [start(story, "sh", "-c", f"read line || exit 125; echo ran; exit {40 + n}", user=owner) for n in range(number)]
     request = {"call": "create", "key": story.key, "limits": {}, "role": "task-of-open", "owner": OWNERS[owner]}
@@ -332,7 +334,7 @@ def refused_at_socket(story, answer):
     story.expect(REFUSAL in answer["message"] and closed(story), f"refused without a reason: {answer}")
 
 
-# By name: how often among all, how many jobs it is.
+# For each name: how often this kind occurs, and how many jobs it has.
 KINDS = {
     exits: (14, 1), empty_at_once: (5, 1), by_a_signal: (6, 1), leaves_daemons: (8, 1), leaves_a_stubborn_one: (2, 1), over_time: (5, 1),
     stopped: (8, 1), told_to_end: (4, 1), supervisor_killed: (4, 1), group_killed: (2, 1), in_place: (6, 1), cannot_be_executed: (3, 1),

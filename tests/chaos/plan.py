@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What a run of the chaos does, decided beforehand from its seed alone: the jobs in their order, and what happens beside them. A
-disturbance comes when so many jobs have begun, not at a time, so that a slow machine sees the same."""
+"""The plan of a chaos run, which depends only on the seed: the jobs in their order, and the disturbances beside them. A disturbance begins
+after a number of jobs, and not at a time. So a slow machine runs the same plan."""
 
 import random
 from dataclasses import dataclass
@@ -13,28 +13,30 @@ FEWEST_IN_WINDOW, MOST_IN_WINDOW = 6, 30  # jobs that begin while a lasting dist
 
 @dataclass(frozen=True)
 class Item:
-    """A job, or several that belong together, for one lane."""
+    """A job, or several jobs that belong together, for one lane."""
 
-    number: int  # of its first job, from 0
+    number: int  # number of its first job, from 0
     kind: str
-    size: int  # jobs
+    size: int  # number of jobs
     user: str
-    seed: int  # of the item's own decisions, so that they do not depend on how the lanes come to run
+    seed: int  # seed of the item's own decisions, so that they do not depend on the order in which the lanes run
 
     @property
     def key(self):
-        # A scheduler for each 5,000 jobs: `pinfold history` gives at most 10,000 receipts at once. Users' own are all below `user`.
+        # Each 5,000 jobs have their own scheduler, because `pinfold history` prints at most 10,000 receipts at once. Users' own jobs all
+        # have the scheduler `user`.
         return f"chaos{self.number // 5000}.{self.number}" if self.user == "root" else f"user.{self.number}"
 
 
 @dataclass(frozen=True)
 class Event:
-    """A disturbance, from when `after` jobs have begun until `until` have; at once over where these are equal."""
+    """A disturbance that begins when `after` jobs have begun, and ends when `until` jobs have begun. If both numbers are equal, the
+    disturbance is over at once."""
 
     name: str
     after: int
     until: int
-    seconds: float  # how long something stands still, where that is the disturbance
+    seconds: float  # how long something stands still, if this is the disturbance
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,8 @@ class Plan:
 
 
 def make(seed, jobs, kinds, disturbances):
-    """`kinds`: by name (weight, size). `disturbances`: by name (weight, whether it lasts until it is ended)."""
+    """`kinds` has weight and size for each name. `disturbances` has the weight for each name, and whether the disturbance lasts until
+    somebody ends it."""
     chance = random.Random(seed)
     items = tuple(_items(chance, jobs, kinds))
     return Plan(seed, items, tuple(_events(chance, sum(item.size for item in items), disturbances)))
@@ -72,6 +75,6 @@ def _events(chance, jobs, disturbances):
     while (after := after + chance.randint(FEWEST_BETWEEN, MOST_BETWEEN)) < jobs:
         name, seconds = chance.choices(names, weights)[0], chance.uniform(SHORTEST, LONGEST)
         until = after + (chance.randint(FEWEST_IN_WINDOW, MOST_IN_WINDOW) if disturbances[name][1] else 0)
-        if after > open_until[name]:  # what lasts still can't begin anew
+        if after > open_until[name]:  # a disturbance that still lasts cannot begin again
             open_until[name] = until if disturbances[name][1] else -1
             yield Event(name, after, until, seconds)

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What a pinfold that was built with -Db_sanitize=address,undefined needs to run as a service. What it finds goes to the journal."""
+"""What a pinfold that was built with -Db_sanitize=address,undefined needs to run as a service. The sanitizers write their reports to the
+journal."""
 
 import os
 from pathlib import Path
 
 from jobs import run
 
-# At its end it would look for leaks by ptrace(2), which the unit's sandbox does not allow: that is left to the suites unit and bus.
+# At its end, the sanitizer would look for leaks by ptrace(2), which the unit's sandbox does not allow. The suites unit and bus look for
+# leaks.
 OPTIONS = "detect_leaks=0"
 DROP_IN = Path("/etc/systemd/system/pinfoldd.service.d/sanitizers.conf")
 

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What happened to each job and beside it, and what may come of it: written down while it happens, compared afterwards."""
+"""The story of each job and of the disturbances, and the allowed ends: written while the jobs run, and compared afterwards."""
 
 import random
 import threading
 import time
 from dataclasses import dataclass, field
 
-# What a disturbance still does after it is over: pinfoldd comes back, calls are made again.
+# The time for which a disturbance has an effect after its end: pinfoldd starts again, and callers repeat their calls.
 AFTERMATH = 5.0  # seconds
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a receipt says that a job ended."""
+    """The end of a job, as the receipt reports it."""
 
     result: str
     status: int | None = None
@@ -21,7 +21,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Attempt:
-    """A run of a key that was admitted. `needed`: there must be a receipt of it; else there may be one."""
+    """One admitted run of a key. If `needed` is true, there must be a receipt of it. Otherwise there may be one."""
 
     key: str
     uid: int
@@ -29,13 +29,13 @@ class Attempt:
     leftovers: range = range(1)
     tasks: range = range(1, 2)
     needed: bool = True
-    more: tuple = ()  # pairs: a name in the receipt, its value
+    more: tuple = ()  # pairs of a name in the receipt and its value
 
 
 @dataclass
 class Disturbance:
     name: str
-    begin: float  # of CLOCK_MONOTONIC, seconds, as all times here
+    begin: float  # seconds of CLOCK_MONOTONIC, as all times in this file
     end: float | None = None
     words: str = ""
 
@@ -53,7 +53,7 @@ class Log:
             return self.entries[-1]
 
     def within(self, begin, end, names=None, aftermath=AFTERMATH):
-        """Those whose time, with their aftermath, has something in common with the time from begin to end."""
+        """Returns the disturbances that overlap with the time from begin to end. The time of a disturbance includes its aftermath."""
         with self._lock:
             return [entry for entry in self.entries
                     if (names is None or entry.name in names) and entry.begin <= end
@@ -62,7 +62,7 @@ class Log:
 
 @dataclass
 class Story:
-    """Of one item of the plan."""
+    """The story of one item of the plan."""
 
     item: object
     log: Log
@@ -71,9 +71,9 @@ class Story:
     end: float | None = None
     steps: list = field(default_factory=list)
     attempts: list = field(default_factory=list)
-    told: dict | None = None  # the receipt that the epilogue had as its answer
+    told: dict | None = None  # the receipt that the epilogue got as its answer
     refused: int = 0
-    asked_again: bool = False  # by a prologue whose answer was lost
+    asked_again: bool = False  # whether a prologue repeated its call because the answer was lost
     wrong: list = field(default_factory=list)
 
     def __post_init__(self):
@@ -93,7 +93,7 @@ class Story:
         return right
 
     def admit(self, outcomes, key=None, **more):
-        """A run of the key is over, in one of these ways."""
+        """Notes that a run of the key has been admitted, and the allowed ends of this run."""
         outcomes = frozenset([outcomes] if isinstance(outcomes, Outcome) else outcomes)
         self.attempts.append(Attempt(key or self.key, more.pop("uid", self.uid), outcomes, **more))
 
@@ -101,7 +101,7 @@ class Story:
         return self.log.within(self.begin if since is None else since, self.end or time.monotonic(), names, aftermath)
 
     def tell(self, receipts, journal):
-        """All that is known of it, for a person to read."""
+        """Returns all that is known about the job, as text for people."""
         end = self.end or time.monotonic()
         lines = [f"job {self.item.number}: {self.item}"]
         lines += [f"  wrong: {text}" for text in self.wrong]

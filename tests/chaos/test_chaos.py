@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Jobs of all kinds while everything around them is killed, stopped, restarted, reloaded and filled up: none is lost, doubled or left
-behind, and each ends as it says. PINFOLD_CHAOS_SEED repeats the decisions of a run, PINFOLD_CHAOS_JOBS is how many jobs it has."""
+"""Jobs of all kinds while everything around them is killed, stopped, restarted, reloaded and filled up. No job may be lost, counted twice
+or left behind, and each job ends in an allowed way. PINFOLD_CHAOS_SEED repeats the decisions of a run. PINFOLD_CHAOS_JOBS is the number of
+jobs."""
 
 import json
 import os
@@ -33,7 +34,7 @@ SET_ASIDE = Path("/run/pinfold/receipts")
 
 
 class Chaos:
-    """One run, and what is there when it is over."""
+    """One run, and the state of the node after it."""
 
     def __init__(self, seed, jobs):
         self.plan = plan.make(seed, jobs, kinds.WEIGHTS, disturbances.WEIGHTS)
@@ -90,7 +91,8 @@ class Chaos:
 
 
 def all_receipts(stories):
-    """By scheduler and user, since one answer has a bound; and the newest of all, in which one that is nobody's would be seen."""
+    """Returns the receipts, for each scheduler and user, because the number of receipts in one answer is limited. Also returns the newest
+    of all receipts, which would show a receipt that belongs to no job of the run."""
     schedulers = {story.key.split(".")[0] for story in stories} | {"manual"}
     found = {receipt["id"]: receipt for scheduler in schedulers for user in plan.USERS
              for receipt in history("--scheduler", scheduler, "--user", user)}
@@ -102,7 +104,7 @@ def history(*options):
 
 
 def tagged():
-    """Processes that were started by a job or for one, and not by this process itself."""
+    """Returns the processes that were started by a job or for a job, and not by this process itself."""
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -126,7 +128,7 @@ def left_behind():
 
 @pytest.fixture(scope="module")
 def small_disk():
-    """The history on a file system that can be filled up, with room for what the run writes."""
+    """Puts the history on a file system that can be filled up, with room for all that the run writes."""
     jobs = int(os.environ.get("PINFOLD_CHAOS_JOBS", "2000"))
     run("systemctl", "stop", "pinfoldd.socket", "pinfoldd")
     sanitizers.prepare()
@@ -172,7 +174,7 @@ def test_nothing_is_left(chaos):
 
 def test_what_was_done_was_done(chaos):
     assert chaos.disturber.failures == [], f"seed {chaos.plan.seed}"
-    # The last few may be due when the jobs are over.
+    # The last few disturbances may become due when the jobs are over.
     assert len(chaos.log.entries) >= len(chaos.plan.events) * 0.9 - MOST_DUE
 
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The exact check: what was seen against what may be. Pure, so that it is tested itself."""
+"""The exact check, which compares what happened with what is allowed. It does no I/O, so that it can be tested itself."""
 
 import collections
 import re
 
-# Of pinfoldd, or of systemd about it. That it is killed, and that it ends with 1 when the bus goes away, is our doing.
+# Messages of pinfoldd, or of systemd about it. The disturbances themselves kill pinfoldd, and let it exit with 1 when the bus disappears.
 NEVER = re.compile(r"unexpected|terminate called|Sanitizer|runtime error:|core-dump|dumped|Watchdog timeout|status=78|"
                    r"status=6/ABRT|status=11/SEGV|assert", re.IGNORECASE)
 
@@ -14,7 +14,7 @@ def outcome_of(receipt):
 
 
 def faults_of(attempt, receipt):
-    """In what the receipt is none that the attempt may have."""
+    """Returns the differences between the receipt and the allowed ends of the attempt."""
     faults = []
     allowed = {(outcome.result, outcome.status, outcome.signal) for outcome in attempt.outcomes}
     if outcome_of(receipt) not in allowed:
@@ -35,7 +35,7 @@ def faults_of(attempt, receipt):
 
 
 def receipts_by_key(receipts):
-    """Oldest first."""
+    """Returns the receipts of each key, oldest first."""
     found = collections.defaultdict(list)
     for receipt in sorted(receipts, key=lambda receipt: receipt["started"]):
         found[receipt["key"]].append(receipt)
@@ -43,7 +43,7 @@ def receipts_by_key(receipts):
 
 
 def check_story(story, found):
-    """Faults of one story. `found`: what receipts_by_key() says."""
+    """Returns the faults of one story. `found` is the result of receipts_by_key()."""
     faults = list(story.wrong)
     attempts = collections.defaultdict(list)
     for attempt in story.attempts:
@@ -64,7 +64,7 @@ def check_story(story, found):
 
 
 def check_all(stories, receipts):
-    """Faults by story's number; None: of receipts that are nobody's."""
+    """Returns the faults for each number of a story. The faults at None are receipts that belong to no story."""
     found = receipts_by_key(receipts)
     faults = {story.item.number: check_story(story, found) for story in stories}
     known = collections.Counter(attempt.key for story in stories for attempt in story.attempts) + collections.Counter(
@@ -81,7 +81,7 @@ def journal_faults(lines):
 
 
 def slow_calls(calls, log, undisturbed, any_time):
-    """Calls that took longer than this many seconds, or had no answer, with nothing to excuse it."""
+    """Returns the calls that took longer than this many seconds, or had no answer, if no disturbance excuses it."""
     faults = []
     for call in calls:
         calm = not log.within(call.begin, call.begin + call.seconds)

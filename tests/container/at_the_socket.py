@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The requests at the wrapper's socket that pass processes. On the bus only admins may make them. For programs that run as any user."""
+"""The requests at the wrapper's socket that pass processes. On the bus, only admins may make them. Programs of any user can use this
+module."""
 
 import json
 import os
@@ -7,11 +8,11 @@ import socket
 
 
 class Refused(Exception):
-    """Its text is the error's name."""
+    """The text of the exception is the error's name."""
 
 
 def ask(request, *pidfds):
-    """The answer."""
+    """Returns the answer."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
         connection.connect("/run/pinfold/wrapper.sock")
         socket.send_fds(connection, [json.dumps({"version": 1, **request}, separators=(",", ":")).encode()], list(pidfds))
@@ -24,7 +25,7 @@ def ask(request, *pidfds):
 
 
 def create(key, leader, supervisor=None, limits=None, **more):
-    """`leader`, `supervisor`: pidfds. `more`: role, owner."""
+    """`leader` and `supervisor` are pidfds. `more` is role and owner."""
     supervised = {} if supervisor is None else {"supervised": True}
     fds = [fd for fd in (leader, supervisor) if fd is not None]
     return ask({"call": "create", "key": key, "limits": limits or {}, **supervised, **more}, *fds)
@@ -35,5 +36,5 @@ def add_task(key, leader, supervisor=None):
 
 
 def adopt(key, process, owner):
-    """`owner`: of the job."""
+    """`owner` is the owner of the job."""
     return ask({"call": "adopt", "key": key, "owner": owner}, process)

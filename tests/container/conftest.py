@@ -15,14 +15,15 @@ WAITED = "the loop waited "
 
 @pytest.fixture(autouse=True)
 def loop_that_never_waits(tmp_path_factory):
-    """pinfoldd is built with a meter (meson option loop_meter): it says so when a turn of its loop has waited in a system call."""
+    """This pinfoldd is built with a meter (meson option loop_meter), which reports each turn of the loop that has waited in a system
+    call."""
     cursor = tmp_path_factory.getbasetemp() / "journal-cursor"
     command = ["journalctl", f"--cursor-file={cursor}", "--no-pager", "-o", "short-precise", "-u", "pinfoldd.service"]
     if not cursor.exists():
         subprocess.run([*command, "-n", "0"], check=False, capture_output=True)
     yield
     said = subprocess.run(command, check=False, capture_output=True, text=True, errors="replace").stdout.splitlines()
-    # The process that has the kernel's lock may itself wait for a processor: the more processes want one, the longer.
+    # The process with the kernel's lock may itself wait for a processor, and waits longer if more processes want one.
     most = 100 * max(1, os.getloadavg()[0] / os.cpu_count())
     waited = [line for line in said if WAITED in line and int(line.partition(WAITED)[2].split()[0]) > most]
     assert not waited, "\n".join(waited)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A process whose /proc/PID/maps is longer than a search for files in use will read. As a script, this file is that process."""
+"""A process with a /proc/PID/maps that is longer than the part that a search for files in use reads. As a script, this file becomes that
+process."""
 
 import contextlib
 import ctypes
@@ -25,13 +26,13 @@ def endless_mappings(user):
 
 
 def map_endlessly():
-    """20,000 mappings of a file whose path has 4,000 characters that the kernel writes as four each."""
+    """Makes 20,000 mappings of a file. Its path has 4,000 characters, and the kernel writes each of them as four."""
     os.mkdir(DIRECTORY)
     os.chdir(DIRECTORY)
     for _ in range(16):
         os.mkdir("\n" * 250)
         os.chdir("\n" * 250)
-    libc = ctypes.CDLL(None)  # the module mmap has a descriptor for each
+    libc = ctypes.CDLL(None)  # not the module mmap, which needs a descriptor for each mapping
     with open("f", "w+b") as file:
         file.truncate(mmap.PAGESIZE * 40000)
         for page in range(20000):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the tests ask of a node on which pinfold is installed. Waiting is for a state, with a deadline."""
+"""The calls of the tests on a node on which pinfold is installed. A wait is for a state, with a deadline."""
 
 import contextlib
 import json
@@ -26,7 +26,8 @@ def run(*command, timeout=120, check=True, **options):
 
 
 def wait_until(predicate, what, deadline=90.0):
-    """The predicate's first true value. The deadline is for what never comes; on a busy machine much takes its time."""
+    """Returns the predicate's first true value. The deadline is only for a state that never comes, because much takes long on a busy
+    machine."""
     end = time.monotonic() + deadline
     while True:
         value = predicate()
@@ -49,7 +50,7 @@ def finish(process, timeout=120):
 
 
 def held_up():
-    """Seconds that a question to pinfoldd takes: what a busy machine adds to a bound on time."""
+    """Returns the seconds that a question to pinfoldd takes. On a busy machine, the tests add them to a limit on time."""
     begun = time.monotonic()
     run("pinfold", "status")
     return time.monotonic() - begun
@@ -70,7 +71,7 @@ def stopped(pid):
 
 
 def live_jobs():
-    """By key; none while pinfoldd is away."""
+    """Returns the live jobs by key, or no jobs while pinfoldd does not answer."""
     listed = run("pinfold", "list", "--json", check=False)
     assert listed.returncode in (0, 6), listed.stderr
     return {job["key"]: job for job in json.loads(listed.stdout)["jobs"]} if listed.returncode == 0 else {}
@@ -81,7 +82,7 @@ def wait_running(key):
 
 
 def batch_script(key, user):
-    """Of a job that was opened; it is there. The job itself has been running before, without it."""
+    """Starts the batch script of a job that was opened, and waits until it runs. The job itself existed before, without the script."""
     script = start_job(key, "sh", "-c", "echo here; exec sleep 1000", options=["--batch"], user=user, group=user, extra_groups=[])
     assert script.stdout.readline() == "here\n"
     return script
@@ -95,13 +96,13 @@ def receipts(key=None, number=10000):
 
 
 def read_journal(*options):
-    """What journalctl says, when journald has stored what it was given before."""
+    """Returns journalctl's output when journald has stored all that it received before."""
     run("journalctl", "--sync")
     return run("journalctl", "--no-pager", *options, check=False).stdout
 
 
 def journal(key, event=None):
-    """The journal's entries about a job, oldest first."""
+    """Returns the journal's entries about a job, oldest first."""
     lines = read_journal("-o", "json", f"PINFOLD_JOB={key}").splitlines()
     entries = [json.loads(line) for line in lines]
     return [entry for entry in entries if event is None or entry.get("PINFOLD_EVENT") == event]
@@ -113,7 +114,7 @@ def units():
 
 
 def leftovers_of_pinfold():
-    """Everything that a job can leave on a node: units, cgroups, records."""
+    """Returns everything that jobs can leave on a node: units, cgroups, records."""
     cgroups = [path.name for path in BATCH.iterdir() if path.is_dir()] if BATCH.exists() else []
     records = [path.name for path in RECORDS.iterdir()] if RECORDS.exists() else []
     return units() + cgroups + records
@@ -124,7 +125,7 @@ def expect_nothing_left():
 
 
 def processes_with(text):
-    """Command line and cgroup of each process whose command line contains the text, this one apart."""
+    """Returns command line and cgroup of each process with this text in its command line, except this process."""
     found = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and int(entry.name) != os.getpid():
@@ -139,7 +140,8 @@ def processes_with(text):
 
 @contextlib.contextmanager
 def site(text, accepted=True):
-    """pinfoldd's configuration has this in addition, for as long as the context lasts. `accepted`: by pinfoldd, as it should be."""
+    """Adds this text to pinfoldd's configuration for as long as the context lasts. `accepted`: whether pinfoldd should accept the
+    configuration."""
     file = Path("/etc/pinfold/pinfold.toml.d/50-test.toml")
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text)
@@ -153,7 +155,7 @@ def site(text, accepted=True):
 
 @contextlib.contextmanager
 def preloaded(library, **environment):
-    """pinfoldd runs with a library of tests/support/guest that stands before libc."""
+    """Runs pinfoldd with a library of tests/support/guest that comes before libc."""
     file = Path("/run/systemd/system/pinfoldd.service.d/preloaded.conf")
     file.parent.mkdir(parents=True, exist_ok=True)
     words = [f"{name}={value}" for name, value in {"LD_PRELOAD": f"/usr/libexec/pinfold-tests/{library}", **environment}.items()]
@@ -170,7 +172,7 @@ def preloaded(library, **environment):
 
 @contextlib.contextmanager
 def drained():
-    """The node takes no new jobs, for as long as the context lasts."""
+    """The node takes no new jobs for as long as the context lasts."""
     run("pinfold", "drain", "--reason", "test")
     try:
         yield
@@ -183,7 +185,7 @@ def main_pid(unit="pinfoldd"):
 
 
 def daemon_ready(other_than=0):
-    """Waits until pinfoldd is up, under another pid than the one given."""
+    """Waits until pinfoldd is ready, with another pid than the given one."""
     def up():
         pid = main_pid()
         active = run("systemctl", "show", "-P", "ActiveState", "pinfoldd", check=False).stdout.strip() == "active"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Logins by pam_pinfold: stacks of PAM's, pamtester, and a real sshd on this node."""
+"""Logins by pam_pinfold: stacks of PAM, pamtester, and a real sshd on this node."""
 
 import contextlib
 import os
@@ -12,7 +12,7 @@ from pathlib import Path
 from jobs import read_journal, run, wait_until
 
 SERVICE = Path("/etc/pam.d/pinfold-test")
-SEEN = Path("/run/pinfold-test")  # what a session saw of itself, written from within
+SEEN = Path("/run/pinfold-test")  # what a session sees of itself; the session writes it
 PASSWORD = "correct horse battery staple"
 
 LOOK = f"""#!/bin/sh
@@ -23,7 +23,7 @@ env >{SEEN}/environment
 
 
 def write_service(options="", account="", session=""):
-    """A stack of our own for pamtester. A session leaves word of where it was."""
+    """Writes a PAM stack for pamtester. A session writes down where it was."""
     script = Path("/usr/local/sbin/pinfold-test-look")
     script.write_text(LOOK)
     script.chmod(0o755)
@@ -33,7 +33,8 @@ def write_service(options="", account="", session=""):
 
 
 class Login:
-    """What became of a phase: `refused` is PAM's word for it, None when it let the user in; `said` is what the user read."""
+    """The result of a phase. `refused` is PAM's word for the result, or None if the phase let the user in. `said` is the text that the user
+    read."""
 
     def __init__(self, user, *operations, environment=(), prefix=()):
         for name in SEEN.iterdir() if SEEN.exists() else ():
@@ -66,7 +67,7 @@ def logged():
     return read_journal("-b", "-o", "cat", "-g", r"^pam_pinfold\(")
 
 
-# From here on: sshd.
+# The rest of this file is about sshd.
 
 DEBIANS = Path("/etc/pam.d/sshd")
 CONFIG = Path("/etc/ssh/sshd_config.d/pinfold.conf")
@@ -74,7 +75,8 @@ KEY = Path("/root/pinfold-test-key")
 
 
 def stack(options="", systemd="before"):
-    """Debian's stack with the lines that pam_pinfold(8) shows. pam_systemd: "before" it, as there, "absent" or "after" it."""
+    """Writes Debian's stack with the lines that pam_pinfold(8) shows. pam_systemd is "before" pam_pinfold, as in the manual, or "absent",
+    or "after" it."""
     lines = {"before": "session optional pam_systemd.so\nsession required pam_pinfold.so OPTIONS\n",
              "absent": "session required pam_pinfold.so OPTIONS\n",
              "after": "session required pam_pinfold.so OPTIONS\nsession optional pam_systemd.so\n"}[systemd]
@@ -90,11 +92,11 @@ def stack(options="", systemd="before"):
 
 @contextlib.contextmanager
 def sshd():
-    """Takes users by password, key and keyboard-interactive, and root by key. Fifty may come at once."""
+    """This sshd takes users by password, key and keyboard-interactive, and root by key. Fifty logins may come at once."""
     original = DEBIANS.read_text()
     CONFIG.write_text("UsePAM yes\nPasswordAuthentication yes\nKbdInteractiveAuthentication yes\nPermitRootLogin yes\n"
                       "MaxStartups 200\nMaxSessions 50\nLoginGraceTime 600\n")
-    # Since OpenSSH 9.8 sshd refuses an address for a while after failed logins, and all of these come from one.
+    # Since OpenSSH 9.8, sshd refuses an address for some time after failed logins, and all logins of the tests come from one address.
     if tuple(map(int, re.match(r"OpenSSH_(\d+)\.(\d+)", run("ssh", "-V").stderr).groups())) >= (9, 8):
         with CONFIG.open("a") as file:
             file.write("PerSourcePenalties no\n")
@@ -131,13 +133,13 @@ def ssh(user, *command, options=(), check=True, **more):
 
 
 def open_ssh(user, *command, options=()):
-    """A session that stays; its command's output can be read."""
+    """Opens a session that stays open, with a command whose output can be read."""
     return subprocess.Popen(ssh_command(user, *command, options=options), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE, text=True)
 
 
 def ssh_typing(user, method, *command):
-    """With the password, which ssh asks a program for."""
+    """Logs in with the password, for which ssh asks a program."""
     askpass = Path("/root/pinfold-askpass")
     askpass.write_text(f"#!/bin/sh\necho {shlex.quote(PASSWORD)}\n")
     askpass.chmod(0o755)
@@ -147,7 +149,7 @@ def ssh_typing(user, method, *command):
 
 
 def ssh_at_once(count, user, *command):
-    """Status, output and errors of each."""
+    """Returns status, output and errors of each login."""
     logins = [subprocess.Popen(ssh_command(user, *command), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                text=True) for _ in range(count)]
     texts = [login.communicate(timeout=600) for login in logins]
@@ -155,10 +157,10 @@ def ssh_at_once(count, user, *command):
 
 
 def where(text):
-    """The cgroup in what /proc/PID/cgroup shows, among other lines."""
+    """Returns the cgroup in the text of /proc/PID/cgroup, which may have other lines, too."""
     return re.search(r"^0::(\S+)$", text, re.M)[1]
 
 
 def open_job(key, user="alice", *options):
-    """A job that lives until it is ended, without any process."""
+    """Opens a job without any process, which lives until somebody ends it."""
     run("pinfold", "open", key, "--uid", user, "--linger", "infinity", *options)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""File servers of users' own that never answer, and who waits for them: no signal ends that."""
+"""File servers of users that never answer, and processes that wait for them. No signal ends such a wait."""
 
 import contextlib
 import select
@@ -18,7 +18,7 @@ def as_user(user, *command):
 
 @contextlib.contextmanager
 def server_of(user, mount):
-    """In namespaces of the user's, who mounts there without anybody's leave."""
+    """Runs the server in namespaces of the user, who needs no permission to mount there."""
     device = Path("/dev/fuse")
     mode = device.stat().st_mode
     device.chmod(0o666)  # as udev does it
@@ -28,7 +28,7 @@ def server_of(user, mount):
         assert process.stdout.readline() == "mounted\n"
         yield process
     finally:
-        process.kill()  # which ends the wait
+        process.kill()  # this ends the wait
         process.communicate()
         device.chmod(mode)
         Path(mount).rmdir()
@@ -43,7 +43,7 @@ def in_namespaces_of(server, user="alice"):
 
 
 def waits_for(server):
-    """A job's command."""
+    """Returns the command of a job that waits for the server."""
     return [*in_namespaces_of(server), "sh", "-c", f"until cat {MOUNT}/f; do :; done"]
 
 
@@ -53,7 +53,7 @@ def states(pid):
 
 @contextlib.contextmanager
 def locked_memories(user, count):
-    """The pids of so many processes of the user's, in a scope outside of all jobs, whose memory nobody can look into."""
+    """Returns the pids of this number of the user's processes, in a scope outside of all jobs. Nobody can look into their memory."""
     with contextlib.ExitStack() as stack:
         pids = []
         for number in range(count):
@@ -72,6 +72,6 @@ def locked_memories(user, count):
 
 
 def expect_the_wait(server):
-    """The kernel takes a request back from a process that is killed, until the server has it."""
+    """Waits until the server has the request. Before that, the kernel takes back the request of a process that is killed."""
     assert select.select([server.stdout], [], [], 90)[0], "nobody asks the server"
     assert server.stdout.readline() == "asked\n"

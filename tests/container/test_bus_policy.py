@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the bus keeps from pinfoldd. tests/hostile has the flood, and test_permissions.py the three methods that take descriptors."""
+"""Messages that the bus keeps from pinfoldd. tests/hostile has the flood, and test_permissions.py has the three methods that take
+descriptors."""
 
 import sys
 from pathlib import Path
@@ -8,7 +9,7 @@ import dbus
 
 from jobs import as_alice, run
 
-# Sends a signal with a descriptor, and says whether the bus has refused it.
+# Sends a signal with a descriptor, and prints whether the bus has refused it.
 SEND = f"""
 import sys
 sys.path.append({str(Path(__file__).resolve().parents[1] / "bus")!r})
@@ -21,8 +22,8 @@ print(b"org.freedesktop.DBus.Error.AccessDenied" in bus.answers())
 
 
 def test_users_descriptors_do_not_reach_a_pinfoldd_that_is_not_ready_yet():
-    """pinfoldd has one name from the moment when it connects. A connection of root's that waits for this name stands for it: the policy is for
-    all who have asked for a name."""
+    """pinfoldd has one of its names from the moment when it connects. Here a connection of root that waits for this name stands in for
+    pinfoldd, because the policy holds for all connections that have asked for a name."""
     early = dbus.SystemBus(private=True)
 
     def refused():

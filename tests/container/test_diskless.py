@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""docs/diskless.md, tried: /var in memory, a root file system that nobody may write to, and an image that is made in a chroot."""
+"""Tests docs/diskless.md: /var in memory, a root file system to which nobody may write, and an image that is made in a chroot."""
 
 import contextlib
 import os
@@ -26,14 +26,14 @@ def start():
 
 
 def mount_var():
-    """As at a boot: an empty file system, and what systemd-tmpfiles makes in it."""
+    """Acts like a boot: mounts an empty file system, and lets systemd-tmpfiles write to it."""
     run("mount", "-t", "tmpfs", "-o", "size=64m,mode=755", "tmpfs", "/var")
     run("systemd-tmpfiles", "--create", "--prefix=/var", check=False)
 
 
 @pytest.fixture
 def journal_in_run():
-    """journald writes nothing to /var meanwhile."""
+    """Meanwhile journald writes nothing to /var."""
     run("journalctl", "--relinquish-var")
     yield
     run("journalctl", "--flush")
@@ -51,7 +51,7 @@ def var_in_memory(journal_in_run):
 
 
 def lose_memory():
-    """What a reboot does to a node whose /var is in memory. pinfoldd is stopped."""
+    """Acts like a reboot of a node with /var in memory. pinfoldd must be stopped."""
     run("umount", "-l", "/var")
     mount_var()
     shutil.rmtree(RUNTIME)
@@ -63,7 +63,7 @@ def query(text):
 
 
 def troubles():
-    """The warnings and errors of the pinfoldd that runs."""
+    """Returns the warnings and errors of the running pinfoldd."""
     invocation = run("systemctl", "show", "-P", "InvocationID", "pinfoldd").stdout.strip()
     return read_journal("-o", "cat", "-p", "warning", "-u", "pinfoldd", f"_SYSTEMD_INVOCATION_ID={invocation}")
 
@@ -97,7 +97,7 @@ def test_a_reboot_loses_history_and_drain_and_the_node_takes_jobs(var_in_memory)
 
 @pytest.mark.parametrize("kept", [True, False], ids=["kept", "lost"])
 def test_a_power_cut(var_in_memory, kept):
-    """A job that ran at a power cut gets its receipt from the history's table of live jobs, if the history is still there."""
+    """A job that ran at a power cut gets its receipt from the table of live jobs in the history, if the history still exists."""
     job = start_job("cut.1", "sleep", "1000")
     wait_running("cut.1")
     wait_until(lambda: query("SELECT key FROM live") == [("cut.1",)], "the history knows the live job")
@@ -119,7 +119,7 @@ def test_a_power_cut(var_in_memory, kept):
 
 
 def test_max_size_bounds_the_memory(var_in_memory):
-    """The memory comes back in small steps."""
+    """The history gives memory back in small steps."""
     assert finish(start_job("many.1", "true"))[0] == 0
     query("WITH RECURSIVE copies(n) AS (SELECT 2 UNION ALL SELECT n + 1 FROM copies WHERE n < 3000)"
           " INSERT INTO receipts (id, key, uid, ended, receipt, kind)"
@@ -199,7 +199,8 @@ def test_a_read_only_tmp():
 
 @pytest.fixture
 def image():
-    """A root tree without a running systemd: this root file system, without what is mounted on it, and without the packages."""
+    """A root tree without a running systemd: this root file system, without the file systems that are mounted on it, and without the
+    packages."""
     IMAGE.mkdir()
     run("mount", "-t", "tmpfs", "tmpfs", IMAGE)
     for name in ("upper", "work", "root"):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Crash, restart and upgrade of pinfoldd, restart of the bus, reload and reexec of systemd: at each stage of a job, with jobs in
-flight. No job gets a signal from it; nothing is lost or counted twice."""
+"""Crash, restart and upgrade of pinfoldd, restart of the bus, and reload and reexec of systemd, at each stage of a job and with many jobs
+under way. No job may get a signal because of them, and nothing may be lost or counted twice."""
 
 import contextlib
 import os
@@ -13,7 +13,7 @@ import pytest
 from jobs import (ESCAPIST, daemon_ready, expect_nothing_left, finish, live_jobs, main_pid, receipts, run, start_job, wait_running,
                   wait_until)
 
-# Prints a line for every signal that it gets, until its standard input ends; then exits with 5.
+# Prints a line for every signal that it gets until its standard input ends, and then exits with 5.
 WITNESS = """
 import os, signal, sys
 for s in range(1, 65):
@@ -31,7 +31,7 @@ sys.exit(5)
 def kill_daemon():
     pid = main_pid()
     if pid:
-        with contextlib.suppress(ProcessLookupError):  # systemd has not seen yet that the one before is dead
+        with contextlib.suppress(ProcessLookupError):  # systemd has not seen yet that the earlier process is dead
             os.kill(pid, signal.SIGKILL)
 
 
@@ -40,7 +40,7 @@ def restart_daemon():
 
 
 def upgrade():
-    """What a package does: new files in place by rename, daemon-reload, restart."""
+    """Acts like the upgrade of a package: new files in place by rename, daemon-reload, restart."""
     run("cp", "/usr/libexec/pinfoldd", "/usr/libexec/pinfoldd.new")
     os.rename("/usr/libexec/pinfoldd.new", "/usr/libexec/pinfoldd")
     run("systemctl", "daemon-reload")
@@ -48,7 +48,7 @@ def upgrade():
 
 
 def restart_bus():
-    run("systemctl", "reset-failed", "dbus.service", check=False)  # systemd counts starts, and this is the third in a second
+    run("systemctl", "reset-failed", "dbus.service", check=False)  # systemd counts starts, and this is the third start in a second
     run("systemctl", "restart", "dbus.service")
 
 
@@ -93,7 +93,7 @@ def communicate(job):
 
 @pytest.mark.parametrize("disturb", DISTURBANCES, ids=lambda f: f.__name__)
 def test_at_each_stage_with_jobs_in_flight(disturb):
-    """Jobs that are being created, end and are accounted all the time, while the disturbance comes again and again."""
+    """Jobs are being created, ended and accounted all the time, while the disturbance comes repeatedly."""
     name = disturb.__name__.replace("_", "")
     stop = threading.Event()
     results = {}
@@ -119,7 +119,7 @@ def test_at_each_stage_with_jobs_in_flight(disturb):
         for _ in range(ROUNDS):
             before = len(results)
             disturb()
-            # Not when all is quiet: as soon as a job has come through, the next one.
+            # The next disturbance does not wait until all is quiet, but only until one more job is over.
             wait_until(lambda: len(results) > before, "a job came through", deadline=90)
     finally:
         stop.set()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pinfold doctor: says nothing is wrong with a node that is right, and finds each fault that is planted in it."""
+"""pinfold doctor reports no problem on a healthy node, and finds each fault that the tests plant."""
 
 import contextlib
 import json
@@ -17,7 +17,7 @@ from jobs import RECORDS, daemon_ready, finish, main_pid, run, start_job, wait_r
 
 LIBEXEC = Path("/usr/libexec/pinfold")
 SSHD = Path("/etc/pam.d/sshd")
-RUNUSER = Path("/etc/pam.d/runuser-l")  # Debian has pam_systemd in it
+RUNUSER = Path("/etc/pam.d/runuser-l")  # on Debian, this file has pam_systemd
 before = {}
 CONTROLLERS = {"memory": "fail", "cpu": "fail", "pids": "fail", "cpuset": "warn", "io": "warn"}
 
@@ -41,25 +41,26 @@ def wrong():
 
 
 def expected():
-    """What is wrong with the box itself: controllers that its host keeps, and Grid Engine, which is installed and not set up."""
+    """Returns the findings about the box itself: missing controllers that its host keeps, and a Grid Engine that is installed but not set
+    up."""
     there = Path("/sys/fs/cgroup/cgroup.controllers").read_text().split()
     missing = {f"cgroup.{name}": state for name, state in CONTROLLERS.items() if name not in there}
     return {**missing, "grid-engine.shepherd": "warn"}
 
 
 def new():
-    """What is wrong besides what was when the test began."""
+    """Returns the problems that did not exist when the test began."""
     return {name: state for name, state in wrong().items() if before.get(name) != state}
 
 
 def remedy(name):
-    """The remedy as it stands, run by a shell."""
+    """Runs the remedy as a shell command, without a change."""
     run("sh", "-ec", findings()[name]["remedy"].split(";")[0])
 
 
 @contextlib.contextmanager
 def file(path, text, mode=0o644):
-    """A file that is not there otherwise, or is another one."""
+    """Writes a file that otherwise does not exist or has another text."""
     path = Path(path)
     former = path.read_bytes() if path.exists() else None
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A drained node under the real unit, sandbox and bus policy: what is refused, what outlives what, when a wait is over."""
+"""A drained node under the real unit, sandbox and bus policy: which jobs are refused, what outlives a restart, and when a wait is over."""
 
 import json
 import os
@@ -120,7 +120,7 @@ def test_a_wait_is_over_with_the_last_receipt_and_at_once():
 
 
 def test_a_wait_sees_what_its_jobs_leave_behind():
-    """The leader is gone, and a leftover that SIGTERM does not end keeps its job until the grace is over."""
+    """The leader has ended. A leftover that ignores SIGTERM keeps the job alive until the grace time is over."""
     with site('[jobs]\nkill_grace = "2s"\n'):
         script = "setsid sh -c 'trap \"\" TERM; echo here; while :; do sleep 0.1; done' & read line"
         job = start_job("drain.leaves", "sh", "-c", script, stdin=subprocess.PIPE)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Every way out of a job ends with the job, and the journal names who tried."""
+"""Every process that tries to leave its job ends with the job, and the journal names it."""
 
 import os
 import subprocess
@@ -77,7 +77,7 @@ def test_threads_after_the_main_threads_end_are_the_job(mode):
     assert job.stdout.readline().startswith("ready ")
     wait_running(key)
     pid = daemon_ready()
-    # A question to pinfoldd and back: it has seen by then whatever there was to see of the main thread's end.
+    # When pinfoldd has answered this question, it has seen all signs of the main thread's end.
     wait_running(key)
     assert run("systemctl", "is-active", f"job-{key}.scope").stdout.strip() == "active"
     os.kill(pid, 9)

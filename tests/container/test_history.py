@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Receipts found by what they say, and kept within limits."""
+"""Searches for receipts by their contents, and the limits of the history."""
 
 import json
 import shutil
@@ -19,7 +19,7 @@ TWO_DAYS = 2 * 86_400_000_000
 
 
 def found(*options):
-    """The keys, oldest first."""
+    """Returns the keys, oldest first."""
     return [receipt["key"] for receipt in json.loads(run("pinfold", "history", "--json", "-n", "10000", *options).stdout)["receipts"]][::-1]
 
 
@@ -60,7 +60,7 @@ def removals():
 
 
 def by_user():
-    """The keys of each user, oldest first."""
+    """Returns the keys of each user, oldest first."""
     keys = {}
     for receipt in json.loads(run("pinfold", "history", "--json", "-n", "10000").stdout)["receipts"][::-1]:
         keys.setdefault(receipt["uid"], []).append(receipt["key"])
@@ -107,7 +107,7 @@ def test_users_may_not_vacuum():
     assert done.returncode == 5 and "only root and pinfold-admin may remove receipts" in done.stderr
 
 
-# Bringing them up to date takes longer than the start time-out below, which is longer than a busy machine needs to start a program.
+# The conversion of these receipts takes longer than the start time-out below. A busy machine can start a program within this time-out.
 MANY = """
 WITH RECURSIVE copies(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM copies WHERE n < 200000)
 INSERT INTO receipts (id, key, uid, ended, receipt)
@@ -117,7 +117,7 @@ SELECT 'old' || n, 'old.' || n, 0, n, json_set(?, '$.id', 'old' || n) FROM copie
 
 @pytest.fixture
 def impatient_unit():
-    """pinfoldd has a receipt, is stopped, and must be up within three seconds at its next start."""
+    """pinfoldd has a receipt and is stopped. At its next start, it must be ready within three seconds."""
     finish(start_job("old.first", "true"))
     run("systemctl", "stop", "pinfoldd.socket", "pinfoldd")
     DROP_IN.parent.mkdir(parents=True, exist_ok=True)
@@ -147,13 +147,14 @@ def test_a_long_migration_is_no_failed_start(impatient_unit):
 
 
 def test_the_names_of_leftovers_fill_no_history():
-    """They are the user's choice, and all users' receipts share the history's size."""
+    """The user chooses these names, and the receipts of all users share the history's size."""
     job = start_job("big.names", "bash", "-c", "for i in $(seq 50); do (exec -a \"$(printf %4096s | tr ' ' '\"')\" sleep 8111) & done;"
                     " until [ $(cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' '\\n' | grep -cx 8111) -ge 50 ]; do :; done; exit 0")
     assert finish(job)[0] == 0
     receipt, = receipts("big.names")
     assert receipt["leftovers"] == len(receipt["leftover_commands"]) == 50
-    read = [command for command in receipt["leftover_commands"] if command != "[sleep]"]  # on a busy machine some are not
+    # on a busy machine, pinfoldd cannot read some of them in time
+    read = [command for command in receipt["leftover_commands"] if command != "[sleep]"]
     assert read and all(command.startswith('"""') for command in read) and sum(map(len, read)) <= 8192
     with sqlite3.connect(f"file:{HISTORY}?mode=ro", uri=True) as history:
         size, = history.execute("SELECT length(receipt) FROM receipts WHERE key = 'big.names'").fetchone()

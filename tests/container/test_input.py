@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Bad input gets one clear line that says what is wrong and what to do."""
+"""Wrong input gets one clear line that says what is wrong and what to do."""
 
 import json
 import os
@@ -84,7 +84,7 @@ def test_a_wrong_value_keeps_the_old_configuration(config):
     reload = run("busctl", "call", "org.pinfold1", "/org/pinfold1", "org.pinfold1.Manager", "Reload", check=False)
     assert reload.returncode != 0 and f"{config}:2:" in reload.stderr
     assert f"{config}:2:" in read_journal("-o", "cat", "-u", "pinfoldd", "PINFOLD_EVENT=config-rejected")
-    # The old grace is in force: a job that ignores SIGTERM lives on after the default second.
+    # The old grace time is in force: a job that ignores SIGTERM outlives the default of one second.
     job = start_job("config.old", "sh", "-c", "trap '' TERM; echo deaf; while :; do read line; done", stdin=subprocess.PIPE)
     assert job.stdout.readline() == "deaf\n"
     wait_running("config.old")
@@ -219,7 +219,7 @@ def test_daemon_not_reachable(no_daemon):
 
 
 def test_a_wait_for_nobody_can_be_ended(no_daemon):
-    """As at a shutdown, when pinfoldd and the bus have gone first."""
+    """At a shutdown, pinfoldd and the bus may have ended before pinfold-run."""
     waiting = start_job("shut.down", "true")
     wait_until(lambda: "pinfold-run" in Path(f"/proc/{waiting.pid}/cmdline").read_text(), "exec")
     wait_until(lambda: len(list(Path(f"/proc/{waiting.pid}/task/{waiting.pid}/children").read_text().split())) == 1, "the waiting child")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A key is one job's until that job is over; what is being started is not over; and what cannot be told has not ended."""
+"""A key belongs to one job until this job is over. A job that is being started is not over, and a job about which nothing is known has not
+ended."""
 
 import contextlib
 import json
@@ -31,7 +32,7 @@ def stop(*keys):
 
 @contextlib.contextmanager
 def systemd_hangs():
-    """PID 1 does nothing, as when a disk or a file server holds it. (It takes no SIGSTOP from inside of its own container.)"""
+    """PID 1 does nothing, as if a disk or a file server held it up. Within its own container, PID 1 does not react to SIGSTOP."""
     freeze = CGROUP / "init.scope/cgroup.freeze"
     freeze.write_text("1")
     try:
@@ -126,7 +127,7 @@ def test_an_opening_that_was_interrupted_is_answered_to_who_asks_again():
     run("systemctl", "stop", "pinfoldd.socket", "pinfoldd.service")
     text = record.read_text()
     assert '"state":"running"' in text
-    record.write_text(text.replace('"state":"running"', '"state":"creating"'))  # killed before it had written more
+    record.write_text(text.replace('"state":"running"', '"state":"creating"'))  # pinfoldd was killed before it had written more
     run("systemctl", "start", "pinfoldd.socket", "pinfoldd.service")
     run("pinfold", "open", "sge.again", "--uid", "alice", "--linger", "infinity")
     assert "batch-sge.again.slice" in units()
@@ -135,7 +136,7 @@ def test_an_opening_that_was_interrupted_is_answered_to_who_asks_again():
 
 
 def test_a_batch_script_that_starts_during_a_reload_does_not_end_its_job():
-    """Many units make a reload take long enough for the start to fall into it."""
+    """With many units, a reload takes so long that the start falls into it."""
     for number in range(100):
         run("systemd-run", "-q", "--slice=fill.slice", f"--unit=fill{number}", "sleep", "1000")
     try:
@@ -171,7 +172,7 @@ def test_nothing_is_adopted_into_a_job_that_an_admin_stops():
     adopted = run("pinfold", "adopt", "sge.stopped", guest.pid, check=False)
     stopping.wait(timeout=60)
     finish(job)
-    # It came in time, or was on its way and is told "no" and ends with the job, or it has never been in the job.
+    # Either the guest came in time, or it comes late, is refused and ends with the job, or it has never been in the job.
     wait_until(lambda: guest.poll() is not None or "batch-" not in Path(f"/proc/{guest.pid}/cgroup").read_text(), "the guest outside the job")
     if adopted.returncode == 0:
         assert guest.wait(timeout=30) < 0
@@ -221,7 +222,7 @@ def test_systemd_hangs_for_longer_than_anybody_waits():
         wait_running("sge.hang")
         assert any("/job-sge.hang.scope" in cgroup for _, cgroup in processes_with("8109").values())
         assert job.poll() is None, "PID 1 is back, and the job was killed"
-        run("pinfold", "stop", "--wait", "sge.hang")  # nothing supervises it, so its end comes before its receipt
+        run("pinfold", "stop", "--wait", "sge.hang")  # the job has no supervisor, so its end comes before its receipt
         finish(job)
         assert [receipt["result"] for receipt in receipts("sge.hang")] == ["stopped"]
         expect_nothing_left()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""One user has pinfoldd say more than journald takes; what is said about others is there all the same."""
+"""One user makes pinfoldd log more than journald takes. The entries about other users still reach the journal."""
 
 import contextlib
 import json
@@ -14,7 +14,7 @@ COMMAND = 20_000  # bytes
 
 @contextlib.contextmanager
 def journald_takes(lines):
-    """Of each service in 30 s. (It takes some times more where the disk is large.)"""
+    """Limits the lines that journald takes from each service in 30 s. If the disk is large, journald takes several times as many."""
     file = Path("/etc/systemd/journald.conf.d/few.conf")
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(f"[Journal]\nRateLimitIntervalSec=30s\nRateLimitBurst={lines}\n")
@@ -27,7 +27,7 @@ def journald_takes(lines):
 
 
 def leave_behind():
-    """A task of alice's job."""
+    """Starts a task of alice's job."""
     task = subprocess.Popen([*as_alice("pinfold-run", "--task", "--job", "journal.alice", "--", "bash", "-c",
                                        f'trap "" TERM; for i in $(seq {LEFT}); do (exec -a "$0" sleep 1000) & done', "x" * COMMAND)], stdin=subprocess.DEVNULL)
     assert task.wait(timeout=120) == 0

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What ended jobs leave in /dev/shm, /tmp and System V IPC: named as theirs, and removed only when nobody can miss it."""
+"""Files that ended jobs leave in /dev/shm and /tmp, and System V IPC objects: the list names their jobs, and pinfold removes only what
+nobody needs."""
 
 import contextlib
 import json
@@ -22,9 +23,9 @@ HISTORY = Path("/var/lib/pinfold/history.db")
 ALICE = {"user": "alice", "group": "alice", "extra_groups": []}
 UID = 1000
 BOB = 1001
-CLOCK_REALTIME_COARSE = 5  # time(7); Python has no name for it
+CLOCK_REALTIME_COARSE = 5  # see time(7); Python has no name for this clock
 
-# Leaves one thing of each kind, all of this name; then, where it is told to, lives on until its standard input ends.
+# Leaves one object of each kind, all with this name. If asked to, it then lives until its standard input ends.
 LEAVE = """
 import ctypes, os, sys
 name = sys.argv[1]
@@ -54,7 +55,7 @@ def users_may_have_jobs():
 
 @contextlib.contextmanager
 def policy(text):
-    """In addition, for the command alone."""
+    """Adds this text to [strays] for the command alone."""
     file = Path("/etc/pinfold/pinfold.toml.d/60-strays.toml")
     file.write_text(f"[strays]\n{text}\n")
     yield
@@ -62,7 +63,7 @@ def policy(text):
 
 
 class Left:
-    """What a job left: its paths and the ids of its IPC objects."""
+    """The objects that a job left: paths, and ids of IPC objects."""
 
     def __init__(self, key):
         self.key = key
@@ -73,7 +74,7 @@ class Left:
         self.paths = {"shm-file": Path("/dev/shm", key), "tmp-file": Path("/tmp", key), "tmp-directory": Path("/tmp", f"{key}.d")}
 
     def listed(self, *options, status=0):
-        """Of what there is, what is this job's, by kind."""
+        """Returns the listed objects of this job, by kind."""
         done = run("pinfold", "strays", "--files", "--json", *options, check=False)
         assert done.returncode == status, done.stderr
         mine = [file for file in json.loads(done.stdout)["files"] if self.key in file["jobs"]]
@@ -85,7 +86,7 @@ class Left:
         return {kind: file["kept"] for kind, file in self.listed(*options, status=status).items()}
 
     def there(self):
-        """The kinds that are still there, and with all that was in it."""
+        """Returns the kinds of objects that still exist with all their contents."""
         there = {kind for kind, path in self.paths.items() if path.exists()}
         if "tmp-directory" in there and not (self.paths["tmp-directory"] / "sub/deep/file").exists():
             there.remove("tmp-directory")
@@ -164,7 +165,7 @@ def test_removed_by_the_timers_policy(left):
 
 
 def test_another_users_file_in_the_tree_stays(left):
-    """It came while the job ran: it is touched too late otherwise."""
+    """The other user's file was made while the job ran. Otherwise the directory would have been changed too late."""
     key = "manual.shared"
     job = start_job(key, "sh", "-c", "mkdir -m 1777 /tmp/shared /tmp/shared/sub; touch /tmp/shared/own; echo; cat", stdin=subprocess.PIPE, **ALICE)
     job.stdout.readline()
@@ -201,7 +202,7 @@ def test_kept_while_the_user_has_a_process(left):
     assert left.there() == KINDS and left.kept() == dict.fromkeys(KINDS)
 
 
-# Of another user's processes: each way to use a file.
+# Each way in which a process of another user can use a file.
 USES = {
     "open": ("shm-file", "file = open(path)"),
     "mapped": ("shm-file", "import mmap\nmap = mmap.mmap(os.open(path, os.O_RDWR), 0)\nos.close(3)"),
@@ -222,7 +223,7 @@ def test_kept_while_it_is_used(left, use):
     user.stdout.readline()
     if use == "thread":
         wait_until(lambda: Path(f"/proc/{user.pid}/stat").read_text().split(")")[1].split()[0] == "Z", "main thread ended")
-    # Attached a second later it also counts as changed since.
+    # If a process attaches the object a second later, the object also counts as changed since the job's end.
     assert left.kept()[kind] in ("in-use", "changed")
     kept = {kind: why for kind, why in left.kept("--remove").items() if why}
     assert list(kept) == [kind] and left.there() == {kind}
@@ -264,7 +265,8 @@ def test_born_before_or_after_a_job_is_never_its():
         run("setpriv", "--reuid=alice", "--regid=alice", "--clear-groups", "touch", path)
     touch("/tmp/alices-before")
     left = Left("manual.between")
-    # The kernel takes a file's times from the clock of its last tick, up to 10 ms behind the one by which pinfoldd noted the job's end.
+    # The kernel takes a file's times from the clock of its last tick. This clock is up to 10 ms behind the clock by which pinfoldd recorded
+    # the job's end.
     [receipt] = receipts(left.key)
     wait_until(lambda: time.clock_gettime_ns(CLOCK_REALTIME_COARSE) // 1000 > receipt["ended"], "a tick after the job's end")
     touch("/tmp/alices-after")
@@ -302,7 +304,7 @@ def hung():
     try:
         yield
     finally:
-        with contextlib.suppress(ProcessLookupError):  # the watchdog was quicker
+        with contextlib.suppress(ProcessLookupError):  # the watchdog was faster
             os.kill(pid, signal.SIGCONT)
 
 
@@ -327,7 +329,7 @@ def test_nothing_is_removed_on_incomplete_knowledge(left, trouble):
     assert left.kept() == dict.fromkeys(KINDS)
 
 
-# As root reads it each of these has 16 KiB of path: the whole is beyond what is read of one process.
+# For root, each of these mappings has a path of 16 KiB. All of them are more than pinfold reads of one process.
 def test_a_process_that_cant_be_looked_into_keeps_its_own_users_files_only(left):
     with endless_mappings("bob"):
         done = run("pinfold", "strays", "--files", "--remove", "--json", check=False, timeout=300)
@@ -337,7 +339,7 @@ def test_a_process_that_cant_be_looked_into_keeps_its_own_users_files_only(left)
 
 
 def test_processes_whose_memory_is_locked_hold_up_nobody_elses_files(left):
-    """Whether /proc/PID/maps waits for the lock depends on the kernel: new ones have a lock for each mapping."""
+    """Some kernels have a lock for each mapping. Whether a read of /proc/PID/maps waits for the lock depends on the kernel."""
     with locked_memories("bob", 6) as locked:
         waits = subprocess.run(["timeout", "2", "cat", f"/proc/{locked[0]}/maps"], stdout=subprocess.DEVNULL).returncode == 124
         done = run("pinfold", "strays", "--files", "--remove", "--json", check=False, timeout=120)

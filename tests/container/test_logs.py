@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""`pinfold logs`: the journal's entries about a job, and nobody else's."""
+"""`pinfold logs` prints the journal's entries about a job, and no other entries."""
 
 import json
 import os
@@ -61,7 +61,7 @@ def test_the_form_is_journalctls():
     def keys(documents):
         return [set(json.loads(line)) for line in documents.splitlines()]
 
-    # Meanwhile systemd may still say that the units are gone.
+    # Meanwhile systemd may still log that the units have ended.
     wait_until(lambda: logs("logs.2").stdout == journalctl("short-iso"), "both print the same")
     wait_until(lambda: logs("logs.2", "-n", "2").stdout == journalctl("short-iso", "-n", "2"), "both print the same last lines")
     wait_until(lambda: keys(logs("logs.2", "--json").stdout) == keys(journalctl("json", "--all")), "both print the same fields")

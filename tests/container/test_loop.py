@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A sick node: what pinfoldd has to do with hangs, and nobody else's call and no signal waits for it."""
+"""Something that pinfoldd needs hangs. No other caller's call and no signal waits for it."""
 
 import contextlib
 import os
@@ -19,7 +19,7 @@ SOON = 0.3
 
 
 def quickest(*command, tries=7):
-    """The machine may be busy; a loop that waits answers none of them quickly."""
+    """Returns the quickest of several calls. On a busy machine some calls are slow, but a loop that waits answers no call quickly."""
     def once():
         begun = time.monotonic()
         run(*command)
@@ -29,7 +29,7 @@ def quickest(*command, tries=7):
 
 @contextlib.contextmanager
 def hanging_name_service():
-    """A member of pinfold-admin is asked for, and there is no answer."""
+    """The name service does not answer a question about a member of pinfold-admin."""
     module = Path("/usr/lib/x86_64-linux-gnu/libnss_hang.so.2")
     files = [Path("/etc/nsswitch.conf"), Path("/etc/group")]
     before = [file.read_text() for file in files]
@@ -56,7 +56,7 @@ def test_a_name_service_that_hangs_holds_up_nobody():
         assert quickest(*as_alice("pinfold", "list")) < SOON
         run(*carol, "pinfold", "drain", "--reason", "still an administrator")
         run(*carol, "pinfold", "undrain")
-        # At a start there is no answer of before.
+        # After a start, there is no earlier answer.
         run("systemctl", "restart", "pinfoldd", timeout=20)
         assert quickest(*as_alice("pinfold", "list")) < SOON
         assert run(*carol, "pinfold", "drain", check=False).returncode != 0
@@ -67,7 +67,7 @@ def test_a_name_service_that_hangs_holds_up_nobody():
 
 
 def dies(pid):
-    """A thread of it has been killed, and can't end before the file server answers."""
+    """Returns true if a thread of the process has been killed, and cannot end before the file server answers."""
     def pending(task):
         lines = (task / "status").read_text().splitlines()
         return any(int(line.split()[1], 16) >> (signal.SIGKILL - 1) & 1 for line in lines if line.startswith("SigPnd"))
@@ -101,7 +101,7 @@ def test_a_leftover_whose_memory_is_locked_is_killed_all_the_same(file_server):
         listed = run("pinfold", "ps", "locked.1", timeout=15).stdout
         assert "[fuse_hang]" in listed
 
-        # Nor does a new pinfoldd wait for it.
+        # A new pinfoldd does not wait for it either.
         old = main_pid()
         os.kill(old, signal.SIGKILL)
         daemon_ready(old)
@@ -112,7 +112,7 @@ def test_a_leftover_whose_memory_is_locked_is_killed_all_the_same(file_server):
     job.stderr.close()
     receipt = wait_until(lambda: receipts("locked.1"), "receipt")[0]
     assert (receipt["result"], receipt["exit_status"], receipt["leftovers"]) == ("exited", 3, 1)
-    # SIGTERM may free the lock in time for its command line to be read.
+    # SIGTERM may free the lock early enough for pinfoldd to read the command line.
     [leftover] = [entry["MESSAGE"] for entry in journal("locked.1", "leftover")]
     assert leftover == "leftover: [fuse_hang]" or leftover.startswith(f"leftover: {FUSE_HANG} victim")
     expect_nothing_left()

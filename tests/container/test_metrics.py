@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The file for node_exporter: its figures are what happened, under the unit's real sandbox."""
+"""The file for node_exporter: its figures are right, under the unit's real sandbox."""
 
 import os
 import signal
@@ -14,7 +14,7 @@ from test_smoke import LEAVES_SLEEP
 
 CONFIG = Path("/etc/pinfold/pinfold.toml.d/metrics.toml")
 STANDARD = Path("/var/lib/node_exporter/textfile_collector/pinfold.prom")
-DEBOUNCE = 2  # seconds that the file may be behind
+DEBOUNCE = 2  # seconds: the file may be this old
 
 
 def configure(path, per_job=False):
@@ -23,7 +23,7 @@ def configure(path, per_job=False):
 
 
 def figures(path=STANDARD):
-    """By series; none while there is no file."""
+    """Returns the figures by series, or no figures while the file does not exist."""
     try:
         lines = path.read_text().splitlines()
     except FileNotFoundError:
@@ -44,7 +44,7 @@ def warnings_since(start):
 
 @pytest.fixture
 def textfile():
-    """A fresh pinfoldd that writes to node_exporter's standard place."""
+    """A new pinfoldd that writes to the standard place of node_exporter."""
     STANDARD.parent.mkdir(parents=True, exist_ok=True)
     configure(STANDARD)
     run("systemctl", "restart", "pinfoldd")

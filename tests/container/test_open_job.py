@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Jobs that are opened before there is a process of them, their tasks, and shepherds."""
+"""Jobs that are opened before their first process exists, their tasks, and shepherds."""
 
 import contextlib
 import json
@@ -18,7 +18,7 @@ MANAGER = "org.pinfold1.Manager"
 
 
 def manager():
-    # Not the connection that others share: the bus may have been restarted since they made it.
+    # This uses a new connection, because the bus may have been restarted since the shared connection was made.
     return dbus.Interface(dbus.SystemBus(private=True).get_object("org.pinfold1", "/org/pinfold1"), MANAGER)
 
 
@@ -32,7 +32,7 @@ def pidfd(process):
 
 
 def join(key, *command, role="--batch", options=(), user="alice"):
-    """The half of a wrapper that runs as the job's owner."""
+    """Runs the part of a wrapper that runs as the job's owner."""
     return subprocess.Popen(["runuser", "-u", user, "--", "pinfold-run", "--job", key, role, *options, "--", *command], text=True,
                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
@@ -152,7 +152,7 @@ def test_on_the_bus():
     expect_nothing_left()
 
 
-# Once it is in its scope it has a child in a session of its own, and says how that ended.
+# When it is in its scope, it starts a child in a new session, and reports how the child ended.
 SHEPHERD = """
 import subprocess, sys
 sys.stdin.readline()
@@ -168,7 +168,7 @@ def in_scope(key, text):
 
 @pytest.fixture
 def shepherd(tmp_path):
-    """A job below a shepherd: start(script) gives the shepherd's process and the file it reports in."""
+    """A job with a shepherd: start(script) returns the shepherd's process and the file of its report."""
     def start(key, script, **options):
         report = tmp_path / "report"
         process = subprocess.Popen(["python3", "-c", SHEPHERD, str(report), script], stdin=subprocess.PIPE)

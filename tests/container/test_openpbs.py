@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The OpenPBS hook as installed, under a stand-in for MoM (tests/support/python/mom.py): each event, and what may come between them."""
+"""The OpenPBS hook as installed, under a stand-in for MoM (tests/support/python/mom.py): each event, and what may happen between events."""
 
 import json
 import os
@@ -32,7 +32,7 @@ def one_host(job_id="1.srv", **more):
 
 
 def cgroup(pid):
-    """In the unified hierarchy; a container may show others too."""
+    """Returns the cgroup in the unified hierarchy. A container may have other hierarchies, too."""
     [line] = [line for line in Path(f"/proc/{pid}/cgroup").read_text().splitlines() if line.startswith("0:")]
     return line
 
@@ -52,7 +52,7 @@ def begin(mom, job):
 
 
 def started(mom, job, *command):
-    """Its process, once it runs the command, or is over."""
+    """Starts a process of the job. Returns it when it runs the command or is over."""
     child = mom.launch(job, *command)
     wait_until(lambda: child.poll() is not None or Path(f"/proc/{child.pid}/cmdline").read_text().startswith(command[0] + "\0"), "executed")
     assert child.poll() != NOT_LAUNCHED, output(mom, job, "ER")
@@ -98,7 +98,7 @@ def seen_and_then_reported(mom, job, script, _):
 
 
 def reported_and_then_seen(mom, job, _, status):
-    """As when pinfoldd has much else to do: its leader lives when MoM's word comes."""
+    """Acts as if pinfoldd were busy: the leader still lives when MoM reports the status."""
     child = started(mom, job, "sleep", "1000")
     job["Exit_status"] = status
     finished(mom, job)
@@ -107,7 +107,7 @@ def reported_and_then_seen(mom, job, _, status):
 
 @pytest.mark.parametrize("order", [seen_and_then_reported, reported_and_then_seen])
 def test_each_receipt_says_how_its_job_ended(mom, order):
-    """PINFOLD_MOM_RUNS: how many jobs in each order."""
+    """PINFOLD_MOM_RUNS is the number of jobs in each order."""
     def one(number):
         script, status, expected = ENDINGS[number % len(ENDINGS)]
         order(mom, begin(mom, one_host(f"{number}.{order.__name__}")), script, status)
@@ -146,7 +146,7 @@ while :; do sleep 0.1; done
 
 @pytest.mark.parametrize("over_limit", [None, OVER_WALLTIME], ids=["deleted", "walltime"])
 def test_a_job_that_cleans_up_when_mom_ends_it_has_the_time_that_she_gives_it(mom, over_limit):
-    """MoM's SIGTERM ends the login shell at once, and the script is not left behind for that."""
+    """MoM's SIGTERM ends the login shell at once. The script that cleans up does not count as a leftover."""
     job = begin(mom, one_host("21.srv"))
     child = mom.script(job, CLEANS_UP)
     wait_until(lambda: "ready" in output(mom, job), "the script runs")
@@ -160,7 +160,7 @@ def test_a_job_that_cleans_up_when_mom_ends_it_has_the_time_that_she_gives_it(mo
 
 
 def test_moms_own_helper_in_the_jobs_session_is_not_left_behind(mom):
-    """pbs_demux, of a job with several hosts, is in the session of the job and ends a moment after its script."""
+    """In a job with several hosts, pbs_demux is in the session of the job, and ends a moment after the script."""
     job = begin(mom, one_host("22.srv"))
     child = mom.script(job, "sh -c 'sleep 1; exit 0' pbs_demux & exit 3\n")
     child.wait(30)
@@ -185,7 +185,7 @@ def test_a_task_that_is_rejected_does_not_have_its_job_run_again(mom, outage):
 
 @pytest.fixture
 def starts():
-    """Which verbs the program pinfold has been started with since the last call."""
+    """Returns a function that returns the verbs with which the program pinfold was started since the last call."""
     program, real, log = Path("/usr/bin/pinfold"), Path("/usr/bin/pinfold.real"), Path("/run/pinfold-starts")
     program.rename(real)
     program.write_text(f'#!/bin/sh\necho "$1" >>{log}\nexec {real} "$@"\n')
@@ -237,7 +237,7 @@ def test_two_chunks_on_a_host_are_one_job(mom):
 
 
 def test_a_sister_host(mom):
-    """No job script here: tasks come and go, pbs_attach brings a session, and the mother superior says when it is over."""
+    """There is no job script here: tasks come and go, pbs_attach brings a session, and the mother superior reports the end of the job."""
     job = begin(mom, make_job("3.srv", "(node2:ncpus=1)+(node1:ncpus=1)", ["node2", "node1"], primary=False))
     assert started(mom, job, "true").wait(30) == 0
     wait_until(lambda: live_jobs()["pbs.3.srv"]["tasks"] == 0, "the task is over")
@@ -256,7 +256,7 @@ def test_a_sister_host(mom):
         bobs.kill()
         bobs.wait()
     answer = finished(mom, job)
-    attached.wait(30)  # the shell's status is 0 where its sleep was killed before it
+    attached.wait(30)  # the shell's status is 0 if its sleep was killed before the shell
     assert not processes_with("1000.1")
     assert answer.job["resources_used"]["cput"] >= 0 and "stderr" not in answer.message
     assert receipts("pbs.3.srv")[0]["exit_status"] is None, "nobody knows it here"
@@ -319,7 +319,7 @@ def test_what_a_former_run_left_is_gone_when_the_next_begins(mom):
 def test_a_receipt_of_an_earlier_run_is_not_reported(mom):
     job = begin(mom, one_host("7.srv"))
     finished(mom, job, started(mom, job, "true"))
-    job["stime"] = 4102444800  # later than that receipt
+    job["stime"] = 4102444800  # later than the receipt of the earlier run
     answer = mom.epilogue(job)
     assert answer.accepted and answer.job["resources_used"] == {} and "no scope" in answer.log[0]
 
@@ -438,7 +438,7 @@ def refused(mom, job_id, exec_vnode, *hosts):
 
 
 def test_each_vnode_that_the_hook_has_taken_away_comes_back(mom):
-    """Each job takes away its own, and the reasons differ."""
+    """The hook takes vnodes away for different reasons. Each job takes away its own vnode."""
     mom.add_vnode("second")
     mom.add_vnode("third", by_qmgr=True)
     mom.add_vnode("admins", state=OFFLINE)
@@ -455,7 +455,7 @@ def test_each_vnode_that_the_hook_has_taken_away_comes_back(mom):
 
 
 def test_a_vnode_that_an_administrator_has_set_offline_stays_so(mom, site):
-    """Whether with a comment or without. root's tracer keeps a process of the job from ending."""
+    """The vnode stays offline with and without a comment. root's tracer keeps a process of the job from ending."""
     mom.add_vnode("second")
     admins = {"silent": {"state": OFFLINE, "comment": None}, "explained": {"state": OFFLINE, "comment": "new disk"}}
     for name, vnode in admins.items():
@@ -491,7 +491,7 @@ def test_a_refusal_requeues_whatever_the_site_says(mom, site):
 
 @pytest.fixture
 def no_youth():
-    """Nobody waits five minutes: every job that MoM's list lacks is old enough to be one that MoM has forgotten."""
+    """The tests do not wait five minutes: every job that is not in MoM's list counts as old enough for a job that MoM has forgotten."""
     words = PACKAGE / "words.py"
     text = words.read_text()
     assert "YOUNG = 300" in text
@@ -545,19 +545,19 @@ def test_usage_of_live_jobs(mom):
 
 
 def test_a_hook_that_takes_too_long_is_a_rejection(mom, tmp_path):
-    """Of the stand-in: what MoM makes of a hook's alarm and of its exceptions."""
+    """Tests the stand-in: its reaction to a hook's alarm and to a hook's exceptions."""
     hook = tmp_path / "hook.py"
     for script, status in (("import time\ntime.sleep(100)", 253), ("1 / 0", 254), ("import pbs\npbs.event().pid", 254),
                            ("import pbs\npbs.event().reject('no')", 0)):
         hook.write_text(script)
-        # On a busy machine Python alone may take a second to start.
+        # On a busy machine, the start of Python alone may take a second.
         mom.hook, mom.alarm = str(hook), 1 if status == 253 else 90
         answer = mom.begin(one_host("18.srv"))
         assert (answer.status, answer.accepted) == (status, False)
 
 
 def test_a_line_for_a_file_server_that_hangs_holds_up_no_hook():
-    """SIGKILL does not end who waits for it."""
+    """SIGKILL does not end a process that waits for the server."""
     mount = Path("/tmp/hooks-server")
     server = subprocess.Popen([FUSE_HANG, "serve", mount], stdout=subprocess.PIPE, text=True)
     append = (f"import pwd, sys; sys.path.insert(0, '{PACKAGE.parent}'); from pinfold_openpbs.processes import append_as; "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A user waits for a file server of his own that never answers: SIGKILL does not end that, and the node is as well as it was."""
+"""A user's process waits for a file server of this user that never answers. SIGKILL does not end it, and the node still works as before."""
 
 import contextlib
 import json
@@ -11,7 +11,7 @@ from own_server import FUSE_HANG, MOUNT, alices_server, expect_the_wait, in_name
 
 
 def stop_without_a_drain(key):
-    """What is said of a job that cannot be killed, for which the node is not drained."""
+    """Stops a job that cannot be killed. Returns the report about it, and the node is not drained."""
     run("pinfold", "stop", "--grace", "0", key)
     [event] = wait_until(lambda: journal(key, "unkillable"), "the report")
     assert live_jobs()[key]["unkillable_in_fuse"]
@@ -33,7 +33,7 @@ def test_nobody_drains_the_node_by_a_file_server_of_his_own():
     expect_nothing_left()
 
 
-# Traces a process, so that it ends only when its tracer does, and then waits for the server. The first reads may fail.
+# Traces a process, so that this process ends only when its tracer ends, and then waits for the server. The first reads may fail.
 TRACES = """
 import ctypes, os, sys
 target, traced, file, hangs = sys.argv[1:]
@@ -63,7 +63,7 @@ def test_nor_by_a_tracer_that_waits_for_it():
     expect_nothing_left()
 
 
-# Hands a file of the server to every process that connects, from within the namespaces where it is mounted.
+# Hands a file of the server to every process that connects. This program runs in the namespaces in which the file is mounted.
 GIVES = """
 import os, socket, sys
 with socket.socket(socket.AF_UNIX) as listener:
@@ -72,7 +72,7 @@ with socket.socket(socket.AF_UNIX) as listener:
     print("listens", flush=True)
     socket.send_fds(listener.accept()[0], [b"x"], [os.open(sys.argv[1], os.O_RDONLY)])
 """
-# The first read fails, and the second one is never answered.
+# The first read fails, and the second one never gets an answer.
 TAKES = """
 import contextlib, os, socket, sys
 with socket.socket(socket.AF_UNIX) as taker:
@@ -86,7 +86,7 @@ while True:
 
 @contextlib.contextmanager
 def waits_for_what_is_handed_to_it(server, key):
-    """A job of alice's outside of her namespaces."""
+    """A job of alice outside of her namespaces."""
     giver = subprocess.Popen([*in_namespaces_of(server), "python3", "-c", GIVES, f"{MOUNT}/f", "/tmp/alices-socket"], stdout=subprocess.PIPE, text=True)
     assert giver.stdout.readline() == "listens\n"
     job = start_job(key, *as_alice("python3", "-c", TAKES, "/tmp/alices-socket"))
@@ -106,7 +106,7 @@ def test_nor_by_a_file_of_it_that_is_handed_to_a_job():
 
 @contextlib.contextmanager
 def connections_are_shown():
-    """As systemd does it on a node. In a container nobody does."""
+    """Mounts the directory of FUSE connections, as systemd does on a node. In a container nobody does."""
     directory = "/sys/fs/fuse/connections"
     if run("mountpoint", "--quiet", directory, check=False).returncode == 0:
         yield
@@ -123,7 +123,7 @@ def connections_are_shown():
 
 @contextlib.contextmanager
 def a_request_to_the_nodes_own_server():
-    """It is not answered meanwhile."""
+    """The request gets no answer for as long as the context lasts."""
     mount = "/mnt/nodes-server"
     server = subprocess.Popen([FUSE_HANG, "serve", mount], stdout=subprocess.PIPE, text=True)
     assert server.stdout.readline() == "mounted\n"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Every phase of pam_pinfold, and every way in which it can fail, by pamtester. (`test_ssh.py` has sshd.)"""
+"""Every phase of pam_pinfold, and every way in which it can fail, with pamtester. test_ssh.py uses sshd."""
 
 import contextlib
 import json
@@ -189,7 +189,7 @@ def test_the_job_that_the_connection_comes_from(family):
 
 
 def test_who_is_in_the_job_already_stays_there():
-    """As by su in a job's script."""
+    """The process that opens the session is in a job, as with su in a job's script."""
     for key in ("pbs.1", "pbs.2"):
         open_job(key)
     held = subprocess.Popen(["sh", "-c", "read go; exec pamtester pinfold-test alice open_session"], stdin=subprocess.PIPE, text=True)
@@ -225,7 +225,7 @@ def test_fifty_logins_at_once():
 
 @contextlib.contextmanager
 def stopped():
-    """pinfoldd is there and does nothing."""
+    """pinfoldd exists but does nothing."""
     pid = main_pid()
     os.kill(pid, signal.SIGSTOP)
     try:
@@ -256,7 +256,7 @@ def missing():
 
 @contextlib.contextmanager
 def foreign():
-    """A user's pinfoldd, which would let everybody in."""
+    """A user's program in the place of pinfoldd, which would let everybody in."""
     program = """
 import socket, sys
 s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -281,7 +281,7 @@ while True:
 
 @contextlib.contextmanager
 def babbling(*answers):
-    """Root's own, but not pinfoldd."""
+    """A program of root that is not pinfoldd."""
     with missing(), socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as fake:
         fake.bind(str(SOCKET))
         fake.listen()
@@ -303,7 +303,8 @@ def babbling(*answers):
             SOCKET.unlink()
 
 
-# Seconds that a phase of a login waits for pinfoldd: who took less did not wait, and who took less than twice that waited only once.
+# The seconds for which a phase of a login waits for pinfoldd. A login that took less did not wait. A login that took less than twice this
+# time waited only once.
 PHASE = 2
 OUTAGES = {"hung": stopped, "down": down, "socket missing": missing, "another's": foreign, "babbling": lambda: babbling(b"hello")}
 
@@ -332,7 +333,7 @@ def test_pinfoldd_does_not_answer(outage):
 
 
 def test_a_pinfoldd_that_only_says_that_it_adopts():
-    """What counts is where the process is afterwards."""
+    """The place of the process decides, and not pinfoldd's answer."""
     jobs = b'{"key":"","jobs":[{"key":"pbs.1","state":"running"}]}'
     write_service("admit_groups=pinfold-admin")
     with babbling(jobs, b'{"key":"pbs.1","task":1}'):
@@ -353,7 +354,7 @@ def test_a_restart_of_pinfoldd_is_waited_for():
 
 
 def test_who_fills_the_job_does_not_log_in_beside_it():
-    """on_failure=admit is for failures that a user has no hand in."""
+    """on_failure=admit is for failures that a user cannot cause."""
     write_service("on_failure=admit")
     with site("[jobs]\nmax_tasks = 1\n"):
         open_job("pam.full")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The table of docs/security.md, asked for real: who may do what to a job, by the bus's policy, by its word on who calls, and by pinfoldd."""
+"""Tests the table of docs/security.md: who may do what to a job, by the bus's policy, by the bus's answer about the caller, and by
+pinfoldd."""
 
 import contextlib
 import json
@@ -15,7 +16,7 @@ from jobs import expect_nothing_left, live_jobs, receipts, run, wait_until
 KEY, LIVE, OVER = "perm.1", "perm.live", "perm.over"
 OWNER, OTHER, ADMIN = "alice", "bob", "carol"
 
-# Reads expressions, a line each, and prints for each the name of the error, or "+".
+# Reads expressions, one in each line, and prints for each the name of the error, or "+".
 ASK = f"""
 import dbus, os, pwd, subprocess, sys
 sys.path.append({str(Path(__file__).parent)!r})
@@ -41,7 +42,8 @@ for line in sys.stdin:
 DENIED, NO_JOB, NO_RECEIPT, EXISTS, BUSY, ENDING = "Denied", "NoSuchJob", "NoSuchReceipt", "AlreadyExists", "Busy", "JobEnding"
 BY_THE_BUS = "AccessDenied"
 
-# What passes processes goes by the wrapper's socket, which is open to all users. What leaves a job as it is comes first. {key}: of the job that it is about.
+# Requests that pass processes use the wrapper's socket, which is open to all users. Requests that do not change the job come first. {key}
+# is the key of the job.
 LOOKS = {
     "ListProcesses": "m.ListProcesses('{key}')",
     "GetUsage": "m.GetUsage('{key}')",
@@ -88,7 +90,7 @@ def as_user(user):
 class Caller:
     def __init__(self, user=None, job=None):
         become = as_user(user) if user else []
-        if job:  # it is put into the job, and is the user's own only then: its children are in the job, too
+        if job:  # the process belongs to the user only when it is in the job, so that its children are in the job, too
             become = ["sh", "-c", 'read -r _; exec "$@"', "sh", *become]
         self.process = subprocess.Popen([*become, "/usr/bin/python3", "-c", ASK], text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         start_new_session=True)
@@ -99,7 +101,7 @@ class Caller:
         assert self.process.stdout.readline() == "ready\n"
 
     def end(self):
-        """With its processes."""
+        """Ends the caller with its processes."""
         os.killpg(self.process.pid, signal.SIGKILL)
         self.process.communicate()
 
@@ -114,7 +116,7 @@ class Caller:
 
 @pytest.fixture
 def callers():
-    """Of a user; in a job, where one is named."""
+    """Returns a function that makes a caller of a user, in a job if one is named."""
     with contextlib.ExitStack() as ends:
         def caller(user=None, job=None):
             made = Caller(user, job)
@@ -129,10 +131,10 @@ def all_are(said, verbs):
 
 
 def open_job(key):
-    """Of the owner, and with a process of theirs that SIGWINCH does not end."""
+    """Opens a job of the owner, with a process of the owner that SIGWINCH does not end."""
     run("pinfold", "open", key, "--uid", OWNER, "--linger", "infinity")
     task = subprocess.Popen(["setpriv", f"--reuid={OWNER}", f"--regid={OWNER}", "--init-groups", "pinfold-run", "--job", key, "--task", "--", "sleep", "1000"])
-    # The first that is seen may be pinfoldd's placeholder.
+    # The first process in the list may be pinfoldd's placeholder.
     pid, = wait_until(lambda: [p["pid"] for p in processes(key) if p["command"].startswith("sleep")], f"the process of {key}")
     return task, pid
 
@@ -168,7 +170,7 @@ def test_no_job(callers):
 @pytest.mark.parametrize("user", [OWNER, OTHER])
 def test_what_only_admins_may(callers, user):
     assert callers(user).ask(ADMINS, key=KEY) == all_are(DENIED, ADMINS)
-    # Refused before anything else of the request is looked at.
+    # pinfoldd refuses these requests before it looks at anything else in them.
     nonsense = "dbus.Dictionary({{'nonsense': dbus.UInt64(1)}}, signature='sv')"
     for call in (f"m.Reconcile({nonsense})", f"m.Drain('', {nonsense})", f"m.VacuumHistory({nonsense})", f"m.OpenJob('', {nonsense})"):
         assert callers(user).ask({"call": call}) == {"call": DENIED}, call
@@ -249,7 +251,7 @@ def test_a_job_that_is_over(callers):
     for user in (None, ADMIN, OWNER, OTHER):
         caller = callers(user)
         assert caller.ask(live_only, key=OVER) == all_are(NO_JOB, live_only), user
-        # For another user there has been no such job: a key may have been several users'.
+        # For another user this job has never existed, because several users may have used a key.
         theirs = {"GetReceipt": NO_RECEIPT, "EndJob": NO_JOB, "WaitJob": NO_JOB}
         assert caller.ask(told, key=OVER) == (theirs if user == OTHER else all_are("+", told)), user
         assert caller.ask({"WaitTask": ENDS["WaitTask"]}, key=OVER) == {"WaitTask": "+"}, user
@@ -266,7 +268,7 @@ def test_the_key_of_a_live_job(callers):
 
 @pytest.mark.parametrize("user", [None, ADMIN, OWNER, OTHER])
 def test_who_may_pass_processes_on_the_bus(callers, user):
-    """The bus refuses descriptors of ordinary users in any message, before pinfoldd has to close them."""
+    """The bus refuses descriptors of ordinary users in any message, so that pinfoldd does not have to close them."""
     with live_job():
         passes = {"CreateJob": "m.CreateJob('{key}', on_bus(), none)", "AddTask": "m.AddTask('{key}', on_bus(), none)",
                   "Adopt": "m.Adopt('{key}', [on_bus()])"}
@@ -275,7 +277,7 @@ def test_who_may_pass_processes_on_the_bus(callers, user):
 
 
 def test_the_owner_adopts_by_the_command_line():
-    """One process at a time, since these go by the socket."""
+    """These requests pass one process at a time, because they use the socket."""
     with live_job(), contextlib.ExitStack() as ends:
         *own, bobs = [subprocess.Popen(["sleep", "1000"], user=user, group=user, extra_groups=[]) for user in (OWNER, OWNER, OTHER)]
         for process in (*own, bobs):
@@ -292,7 +294,8 @@ def test_the_owner_adopts_by_the_command_line():
 
 
 def test_the_owner_reaches_nothing_of_roots(callers):
-    """Root's epilogue in the job, as a batch system may have it: kill(2) would not let the owner signal it, and neither does pinfoldd."""
+    """Root's epilogue is in the job, as with some batch systems. By kill(2) the owner could not signal it, and pinfoldd does not signal it
+    either."""
     with live_job() as pid, contextlib.ExitStack() as ends:
         epilogue = subprocess.Popen(["sleep", "1000"])
         ends.callback(epilogue.kill)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Orphans of each kind, planted for real: at a start of pinfoldd and on request. What has processes keeps them."""
+"""Real orphans of each kind, at a start of pinfoldd and on request. pinfoldd does not touch orphans with processes."""
 
 import json
 import subprocess
@@ -29,7 +29,7 @@ def clean_node():
 
 
 def reconcile(*options):
-    """What was found, without what is empty."""
+    """Returns what was found, without empty lists."""
     done = run("pinfold", "reconcile", "--json", *options, check=False)
     found = json.loads(done.stdout)
     assert done.returncode == (0 if found["clean"] else 1), done.stderr
@@ -43,7 +43,7 @@ def restart():
 
 
 def told_at_the_start():
-    """By the journal of the pinfoldd that runs."""
+    """Returns what the journal of the running pinfoldd says about its start."""
     found = {}
     invocation = run("systemctl", "show", "-P", "InvocationID", "pinfoldd").stdout.strip()
     for line in read_journal("-o", "json", "PINFOLD_EVENT=orphan", f"_SYSTEMD_INVOCATION_ID={invocation}").splitlines():
@@ -53,7 +53,7 @@ def told_at_the_start():
 
 
 def empty_slice(key):
-    """systemd keeps a slice that ran empty."""
+    """Makes an empty slice: systemd keeps a slice that has become empty."""
     name = f"batch-{key}.slice"
     run("systemd-run", "--quiet", "--wait", f"--slice={name}", "true")
     wait_until(lambda: "populated 0" in (BATCH / name / "cgroup.events").read_text(), "empty")
@@ -61,7 +61,7 @@ def empty_slice(key):
 
 
 def inhabited(key):
-    """A slice with a scope of our names, and the process in it."""
+    """Makes a slice and a scope with the names of a job. Returns the process in the scope."""
     process = subprocess.Popen(["systemd-run", "--quiet", "--scope", f"--slice=batch-{key}.slice", f"--unit=job-{key}.scope", "sleep", "1000"])
     wait_until(lambda: (BATCH / f"batch-{key}.slice" / f"job-{key}.scope").exists(), "its scope")
     wait_until(lambda: "sleep\0" in Path(f"/proc/{process.pid}/cmdline").read_text(), "its process")
@@ -69,7 +69,7 @@ def inhabited(key):
 
 
 def lose_record(key):
-    """Of a live job, behind the back of a pinfoldd that is away."""
+    """Removes the record of a live job while pinfoldd does not run."""
     run("systemctl", "stop", "pinfoldd.socket", "pinfoldd")
     text = (RECORDS / f"{key}.json").read_text()
     (RECORDS / f"{key}.json").unlink()
@@ -171,7 +171,7 @@ def test_an_unreadable_record_touches_nothing_and_is_taken_up_once_it_is_mended(
 
 
 def test_beside_jobs_that_come_and_go():
-    """200 short jobs, and reconcile again and again meanwhile: it finds nothing, and no job notices."""
+    """Runs 200 short jobs and calls reconcile repeatedly. It finds nothing, and no job notices."""
     outcomes = []
 
     def come_and_go(lane):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Something that pinfoldd needs stands still or is used up, while jobs run, start and end. They end on time, other callers are answered, and
-afterwards there is a receipt of each job with the right times. With PINFOLD_SICK_FULL systemd and the bus stand still for minutes."""
+"""Something that pinfoldd needs hangs or is used up, while jobs run, start and end. The jobs end on time, other callers get their answers,
+and afterwards each job has a receipt with the right times. With PINFOLD_SICK_FULL, systemd and the bus hang for minutes."""
 
 import contextlib
 import os
@@ -27,7 +27,7 @@ LANES = 8
 LATE = 5.0  # seconds, on a busy machine
 SOON = 0.3
 COMMANDS = [("pinfold", "list"), ("pinfold", "status"), ("pinfold", "why", "asked.1")]
-# What pam_pinfold asks for, which needs no bus.
+# The request of pam_pinfold, which does not need the bus.
 AT_THE_SOCKET = """
 import socket
 with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
@@ -53,7 +53,7 @@ def answered(commands, until):
     took = []
     round_begun = 0.0
     while len(took) < 30 or not until():
-        # pinfoldd refuses more than 100 calls a second of one ordinary user, and one command makes several calls.
+        # pinfoldd refuses more than 100 calls per second of one ordinary user, and one command makes several calls.
         select.select([], [], [], max(0.0, round_begun + 0.3 - time.monotonic()))
         round_begun = time.monotonic()
         for command in commands:
@@ -66,7 +66,7 @@ def answered(commands, until):
 
 @pytest.fixture
 def compare(record_property):
-    """Of two lists of such times: on a busy machine some calls take long, but none waits until the node is well again."""
+    """Compares two lists of such times. On a busy machine some calls take long, but no call waits until the node is healthy again."""
     def check(usual, sick):
         for name, took in (("usual", usual), ("sick", sick)):
             figures = f"{name}: {len(took)} calls, median {statistics.median(took):.3f} s, slowest {max(took):.3f} s"
@@ -78,7 +78,8 @@ def compare(record_property):
 
 
 def expect_receipts(spans):
-    """One for each job, which lies within the span that is known of it. (pinfoldd may see an end a moment after the test does.)"""
+    """There is one receipt for each job, within the time in which the job is known to have run. pinfoldd may see an end a moment after the
+    test does."""
     found = [receipt for receipt in receipts() if receipt["key"] in spans]
     assert sorted(receipt["key"] for receipt in found) == sorted(spans)
     wrong = [receipt for receipt in found
@@ -88,7 +89,7 @@ def expect_receipts(spans):
 
 
 def burst(name, number):
-    """So many jobs on a few lanes, and calls beside them: each job's span, and what the calls took."""
+    """Runs this number of jobs on a few lanes, with calls beside them. Returns the times of each job, and the durations of the calls."""
     def one(key):
         begun = microseconds()
         status, _, err = finish(start_job(key, "true"))
@@ -102,7 +103,7 @@ def burst(name, number):
 
 
 def told(name):
-    """Lines in the journal about the starts and ends of these jobs; how many lines were lost."""
+    """Returns the journal's lines about the starts and ends of these jobs, and the number of lost lines."""
     lines = read_journal("-b", "-o", "cat", "_SYSTEMD_UNIT=pinfoldd.service").splitlines()
     lost = sum(int(line.split()[0]) for line in lines if line.endswith("messages were lost, because the journal did not accept any"))
     return sum(re.match(rf"job {name}\.\d+ (started|ended)", line) is not None for line in lines), lost
@@ -110,7 +111,7 @@ def told(name):
 
 @contextlib.contextmanager
 def no_watchdogs():
-    """systemd kills a journald that has said nothing for three minutes."""
+    """systemd would kill a journald that has not reported for three minutes."""
     run("systemctl", "service-watchdogs", "no")
     try:
         yield
@@ -119,7 +120,7 @@ def no_watchdogs():
 
 
 def test_journald_that_stands_still(compare, record_property):
-    # Its socket's queue takes some hundred messages: net.unix.max_dgram_qlen, or what fits into its buffer.
+    # The queue of journald's socket has room for some hundred messages: net.unix.max_dgram_qlen, or what fits into its buffer.
     _, usual = burst("healthy", 200)
     begun = time.monotonic()
     number = 2000 if FULL else 300
@@ -134,7 +135,7 @@ def test_journald_that_stands_still(compare, record_property):
 
 
 def leaves(key, number, status=0):
-    """A job that ends when its standard input does, and leaves a sleep behind."""
+    """Starts a job that ends when its standard input ends, and leaves a sleep behind."""
     job = start_job(key, "sh", "-c", f"setsid sleep {number} <&- >&- 2>&- & read _; exit {status}", stdin=subprocess.PIPE)
     wait_running(key)
     return job
@@ -146,7 +147,7 @@ def let_end(job):
 
 
 def no_more(*numbers):
-    """Waits until none of these sleeps is there: when that was."""
+    """Waits until none of these sleeps exists, and returns the time."""
     wait_until(lambda: not any(processes_with(f"sleep\0{number}") for number in numbers), f"the end of {numbers}", deadline=30)
     return time.monotonic()
 
@@ -171,7 +172,7 @@ def test_no_inotify_watches(compare):
             compare(usual, sick)
         finally:
             used_up.unlink()
-        # These are watched from the next look on.
+        # pinfoldd watches these jobs from its next look on.
         for job in unwatched[2:]:
             let_end(job)
             assert finish(job)[0] == 0
@@ -204,11 +205,11 @@ def open_files():
 
 
 def test_descriptors_that_are_nearly_used_up(compare):
-    """Those that are left are for the jobs that are there."""
+    """The descriptors that are left are for the jobs that exist."""
     with site(f'[jobs]\nkill_grace = "{GRACE:.0f}s"\n'):
         _, usual = burst("healthy", 20)
         begun = microseconds()
-        # The reserve is a share of so low a limit: with these it is enough for six ends at once.
+        # The reserve is a share of the limit. With these jobs, the reserve of so low a limit is enough for six ends at once.
         others = {f"other.{n}": start_job(f"other.{n}", "sleep", "7430") for n in range(20)}
         for key in others:
             wait_running(key)
@@ -306,7 +307,7 @@ def test_nobody_starts_and_stops_units(stands_still, compare):
             gone = microseconds()
             assert no_more(7439) < begun + 3 + GRACE + LATE
             timed_out = microseconds()
-            # A batch system need not wait for the rest.
+            # A batch system does not have to wait for the other receipts.
             let_go = ending[f"{name}.3"]
             let_go.send_signal(signal.SIGTERM)
             assert let_go.wait(timeout=LATE) == 3

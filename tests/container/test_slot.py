@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A batch system takes pinfold-run's end for the end of all processes of the job. So pinfold-run stays while there are some, and can
-always be ended when there are none, whatever is wrong with pinfoldd, the bus or the disk."""
+"""A batch system takes the end of pinfold-run for the end of all processes of the job. So pinfold-run stays while such a process exists. If
+none exists, pinfold-run can always be ended, whatever is wrong with pinfoldd, the bus or the disk."""
 
 import contextlib
 import os
@@ -16,9 +16,9 @@ from jobs import (daemon_ready, expect_nothing_left, finish, live_jobs, main_pid
                   stopped, wait_running, wait_until)
 
 CONFIG = Path("/etc/pinfold/pinfold.toml")
-# A leader that ends with 3 when its standard input does, and leaves a process behind.
+# A leader that ends with 3 when its standard input ends, and leaves a process behind.
 LEAVES = "setsid sleep {} >/dev/null 2>&1 & read line; exit 3"
-SOON = 3.0  # seconds: half a second of it is pinfold-run's own, the rest is for a busy machine
+SOON = 3.0  # seconds: pinfold-run itself needs half a second, and the rest is for a busy machine
 
 
 def pinfoldd_stopped():
@@ -49,7 +49,8 @@ def children(pid):
 
 
 def end_by_term(job):
-    """The exit status, and the seconds that it took. Its standard error is not read to the end: pinfoldd has a copy of it."""
+    """Returns the exit status and the seconds that the end took. It does not read standard error to the end, because pinfoldd has a copy of
+    it."""
     begun = time.monotonic()
     job.send_signal(signal.SIGTERM)
     return job.wait(timeout=20), time.monotonic() - begun
@@ -81,7 +82,7 @@ def test_a_wrapper_ends_while_its_job_is_being_created(broken, tmp_path):
 
 
 def end_leader(job):
-    leader = children(job.pid)[0]  # afterwards those that it leaves behind are there, too
+    leader = children(job.pid)[0]  # afterwards, the processes that it leaves behind are children, too
     job.stdin.close()
     job.stdin = None
     wait_until(lambda: leader not in children(job.pid), "the leader gone")
@@ -104,7 +105,7 @@ def test_a_wrapper_ends_when_nobody_is_left(broken):
 @pytest.mark.parametrize("broken", BROKEN, ids=lambda f: f.__name__)
 def test_a_wrapper_stays_while_somebody_is_left(broken):
     key = f"slot.stay.{broken.__name__}"
-    # A pinfoldd that runs would kill at the end of the grace, whatever is wrong with the bus.
+    # A running pinfoldd would kill the leftover when the grace time is over, whatever is wrong with the bus.
     job = start_job(key, "sh", "-c", LEAVES.format(7301), options=("--kill-grace", "1h"), stdin=subprocess.PIPE)
     wait_running(key)
     with broken():
@@ -120,7 +121,7 @@ def test_a_wrapper_stays_while_somebody_is_left(broken):
 
 
 def test_leftovers_are_killed_and_the_wrapper_sees_it_while_the_bus_stands_still():
-    """PID 1 is asked for SIGTERM by the bus, and cgroup.kill needs nobody."""
+    """pinfoldd asks PID 1 on the bus to send SIGTERM. cgroup.kill needs neither the bus nor PID 1."""
     job = start_job("slot.kill", "sh", "-c", LEAVES.format(7304), stdin=subprocess.PIPE)
     wait_running("slot.kill")
     leftover = os.pidfd_open(*wait_until(lambda: processes_with("sleep\x007304"), "the one who will be left"))
@@ -171,7 +172,7 @@ def test_leftovers_keep_the_slot_while_pinfoldd_refuses_to_start():
         assert 1 <= count <= 10, "a start each 6.4 s, each with two lines"
     finally:
         CONFIG.unlink()
-    status, _, err = finish(job)  # nobody restarts pinfoldd: the wrapper asks
+    status, _, err = finish(job)  # nobody restarts pinfoldd, but the wrapper's request does
     assert status == 3 and not processes_with("sleep\x007302"), err
     receipt = receipts("slot.refused")[0]
     assert (receipt["result"], receipt["exit_status"], receipt["leftovers"]) == ("exited", 3, 1)
@@ -203,7 +204,7 @@ def test_a_restart_on_a_full_run():
 
 
 def test_closed_standard_streams():
-    """As from a daemon that has closed all it had."""
+    """Starts pinfold-run without standard streams, as a daemon may that has closed all its descriptors."""
     script = "pinfold-run --job slot.closed -- sh -c 'ls -l /proc/$$/fd >/tmp/slot.closed 2>&1' <&- >&- 2>&-"
     Path("/tmp/slot.closed").unlink(missing_ok=True)
     assert run("sh", "-c", script, check=False, timeout=30).returncode == 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The whole path once: a real systemd, an activated pinfoldd, a job, its leftover, its receipt."""
+"""The whole path in one test: a real systemd, a pinfoldd that is started on demand, a job, its leftover, its receipt."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ import pytest
 
 from jobs import expect_nothing_left, finish, journal, read_journal, receipts, run, start_job, wait_until
 
-# Ends when its daemon is what it shall be, not when it is still about to become it.
+# The script ends only when its daemon has executed sleep, and not before.
 LEAVES_SLEEP = 'setsid sleep 4711 >&- 2>&- <&- & until read -r name </proc/$!/comm && [ "$name" = sleep ]; do :; done; echo $!'
 
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pam_pinfold behind a real sshd: who comes in, in what way, to where, and for how long. (`test_pam.py` has each failure of each
-phase.)"""
+"""pam_pinfold in a real sshd: who may log in, how, into which job, and for how long. test_pam.py has each failure of each phase."""
 
 import os
 import re
@@ -36,7 +35,7 @@ def scope(key):
 
 
 def session_of(user):
-    """logind's open session of the user's, or None."""
+    """Returns the open session of the user in logind, or None."""
     for line in run("loginctl", "list-sessions", "--no-legend").stdout.splitlines():
         if line.split()[2] == user:
             return line.split()[0]
@@ -53,7 +52,7 @@ def test_with_pam_systemd_and_without(systemd):
     assert refused.returncode == 255 and REFUSED in refused.stderr
     open_job("pbs.1")
     done = ssh("alice", LOOK)
-    if systemd == "after":  # pam_systemd takes the session out of the job again: this is what the manual warns of
+    if systemd == "after":  # pam_systemd takes the session out of the job again, as the manual warns
         assert re.match(r"/user\.slice/user-1000\.slice/session-\w+\.scope", where(done.stdout)), done.stdout
     else:
         assert scope("pbs.1").match(where(done.stdout)), done.stdout
@@ -127,7 +126,7 @@ def test_a_session_ends_with_the_job():
 
 
 def test_what_an_editor_leaves_behind_lives_until_the_job_ends():
-    """As remote servers of editors do: it leaves the session's process group and terminal, and the next connection finds it."""
+    """The process leaves the session's process group and terminal, as remote servers of editors do. The next connection finds it."""
     open_job("pbs.1")
     ssh("alice", "setsid -f sleep 7302 >/dev/null 2>&1 </dev/null")
     left = wait_until(lambda: [(pid, cgroup) for pid, (command, cgroup) in processes_with("7302").items() if command == b"sleep\0" b"7302\0"],

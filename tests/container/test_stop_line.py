@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The line in a job's own standard error about an end that was not its doing, and what has none."""
+"""The line in a job's standard error about an end that the job did not cause, and the ends without this line."""
 
 import os
 import pwd

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The history's disk is slow, full, read-only or damaged: jobs start and end all the same, and no receipt is lost."""
+"""The history's disk is slow, full, read-only or damaged. Jobs still start and end, and no receipt is lost."""
 
 import contextlib
 import time
@@ -34,7 +34,7 @@ def events(name, since):
 
 @pytest.fixture
 def patience():
-    """Two seconds."""
+    """Sets history.patience to two seconds."""
     SITE.parent.mkdir(parents=True, exist_ok=True)
     SITE.write_text('[history]\npatience = "2s"\n')
     run("systemctl", "restart", "pinfoldd")
@@ -45,7 +45,7 @@ def patience():
 
 @pytest.fixture
 def small_disk(patience):
-    """A file system of 1 MiB of its own for the history."""
+    """Gives the history its own file system of 1 MiB."""
     stop()
     run("mount", "-t", "tmpfs", "-o", "size=1m,mode=700", "tmpfs", LIB)
     start()
@@ -92,7 +92,7 @@ def test_a_full_disk(small_disk):
 def test_a_read_only_disk(small_disk):
     stop()
     run("mount", "-o", "remount,ro", LIB)
-    # As the kernel does it after an error: the file system is read-only, and the mount is not. pinfoldd has a copy of the mount.
+    # After an error, the kernel makes the file system read-only, and not the mount. pinfoldd has a copy of the mount.
     run("mount", "-o", "remount,bind,rw", LIB)
     start()
     wait_until(draining, "no jobs on a read-only disk")
@@ -122,7 +122,7 @@ def slow_disk():
 
 
 def median_start(name):
-    """Seconds from pinfold-run to the command's first line; the jobs live on."""
+    """Returns the median of the seconds from pinfold-run to the command's first line. The jobs continue to run."""
     took, jobs = [], []
     for n in range(15):
         begun = time.monotonic()

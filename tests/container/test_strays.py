@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pinfold strays: each kind of process outside of jobs, made for real."""
+"""pinfold strays: real processes outside of jobs, of each kind."""
 
 import contextlib
 import grp
@@ -27,7 +27,7 @@ PAM = Path("/etc/pam.d/su-l")
 
 
 def strays(*options, check=True, **popen):
-    """By pid."""
+    """Returns the strays by pid."""
     return {stray["pid"]: stray for stray in document(*options, check=check, **popen)["strays"]}
 
 
@@ -36,7 +36,7 @@ def document(*options, check=True, **popen):
 
 
 def sleeper(number):
-    """The process whose command line is `sleep NUMBER`, by whatever path."""
+    """Returns the process with the command line `sleep NUMBER`, with any path of sleep."""
     wanted = f"sleep\0{number}\0".encode()
 
     def find():
@@ -66,7 +66,7 @@ def move(pid, cgroup):
 
 
 class Terminal:
-    """A login of alice's at a terminal of hers."""
+    """A login of alice at her own terminal."""
 
     def __init__(self, number):
         self.child, self.fd = pty.fork()
@@ -93,7 +93,7 @@ class Terminal:
 
 @pytest.fixture(scope="module", autouse=True)
 def sessions():
-    """su -l makes sessions of systemd-logind's, as sshd does."""
+    """With this line, su -l makes sessions of systemd-logind, as sshd does."""
     before = PAM.read_text()
     PAM.write_text(before + "session required pam_systemd.so\n")
     yield
@@ -102,7 +102,7 @@ def sessions():
 
 @pytest.fixture
 def node(request):
-    """Who stops what a test has made, the last first."""
+    """A stack that stops all that a test has started, in the opposite order."""
     with contextlib.ExitStack() as stack:
         yield stack
     expect_nothing_left()
@@ -123,7 +123,7 @@ def scope(node, name, number, *options, user="alice"):
 
 
 def login(node, number):
-    node.callback(run, "systemctl", "stop", f"user@{ALICE}.service")  # else it stays for 10 s more
+    node.callback(run, "systemctl", "stop", f"user@{ALICE}.service")  # otherwise the manager would stay for 10 s more
     terminal = Terminal(number)
     node.callback(terminal.close)
     return terminal
@@ -181,7 +181,7 @@ def moved_out_of_a_job(node, number):
 
 
 def every_kind(node):
-    """Pids by kind."""
+    """Returns the pids by kind."""
     terminal = login(node, 9001)
     lingering(node, "bob")
     made = {
@@ -206,7 +206,7 @@ ACTED_ON = {"session", "user-manager", "linger", "cron", "at", "container", "mov
 
 
 def legitimate(node):
-    """Pids that no run may ever name."""
+    """Returns pids that no run may ever name."""
     pids = [unit(node, "strays-daemon", 9101, user="daemon"), unit(node, "strays-nobody", 9102, user="nobody"),
             unit(node, "strays-dynamic", 9103, "-p", "DynamicUser=yes", user="strays-dynamic"),
             unit(node, "strays-admin", 9104, user="carol"), unit(node, "site-web", 9105), scope(node, "own", 9106, "--slice=site.slice")]
@@ -284,8 +284,8 @@ def test_kill_takes_just_the_strays(node):
     assert all(alive(pid) for pid in sum(made.values(), []))
     done = document("--mode=kill", *EXEMPT)
     assert (planned["acted"], done["acted"], planned["reasons"], done["reasons"]) == (False, True, [], [])
-    # Who was killed may take others along before it is their turn, a user's manager for instance what it has started.
-    # That is seen at the signal, or at the look before it.
+    # A killed process may take other processes along before their turn. For example, a user's manager takes the processes that it has
+    # started. pinfold sees this at the signal, or at the check before the signal.
     along = [s["pid"] for s in done["strays"] if s["spared"] in (f"process {s['pid']} has ended", "it has ended")]
     told = [[(s["pid"], s["actions"], s["spared"]) for s in report["strays"] if s["pid"] not in along]
             for report in (planned, done)]
@@ -318,7 +318,8 @@ def test_no_more_than_max_kills(node):
 
 
 def test_stop_gives_a_grace(node):
-    """What heeds SIGTERM ends by it, stopped or not; what doesn't gets SIGKILL, unless it has come into a job meanwhile."""
+    """A process that reacts to SIGTERM ends by it, even if it was stopped. Other processes get SIGKILL, unless they have come into a job
+    meanwhile."""
     good, stopped = scope(node, "strays-good", 9251), scope(node, "strays-stopped", 9252)
     run("kill", "-STOP", stopped)
     deaf = [subprocess.Popen(["systemd-run", "--quiet", "--scope", "--uid=alice", "sh", "-c", "trap '' TERM; echo; exec sleep 9253"],
@@ -328,7 +329,7 @@ def test_stop_gives_a_grace(node):
         node.callback(process.wait)
         node.callback(process.kill)
     open_job(node, "strays.5", "alice")
-    # Long enough for what is done within it, also on a busy machine.
+    # This time is long enough for the steps of the test, also on a busy machine.
     options = ("--mode=stop", "--grace", "8s", "--users", "alice", *NOW)
     stopping = subprocess.Popen(["pinfold", "strays", *options], stdout=subprocess.PIPE, text=True)
     wait_until(lambda: not alive(good) and not alive(stopped), "those that heed SIGTERM gone")
@@ -392,7 +393,7 @@ def test_the_timers_service_acts_as_the_site_wants(node, mode):
 
 
 def refused(pid, *options):
-    """The messages of a run that would kill; the stray is listed, and lives."""
+    """Returns the messages of a run that would kill. The list has the stray, and the stray stays alive."""
     done = run("pinfold", "strays", "--mode=kill", *NOW, *options, check=False)
     assert done.returncode == 1
     assert any(line.split()[:1] == [str(pid)] for line in done.stdout.splitlines()), done.stdout
@@ -454,7 +455,7 @@ def test_where_no_pinfoldd_runs(node):
 
 
 def test_who_calls_is_not_ended_by_it(node):
-    # (grep takes a zero byte for the end of a line too: setpriv's command line has one that begins with "sleep".)
+    # grep also takes a zero byte for the end of a line, and setpriv's command line has a part that begins with "sleep".
     run("systemd-run", "--quiet", "--wait", "--collect", "sh", "-c",
         "setpriv --reuid=alice --regid=alice --clear-groups sleep 9351 & "
         "until tr '\\0' ' ' </proc/$!/cmdline | grep -q ^sleep; do :; done; "
@@ -472,7 +473,7 @@ def test_users_look_and_do_not_touch(node):
 
 
 def test_a_live_jobs_supervisor_is_none(node):
-    """It runs as the user, outside of the job's scope."""
+    """The supervisor runs as the user, outside of the job's scope."""
     with site("[jobs]\nallow_user_jobs = true\n"):
         job = subprocess.Popen(["systemd-run", "--quiet", "--scope", "--uid=alice", "pinfold-run", "--job", "user.strays8", "--", "cat"],
                                stdin=subprocess.PIPE)
@@ -488,9 +489,9 @@ def test_a_live_jobs_supervisor_is_none(node):
 
 
 def test_a_users_wrappers_are_none_until_they_have_ended(node):
-    """Between its job's end and its own a pinfold-run is in pinfold.slice, and in no record."""
+    """Between the end of its job and its own end, a pinfold-run is in pinfold.slice, but in no record."""
     with site("[jobs]\nallow_user_jobs = true\n"):
-        # Supervisors are moved 0.2 s after the start.
+        # pinfoldd moves supervisors 0.2 s after the start.
         churn = [subprocess.Popen(as_user("alice", "sh", "-c", f"i=0; while [ $i -lt 15 ]; do i=$((i + 1)); pinfold-run --job "
                                           f"user.{number}.$i -- sh -c 'sleep 0.3{number}; exit 7'; [ $? = 7 ] || exit 1; done"))
                  for number in range(1, 5)]
@@ -504,7 +505,7 @@ def test_a_users_wrappers_are_none_until_they_have_ended(node):
 
 
 def test_jobs_that_come_and_go_are_neither_strays_nor_doubts(node):
-    """Each is seen in another state by pinfoldd's list, its record and its cgroup."""
+    """pinfoldd's list, the record and the cgroup each show another state of such a job."""
     as_alice = ["setpriv", "--reuid=alice", "--regid=alice", "--clear-groups"]
     churn = [subprocess.Popen(["sh", "-c", f"i=0; while [ $i -lt 25 ]; do pinfold-run --job churn.{number}.$i -- {' '.join(as_alice)} "
                                            f"sh -c 'setsid sleep 9361 & sleep 0.0{number}' || exit 1; i=$((i + 1)); done"])
@@ -523,8 +524,8 @@ PROCESSES = 5000
 
 
 def cost(*command):
-    """Output, seconds of CPU time and MB."""
-    # By a small process: to the kernel a child is as large as its parent was at the fork.
+    """Returns output, seconds of CPU time and MB."""
+    # A small process starts the command, because for the kernel a child is as large as its parent was at the fork.
     program = ("import os, sys; child = os.posix_spawnp(sys.argv[1], sys.argv[1:], os.environ); _, status, used = os.wait4(child, 0); "
                "print(status, used.ru_utime + used.ru_stime, used.ru_maxrss, file=sys.stderr)")
     done = run("/usr/bin/python3", "-S", "-c", program, *command)
@@ -534,22 +535,22 @@ def cost(*command):
 
 
 def least_cost(runs, *command):
-    """That of the cheapest run: who shares the CPU's cores with us makes the same work longer."""
+    """Returns the cost of the cheapest run. Other programs on the same CPU cores make the same work take longer."""
     return min((cost(*command) for _ in range(runs)), key=lambda result: result[1])
 
 
 ALL = ("--max-kills", "100000")
 
 
-# A program that reads these files of all processes takes at least about as long as this command.
+# A program that reads these files of all processes takes at least about as long as pinfold strays.
 READ_ALL = ("sh", "-c", "cat /proc/[0-9]*/stat /proc/[0-9]*/status /proc/[0-9]*/cgroup >/dev/null 2>&1 || true")
 
 
 @pytest.mark.parametrize("options, most, runs", [((), 8, 3), (("--json",), 8, 3), (("--mode=kill", *ALL, "--dry-run"), 8, 3),
                                                  (("--mode=warn", *ALL), 12, 1), (("--mode=kill", *ALL), 12, 1)])
 def test_a_run_with_5000_processes_is_cheap(node, options, most, runs):
-    """A run takes at most `most` times as long as reading three files of each process. With a line in the journal and another look for each of
-    them it may be more."""
+    """A run takes at most `most` times as long as a program that reads three files of each process. The factor is higher if each process
+    costs a line in the journal and another look."""
     crowd = subprocess.Popen(["systemd-run", "--quiet", "--scope", "--unit=strays-crowd", "--uid=alice", ESCAPIST, "many", str(PROCESSES)],
                              stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
@@ -574,7 +575,7 @@ def without_first_thread(node, *prefix):
 
 
 def test_a_process_whose_first_thread_ended_in_a_job_is_where_its_others_are(node):
-    """The kernel says of it where that thread was."""
+    """For this process, the kernel still shows the cgroup in which the first thread was."""
     pid = without_first_thread(node, "pinfold-run", "--job", "first.1", "--", "sh", "-c", '"$@" & cat', "sh")
     move(pid, "elsewhere")
     node.callback((CGROUP / "elsewhere").rmdir)
@@ -605,7 +606,7 @@ LOCKED = 7
 
 
 def test_who_cannot_be_read_is_killed_and_holds_up_nobody(node):
-    """Their user has them hang for as long as he likes; a stray of somebody else's is behind them in the list of processes."""
+    """The user can let these processes hang for any time. In the list of processes, another user's stray comes after them."""
     with locked_memories("alice", LOCKED) as locked:
         behind = subprocess.Popen(["systemd-run", "--quiet", "--scope", "--uid=bob", "--collect", "sleep", "9401"])
         node.callback(behind.wait)

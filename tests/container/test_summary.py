@@ -8,7 +8,7 @@ import pytest
 
 from jobs import finish, run, site, start_job
 
-PIPE = 65536  # bytes that a pipe holds
+PIPE = 65536  # bytes: the capacity of a pipe
 
 
 @pytest.fixture(params=["true"])

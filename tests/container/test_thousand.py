@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A thousand jobs of all endings: afterwards the node is as before, and history knows each of them once."""
+"""A thousand jobs with ends of all kinds. Afterwards the node is as before, and the history has one receipt of each job."""
 
 import collections
 import signal
@@ -81,7 +81,7 @@ def test_failed_units_are_none():
 
 
 def test_a_thousand_ends_at_once():
-    """PID 1 has a match rule on the bus for each systemd job that pinfoldd waits for, and leaves the bus when there are 512."""
+    """PID 1 has a match rule on the bus for each systemd job for which pinfoldd waits, and leaves the bus when there are 512."""
     jobs = [subprocess.Popen(["pinfold-run", "--job", f"flock.{number}", "--exec", "--", "sleep", "1000"], stdin=subprocess.DEVNULL)
             for number in range(JOBS)]
     wait_until(lambda: sum(job["state"] == "running" for job in live_jobs().values()) == JOBS, "all running", deadline=120)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Since Linux 6.9 there are pidfds of threads. A thread has a number, user ids and a start time of its own, and no place of its own in a
-job: the kernel moves whole processes, and opens no pidfd of a process by a thread's number."""
+"""Since Linux 6.9, there are pidfds of threads. A thread has its own id, user ids and start time, but no place of its own in a job. The
+kernel moves only whole processes, and opens no pidfd of a process by a thread's id."""
 
 import os
 import subprocess
@@ -12,7 +12,8 @@ import pytest
 from jobs import as_alice, daemon_ready, expect_nothing_left, finish, live_jobs, main_pid, run, site, start_job, wait_until
 from without_first import WITHOUT_FIRST
 
-# A process with a further thread, which works as the user named and whose number it prints. (The C library would make all threads theirs.)
+# A process with a further thread that works as the given user. The process prints the thread's id. The C library would give the user to all
+# threads.
 WORKER = """
 import ctypes, os, platform, pwd, sys, threading
 setresuid = {"x86_64": 117, "aarch64": 147}[platform.machine()]
@@ -24,7 +25,7 @@ def work():
 threading.Thread(target=work).start()
 """
 
-# As its owner: makes a pidfd of a thread part of the job.
+# Runs as the job's owner, and tries to make a pidfd of a thread part of the job.
 OFFER = f"""
 import os, sys
 sys.path.append({str(Path(__file__).parent)!r})
@@ -44,8 +45,9 @@ def place(pid):
 
 @pytest.fixture
 def offer():
-    """Makes a thread part of alice's job; the answer. (A pidfd that is opened again by its file handle, which Linux 6.14 lets anyone do, has no
-    mark of a thread's. systemd-nspawn allows no open_by_handle_at(2), so this is tested in process_test.cpp.)"""
+    """Tries to make a thread part of alice's job. Returns the answer. A pidfd that is opened again by its file handle, which Linux 6.14
+    allows to everybody, does not show that it is a thread's. systemd-nspawn does not allow open_by_handle_at(2), so process_test.cpp tests
+    this case."""
     if tuple(map(int, os.uname().release.split(".")[:2])) < (6, 9):
         pytest.skip("not with this kernel")
     run("pinfold", "open", "opened.1", "--uid", "alice", "--linger", "infinity")
@@ -90,7 +92,7 @@ def without_first_thread(key, *options):
 
 @pytest.mark.parametrize("grace", ["0", "1s"])
 def test_a_process_without_its_first_thread_ends_with_its_job(grace):
-    """cgroup.kill does nothing to it."""
+    """cgroup.kill has no effect on such a process."""
     job, pid = without_first_thread(f"first.{grace}")
     run("pinfold", "stop", "--grace", grace, f"first.{grace}")
     finish(job, timeout=30)
@@ -113,7 +115,7 @@ def finish_with_input(job):
 
 
 def test_it_becomes_no_part_of_a_job():
-    """Its threads would be there, and the kernel would not list it."""
+    """Otherwise its threads would be in the job, and the kernel would not list it."""
     stray = subprocess.Popen(["python3", "-c", WITHOUT_FIRST], stdout=subprocess.PIPE, text=True)
     pid = int(stray.stdout.readline())
     run("pinfold", "open", "first.open", "--uid", "1000")

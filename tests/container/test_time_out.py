@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A time-out says what was waited for."""
+"""The message of a time-out says for what the command has waited."""
 
 import os
 import signal
@@ -13,7 +13,7 @@ KEY = "late.1"
 
 @pytest.fixture
 def job():
-    """It ignores SIGTERM and is one process."""
+    """The job is one process, which ignores SIGTERM."""
     process = start_job(KEY, "sh", "-c", "trap '' TERM; exec sleep 1000.7", options=["--kill-grace", "10min"])
     wait_running(KEY)
     wait_until(lambda: processes_with("sleep\x001000.7"), "the job's sleep")

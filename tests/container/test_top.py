@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pinfold top on real jobs: what it says they use, and how it leaves a terminal."""
+"""pinfold top with real jobs: the use that it shows, and the state in which it leaves a terminal."""
 
 import contextlib
 import fcntl
@@ -35,7 +35,7 @@ def jobs(**commands):
 
 
 def documents(text):
-    """The JSON documents that the text consists of."""
+    """Returns the JSON documents in the text."""
     decoder, found = json.JSONDecoder(), []
     while text.strip():
         document, end = decoder.raw_decode(text.lstrip())
@@ -54,7 +54,7 @@ def test_a_busy_loop_and_a_sleeper():
         looks = [{job["key"]: job for job in document["jobs"]} for document in answers]
         assert len(looks) == 3
         for number in (1, 2):
-            # 100 %, less what else runs on this machine: the kernel's count says what was left for the loop.
+            # The loop uses 100 %, except for the CPU time of other programs on this machine. The kernel's count says what the loop got.
             elapsed = answers[number]["at"] - answers[number - 1]["at"]
             had = looks[number]["top.busy"]["cpu_time"] - looks[number - 1]["top.busy"]["cpu_time"]
             assert looks[number]["top.busy"]["cpu_percent"] == pytest.approx(100 * had / elapsed, rel=0.1)
@@ -110,7 +110,7 @@ def test_jobs_that_come_and_go():
         wait_until(lambda: shows(key) and " running " in seen[-1], f"{key} shown as running")
         job.terminate()
         job.communicate()
-        wait_until(lambda: seen[-1] == "\n" and shows("\n") or (shows("") and False), f"{key} gone")  # two looks without a job
+        wait_until(lambda: seen[-1] == "\n" and shows("\n") or (shows("") and False), f"{key} gone")  # two refreshes without the job
     watcher.kill()
     watcher.wait()
     watcher.stdout.close()
@@ -133,7 +133,7 @@ def test_without_pinfoldd():
 
 
 class OnTerminal:
-    """pinfold top on a pseudo terminal, in a session of its own."""
+    """pinfold top on a pseudo terminal, in its own session."""
 
     def __init__(self, *options, term="xterm"):
         self.main, side = pty.openpty()
@@ -224,7 +224,7 @@ def state(pid):
 
 def test_it_leaves_the_screen_while_it_is_stopped(terminal):
     pid = terminal.process.pid
-    # Of an orphaned process group (its parent is in another session) nothing is stopped by a terminal: it goes on.
+    # This process group is orphaned, because its parent is in another session. A terminal does not stop such a group, so it continues.
     terminal.process.send_signal(signal.SIGTSTP)
     terminal.until("\x1b[?1049l")
     terminal.until("\x1b[?1049h")

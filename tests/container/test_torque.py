@@ -18,7 +18,7 @@ from torque_mom import JOB_EXEC_FAIL2, JOB_EXEC_OK, JOB_EXEC_RETRY, Mom
 PROGRAMS = Path("/usr/libexec/pinfold")
 DROP_IN = Path("/etc/pinfold/pinfold.toml.d/torque.toml")
 REFUSED = 125
-# The socket first: the bus starts an unmasked pinfoldd.service at once, for a prologue that waits.
+# The socket is unmasked first, because the bus starts an unmasked pinfoldd.service at once if a prologue waits.
 START_PINFOLDD = ("systemctl unmask --runtime pinfoldd.socket; systemctl unmask --runtime pinfoldd.service; "
                   "systemctl start pinfoldd.socket pinfoldd.service")
 
@@ -37,7 +37,7 @@ def clean_node():
 
 
 def let_in(folder):
-    """pytest's own folders are closed to the job's user."""
+    """Lets the job's user into this directory, because only root can read pytest's directories."""
     for path in (folder, *folder.parents[:2]):
         os.chmod(path, 0o755)
 
@@ -87,7 +87,7 @@ def start(mom, job):
 
 
 def run_to_end(mom, job):
-    """As pbs_mom runs a job; the status is the job's."""
+    """Runs a job as pbs_mom does, and returns the job's status."""
     started = start(mom, job)
     status = mom.ask("wait", pid=started["pid"])["status"]
     ended = mom.ask("epilogue", job=job, session=started["session"], status=status)
@@ -96,7 +96,7 @@ def run_to_end(mom, job):
 
 
 def spawn(mom, job, *words, vnode=1, **environment):
-    """A task for a TM client; the status is the task's."""
+    """Runs a task for a TM client, and returns the task's status."""
     started = mom.ask("spawn", job=job, words=[str(word) for word in words], environment=environment, vnode=vnode)
     return mom.ask("wait", pid=started["pid"])["status"]
 
@@ -166,7 +166,7 @@ def test_a_task_of_the_mother_superior_is_a_further_task(mom):
 
 
 def stubborn(command):
-    """Lines of a script that leave the command behind, in a session of its own and without an ear for SIGTERM."""
+    """Returns lines of a script that leave the command behind, in its own session and with SIGTERM ignored."""
     return ("ready=$(mktemp -u); mkfifo $ready\n"
             f"setsid sh -c \"trap '' TERM; echo > $ready; {command} & {command}; wait\" & read line < $ready\n")
 
@@ -181,7 +181,8 @@ def test_a_sister_host_has_tasks_and_no_batch_script(mom):
     it = job("4714.server", hosts=["node0", "node1"], node=1)
     assert mom.ask("join", job=it)["code"] == 0
     assert live_jobs()[key(it)]["state"] == "running"
-    # With a copy of the batch script's environment, as Open MPI spawns its daemons; twice, with a pause of nothing in between.
+    # The task has a copy of the batch script's environment, as daemons of Open MPI have. It runs twice, and between the two runs no process
+    # of the job exists.
     copied = {"PBS_NODENUM": "0", "PBS_TASKNUM": "1", "PBS_JOBID": it["id"], "PBS_JOBCOOKIE": it["cookie"]}
     for number in (1, 2):
         assert spawn(mom, it, "sh", "-c", "grep ^0:: /proc/self/cgroup; setsid sleep 1001 </dev/null >/dev/null 2>&1 &", **copied) == 0
@@ -293,7 +294,7 @@ def test_the_resource_list_becomes_limits(make_mom):
 
 
 ENDINGS = [("exit 0", 0, ("exited", 0, None)), ("exit 255", 255, ("exited", 255, None)),
-           # The login shell makes a status of its child's signal, and pbs_mom has no more.
+           # The login shell turns its child's signal into a status, and pbs_mom gets only this status.
            ("kill -KILL $$", 128 + signal.SIGKILL, ("exited", 128 + signal.SIGKILL, None)),
            ("kill -KILL $PPID", 256 + signal.SIGKILL, ("signaled", None, signal.SIGKILL))]
 
@@ -307,7 +308,7 @@ def seen_and_then_reported(mom, number, script, _):
 
 
 def reported_and_then_seen(mom, number, _, status):
-    """As when pinfoldd has much else to do: its leader lives when pbs_mom's word comes."""
+    """Acts as if pinfoldd were busy: the leader still lives when pbs_mom reports the status."""
     it = job(number, "exec sleep 1000")
     started = start(mom, it)
     assert mom.ask("epilogue", job=it, session=started["session"], status=status)["code"] == 0
@@ -316,7 +317,7 @@ def reported_and_then_seen(mom, number, _, status):
 
 @pytest.mark.parametrize("order", [seen_and_then_reported, reported_and_then_seen])
 def test_each_receipt_says_how_its_job_ended(make_mom, order):
-    """PINFOLD_MOM_RUNS: how many jobs in each order."""
+    """PINFOLD_MOM_RUNS is the number of jobs in each order."""
     moms = [make_mom() for _ in range(4)]
 
     def some(mom):
@@ -343,7 +344,7 @@ CLEANS_UP = "trap 'echo got term; sleep 1; echo cleaned up; exit 9' TERM\necho r
 
 
 def test_a_job_that_pbs_mom_ends_is_signalled_once(make_mom):
-    """pbs_mom ends the login shell, and then at once the script below it, which is not left behind."""
+    """pbs_mom ends the login shell, and then at once the script below it. The script does not count as a leftover."""
     mom = make_mom()
     it = job("4736.server", CLEANS_UP)
     started = start(mom, it)
@@ -372,7 +373,7 @@ def test_a_script_that_is_the_leader_may_clean_up(make_mom):
 
 @pytest.mark.parametrize("code, limit", [(-10, "memory"), (-11, "walltime"), (-12, "CPU time")])
 def test_a_job_over_a_limit_of_pbs_moms_was_ended_by_sigterm(make_mom, code, limit):
-    """In place of the status, pbs_mom says which limit it was."""
+    """In place of the status, pbs_mom reports which limit the job has exceeded."""
     mom = make_mom()
     it = job("4738.server", "sleep 1000")
     started = start(mom, it)
@@ -383,11 +384,11 @@ def test_a_job_over_a_limit_of_pbs_moms_was_ended_by_sigterm(make_mom, code, lim
     assert (receipt["result"], receipt["exit_signal"]) == ("signaled", signal.SIGTERM), limit
 
 
-# What pbs_mom runs as the user in its own cgroup.
+# These scripts run as the user in pbs_mom's own cgroup.
 
 
 def leaving(folder, name, seconds, owner="root"):
-    """A script that leaves a daemon behind."""
+    """Writes a script that leaves a daemon behind."""
     script = folder / name
     script.write_text(f"#!/bin/sh\nsetsid sleep {seconds} </dev/null >/dev/null 2>&1 &\n"
                       "until [ $(cat /proc/$!/comm) = sleep ]; do sleep 0.1; done\n")
@@ -439,7 +440,7 @@ def test_what_may_be_another_jobs_ends_with_that_job(make_mom, tmp_path):
 
 
 def node_check():
-    """What pbs_mom reports of the node: nothing, or the reason why it is down."""
+    """Returns what pbs_mom reports about the node: nothing, or the reason why it is down."""
     done = run(PROGRAMS / "torque-node-check")
     assert done.stderr == ""
     return done.stdout
@@ -571,7 +572,7 @@ def test_the_jobs_environment_loads_nothing_into_root(mom, preload):
 
 @pytest.fixture
 def two_users(mom):
-    """Each has a job on a host of the other's; mom knows both."""
+    """Each user has a job with a host of the other job, and mom knows both jobs."""
     jobs = [job("4730.server", user="alice", hosts=["node0", "node1"], node=1),
             job("4731.server", user="bob", hosts=["node0", "node1"], node=1)]
     for it in jobs:
@@ -586,7 +587,7 @@ def test_nobody_gets_into_anothers_job(mom, two_users):
     claims = {"PBS_JOBID": alices["id"], "USER": "alice", "LOGNAME": "alice", "HOME": "/root", "PBS_JOBCOOKIE": bobs["cookie"]}
     status = spawn(mom, bobs, "/bin/sh", "-c", "id -un; grep ^0:: /proc/self/cgroup", **claims)
     said = output(mom, bobs, ".TM")
-    if mom.privileged:  # the cookie says who it is
+    if mom.privileged:  # the cookie tells which job it is
         assert said.splitlines()[0] == "bob"
         assert "/job-torque.4731.server-1.scope" in said
     else:

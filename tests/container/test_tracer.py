@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A process that is traced can be kept at its end, which SIGKILL does not change: a user's tracer outside of the job ends, too."""
+"""A tracer can keep a process from ending, and SIGKILL does not change this. So a user's tracer outside of the job ends, too."""
 
 import subprocess
 
 from jobs import as_alice, expect_nothing_left, finish, journal, live_jobs, read_journal, run, site, wait_until
 
-# Traces all threads of the processes named (PTRACE_SEIZE with PTRACE_O_TRACEEXIT), by a thread that is not its first one.
+# Traces all threads of the given processes (PTRACE_SEIZE with PTRACE_O_TRACEEXIT), by a thread that is not the first one of this program.
 TRACER = """
 import ctypes, os, sys, threading
 def trace():
@@ -19,7 +19,7 @@ threading.Thread(target=trace).start()
 
 
 def alices_job(key, *command):
-    """Its process, which is opened for alice and adopted."""
+    """Opens a job for alice, adopts a process into it, and returns the process."""
     run("pinfold", "open", key, "--uid", "alice", "--linger", "infinity")
     process = subprocess.Popen(as_alice(*command), stdout=subprocess.PIPE, text=True)
     run("pinfold", "adopt", key, process.pid)

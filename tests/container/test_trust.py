@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What a user may not do, and what nobody can make pinfoldd believe."""
+"""Actions that a user may not take, and claims that pinfoldd must not believe."""
 
 import contextlib
 import os
@@ -14,7 +14,7 @@ from jobs import expect_nothing_left, finish, live_jobs, read_journal, receipts,
 
 USER, OTHER = "alice", "bob"
 
-# Run as another user: calls a method, prints the reply or the error's name. What passes processes goes by the wrapper's socket.
+# Runs as another user, calls a method, and prints the reply or the error's name. Requests that pass processes use the wrapper's socket.
 CALL = f"""
 import dbus, os, subprocess, sys
 sys.path.append({str(Path(__file__).parent)!r})
@@ -124,7 +124,7 @@ def test_users_own_jobs_where_allowed(user_jobs_allowed):
 
 @pytest.fixture
 def batch_systems_job():
-    """alice's, made and supervised by root: key, leader, supervisor."""
+    """A job of alice that root makes and supervises: key, leader, supervisor."""
     leader = subprocess.Popen(["setpriv", f"--reuid={USER}", f"--regid={USER}", "--init-groups", "sleep", "1000"])
     supervisor = subprocess.Popen(["sleep", "1000"])
     wait_until(lambda: Path(f"/proc/{leader.pid}/comm").read_text() == "sleep\n", "sleep")
@@ -166,7 +166,8 @@ def test_the_owners_word_counts_in_a_job_of_the_owners(user_jobs_allowed):
 
 
 def test_users_do_not_take_the_batch_systems_keys(user_jobs_allowed):
-    """Else the batch system's own job of that key would be refused, or the user's receipt taken for it."""
+    """Otherwise pinfoldd would refuse the batch system's own job with this key, or the user's receipt would count as the receipt of that
+    job."""
     for key in ("slurm.4712", "manual.4712"):
         refused = pinfold_as(USER, "run", "--job", key, "--", "sh", "-c", "exit 42")
         assert refused.returncode == 125 and f"may not name a job '{key}'" in refused.stderr, refused
@@ -190,7 +191,7 @@ def test_whom_pinfoldd_refuses_does_not_run_unconfined():
 
 @contextlib.contextmanager
 def subordinate_ids(text):
-    """pinfoldd looks at the file at its start."""
+    """pinfoldd reads the file at its start."""
     file = Path("/etc/subuid")
     before = file.read_text() if file.exists() else ""
     file.write_text(text)
@@ -210,7 +211,7 @@ def as_id(uid, *command):
 
 
 def test_jobs_of_subordinate_user_ids_count_as_their_owners():
-    """As newuidmap(1) lets alice have them; the kernel shows pinfoldd the same ids."""
+    """newuidmap(1) would let alice have these ids. The kernel shows the same ids to pinfoldd."""
     with site("[jobs]\nallow_user_jobs = true\nmax_per_user = 1\n"), subordinate_ids(f"no range\n{USER}:200000:65536\n"):
         first = start_job("user.first", "cat", stdin=subprocess.PIPE, user=USER, group=USER, extra_groups=[])
         wait_running("user.first")
@@ -249,7 +250,7 @@ print(calls(int(sys.argv[2])), time.monotonic() - begun)
 
 
 def test_calls_of_subordinate_user_ids_share_one_throttle():
-    """dbus-daemon lets nobody in whom /etc/passwd does not have: bob is alice's here."""
+    """dbus-daemon admits only users of /etc/passwd. So here bob is a subordinate id of alice."""
     alice, bob = (pwd.getpwnam(name).pw_uid for name in (USER, OTHER))
     with subordinate_ids(f"{alice}:{bob}:1\n"):
         done, took = run("/usr/bin/python3", "-c", FLOOD_AS, alice, bob).stdout.split()
@@ -258,13 +259,13 @@ def test_calls_of_subordinate_user_ids_share_one_throttle():
 
 
 def test_no_process_leaves_its_job_as_a_supervisor(alices_job):
-    """A supervisor is moved into pinfold.slice, where the job's limits and its end do not reach it."""
+    """pinfoldd moves a supervisor into pinfold.slice, where the job's limits and the job's end have no effect on it."""
     for supervisor in (alices_job.pid, "own.pid"):
         assert as_user(USER, f"at_the_socket.add_task('user.alice', pidfd(own.pid), pidfd({supervisor}))") == DENIED
     assert "batch-user.alice.slice" in Path(f"/proc/{alices_job.pid}/cgroup").read_text()
 
 
-# PTRACE_SEIZE and PTRACE_ATTACH, and what ptrace_may_access() guards besides.
+# These calls are PTRACE_SEIZE and PTRACE_ATTACH, and other accesses that ptrace_may_access() guards.
 TRACE = """
 import ctypes, os
 libc = ctypes.CDLL(None, use_errno=True)
@@ -280,7 +281,7 @@ for look in (lambda: open(f"{wrapper}/mem", "rb"), lambda: os.listdir(f"{wrapper
 
 
 def test_a_job_does_not_trace_its_own_wrapper(user_jobs_allowed):
-    """It is the same user's, and outside of the job."""
+    """The wrapper belongs to the same user, and is outside of the job."""
     done = pinfold_run_as(USER, "/usr/bin/python3", "-c", TRACE)
     assert done.stdout.splitlines() == 2 * ["-1 Operation not permitted"] + 3 * ["may not"], done
 
@@ -314,7 +315,7 @@ def test_pinfoldd_and_init_are_no_jobs():
 
 
 def test_a_setuid_program_lends_no_rights(tmp_path):
-    """The caller sends its call and execs a setuid program at once: by /proc it would be root by the time it is looked at."""
+    """The caller sends its call and executes a setuid program at once. By /proc, it would be root when pinfoldd looks at it."""
     su = tmp_path / "sleep"
     run("cp", "/bin/sleep", su)
     os.chmod(tmp_path, 0o755)
@@ -366,7 +367,7 @@ def test_keys_that_are_refused(key):
 
 
 def test_no_text_becomes_a_unit_setting():
-    """Line breaks in every text that a user has a say in; a daemon-reload would make settings of them."""
+    """Every text that a user can choose has line breaks. At a daemon-reload, they could become settings of a unit."""
     evil = "x\nTasksMax=7\nRuntimeMaxSec=1"
     job = subprocess.Popen(["pinfold-run", "--job", "evil.text", "--", "sh", "-c", "exec sleep 1000", evil], cwd="/tmp", env={**os.environ, "X": evil})
     wait_running("evil.text")
@@ -392,7 +393,7 @@ def test_a_flood_of_one_user_does_not_hold_up_another():
     flooder = subprocess.Popen(["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", "/usr/bin/python3", "-c", flood],
                                stdout=subprocess.PIPE, text=True)
     assert flooder.stdout.readline() == "up\n"
-    # Not the slowest: a busy machine holds up any one.
+    # The median counts and not the slowest call, because a busy machine holds up single calls.
     script = ("import dbus, statistics, time\nm = dbus.Interface(dbus.SystemBus().get_object('org.pinfold1', '/org/pinfold1'), 'org.pinfold1.Manager')\n"
               "took = []\nfor _ in range(20):\n  t = time.monotonic(); m.ListJobs(); took.append(time.monotonic() - t)\nprint(statistics.median(took))")
     try:

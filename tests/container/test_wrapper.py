@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pinfold-run is not to be noticed: not by the command, not by who waits for it."""
+"""Neither the command nor the program that waits for it should notice pinfold-run."""
 
 import ctypes
 import json
@@ -17,7 +17,7 @@ from jobs import expect_nothing_left, finish, receipts, run, start_job, wait_run
 MODES = [[], ["--exec"]]
 PYTHON = "/usr/bin/python3"
 
-# What a process inherits, as JSON.
+# Prints as JSON what a process inherits.
 INHERITED = """
 import json, os, resource, sys
 status = open('/proc/self/status').read()
@@ -40,7 +40,7 @@ def inherited(*prefix):
         os.umask(0o037)
         os.nice(3)
 
-    # SIGPIPE: Python ignores it for itself and restores it for its children only on request.
+    # This is for SIGPIPE: Python ignores it for itself, and restores it for its children only on request.
     done = subprocess.run([*prefix, PYTHON, "-c", INHERITED, "an argument", ""], capture_output=True, text=True, preexec_fn=odd_parent,
                           cwd="/usr", env={"ODD": "a\nb", "PATH": os.environ["PATH"]}, stdin=subprocess.DEVNULL, timeout=60)
     assert done.stderr == ""
@@ -62,7 +62,7 @@ def test_arguments_up_to_the_kernels_limit(mode):
 
 @pytest.mark.parametrize("number", [s for s in range(1, 65) if s not in (signal.SIGKILL, signal.SIGSTOP, signal.SIGCHLD, 32, 33)])
 def test_every_signal_is_forwarded(number):
-    # (Not a handler and pause(): a signal that comes right before pause() is not seen by Python until pause() returns.)
+    # This does not use a handler and pause(), because Python sees a signal right before pause() only when pause() returns.
     script = (f"import signal, os\nsignal.pthread_sigmask(signal.SIG_BLOCK, {{{number}}})\nos.write(1, b'ready\\n')\n"
               f"os.write(1, b'got %d\\n' % signal.sigwait({{{number}}}))")
     job = start_job(f"fwd.{number}", PYTHON, "-c", script)
@@ -125,7 +125,7 @@ def has_socket(pid):
 def test_a_sleeping_supervisor_is_small_and_holds_no_connection():
     job, other = start_job("small.1", "sleep", "1000"), start_job("small.2", "sleep", "1000")
     wait_running("small.1")
-    wait_running("small.2")  # the program's own pages are everyone's who runs it
+    wait_running("small.2")  # the program's own pages are shared by all processes that run it
     wait_until(lambda: not has_socket(job.pid), "connection closed")
     assert private_bytes(job.pid) <= 1 << 20
     wait_until(lambda: Path(f"/proc/{job.pid}/cgroup").read_text().endswith("/pinfold.slice\n"), "out of the batch system's own cgroup")
@@ -135,9 +135,9 @@ def test_a_sleeping_supervisor_is_small_and_holds_no_connection():
 
 
 def test_stop_and_continue_from_a_terminal():
-    """As a shell with job control does it: Ctrl-Z stops the whole foreground group, the shell sees pinfold-run stopped."""
-    # The shell's part is in the script, since pinfold-run must not be the session's leader: the kernel drops terminal stops of an
-    # orphaned process group.
+    """Acts like a shell with job control: Ctrl-Z stops the whole foreground group, and the shell sees that pinfold-run has stopped."""
+    # The script is the shell, because pinfold-run must not be the session's leader. The kernel drops terminal stops of an orphaned process
+    # group.
     script = """
 import os, pty, signal, select
 def until(fd, text, seen=b''):
@@ -183,7 +183,7 @@ def test_a_stop_by_kill_is_the_jobs_alone():
 
     os.kill(job.pid, signal.SIGTSTP)
     wait_until(lambda: state(leader) == "T", "the job stopped")
-    assert state(job.pid) in "RS"  # it may just be about to sleep again
+    assert state(job.pid) in "RS"  # it may be about to sleep again
     os.kill(job.pid, signal.SIGCONT)
     wait_until(lambda: state(leader) == "S", "the job running again")
     os.kill(job.pid, signal.SIGTERM)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The examples of docs/schedulers/write-your-own.md, as an author of a batch system would try them."""
+"""The examples of docs/schedulers/write-your-own.md, used as an author of a batch system would use them."""
 
 import os
 import signal
@@ -45,7 +45,8 @@ ENDINGS = {"true": ("exited", 0, None), "exit 3": ("exited", 3, None), "kill -KI
 
 @every
 def test_each_receipt_says_how_its_job_ended(language):
-    """Of short jobs: pinfoldd sees the end of the leader before anybody can report it. PINFOLD_OWN_RUNS: how many of each."""
+    """The jobs are short: pinfoldd sees the end of the leader before anybody can report it. PINFOLD_OWN_RUNS is the number of jobs of each
+    kind."""
     wrong = []
     for number in range(int(os.environ.get("PINFOLD_OWN_RUNS", "5"))):
         for script, expected in ENDINGS.items():

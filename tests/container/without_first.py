@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A program whose first thread ends. The kernel says of its process where that thread was, and sends cgroup.kill's signal to it."""
+"""A program whose first thread ends. The kernel then shows the cgroup in which the first thread was for the whole process, and sends
+cgroup.kill's signal to this thread."""
 
-# A thread of it goes on after the first one has ended, and heeds no signal that it can refuse.
+# A thread of it continues after the first thread has ended, and ignores all signals that can be ignored.
 WITHOUT_FIRST = """
 import ctypes, os, signal, threading, time
 signal.signal(signal.SIGTERM, signal.SIG_IGN)

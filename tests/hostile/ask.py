@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Calls pinfoldd until its standard input is closed, on the bus and at the wrapper's socket; prints the seconds that each call took, and
-what the others said."""
+"""Calls pinfoldd on the bus and at the wrapper's socket until its standard input is closed. Prints the seconds that each call took, and the
+errors of other callers."""
 
 import json
 import os
@@ -11,7 +11,7 @@ import time
 
 import dbus
 
-BETWEEN = 0.2  # seconds: well below what a user may ask for
+BETWEEN = 0.2  # seconds: much less often than pinfoldd allows to a user
 LIST = json.dumps({"version": 1, "call": "list", "uid": os.getuid()}).encode()
 
 

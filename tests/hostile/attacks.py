@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What an ordinary user tries. `attacks.py NAME ARGUMENTS…` is run as that user, and prints as JSON what came of it."""
+"""The attacks of an ordinary user. The tests run `attacks.py NAME ARGUMENTS…` as this user, and the program prints the result as JSON."""
 
 import array
 import ctypes
@@ -26,7 +26,7 @@ def manager():
 
 
 def call(method, *arguments):
-    """The answer, or the name of the error."""
+    """Returns the answer, or the name of the error."""
     try:
         return getattr(manager(), method)(*arguments)
     except dbus.DBusException as error:
@@ -46,12 +46,12 @@ def ask(request, *fds):
 
 
 def idle():
-    """A process of one's own, outside of all jobs."""
+    """Starts a process of the user, outside of all jobs."""
     return subprocess.Popen(["sleep", "1000"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def forged_signals(number, key):
-    """To pinfoldd alone, what systemd-oomd and systemd tell everybody."""
+    """Sends to pinfoldd alone the signals that systemd-oomd and systemd send to everybody."""
     bus = dbus.SystemBus()
     told = [("/org/freedesktop/oom1", "org.freedesktop.oom1.Manager", "Killed", "ss", f"/batch.slice/batch-{key}.slice/job-{key}.scope", "memory-used"),
             ("/org/freedesktop/systemd1", "org.freedesktop.systemd1.Manager", "Reloading", "b", True),
@@ -65,14 +65,14 @@ def forged_signals(number, key):
         signal.append(*arguments, signature=signature)
         bus.send_message(signal)
         if i % 1000 == 0:
-            bus.get_name_owner(SERVICE)  # takes in what the bus says of each
-    # What is asked after the signals is answered after them.
+            bus.get_name_owner(SERVICE)  # receives the bus's answers to these signals
+    # The bus keeps the order, so the answer comes after pinfoldd has seen the signals.
     return len(manager().ListJobs())
 
 
 def lingering_sockets(number):
-    """A socket whose close() waits for a reader that does not read, left to the process that takes the packet. (Where that is closed already, ours
-    is the last, and it is we who wait.)"""
+    """Sends sockets whose close() waits for a reader that does not read, and leaves them to the receiver of the packet. If the receiver has
+    already closed them, this process has the last descriptor, and must wait itself."""
     server = socket.create_server(("127.0.0.1", 0))
     for _ in range(int(number)):
         if os.fork() != 0:
@@ -94,19 +94,20 @@ def lingering_sockets(number):
 
 
 def files_that_never_close(path, number):
-    """Of a file server of one's own, which answers to no close(): left to the process that takes the packets."""
+    """Sends files of the user's own file server, which does not answer close(), and leaves them to the receiver of the packets."""
     for _ in range(int(number)):
         if os.fork() == 0:
             for stream in (0, 1, 2):
                 os.close(stream)
             connect().sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [os.open(path, os.O_RDONLY)]))])
-            os._exit(0)  # or not: it is the same for us
+            os._exit(0)  # the attack is the same with and without an error
     return "sent"
 
 
 def descriptors_on_the_bus(path, user, unique, number):
-    """In messages of every type, sixteen in each, which is as many as the bus lets pass: of a file that pinfoldd cannot close. `user`: as the bus
-    sees the caller. `unique`: pinfoldd's other name. How many messages the bus refused."""
+    """Sends descriptors of a file that pinfoldd cannot close, in messages of every type. Each message has sixteen descriptors, the most
+    that the bus allows. `user` is the caller as the bus sees it, and `unique` is pinfoldd's other name. Returns how many messages the bus
+    refused."""
     bus, refused = RawBus("/run/dbus/system_bus_socket", user), 0
     told = [(1, {"path": PATH, "interface": INTERFACE, "member": "ListJobs"}),
             (1, {"path": "/", "interface": "org.freedesktop.DBus.Peer", "member": "Ping"}),
@@ -122,18 +123,18 @@ def descriptors_on_the_bus(path, user, unique, number):
 
 
 def refusal(answer):
-    """Of the wrapper's socket: the error's name."""
+    """Returns the error's name in an answer of the wrapper's socket."""
     return answer["error"] if "error" in answer else answer
 
 
 def create(key, role, leader, supervisor=None):
-    """At the socket, since the bus lets no ordinary user pass processes."""
+    """Calls CreateJob at the socket, because on the bus ordinary users cannot pass processes."""
     request = {"version": 1, "call": "create", "key": key, "limits": {}, **({"supervised": True} if supervisor else {}), **role}
     return refusal(ask(request, *(os.pidfd_open(int(pid)) for pid in (leader, supervisor) if pid)))
 
 
 def leave_as_supervisor(key, *supervisors):
-    """pinfoldd moves supervisors out of jobs."""
+    """Tries to leave a job as its supervisor, because pinfoldd moves supervisors out of jobs."""
     own = idle()
     answers = [create(key, {"role": "task"}, own.pid, pid) for pid in (*supervisors, own.pid)]
     own.kill()
@@ -141,7 +142,7 @@ def leave_as_supervisor(key, *supervisors):
 
 
 def trace_the_wrapper():
-    """By its job, which is the same user's."""
+    """Runs in a job, and tries to trace the job's pinfold-run, which belongs to the same user."""
     libc = ctypes.CDLL(None, use_errno=True)
     wrapper = os.getppid()
     seize, attach = 0x4206, 16
@@ -156,7 +157,7 @@ def trace_the_wrapper():
 
 
 def flood_of_connections(number, hold):
-    """They say nothing. `hold`: a pipe; they are held until it is closed."""
+    """Makes connections that say nothing. `hold` is a pipe: the connections stay open until it is closed."""
     resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
     held = []
     for _ in range(int(number)):
@@ -172,7 +173,7 @@ def flood_of_connections(number, hold):
 
 
 def flood_of_ids(first, number, each, hold):
-    """As root, who becomes one after the other of these users."""
+    """Makes connections as root, which becomes each of these users in turn."""
     for user in range(int(first), int(first) + int(number)):
         if os.fork() == 0:
             os.setgroups([])
@@ -190,12 +191,13 @@ def long_grace(key):
 
 
 def list_whole(key):
-    """By the call that has no pages."""
+    """Lists the processes with the call that returns only one page."""
     return len(call("ListProcesses", key))
 
 
 def cgroup_of_a_name(above, path):
-    """Below what the user may write to, a cgroup that is named as another's job; who is in it, and what pinfoldd says of it."""
+    """Makes a cgroup with the path of another user's job, below a cgroup to which the user may write. Returns the processes in it, and
+    pinfoldd's answer about them."""
     cgroup = Path(above + path)
     cgroup.mkdir(parents=True)
     own = idle()
@@ -221,14 +223,14 @@ def look_at(pid):
 
 
 def same_again(key, pid):
-    """The request of somebody else's live job, made again with its leader, on the bus and at the socket."""
+    """Repeats the request for another user's live job, with its leader, on the bus and at the socket."""
     leader = os.pidfd_open(int(pid))
     return [call("CreateJob", key, dbus.types.UnixFd(leader), {}),
             ask({"version": 1, "call": "create", "key": key, "limits": {}}, leader)]
 
 
 def listen(number):
-    """What the next signals JobRemoved say. The first line says that it listens."""
+    """Prints the contents of the next signals JobRemoved. The first line says that the program listens."""
     from gi.repository import GLib
     dbus.mainloop.glib.DBusGMainLoop(set_as_default=True)
     loop, heard = GLib.MainLoop(), []
@@ -251,7 +253,7 @@ def forge_journal(message, event):
 
 
 def all_calls(key):
-    """Everything that one may ask for about another's job."""
+    """Makes every call that a user can make about another user's job."""
     own = idle()
     answers = {method: call(method, key, *arguments) for method, arguments in {
         "StopJob": ({},), "KillJob": (9,), "EndJob": ({},), "SuspendJob": (), "ResumeJob": (), "WaitJob": (), "ListProcesses": (), "GetUsage": (),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A user who has done nothing to anybody: her jobs, as a batch system opens, runs and ends them, and somebody who looks at them."""
+"""An innocent user: a batch system opens, runs and ends this user's jobs, and other callers look at the jobs."""
 
 import json
 import pwd
@@ -13,7 +13,7 @@ from pathlib import Path
 from jobs import finish, run, start_job
 
 USER = "dora"
-CALLERS = ("root", "erin")  # erin has no jobs: who has so many shares one quota with their wrappers
+CALLERS = ("root", "erin")  # erin has no jobs: a user with many jobs shares one quota with their wrappers
 LEAST = 500  # jobs
 LANES = 3
 ASK = Path(__file__).with_name("ask.py")
@@ -25,7 +25,7 @@ def identity(user):
 
 
 class Crowd:
-    """Jobs run from start() to finish(), and so many in any case."""
+    """Jobs that run from start() to finish(), and at least this number of jobs."""
 
     def __init__(self):
         self.keys = {}
@@ -53,7 +53,7 @@ class Crowd:
             number += LANES
 
     def _job(self, key, status):
-        """What would exit with 7 is killed by its own hand."""
+        """A job kills itself in place of an exit with 7."""
         run("pinfold", "open", key, "--uid", identity(USER)["user"])
         end, told = (f"exit {status}", status) if status < 7 else ("kill -KILL $$", -signal.SIGKILL)
         done = finish(start_job(key, "sh", "-c", f"echo ran; {end}", options=["--batch"], **identity(USER)))
@@ -63,7 +63,7 @@ class Crowd:
             self.wrong.append(f"{key}: {done}")
 
     def compare(self):
-        """Each job with its receipt. An error of a lane is raised here."""
+        """Compares each job with its receipt. Raises the errors of the lanes."""
         for work in self._work:
             work.result()
         found = {}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Two ordinary users, alice and bob, attack pinfoldd, systemd, each other and the node, while a third one's jobs start, run and end and
-others look at them. Nobody gains anything, and the third user notices nothing."""
+"""Two ordinary users, alice and bob, attack pinfoldd, systemd, each other and the node. Meanwhile the jobs of a third user start, run and
+end, and other users look at them. The attackers gain nothing, and the third user notices nothing."""
 
 import contextlib
 import json
@@ -41,7 +41,7 @@ action = "drain"
 """
 VICTIM = "victim.1"
 SLOW = 0.3  # seconds
-SUBORDINATES = 300_000  # alice's
+SUBORDINATES = 300_000  # alice's subordinate ids
 SIGNALS = int(os.environ.get("PINFOLD_HOSTILE_SIGNALS", "10000"))
 
 
@@ -60,7 +60,7 @@ def user_run(user, *words, options=()):
 
 @contextlib.contextmanager
 def job_of(user, key, *words):
-    """Opened by root for the user, as by a batch system, and ended by root."""
+    """root opens this job for the user, as a batch system does, and root ends it."""
     run("pinfold", "open", key, "--uid", user, "--linger", "infinity")
     job = start_job(key, *(words or ("sleep", "1000")), options=["--batch"], **identity(user))
     wait_until(lambda: processes(key), f"{key}'s first process")
@@ -77,7 +77,7 @@ def processes(key):
 
 
 def command_of(pid):
-    """None where it is over, as pinfoldd's placeholder is soon."""
+    """Returns the command of a process, or None if the process has ended, as pinfoldd's placeholder soon does."""
     with contextlib.suppress(FileNotFoundError, ProcessLookupError):
         return Path(f"/proc/{pid}/comm").read_text().strip()
 
@@ -92,13 +92,14 @@ def cpu_seconds(pid):
 
 
 def resident(pid):
-    """KiB of its own and of its program. The history's file is mapped, too, and in the box it is in a tmpfs: RssShmem."""
+    """Returns KiB of pinfoldd's own memory and of its program. RssShmem is left out, because pinfoldd maps the history's file, which is in
+    a tmpfs in the box."""
     fields = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
     return sum(int(fields[name].split()[0]) for name in ("RssAnon", "RssFile"))
 
 
 def descriptors(pid):
-    """What each of them is of."""
+    """Returns the file of each descriptor."""
     found = []
     for entry in Path(f"/proc/{pid}/fd").iterdir():
         with contextlib.suppress(FileNotFoundError):
@@ -124,7 +125,7 @@ def node():
     run("systemctl", "restart", "pinfoldd")
     daemon_ready()
     with job_of("dora", VICTIM):
-        for number in range(20):  # afterwards pinfoldd has whatever it opens once
+        for number in range(20):  # afterwards, pinfoldd has opened all that it opens only once
             run("pinfold-run", "--job", f"first.{number}", "--", "true")
             history("first")
         yield Node()
@@ -132,7 +133,7 @@ def node():
 
 @pytest.fixture(scope="module")
 def crowd(node):
-    """Hers, from the first test on that wants them."""
+    """The jobs of the third user, from the first test on that uses them."""
     jobs = Crowd()
     jobs.start()
     yield jobs
@@ -147,7 +148,7 @@ def unharmed(node):
 
 
 def test_01_forged_signals_cost_nothing(node):
-    """Before there is a crowd, which costs something."""
+    """This test runs before the crowd exists, because the crowd costs CPU time, too."""
     used, begun = cpu_seconds(node.pid), time.monotonic()
     attack("alice", "forged_signals", SIGNALS, VICTIM)
     seconds, used = time.monotonic() - begun, cpu_seconds(node.pid) - used
@@ -161,7 +162,7 @@ def test_01_forged_signals():
 
 
 def test_02_a_number_that_is_roots_by_now(tmp_path):
-    """Others' processes take numbers, too: how often it is root's process that gets the one in question is not what is looked at here."""
+    """Processes of other users take process ids, too. So this test does not check how often root's process gets the wanted id."""
     run("pinfold", "open", "recycled.2", "--uid", "alice", "--linger", "infinity")
     with few_numbers(tmp_path), forking_daemon() as place:
         assert offer_numbers("recycled.2", 100, place)
@@ -173,7 +174,7 @@ def test_04_a_socket_that_lingers():
 
 
 def test_04_a_file_that_never_closes(crowd):
-    """A process that has a copy of pinfoldd's descriptors waits for it at its own end."""
+    """At its end, a process with a copy of pinfoldd's descriptors waits for such a file."""
     with alices_server() as server:
         words, _ = command("alice", "files_that_never_close", f"{MOUNT}/unclosed", 12)
         assert run(*in_namespaces_of(server), *words).stdout == '"sent"\n'
@@ -182,7 +183,7 @@ def test_04_a_file_that_never_closes(crowd):
 
 
 def test_05_memory_that_cannot_be_read():
-    """The user has a name space of users, in which the hanging file system is hers."""
+    """The user has a user namespace, in which the hanging file system belongs to the user."""
     directory = "/home/alice/hang"
     run("mkdir", "-p", directory, **identity("alice"))
     victim = f"{FUSE_HANG} serve {directory} | (read _; exec {FUSE_HANG} victim {directory}/f)"
@@ -212,7 +213,7 @@ def test_07_out_of_the_job_by_its_wrapper():
 
 
 def test_08_09_command_lines_without_end():
-    """300 of 100,000 characters: 30 MB in a record, a receipt or an answer that has them whole."""
+    """300 command lines of 100,000 characters would be 30 MB in a record, a receipt or an answer that has them whole."""
     many = "for i in $(seq 300); do (exec -a \"$name\" sleep 1000 <&- >&- 2>&-) & done"
     job = start_job("user.endless", "bash", "-c", f"name=$(printf %0100000d 0); {many}; read", stdin=subprocess.PIPE, **identity("alice"))
     wait_until(lambda: len(processes("user.endless")) == 301, "its processes")
@@ -257,7 +258,7 @@ def test_12_connections_that_say_nothing(node):
 
 
 def test_12_connections_of_many_subordinate_ids(node):
-    """As a user of rootless containers has them. The kernel tells their numbers, no matter who has made them."""
+    """alice has subordinate ids as a user of rootless containers. The kernel reports these ids, no matter who has made the namespace."""
     first, last = os.pipe()
     words = [sys.executable, ATTACKS, "flood_of_ids", str(SUBORDINATES), "66", "300", str(first)]
     with subprocess.Popen(list(map(str, words)), stdout=subprocess.PIPE, text=True, pass_fds=[first]) as flood:
@@ -269,7 +270,8 @@ def test_12_connections_of_many_subordinate_ids(node):
 
 
 def test_12_descriptors_on_the_bus(node):
-    """More than pinfoldd has room for, of a file of which its closes, and no other program's, are never answered."""
+    """Sends more descriptors than pinfoldd has room for, of a file whose close() never gets an answer in pinfoldd, but does in other
+    programs."""
     messages = 4500
     unique = str(dbus.SystemBus().get_name_owner("org.pinfold1"))
     with alices_server() as server:
@@ -344,7 +346,7 @@ def test_21_the_answer_that_was_anothers():
 
 
 def test_23_anothers_process_for_her_job():
-    """Root adopts by a number that was alice's when it was looked up."""
+    """root adopts a process by an id that belonged to alice's process when root looked it up."""
     run("pinfold", "open", "owner.1", "--uid", "alice", "--linger", "infinity")
     with subprocess.Popen(["sleep", "1000"], **identity("bob")) as bobs:
         refused = run("pinfold", "adopt", "owner.1", "--owner", "alice", bobs.pid, check=False)
@@ -368,7 +370,7 @@ def test_everything_about_anothers_job():
     assert set(attack("bob", "all_calls", VICTIM).values()) == {"Denied"}
 
 
-# The last one: what all of them have done to the third user and to pinfoldd.
+# This is the last test: it checks the effect of all attacks on the third user and on pinfoldd.
 def test_nobody_noticed(node, crowd, request):
     crowd.finish()
     crowd.compare()

@@ -9,5 +9,5 @@ import scenario  # noqa: E402
 
 @pytest.fixture(scope="session", autouse=True)
 def boots():
-    """All but the last boot end in here."""
+    """All boots except the last one end here."""
     scenario.main()

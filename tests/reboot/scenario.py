@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A node full of jobs goes down, in one way after the other. Each boot runs this anew: it writes down what the boot before has
-left, and brings the node down again; in the last boot pytest looks at what was written down."""
+"""A node full of jobs goes down, in one way after the other. Each boot runs this program again: it writes down what the earlier boot has
+left, and brings the node down again. In the last boot, pytest checks what was written down."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from jobs import RECORDS, leftovers_of_pinfold, live_jobs, receipts, run, start_
 STATE = Path("/var/lib/pinfold-reboots")
 HISTORY = Path("/var/lib/pinfold/history.db")
 MONITOR = Path("/dev/virtio-ports/pinfold.monitor")
-NUMBER = 5  # of each kind; there are twice as many that run
+NUMBER = 5  # jobs of each kind; twice as many jobs run
 
 
 def keys(kind, boot):
@@ -23,7 +23,7 @@ def keys(kind, boot):
 
 
 def live_rows():
-    """The keys of the jobs for which the history would have a receipt after a power cut."""
+    """Returns the keys of the jobs for which the history would have a receipt after a power cut."""
     database = sqlite3.connect(f"file:{HISTORY}?mode=ro", uri=True)
     try:
         return {key for key, in database.execute("SELECT key FROM live")}
@@ -32,12 +32,12 @@ def live_rows():
 
 
 def drain():
-    """What an administrator has in any case written before the node goes down."""
+    """Drains the node as an administrator would, so that the drain is certainly written before the node goes down."""
     run("pinfold", "drain", "--reason", "before it went down")
 
 
 def reboot():
-    # Its end is our own here, and not that of the box.
+    # The end of this service is planned here, and must not be the end of the box.
     dropin = Path("/run/systemd/system/payload.service.d/reboot.conf")
     dropin.parent.mkdir(parents=True)
     dropin.write_text("[Unit]\nSuccessAction=none\nFailureAction=none\n")
@@ -53,7 +53,7 @@ WAYS = [reboot, reset]
 
 
 def fill(boot):
-    """Jobs that run, jobs that are over, jobs that end and do not get done with it."""
+    """Starts jobs that run, jobs that are over, and jobs that begin to end but cannot end."""
     for key in keys("over", boot):
         assert run("pinfold-run", "--job", key, "--", "true", timeout=120).returncode == 0
     stubborn = "trap '' TERM; touch {}; while :; do sleep 1000; done"
@@ -71,7 +71,7 @@ def fill(boot):
 
 
 def go_down(boot):
-    """Ends this boot, with jobs that are being started."""
+    """Ends this boot while jobs are being started."""
     way = WAYS[boot]()
     fill(boot)
     states = {key: job["state"] for key, job in live_jobs().items()}
@@ -86,7 +86,7 @@ def go_down(boot):
 
 
 def write_down(boot):
-    """What the boot before has left."""
+    """Writes down what the earlier boot has left."""
     drained = json.loads(run("pinfold", "status", "--json", timeout=120).stdout)
     wait_until(lambda: not live_rows(), "each job of the boot before has its receipt", 120)
     found = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What is left of the jobs of a node that was rebooted, and of one that was reset (scenario.py)."""
+"""What is left of the jobs of a node after a reboot and after a reset (scenario.py)."""
 
 import json
 from collections import Counter
@@ -18,7 +18,7 @@ def after(boot):
 
 
 def of(boot, kind):
-    """The receipts of these jobs, by key; each has at most one."""
+    """Returns the receipts of these jobs by key. Each job has at most one receipt."""
     found = [receipt for receipt in after(boot)["receipts"] if receipt["key"] in keys(kind, boot)]
     assert [key for key, number in Counter(receipt["key"] for receipt in found).items() if number > 1] == []
     return {receipt["key"]: receipt for receipt in found}

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The files of the project, without those that a build or a test has made. It asks no git, since the sources may come as a tarball."""
+"""The files of the project, without the files that a build or a test has made. This does not ask git, because the sources may come as a
+tarball."""
 
 from pathlib import Path
 
@@ -8,7 +9,7 @@ FOLDERS = (".ci", "dbus", "debian", "docs", "src", "tests", "tools", "units")
 
 
 def every_file():
-    """In the order of their names, as text files: all that the project has are."""
+    """Returns all files, in the order of their names. They must all be text files."""
     below = [path for folder in FOLDERS for path in (TOP / folder).rglob("*")]
     return sorted(path for path in [*TOP.iterdir(), *below] if path.is_file() and not path.is_symlink() and "__pycache__" not in path.parts and path.name != ".git")
 
@@ -18,5 +19,5 @@ def with_suffix(*suffixes):
 
 
 def name(path):
-    """As pytest shows the file."""
+    """Returns the name as pytest shows it."""
     return str(path.relative_to(TOP))

@@ -12,12 +12,12 @@ PAGES = with_suffix(".md")
 
 
 def prose(page):
-    """The page without its examples, in which brackets are code."""
+    """Returns the page without its examples, in which brackets are code."""
     return re.sub(r"^(```|~~~).*?^\1", "", page.read_text(), flags=re.M | re.S)
 
 
 def anchors(page):
-    """The anchors of the headings, by the rule of the sites that show such pages."""
+    """Returns the anchors of the headings, by the rule of the sites that show such pages."""
     found = set()
     for heading in re.findall(r"^#+ +(.*?) *#*$", prose(page), re.M):
         words = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading).lower()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The alert rules and the dashboard of docs/monitoring: promtool accepts the rules, each alert fires when it shall, and texts and names are right."""
+"""The alert rules and the dashboard of docs/monitoring: promtool accepts the rules, each alert fires when it should, and texts and names
+are right."""
 
 import json
 import re
@@ -59,7 +60,7 @@ def expressions():
 
 
 def metrics():
-    """The names of series in the file that pinfoldd writes."""
+    """Returns the names of the series in the file that pinfoldd writes."""
     source = (TOP / "src/model/metrics.cpp").read_text()
     names = set(re.findall(r'"((?:pinfold|cgroup)_\w+)"', source))
     histograms = set(re.findall(r'"(pinfold_\w+)", "histogram"', source))

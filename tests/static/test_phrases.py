@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The phrases of phrases.toml are in no file."""
+"""No file has a phrase of phrases.toml."""
 
 import functools
 import re
@@ -16,7 +16,7 @@ FILES = [path for path in every_file() if path != LIST and "corpus" not in path.
 
 @functools.cache
 def lines_with_the_next(file):
-    """Each line, and the line together with the one below it, without the mark of a comment between them."""
+    """Returns each line, and each line together with the next one, without the comment mark between them."""
     lines = file.read_text().splitlines()
     return [(line, line.rstrip() + " " + re.sub(r"^\s*(//[/<]*|#+|\*|--)?\s*", "", below)) for line, below in zip(lines, [*lines[1:], ""])]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""codespell knows no wrong word in the files. Words that are right here, and wrong for codespell, are in words.txt."""
+"""codespell finds no wrong word in the files. words.txt has the words that are right here and wrong for codespell."""
 
 import re
 import subprocess
@@ -9,13 +9,13 @@ import pytest
 from project_files import TOP, every_file, name
 
 HERE = TOP / "tests/static"
-# Text that a fuzzer or a mutation has made, and the list itself.
+# These files are left out: text that a fuzzer or a mutation has made, and the list itself.
 FILES = [path for path in every_file() if "corpus" not in path.parts and path != HERE / "words.txt"]
 
 
 @pytest.fixture(scope="module")
 def found():
-    """The wrong words of each file, from one run for all of them."""
+    """Returns the wrong words of each file, from one run for all files."""
     done = subprocess.run(["codespell", "--ignore-words", HERE / "words.txt", *FILES], capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode in (0, 65), done.stderr
     words = {}

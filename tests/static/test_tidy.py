@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""clang-tidy finds nothing in the sources that a change touches. It takes some five seconds for a source, and two or three times as long with
-its analyzer. So this looks at a few sources without the analyzer. Which ones depends on the change, so that all have their turn in time.
+"""clang-tidy finds nothing in the sources that a change touches. clang-tidy takes some five seconds for a source, and two or three times as
+long with its analyzer. So this test checks a few sources without the analyzer. The change decides which sources, so all sources have their
+turn in time.
 
-PINFOLD_TIDY_BASE: the revision with which the change begins; default: the first parent of HEAD, which is the last landing. "none": the change
-is everything, and all sources are looked at. PINFOLD_TIDY_MOST: at most this many sources; "all" for no limit, and with the analyzer."""
+PINFOLD_TIDY_BASE is the revision with which the change begins. The default is the first parent of HEAD, which is the last landing. With
+"none", the change is everything, and the test checks all sources. PINFOLD_TIDY_MOST is the highest number of sources. With "all", there is
+no limit, and the analyzer runs, too."""
 
 import hashlib
 import json
@@ -22,13 +24,13 @@ CHECKS = [] if MOST == "all" else ["--checks=-clang-analyzer-*"]
 
 
 def git(*arguments):
-    """The lines that git prints; none where it has no repository, or no such revision."""
+    """Returns the lines that git prints, or no lines if git has no repository or no such revision."""
     done = subprocess.run(["git", "-c", "safe.directory=*", *arguments], cwd=TOP, capture_output=True, text=True, timeout=60, check=False)
     return done.stdout.splitlines() if done.returncode == 0 else []
 
 
 def sources():
-    """All that the build compiles from src; it must have been set up."""
+    """Returns all files that the build compiles from src. The build must have been set up."""
     database = BUILD / "compile_commands.json"
     commands = json.loads(database.read_text()) if database.exists() else []
     files = {(Path(command["directory"]) / command["file"]).resolve() for command in commands}
@@ -36,7 +38,8 @@ def sources():
 
 
 def touched(every):
-    """The sources that the change has touched, or whose header it has. A change without any, or one that git does not know, stands for all."""
+    """Returns the sources that the change has touched, or with a header that it has touched. If there are none, or if git does not know the
+    change, returns all sources."""
     changed = [] if BASE == "none" else [TOP / line for line in git("diff", "--name-only", BASE, "--", "src")]
     return [source for source in every if source in changed or source.with_suffix(".hpp") in changed] or every
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""CPUs, memory nodes and GPUs for one job alone, and the node's share, on two sockets of two cores of two hyper-threads:
-cores 0,1 and 2,3 with memory node 0, cores 4,5 and 6,7 with node 1."""
+"""CPUs, memory nodes and GPUs for one job alone, and the node's share. The machine has two sockets with two cores of two hyper-threads
+each: the CPUs 0,1 and 2,3 with memory node 0, and the CPUs 4,5 and 6,7 with node 1."""
 
 import os
 import signal
@@ -36,7 +36,7 @@ def configure():
 
 
 def start(key, *options):
-    """The job, and what its process says of itself."""
+    """Returns the job, and what its process reports about itself."""
     job = start_job(key, "/usr/bin/python3", "-c", WHERE, options=options)
     return job, job.stdout.readline().split()
 
@@ -110,7 +110,7 @@ print(os.environ.get("CUDA_VISIBLE_DEVICES"), os.environ.get("ROCR_VISIBLE_DEVIC
 
 
 def openable():
-    """Three devices of this machine to stand for GPUs, besides those that every job may open."""
+    """Returns three devices of this machine that stand in for GPUs, other than the devices that every job may open."""
     found = []
     for name in ("kmsg", "loop-control", "rtc0", "hwrng", "vda", "mem", "port", "snapshot", "input/event0"):
         try:
@@ -186,7 +186,7 @@ print("cached", flush=True)
 signal.pause()
 """
 
-# Eats 16 MiB for each line that it is sent.
+# Allocates 16 MiB for each line that it receives.
 EAT = """
 import sys
 held = []
@@ -209,7 +209,7 @@ def test_memory_low_protects_from_the_rest_of_the_node():
         jobs.append(job)
     assert batch("memory.low") == str(80 * MIB), "the kernel protects no more below a cgroup than the cgroup itself has"
     assert cached("low.kept") >= 64 * MIB and cached("low.lost") >= 64 * MIB
-    # Outside of all jobs: the node itself runs short, and takes back what is not protected.
+    # This process is outside of all jobs: the node itself runs out of memory, and reclaims memory that is not protected.
     eater = subprocess.Popen(["systemd-run", "--pipe", "-q", "-p", "MemorySwapMax=0", "/usr/bin/python3", "-c", EAT],
                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     while cached("low.lost") >= 32 * MIB:

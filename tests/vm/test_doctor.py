@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pinfold doctor on a node with all controllers, and without one that systemd was told not to use."""
+"""pinfold doctor on a node with all controllers, and without a controller that systemd must not use."""
 
 import json
 from pathlib import Path
@@ -8,7 +8,7 @@ from jobs import BATCH, finish, run, start_job, wait_running, wait_until
 
 
 def examined():
-    """None: PID 1 did not answer within the two seconds that the command gives it. An emulated one is not always as quick."""
+    """Returns None if PID 1 did not answer within the two seconds that the command allows. An emulated PID 1 is not always fast enough."""
     done = run("pinfold", "doctor", "--json", check=False)
     found = json.loads(done.stdout)["findings"]
     assert done.returncode == (1 if "fail" in [finding["state"] for finding in found] else 0), done.stderr
@@ -26,7 +26,7 @@ def wrong():
 
 def test_nothing_fails_on_a_node_with_all_controllers():
     run("systemctl", "start", "pinfoldd")
-    # As Debian has it: systemd's own RemoveIPC=yes, a network without time servers, a Grid Engine that nobody has set up, and
+    # Debian has these findings: systemd's own RemoveIPC=yes, a network without time servers, a Grid Engine that nobody has set up, and
     # `runuser -l` with pam_systemd.
     assert wrong() == {"logind.remove-ipc": "warn", "clock.synchronised": "warn", "grid-engine.shepherd": "warn",
                        "pam.movers": "warn"}
@@ -54,7 +54,7 @@ def test_a_controller_that_was_taken_from_live_jobs():
     wait_running("doctor.3")
     before = wrong()
     assert not [name for name in before if name.startswith("cgroup.")]
-    for cgroup in (BATCH / "batch-doctor.3.slice", BATCH):  # the kernel takes it from below only
+    for cgroup in (BATCH / "batch-doctor.3.slice", BATCH):  # the kernel removes a controller only from below
         (cgroup / "cgroup.subtree_control").write_text("-pids")
     assert {**before, "cgroup.pids": "fail"} == wrong()
     run("sh", "-ec", next(finding for finding in findings() if finding["id"] == "cgroup.pids")["remedy"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Limits, where the kernel has all controllers: they are in the cgroup files, systemd shows them, and they bite."""
+"""Limits on a kernel with all controllers: the cgroup files have them, systemd shows them, and they have an effect."""
 
 import json
 import re
@@ -15,7 +15,7 @@ MIB = 1024 * 1024
 DISK = "/dev/vda"
 NUMBER = Path("/sys/block/vda/dev").read_text().strip()
 
-# option, value, cgroup file and what it then says, systemd's property and what it then shows
+# option, value, cgroup file and its text, systemd's property and its text
 LIMITS = {
     "memory_max": ("--memory-max=64M", "memory.max", str(64 * MIB), "MemoryMax", str(64 * MIB)),
     "memory_high": ("--memory-high=48M", "memory.high", str(48 * MIB), "MemoryHigh", str(48 * MIB)),
@@ -134,7 +134,7 @@ def test_cpu_quota_throttles():
     receipt = receipts(key)[0]
     used = receipt["cpu_user"] + receipt["cpu_system"]
     assert used >= 500_000
-    # A fifth of the wall time, and the period that was running at its end.
+    # The limit is a fifth of the wall time, and a period that was running at the end.
     assert used <= receipt["wall"] / 5 + 100_000
 
 
@@ -172,7 +172,7 @@ def test_run_time_max_ends_the_job():
     expect_nothing_left()
 
 
-# how it is raised and lowered: option, value, file, what it then says; back to front
+# How each limit is raised and then, in the opposite order, lowered: option, value, file, text of the file.
 CHANGES = {
     "memory_max": [("256M", str(256 * MIB)), ("32M", str(32 * MIB)), ("infinity", "max")],
     "memory_high": [("256M", str(256 * MIB)), ("32M", str(32 * MIB))],
@@ -191,7 +191,7 @@ CHANGES = {
 
 
 def text_or(path, otherwise):
-    """systemd takes a controller away that nobody needs any more, some time after the limit's change."""
+    """systemd removes a controller that nobody needs any more, some time after the change of the limit."""
     try:
         return path.read_text().strip()
     except OSError:
@@ -253,7 +253,7 @@ class TestAChangeThatCanNotBe:
 
 
 def test_memory_high_slows_down_and_kills_nobody():
-    """Page cache is taken back at the limit: a file of three times the size goes through."""
+    """The kernel reclaims page cache at the limit, so a file of three times the limit can be written."""
     status, _, err = finish(start_job("limit.high", "dd", "if=/dev/zero", "of=/var/tmp/high", "bs=1M", "count=96",
                                       options=["--memory-high=32M"]))
     Path("/var/tmp/high").unlink()
@@ -282,7 +282,7 @@ def test_swap_is_used_up_to_its_limit():
 
 
 def test_cpu_weight_shares():
-    """On one CPU, for as long as the lighter one takes: the heavier gets three times as much."""
+    """Both jobs run on one CPU. For as long as the lighter job runs, the heavier job gets three times as much."""
     spin = "import time\nwhile time.monotonic() < %f: pass"
     end = time.monotonic() + 6
     jobs = [start_job(f"limit.weight{weight}", "python3", "-c", spin % end, options=[f"--cpu-weight={weight}", "--allowed-cpus=0"])
@@ -396,7 +396,7 @@ def test_the_kill_signal_and_its_grace(result):
     grace, end = {"timeout": ("--run-time-grace=30s", ["limits", "--run-time-max=1s"]), "stopped": ("--kill-grace=30s", ["stop"])}[result]
     job = start_job(key, "sh", "-c", script, options=["--kill-signal=USR1", grace])
     assert job.stdout.readline() == "ready\n"
-    run("pinfold", *end, key)  # a time limit from the start may be over before the shell has set its trap
+    run("pinfold", *end, key)  # a time limit that exists from the start may end the job before the shell has set its trap
     status, out, _ = finish(job)
     assert out == "usr1\nsaved\n" and status == 7
     assert receipts(key)[0]["result"] == result
@@ -404,7 +404,7 @@ def test_the_kill_signal_and_its_grace(result):
 
 def test_all_limits_together():
     key = "limit.all"
-    together = [limit for limit in LIMITS if not limit.startswith("io_") or limit == "io_weight"]  # those of a disk share a line
+    together = [limit for limit in LIMITS if not limit.startswith("io_") or limit == "io_weight"]  # the limits of a disk share a line
     job = start_job(key, "sleep", "1000", options=[LIMITS[limit][0] for limit in together])
     wait_running(key)
     for _, file, in_file, _, _ in (LIMITS[limit] for limit in together):

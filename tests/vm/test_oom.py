@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Killed because memory ran out: by whose limit, whom, and where it is said. Each job meets the real kernel."""
+"""Kills because memory ran out: by which limit, of which process, and where pinfold reports them. The real kernel kills in each test."""
 
 import os
 import re
@@ -28,7 +28,7 @@ if "stay" in sys.argv:
 """
 WITNESS = 'import signal; print("witness", flush=True); signal.pause()'
 
-# A child that outlives the leader, and eats once it is told to go.
+# A child that outlives the leader, and allocates memory when it is told to.
 LATE = """
 import os, signal, sys
 if os.fork() == 0:
@@ -53,7 +53,7 @@ def verdict(key):
 
 
 def expect_said(err, cause, receipt):
-    """The line in the job's own output, the journal, the receipt and `why` tell of the same process."""
+    """The line in the job's own output, the journal, the receipt and `why` name the same process."""
     beginning = {"own-limit": "Cgroup memory limit exceeded: Killed process",
                  "node": "Node out of memory, the job was within its own limit: Killed process",
                  "administrator": "The administrator lowered the memory limit or triggered a kill: Killed process"}[cause]
@@ -131,7 +131,7 @@ def test_the_share_that_jobs_have_of_the_node():
 
 
 def test_the_nodes_memory():
-    """All of it, with nobody else to be picked."""
+    """The job uses all of the node's memory, and the kernel can pick no other process."""
     total = int(re.search(r"MemTotal:\s+(\d+)", Path("/proc/meminfo").read_text()).group(1)) // 1024
     _, out, err = finish(start_job("oom.node", "choom", "-n", "1000", "--", *python(HOG, str(total + 200))), 300)
     assert out == ""
@@ -192,7 +192,7 @@ def test_whole_job_or_one_process(policy):
 
 
 def test_pid_1_leaves_the_scope_alone():
-    """systemd 252's own default would stop the scope after one kill, by SIGTERM: the policy is always set."""
+    """By its own default, systemd 252 would stop the scope by SIGTERM after one kill. So pinfold always sets the policy."""
     job = start_job("oom.scope", *python(HOG, "200", "wait"), options=["--memory-max=48M"], stdin=subprocess.PIPE)
     wait_running("oom.scope")
     assert run("systemctl", "show", "-P", "OOMPolicy", "job-oom.scope.scope").stdout.strip() == "kill"
@@ -262,7 +262,8 @@ def test_it_is_found_also_when_pinfoldd_was_away():
     expect_nothing_left()
 
 
-# In a cgroup that is a user's own, one below it whose path reads in the kernel's log as another's job. A process there is out of memory.
+# The user owns a cgroup, and makes a cgroup in it whose path looks in the kernel's log like the path of another user's job. A process there
+# runs out of memory.
 FORGER = """
 import pathlib, subprocess, sys
 own = pathlib.Path("/sys/fs/cgroup" + open("/proc/self/cgroup").read().partition("0::")[2].strip())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pinfold top where the kernel has all controllers: memory, limits, disks, and how much of its CPUs a job uses."""
+"""pinfold top on a kernel with all controllers: memory, limits, disks, and how much of its CPUs a job uses."""
 
 import json
 
@@ -34,7 +34,7 @@ def test_limits_and_what_is_used_of_them():
     assert 64 * MIB <= row["memory_current"] <= row["memory_peak"] <= 256 * MIB
     assert since_start["io_write_rate"] > 0 and row["io_write_rate"] is not None
     assert row["tasks_current"] == 1
-    # A loop without end takes all that its quota leaves.
+    # An endless loop uses all that its quota allows.
     assert row["cpu_percent"] == pytest.approx(20, rel=0.3)
     assert row["cpu_percent_of_allowed"] == pytest.approx(row["cpu_percent"] / 0.2)
     run("pinfold", "stop", "--grace", "0", "top.all")

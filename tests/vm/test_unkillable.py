@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A process that SIGKILL can't end: a writer on a frozen file system sleeps uninterruptibly until it is thawed."""
+"""A process that SIGKILL cannot end: a writer on a frozen file system sleeps in the kernel until somebody thaws the file system."""
 
 import json
 import re
@@ -35,7 +35,7 @@ def wait_point(pid):
 
 
 def hang(key, directory):
-    """A job whose leader hangs, and that has been stopped; with the leader's pid."""
+    """Starts a job with a leader that hangs, and stops the job. Returns the job with the leader's pid."""
     job = start_job(key, "dd", "if=/dev/zero", f"of={directory}/file", "bs=4k", "count=1")
     pid = wait_until(lambda: live_jobs().get(key, {}).get("leader"), f"{key} running")
     wait_until(lambda: "rwsem" in wait_point(pid), f"{pid} waits for the thaw")
@@ -48,7 +48,7 @@ def reported(key, number=1):
 
 
 def expect_end(job, key, frozen):
-    """It ends by itself, as soon as the process does."""
+    """The job ends by itself as soon as the process has ended."""
     assert job.poll() is None
     run("fsfreeze", "--unfreeze", frozen)
     assert finish(job)[0] == -signal.SIGKILL

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The chaos' plan is a function of its seed, and what it says can be done."""
+"""The chaos plan is a function of its seed, and every step of it is possible."""
 
 import pytest
 

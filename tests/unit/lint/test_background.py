@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Whatever ends tools/test ends what it started."""
+"""When tools/test ends, for whatever reason, all that it has started ends, too."""
 
 import os
 import signal
@@ -19,7 +19,7 @@ STUBBORN = "stubborn() { trap '' INT; sleep 1000; true; }; inBackground three st
 
 
 def members(group):
-    """The living processes whose standard output is the pipe that the script got: all that it started."""
+    """Returns the living processes whose standard output is the pipe of the script: all that the script has started."""
     found = []
     for entry in Path("/proc").iterdir():
         try:
@@ -31,7 +31,7 @@ def members(group):
 
 
 def as_from_a_terminal():
-    """What started these tests may ignore signals, as nohup(1) does, and no script can trap what it ignored at its start."""
+    """The parent of these tests may ignore signals, as nohup(1) does. A script cannot trap a signal that was ignored at its start."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
 

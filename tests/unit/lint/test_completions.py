@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the shells offer at TAB. Job keys are other users' text."""
+"""The completions of the shells at TAB. Other users choose the text of job keys."""
 
 import json
 import os
@@ -138,7 +138,7 @@ def test_fish(tmp_path):
     assert in_fish(tmp_path, "pinfold-run --oom-policy p") == {"process"}
 
 
-# The line editor is ready when it has printed its prompt, whose text the line that sets it must not have.
+# The line editor is ready when it has printed its prompt. The line that sets the prompt must not have the prompt's text.
 ZSH = """
 zmodload zsh/zpty
 zpty shell 'zsh -f -i'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What debian/ says about the sources."""
+"""debian/ agrees with the sources."""
 
 import re
 import subprocess

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""tools/test's totals are sums over what the runners wrote."""
+"""The totals of tools/test are sums over the results of the test runners."""
 
 import subprocess
 from pathlib import Path

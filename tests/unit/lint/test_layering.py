@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The arrow of dependency: a folder includes only those before it, and libraries stay in the folders that own them."""
+"""The direction of dependencies: a folder includes only folders before it, and libraries stay in the folders that own them."""
 
 import re
 from pathlib import Path
@@ -44,7 +44,7 @@ OWNERS = {
     "sqlite3": {"store"},
     "fmt/": {"core", "bus", "socket", "strays", "doctor", "cli", "bus_client"},
 }
-# What a batch system says, and what it wants to hear. These files do no I/O: all that they know is passed to them.
+# These files read the words of a batch system and make its answers. They do no I/O: the caller passes all that they know.
 PURE = {"adapters/grid_engine/outcome", "adapters/grid_engine/spool_config", "adapters/grid_engine/translate", "adapters/slurm/translate",
         "adapters/torque/translate"}
 IO = {"fcntl.h", "fstream", "filesystem", "poll.h", "unistd.h", "sys/socket.h", "sys/stat.h"}
@@ -52,7 +52,7 @@ SOURCES = sorted(p for p in SRC.rglob("*") if p.suffix in (".hpp", ".cpp"))
 
 
 def folder_of(path):
-    """"core", "adapters/slurm"."""
+    """Returns "core" or "adapters/slurm", for example."""
     parts = Path(path).parts
     return "/".join(parts[:2]) if parts[0] == "adapters" else parts[0]
 
@@ -90,7 +90,8 @@ def test_pure_files_do_no_io(path):
 
 
 def chains(source):
-    """Messages that are put together with + from three pieces or more, or with a number. Paths and names are no messages."""
+    """Returns messages that are put together with + from three pieces or more, or with a number. Paths and names do not count as
+    messages."""
     masked = re.sub(r'"(?:\\.|[^"\\\n])*"', lambda literal: "¶" if re.search(r"[A-Za-z].* | .*[A-Za-z]", literal[0]) else "§", source)
     between = r"\s*\+(?:::|[^¶§?:;{}])+\+\s*"
     return re.findall(rf"¶{between}[¶§]|§{between}¶|\+\s*std::to_string|std::to_string\(\w+\)\s*\+", masked)
@@ -108,7 +109,7 @@ def test_only_the_command_line_knows_its_parser():
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(SRC)))
 def test_banned_calls(path):
-    # getCredsUid() reads /proc and is fooled by a caller that execs a setuid program.
+    # getCredsUid() reads /proc, and a caller that executes a setuid program can deceive it.
     assert "getCredsUid" not in path.read_text()
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What is written twice says the same."""
+"""Facts that are written in two places are the same in both."""
 
 import os
 import re
@@ -57,7 +57,7 @@ def test_every_man_page_is_installed():
 
 
 def test_no_page_asks_the_journal_for_what_anybody_may_have_written():
-    """journalctl -u asks for what systemd's own fields tell of a unit; any other field is the writer's own, without _UID=0."""
+    """journalctl -u uses systemd's own fields about a unit. Without _UID=0, every user can write any other field."""
     pages = [TOP / "README.md", *(TOP / "docs").rglob("*.md"), *(TOP / "docs/man").glob("*.scd")]
     asked = [command for page in pages for command in re.findall(r"[`*]journalctl ([^`*]+)[`*]", page.read_text())]
     assert asked
@@ -66,7 +66,7 @@ def test_no_page_asks_the_journal_for_what_anybody_may_have_written():
 
 def test_every_configuration_key_is_in_the_example():
     source = "".join((TOP / "src/config" / name).read_text() for name in ("config_loader.cpp", "strays_section.cpp"))
-    keys = set(re.findall(r'\{"(\w+)",\s*[a-z[]', source)) - {"defaults", "strays"}  # these are sections made by a function
+    keys = set(re.findall(r'\{"(\w+)",\s*[a-z[]', source)) - {"defaults", "strays"}  # a function makes these sections
     example = (TOP / "docs/examples/pinfold.toml").read_text()
     assert len(keys) > 40 and sorted(key for key in keys if f"\n#{key} = " not in example) == []
 
@@ -91,7 +91,7 @@ def test_the_recipes_name_files_that_exist():
 
 def test_the_keys_of_strays_are_its_options():
     section = (TOP / "docs/examples/pinfold.toml").read_text().split("[strays]\n")[1].split("\n[")[0]
-    keys = [key for key in re.findall(r"^#(\w+) = ", section, re.M) if not key.startswith("file")]  # those are of --files
+    keys = [key for key in re.findall(r"^#(\w+) = ", section, re.M) if not key.startswith("file")]  # the other keys belong to --files
     page = (TOP / "docs/man/pinfold.1.scd").read_text()
     table = (TOP / "src/cli/stray_options.cpp").read_text()
     options = [f"--{key.replace('_', '-')}" for key in keys]
@@ -117,7 +117,7 @@ def test_every_verb_is_in_the_table():
 
 def test_every_verb_and_option_is_documented():
     page = (TOP / "docs/man/pinfold.1.scd").read_text()
-    limits = (TOP / "docs/man/pinfold-run.1.scd").read_text()  # those of pinfold run, open and limits, too
+    limits = (TOP / "docs/man/pinfold-run.1.scd").read_text()  # the options of pinfold run, open and limits are here, too
     assert len(verbs()) > 25 and [verb for verb in verbs() if not re.search(rf"^(?:.*, )?\*{verb}\*", page, re.M)] == []
     options = {option for verb in verbs() if verb != "run" for option in re.findall(r"^  (?:(-\w), |    )(--[\w-]+)", help_of(verb), re.M)}
     assert len(options) > 80

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Who may do what: code, interface and page say the same."""
+"""Who may do what: the code, the interface and the page agree."""
 
 import re
 from pathlib import Path
@@ -9,12 +9,12 @@ TOP = Path(__file__).resolve().parents[3]
 WHO = {"Admin": "admins", "Owner": "owner", "Creator": "creator", "Everyone": "everyone"}
 IS = {"Done": "yes", "Needless": "nothing to do", "NoJob": "`NoSuchJob`", "NoReceipt": "`NoSuchReceipt`", "Taken": "`AlreadyExists`",
       "Early": "`Busy`", "Held": "`Busy`", "Late": "`JobEnding`"}
-# How the interface's comments begin what they say on it.
+# The beginnings of the interface's comments about who may call.
 SAID = {"Admin": ("admin.",), "Owner": ("admin; the owner",), "Creator": ("admin; any user",), "Everyone": ("everyone.", "admin sees all; a user sees")}
 
 
 def rules():
-    """By method: who, and what becomes of it in each phase."""
+    """Returns for each method who may call it, and its result in each phase."""
     source = (TOP / "src/core/access/authorizer.cpp").read_text()
     rows = re.findall(r'\{Action::(\w+),\s*"(\w+)",\s*Who::(\w+),\s*\{\{([^}]*)\}\}\}', source)
     assert len(rows) > 20 and all(action == method for action, method, _, _ in rows)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What rpm/pinfold.spec says about the sources, and what debian/ says, too."""
+"""rpm/pinfold.spec agrees with the sources and with debian/."""
 
 import re
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[3]
 SPEC = (TOP / "rpm/pinfold.spec").read_text()
-# The names of the packages that have other names in Debian.
+# These packages have other names in Debian.
 OF_DEB = {"libpam-pinfold": "pam_pinfold"}
 
 

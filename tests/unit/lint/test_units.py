@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What is installed beside the programs: units, D-Bus policy, catalog."""
+"""The files that are installed beside the programs: units, D-Bus policy, catalog."""
 
 import re
 import subprocess
@@ -12,7 +12,7 @@ TOP = Path(__file__).resolve().parents[3]
 UNITS = TOP / "units"
 
 
-# In tenths. An exposure of 1.9, of which four capabilities are a part (docs/security.md says what for).
+# The threshold is in tenths. The exposure is 1.9, and four capabilities are a part of it (docs/security.md says what for).
 @pytest.mark.parametrize("name, threshold", [("pinfoldd.service", 19), ("pinfold-strays.service", 20)])
 def test_the_sandbox_is_tight(name, threshold, tmp_path):
     unit = tmp_path / name
@@ -26,7 +26,7 @@ def test_the_sandbox_is_tight(name, threshold, tmp_path):
 def test_the_sandbox_of_the_look_at_files_is_tight(tmp_path):
     unit = tmp_path / "pinfold-strays-files.service"
     unit.write_text((UNITS / "pinfold-strays-files.service.in").read_text().replace("@bindir@", "/usr/bin"))
-    # It sees /tmp and /dev as they are, and all users' files.
+    # This service sees /tmp and /dev as they are, and the files of all users.
     done = subprocess.run(["systemd-analyze", "security", "--offline=true", "--threshold=23", "--no-pager", unit],
                           capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stdout + done.stderr

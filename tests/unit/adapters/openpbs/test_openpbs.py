@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The OpenPBS hook where no pinfold is: PBS's text, and what each event answers."""
+"""The OpenPBS hook without pinfold: PBS's text, and the answer to each event."""
 
 import io
 import json
@@ -167,7 +167,7 @@ def test_only_what_nobody_knows_is_forgotten():
 
 @pytest.fixture
 def mom(tmp_path):
-    """With the hook as it is in the source tree: beside its package, and pinfold where there is none."""
+    """The hook as it is in the source tree, beside its package, with a path at which there is no pinfold."""
     hook = tmp_path / "pinfold_hook.py"
     hook.write_text((HERE / "pinfold_hook.py").read_text().replace("@libexecdir@/pinfold/openpbs", str(HERE)))
     return Mom(tmp_path / "home", hook=str(hook))
@@ -223,7 +223,8 @@ def test_a_host_without_pinfold(mom, tmp_path):
 
 @pytest.fixture
 def tell(tmp_path, monkeypatch):
-    """Runs node.tell_state() as in one event each: tell(keys) is what it has set of the vnode, which the server then has."""
+    """Runs node.tell_state() as if each call were in one event. tell(keys) returns what it has set of the vnode, which the server then
+    has."""
     (tmp_path / "mom_priv/hooks").mkdir(parents=True)
     monkeypatch.setattr(pbs, "pbs_conf", {"PBS_HOME": str(tmp_path), "PBS_MOM_HOME": ""})
     monkeypatch.setattr(pbs.State, "event", None)
