@@ -159,6 +159,11 @@ def test_the_socket_stays_open_during_an_upgrade(older):
     assert run("systemctl", "show", "-P", "ActiveEnterTimestampMonotonic", "pinfoldd.socket").stdout == opened
 
 
+def test_dpkg_finds_every_file_as_the_newer_version_packaged_it(older):
+    debs.install(*PACKAGES)
+    assert debs.dpkg("--verify", *PACKAGES).stdout == ""
+
+
 def test_a_site_that_stopped_pinfoldd_for_good_keeps_it_so(older):
     run("systemctl", "disable", "--now", "pinfoldd.socket", "pinfoldd.service")
     debs.install(*PACKAGES)
