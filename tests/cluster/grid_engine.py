@@ -74,6 +74,15 @@ def configure(**changes):
     wait_until(arrived, f"the configuration with {changes} on {nodes}", 120)
 
 
+def queue_state(node):
+    """Of the node's queue, as qstat shows it: "" when it takes jobs."""
+    for line in run("qstat", "-f").stdout.splitlines():
+        fields = line.split()
+        if fields and fields[0] == f"{QUEUE}@{node}":
+            return fields[5] if len(fields) > 5 else ""
+    raise AssertionError("no such queue")
+
+
 class Job:
     """A batch job. `node`: the node that it must run on; it may run on any. `errors`: the file for its standard error; that of
     its output has it otherwise."""

@@ -34,15 +34,6 @@ def open_again():
         ask(node, "expect_nothing_left")
 
 
-def queue_state():
-    """Of the node's queue, as qstat shows it: "" when it takes jobs."""
-    for line in run("qstat", "-f").stdout.splitlines():
-        fields = line.split()
-        if fields and fields[0] == f"{grid_engine.QUEUE}@{NODE}":
-            return fields[5] if len(fields) > 5 else ""
-    raise AssertionError("no such queue")
-
-
 def outcome(account):
     """Exit status and failure; qacct adds words to both."""
     return account["exit_status"].split()[0], account["failed"].split()[0]
@@ -64,7 +55,7 @@ def test_under_load():
     wait_until(lambda: "draining since" in on(NODE, "pinfold", "status").stdout, "drained")
     late = [Job("echo ran", node=NODE) for _ in range(3)]
     elsewhere = Job("echo ran", node="node2")
-    assert "E" in wait_until(queue_state, "the queue takes no more")
+    assert "E" in wait_until(lambda: grid_engine.queue_state(NODE), "the queue takes no more")
     refused = "this node takes no jobs for now: drained by user 0"
     wait_until(lambda: any(refused in run("qstat", "-j", job.id).stdout for job in late), "the reason")
     on(NODE, "systemctl", "restart", "pinfoldd")

@@ -47,6 +47,7 @@ def test_no_file_is_in_two_packages():
 def test_the_pages_are_there_under_the_names_by_which_they_link_to_each_other():
     paths = debs.contents("pinfold-doc")
     assert {"/usr/share/doc/pinfold/README.md", "/usr/share/doc/pinfold/architecture.md", "/usr/share/doc/pinfold/schedulers/slurm.md",
+            "/usr/share/doc/pinfold/ansible/pinfold.yml", "/usr/share/doc/pinfold/ansible/grid-engine/connect.yml",
             "/usr/share/doc/pinfold/monitoring/alerts.yml", "/usr/share/doc/pinfold/monitoring/dashboard.json",
             "/usr/share/doc/pinfold/examples/pinfold.toml", "/usr/share/doc/pinfold/examples/write-your-own/scheduler.cpp"} <= paths
 

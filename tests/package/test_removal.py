@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import debs
+import pytest
 
 from jobs import expect_nothing_left, finish, live_jobs, receipts, run, start_job, units, wait_until
 
@@ -72,10 +73,12 @@ def test_a_removal_without_live_jobs_keeps_the_receipts_and_the_configuration():
     run_a_job("keep.2")
 
 
-def test_a_purge_leaves_nothing_but_what_the_page_says():
+@pytest.mark.parametrize("versions", [[debs.deb], [debs.older, debs.deb]], ids=["after-an-installation", "after-an-upgrade"])
+def test_a_purge_leaves_nothing_but_what_the_page_says(versions):
     debs.purge()
     was_files, was_units, (was_users, was_groups) = files(), known_units(), accounts()
-    debs.install(*debs.NAMES)
+    for version in versions:
+        debs.install(*debs.NAMES, of=version)
     run("systemctl", "enable", "--now", "pinfold-strays.timer")
     run("systemctl", "start", "pinfold-strays.service")
     run_a_job("purge.1")

@@ -1,14 +1,20 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """From one version of the packages to another, while jobs run."""
 
+import contextlib
 import itertools
+import os
 import subprocess
+import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import debs
 import pytest
 
-from jobs import daemon_ready, expect_nothing_left, finish, live_jobs, main_pid, receipts, run, start_job, wait_until
+import slurm
+from jobs import daemon_ready, expect_nothing_left, finish, live_jobs, main_pid, receipts, run, site, start_job, wait_until
+from logins import open_job, open_ssh, ssh, sshd, where
 
 PACKAGES = ("pinfold", "libpam-pinfold", "pinfold-slurm")
 
@@ -56,10 +62,106 @@ def test_no_job_is_lost_by_an_upgrade(older):
     expect_nothing_left()
 
 
+@pytest.fixture
+def cluster(older):
+    """Slurm with pinfold's plugin and epilogue. A container has no memory controller, and all of Slurm's jobs have a limit of memory."""
+    with site('[jobs]\nunenforced_limits = "warn"\n'):
+        slurm.start()
+        yield
+        slurm.cancel_all()
+        run("systemctl", "stop", "slurmd", "slurmctld", "munge")
+
+
+def test_no_job_of_slurm_is_lost_by_an_upgrade(cluster):
+    directory = Path("/run/upgrade-of-slurm")
+    directory.mkdir()
+
+    def submit(name):
+        """A job that ends with status 3 when end(name) lets it end."""
+        os.mkfifo(directory / name)
+        return slurm.submit(f"read line <{directory / name}; exit 3", "--output=/dev/null")
+
+    def end(name):
+        def reader():
+            with contextlib.suppress(OSError):  # the job does not read yet
+                return os.open(directory / name, os.O_WRONLY | os.O_NONBLOCK)
+        os.close(wait_until(reader, f"{name} reads"))
+
+    live = {f"live.{number}": submit(f"live.{number}") for number in range(50)}
+    running(f"slurm.{job}" for job in live.values())
+    former = main_pid()
+    jobs = list(live.values())
+    ending = iter(live)
+    with ThreadPoolExecutor(1) as executor:
+        begun = time.time()
+        upgrade = executor.submit(debs.install, *PACKAGES)
+        for number in itertools.count():
+            if upgrade.done():
+                break
+            name = next(ending, None)
+            if name:
+                end(name)
+            jobs.append(submit(f"short.{number}"))
+            end(f"short.{number}")
+        upgrade.result()
+        over = time.time()
+    daemon_ready(other_than=former)
+    assert debs.OLDER not in debs.installed().values()
+    for name in ending:
+        end(name)
+    for job in jobs:
+        ended = slurm.wait_state(job, "FAILED")
+        assert (ended["ExitCode"], ended["Restarts"]) == ("3:0", "0")
+    found = {job: receipts(f"slurm.{job}") for job in jobs}
+    assert {job: [(receipt["result"], receipt["exit_status"]) for receipt in ones] for job, ones in found.items()} == dict.fromkeys(jobs, [("exited", 3)])
+    assert any(begun * 1e6 < receipt["started"] < receipt["ended"] < over * 1e6 for [receipt] in found.values()), "none has run meanwhile"
+    slurm.wait_idle()
+    expect_nothing_left()
+
+
+def test_logins_go_on_during_an_upgrade(older):
+    with sshd():
+        open_job("pbs.1")
+
+        def log_in():
+            cgroup = where(ssh("alice", "cat /proc/self/cgroup").stdout)
+            assert "/batch-pbs.1.slice/job-pbs.1-" in cgroup
+            assert ssh("bob", "true", check=False).returncode == 255, "bob has no job here"
+
+        sessions = [open_ssh("alice", "echo up; read line; echo $line; cat") for _ in range(5)]
+        assert [session.stdout.readline() for session in sessions] == ["up\n"] * 5
+        former = main_pid()
+        with ThreadPoolExecutor(1) as executor:
+            upgrade = executor.submit(debs.install, *PACKAGES)
+            for number in itertools.count():
+                log_in()
+                if upgrade.done():
+                    break
+            upgrade.result()
+        assert number > 1, "nobody has logged in meanwhile"
+        daemon_ready(other_than=former)
+        log_in()
+        for session in sessions:
+            session.stdin.write("still here\n")
+            session.stdin.flush()
+            assert session.stdout.readline() == "still here\n"
+        run("pinfold", "end", "pbs.1")
+        assert all(finish(session)[0] != 0 for session in sessions), "a login ends with its job"
+        [receipt] = receipts("pbs.1")
+        assert receipt["tasks"] == len(sessions) + number + 2
+        assert ssh("alice", "true", check=False).returncode == 255
+        expect_nothing_left()
+
+
 def test_the_socket_stays_open_during_an_upgrade(older):
     opened = run("systemctl", "show", "-P", "ActiveEnterTimestampMonotonic", "pinfoldd.socket").stdout
     debs.install(*PACKAGES)
     assert run("systemctl", "show", "-P", "ActiveEnterTimestampMonotonic", "pinfoldd.socket").stdout == opened
+
+
+def test_dpkg_finds_every_file_as_the_newer_version_packaged_it(older):
+    debs.install(*PACKAGES)
+    assert debs.dpkg("--verify", *PACKAGES).stdout == ""
 
 
 def test_a_site_that_stopped_pinfoldd_for_good_keeps_it_so(older):

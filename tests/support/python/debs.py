@@ -8,6 +8,7 @@ from pathlib import Path
 from jobs import run
 
 DIRECTORY = Path("/payload/packages")
+OLDER_DIRECTORY = Path("/var/tmp/older")
 DPKG_OPTIONS = Path("/etc/dpkg/dpkg.cfg.d")
 NAMES = ("pinfold", "libpam-pinfold", "pinfold-grid-engine", "pinfold-slurm", "pinfold-torque", "pinfold-openpbs", "pinfold-doc")
 OLDER = "0.0.9-1"
@@ -23,14 +24,17 @@ def field(name, which):
 
 @functools.cache
 def older(name):
-    """The same package with the version OLDER."""
-    tree = Path("/var/tmp/older") / name
+    """The same package with the version OLDER, and with another text in its configuration file."""
+    tree = OLDER_DIRECTORY / f"{name}_{OLDER}"
     tree.parent.mkdir(exist_ok=True)
     run("dpkg-deb", "--raw-extract", deb(name), tree)
     control = tree / "DEBIAN/control"
     control.write_text(control.read_text().replace(field(name, "Version"), OLDER))
+    configuration = tree / "etc/pinfold/pinfold.toml"
+    if configuration.exists():
+        configuration.write_text(configuration.read_text() + f"# version {OLDER}\n")
     run("dpkg-deb", "--build", "-Znone", tree)
-    return tree.with_name(f"{name}.deb")
+    return tree.with_name(f"{tree.name}.deb")
 
 
 def dpkg(*arguments, **how):
