@@ -480,6 +480,31 @@ def test_a_vnode_that_an_administrator_has_set_offline_stays_so(mom, site):
     expect_nothing_left()
 
 
+@pytest.mark.parametrize("exec_vnode, resources, asked", [
+    ("(node1:ncpus=1:vmem=4mb)", {}, "vmem=4mb"), ("(node1:ncpus=1)", {"pvmem": "4mb"}, "pvmem=4mb"),
+    ("(node1:ncpus=1:vmem=63mb)+(node1:ncpus=1:vmem=1gb)", {}, "vmem=63mb"), ("(node1:ncpus=1)", {"file": "0kb"}, "file=0kb")])
+def test_no_job_starts_whose_limits_the_hook_cannot_run_under(mom, site, exec_vnode, resources, asked):
+    site('[jobs]\nunenforced_limits = "warn"\n')
+    job = make_job("30.srv", exec_vnode, ["node1"] * len(exec_vnode.split("+")), **resources)
+    answer = mom.begin(job)
+    if answer.accepted:  # MoM then launches it
+        child = mom.launch(job, "/bin/sh", "-c", "grep ^0: /proc/self/cgroup")
+        assert (child.wait(timeout=60), "/job-pbs.30.srv.scope" in output(mom, job)) == (0, True), output(mom, job) + output(mom, job, "ER")
+    assert (answer.accepted, answer.job["rerun"]) == (False, True), answer
+    assert answer.message.startswith(f"pinfold: {asked} is too small for the hook"), answer
+    assert mom.server_vnodes["node1"]["state"] == FREE, "it is this job's own fault"
+    expect_nothing_left()
+
+
+@pytest.mark.parametrize("exec_vnode, resources", [("(node1:ncpus=1:vmem=64mb)", {}), ("(node1:ncpus=1)", {"pvmem": "64mb", "file": "1mb"})])
+def test_the_least_limits_are_enough_for_the_hook(mom, site, exec_vnode, resources):
+    site('[jobs]\nunenforced_limits = "warn"\n')
+    job = begin(mom, make_job("31.srv", exec_vnode, ["node1"], **resources))
+    finished(mom, job, started(mom, job, "grep", "^0:", "/proc/self/cgroup"))
+    assert "/job-pbs.31.srv.scope" in output(mom, job), output(mom, job)
+    expect_nothing_left()
+
+
 def test_a_refusal_requeues_whatever_the_site_says(mom, site):
     site('[jobs]\non_failure = "run-unconfined"\n')
     wait_until(lambda: Path("/run/pinfold/on-failure").read_text() == "run-unconfined\n", "policy published")

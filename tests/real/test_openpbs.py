@@ -132,6 +132,24 @@ def test_a_job_that_asks_for_what_the_node_has_not_leaves_the_node_as_it_is():
     job.wait()
 
 
+@pytest.mark.parametrize("asks, small", [("select=1:ncpus=1:vmem=16mb", "vmem=16384kb"), ("pvmem=16mb", "pvmem=16mb"),
+                                         ("pvmem=24mb", "pvmem=24mb"), ("file=1kb", "file=1kb")])
+def test_no_job_starts_whose_limits_the_hook_cannot_run_under(asks, small):
+    """OpenPBS would run the first two without the hook, so outside of their scopes."""
+    job = Job("grep ^0: /proc/self/cgroup", "-l", asks)
+    refusal = f"Job;{job.id};pinfold: {small} is too small for the hook"
+    wait_until(lambda: any(refusal in line for node in NODES for line in openpbs.mom_log(node)), "MoM's log has the refusal")
+    assert not job.out.exists() and not any("offline" in vnode(node)["state"] for node in NODES)
+    job.delete()
+    job.wait()
+
+
+def test_the_least_limits_are_enough_for_the_hook(unenforced):
+    job = Job("ulimit -v; grep ^0: /proc/self/cgroup", "-l", "select=1:ncpus=1:vmem=64mb:vnode=node1").wait()
+    print(job.output())
+    assert job.output().startswith("65536\n0::/batch.slice/batch-")
+
+
 @contextlib.contextmanager
 def no_pinfoldd():
     run("systemctl", "mask", "--runtime", "--now", "pinfoldd.socket", "pinfoldd")

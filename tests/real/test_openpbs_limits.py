@@ -25,6 +25,10 @@ open(name + '.runs', 'w').close()
 while not os.path.exists(name + '.go'): time.sleep(0.1)"
 echo over"""
 
+# Takes so many MiB of memory, and no address space. MoM itself makes vmem the limit of the address space of each process (RLIMIT_AS), and ends
+# a job when it sees that all processes together have more address space.
+FILLS = "dd if=/dev/zero of=/dev/shm/filled bs=1M count={}; echo over"
+
 
 @pytest.fixture(scope="module")
 def batch_system():
@@ -70,7 +74,13 @@ def swap():
     file.unlink()
 
 
-def test_vmem_is_memory_and_swap_together(swap):
+@pytest.fixture
+def shared_memory():
+    yield
+    Path("/dev/shm/filled").unlink(missing_ok=True)
+
+
+def test_vmem_is_memory_and_swap_together(swap, shared_memory):
     asks = ["-l", "select=1:ncpus=1:mem=48mb:vmem=96mb"]
     fits = Job(HOLDS.format(64), *asks)
     fits.wait_file(f"{fits.id}.runs")
@@ -78,11 +88,18 @@ def test_vmem_is_memory_and_swap_together(swap):
     print(used)
     assert (used["memory.max"], used["memory.swap.max"]) == (48, 48) and used["memory.swap.current"] >= 16
     assert outcome(let_go(fits).receipt()) == ("exited", 0, None)
-    was_killed_for_memory(Job(HOLDS.format(200), *asks).wait())
+    was_killed_for_memory(Job(FILLS.format(128), *asks).wait())
 
 
-def test_vmem_alone_is_all_memory(swap):
-    was_killed_for_memory(Job(HOLDS.format(64), "-l", "select=1:ncpus=1:vmem=48mb").wait())
+def test_vmem_alone_is_all_memory(swap, shared_memory):
+    was_killed_for_memory(Job(FILLS.format(96), "-l", "select=1:ncpus=1:vmem=64mb").wait())
+
+
+def test_one_process_gets_no_more_than_vmem_from_mom():
+    job = Job(HOLDS.format(96), "-l", "select=1:ncpus=1:vmem=64mb").wait()
+    print(job.output(), outcome(job.receipt()))
+    assert "MemoryError" in job.output().splitlines()
+    assert outcome(job.receipt()) == ("exited", 0, None) and job.receipt()["oom_cause"] is None
 
 
 @pytest.fixture

@@ -96,6 +96,12 @@ def held(jobs):
     return [job.id for job in jobs if job.state() == "H" or job.shown().get("Hold_Types", "n") != "n"]
 
 
+def sent_back():
+    """What the prologue has said of the jobs that it refused. It does not run for those that pbs_mom itself refuses. These count in start_count, one
+    for each cycle of the scheduler until pbs_mom's next status, up to 45 s later."""
+    return [line for line in read_journal("-o", "cat", "-t", "torque-prologue").splitlines() if "goes back to the queue" in line]
+
+
 def test_a_drained_node_is_down_with_the_reason_and_the_others_take_its_jobs():
     drain("node1")
     jobs = [Job("sleep 1") for _ in range(20)]
@@ -104,8 +110,7 @@ def test_a_drained_node_is_down_with_the_reason_and_the_others_take_its_jobs():
     starts = [job.starts() for job in jobs]
     print("on", sorted(job.node() for job in jobs), "start_count", starts)
     assert {job.node() for job in jobs} == {"node2"}
-    # Torque also counts the jobs that pbs_mom has refused before it ran anything for them.
-    assert not any("goes back to the queue" in line for line in read_journal("-o", "cat", "-t", "torque-prologue").splitlines())
+    assert not sent_back()
     assert not held(jobs)
     torque.wait_down("node1", "new disk")
     undrain("node1")
@@ -151,7 +156,7 @@ def test_without_the_daemon_a_job_waits_and_then_runs():
     job.wait()
     print("start_count", before, job.starts())
     assert outcome(job.receipt("node1")) == ("exited", 3, None)
-    assert job.starts() <= 4
+    assert not sent_back()
 
 
 def test_a_job_on_two_hosts_has_its_tasks_in_scopes_and_no_status_on_the_sister():

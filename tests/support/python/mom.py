@@ -12,12 +12,16 @@ SIGTERM. MoM waits for the rest of the session as long as kill_delay says. The E
 leaves the job running, and where the hook says rerun the job runs again after its end. execjob_resize comes on each host when a hook has taken
 chunks from the job at its start, after the launch on the primary host, and when pbs_release_nodes has taken vnodes of a sister host, on the
 sister hosts that stay. vnode_list has the vnodes of the job on all its hosts, and at exechost_periodic those of this host that MoM knows: not
-those that only the server knows, since qmgr has created them. The server takes no word of MoM's on another host's vnodes.
+those that only the server knows, since qmgr has created them. The server takes no word of MoM's on another host's vnodes. The child that
+becomes the job has the limits of the job's processes (vmem, pvmem, file) before it runs the hook of execjob_launch. If the hook's interpreter
+cannot start under them, MoM runs the job without the hook.
 """
 
 import json
 import os
 import pwd
+import re
+import resource
 import select
 import shutil
 import signal
@@ -36,8 +40,9 @@ NOT_LAUNCHED = 222  # exit status of the child whose launch the hook rejected
 Answer = namedtuple("Answer", "status accepted message log job job_list vnode_list env")
 
 
-def run_hook(hook, work, given):
-    """Runs the hook in the directory `work`. The hook has its own session, as with MoM, so its session does not tell its job."""
+def run_hook(hook, work, given, become=None):
+    """Runs the hook in the directory `work`. The hook has its own session, as with MoM, so its session does not tell its job. `become` is called
+    in the process that becomes the interpreter. Returns None if the interpreter does not start."""
     name = f"hook_{given['event']}_{given.get('job', {}).get('id')}_{os.getpid()}"
     source, target = Path(work, name + ".in"), Path(work, name + ".out")
     source.write_text(json.dumps(given))
@@ -46,7 +51,9 @@ def run_hook(hook, work, given):
     if config.exists():
         environment["PBS_HOOK_CONFIG_FILE"] = str(config)
     done = subprocess.run([sys.executable, str(SUPPORT / "pbs_python.py"), str(source), str(target), hook], env=environment,
-                          start_new_session=True, stdin=subprocess.DEVNULL, timeout=given["alarm"] + 10, cwd=work)
+                          start_new_session=True, stdin=subprocess.DEVNULL, timeout=given["alarm"] + 10, cwd=work, preexec_fn=become)
+    if not target.exists():
+        return None
     made = json.loads(target.read_text())
     return Answer(done.returncode, done.returncode == 0 and made["accepted"], made["message"], made["log"], made.get("job"),
                   made.get("job_list"), made["vnode_list"], made.get("env"))
@@ -219,16 +226,37 @@ def signal_session(session, number):
             pass
 
 
+def size(text):
+    return int(text[:-2]) << {"kb": 10, "mb": 20, "gb": 30}[text[-2:]]
+
+
+def limit_files(job):
+    if "file" in job["Resource_List"]:
+        most = size(job["Resource_List"]["file"])
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # unlike Python, MoM dies of it
+
+
+def limit_address_space(job):
+    shares = [size(text) for text in re.findall(":vmem=([0-9]+[kmg]b)", job["exec_vnode"])]
+    spaces = ([sum(shares)] if shares else []) + [size(text) for name, text in job["Resource_List"].items() if name == "pvmem"]
+    if spaces:
+        resource.setrlimit(resource.RLIMIT_AS, (min(spaces), min(spaces)))
+
+
 def become_the_job(hook, work, given):
-    answer = run_hook(hook, work, given)
-    if not answer.accepted:
+    limit_files(given["job"])
+    # This interpreter needs more address space than MoM, so only what it starts has the limit.
+    answer = run_hook(hook, work, given, become=lambda: limit_address_space(given["job"]))
+    if answer and not answer.accepted:
         print("\n".join(answer.log), "rerun" if answer.job["rerun"] else "delete", file=sys.stderr, flush=True)
         os._exit(NOT_LAUNCHED)
     owner = pwd.getpwnam(given["job"]["euser"])
     os.initgroups(owner.pw_name, owner.pw_gid)
     os.setgid(owner.pw_gid)
     os.setuid(owner.pw_uid)
-    environment = {name: value.replace("\\,", ",") for name, value in answer.env.items()}
+    environment = {name: value.replace("\\,", ",") for name, value in (answer.env if answer else given["env"]).items()}
+    limit_address_space(given["job"])
     os.execvpe(given["progname"], given["argv"], environment)
 
 

@@ -35,12 +35,16 @@ def number(attribute):
     return None if attribute in (None, "") else int(attribute)
 
 
-def share_here(job):
+def chunks_here(job):
     host = pbs.get_local_nodename()
     here = words.chunks_here(job.exec_vnode, job.exec_host2 or job.exec_host, host)
     if not here:
         raise Failure("no chunk of '%.200s' is on this host, '%s': check PBS_MOM_NODE_NAME" % (job.exec_vnode, host))
-    return words.share_of(here)
+    return here
+
+
+def share_here(job):
+    return words.share_of(chunks_here(job))
 
 
 def limits_of(job, share):
@@ -62,6 +66,8 @@ def adopt(pids):
 
 
 def on_begin(event):
+    asked = {name: resource(event.job, name, str) for name in ("pvmem", "file")}
+    words.check_process_limits(chunks_here(event.job), {name: text for name, text in asked.items() if text is not None})
     open_job(event.job, "--replace")  # a former run of it, if MoM had no time to end it
 
 

@@ -123,6 +123,20 @@ def test_memory():
     assert limits(mem=0) == [f"--memory-max={1 << 20}"], "less than pinfold takes"
 
 
+def too_small(exec_vnode, **resources):
+    with pytest.raises(Failure) as refused:
+        words.check_process_limits(words.parse_chunks(exec_vnode), resources)
+    return str(refused.value).partition(" ")[0]
+
+
+def test_limits_under_which_the_hook_does_not_start():
+    words.check_process_limits(words.parse_chunks("(a:ncpus=1:mem=1mb)+(a:vmem=64mb)"), {"pvmem": "65536kb", "file": "1mb"})
+    assert too_small("(a:vmem=1gb+b:vmem=65535kb)") == "vmem=65535kb", "the host may give back the first"
+    assert too_small("(a:ncpus=1)", pvmem="16mb") == "pvmem=16mb"
+    assert too_small("(a:vmem=1gb)", file="0") == "file=0"
+    assert too_small("(a:ncpus=1)", pvmem="little") == "'little'"
+
+
 def test_time_cpus_gpus_and_the_node():
     assert words.run_time_max(None) == []
     assert words.run_time_max(3600) == [f"--run-time-max={3600 + 600}"]
