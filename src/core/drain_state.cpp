@@ -23,7 +23,7 @@ namespace {
 
 constexpr mode_t kMode = 0600;
 
-/// Reads the stored drain. If the node is not drained, the result is empty. Error: Internal if the file of the drain cannot be
+/// Reads the drain file. If the node is not drained, the result is empty. Error: Internal if the file of the drain cannot be
 /// read.
 Result<std::optional<Drain>> readDrain(const std::filesystem::path& file) {
     const auto text = readFile(AT_FDCWD, file.c_str());

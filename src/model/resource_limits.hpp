@@ -36,8 +36,8 @@ struct ResourceLimits {
     std::optional<std::uint64_t> ioWeight = {};            ///< 1 to 10000
     std::optional<DeviceAmounts> ioReadBandwidthMax = {};  ///< in bytes for each second
     std::optional<DeviceAmounts> ioWriteBandwidthMax = {}; ///< in bytes for each second
-    std::optional<DeviceAmounts> ioReadIopsMax = {};       ///< in operations for each second
-    std::optional<DeviceAmounts> ioWriteIopsMax = {};      ///< in operations for each second
+    std::optional<DeviceAmounts> ioReadIopsMax = {};       ///< in operations per second
+    std::optional<DeviceAmounts> ioWriteIopsMax = {};      ///< in operations per second
     std::optional<std::string> deviceProfile = {};         ///< the name of a profile in the site's configuration
     std::optional<std::uint64_t> runTimeMax = {}; ///< microseconds of wall time, without the time in which the job was suspended
     std::optional<std::uint64_t> runTimeGrace = {}; ///< microseconds from the kill signal at the end of run_time_max to SIGKILL

@@ -64,7 +64,7 @@ private:
 class ForeignFd {
 public:
     ForeignFd() = default;
-    /// Before closeBy() is called, the ForeignFd closes the descriptor itself.
+    /// If closeBy() was never called, the ForeignFd closes the descriptor itself.
     explicit ForeignFd(UniqueFd fd) : fd_(std::move(fd)) {}
     ForeignFd(DescriptorCloser& closer, uid_t owner, UniqueFd fd) : closer_(&closer), owner_(owner), fd_(std::move(fd)) {}
     ForeignFd(ForeignFd&&) noexcept = default;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Moves other programs' processes into another cgroup. The kernel moves a process by its number, and not by a pidfd. When a
-// process has ended and its parent has noticed the end, the number may belong to another process. So ProcessMover checks by the
+// Moves other programs' processes into another cgroup. A cgroup's file takes a process id, and not a pidfd. When a process has
+// ended and its parent has noticed the end, the process id may belong to another process. So ProcessMover checks by the
 // pidfd, before and after the move, whether the process still lives. ProcessMover puts back a process that it has moved by
 // mistake.
 #pragma once

@@ -18,8 +18,8 @@ namespace {
 constexpr std::chrono::seconds kLastWords{10};
 constexpr std::chrono::seconds kPatience{1}; // limits the reading of one command line
 
-/// Waits a moment for the end of each pinfold-run that looks like a stray. When a job is over, no record contains the job's
-/// pinfold-run any more. But the pinfold-run still writes its last messages before it ends.
+/// Waits a moment for the end of each pinfold-run that looks like a stray. When a job is over, the job's record is gone, so no
+/// record names the job's pinfold-run any more. But pinfold-run still writes its last messages before it ends.
 void awaitLeavers(std::vector<Stray>& strays) {
     const auto isLeaver = [](const Stray& stray) { return stray.kind == StrayKind::Supervisor && stray.actedOn(); };
     const auto deadline = std::chrono::steady_clock::now() + kLastWords;

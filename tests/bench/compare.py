@@ -40,7 +40,7 @@ def settle(live):
     bus.get_object("org.freedesktop.systemd1", "/org/freedesktop/systemd1", introspect=False).Ping(
         dbus_interface="org.freedesktop.DBus.Peer")
     # A move between cgroups waits for an RCU grace period of 10 ms and more, unless there was another move just before. On both sides, the
-    # one move would wait for it, but only after a quiet time. So settle() makes a move just before, of this process into its own cgroup.
+    # one move would wait for it, but only after a quiet time. So settle() moves this process into its own cgroup first.
     own = re.search(r"^0::(.*)$", Path("/proc/self/cgroup").read_text(), re.M)[1]
     Path(f"/sys/fs/cgroup{own}/cgroup.procs").write_text(str(os.getpid()))
 

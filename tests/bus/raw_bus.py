@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A connection to the bus that is made by hand. No bus library sends a descriptor that is not an argument, and that only the header
+"""A connection to the bus that is made by hand. No bus library sends a descriptor that no argument names and that only the header
 counts."""
 
 import itertools

@@ -115,7 +115,8 @@ def test_more_descriptors_than_there_are_numbers_for(world):
 
 
 def test_the_bus_knows_pinfoldd_by_name_before_it_is_ready(world):
-    """The policy about descriptors holds for names. A pinfoldd that reads the records of a thousand jobs is not ready for some time."""
+    """The bus's policy about descriptors names pinfoldd by its bus name, so pinfoldd must own the name early. A pinfoldd that reads the records
+    of a thousand jobs is not ready for some time."""
     world.daemon.kill()
     world.daemon.wait()
     wait_until(lambda: not world.bus.name_has_owner("org.pinfold1"), "the end of pinfoldd")

@@ -134,7 +134,7 @@ WEIGHTS = {**{name: (weight, False) for name, (weight, _) in AT_ONCE.items()}, *
 
 
 class Disturber(threading.Thread):
-    """Begins each disturbance of the plan when the planned number of jobs has begun. Ends lasting disturbances as planned, at the latest
+    """Begins each planned disturbance when as many jobs as the plan says have begun. Ends lasting disturbances as planned, at the latest
     when all jobs are over."""
 
     def __init__(self, events, log):

@@ -45,7 +45,7 @@ ESCAPES = {
     "pid-hopping": Escape("node2", f"{ESCAPIST} hop-until $HOME/$JOB_ID.calm"),
     # Nobody else knows what is the job's.
     "shepherd-killed": Escape("node1", f"{ESCAPIST} set-sid", kills_shepherd=True),
-    # The shepherd reads 1024 bytes of a process's groups, and the additional one is the last.
+    # The shepherd reads only the first 1024 bytes of a process's list of groups, and the job's additional group is the last in the list.
     "many-groups": Escape("node1", f"{ESCAPIST} set-sid", user="bob"),
     # su sets the user's groups anew: the additional one is not among them.
     "other-groups": Escape("node1", f"echo \"{PASSWORD}\" | su alice -c '{ESCAPIST} set-sid'"),

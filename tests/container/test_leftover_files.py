@@ -86,7 +86,7 @@ class Left:
         return {kind: file["kept"] for kind, file in self.listed(*options, status=status).items()}
 
     def there(self):
-        """Returns the kinds of objects that still exist with all their contents."""
+        """Returns the kinds of which the object still exists with all its contents."""
         there = {kind for kind, path in self.paths.items() if path.exists()}
         if "tmp-directory" in there and not (self.paths["tmp-directory"] / "sub/deep/file").exists():
             there.remove("tmp-directory")

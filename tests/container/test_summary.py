@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""[jobs] summary: the page of `pinfold why` at the end of a job's standard output."""
+"""Tests the setting jobs.summary, which adds the output of `pinfold why` to the end of a job's standard output."""
 
 import os
 import subprocess

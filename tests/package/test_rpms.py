@@ -28,8 +28,8 @@ SSHD = Path("/etc/pam.d/sshd")
 
 
 def files_of_deb(name):
-    """The mode of each file, or where the link leads, by the path that the file has in the rpm package. Debian's modules of PAM may not be executed;
-    rpm looks for the libraries that a file needs only if the file may be executed."""
+    """The mode of each file, or where the link leads, by the path that the file has in the rpm package. On Debian, PAM's
+    modules are not executable. But rpm finds out which libraries a file needs only if the file is executable."""
     found = {}
     data = subprocess.run(["dpkg-deb", "--fsys-tarfile", debs.deb(name)], capture_output=True, timeout=120, check=True).stdout
     for member in tarfile.open(fileobj=BytesIO(data)):

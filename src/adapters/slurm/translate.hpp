@@ -28,7 +28,8 @@ constexpr std::uint32_t kSlurmBatchStep = 0xfffffffb;
 std::string slurmKey(std::uint32_t jobId);
 
 /// Makes the request for a task. The batch script becomes task 0 of its job, and the job ends with the batch script. All other
-/// tasks of Slurm become further tasks of the job. On each node, the first of the further tasks opens the job.
+/// tasks of Slurm become further tasks of the job. On a node without the batch script, the
+/// first task opens the job.
 WrapperCreate slurmRequest(const SlurmTask& task);
 
 /// Returns true if the process is in a cgroup that Slurm has made for the process. `cgroups` is the text of /proc/PID/cgroup of

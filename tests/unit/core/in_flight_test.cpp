@@ -169,7 +169,7 @@ TEST_F(InFlightTest, aSupervisorThatIsKilledWithItsLeaderIsLostWhenTheEmptySlice
         node.vanish(process->pid());
         process->end();
     }
-    node.onUnitRemoved(kBatchScope); // any look at the job, before the loop has seen either of them
+    node.onUnitRemoved(kBatchScope); // makes pinfoldd look at the job before the loop has seen an end
     loop.waitForEvent(1000);
     ASSERT_EQ(receipts().size(), 1U);
     EXPECT_EQ(receipts().front().result, JobResult::SupervisorLost);

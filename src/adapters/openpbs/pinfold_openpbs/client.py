@@ -17,7 +17,7 @@ POLICY_FILE = "/run/pinfold/on-failure"
 JOURNAL = "/run/systemd/journal/socket"
 RUN_UNCONFINED = "c7022423c2614349afc3df64d57013d2"  # as in src/base/message_ids.hpp
 
-# Seconds for one event. The alarm of the page's qmgr lines is 90: by then MoM kills the hook, and takes that for an error of it.
+# The seconds that the hook may take for an event. The page sets the hook's alarm to 90 s. After 90 s MoM kills the hook, and counts an error.
 BUDGET = 80
 STARTED = time.monotonic()
 
