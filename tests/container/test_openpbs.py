@@ -482,7 +482,8 @@ def test_a_vnode_that_an_administrator_has_set_offline_stays_so(mom, site):
 
 @pytest.mark.parametrize("exec_vnode, resources, asked", [
     ("(node1:ncpus=1:vmem=4mb)", {}, "vmem=4mb"), ("(node1:ncpus=1)", {"pvmem": "4mb"}, "pvmem=4mb"),
-    ("(node1:ncpus=1:vmem=63mb)+(node1:ncpus=1:vmem=1gb)", {}, "vmem=63mb"), ("(node1:ncpus=1)", {"file": "0kb"}, "file=0kb")])
+    ("(node1:ncpus=1:vmem=63mb)+(node1:ncpus=1:vmem=1gb)", {}, "vmem=63mb"), ("(node1:ncpus=1)", {"file": "0kb"}, "file=0kb"),
+    ("(node1:ncpus=1)", {"pcput": "00:00:01"}, "pcput=1")])
 def test_no_job_starts_whose_limits_the_hook_cannot_run_under(mom, site, exec_vnode, resources, asked):
     site('[jobs]\nunenforced_limits = "warn"\n')
     job = make_job("30.srv", exec_vnode, ["node1"] * len(exec_vnode.split("+")), **resources)

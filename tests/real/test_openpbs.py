@@ -133,12 +133,13 @@ def test_a_job_that_asks_for_what_the_node_has_not_leaves_the_node_as_it_is():
 
 
 @pytest.mark.parametrize("asks, small", [("select=1:ncpus=1:vmem=16mb", "vmem=16384kb"), ("pvmem=16mb", "pvmem=16mb"),
-                                         ("pvmem=24mb", "pvmem=24mb"), ("file=1kb", "file=1kb")])
+                                         ("pvmem=24mb", "pvmem=24mb"), ("file=1kb", "file=1kb"), ("cput=1", "cput=1"), ("pcput=9", "pcput=9")])
 def test_no_job_starts_whose_limits_the_hook_cannot_run_under(asks, small):
-    """OpenPBS would run the first two without the hook, so outside of their scopes."""
+    """OpenPBS would run the first two without the hook, so outside of their scopes. With little CPU time, a large environment has the same effect."""
     job = Job("grep ^0: /proc/self/cgroup", "-l", asks)
     refusal = f"Job;{job.id};pinfold: {small} is too small for the hook"
     wait_until(lambda: any(refusal in line for node in NODES for line in openpbs.mom_log(node)), "MoM's log has the refusal")
+    job.wait_state("H")  # the server never answers a qdel that comes while it starts the job
     assert not job.out.exists() and not any("offline" in vnode(node)["state"] for node in NODES)
     job.delete()
     job.wait()

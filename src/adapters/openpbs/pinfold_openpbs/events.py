@@ -31,6 +31,12 @@ def resource(job, name, value):
     return None if found in (None, "") else value(found)
 
 
+def asked(job, value, *names):
+    """Those of the resources that the job asked for."""
+    found = {name: resource(job, name, value) for name in names}
+    return {name: amount for name, amount in found.items() if amount is not None}
+
+
 def number(attribute):
     return None if attribute in (None, "") else int(attribute)
 
@@ -66,8 +72,7 @@ def adopt(pids):
 
 
 def on_begin(event):
-    asked = {name: resource(event.job, name, str) for name in ("pvmem", "file")}
-    words.check_process_limits(chunks_here(event.job), {name: text for name, text in asked.items() if text is not None})
+    words.check_process_limits(chunks_here(event.job), asked(event.job, str, "pvmem", "file"), asked(event.job, int, "cput", "pcput"))
     open_job(event.job, "--replace")  # a former run of it, if MoM had no time to end it
 
 

@@ -19,10 +19,9 @@ REPORT_WITHIN = 600
 # What MoM reports in place of an exit status when it has ended a job by SIGTERM for a limit, from that of CPUs (-24) to the walltime (-29).
 ENDED_OVER_LIMIT = range(-29, -23)
 LEAST_MEMORY = 1 << 20  # that pinfold takes as a limit, bytes
-# MoM runs the hook of execjob_launch under these limits of the job's processes. Without the address space, the interpreter of the hook does not
-# start, and MoM runs the job without the hook. Without the file size, MoM cannot write the input of the hook, and the job never starts or ends.
-# The interpreter needs about 30 MB.
-LEAST_MB = {"vmem": 64, "pvmem": 64, "file": 1}
+# MoM runs the hook of execjob_launch under these limits of the job's processes. If they end its interpreter, which needs about 30 MB, and 2 s for the
+# largest environment, MoM runs the job without the hook. Without the file size, MoM cannot write the input of the hook, and the job never ends.
+LEAST = {"vmem": "64mb", "pvmem": "64mb", "file": "1mb", "cput": 10, "pcput": 10}
 
 # What the chunks of a job on this host add up to; None: not asked for. mem and vmem in bytes.
 Share = namedtuple("Share", "ncpus ngpus mem vmem")
@@ -83,12 +82,13 @@ def share_of(chunks):
     return Share(total("ncpus", count), total("ngpus", count), total("mem", size_bytes), total("vmem", size_bytes))
 
 
-def check_process_limits(chunks, resources):
-    """vmem of each vnode: the host may give back the others. resources: of the whole job, {name: text}."""
-    asked = [("vmem", vnode["vmem"]) for chunk in chunks for _, vnode in chunk if "vmem" in vnode]
-    for name, text in asked + sorted(resources.items()):
-        if size_bytes(text) < LEAST_MB[name] << 20:
-            raise Failure("%s=%.50s is too small for the hook, which MoM runs under this limit: request at least %dmb" % (name, text, LEAST_MB[name]))
+def check_process_limits(chunks, sizes, seconds):
+    """vmem of each vnode: the host may give back the others. sizes, seconds: of the whole job, by the name of the resource."""
+    found = [("vmem", vnode["vmem"]) for chunk in chunks for _, vnode in chunk if "vmem" in vnode] + sorted(sizes.items())
+    small = [(name, text) for name, text in found if size_bytes(text) < size_bytes(LEAST[name])]
+    small += [(name, value) for name, value in sorted(seconds.items()) if value < LEAST[name]]
+    for name, value in small:
+        raise Failure("%s=%.50s is too small for the hook, which MoM runs under this limit: request at least %s" % (name, value, LEAST[name]))
 
 
 def memory_limits(share, pmem):

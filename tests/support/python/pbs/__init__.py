@@ -81,7 +81,8 @@ class pbs_int(int):
     pass
 
 
-TYPES = {"mem": size, "vmem": size, "pmem": size, "cput": duration, "walltime": duration, "cpupercent": pbs_int}
+TYPES = {"mem": size, "vmem": size, "pmem": size, "pvmem": size, "file": size, "cput": duration, "pcput": duration,
+         "walltime": duration, "cpupercent": pbs_int}
 
 
 class pbs_resource:

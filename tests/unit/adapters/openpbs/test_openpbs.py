@@ -123,18 +123,20 @@ def test_memory():
     assert limits(mem=0) == [f"--memory-max={1 << 20}"], "less than pinfold takes"
 
 
-def too_small(exec_vnode, **resources):
+def too_small(exec_vnode, seconds=None, **sizes):
     with pytest.raises(Failure) as refused:
-        words.check_process_limits(words.parse_chunks(exec_vnode), resources)
+        words.check_process_limits(words.parse_chunks(exec_vnode), sizes, seconds or {})
     return str(refused.value).partition(" ")[0]
 
 
 def test_limits_under_which_the_hook_does_not_start():
-    words.check_process_limits(words.parse_chunks("(a:ncpus=1:mem=1mb)+(a:vmem=64mb)"), {"pvmem": "65536kb", "file": "1mb"})
+    words.check_process_limits(words.parse_chunks("(a:ncpus=1:mem=1mb)+(a:vmem=64mb)"), {"pvmem": "65536kb", "file": "1mb"},
+                               {"cput": 10, "pcput": 3600})
     assert too_small("(a:vmem=1gb+b:vmem=65535kb)") == "vmem=65535kb", "the host may give back the first"
     assert too_small("(a:ncpus=1)", pvmem="16mb") == "pvmem=16mb"
     assert too_small("(a:vmem=1gb)", file="0") == "file=0"
     assert too_small("(a:ncpus=1)", pvmem="little") == "'little'"
+    assert too_small("(a:ncpus=1)", {"cput": 9}) == "cput=9"
 
 
 def test_time_cpus_gpus_and_the_node():
