@@ -35,7 +35,7 @@ def output(mom, job, suffix):
 
 
 def test_the_limits_of_all_chunks_are_in_force_before_the_first_process(mom):
-    job = begin(mom, make_job("1.srv", "(node1:ncpus=1:mem=64mb:vmem=96mb)+(node2:ncpus=1:mem=1gb)+(node1:ncpus=2:mem=32768kb:vmem=32mb)",
+    job = begin(mom, make_job("1.srv", "(node1:ncpus=1:mem=64mb:vmem=64mb)+(node2:ncpus=1:mem=1gb)+(node1:ncpus=2:mem=32768kb:vmem=64mb)",
                               ["node1", "node2", "node1"]))
     assert in_slice(job, "memory.max") == str(96 * MIB)
     assert in_slice(job, "memory.swap.max") == str(32 * MIB)
