@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kMaxKnown = 1024;
 constexpr std::size_t kMaxWaiting = 128; // dbus-daemon allows at most 128 unanswered calls for each connection
-constexpr std::uint64_t kTimeout = 5'000'000;
+constexpr Microseconds kTimeout = 5s;
 
 } // namespace
 

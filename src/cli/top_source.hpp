@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "base/clock.hpp"
 #include "bus_client/manager_client.hpp"
 #include "cli/top_rows.hpp"
 #include "os/cgroup.hpp"
@@ -33,7 +34,7 @@ private:
         std::optional<CgroupDir> cgroup;
     };
 
-    bool mustAsk(const std::vector<std::string>& slices, std::uint64_t now) const;
+    bool mustAsk(const std::vector<std::string>& slices, RealTime now) const;
     Result<std::vector<JobInfo>> ask();
     void take(std::vector<JobInfo> jobs);
     std::optional<CgroupDir> open(const std::string& slice) const;
@@ -44,7 +45,7 @@ private:
     std::optional<ManagerClient> client_;
     std::map<std::string, Watched> jobs_; ///< by slice
     std::vector<std::string> slices_;     ///< the slices when TopSource last asked pinfoldd
-    std::uint64_t asked_ = 0;             ///< when pinfoldd last answered (CLOCK_REALTIME, microseconds); 0 if it never answered
+    std::optional<RealTime> asked_;       ///< when pinfoldd last answered; unset if it never answered
     std::optional<Error> trouble_;
 };
 

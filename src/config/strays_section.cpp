@@ -11,6 +11,8 @@ namespace {
 
 using Strays = StraysConfig;
 
+constexpr Microseconds kLongest = kForever - 1us; // the value must not be "infinity"
+
 bool isText(const std::string& text) { return !text.empty() && text == printable(text); }
 
 /// The cgroup of a process shows only the name of the unit, so a pattern with a slash would match nothing.
@@ -64,15 +66,14 @@ Section straysSection() {
                            "command lines such as \"*matlab*\"")},
         {"kinds", kinds},
         {"without_job", flag([](Config& c) -> bool& { return c.strays.withoutJob; })},
-        {"min_age", duration([](Config& c) -> std::uint64_t& { return c.strays.minAge; }, 0, kInfinity - 1, "a duration")},
-        {"min_cpu", duration([](Config& c) -> std::uint64_t& { return c.strays.minCpu; }, 0, kInfinity - 1, "a duration")},
-        {"grace", duration([](Config& c) -> std::uint64_t& { return c.strays.grace; }, 0, Strays::kMostGrace, "0 to 1 h")},
+        {"min_age", duration([](Config& c) -> Microseconds& { return c.strays.minAge; }, 0s, kLongest, "a duration")},
+        {"min_cpu", duration([](Config& c) -> Microseconds& { return c.strays.minCpu; }, 0s, kLongest, "a duration")},
+        {"grace", duration([](Config& c) -> Microseconds& { return c.strays.grace; }, 0s, Strays::kMostGrace, "0 to 1 h")},
         {"files", word<LeftoverFilesPolicy>([](Config& c) -> LeftoverFilesPolicy& { return c.strays.files.policy; },
                                             {{"report", LeftoverFilesPolicy::Report}, {"remove", LeftoverFilesPolicy::Remove}})},
         {"file_directories", words([](Config& c) -> std::vector<std::string>& { return c.strays.files.directories; },
                                    isPlainDirectory, "absolute paths such as \"/tmp\"")},
-        {"file_min_age",
-         duration([](Config& c) -> std::uint64_t& { return c.strays.files.minAge; }, 0, kInfinity - 1, "a duration")},
+        {"file_min_age", duration([](Config& c) -> Microseconds& { return c.strays.files.minAge; }, 0s, kLongest, "a duration")},
         {"max_kills", count<std::uint32_t>([](Config& c) -> std::uint32_t& { return c.strays.maxKills; }, 1, Strays::kMostKills)},
     };
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "base/clock.hpp"
 #include "model/allocation.hpp"
 #include "model/oom.hpp"
 #include "model/resource_limits.hpp"
@@ -50,7 +51,7 @@ struct Leftovers {
     static constexpr std::size_t kMostCommandBytes = 8192;
 
     std::uint32_t count = 0;
-    std::uint64_t cpu = 0; ///< CPU time (user and system, in microseconds) of all processes that pinfoldd could read
+    Microseconds cpu{}; ///< CPU time (user and system) of all processes that pinfoldd could read
     std::vector<std::string> commands;
 
     /// Keeps only the first kMostCommands command lines. Together, the command lines may have at most kMostCommandBytes bytes.
@@ -71,15 +72,15 @@ template <class R, class F> void forEachEndField(R& ended, F&& f) {
     f("leftover_commands", ended.leftovers.commands);
 }
 
-/// Holds the information about a job that pinfoldd keeps after the end of the job. Times are CLOCK_REALTIME microseconds.
+/// Holds the information about a job that pinfoldd keeps after the end of the job.
 struct Receipt {
     std::string id; ///< unique for ever, so that the history counts a job only once
     std::string key;
     std::uint32_t uid = 0;
-    std::uint64_t started = 0;
-    std::uint64_t ended = 0;
-    std::uint64_t wall = 0;      ///< microseconds, by CLOCK_BOOTTIME
-    std::uint64_t suspended = 0; ///< microseconds of `wall` in which the job was suspended
+    RealTime started{};
+    RealTime ended{};
+    Microseconds wall{};      ///< by CLOCK_BOOTTIME
+    Microseconds suspended{}; ///< the part of `wall` in which the job was suspended
     JobResult result = JobResult::Exited;
     ExitState exit;
     std::optional<std::uint32_t> stoppedBy;

@@ -28,8 +28,8 @@ constexpr std::size_t kMaxInFlight = 64;
 // The owner of a job can delay the job's freeze without limit, because a process of the job can wait in the kernel. So freezes
 // have their own queue, and no other call waits for a freeze.
 constexpr std::size_t kMaxFreezes = 16;
-constexpr std::uint64_t kReplyTimeout = 30'000'000;
-constexpr std::uint64_t kJobTimeout = 60'000'000; // starts take up to 10 s while PID 1 reloads
+constexpr Microseconds kReplyTimeout = 30s;
+constexpr Microseconds kJobTimeout = 60s; // starts take up to 10 s while PID 1 reloads
 constexpr std::size_t kMaxEarly = 16;
 
 /// Returns the number in a version such as "252.39-1~deb12u1" or "v256", or 0 if there is none.
@@ -129,7 +129,7 @@ struct SdbusSystemdManager::Impl {
         std::string unit;
         sdbus::MethodCall call;
         SystemdDone done;
-        std::uint64_t since;
+        BootTime since;
     };
 
     void runJob(const std::string& unit, sdbus::MethodCall call, SystemdDone done) {

@@ -8,7 +8,7 @@ namespace pinfold {
 namespace {
 
 constexpr const char* kInterface = "org.freedesktop.systemd1.Manager";
-constexpr std::uint64_t kPatience = 10'000'000; // PID 1 has much to do when a shutdown begins
+constexpr Microseconds kPatience = 10s; // PID 1 has much to do when a shutdown begins
 
 // At the beginning of a shutdown, PID 1 creates a systemd job for shutdown.target. PID 1 announces the job for shutdown.target
 // before it runs any job of the shutdown.
