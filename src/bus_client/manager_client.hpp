@@ -27,7 +27,7 @@ namespace pinfold {
 
 /// Describes a request to open a job that has no process yet.
 struct JobOpening {
-    std::uint32_t uid = 0;
+    uid_t uid = 0;
     ResourceLimits limits;
     AllocationRequest allocation = {};
     std::optional<std::uint64_t> slots = {};       ///< 1 to 8192

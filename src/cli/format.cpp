@@ -40,9 +40,9 @@ std::string userName(uid_t uid) {
     return name;
 }
 
-Result<std::uint32_t> userId(const std::string& text) {
+Result<uid_t> userId(const std::string& text) {
     if (const auto number = parseUnsigned(text); number && *number < UINT32_MAX)
-        return static_cast<std::uint32_t>(*number);
+        return static_cast<uid_t>(*number);
     if (const passwd* user = ::getpwnam(text.c_str()))
         return user->pw_uid;
     return Error{ErrorCode::InvalidArgument, fmt::format("unknown user '{}'", printable(text, 100))};

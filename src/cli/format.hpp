@@ -15,7 +15,7 @@ namespace pinfold {
 std::string userName(uid_t uid);
 
 /// Returns the user id for a text that is a user's name or a user id. Error: InvalidArgument.
-Result<std::uint32_t> userId(const std::string& text);
+Result<uid_t> userId(const std::string& text);
 
 /// Returns a short time such as "11-20 12:00" (UTC). If the time is more than half a year away from `now`, returns a date such
 /// as "2025-11-20".

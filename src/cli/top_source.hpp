@@ -6,6 +6,8 @@
 #include "cli/top_rows.hpp"
 #include "os/cgroup.hpp"
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -21,7 +23,7 @@ namespace pinfold {
 class TopSource {
 public:
     /// If `uid` is set, TopSource reads only the jobs of the user with this id.
-    explicit TopSource(std::optional<std::uint32_t> uid) : uid_(uid) {}
+    explicit TopSource(std::optional<uid_t> uid) : uid_(uid) {}
 
     /// Reads the values of the jobs. Returns an error only if pinfoldd has never answered. trouble() returns later failures.
     Result<TopSample> look();
@@ -41,7 +43,7 @@ private:
     static TopJob read(const Watched& job);
 
     CgroupTree tree_;
-    std::optional<std::uint32_t> uid_;
+    std::optional<uid_t> uid_;
     std::optional<ManagerClient> client_;
     std::map<std::string, Watched> jobs_; ///< by slice
     std::vector<std::string> slices_;     ///< the slices when TopSource last asked pinfoldd

@@ -174,7 +174,7 @@ private:
 };
 
 ExitStatus top(const VerbContext& context, const Options& options) {
-    std::optional<std::uint32_t> uid;
+    std::optional<uid_t> uid;
     if (options.user) {
         const auto user = userId(*options.user);
         if (!user)

@@ -5,6 +5,8 @@
 #include "config/leftover_files_config.hpp"
 #include "model/stray_kind.hpp"
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -17,8 +19,8 @@ enum class StraysMode { Report, Warn, Stop, Kill };
 /// Each key of [strays] has the same name as an option of `pinfold strays`.
 struct StraysConfig {
     StraysMode mode = StraysMode::Report; ///< mode = "report" | "warn" | "stop" | "kill"
-    std::uint32_t minUid = 1000;          ///< min_uid
-    std::uint32_t maxUid = kMostUid;      ///< max_uid
+    uid_t minUid = 1000;                  ///< min_uid
+    uid_t maxUid = kMostUid;              ///< max_uid
     std::vector<std::string> users;       ///< users = ["alice"]: only these users, names or ids; if empty, all users
     std::vector<std::string> exemptUsers; ///< exempt_users: names or ids
     std::vector<std::string> exemptGroups{"pinfold-admin"}; ///< exempt_groups: names or ids
@@ -34,7 +36,7 @@ struct StraysConfig {
     std::uint32_t maxKills = 1000; ///< max_kills: processes that one run acts on
     LeftoverFilesConfig files = {};
 
-    static constexpr std::uint32_t kMostUid = UINT32_MAX - 1; ///< for the kernel, (uid_t)-1 is not a user
+    static constexpr uid_t kMostUid = UINT32_MAX - 1; ///< for the kernel, (uid_t)-1 is not a user
     static constexpr Microseconds kMostGrace = 1h;
     static constexpr std::uint32_t kMostKills = 1'000'000;
 

@@ -55,8 +55,8 @@ Section straysSection() {
                                    {"kill", StraysMode::Kill}})},
         // The lowest valid value of min_uid is 1. With min_uid = 0, processes of root such as the daemons of the system would
         // count as strays.
-        {"min_uid", count<std::uint32_t>([](Config& c) -> std::uint32_t& { return c.strays.minUid; }, 1, Strays::kMostUid)},
-        {"max_uid", count<std::uint32_t>([](Config& c) -> std::uint32_t& { return c.strays.maxUid; }, 1, Strays::kMostUid)},
+        {"min_uid", count<uid_t>([](Config& c) -> uid_t& { return c.strays.minUid; }, 1, Strays::kMostUid)},
+        {"max_uid", count<uid_t>([](Config& c) -> uid_t& { return c.strays.maxUid; }, 1, Strays::kMostUid)},
         {"users", words([](Config& c) -> std::vector<std::string>& { return c.strays.users; }, isText, "users")},
         {"exempt_users", words([](Config& c) -> std::vector<std::string>& { return c.strays.exemptUsers; }, isText, "users")},
         {"exempt_groups", words([](Config& c) -> std::vector<std::string>& { return c.strays.exemptGroups; }, isText, "groups")},

@@ -5,6 +5,8 @@
 #include "base/clock.hpp"
 #include "model/job_state.hpp"
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -15,7 +17,7 @@ struct JobInfo {
     std::string key;
     std::string object;              ///< the path of the job's object on the bus
     std::optional<ShownState> state; ///< unset if it is a state of a newer pinfoldd
-    std::uint32_t uid = 0;
+    uid_t uid = 0;
     std::string slice;
     std::string unit;
     std::optional<std::uint32_t> leader; ///< unset if the job has no batch script
@@ -30,7 +32,7 @@ struct JobInfo {
 struct JobProcess {
     std::uint32_t pid = 0;
     std::uint32_t task = 0;
-    std::uint32_t uid = 0;
+    uid_t uid = 0;
     RealTime started{};                   ///< when the process started
     Microseconds cpu{};                   ///< CPU time
     std::uint64_t rss = 0;                ///< memory in bytes

@@ -67,7 +67,7 @@ JobRecord recordFromJson(const Json& json) {
         throw std::invalid_argument(key.error().message);
     JobRecord record(json.at("id").get<std::string>(), json.at("boot_id").get<std::string>(), std::move(*key));
     record.state = required(jobStateFromString(json.at("state").get<std::string>()), "state");
-    record.uid = json.at("uid").get<std::uint32_t>();
+    record.uid = json.at("uid").get<uid_t>();
     record.created = json.at("created").get<RealTime>();
     record.createdBoot = json.at("created_boot").get<BootTime>();
     takeLimits(json.at("limits"), record.limits);

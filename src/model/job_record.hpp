@@ -60,18 +60,18 @@ struct JobRecord {
     std::string bootId; ///< the boot in which the job ran: /proc/sys/kernel/random/boot_id
     JobKey key;
     JobState state = JobState::Creating;
-    std::uint32_t uid = 0;
+    uid_t uid = 0;
     RealTime created{};     ///< when the job was created
     BootTime createdBoot{}; ///< when the job was created
     ResourceLimits limits;
     std::vector<std::string> limitsNotEnforced; ///< names of the limits that the kernel does not enforce
     Allocation allocation;
-    std::optional<std::uint32_t> limitsForcedBy; ///< the user who lowered a limit below what the job was using
-    std::optional<BootTime> suspendedSince;      ///< since when the job is suspended, or unset
-    Microseconds suspended{};                    ///< the time of earlier suspensions
-    std::uint64_t oomKills = 0;                  ///< how many kills because memory ran out pinfoldd has already looked into
-    std::optional<OomVerdict> oom;               ///< the verdict on the first kill
-    bool oomSaid = false;                        ///< the job's own output has a line about `oom`
+    std::optional<uid_t> limitsForcedBy;    ///< the user who lowered a limit below what the job was using
+    std::optional<BootTime> suspendedSince; ///< since when the job is suspended, or unset
+    Microseconds suspended{};               ///< the time of earlier suspensions
+    std::uint64_t oomKills = 0;             ///< how many kills because memory ran out pinfoldd has already looked into
+    std::optional<OomVerdict> oom;          ///< the verdict on the first kill
+    bool oomSaid = false;                   ///< the job's own output has a line about `oom`
     std::optional<ProcessIdentity> supervisor;
     /// If true, the owner made the batch script part of the job. In this case pinfoldd also accepts the owner's report on how
     /// the batch script ended. If false, pinfoldd accepts only the batch system's report on how the batch script ended.
@@ -89,7 +89,7 @@ struct JobRecord {
     // pinfoldd sets the following members when the end of the job begins:
     std::optional<JobResult> cause;
     ExitState exit;
-    std::optional<std::uint32_t> stoppedBy;
+    std::optional<uid_t> stoppedBy;
     std::optional<Microseconds> grace; ///< the grace time that StopJob asked for
     Leftovers leftovers;               ///< with the leftovers of tasks that ended earlier
     bool leftoversListed = false;      ///< `leftovers` has the leftovers of the job's own end

@@ -7,6 +7,8 @@
 #include "model/resource_limits.hpp"
 #include "model/usage.hpp"
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -76,14 +78,14 @@ template <class R, class F> void forEachEndField(R& ended, F&& f) {
 struct Receipt {
     std::string id; ///< unique for ever, so that the history counts a job only once
     std::string key;
-    std::uint32_t uid = 0;
+    uid_t uid = 0;
     RealTime started{};
     RealTime ended{};
     Microseconds wall{};      ///< by CLOCK_BOOTTIME
     Microseconds suspended{}; ///< the part of `wall` in which the job was suspended
     JobResult result = JobResult::Exited;
     ExitState exit;
-    std::optional<std::uint32_t> stoppedBy;
+    std::optional<uid_t> stoppedBy;
     std::uint32_t tasks = 1;
     Leftovers leftovers;
     Usage usage;

@@ -37,7 +37,7 @@ constexpr std::size_t kMostJobsListed = 128;
 constexpr std::size_t kUsersAtLeast = 4; // one user gets at most a quarter of all connections
 
 /// Returns the user id as text ("root" for 0). The function userNumber() does not ask the name service (see NameOfUser).
-std::string userNumber(std::uint32_t uid) { return uid == 0 ? "root" : std::to_string(uid); }
+std::string userNumber(uid_t uid) { return uid == 0 ? "root" : std::to_string(uid); }
 
 /// Returns the present name of the node. The name may change after the start of pinfoldd.
 std::string hostName() {

@@ -86,7 +86,7 @@ LiveRow liveRowOf(const Statement& row) {
     }
     job.receipt.id = row.text(2);
     job.receipt.key = row.text(3);
-    job.receipt.uid = static_cast<std::uint32_t>(row.number(4));
+    job.receipt.uid = static_cast<uid_t>(row.number(4));
     job.receipt.started = row.time<RealTime>(5);
     return job;
 }

@@ -6,6 +6,8 @@
 #include "base/result.hpp"
 #include "model/receipt.hpp"
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -18,7 +20,7 @@ namespace pinfold {
 
 struct ReceiptFilter {
     std::optional<std::string> key = {};
-    std::optional<std::uint32_t> uid = {};
+    std::optional<uid_t> uid = {};
     std::optional<RealTime> since = {}; ///< only jobs that ended at this time or later
     std::optional<RealTime> until = {}; ///< only jobs that ended before this time
     /// Contains the id of a receipt. If `before` is set, list() returns only receipts that are older than the receipt with this

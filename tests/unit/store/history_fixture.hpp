@@ -13,7 +13,7 @@
 namespace pinfold::test {
 
 /// `ended` is in microseconds since 1970.
-inline Receipt receipt(const std::string& id, const std::string& key, std::uint64_t ended, std::uint32_t uid = 1000) {
+inline Receipt receipt(const std::string& id, const std::string& key, std::uint64_t ended, uid_t uid = 1000) {
     Receipt made;
     made.id = id;
     made.key = key;
@@ -28,7 +28,7 @@ inline Receipt receipt(const std::string& id, const std::string& key, std::uint6
 }
 
 /// `since` and `until` are in microseconds since 1970.
-inline ReceiptFilter filter(std::optional<std::string> key, std::optional<std::uint32_t> uid = {},
+inline ReceiptFilter filter(std::optional<std::string> key, std::optional<uid_t> uid = {},
                             std::optional<std::uint64_t> since = {}, std::optional<std::uint64_t> until = {},
                             std::uint32_t limit = 100) {
     const auto time = [](std::optional<std::uint64_t> usec) {
@@ -48,7 +48,7 @@ inline ReceiptFilter kinds(std::optional<std::string> result, std::optional<std:
     return made;
 }
 
-inline ReceiptFilter of(std::uint32_t uid, ReceiptFilter made) {
+inline ReceiptFilter of(uid_t uid, ReceiptFilter made) {
     made.uid = uid;
     return made;
 }
