@@ -94,7 +94,7 @@ JobInfo infoOf(const JobSummary& job) {
 }
 
 sdbus::Error toBusError(const Error& error) {
-    return bus::makeError(std::string(kDbusErrorPrefix) + std::string(errorRow(error.code).dbusName), error.message);
+    return dbus::makeError(std::string(kDbusErrorPrefix) + std::string(errorRow(error.code).dbusName), error.message);
 }
 
 } // namespace pinfold

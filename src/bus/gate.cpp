@@ -36,7 +36,7 @@ Gate::Gate(sdbus::IConnection& connection, CallerResolver& callers, CallerLimits
     const auto filter = [](sd_bus_message* message, void* self, sd_bus_error*) noexcept {
         return static_cast<Gate*>(self)->look(message);
     };
-    filter_ = bus::addFilter(connection, filter, this);
+    filter_ = dbus::addFilter(connection, filter, this);
 }
 
 int Gate::look(sd_bus_message* message) {

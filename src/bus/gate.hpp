@@ -53,7 +53,7 @@ private:
     std::function<std::size_t()> jobCount_;
     std::function<std::size_t()> objectBytes_;
     Call call_;
-    bus::Filter filter_;
+    dbus::Filter filter_;
 };
 
 } // namespace pinfold

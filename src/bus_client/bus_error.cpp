@@ -25,7 +25,7 @@ std::string inWords(std::chrono::steady_clock::duration waited) {
 } // namespace
 
 Error fromBusError(const sdbus::Error& error, std::chrono::steady_clock::duration waited) {
-    const auto name = bus::errorName(error);
+    const auto name = dbus::errorName(error);
     const std::string& message = error.getMessage();
     if (const auto code = errorCodeFromDbusName(name))
         return {*code, message};

@@ -20,10 +20,10 @@ constexpr std::size_t kMostWaits = 64; // dbus-daemon refuses the 129th unanswer
 
 struct JobsWatch::Impl {
     void ask(const std::string& key) {
-        auto call = bus::makeCall(*manager, kManagerInterface, "WaitJob");
+        auto call = dbus::makeCall(*manager, kManagerInterface, "WaitJob");
         call << key;
         asked.insert(key);
-        bus::callAsync(
+        dbus::callAsync(
             *manager, call,
             [this, key](sdbus::MethodReply&, const sdbus::Error* error) {
                 asked.erase(key);
@@ -38,7 +38,7 @@ struct JobsWatch::Impl {
     bool waitForMessage(MonotonicTime deadline) const {
         const auto data = connection->getEventLoopPollData();
         const auto now = MonotonicClock::now();
-        const auto until = std::min(deadline, bus::pollUntil(data));
+        const auto until = std::min(deadline, dbus::pollUntil(data));
         const auto left = until == MonotonicTime::max() ? -1
                           : until > now ? static_cast<int>(std::min<std::uint64_t>((until - now) / 1ms + 1, kMost / 1ms))
                                         : 0;
@@ -73,7 +73,7 @@ Result<void> JobsWatch::untilOneEnds(const std::vector<std::string>& keys, Micro
             if (impl_->asked.size() < kMostWaits && !impl_->asked.contains(key))
                 impl_->ask(key);
         while (!impl_->outcome) {
-            while (bus::pump(*impl_->connection)) {
+            while (dbus::pump(*impl_->connection)) {
             }
             if (!impl_->outcome && !impl_->waitForMessage(deadline))
                 return false;

@@ -84,12 +84,12 @@ template <class T = Dict>
 T jobProperty(sdbus::IConnection& connection, sdbus::IProxy& manager, const std::string& key, const char* property) {
     const auto path = ask<sdbus::ObjectPath>(manager, "GetJob", key);
     try {
-        return bus::makeProxy(connection, kBusName, path)->getProperty(property).onInterface(kJobInterface).template get<T>();
+        return dbus::makeProxy(connection, kBusName, path)->getProperty(property).onInterface(kJobInterface).template get<T>();
     } catch (const sdbus::Error& error) {
         // A job has an object on the bus from its first process to its end.
-        if (bus::errorName(error) != "org.freedesktop.DBus.Error.UnknownObject")
+        if (dbus::errorName(error) != "org.freedesktop.DBus.Error.UnknownObject")
             throw;
-        throw bus::makeError(std::string(kDbusErrorPrefix) + std::string(errorRow(ErrorCode::Busy).dbusName), beginsOrEnds(key));
+        throw dbus::makeError(std::string(kDbusErrorPrefix) + std::string(errorRow(ErrorCode::Busy).dbusName), beginsOrEnds(key));
     }
 }
 

@@ -11,7 +11,7 @@
 
 namespace pinfold {
 
-using bus::Dict;
+using dbus::Dict;
 
 /// Adds an entry. On the bus, a duration or a time is a number of microseconds.
 template <class T> void put(Dict& dict, const char* name, const T& value) {

@@ -120,7 +120,7 @@ public:
     };
     Application(const DaemonOptions& options, Parts parts)
         : settings_(parts.settings), loop_(parts.loop), background_(parts.background), closer_(background_),
-          connection_(bus::systemBus()), foreign_(connection_->getEventLoopPollData().fd, closer_),
+          connection_(dbus::systemBus()), foreign_(connection_->getEventLoopPollData().fd, closer_),
           busSource_(loop_.get(), *connection_, [this](const std::string& why) { busLost(why); }), systemd_(*connection_, loop_),
           processes_(options.root), cgroups_(options.root), placeholders_(loop_), watch_(loop_),
           records_(inRoot(options.root, kRecordsDirectory)), kernelLog_(kernelLog()),
@@ -197,7 +197,7 @@ private:
 
     bool takeName(const char* name) {
         try {
-            bus::requestName(*connection_, name);
+            dbus::requestName(*connection_, name);
             return true;
         } catch (const sdbus::Error& error) {
             logErrorLine("cannot acquire the bus name " + std::string(name) +

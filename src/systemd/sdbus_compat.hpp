@@ -16,7 +16,7 @@
 #include <string>
 #include <utility>
 
-namespace pinfold::bus {
+namespace pinfold::dbus {
 
 using Dict = std::map<std::string, sdbus::Variant>;
 
@@ -112,4 +112,4 @@ inline bool isBroadcast(sd_bus_message* message) { return sd_bus_message_get_des
 
 using Match = decltype(addMatch(std::declval<sdbus::IConnection&>(), std::string(), [](sdbus::Message&) {}));
 
-} // namespace pinfold::bus
+} // namespace pinfold::dbus

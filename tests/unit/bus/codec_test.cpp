@@ -129,7 +129,7 @@ TEST(Codec, describesAJob) {
 TEST(Codec, givesEveryErrorItsName) {
     for (const auto& row : errorTable()) {
         const auto error = toBusError({row.code, "what was wrong"});
-        EXPECT_EQ(bus::errorName(error), "org.pinfold1.Error." + std::string(row.dbusName));
+        EXPECT_EQ(dbus::errorName(error), "org.pinfold1.Error." + std::string(row.dbusName));
         EXPECT_EQ(error.getMessage(), "what was wrong");
     }
 }
