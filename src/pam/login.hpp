@@ -14,7 +14,7 @@
 #include <map>
 #include <string>
 
-namespace pinfold {
+namespace pinfold::pam {
 
 /// A phase may take this long. The limit is longer than a healthy pinfoldd needs. The limit is also short enough
 /// for a user who waits at a prompt.
@@ -45,4 +45,4 @@ Outcome account(const Login& login, const PamOptions& options, const std::string
 /// outside of jobs. A user who has no job but may log in nevertheless also stays outside of jobs.
 Outcome openSession(const Login& login, const PamOptions& options, const std::string& socket = kWrapperSocket);
 
-} // namespace pinfold
+} // namespace pinfold::pam

@@ -17,7 +17,7 @@
 #include <thread>
 #include <vector>
 
-namespace pinfold {
+namespace pinfold::pam {
 namespace {
 
 WrapperReply listOf(std::vector<WrapperJob> jobs) { return {"", {}, {}, {}, {}, {}, std::move(jobs)}; }
@@ -168,4 +168,4 @@ TEST_F(LoginTest, membersOfTheGroupsNeedNoJobAndNoAdoption) {
 }
 
 } // namespace
-} // namespace pinfold
+} // namespace pinfold::pam

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace pinfold {
+namespace pinfold::pam {
 namespace {
 
 const std::string kHead = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n";
@@ -105,4 +105,4 @@ TEST_F(OriginOf, isTheJobOfWhoHoldsTheSocket) {
 }
 
 } // namespace
-} // namespace pinfold
+} // namespace pinfold::pam
